@@ -11,7 +11,7 @@ from pathlib import Path
 from benchmarks.timing import Row, in_turns
 from herorun.core.triage.prefilter import EDGE
 from herorun.core.triage.scan import Scan, finish, scan
-from herorun.core.triage.state import Seen, see
+from herorun.core.triage.state import AttemptLog, see
 from herorun.signatures import shipped
 
 ROUNDS = 3
@@ -34,7 +34,7 @@ def rows(home: Path) -> Iterator[Row]:
 
 def scanning(log: Path) -> Callable[[], None]:
     def act() -> None:
-        known, state, seen = shipped(), Scan(), Seen()
+        known, state, seen = shipped(), Scan(), AttemptLog()
         with log.open("rb") as file:
             while block := file.read(BLOCK):
                 state, matches = scan(known, state, block)

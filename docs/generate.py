@@ -25,8 +25,8 @@ from herorun.core.check import AtRelaunch, Check, Gate, Hold, name_of
 from herorun.core.contract import PLAN_TABLES, Contract, Duration
 from herorun.core.durations import say_duration
 from herorun.core.seal.kinds import SealKind, holds
-from herorun.core.triage.classes import FailureClass, Role, Strength
-from herorun.core.triage.signatures import Signature
+from herorun.core.triage.classes import FailureClass, LineRole, Strength
+from herorun.core.triage.signatures import LogSignature
 
 FOLDER = Path(__file__).parent
 Schema = Mapping[str, Any]
@@ -380,7 +380,7 @@ def triage_page() -> str:
     return page("What logs say", "the catalogue in src/herorun/signatures", [TRIAGE_INTRO, *parts, ends])
 
 
-def class_part(kind: FailureClass, found: list[Signature]) -> str:
+def class_part(kind: FailureClass, found: list[LogSignature]) -> str:
     rows = [
         (f"`{s.id}`", strength_words(s), ", ".join(f"`{k}`" for k in s.keywords), s.advice, s.source)
         for s in found
@@ -388,8 +388,8 @@ def class_part(kind: FailureClass, found: list[Signature]) -> str:
     return f"## {kind}\n\n" + table(("signature", "role", "keywords", "advice", "source"), rows)
 
 
-def strength_words(signature: Signature) -> str:
-    plain = signature.role is not Role.ROOT or signature.strength is Strength.CAUSE
+def strength_words(signature: LogSignature) -> str:
+    plain = signature.role is not LineRole.ROOT or signature.strength is Strength.CAUSE
     said = signature.role.value + ("" if plain else f", {signature.strength.name.lower()}")
     return said + ("; a person may be needed" if signature.person else "")
 

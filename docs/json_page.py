@@ -38,7 +38,7 @@ def json_page() -> str:
         for name, told in sorted(parts.items())
         if "properties" in told
     ]
-    failure = f"## A failure\n\n{shape_words(schema_of(shapes.Failed), {}, {})}"
+    failure = f"## A failure\n\n{shape_words(schema_of(shapes.FailureDocument), {}, {})}"
     return page("JSON shapes", "herorun.schemas", [INTRO, failure, *documents, "## Parts", *sections])
 
 

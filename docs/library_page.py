@@ -9,9 +9,9 @@ from typing import Any
 from words import comments, page, sentence, shown, table
 
 import herorun
-from herorun.operations.launch.launch import Launch
-from herorun.operations.launch.preflight import Preflight
-from herorun.operations.seal.seal import Seal
+from herorun.operations.launch.launch import LaunchOutcome
+from herorun.operations.launch.preflight import PreflightOutcome
+from herorun.operations.seal.seal import SealOutcome
 
 INTRO = """\
 The same acts as the commands, from Python.
@@ -27,7 +27,7 @@ herorun.preflight(run).raise_if_blocked()
 CONTRACT = "Its tables and keys are those of [the contract file](contract.md): `herorun.Contract(slug=..., command={...}, ...)`."
 ERRORS = "All are made for people: what happened, where, and what to do next. The commands end with their exit codes."
 WIDTH = 110  # as ruff formats the code in a page
-RETURNED = (Preflight, Launch, Seal)
+RETURNED = (PreflightOutcome, LaunchOutcome, SealOutcome)
 
 
 def library_page() -> str:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from herorun.demo import Stage, block_the_gate, set_the_stage
+from herorun.demo import Sandbox, block_the_gate, set_the_stage
 from herorun.operations.launch.preflight import preflight
 from herorun.output.findings import show_preflight
 
@@ -26,7 +26,7 @@ def main() -> None:
         programs.mkdir()
         (programs / "python").symlink_to(sys.executable)
         os.environ["PATH"] = f"{programs}{os.pathsep}{os.environ['PATH']}"
-        stage = Stage(Path(scratch), quiet=True, colour=False)
+        stage = Sandbox(Path(scratch), quiet=True, colour=False)
         set_the_stage(stage)
         block_the_gate(stage)
         page = Console(

@@ -27,7 +27,7 @@ from herorun import cli, gather
 from herorun.core.canonical_json import canonical, digest
 from herorun.core.decode import decode
 from herorun.core.event import Noted, Sealed
-from herorun.core.journal import Line
+from herorun.core.journal import JournalLine
 from herorun.core.seal.parse import statement_of
 from herorun.core.seal.statement import facts_of
 from herorun.notifiers import channel, terminal
@@ -288,7 +288,7 @@ class Story:
         return re.findall(r"^<!-- herorun key=(\S*) -->", page, re.MULTILINE)
 
     @property
-    def lines(self) -> list[Line]:
+    def lines(self) -> list[JournalLine]:
         return list(self.run.record.lines())
 
     def events(self, *kinds: str) -> list[Any]:
@@ -415,7 +415,7 @@ def copy(source: Path, target: Path) -> None:
     shutil.copytree(source, target, symlinks=True)
 
 
-def _is_final(line: Line) -> bool:
+def _is_final(line: JournalLine) -> bool:
     return line.event.kind == "Intended" and line.event.key.startswith(("tag/", "prune/"))
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from builders import NOON, a_job, an_instance
 from herorun.adopted_scheduler import WithAdopted, jobs_by_id, without
-from herorun.core.contract import Scheduler as SchedulerTable
+from herorun.core.contract import SchedulerTable
 from herorun.core.errors import CouldNotLook, WrongUse
 from herorun.core.event import Adopted, Launching
 from herorun.core.evidence import Job, JobState

@@ -24,7 +24,7 @@ from herorun.schedulers import ssh
 from herorun.signatures import shipped
 from herorun.stores import _ssh
 from herorun.system import remote_file, remote_python
-from herorun.system.process import Answer, Lines
+from herorun.system.process import Lines, ProcessResult
 from herorun.trackers import wandb
 from test_fuzz import JSON, fuzz
 
@@ -40,18 +40,18 @@ class Box:
     def __init__(self, told: Any) -> None:
         self.told = told
 
-    def run(self, argv: Any, timeout: float, stdin: bytes = b"") -> Answer:
+    def run(self, argv: Any, timeout: float, stdin: bytes = b"") -> ProcessResult:
         asks = len(json.loads(stdin[: int(argv[-1])])["asks"])
-        return Answer(0, json.dumps([{"told": self.told}] * asks).encode(), b"")
+        return ProcessResult(0, json.dumps([{"told": self.told}] * asks).encode(), b"")
 
     def lines(self, argv: Any, idle: float, stdin: bytes = b"") -> Lines:
         yield from (json.dumps(each).encode() for each in ({"told": self.told}, self.told))
-        return Answer(0, b"", b"")
+        return ProcessResult(0, b"", b"")
 
 
 class Raw(Box):
-    def run(self, argv: Any, timeout: float, stdin: bytes = b"") -> Answer:
-        return Answer(0, json.dumps(self.told).encode(), b"")
+    def run(self, argv: Any, timeout: float, stdin: bytes = b"") -> ProcessResult:
+        return ProcessResult(0, json.dumps(self.told).encode(), b"")
 
 
 def ask_box(box: Box, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -59,7 +59,7 @@ def ask_box(box: Box, monkeypatch: pytest.MonkeyPatch) -> None:
     end = remote_python.RemotePython(box)
     for module in (ssh, _ssh, remote_file):
         monkeypatch.setattr(module, "remote_to", lambda reach: end)
-    job = ssh.Ssh(ssh.Options(host="box", folder="/jobs"))
+    job = ssh.SshScheduler(ssh.Options(host="box", folder="/jobs"))
     files = _ssh.OverSsh(REACH)
     asked = [
         *(

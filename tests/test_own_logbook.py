@@ -4,7 +4,7 @@ from pathlib import Path
 
 from herorun.core.event import Launched, Sealed
 from herorun.core.journal import fold, read_lines
-from herorun.core.verify import Snapshot, judge
+from herorun.core.verify import RecordSnapshot, judge
 
 HOME = Path(__file__).parents[1] / ".agents" / "logbooks"
 LOGBOOK = HOME / "char-lm.md"
@@ -17,7 +17,7 @@ def lines():
 
 
 def test_the_journal_and_the_logbook_agree():
-    snapshot = Snapshot("0" * 40, (), SEGMENTS, {LOGBOOK.name: LOGBOOK.read_bytes()})
+    snapshot = RecordSnapshot("0" * 40, (), SEGMENTS, {LOGBOOK.name: LOGBOOK.read_bytes()})
 
     assert judge([snapshot]).faults == ()
 

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from herorun import discover
-from herorun.core.contract import Scheduler as SchedulerTable
+from herorun.core.contract import SchedulerTable
 from herorun.core.errors import CouldNotLook, WrongUse
 from herorun.core.evidence import Job
 from herorun.core.journal import Memory

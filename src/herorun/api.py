@@ -5,11 +5,11 @@ from pathlib import Path
 
 from herorun.core.contract import Contract, ContractFile
 from herorun.core.errors import Blocked, WrongUse
-from herorun.operations.launch.launch import Launch
+from herorun.operations.launch.launch import LaunchOutcome
 from herorun.operations.launch.launch import launch as _launch
-from herorun.operations.launch.preflight import Preflight
+from herorun.operations.launch.preflight import PreflightOutcome
 from herorun.operations.launch.preflight import preflight as _preflight
-from herorun.operations.seal.seal import Seal
+from herorun.operations.seal.seal import SealOutcome
 from herorun.operations.seal.seal import seal as _seal
 from herorun.runs import Run, open_run
 from herorun.system.files import write_whole
@@ -31,7 +31,7 @@ def load(path: str | PathLike[str]) -> Contract:
     return parse_contract(text, str(path))
 
 
-def preflight(contract: Contract, start: str | PathLike[str] = ".") -> Preflight:
+def preflight(contract: Contract, start: str | PathLike[str] = ".") -> PreflightOutcome:
     """Ask the launch gate. Only reads: what was found, clear or not, is in the answer.
 
     `start` is a folder of the clone that the plan is made from.
@@ -44,7 +44,7 @@ def preflight(contract: Contract, start: str | PathLike[str] = ".") -> Preflight
 
 def launch(
     contract: Contract, start: str | PathLike[str] = ".", *, babysit: bool = True, adopt: str = ""
-) -> Launch:
+) -> LaunchOutcome:
     """Launch through the gate, and start the babysitter. The contract must stand, committed, in `runs/<slug>.toml`.
 
     `start` is a folder of the clone. Without `babysit` nobody watches until `herorun babysit` does. A gate that is not
@@ -70,7 +70,7 @@ def launch(
     return _launch(run, babysit=babysit, adopt=adopt)
 
 
-def seal(contract: Contract, start: str | PathLike[str] = ".") -> Seal:
+def seal(contract: Contract, start: str | PathLike[str] = ".") -> SealOutcome:
     """Ask the seal gate; then state, tag, push and tell. Sealing twice is one seal.
 
     `start` is a folder of the clone. Where a finding is open, `.tag` is None and `.report` has the findings.

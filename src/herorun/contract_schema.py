@@ -24,9 +24,9 @@ def contract_schema() -> dict[str, Any]:
     schema = Contract.model_json_schema(by_alias=True, schema_generator=ContractSchema)
     schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
     schema["title"] = "herorun run contract"
-    for table, port in (("Tracker", "trackers"), ("Scheduler", "schedulers")):
+    for table, port in (("TrackerTable", "trackers"), ("SchedulerTable", "schedulers")):
         _add_options(schema["$defs"][table], port)
-    schema["$defs"]["Babysit"]["properties"]["thresholds"] = _thresholds()
+    schema["$defs"]["BabysitTable"]["properties"]["thresholds"] = _thresholds()
     return schema
 
 

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 
 from herorun import discover
-from herorun.core.doctor_report import Examined, Part
-from herorun.core.ports import Entry, FileDigest, Measured, Place, Rule, Store
+from herorun.core.doctor_report import DoctorPart, Examined
+from herorun.core.ports import FileDigest, FileEntry, LifecycleRule, Measured, Place, Store
 
 
 class RoutedStore:
@@ -15,7 +15,7 @@ class RoutedStore:
         self._place = place
         self._stores: dict[str, Store] = {}
 
-    def entries(self, path: str) -> tuple[Entry, ...]:
+    def entries(self, path: str) -> tuple[FileEntry, ...]:
         return self._of(path).entries(path)
 
     def names(self, path: str) -> tuple[str, ...]:
@@ -41,7 +41,7 @@ class RoutedStore:
     def region(self, root: str) -> str | None:
         return self._of(root).region(root)
 
-    def rules(self, root: str) -> tuple[Rule, ...]:
+    def rules(self, root: str) -> tuple[LifecycleRule, ...]:
         return self._of(root).rules(root)
 
     def create(self, path: str, data: bytes) -> None:
@@ -66,7 +66,7 @@ class RoutedStore:
             raise OSError(f"the store of {path} does not tell how much room there is")
         return store.room(path)
 
-    def examine(self, root: str) -> tuple[Part, ...]:
+    def examine(self, root: str) -> tuple[DoctorPart, ...]:
         """What its store says of its own surroundings; nothing from one that has none."""
         store = self._of(root)
         return store.examine() if isinstance(store, Examined) else ()

@@ -13,7 +13,7 @@ import pytest
 import herorun
 from builders import NOON, an_excursion, healthy, some_metrics
 from herorun import discover
-from herorun.core.alert import Alert, State, as_ended
+from herorun.core.alert import Alert, AlertState, as_ended
 from herorun.core.check import Check, Gate, evaluate
 from herorun.core.evidence import Metrics
 from herorun.core.finding import Outcome
@@ -62,7 +62,7 @@ CHECKS = [check for gate in Gate for check in discover.checks(gate)]
 
 
 def an_alert(message: str) -> Alert:
-    return Alert("ill", "m", NOON, NOON, State.FIRING, message, instance="tiny-1")
+    return Alert("ill", "m", NOON, NOON, AlertState.FIRING, message, instance="tiny-1")
 
 
 def faults(message: str) -> list[str]:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from commands.answers import Answer, ask
-from herorun.core.doctor_report import Fit, Part, verdict
+from herorun.core.doctor_report import DoctorPart, Fit, verdict
 from herorun.core.errors import CouldNotLook
 from herorun.operations.doctor import machine
 from stories import SLUG, Story, git
@@ -138,8 +138,8 @@ def test_no_program_gets_a_secrets_value(
 
 
 def test_what_is_broken_counts_before_what_was_not_seen() -> None:
-    def part(fit: Fit) -> Part:
-        return Part("x", "y", fit, "")
+    def part(fit: Fit) -> DoctorPart:
+        return DoctorPart("x", "y", fit, "")
 
     assert verdict([part(Fit.UNSEEN), part(Fit.BROKEN), part(Fit.WORKS)]) is Fit.BROKEN
     assert verdict([part(Fit.UNSEEN), part(Fit.WORKS)]) is Fit.UNSEEN

@@ -14,7 +14,7 @@ import pytest
 from herorun import cli, output
 from herorun.commands import schema
 from herorun.core.errors import CouldNotLook
-from herorun.schemas import Failed
+from herorun.schemas import FailureDocument
 from stories import Story
 
 CAPTURE = pytest.CaptureFixture[str]
@@ -60,7 +60,9 @@ def lost() -> int:
 def test_an_interruption_is_a_document_of_one_line(command: Callable[..., int], capsys: CAPTURE) -> None:
     assert command(interrupted) == 130
     (told,) = documents(capsys)
-    assert Failed.model_validate(told) == Failed(schema=1, error="interrupted.", exit_code=130)
+    assert FailureDocument.model_validate(told) == FailureDocument(
+        schema=1, error="interrupted.", exit_code=130
+    )
 
 
 def test_a_stream_that_fails_ends_with_a_line_that_says_so(
@@ -94,7 +96,7 @@ def test_a_fault_of_ours_is_one_too_without_secrets_and_escapes(
     monkeypatch.setenv("HERORUN_DEBUG", debug)
     assert command(broken) == 3
     told = capsys.readouterr()
-    assert Failed.model_validate_json(told.out).exit_code == 3
+    assert FailureDocument.model_validate_json(told.out).exit_code == 3
     assert ("Traceback" in told.err) is bool(debug)
     assert "\x1b" not in told.err and SECRET not in told.out + told.err
 
@@ -111,7 +113,7 @@ def test_where_json_is_asked_for_wrongly_there_is_a_document_too(
     words: tuple[str, ...], capsys: CAPTURE
 ) -> None:
     assert cli.run(list(words)) == 2
-    assert Failed.model_validate_json(capsys.readouterr().out).exit_code == 2
+    assert FailureDocument.model_validate_json(capsys.readouterr().out).exit_code == 2
 
 
 def test_what_was_typed_is_said_again_without_its_secrets(capsys: CAPTURE) -> None:
@@ -139,7 +141,9 @@ def test_a_full_disk_under_the_document_and_a_closed_input_are_no_tracebacks(tmp
     assert "is not in a git repository" in (said := told.communicate(timeout=60)[1])
     assert told.returncode == 2 and "Traceback" not in said
     told = herorun("babysit", "--job", "7", "--json", shell="<&-", cwd=tmp_path)
-    assert "--scheduler is missing" in Failed.model_validate_json(told.communicate(timeout=60)[0]).error
+    assert (
+        "--scheduler is missing" in FailureDocument.model_validate_json(told.communicate(timeout=60)[0]).error
+    )
     assert told.returncode == 2
 
 
@@ -151,5 +155,5 @@ def test_a_polite_kill_is_an_interruption(tmp_path: Path) -> None:
     with (tmp_path / "log").open("w"):  # once it is opened there
         reading.send_signal(signal.SIGTERM)
         told, said = reading.communicate(timeout=60)
-    assert (reading.returncode, Failed.model_validate_json(told).exit_code) == (130, 130)
+    assert (reading.returncode, FailureDocument.model_validate_json(told).exit_code) == (130, 130)
     assert said.strip() == "herorun: interrupted."

@@ -22,9 +22,9 @@ from commands.answers import ask
 from herorun.commands._run_table import checkpoint_words, pace_words, progress_words, table_of, tick_words
 from herorun.commands.watch import _code
 from herorun.core.evidence import Candidate, Checkpoints, GivenUp, Job, JobState, Unavailable
-from herorun.core.health.training import Awaited
+from herorun.core.health.training import AwaitedEvidence
 from herorun.core.journal import Memory
-from herorun.core.run_summary import Glance, Pace
+from herorun.core.run_summary import Pace, RunSummary
 from herorun.operations.report import overview
 from herorun.trackers.jsonl import JsonLines
 from stories import SLUG, WAIT, Story, in_memory
@@ -195,7 +195,7 @@ def test_an_interruption_ends_it_with_130(terminal: Terminal) -> None:
 
 def test_the_words_of_a_row() -> None:
     at = datetime(2026, 1, 1, tzinfo=UTC)
-    glance = Glance(
+    glance = RunSummary(
         "x",
         "launched",
         "healthy",
@@ -274,7 +274,7 @@ LAST = {200: "in 42s", 100: "48.2k 96%", 80: "left", 60: "4m10s ago", 40: "stale
 @pytest.mark.parametrize("width", LAST)
 def test_a_table_fits_its_terminal_and_cuts_neither_state_nor_number(width: int) -> None:
     at = datetime(2026, 1, 1, tzinfo=UTC)
-    run = Glance(
+    run = RunSummary(
         "grug-moe-1e23",
         "launched",
         "healthy",
@@ -290,24 +290,24 @@ def test_a_table_fits_its_terminal_and_cuts_neither_state_nor_number(width: int)
         seen=at - timedelta(seconds=250),
     )
     out = Console(file=StringIO(), width=width)
-    out.print(table_of([run, Glance("x", "initialised")], at, width))
+    out.print(table_of([run, RunSummary("x", "initialised")], at, width))
     lines = [line.rstrip() for line in out.file.getvalue().splitlines()]
     assert len(lines) == 3 and max(map(len, lines)) <= width and "healthy, monitor stale" in lines[1]
     assert lines[1].startswith("grug-moe-1e23 ") and "…" not in lines[1]
     assert lines[1].endswith(LAST[width])
 
 
-AWAITED = (Awaited("receipt", "tiny-1 has not checked in"),)
+AWAITED = (AwaitedEvidence("receipt", "tiny-1 has not checked in"),)
 
 
 @pytest.mark.parametrize(
     ("glance", "code"),
     [
-        (Glance("a", "launched", "healthy"), 0),
-        (Glance("a", "launched", "down"), 1),
-        (Glance("a", "launched", "finished", awaited=AWAITED), 3),
-        (Glance("a", "launched", error="no contract"), 3),
+        (RunSummary("a", "launched", "healthy"), 0),
+        (RunSummary("a", "launched", "down"), 1),
+        (RunSummary("a", "launched", "finished", awaited=AWAITED), 3),
+        (RunSummary("a", "launched", error="no contract"), 3),
     ],
 )
-def test_its_exit_code_is_the_worst_of_the_runs(glance: Glance, code: int) -> None:
-    assert _code([Glance("calm", "launched", "healthy"), glance]) == code
+def test_its_exit_code_is_the_worst_of_the_runs(glance: RunSummary, code: int) -> None:
+    assert _code([RunSummary("calm", "launched", "healthy"), glance]) == code

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from builders import EVERY, NOON, ROOT, healthy, some_metrics
-from herorun.core.alert import State
+from herorun.core.alert import AlertState
 from herorun.core.canonical_json import canonical
 from herorun.core.check import Gate
 from herorun.core.event import Decided, Done, Failed, Initialised, Intended, Launched, Launching
@@ -13,7 +13,7 @@ from herorun.core.evidence import History, Job, Metrics, Now, Unfinished
 from herorun.core.finding import Waiver
 from herorun.core.journal import Memory, fold
 from herorun.core.policy import Relaunch
-from herorun.core.recovery.policy import Policy
+from herorun.core.recovery.policy import RecoveryPolicy
 from herorun.core.tick import Rules, Tick, tick
 from herorun.discover import checks
 
@@ -38,10 +38,10 @@ class Story:
     """Ticks through evidence. `fails` names the ticks at which a relaunch cannot be submitted."""
 
     def __init__(
-        self, policy: Policy | None = None, waivers: Iterable[Waiver] = (), fails: Iterable[int] = ()
+        self, policy: RecoveryPolicy | None = None, waivers: Iterable[Waiver] = (), fails: Iterable[int] = ()
     ) -> None:
         self.memory = begun()
-        self.rules = Rules(checks(Gate.HEALTH), policy or Policy(), tuple(waivers))
+        self.rules = Rules(checks(Gate.HEALTH), policy or RecoveryPolicy(), tuple(waivers))
         self.fails = frozenset(fails)
 
     def ticks(self, seen: Iterable[Mapping[Any, Any]], every: timedelta = EVERY) -> Iterator[Tick]:
@@ -85,7 +85,7 @@ def actions(seen: Iterable[Mapping[Any, Any]], every: timedelta = EVERY, **told:
 
 
 def firing(turn: Tick) -> list[str]:
-    return [alert.check for alert in turn.alerts.values() if alert.state is State.FIRING]
+    return [alert.check for alert in turn.alerts.values() if alert.state is AlertState.FIRING]
 
 
 def written(seen: Iterable[Mapping[Any, Any]]) -> str:

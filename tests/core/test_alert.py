@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from builders import EVERY, MINUTE, NOON
-from herorun.core.alert import Alert, Moment, State, advance, muted_topics, resolved_late
+from herorun.core.alert import Alert, AlertState, Moment, advance, muted_topics, resolved_late
 from herorun.core.check import Gate, Hold, Response, Topic, check
 from herorun.core.evidence import Gaps, Job, JobState, Unavailable
 from herorun.core.finding import Finding, Outcome, Verdict, Waiver
@@ -118,14 +118,14 @@ def test_each_subject_has_its_own_clock():
 def test_a_subject_that_is_no_longer_named_is_over():
     after = carry(carry({}, [one(FAIL, "a")]), [one(PASS)], NOON + EVERY)
 
-    assert [a.state for a in after.values()] == [State.RESOLVED]
+    assert [a.state for a in after.values()] == [AlertState.RESOLVED]
 
 
 def test_a_waived_finding_ends_its_alert():
     waiver = Waiver("ill", "declared", "@dri", NOON + timedelta(days=1))
     after = carry(carry({}, [one(FAIL)]), [one(FAIL, waiver=waiver)], NOON + EVERY)
 
-    assert [a.state for a in after.values()] == [State.RESOLVED]
+    assert [a.state for a in after.values()] == [AlertState.RESOLVED]
     assert [a.message for a in after.values()] == ["waived by @dri until 2026-01-02 12:00 UTC: declared"]
 
 
@@ -133,10 +133,10 @@ def test_a_waiver_silences_for_its_time_whatever_else_cannot_be_seen():
     waiver = Waiver("ill", "declared", "@dri", NOON + timedelta(days=1), "a")
     before = carry({}, [one(FAIL, "a")])
     silent = carry(before, [one(FAIL, "a", waiver), one(UNKNOWN, "b")], NOON + EVERY)
-    assert [a.state for a in silent.values()] == [State.RESOLVED]
+    assert [a.state for a in silent.values()] == [AlertState.RESOLVED]
     assert carry(silent, [one(FAIL, "a", waiver)], NOON + 2 * EVERY) == {}
     anew = carry({}, [one(FAIL, "a")], NOON + timedelta(days=1))
-    assert [(a.state, a.since) for a in anew.values()] == [(State.FIRING, NOON + timedelta(days=1))]
+    assert [(a.state, a.since) for a in anew.values()] == [(AlertState.FIRING, NOON + timedelta(days=1))]
 
 
 def test_the_key_changes_when_the_alert_begins_anew():
@@ -160,7 +160,7 @@ def test_a_muted_check_may_still_say_that_its_problem_is_over():
     firing = carry({}, [one(FAIL)], topic=Topic.PROGRESS)
     after = carry(firing, [one(PASS)], NOON + EVERY, frozenset({Topic.PROGRESS}), topic=Topic.PROGRESS)
 
-    assert [a.state for a in after.values()] == [State.RESOLVED]
+    assert [a.state for a in after.values()] == [AlertState.RESOLVED]
 
 
 MUTED_METRICS = {Topic.METRIC, Topic.LINEAGE, Topic.NUMERIC}
@@ -190,11 +190,11 @@ def test_a_non_finite_value_mutes_the_shape_of_the_curves(outcome, muted):
 
 def test_late_evidence_about_the_instance_itself_resolves_what_ended():
     ended = [
-        Alert("ill", subject, NOON, NOON, State.ENDED, "m", instance="tiny-1")
+        Alert("ill", subject, NOON, NOON, AlertState.ENDED, "m", instance="tiny-1")
         for subject in ("tiny-1", "loss")
     ]
     findings = [Finding("ill", Verdict(PASS, "m", subject)) for subject in ("tiny-1", "loss", "tiny-2")]
     assert [(a.subject, a.state) for a in resolved_late(ended, findings).values()] == [
-        ("tiny-1", State.RESOLVED)
+        ("tiny-1", AlertState.RESOLVED)
     ]
     assert resolved_late(ended, [Finding("ill", Verdict(UNKNOWN, "m", "tiny-1"))]) == {}

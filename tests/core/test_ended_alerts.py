@@ -14,7 +14,7 @@ from builders import (
     some_metrics,
 )
 from core.story import Story, begun, launched
-from herorun.core.alert import State
+from herorun.core.alert import AlertState
 from herorun.core.event import Ordered, Word
 from herorun.core.evidence import Checkpoints, History, Job, JobState, Metrics, Nothing, Now, Receipt
 from herorun.core.journal import fold
@@ -39,7 +39,7 @@ STALLED = {Metrics: some_metrics(advanced_at=NOON - 50 * MINUTE)}
 def test_the_end_of_its_job_resolves_no_alert():
     story, (_, fires, over, after) = ticked(NO_RECEIPT, NO_RECEIPT, DONE | NO_RECEIPT, DONE | NO_RECEIPT)
 
-    assert [alert.state for alert in fires.alerts.values()] == [State.FIRING]
+    assert [alert.state for alert in fires.alerts.values()] == [AlertState.FIRING]
     assert (over.alerts, [(a.check, a.state.value) for a in over.ended]) == (
         {},
         [("not-checked-in", "ended-unresolved")],
@@ -54,7 +54,7 @@ def test_the_end_of_its_job_resolves_no_alert():
 def test_evidence_resolves_it_at_the_end_too():
     story, (*_, over) = ticked(NO_RECEIPT, NO_RECEIPT, DONE)
 
-    assert [alert.state for alert in over.alerts.values()] == [State.RESOLVED]
+    assert [alert.state for alert in over.alerts.values()] == [AlertState.RESOLVED]
     assert story.memory.ended == {}
 
 
@@ -64,7 +64,7 @@ def test_a_stall_of_a_job_that_crashed_is_ended_and_the_crash_is_answered_by_the
     )
 
     assert [alert.check for alert in stalled.alerts.values()] == ["stalled-steps"]
-    assert [(a.check, a.state) for a in down.ended] == [("stalled-steps", State.ENDED)]
+    assert [(a.check, a.state) for a in down.ended] == [("stalled-steps", AlertState.ENDED)]
     assert story.memory.history.current.name == "tiny-2"
     assert [a.check for a in story.memory.unacknowledged] == ["stalled-steps"]
 
@@ -78,7 +78,9 @@ def test_a_launch_resolves_nothing_that_fired():
     second = {Job: a_job(instance="tiny-2"), Receipt: a_receipt("tiny-2")}
     (turn,) = story.ticks([second | {Metrics: some_metrics(advanced_at=NOON + 2 * MINUTE), Now: Now(NOON)}])
 
-    assert [(a.check, a.instance, a.state) for a in turn.ended] == [("loss-spike", "tiny-1", State.ENDED)]
+    assert [(a.check, a.instance, a.state) for a in turn.ended] == [
+        ("loss-spike", "tiny-1", AlertState.ENDED)
+    ]
     assert story.memory.left == () and story.memory.unacknowledged
 
 

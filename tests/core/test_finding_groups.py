@@ -7,7 +7,7 @@ from builders import NOON
 from herorun.core.check import Gate, Mode, Response, check, evaluate
 from herorun.core.evidence import Unavailable, WorkTree
 from herorun.core.finding import Finding, Waiver, failed, not_applicable, passed, unknown
-from herorun.core.finding_groups import Mark, group_findings, mark_of, tally
+from herorun.core.finding_groups import FindingMark, group_findings, mark_of, tally
 
 
 @check(Gate.LAUNCH, Response.BLOCK)
@@ -109,7 +109,7 @@ def test_each_finding_has_one_of_six_marks():
         finding("dirty", not_applicable("x")),
     ]
 
-    assert {mark_of(each, CHECKS[each.check]) for each in found} == set(Mark)
+    assert {mark_of(each, CHECKS[each.check]) for each in found} == set(FindingMark)
     assert (
         str(tally(found, CHECKS)) == "1 blocking, 1 unknown, 1 warning, 1 waived, 1 passed, 1 not applicable"
     )

@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from builders import EVERY, NOON, ROOT, a_plan
-from herorun.core.alert import Alert, State
+from herorun.core.alert import Alert, AlertState
 from herorun.core.canonical_json import canonical, digest
 from herorun.core.event import (
     KINDS,
@@ -32,7 +32,7 @@ from herorun.core.event import (
     Word,
 )
 from herorun.core.evidence import End, GivenUp, JobState
-from herorun.core.health.training import Awaited
+from herorun.core.health.training import AwaitedEvidence
 from herorun.core.journal import (
     START,
     BrokenJournal,
@@ -52,7 +52,7 @@ ALERT = Alert(
     "loss from step 412",
     NOON,
     NOON + EVERY,
-    State.FIRING,
+    AlertState.FIRING,
     "up",
     timedelta(seconds=0.5),
     2,
@@ -111,7 +111,7 @@ EVENTS = [
         3,
         ENDING,
         NOON,
-        (Awaited("row", "the first row", NOON),),
+        (AwaitedEvidence("row", "the first row", NOON),),
         150,
     ),
     Intended(NOON, "tell/x", 1, "x is firing", "body", {"Status": "x"}, "tell/y", page="must"),
@@ -357,13 +357,13 @@ def test_a_new_instance_closes_the_old_ones_alerts():
 
 
 def test_a_resolved_alert_is_forgotten():
-    over = Alert("a", "", NOON, NOON, State.RESOLVED, "m")
+    over = Alert("a", "", NOON, NOON, AlertState.RESOLVED, "m")
 
     assert fold([Decided(NOON, "healthy", "fresh", "~", (over, ALERT))]).alerts == {ALERT.id: ALERT}
 
 
 def test_a_pending_alert_is_remembered_and_not_open():
-    pending = Alert("a", "", NOON, NOON, State.PENDING, "m")
+    pending = Alert("a", "", NOON, NOON, AlertState.PENDING, "m")
     memory = fold([Decided(NOON, "healthy", "fresh", "~", (pending,))])
 
     assert memory.alerts and memory.history.open_alerts == ()

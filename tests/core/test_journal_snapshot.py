@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 
 from builders import NOON
-from herorun.core.alert import Alert, State
+from herorun.core.alert import Alert, AlertState
 from herorun.core.event import Decided, Done, Failed, Initialised, Intended
 from herorun.core.journal import Memory, fold
 from herorun.core.journal_snapshot import Remembered, from_bytes, remembered, to_bytes
@@ -15,9 +15,16 @@ from herorun.core.taint import Health, launched
 SEGMENTS = [("20261120.jsonl", "a1"), ("20261121.jsonl", "b2")]
 ALERTS = (
     Alert(
-        "not-finite", "loss, 'train'", NOON, NOON, State.FIRING, "NaN", timedelta(minutes=9), instance="t-1"
+        "not-finite",
+        "loss, 'train'",
+        NOON,
+        NOON,
+        AlertState.FIRING,
+        "NaN",
+        timedelta(minutes=9),
+        instance="t-1",
     ),
-    Alert("crashed", "", NOON, NOON, State.PENDING, "gone"),
+    Alert("crashed", "", NOON, NOON, AlertState.PENDING, "gone"),
 )
 
 

@@ -9,10 +9,10 @@ import pytest
 from builders import NOON
 from herorun.core import logbook as module
 from herorun.core.event import Initialised, Launched, Noted
-from herorun.core.journal import Line, chain
+from herorun.core.journal import JournalLine, chain
 from herorun.core.logbook import add_to_pages, page_number, page_path, pages_of, whole
 from herorun.core.render import EVENTS, INSTANCES, add_lines, digest_of, new_logbook
-from herorun.core.verify import Snapshot, judge
+from herorun.core.verify import RecordSnapshot, judge
 from herorun.runs import template
 
 FIRST = ".agents/logbooks/tiny.md"
@@ -39,9 +39,9 @@ def first_page() -> str:
     return new_logbook(template("logbook.md"), "tiny", {"DRI": "@dri"})
 
 
-def grown() -> Iterator[tuple[list[Line], Pages]]:
+def grown() -> Iterator[tuple[list[JournalLine], Pages]]:
     """The lines and the pages after each of the events."""
-    pages, lines = {FIRST: first_page()}, list[Line]()
+    pages, lines = {FIRST: first_page()}, list[JournalLine]()
     for line in chain(events(), "", digest_of):
         lines.append(line)
         newest = [*pages][-1]
@@ -49,18 +49,18 @@ def grown() -> Iterator[tuple[list[Line], Pages]]:
         yield lines, pages
 
 
-def snapshot(lines: list[Line], pages: Pages, number: int = 0) -> Snapshot:
+def snapshot(lines: list[JournalLine], pages: Pages, number: int = 0) -> RecordSnapshot:
     segment = "".join(f"{line.text}\n" for line in lines).encode()
     parents = (f"{number - 1:040}",) if number else ()
     told = {path: pages[path].encode() for path in pages_of(FIRST, pages)}
-    return Snapshot(f"{number:040}", parents, {"20260101.jsonl": segment}, told)
+    return RecordSnapshot(f"{number:040}", parents, {"20260101.jsonl": segment}, told)
 
 
-def history() -> list[Snapshot]:
+def history() -> list[RecordSnapshot]:
     return [snapshot(list(lines), pages, number) for number, (lines, pages) in enumerate(grown())]
 
 
-def last() -> tuple[list[Line], Pages]:
+def last() -> tuple[list[JournalLine], Pages]:
     return list(grown())[-1]
 
 

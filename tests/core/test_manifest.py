@@ -3,7 +3,7 @@
 import pytest
 
 from herorun.core.canonical_json import digest
-from herorun.core.seal.manifest import Comparison, FileSeen, Manifest, compare, manifest_from
+from herorun.core.seal.manifest import FileSeen, Manifest, ManifestComparison, compare, manifest_from
 
 
 def manifest(*files: FileSeen) -> Manifest:
@@ -13,32 +13,36 @@ def manifest(*files: FileSeen) -> Manifest:
 @pytest.mark.parametrize(
     ("then", "now", "expected"),
     [
-        ("sha256:a", "sha256:a", Comparison()),
-        ("", "", Comparison(unproven=("w",))),
-        ("", "sha256:a", Comparison(unproven=("w",))),
-        ("sha256:a", "", Comparison(unproven=("w",))),
-        ("md5:a", "crc32c:b", Comparison(unproven=("w",))),
-        ("crc32c:a md5:b", "crc32c:a", Comparison()),  # composed since: it has no MD5 any more
-        ("crc32c:a", "crc32c:b", Comparison(("w has other content than it had: crc32c b, was a",))),
-        ("sha256:a etag:x-2", "sha256:a etag:x-7", Comparison()),  # uploaded again in other parts
+        ("sha256:a", "sha256:a", ManifestComparison()),
+        ("", "", ManifestComparison(unproven=("w",))),
+        ("", "sha256:a", ManifestComparison(unproven=("w",))),
+        ("sha256:a", "", ManifestComparison(unproven=("w",))),
+        ("md5:a", "crc32c:b", ManifestComparison(unproven=("w",))),
+        ("crc32c:a md5:b", "crc32c:a", ManifestComparison()),  # composed since: it has no MD5 any more
+        ("crc32c:a", "crc32c:b", ManifestComparison(("w has other content than it had: crc32c b, was a",))),
+        ("sha256:a etag:x-2", "sha256:a etag:x-7", ManifestComparison()),  # uploaded again in other parts
         (
             "sha256:a etag:x",
             "sha256:b etag:x",
-            Comparison(("w has other content than it had: sha256 b, was a",)),
+            ManifestComparison(("w has other content than it had: sha256 b, was a",)),
         ),
     ],
 )
-def test_the_strongest_checksum_of_both_times_decides(then: str, now: str, expected: Comparison) -> None:
+def test_the_strongest_checksum_of_both_times_decides(
+    then: str, now: str, expected: ManifestComparison
+) -> None:
     assert compare(manifest(FileSeen("w", 8, then)), manifest(FileSeen("w", 8, now))) == expected
 
 
 def test_a_version_proves_the_content_and_another_one_with_the_same_checksum_is_a_rewrite() -> None:
     old = FileSeen("w", 8, "md5:a", "version:1")
-    assert compare(manifest(old), manifest(FileSeen("w", 8, "", "version:1"))) == Comparison()
-    assert compare(manifest(old), manifest(FileSeen("w", 8, "md5:a", "version:2"))) == Comparison(
+    assert compare(manifest(old), manifest(FileSeen("w", 8, "", "version:1"))) == ManifestComparison()
+    assert compare(manifest(old), manifest(FileSeen("w", 8, "md5:a", "version:2"))) == ManifestComparison(
         rewritten=("w",)
     )
-    assert compare(manifest(old), manifest(FileSeen("w", 8, "", "version:2"))) == Comparison(unproven=("w",))
+    assert compare(manifest(old), manifest(FileSeen("w", 8, "", "version:2"))) == ManifestComparison(
+        unproven=("w",)
+    )
 
 
 def test_what_is_gone_new_or_of_another_size_changed() -> None:

@@ -5,12 +5,12 @@ from datetime import timedelta
 import pytest
 
 from builders import FINAL, NOON, a_checkpoint, a_history, a_job, healthy, some_metrics
-from herorun.core.alert import Alert, State
+from herorun.core.alert import Alert, AlertState
 from herorun.core.check import Gate
 from herorun.core.evidence import Checkpoints, FinalStep, History, Job, JobLog, JobState, Metrics, Unavailable
 from herorun.core.notifications import news, progress
 from herorun.core.policy import Tell
-from herorun.core.recovery.policy import Ledger, Policy
+from herorun.core.recovery.policy import Ledger, RecoveryPolicy
 from herorun.core.run_health import RunHealth
 
 STARTED = a_history().current.started
@@ -26,7 +26,12 @@ def told(health=RunHealth.HEALTHY, days=0.0, ledger=None, policy=None, alerts=()
     }
     at = STARTED + timedelta(days=days)
     return news(
-        health, bare, alerts, policy or Policy(), ledger or Ledger(instance="tiny-1", start_step=-1), at
+        health,
+        bare,
+        alerts,
+        policy or RecoveryPolicy(),
+        ledger or Ledger(instance="tiny-1", start_step=-1),
+        at,
     )
 
 
@@ -100,7 +105,7 @@ def test_a_checkpoint_that_was_there_before_is_not_the_runs():
 
 
 def test_a_milestone_is_told_when_its_permanent_checkpoint_is_complete():
-    policy = Policy(milestones=(20, 30))
+    policy = RecoveryPolicy(milestones=(20, 30))
     ledger = Ledger(done=frozenset({"tell/tiny-1/first-checkpoint"}), instance="tiny-1")
     saved = Checkpoints((a_checkpoint(20), a_checkpoint(30, temporary=True)))
     assert keys(told(saved=saved, policy=policy, ledger=ledger)) == ["milestone-20"]
@@ -133,7 +138,7 @@ def test_each_day_is_a_key_of_its_own():
 def test_the_digest_says_how_it_goes():
     metrics = some_metrics(100, advanced_at=STARTED + timedelta(hours=10), last={"tokens_per_s": 1234.5})
     known = Ledger(done=frozenset({"tell/tiny-1/first-step", "tell/tiny-1/first-checkpoint"}))
-    fires = Alert("loss-spike", "", NOON, NOON, State.FIRING, "up")
+    fires = Alert("loss-spike", "", NOON, NOON, AlertState.FIRING, "up")
     (tell,) = told(
         days=1.0,
         metrics=metrics,

@@ -5,7 +5,7 @@ from datetime import timedelta
 
 from builders import NOON, ROOT, a_checkpoint, a_contract, a_crashed_job, an_excursion, some_metrics
 from core.story import Story, begun, firing
-from herorun.core.alert import Alert, State
+from herorun.core.alert import Alert, AlertState
 from herorun.core.contract import Contract
 from herorun.core.event import Decided
 from herorun.core.evidence import Checkpoints, Disk, Disks, Job, Metrics
@@ -120,14 +120,14 @@ def test_a_disk_that_stays_full_over_a_relaunch_is_told_once_and_its_end_too():
 
 
 def an_alert(number=0, **changes):
-    alert = Alert("loss-spike", f"loss from step {number}", NOON, NOON, State.RESOLVED, "over")
+    alert = Alert("loss-spike", f"loss from step {number}", NOON, NOON, AlertState.RESOLVED, "over")
     return replace(alert, **changes)
 
 
 def test_the_newest_are_kept_and_what_only_waited_is_not():
     past = remember((), [an_alert(n) for n in range(KEPT + 9)])
     assert len(past) == KEPT and past[-1].subject == f"loss from step {KEPT + 8}"
-    assert remember((), [an_alert(state=State.PENDING)]) == ()
+    assert remember((), [an_alert(state=AlertState.PENDING)]) == ()
     assert remember((an_alert(),), [an_alert(message="later")]) == (an_alert(message="later"),)
 
 

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from builders import EVERY, MINUTE, NOON
-from herorun.core.alert import Alert, State
+from herorun.core.alert import Alert, AlertState
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.contract import Recovery
 from herorun.core.escalation import EscalationReason, Option
@@ -14,7 +14,7 @@ from herorun.core.finding import Verdict
 from herorun.core.policy import Case, Escalate, Relaunch, Stop, Tell, back_off, decide
 from herorun.core.recovery.classify import Cause, Ending
 from herorun.core.recovery.decision import MOST_TRIES
-from herorun.core.recovery.policy import Ledger, Policy, Tries
+from herorun.core.recovery.policy import Ledger, RecoveryPolicy, Tries
 
 HOUR = 60 * MINUTE
 
@@ -42,13 +42,13 @@ CHECKS = {
 }
 
 
-def alert(name, state=State.FIRING, seen=NOON, subject="", since=NOON):
+def alert(name, state=AlertState.FIRING, seen=NOON, subject="", since=NOON):
     return Alert(name, subject, since, seen, state, f"{name} message")
 
 
 def act(*alerts, policy=None, now=NOON, case=None, **ledger):
     told = {"instance": "tiny-1", **ledger}
-    return decide({a.id: a for a in alerts}, CHECKS, policy or Policy(), Ledger(**told), now, case)
+    return decide({a.id: a for a in alerts}, CHECKS, policy or RecoveryPolicy(), Ledger(**told), now, case)
 
 
 def kinds(actions):
@@ -85,7 +85,7 @@ def test_every_escalation_escalates_and_names_its_subject():
 
 
 def test_pending_says_nothing_and_info_neither():
-    assert act(alert("spike", State.PENDING), alert("crashed", State.PENDING), alert("note")) == []
+    assert act(alert("spike", AlertState.PENDING), alert("crashed", AlertState.PENDING), alert("note")) == []
 
 
 def test_a_warning_is_told_and_no_more():
@@ -93,11 +93,11 @@ def test_a_warning_is_told_and_no_more():
 
 
 def test_the_end_is_told_once():
-    (tell,) = act(alert("spike", State.RESOLVED))
+    (tell,) = act(alert("spike", AlertState.RESOLVED))
 
     fired = "tell/spike@2026-01-01T12:00:00Z/firing"
     assert tell == Tell("tell/spike@2026-01-01T12:00:00Z/resolved", "spike is over", "spike message", fired)
-    assert act(alert("spike", State.RESOLVED), done=frozenset({tell.key})) == []
+    assert act(alert("spike", AlertState.RESOLVED), done=frozenset({tell.key})) == []
 
 
 def test_a_warning_that_stays_edits_its_own_comment_and_says_nothing_anew():
@@ -135,7 +135,7 @@ def test_nothing_is_done_to_a_run_on_what_was_not_seen_this_tick():
 
 def test_stop_outranks_relaunch():
     actions = act(
-        alert("burning"), alert("crashed"), policy=Policy(stop_on=("burning",)), case=Case(live=True)
+        alert("burning"), alert("crashed"), policy=RecoveryPolicy(stop_on=("burning",)), case=Case(live=True)
     )
 
     assert [a for a in actions if isinstance(a, (Stop, Relaunch))] == [
@@ -162,7 +162,7 @@ def test_an_escalation_without_a_veto_lets_the_relaunch_be():
 
 
 def test_a_pending_veto_does_not_hold_back():
-    assert isinstance(intervention(alert("crashed"), alert("spike", State.PENDING)), Relaunch)
+    assert isinstance(intervention(alert("crashed"), alert("spike", AlertState.PENDING)), Relaunch)
 
 
 def test_a_veto_that_was_not_seen_this_tick_still_holds_back():
@@ -171,7 +171,7 @@ def test_a_veto_that_was_not_seen_this_tick_still_holds_back():
 
 @pytest.mark.parametrize("recovery", [Recovery.ASK, Recovery.OBSERVE])
 def test_the_contract_may_forbid_a_relaunch(recovery):
-    action = intervention(alert("crashed"), policy=Policy(recovery=recovery))
+    action = intervention(alert("crashed"), policy=RecoveryPolicy(recovery=recovery))
 
     assert isinstance(action, Escalate) and f"recovery = {recovery}" in action.why
 
@@ -193,12 +193,12 @@ def test_the_budget_is_six_in_a_day(history, kind):
 
 
 def test_the_budget_is_the_contracts():
-    policy = Policy(relaunches=1, window=HOUR)
+    policy = RecoveryPolicy(relaunches=1, window=HOUR)
 
     spent = intervention(alert("crashed"), policy=policy, relaunched=relaunched(0.5))
     assert isinstance(spent, Escalate) and "budget of 1 relaunch is spent" in spent.why
     assert isinstance(intervention(alert("crashed"), policy=policy, relaunched=relaunched(2)), Relaunch)
-    assert isinstance(intervention(alert("crashed"), policy=Policy(relaunches=0)), Escalate)
+    assert isinstance(intervention(alert("crashed"), policy=RecoveryPolicy(relaunches=0)), Escalate)
 
 
 def failed_tries(count, ago):
@@ -271,7 +271,7 @@ def test_a_new_instance_has_keys_of_its_own():
 
 
 def test_a_day_is_the_default_window():
-    assert Policy().window == timedelta(hours=24) and Policy().relaunches == 6
+    assert RecoveryPolicy().window == timedelta(hours=24) and RecoveryPolicy().relaunches == 6
 
 
 # --- what a person is asked -------------------------------------------------------------------------
@@ -307,7 +307,7 @@ def test_trouble_in_the_numbers_is_gone_back_from_and_not_relaunched_as_if_it_we
         (Case(ending=ended), (Option.ROLLBACK, Option.FORK)),
     ):
         told = decide(
-            {alert("nan").id: alert("nan")}, checks, Policy(), Ledger(instance="tiny-1"), NOON, case
+            {alert("nan").id: alert("nan")}, checks, RecoveryPolicy(), Ledger(instance="tiny-1"), NOON, case
         )
         assert [each.ways for each in told if isinstance(each, Escalate)] == [(Option.ACK, *ways)]
 
@@ -316,17 +316,21 @@ def test_trouble_in_the_numbers_is_gone_back_from_and_not_relaunched_as_if_it_we
     ("told", "reason", "ways"),
     [
         (
-            {"policy": Policy(recovery=Recovery.ASK)},
+            {"policy": RecoveryPolicy(recovery=Recovery.ASK)},
             EscalationReason.JUDGEMENT,
             (Option.APPROVE, Option.DENY),
         ),
         (
-            {"policy": Policy(recovery=Recovery.OBSERVE)},
+            {"policy": RecoveryPolicy(recovery=Recovery.OBSERVE)},
             EscalationReason.JUDGEMENT,
             (Option.RELAUNCH, Option.DENY),
         ),
-        ({"policy": Policy(relaunches=0)}, EscalationReason.SPEND, (Option.APPROVE, Option.DENY)),
-        ({"policy": Policy(accelerator_hours=1.0)}, EscalationReason.SPEND, (Option.APPROVE, Option.DENY)),
+        ({"policy": RecoveryPolicy(relaunches=0)}, EscalationReason.SPEND, (Option.APPROVE, Option.DENY)),
+        (
+            {"policy": RecoveryPolicy(accelerator_hours=1.0)},
+            EscalationReason.SPEND,
+            (Option.APPROVE, Option.DENY),
+        ),
         (
             {"failed": {"relaunch/tiny-1": Tries(MOST_TRIES, NOON - HOUR, "no room")}},
             EscalationReason.CLUSTER,
@@ -348,7 +352,7 @@ def test_what_is_muted_is_not_said_again():
     long_ago = alert("blind", since=NOON - 5 * HOUR)
     done = {"done": frozenset({f"tell/{long_ago.key}/firing", f"escalate/{long_ago.key}"})}
     checks = CHECKS | {"blind": make("blind", Response.ESCALATE, topic=Topic.PROGRESS)}
-    given = {long_ago.id: long_ago}, checks, Policy(), Ledger(instance="tiny-1", **done), NOON
+    given = {long_ago.id: long_ago}, checks, RecoveryPolicy(), Ledger(instance="tiny-1", **done), NOON
     assert [a.key for a in decide(*given)] == [f"again/{long_ago.key}/1"]
     assert decide(*given, muted=frozenset({Topic.PROGRESS})) == []
 
@@ -368,11 +372,11 @@ def escalation_text(policy, case=None, now=NOON, since=NOON):
     ("policy", "cost"),
     [
         (
-            Policy(accelerators=256, rate=2.5),
+            RecoveryPolicy(accelerators=256, rate=2.5),
             "Each hour costs 256 accelerator-hours, 640.00 at [budget] rate",
         ),
-        (Policy(accelerators=8), "Each hour costs 8 accelerator-hours"),
-        (Policy(), "What an hour costs is not known: [hardware] count is not stated"),
+        (RecoveryPolicy(accelerators=8), "Each hour costs 8 accelerator-hours"),
+        (RecoveryPolicy(), "What an hour costs is not known: [hardware] count is not stated"),
     ],
 )
 def test_the_escalation_says_that_the_job_goes_on_and_what_an_hour_costs(policy, cost):
@@ -383,10 +387,14 @@ def test_the_escalation_says_that_the_job_goes_on_and_what_an_hour_costs(policy,
 
 
 def test_the_reminder_says_it_again():
-    assert "The job goes on" in escalation_text(Policy(), now=NOON + 5 * HOUR)
+    assert "The job goes on" in escalation_text(RecoveryPolicy(), now=NOON + 5 * HOUR)
 
 
 def test_of_a_job_that_is_stopped_or_has_ended_it_says_nothing():
     ended = Case(ending=Ending("tiny-1", Cause.UNKNOWN, "f", "exit code 1", NOON))
 
-    assert escalation_text(Policy(stop_on=("nan",))) == escalation_text(Policy(), ended) == "nan message"
+    assert (
+        escalation_text(RecoveryPolicy(stop_on=("nan",)))
+        == escalation_text(RecoveryPolicy(), ended)
+        == "nan message"
+    )

@@ -8,10 +8,17 @@ import pytest
 from builders import NOON, ROOT, TEMPORARY, a_checkpoint
 from herorun.core.canonical_json import plain
 from herorun.core.errors import Blocked
-from herorun.core.retention import Held, Policy, Sized, must_leave_one, plan_from, prune_plan
+from herorun.core.retention import (
+    RetentionPolicy,
+    RetentionReference,
+    Sized,
+    must_leave_one,
+    plan_from,
+    prune_plan,
+)
 
 OLD = NOON - timedelta(days=3)
-POLICY = Policy(2, 100, (250,), 1000)
+POLICY = RetentionPolicy(2, 100, (250,), 1000)
 
 
 def sized(step, temporary=True, problem="", **changes):
@@ -22,7 +29,9 @@ def sized(step, temporary=True, problem="", **changes):
 
 def plan(*found, policy=POLICY, names=None, roots=None, recovery="", trusted=None):
     trusted = [s.candidate.path for s in found] if trusted is None else trusted
-    return prune_plan("tiny", found, policy, Held(names or {}, roots or {}), recovery, trusted, NOON)
+    return prune_plan(
+        "tiny", found, policy, RetentionReference(names or {}, roots or {}), recovery, trusted, NOON
+    )
 
 
 def steps(told):

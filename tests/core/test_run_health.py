@@ -6,22 +6,22 @@ import pytest
 
 from builders import MINUTE, NOON, a_job, answer, answers, healthy, some_metrics
 from core.story import Story
-from herorun.core.alert import Alert, State, muted_topics
+from herorun.core.alert import Alert, AlertState, muted_topics
 from herorun.core.check import Gate, Severity, Topic
 from herorun.core.evidence import Job, JobLog, JobState, Metrics, Nothing, Unavailable
 from herorun.core.finding import Outcome
-from herorun.core.health.training import Proof, Training
+from herorun.core.health.training import Training, TrainingProof
 from herorun.core.run_health import AT_THE_END, BY_CHECK, BY_PROOF, BY_STATE, BY_TOPIC, RunHealth, condition
 from herorun.discover import checks
 
 BY_NAME = {check.name: check for check in checks(Gate.HEALTH)}
 
 
-def an_alert(check, state=State.FIRING):
+def an_alert(check, state=AlertState.FIRING):
     return Alert(check, "", NOON, NOON, state, "said")
 
 
-PROVEN = Training(Proof.COMPLETE)
+PROVEN = Training(TrainingProof.COMPLETE)
 
 
 def health(job, *firing, proof=PROVEN):
@@ -31,7 +31,7 @@ def health(job, *firing, proof=PROVEN):
 def test_the_tables_are_whole():
     assert set(BY_STATE) == set(JobState)
     assert set(BY_TOPIC) == set(Topic)
-    assert set(BY_PROOF) == set(Proof)
+    assert set(BY_PROOF) == set(TrainingProof)
     assert set(BY_CHECK) | set(AT_THE_END) <= set(BY_NAME)
 
 
@@ -59,7 +59,11 @@ def test_without_an_alert_the_jobs_state_decides(state, word):
 
 @pytest.mark.parametrize(
     ("proof", "word"),
-    [(Proof.COMPLETE, "healthy"), (Proof.AWAITED, "starting"), (Proof.LACKING, "unknown")],
+    [
+        (TrainingProof.COMPLETE, "healthy"),
+        (TrainingProof.AWAITED, "starting"),
+        (TrainingProof.LACKING, "unknown"),
+    ],
 )
 def test_a_running_job_is_as_healthy_as_its_evidence_proves(proof, word):
     assert health(a_job(), proof=Training(proof)) == word
@@ -99,7 +103,7 @@ def test_at_a_good_end_only_what_is_missing_counts(firing, word):
 
 
 def test_what_is_pending_or_only_news_does_not_count():
-    pending = [an_alert("stalled-steps", State.PENDING)]
+    pending = [an_alert("stalled-steps", AlertState.PENDING)]
     news = {**BY_NAME, "loss-spike": replace(BY_NAME["loss-spike"], response="info")}
 
     assert condition(a_job(), PROVEN, pending, BY_NAME) is RunHealth.HEALTHY

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from herorun.core.run_summary import Glance, OpenAlert, Pace, pace_of, shrunk, sparkline, worst_first
+from herorun.core.run_summary import OpenAlert, Pace, RunSummary, pace_of, shrunk, sparkline, worst_first
 
 CRITICAL = (OpenAlert("stalled", "critical", "firing", ""),)
 PENDING = (OpenAlert("stalled", "critical", "pending", ""),)
@@ -14,16 +14,16 @@ PENDING = (OpenAlert("stalled", "critical", "pending", ""),)
 
 def test_the_worst_stands_first() -> None:
     order = [
-        Glance("down", "launched", "down"),
-        Glance("unreadable", "", error="damaged"),
-        Glance("firing", "launched", "healthy", alerts=CRITICAL),
-        Glance("blind", "launched", "healthy", monitor="stale"),
-        Glance("degraded", "launched", "degraded"),
-        Glance("a-healthy-one", "launched", "healthy", alerts=PENDING),
-        Glance("b-healthy-one", "launched", "healthy"),
-        Glance("not-begun", "initialised"),
-        Glance("finished", "launched", "finished"),
-        Glance("sealed", "sealed", "finished"),
+        RunSummary("down", "launched", "down"),
+        RunSummary("unreadable", "", error="damaged"),
+        RunSummary("firing", "launched", "healthy", alerts=CRITICAL),
+        RunSummary("blind", "launched", "healthy", monitor="stale"),
+        RunSummary("degraded", "launched", "degraded"),
+        RunSummary("a-healthy-one", "launched", "healthy", alerts=PENDING),
+        RunSummary("b-healthy-one", "launched", "healthy"),
+        RunSummary("not-begun", "initialised"),
+        RunSummary("finished", "launched", "finished"),
+        RunSummary("sealed", "sealed", "finished"),
     ]
     assert worst_first(order[::-1]) == order
 
@@ -59,15 +59,15 @@ def test_no_rows_are_no_pace() -> None:
 
 def test_the_time_left_is_told_of_a_run_that_goes_on() -> None:
     pace = Pace("s/step", 2.0, step_seconds=2.0)
-    going = Glance("x", "launched", "healthy", step=40, final_step=100, pace=pace)
+    going = RunSummary("x", "launched", "healthy", step=40, final_step=100, pace=pace)
     assert going.left == timedelta(seconds=120) and going.done == 0.4
-    assert Glance("x", "launched", "down", step=40, final_step=100, pace=pace).left is None
-    assert Glance("x", "launched", "healthy", step=40, pace=pace).left is None
+    assert RunSummary("x", "launched", "down", step=40, final_step=100, pace=pace).left is None
+    assert RunSummary("x", "launched", "healthy", step=40, pace=pace).left is None
 
 
 def test_no_time_is_left_to_a_run_that_makes_no_steps() -> None:
     pace = Pace("s/step", 2.0, step_seconds=2.0)
-    going = Glance("x", "launched", "degraded", step=40, final_step=100, pace=pace, quiet=500.0)
+    going = RunSummary("x", "launched", "degraded", step=40, final_step=100, pace=pace, quiet=500.0)
     assert going.left == timedelta(seconds=120)
     assert replace(going, quiet=700.0).left is None
     stalled = OpenAlert("stalled-steps", "critical", "firing", "")
@@ -81,5 +81,5 @@ def test_a_shrunk_curve_keeps_its_spike_and_what_is_not_finite() -> None:
 
 
 def test_the_document_holds_no_number_that_json_has_no_word_for() -> None:
-    told = Glance("x", "launched", loss=math.nan, pace=Pace("t", math.inf, 1.0)).as_json()
+    told = RunSummary("x", "launched", loss=math.nan, pace=Pace("t", math.inf, 1.0)).as_json()
     assert (told["loss"], told["pace"]["now"]) == ("nan", "inf")

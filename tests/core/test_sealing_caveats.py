@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 
 from builders import EVERY, MINUTE, NOON, an_instance
-from herorun.core.alert import Alert, State
+from herorun.core.alert import Alert, AlertState
 from herorun.core.event import Decided, Ordered, Word
 from herorun.core.evidence import End, JobState, Judged
 from herorun.core.finding import Waiver
@@ -18,7 +18,7 @@ START = NOON - 60 * MINUTE
 LOOKS = tuple(Decided(START + n * EVERY, "healthy", "fresh", "~1/2") for n in range(1, 5))
 KNOWN = Memory(instances=(an_instance(),), ends={"tiny-1": End("tiny-1", JobState.SUCCEEDED, NOON)})
 WHOLE = Manifest("/data/tiny/step-200", (FileSeen("weights", 9, "sha256:aa"),))
-STALL = Alert("stalled-steps", "tiny-1", START, START, State.ENDED, "no step", instance="tiny-1")
+STALL = Alert("stalled-steps", "tiny-1", START, START, AlertState.ENDED, "no step", instance="tiny-1")
 ACK = Ordered(NOON, "ada", Word.ACK, (STALL.key,), "an evaluation")
 NOTHING_JUDGED = Judged()
 

@@ -9,7 +9,7 @@ import pytest
 from herorun.core.seal.manifest import FileSeen, Manifest
 from herorun.core.seal.parse import OtherForm, parse_statement, statement_in, statement_of
 from herorun.core.seal.render import tag_message
-from herorun.core.seal.statement import Found, statement
+from herorun.core.seal.statement import SealFacts, statement
 
 COMMIT = "a" * 40
 MANIFEST = Manifest("/data/step-4", (FileSeen("weights", 8),))
@@ -31,7 +31,7 @@ FACTS = {
 
 def made(**changes: Any) -> dict[str, Any]:
     """A whole statement with some facts changed."""
-    told: dict[str, Any] = json.loads(json.dumps(statement(Found(FACTS, {}, COMMIT, manifest=MANIFEST))))
+    told: dict[str, Any] = json.loads(json.dumps(statement(SealFacts(FACTS, {}, COMMIT, manifest=MANIFEST))))
     told["predicate"]["herorun_seal"] |= changes
     return told
 

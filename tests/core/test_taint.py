@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from builders import EVERY, NOON, a_checkpoint, a_plan
-from herorun.core.alert import Alert, State
+from herorun.core.alert import Alert, AlertState
 from herorun.core.event import Decided, Failed, Launched, Launching
 from herorun.core.evidence import Taint
 from herorun.core.journal import as_json, fold
@@ -30,11 +30,11 @@ def launch(number, tick, plan=PLAN):
     ]
 
 
-def alert(state=State.FIRING, check="not-finite", subject="loss", tick=0):
+def alert(state=AlertState.FIRING, check="not-finite", subject="loss", tick=0):
     return Alert(check, subject, at(tick), at(tick), state, "not a number", instance="tiny-1")
 
 
-def bad(first, last, state=State.FIRING):
+def bad(first, last, state=AlertState.FIRING):
     """A loss that was not finite at these steps, with the default margin."""
     return replace(alert(state), steps=(first, last), taints_from=first - 1)
 
@@ -86,13 +86,13 @@ def test_while_it_fires_it_stays_as_it_began():
 
 
 def test_a_comparison_that_turns_out_well_before_the_next_launch_taints_nothing():
-    wrong, right = (alert(state, "resume-mismatch") for state in (State.FIRING, State.RESOLVED))
+    wrong, right = (alert(state, "resume-mismatch") for state in (AlertState.FIRING, AlertState.RESOLVED))
 
     assert taints(BEGUN, decide(3, 30, wrong), decide(4, 40, right), launch(2, 5)) == ()
 
 
 def test_what_was_not_finite_taints_its_instance_also_when_it_is_finite_again():
-    nan, over = bad(121, 125), bad(121, 125, State.RESOLVED)
+    nan, over = bad(121, 125), bad(121, 125, AlertState.RESOLVED)
 
     (taint,) = taints(BEGUN, decide(3, 130, nan), decide(4, 140, over), decide(5, 150))
     assert (taint.alert, taint.bad_step, taint.step, taint.until) == ("not-finite[loss]", 121, 119, None)
@@ -120,7 +120,7 @@ def test_the_next_instance_is_not_tainted_by_the_one_before():
 
 
 def test_a_pending_one_taints_nothing_yet_and_is_not_healthy():
-    pending = decide(3, 30, alert(State.PENDING))
+    pending = decide(3, 30, alert(AlertState.PENDING))
 
     assert taints(BEGUN, pending) == ()
     assert taints(BEGUN, pending, decide(4, 40, alert()))[0].since == at(2)

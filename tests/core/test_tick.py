@@ -21,7 +21,7 @@ from builders import (
     some_metrics,
 )
 from core.story import Story, actions, firing, written
-from herorun.core.alert import Alert, State
+from herorun.core.alert import Alert, AlertState
 from herorun.core.check import Gate
 from herorun.core.contract import Contract, Recovery
 from herorun.core.evidence import (
@@ -37,9 +37,9 @@ from herorun.core.evidence import (
     Unfinished,
 )
 from herorun.core.finding import Outcome, Waiver
-from herorun.core.health.training import Proof, Training
+from herorun.core.health.training import Training, TrainingProof
 from herorun.core.journal_decision import decided
-from herorun.core.recovery.policy import Ledger, Policy
+from herorun.core.recovery.policy import Ledger, RecoveryPolicy
 from herorun.core.tick import (
     MonitorHealth,
     Rules,
@@ -78,7 +78,7 @@ def test_a_crash_is_relaunched_at_once_and_once():
 
 
 def test_a_crash_loop_spends_the_budget_then_asks_once():
-    two = Policy(relaunches=2)
+    two = RecoveryPolicy(relaunches=2)
 
     assert actions([DOWN] * 5, policy=two) == [
         ["Tell", "Relaunch"],
@@ -130,7 +130,7 @@ def test_a_refused_job_stays_refused():
 
 
 def test_a_contract_that_says_ask_is_asked():
-    assert actions([DOWN], policy=Policy(recovery=Recovery.ASK)) == [["Tell", "Escalate"]]
+    assert actions([DOWN], policy=RecoveryPolicy(recovery=Recovery.ASK)) == [["Tell", "Escalate"]]
 
 
 def test_not_finite_mutes_the_spike():
@@ -215,7 +215,7 @@ def test_a_tick_is_a_function_of_its_inputs():
 def test_the_order_of_the_checks_does_not_matter():
     turns = []
     for order in (1, -1):
-        rules = Rules(checks(Gate.HEALTH)[::order], Policy())
+        rules = Rules(checks(Gate.HEALTH)[::order], RecoveryPolicy())
         turns.append(tick({}, Ledger(instance="tiny-1"), healthy(Gate.HEALTH) | SPIKE | DOWN, rules, NOON))
 
     assert turns[0] == turns[1]
@@ -250,14 +250,14 @@ HEALTH = {
 
 @pytest.mark.parametrize("state", JobState)
 def test_the_jobs_end_decides_the_runs_health(state):
-    assert run_health({Job: a_job(state)}, Training(Proof.COMPLETE), [], {}) is HEALTH.get(
+    assert run_health({Job: a_job(state)}, Training(TrainingProof.COMPLETE), [], {}) is HEALTH.get(
         state, RunHealth.DOWN
     )
 
 
 @pytest.mark.parametrize("job", [Unavailable("time-out"), Nothing()])
 def test_a_job_that_was_not_seen_is_unknown(job):
-    assert run_health({Job: job}, Training(Proof.COMPLETE), [], {}) is RunHealth.UNKNOWN
+    assert run_health({Job: job}, Training(TrainingProof.COMPLETE), [], {}) is RunHealth.UNKNOWN
 
 
 def test_a_firing_alert_degrades_the_run():
@@ -289,8 +289,8 @@ def test_the_monitors_health_is_told_apart(gaps, health):
 
 def test_an_alert_of_a_check_that_is_gone_ends_without_a_word():
     """A later version has renamed or dropped the check, or its package was uninstalled."""
-    gone = Alert("phase-of-the-moon", "", NOON, NOON, State.FIRING, "full")
-    rules = Rules(checks(Gate.HEALTH), Policy())
+    gone = Alert("phase-of-the-moon", "", NOON, NOON, AlertState.FIRING, "full")
+    rules = Rules(checks(Gate.HEALTH), RecoveryPolicy())
     told = frozenset({"tell/tiny-1/first-step", "tell/tiny-1/first-checkpoint"})
     seen = tick({gone.id: gone}, Ledger(told, instance="tiny-1"), healthy(Gate.HEALTH), rules, NOON)
 
@@ -312,7 +312,7 @@ def test_the_cause_is_told_with_the_symptom_and_never_muted_by_it():
 
 @pytest.mark.parametrize(("every", "entry"), [(timedelta(), True), (timedelta(hours=1), False)])
 def test_each_quiet_tick_has_an_entry_or_one_an_hour_sums_them_up(every, entry):
-    story = Story(Policy(quiet_every=every))
+    story = Story(RecoveryPolicy(quiet_every=every))
     (quiet,) = story.ticks([{}])
     memory = replace(story.memory, last_summary=NOON - 15 * MINUTE)
 
@@ -329,5 +329,5 @@ def test_a_store_that_was_read_before_the_rows_is_looked_at_twice():
     first, second = Story().ticks([behind, behind])
     names = ("late-checkpoints", "stalled-checkpoints")
 
-    assert [first.alerts[name, "tiny-1"].state for name in names] == [State.PENDING] * 2
-    assert [second.alerts[name, "tiny-1"].state for name in names] == [State.FIRING] * 2
+    assert [first.alerts[name, "tiny-1"].state for name in names] == [AlertState.PENDING] * 2
+    assert [second.alerts[name, "tiny-1"].state for name in names] == [AlertState.FIRING] * 2

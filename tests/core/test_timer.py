@@ -10,12 +10,12 @@ import pytest
 import yaml
 
 from herorun.core.errors import WrongUse
-from herorun.core.timer import Wish, actions, cron, systemd, when
+from herorun.core.timer import TimerRequest, actions, cron, systemd, when
 from herorun.runs import template
 from services.fixtures import skip_or_fail
 
 
-def a_wish(every: str = "30m", **changes: str) -> Wish:
+def a_wish(every: str = "30m", **changes: str) -> TimerRequest:
     minutes = {"1m": 1, "30m": 30, "45m": 45, "1h": 60, "7h": 420, "12h": 720, "24h": 1440}[every]
     told = {
         "slug": "tiny",
@@ -24,7 +24,7 @@ def a_wish(every: str = "30m", **changes: str) -> Wish:
         "command": "patrol",
         **changes,
     }
-    return Wish(**told, every=timedelta(minutes=minutes))
+    return TimerRequest(**told, every=timedelta(minutes=minutes))
 
 
 def units(text: str) -> dict[str, str]:

@@ -6,16 +6,16 @@ import pytest
 
 from builders import NOON
 from herorun.core.event import Replayed
-from herorun.core.recovery.policy import Answer
-from herorun.core.replay import Replay, Result
+from herorun.core.recovery.policy import RelaunchAnswer
+from herorun.core.replay import Replay, ReplayResult
 from herorun.core.version_change import compared
 from herorun.core.version_gate import Judge, held_back, must_replay, question_key
 
 OLD, NEW = "0.1.0", "0.2.0"
-SAME = Replay(NOON, OLD, False, Result.SAME)
-OTHERWISE = Replay(NOON, OLD, False, Result.DIFFERS, ("alerts.a[].state: 1 -> 2",))
+SAME = Replay(NOON, OLD, False, ReplayResult.SAME)
+OTHERWISE = Replay(NOON, OLD, False, ReplayResult.DIFFERS, ("alerts.a[].state: 1 -> 2",))
 ACTS = replace(OTHERWISE, interventions=("relaunch/tiny-1: only now",))
-LOST = Replay(NOON, OLD, False, Result.UNKNOWN, why="it is gone")
+LOST = Replay(NOON, OLD, False, ReplayResult.UNKNOWN, why="it is gone")
 BEFORE = Judge().ticked(OLD)
 
 
@@ -76,13 +76,13 @@ def test_what_it_judges_otherwise_is_news_also_where_it_acts_alike() -> None:
 
 @pytest.mark.parametrize(("yes", "words"), [(True, ""), (False, "denied by Dri: go back")])
 def test_a_person_answers_for_it(yes: bool, words: str) -> None:
-    judge = after(ACTS).answered([question_key(NEW, OLD, "")], Answer(yes, NOON, "Dri", "go back"))
+    judge = after(ACTS).answered([question_key(NEW, OLD, "")], RelaunchAnswer(yes, NOON, "Dri", "go back"))
     told = held_back(judge, NEW)
     assert bool(told) is bool(words) and words in told
 
 
 def test_the_answer_about_one_version_is_none_about_another() -> None:
-    judge = after(ACTS).answered([question_key(NEW, OLD, "")], Answer(True, NOON, "Dri"))
+    judge = after(ACTS).answered([question_key(NEW, OLD, "")], RelaunchAnswer(True, NOON, "Dri"))
     third = after(ACTS, before=judge, version="0.3.0")
     assert held_back(third, "0.3.0")
 

@@ -13,8 +13,8 @@ from pydantic import BaseModel
 from commands.answers import ask
 from herorun.cli import herorun
 from herorun.operations.checkpoints.prune import Pruned
-from herorun.operations.orders.order import Told
-from herorun.schemas import DOCUMENTS, Failed
+from herorun.operations.orders.order import OrderOutcome
+from herorun.schemas import DOCUMENTS, FailureDocument
 from stories import TAG, Story
 
 # The story of a run: each command, and the document that it prints. `!` stands before one that ends with 1, `?` before one that
@@ -123,7 +123,7 @@ def test_every_document_of_a_run_has_its_shape(
 
 def test_an_order_and_a_clean_up_have_their_shapes(story: Story) -> None:
     for name in ORDERS:
-        must_fit(name, {"schema": 1, **Told(story.run, "said", 0, ("a warning",)).as_json()})
+        must_fit(name, {"schema": 1, **OrderOutcome(story.run, "said", 0, ("a warning",)).as_json()})
     must_fit("checkpoints prune", {"schema": 1, **Pruned(("a",), (("b", "why"),), 3).as_json()})
 
 
@@ -165,7 +165,7 @@ def test_what_could_not_be_done_is_told_in_a_document_too(
     capsys.readouterr()
     assert story.herorun(*words.format(data=story.data, work=story.work).split(), "--json") == code
     told = capsys.readouterr()
-    failed = Failed.model_validate_json(told.out)
+    failed = FailureDocument.model_validate_json(told.out)
     assert failed.exit_code == code
     assert told.err == f"herorun: {failed.error}\n"
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
-from herorun.core.ports import Entry, Layout, Place, Store
+from herorun.core.ports import FileEntry, Layout, Place, Store
 from herorun.stores import local, memory
 
 PLACE = Place("tiny", "state", "/data/tiny", ".")
@@ -99,16 +99,16 @@ class Through:
 class Untimed(Through):
     """A store that does not tell when a folder changed, as object stores do not."""
 
-    def entries(self, path: str) -> tuple[Entry, ...]:
+    def entries(self, path: str) -> tuple[FileEntry, ...]:
         found = self._store.entries(path)
-        return tuple(Entry(e.name, None if e.name.endswith("/") else e.modified, e.size) for e in found)
+        return tuple(FileEntry(e.name, None if e.name.endswith("/") else e.modified, e.size) for e in found)
 
 
 class Timeless(Through):
     """A store that tells no time of anything."""
 
-    def entries(self, path: str) -> tuple[Entry, ...]:
-        return tuple(Entry(e.name, None, e.size) for e in self._store.entries(path))
+    def entries(self, path: str) -> tuple[FileEntry, ...]:
+        return tuple(FileEntry(e.name, None, e.size) for e in self._store.entries(path))
 
 
 class Listed(Through):
@@ -118,9 +118,9 @@ class Listed(Through):
         super().__init__(store)
         self._root, self._names = root, tuple(names)
 
-    def entries(self, path: str) -> tuple[Entry, ...]:
+    def entries(self, path: str) -> tuple[FileEntry, ...]:
         self.calls.append(("entries", path))
         found = {entry.name: entry for entry in self._store.entries(path)}
         if path == self._root:
-            found |= {name: Entry(name) for name in self._names}
+            found |= {name: FileEntry(name) for name in self._names}
         return tuple(found[name] for name in sorted(found))

@@ -8,7 +8,7 @@ from typing import Any
 
 from builders import healthy
 from herorun import discover
-from herorun.core.alert import State
+from herorun.core.alert import AlertState
 from herorun.core.cadence import next_look
 from herorun.core.check import Gate
 from herorun.core.contract import Contract, contract_from
@@ -41,7 +41,7 @@ from herorun.core.ports import Scheduler as SchedulerPort
 from herorun.core.ports import Store as StorePort
 from herorun.core.ports import Tracker as TrackerPort
 from herorun.core.recovery.endings import end_to_record, saved_to_record
-from herorun.core.recovery.policy import Policy
+from herorun.core.recovery.policy import RecoveryPolicy
 from herorun.core.tick import Rules, Tick, tick
 from herorun.gather import gather
 from herorun.runs import final_step, prior_launch
@@ -66,7 +66,7 @@ class Seen:
 
     @property
     def firing(self) -> set[str]:
-        return {alert.check for alert in self.tick.alerts.values() if alert.state is State.FIRING}
+        return {alert.check for alert in self.tick.alerts.values() if alert.state is AlertState.FIRING}
 
     @property
     def actions(self) -> list[Action]:
@@ -90,7 +90,9 @@ class Replay:
             self.contract.slug, str(folder), self.contract.output.root.rstrip("/"), str(folder)
         )
         told = self.contract.babysit
-        self.rules = Rules(discover.checks(Gate.HEALTH), Policy(recovery=told.recovery, cadence=told.cadence))
+        self.rules = Rules(
+            discover.checks(Gate.HEALTH), RecoveryPolicy(recovery=told.recovery, cadence=told.cadence)
+        )
         self.memory = fold([Initialised(incident.begin - timedelta(days=1), self.contract.slug, {})])
         self.heard = 0
         parts = {
@@ -185,7 +187,7 @@ class Replay:
             self.contract.babysit.cadence,
             now - current.started if current else None,
             bool(born and born.relaunch_of),
-            any(alert.state is State.PENDING for alert in news),
+            any(alert.state is AlertState.PENDING for alert in news),
             any(alert.firing for alert in news),
             turn.wake - now if turn.wake and turn.wake > now else None,
         )

@@ -17,7 +17,7 @@ from typing import Any
 from herorun.core.decode import decode
 from herorun.core.event import Launched, Launching, Ordered
 from herorun.core.evidence import Job, TrackerIdentity, TrackerState
-from herorun.core.ports import Absent, Entry, Found, Row, Rows, Rule, Search, Unknown
+from herorun.core.ports import Absent, FileEntry, Found, LifecycleRule, Row, Rows, Search, Unknown
 
 HERE = Path(__file__).parent
 
@@ -191,12 +191,12 @@ class Store:
                 files = {k: v for k, v in files.items() if not k.startswith(f"{line['deleted']}/")}
         return files
 
-    def entries(self, path: str) -> tuple[Entry, ...]:
+    def entries(self, path: str) -> tuple[FileEntry, ...]:
         prefix, found = path.rstrip("/") + "/", {}
         for file, (at, data) in self._files().items():
             if file.startswith(prefix):
                 name, below, _ = file.removeprefix(prefix).partition("/")
-                found[name + below] = Entry(f"{name}/") if below else Entry(name, at, len(data))
+                found[name + below] = FileEntry(f"{name}/") if below else FileEntry(name, at, len(data))
         if not found:
             raise FileNotFoundError(path)
         return tuple(found[name] for name in sorted(found))
@@ -210,7 +210,7 @@ class Store:
     def modified(self, path: str) -> datetime | None:
         return self._file(path)[0]
 
-    def rules(self, root: str) -> tuple[Rule, ...]:
+    def rules(self, root: str) -> tuple[LifecycleRule, ...]:
         return ()
 
     def _file(self, path: str) -> tuple[datetime, bytes]:

@@ -20,7 +20,15 @@ from herorun.core.errors import CouldNotLook, HerorunError, WrongUse
 from herorun.core.evidence import JobState
 from herorun.core.ports import Absent, Place, Unknown
 from herorun.schedulers import _processes, _supervisor, local
-from herorun.schedulers._instance import NEVER_RAN, NO_RECORD, End, Folder, InstanceSnapshot, Started, judge
+from herorun.schedulers._instance import (
+    NEVER_RAN,
+    NO_RECORD,
+    Folder,
+    InstanceExit,
+    InstanceSnapshot,
+    Started,
+    judge,
+)
 from herorun.system.files import is_locked
 from ports.scheduler_suite import WEIRD, ReadsLogsOn, Rig, SchedulerSuite, long_ago
 
@@ -770,11 +778,23 @@ BEGUN = Started(4711, "boot 1", AT)
     [
         (InstanceSnapshot(True, True), JobState.PENDING, "starting"),
         (InstanceSnapshot(True, True, BEGUN), JobState.RUNNING, "running"),
-        (InstanceSnapshot(True, True, BEGUN, end=End(AT, exit_code=0)), JobState.SUCCEEDED, "exit 0"),
-        (InstanceSnapshot(False, False, BEGUN, end=End(AT, exit_code=143)), JobState.FAILED, "exit 143"),
-        (InstanceSnapshot(False, False, BEGUN, end=End(AT, signal="SIGKILL")), JobState.FAILED, "SIGKILL"),
         (
-            InstanceSnapshot(False, False, BEGUN, end=End(AT, signal="SIGKILL", stopped_by="x")),
+            InstanceSnapshot(True, True, BEGUN, end=InstanceExit(AT, exit_code=0)),
+            JobState.SUCCEEDED,
+            "exit 0",
+        ),
+        (
+            InstanceSnapshot(False, False, BEGUN, end=InstanceExit(AT, exit_code=143)),
+            JobState.FAILED,
+            "exit 143",
+        ),
+        (
+            InstanceSnapshot(False, False, BEGUN, end=InstanceExit(AT, signal="SIGKILL")),
+            JobState.FAILED,
+            "SIGKILL",
+        ),
+        (
+            InstanceSnapshot(False, False, BEGUN, end=InstanceExit(AT, signal="SIGKILL", stopped_by="x")),
             JobState.CANCELLED,
             "SIGKILL",
         ),

@@ -13,7 +13,7 @@ from herorun.schedulers import _nel_slurm, nel
 from herorun.schedulers._nel_options import config_and_overrides
 from herorun.schedulers._nel_parse import (
     STATES,
-    Entry,
+    NelTask,
     Stages,
     entries,
     last_ids,
@@ -31,8 +31,8 @@ AT = datetime(2026, 11, 21, 23, 21, tzinfo=UTC)
 OVER = Stages(AT, AT, 0)
 
 
-def entry(number: int = 0, executor: str = "local", output: str = "/out/tiny-1", **data: object) -> Entry:
-    return Entry("0a1b", f"0a1b.{number}", executor, output, AT, data)
+def entry(number: int = 0, executor: str = "local", output: str = "/out/tiny-1", **data: object) -> NelTask:
+    return NelTask("0a1b", f"0a1b.{number}", executor, output, AT, data)
 
 
 def adapter(home: Path, script: str, **options: object) -> nel.Nel:

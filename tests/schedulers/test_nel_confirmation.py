@@ -11,20 +11,20 @@ from herorun.core.evidence import Job, JobState
 from herorun.schedulers._nel_confirmation import AGAIN, QUIET, Behind, Doubts, changed, settled
 from herorun.schedulers._nel_jobs import NelJobs
 from herorun.schedulers._nel_options import Options
-from herorun.schedulers._nel_parse import Entry, Stages
-from herorun.schedulers._nel_state import Nowhere, Part, local_part, slurm_part
+from herorun.schedulers._nel_parse import NelTask, Stages
+from herorun.schedulers._nel_state import JudgedTask, Nowhere, local_part, slurm_part
 
 AT = datetime(2026, 11, 21, 23, 21, tzinfo=UTC)
 LATER = AT + AGAIN
 EMPTY = Behind()  # no folder, no stage file
 
 
-def part(word: str, told: Stages | None = None) -> Part:
-    return local_part(Entry("0a1b", "0a1b.0", "local", "/out/tiny-1", AT), word, told or Stages())
+def part(word: str, told: Stages | None = None) -> JudgedTask:
+    return local_part(NelTask("0a1b", "0a1b.0", "local", "/out/tiny-1", AT), word, told or Stages())
 
 
-def on_slurm(word: str, answer: Job | str) -> Part:
-    return slurm_part(Entry("0a1b", "0a1b.0", "slurm", "/out/tiny-1", AT), word, answer)
+def on_slurm(word: str, answer: Job | str) -> JudgedTask:
+    return slurm_part(NelTask("0a1b", "0a1b.0", "slurm", "/out/tiny-1", AT), word, answer)
 
 
 @pytest.mark.parametrize("word", ["not_found", "error", "failed", "NOT FOUND", "ERROR"])

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from herorun.core.evidence import Job, JobState
-from herorun.schedulers._ray_parse import Record, job_of, record_of
+from herorun.schedulers._ray_parse import RayJob, job_of, record_of
 from herorun.schedulers._ray_worker_failures import asks_for_losses, loss_of, with_loss
 
 RECORDED = json.loads((Path(__file__).parents[1] / "recordings" / "ray" / "losses.json").read_text())
@@ -21,7 +21,7 @@ GANGS = {
 ADDRESS = "192.0.2.2"
 
 
-def record(what: str, **changes: object) -> Record:
+def record(what: str, **changes: object) -> RayJob:
     told = record_of(RECORDED[what]["job"] | changes)
     assert told is not None
     return told

@@ -17,22 +17,22 @@ from herorun.core.ports import Submission
 from herorun.schedulers._ray_cluster import began, demand_of, hardware_of, nodes_of, unplaced
 from herorun.schedulers._ray_log import own_lines
 from herorun.schedulers._ray_package import package
-from herorun.schedulers._ray_parse import Record, Stop, job_of, record_of, records_of
-from herorun.schedulers._ray_request import Needs, Where, entrypoint, request_of
+from herorun.schedulers._ray_parse import RayJob, RayStop, job_of, record_of, records_of
+from herorun.schedulers._ray_request import Needs, UploadPaths, entrypoint, request_of
 
 RECORDED = json.loads((Path(__file__).parents[1] / "recordings" / "ray" / "jobs.json").read_text())
 AT = datetime(2026, 11, 21, 12, tzinfo=UTC)
-BY_US = Stop("ada@box", AT)
-SHARED = Where(None, "/code", "/state/admission.json")
+BY_US = RayStop("ada@box", AT)
+SHARED = UploadPaths(None, "/code", "/state/admission.json")
 
 
-def recorded(word: str, **changes: object) -> Record:
+def recorded(word: str, **changes: object) -> RayJob:
     record = record_of(RECORDED[word] | changes)
     assert record is not None
     return record
 
 
-def job(word: str, stop: Stop | None = None, lost_on: str = "", **changes: object) -> Job:
+def job(word: str, stop: RayStop | None = None, lost_on: str = "", **changes: object) -> Job:
     return job_of(recorded(word, **changes), "tiny-1", stop, lost_on)
 
 

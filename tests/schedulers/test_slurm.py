@@ -17,7 +17,7 @@ from herorun.core.ports import Absent, Found, Place, Submission, Unknown
 from herorun.operations.health.shared_polls import SharedPolls
 from herorun.schedulers import slurm
 from herorun.schedulers._road import LocalTransport, SshTransport
-from herorun.system.process import Answer
+from herorun.system.process import ProcessResult
 from ports.scheduler_suite import (
     SECRET,
     ReadsLogsOn,
@@ -169,7 +169,7 @@ def test_a_submission_without_an_answer_is_looked_for(rig: Rig, cluster: Cluster
 
 
 class Lossy(LocalTransport):
-    def run(self, argv: Sequence[str], timeout: float, stdin: bytes = b"") -> Answer:
+    def run(self, argv: Sequence[str], timeout: float, stdin: bytes = b"") -> ProcessResult:
         answer = super().run(argv, timeout, stdin)
         if stdin:
             raise CouldNotLook("the answer was lost")

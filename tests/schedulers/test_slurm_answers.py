@@ -10,7 +10,7 @@ from herorun.core.evidence import Job, JobState
 from herorun.core.ports import Absent, Found, Search, Unknown
 from herorun.schedulers import _slurm_parse
 from herorun.schedulers._slurm_client import new_parted
-from herorun.schedulers._slurm_parse import PARTED, Row, Tag, log_in, tag_in
+from herorun.schedulers._slurm_parse import PARTED, SlurmRow, Tag, log_in, tag_in
 from herorun.schedulers._slurm_state import Books, judge, live_jobs, needs_books, ours
 from herorun.schedulers._slurm_state_names import STATES, state_of
 from herorun.schedulers._submission_record import SubmissionRecord
@@ -48,11 +48,11 @@ def sacct(word: str, number: str = "71", **changes: object) -> str:
     return PARTED.join(str(value) for value in told.values())
 
 
-def squeue_rows(text: str) -> tuple[Row, ...]:
+def squeue_rows(text: str) -> tuple[SlurmRow, ...]:
     return _slurm_parse.squeue_rows(text, PARTED)
 
 
-def sacct_rows(text: str) -> tuple[Row, ...]:
+def sacct_rows(text: str) -> tuple[SlurmRow, ...]:
     return _slurm_parse.sacct_rows(text, PARTED)
 
 
@@ -284,7 +284,7 @@ def test_live_jobs_are_those_that_may_live() -> None:
 
 def test_a_federated_number_and_what_a_site_adds_are_read() -> None:
     (row,) = squeue_rows(squeue("RUNNING", "134217729"))
-    assert isinstance(row, Row) and row.id == "134217729"
+    assert isinstance(row, SlurmRow) and row.id == "134217729"
     assert tag_in(f"site: billed to x; {TAG.comment}") == TAG
 
 

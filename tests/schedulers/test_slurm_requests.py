@@ -15,7 +15,7 @@ from herorun.schedulers._slurm_limits import offered, partition_words
 from herorun.schedulers._slurm_options import OURS, Options, slurm_time
 from herorun.schedulers._slurm_parse import Tag
 from herorun.schedulers._slurm_submit import (
-    Where,
+    RemotePaths,
     handed_over,
     job_id,
     job_script,
@@ -25,7 +25,7 @@ from herorun.schedulers._slurm_submit import (
 )
 from ports.scheduler_suite import WEIRD
 
-WHERE = Where("/code", "/admission.json", "/logs/100%j.log")
+WHERE = RemotePaths("/code", "/admission.json", "/logs/100%j.log")
 JOB = Submission("tiny-1", ("python", "train.py"), "src", {"SEED": "7"}, ("TOKEN",))
 TAG = Tag("a" * 16, "b" * 12, 1)
 PARTITIONS = """\
@@ -129,7 +129,7 @@ def test_the_script_gives_every_word_as_it_was(tmp_path: Path) -> None:
     """A real shell runs it."""
     (tmp_path / WEIRD).mkdir()
     odd = Submission("tiny-1", ("printf", "%s|", WEIRD, "-n", ""), WEIRD, {"ODD": WEIRD}, ())
-    where = Where(str(tmp_path), "/admission.json", "/log")
+    where = RemotePaths(str(tmp_path), "/admission.json", "/log")
     done = subprocess.run(["sh"], input=job_script(odd, where).encode(), capture_output=True, check=True)
     assert done.stdout.decode() == f"{WEIRD}|-n||"
 
@@ -142,7 +142,7 @@ def test_a_script_in_a_folder_that_is_not_there_ends_and_says_so() -> None:
 def test_an_attempt_is_counted_by_slurms_restarts() -> None:
     told = Submission("tiny-1", ("printenv", "HERORUN_ATTEMPT"), ".", {}, ())
     for env, attempt in (({}, "1\n"), ({"SLURM_RESTART_COUNT": "2"}, "3\n")):
-        script = job_script(told, Where("/", "/a", "/l"))
+        script = job_script(told, RemotePaths("/", "/a", "/l"))
         done = subprocess.run(
             ["sh"], input=script, env={"PATH": "/usr/bin:/bin", **env}, capture_output=True, text=True
         )

@@ -38,7 +38,7 @@ def options(box: Box, folder: str, **changes: Any) -> ssh.Options:
     return ssh.Options(**{**told, "code": "there", "connect_within": "5s", "look_within": "5s", **changes})
 
 
-def adapter(box: Box, folder: str, **changes: Any) -> ssh.Ssh:
+def adapter(box: Box, folder: str, **changes: Any) -> ssh.SshScheduler:
     return ssh.connect(options(box, folder, **changes), PLACE)
 
 
@@ -108,7 +108,7 @@ class TestSsh(SchedulerSuite, ReadsLogsOn, SharesLooks):
 # --- what is sent ----------------------------------------------------------------------------------
 
 
-def shipped(rig: Rig, box: Box, folder: str, **changes: Any) -> ssh.Ssh:
+def shipped(rig: Rig, box: Box, folder: str, **changes: Any) -> ssh.SshScheduler:
     """A scheduler that sends code and admission, and what it sends."""
     (rig.code / "bin").mkdir()
     (rig.code / "bin" / "train").write_text("#!/bin/sh\necho trained in $PWD\n")
@@ -122,7 +122,7 @@ def admission(rig: Rig) -> Path:
     return rig.code.parent / "admission.json"
 
 
-def ended(scheduler: ssh.Ssh, name: str = "tiny-1") -> Job:
+def ended(scheduler: ssh.SshScheduler, name: str = "tiny-1") -> Job:
     found: list[Job] = []
 
     def over() -> bool:

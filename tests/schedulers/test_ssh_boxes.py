@@ -23,7 +23,7 @@ JOBS = "/root/jobs"
 
 
 @pytest.fixture
-def scheduler(own_box: Box, tmp_path: Path) -> Iterator[ssh.Ssh]:
+def scheduler(own_box: Box, tmp_path: Path) -> Iterator[ssh.SshScheduler]:
     yield adapter(own_box, f"{JOBS}/{tmp_path.name}", connect_within="2s", start_within="8s", settle="8s")
     own_box.mend()
 
@@ -33,22 +33,24 @@ def job_of(script: str, number: int = 1) -> Submission:
     return Submission(name, ("sh", "-c", script), ".", {"HERORUN_INSTANCE": name}, ())
 
 
-def started(scheduler: ssh.Ssh, script: str, number: int = 1) -> Job:
+def started(scheduler: ssh.SshScheduler, script: str, number: int = 1) -> Job:
     return scheduler.submit(job_of(script, number), "/root", f"/admissions/{number}.json")
 
 
-def found(scheduler: ssh.Ssh, name: str = "tiny-1") -> Job:
+def found(scheduler: ssh.SshScheduler, name: str = "tiny-1") -> Job:
     answer = scheduler.find(name, long_ago())
     assert isinstance(answer, Found), answer
     return answer.job
 
 
-def ended(scheduler: ssh.Ssh, name: str = "tiny-1") -> Job:
+def ended(scheduler: ssh.SshScheduler, name: str = "tiny-1") -> Job:
     eventually(lambda: found(scheduler, name).state.ended, 20)
     return found(scheduler, name)
 
 
-def test_a_cut_link_leaves_everything_unsure_and_the_job_alone(own_box: Box, scheduler: ssh.Ssh) -> None:
+def test_a_cut_link_leaves_everything_unsure_and_the_job_alone(
+    own_box: Box, scheduler: ssh.SshScheduler
+) -> None:
     started(scheduler, "sleep 4; echo done")
     own_box.cut()
     began = time.monotonic()
@@ -67,7 +69,9 @@ def test_a_cut_link_leaves_everything_unsure_and_the_job_alone(own_box: Box, sch
     assert scheduler.tail("tiny-1", 5) == "done\n"
 
 
-def test_a_link_that_is_cut_while_it_submits_starts_the_job_once(own_box: Box, scheduler: ssh.Ssh) -> None:
+def test_a_link_that_is_cut_while_it_submits_starts_the_job_once(
+    own_box: Box, scheduler: ssh.SshScheduler
+) -> None:
     cutting = threading.Timer(0.3, own_box.cut)
     cutting.start()
     with contextlib.suppress(CouldNotLook):  # or it was quicker than the cut
@@ -80,7 +84,9 @@ def test_a_link_that_is_cut_while_it_submits_starts_the_job_once(own_box: Box, s
     assert own_box.ssh("cat /root/ran; rm /root/ran").stdout == "ran\n"
 
 
-def test_a_job_that_the_kernel_killed_for_memory_is_out_of_memory(own_box: Box, scheduler: ssh.Ssh) -> None:
+def test_a_job_that_the_kernel_killed_for_memory_is_out_of_memory(
+    own_box: Box, scheduler: ssh.SshScheduler
+) -> None:
     if own_box._cgroup is None:
         pytest.skip("this machine's memory cgroups cannot be limited from here")
     eats = "import sys; kept = []\nwhile True: kept.append(bytearray(1 << 24))"
@@ -100,7 +106,7 @@ def full(own_box: Box) -> Iterator[str]:
 
 
 def test_a_full_disk_at_the_submission_is_said_and_nothing_starts(
-    own_box: Box, scheduler: ssh.Ssh, full: str
+    own_box: Box, scheduler: ssh.SshScheduler, full: str
 ) -> None:
     own_box.ssh(full)
     with pytest.raises(HerorunError, match=r"Nothing was started on .*No space left on device"):
@@ -111,14 +117,14 @@ def test_a_full_disk_at_the_submission_is_said_and_nothing_starts(
     assert ended(scheduler).state is JobState.SUCCEEDED
 
 
-def test_a_disk_that_filled_up_hides_no_end(own_box: Box, scheduler: ssh.Ssh, full: str) -> None:
+def test_a_disk_that_filled_up_hides_no_end(own_box: Box, scheduler: ssh.SshScheduler, full: str) -> None:
     started(scheduler, f"{full}; exit 3")
     job = ended(scheduler)
     assert (job.state, job.exit_code) == (JobState.FAILED, 3)
     started_before_it_was_full(own_box, scheduler)
 
 
-def started_before_it_was_full(own_box: Box, scheduler: ssh.Ssh) -> None:
+def started_before_it_was_full(own_box: Box, scheduler: ssh.SshScheduler) -> None:
     """What is left to write when it is full has its room already, or is said."""
     own_box.ssh("rm /root/filler")
     started(scheduler, "sleep 60", 2)
@@ -131,7 +137,7 @@ def started_before_it_was_full(own_box: Box, scheduler: ssh.Ssh) -> None:
 
 
 def test_a_box_that_was_off_is_unsure_and_once_it_is_on_again_its_job_has_lost_its_node(
-    own_box: Box, scheduler: ssh.Ssh
+    own_box: Box, scheduler: ssh.SshScheduler
 ) -> None:
     started(scheduler, "sleep 60")
     started(scheduler, "exit 0", 2)

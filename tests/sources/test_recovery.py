@@ -7,7 +7,7 @@ from pathlib import Path
 
 from builders import NOON, a_contract, a_history
 from herorun.core.evidence import Candidate, Checkpoints, Nothing, RecoverySource, SaveTime
-from herorun.core.ports import Rule
+from herorun.core.ports import LifecycleRule
 from herorun.sources.recovery import read_recovery_source, read_save_time
 from herorun.stores.local import LocalStore
 
@@ -15,11 +15,11 @@ from herorun.stores.local import LocalStore
 class Ruled(LocalStore):
     """A store with rules of its own, or one that will not say."""
 
-    def __init__(self, rules: Iterable[Rule] = (), refuses: str = "") -> None:
+    def __init__(self, rules: Iterable[LifecycleRule] = (), refuses: str = "") -> None:
         super().__init__()
         self._rules, self._refuses = tuple(rules), refuses
 
-    def rules(self, root: str) -> tuple[Rule, ...]:
+    def rules(self, root: str) -> tuple[LifecycleRule, ...]:
         if self._refuses:
             raise OSError(self._refuses)
         return self._rules
@@ -48,7 +48,7 @@ def test_nothing_deletes_it(tmp_path: Path) -> None:
 
 
 def test_the_folders_own_name_and_the_stores_rule(tmp_path: Path) -> None:
-    week = Rule("the bucket deletes objects after 7 days", timedelta(days=7))
+    week = LifecycleRule("the bucket deletes objects after 7 days", timedelta(days=7))
     found = source(Ruled([week]), saved(tmp_path / "ttl=14d", 100, 3600, 60))
     alone = source(LocalStore(), saved(tmp_path / "ttl=2d", 100, 3600, 60))
 

@@ -19,7 +19,7 @@ import pytest
 import herorun
 from herorun.core.doctor_report import Fit
 from herorun.core.errors import WrongUse
-from herorun.core.ports import FileDigest, Place, Rule, Store
+from herorun.core.ports import FileDigest, LifecycleRule, Place, Store
 from herorun.stores import gs
 from herorun.stores._gs_client import _client
 from ports.store_suite import StoreBench, StoreSuite
@@ -383,7 +383,7 @@ def test_a_rule_about_something_else_is_not(gcs: Service, facts: dict[str, Any])
     assert rules_of(gcs, **facts) == ()
 
 
-def rules_of(server: Service, **facts: Any) -> tuple[Rule, ...]:
+def rules_of(server: Service, **facts: Any) -> tuple[LifecycleRule, ...]:
     off = {"softDeletePolicy": {"retentionDurationSeconds": "0"}}
     return connect().rules(f"gs://{a_bucket(server, **off | facts)}/tiny")
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from builders import NOON
-from herorun.core.ports import Entry, Place
+from herorun.core.ports import FileEntry, Place
 from herorun.stores.layouts import levanter
 from herorun.stores.layouts._contents import last_touched
 from herorun.stores.local import LocalStore
@@ -30,7 +30,7 @@ def test_a_store_that_tells_no_times_leaves_what_the_listing_told(tmp_path: Path
     (tmp_path / "step-100").mkdir()
     (candidate,) = LAYOUT.listed(LocalStore(), str(tmp_path), False)
 
-    assert last_touched({"weights": Entry("weights")}, candidate) == candidate.modified
+    assert last_touched({"weights": FileEntry("weights")}, candidate) == candidate.modified
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 
 from herorun.core.errors import CouldNotLook
 from herorun.system.git import GitFailed, Repository, find_repository
-from herorun.system.process import Answer
+from herorun.system.process import ProcessResult
 from stories import Story, git
 
 
@@ -22,7 +22,7 @@ def lost(work: Path, name: str) -> None:
 
 
 def complaint(words: str) -> str:
-    return str(GitFailed(("fetch", "--quiet", "origin"), Answer(128, b"", words.encode())))
+    return str(GitFailed(("fetch", "--quiet", "origin"), ProcessResult(128, b"", words.encode())))
 
 
 ADVICE = (

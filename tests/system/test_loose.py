@@ -10,7 +10,7 @@ import pytest
 from herorun.system.git import Repository, find_repository, run
 from herorun.system.git import repository as asking
 from herorun.system.git.loose_objects import Elsewhere, Loose
-from herorun.system.process import Answer
+from herorun.system.process import ProcessResult
 from stories import Story, git
 
 ODD = "a folder/ünï\tcode.txt"
@@ -42,7 +42,7 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """What git was started for."""
     asked: list[str] = []
 
-    def spy(words: tuple[str, ...], timeout: float, **more: Any) -> Answer:
+    def spy(words: tuple[str, ...], timeout: float, **more: Any) -> ProcessResult:
         asked.append(words[len(run.FLAGS) + 1])
         return real(words, timeout, **more)
 

@@ -10,7 +10,7 @@ import pytest
 from herorun.core.errors import CouldNotLook
 from herorun.core.remote_target import SshLogin
 from herorun.system import process, transport
-from herorun.system.process import Answer, TooMuch, run, run_lines
+from herorun.system.process import ProcessResult, TooMuch, run, run_lines
 from herorun.trackers.wandb import ask_client
 
 ENDLESS = [sys.executable, "-c", "import os\nwhile True: os.write({to}, b'x' * 65536)"]
@@ -53,8 +53,8 @@ def test_a_box_that_writes_without_end_is_named(small: None, monkeypatch: pytest
 
 def test_input_that_is_larger_than_a_pipe_meets_output_that_is_too() -> None:
     data = bytes(range(256)) * 4096
-    assert run(["cat"], 30, stdin=data) == Answer(0, data, b"")
-    assert run(["true"], 30, stdin=data) == Answer(0, b"", b"")  # it reads none of it
+    assert run(["cat"], 30, stdin=data) == ProcessResult(0, data, b"")
+    assert run(["true"], 30, stdin=data) == ProcessResult(0, b"", b"")  # it reads none of it
 
 
 @pytest.mark.parametrize(
@@ -71,7 +71,7 @@ def test_one_that_says_nothing_or_closed_its_outputs_is_ended_in_time(code: str)
 
 def test_both_outputs_and_the_exit_code_are_told() -> None:
     code = "import sys; print('out'); print('err', file=sys.stderr); sys.exit(3)"
-    assert run([sys.executable, "-c", code], 30) == Answer(3, b"out\n", b"err\n")
+    assert run([sys.executable, "-c", code], 30) == ProcessResult(3, b"out\n", b"err\n")
 
 
 def test_an_answer_of_wandb_without_end_is_a_fault_that_says_so(

@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from herorun.core.errors import CouldNotLook
 from herorun.core.remote_target import SshLogin
 from herorun.system import transport
-from herorun.system.process import Answer
+from herorun.system.process import ProcessResult
 from herorun.system.transport import (
     SshTransport,
     connection_error,
@@ -42,7 +42,7 @@ def test_every_login_shell_reads_the_command_alike(shell: str) -> None:
         skip_or_fail(f"{shell} is not installed: `.ci/install` installs it")
     command = remote_command(["printf", "%s|", *ODD], "MARK", 5)
     done = subprocess.run([shell, "-c", command], capture_output=True, check=True)
-    told = unframe(Answer(0, done.stdout, b""), "MARK")
+    told = unframe(ProcessResult(0, done.stdout, b""), "MARK")
     assert told is not None and (told.code, told.text) == (0, "|".join([*ODD, ""]))
 
 
@@ -91,7 +91,7 @@ def test_what_is_no_host_is_not_given_to_ssh(host: str) -> None:
     ],
 )
 def test_only_what_has_both_marks_is_an_answer(out: bytes, told: tuple[int, bytes] | None) -> None:
-    found = unframe(Answer(255, out, b""), "M")
+    found = unframe(ProcessResult(255, out, b""), "M")
     assert (found and (found.code, found.out)) == told
 
 
@@ -116,7 +116,7 @@ def test_only_what_has_both_marks_is_an_answer(out: bytes, told: tuple[int, byte
     ],
 )
 def test_each_of_sshs_own_failures_is_one_sentence(said: str, words: str) -> None:
-    told = connection_error(Answer(255, b"", said.encode()))
+    told = connection_error(ProcessResult(255, b"", said.encode()))
     assert words in told and "\n" not in told
 
 
@@ -124,7 +124,7 @@ def test_each_of_sshs_own_failures_is_one_sentence(said: str, words: str) -> Non
 
 
 def test_an_exit_code_of_255_is_the_programs_own(box: Box) -> None:
-    assert to(box).run(["sh", "-c", "echo out; exit 255"], 5) == Answer(255, b"out\n", b"")
+    assert to(box).run(["sh", "-c", "echo out; exit 255"], 5) == ProcessResult(255, b"out\n", b"")
 
 
 def test_standard_input_goes_there_byte_by_byte(box: Box) -> None:
@@ -206,16 +206,16 @@ def test_refused_rejected_and_unknown_are_three_sentences(box: Box, tmp_path: Pa
 
 def test_a_busy_server_is_asked_again_before_it_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     """As sshd does with MaxStartups: it closes a connection at random before anything is asked."""
-    busy = Answer(255, b"", b"kex_exchange_identification: Connection closed by remote host\n")
+    busy = ProcessResult(255, b"", b"kex_exchange_identification: Connection closed by remote host\n")
     asked: list[object] = []
 
-    def answer(argv: list[str], timeout: float, stdin: bytes) -> Answer:
+    def answer(argv: list[str], timeout: float, stdin: bytes) -> ProcessResult:
         asked.append(argv)
         if len(asked) < 3:
             return busy
         mark = transport.re.search(r"herorun-[0-9a-f]+", argv[-1])
         assert mark
-        return Answer(0, f"\n{mark[0]}\nhello\n{mark[0]} 0\n".encode(), b"")
+        return ProcessResult(0, f"\n{mark[0]}\nhello\n{mark[0]} 0\n".encode(), b"")
 
     monkeypatch.setattr(transport, "run", answer)
     assert SshTransport(SshLogin(host="busy1")).run(["echo", "hello"], 5).out == b"hello"

@@ -8,7 +8,7 @@ import click
 from herorun.commands._options import Command
 
 if TYPE_CHECKING:
-    from herorun.core.adhoc_jobs.spec import Facts
+    from herorun.core.adhoc_jobs.spec import JobSpec
     from herorun.operations.jobs.run import JobRun
     from herorun.operations.jobs.tick import JobTurn
 
@@ -131,16 +131,16 @@ def _show(run: "JobRun", turn: "JobTurn", as_json: bool) -> None:
         show_turn(_job(run), turn)
 
 
-def _facts(start: Path, told: dict[str, str | None]) -> "Facts":
+def _facts(start: Path, told: dict[str, str | None]) -> "JobSpec":
     from herorun.commands._prompts import asked_for
-    from herorun.core.adhoc_jobs.spec import Facts, must_be_id, must_be_whole
+    from herorun.core.adhoc_jobs.spec import JobSpec, must_be_id, must_be_whole
     from herorun.operations.jobs.clusters import with_config
     from herorun.operations.jobs.paths import placed
 
     given = {("kind" if name == "scheduler" else name): value for name, value in told.items() if value}
     if not given or set(given) <= {"resubmit", "notify"}:
         return _resumed(start, given)
-    facts = Facts(**{"job": "", "kind": "", **given}, cwd=str(start.resolve()))
+    facts = JobSpec(**{"job": "", "kind": "", **given}, cwd=str(start.resolve()))
     if facts.job and facts.kind:
         must_be_id(facts.kind, facts.job)
     facts = asked_for(with_config(facts, start), start)
@@ -148,7 +148,7 @@ def _facts(start: Path, told: dict[str, str | None]) -> "Facts":
     return placed(facts, start)
 
 
-def _resumed(start: Path, given: dict[str, str]) -> "Facts":
+def _resumed(start: Path, given: dict[str, str]) -> "JobSpec":
     from dataclasses import replace
 
     from herorun import output

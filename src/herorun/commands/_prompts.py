@@ -7,12 +7,12 @@ from pathlib import Path
 import click
 
 from herorun import output
-from herorun.core.adhoc_jobs.spec import FORMS, OPTIONS, Facts, missing, must_be_id, must_be_kind
+from herorun.core.adhoc_jobs.spec import FORMS, OPTIONS, JobSpec, missing, must_be_id, must_be_kind
 from herorun.core.errors import WrongUse
 from herorun.operations.jobs.clusters import address_of, with_config
 
 
-def asked_for(facts: Facts, start: Path) -> Facts:
+def asked_for(facts: JobSpec, start: Path) -> JobSpec:
     """Every option that is missing, the scheduler first, since it says what else is needed; then the command that
     submits the job again, which may stay empty.
 
@@ -39,7 +39,7 @@ def _resubmission() -> str:
     return sys.stdin.readline().strip()
 
 
-def _told(field: str, facts: Facts, start: Path) -> Facts | None:
+def _told(field: str, facts: JobSpec, start: Path) -> JobSpec | None:
     """The facts with one more, asked for until it has its form. None at the end of the input."""
     while True:
         click.echo(f"{_words(field, facts.kind)}: ", err=True, nl=False)
@@ -62,7 +62,7 @@ def _words(field: str, kind: str) -> str:
     return {"config": "config, or the short name of the cluster"}.get(field, field)
 
 
-def _checked(field: str, facts: Facts, start: Path) -> Facts:
+def _checked(field: str, facts: JobSpec, start: Path) -> JobSpec:
     if field == "kind":
         must_be_kind(facts.kind)
     elif field == "job":

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from herorun.core.durations import say_span
-from herorun.core.run_summary import WIDTH, Glance, shrunk
+from herorun.core.run_summary import WIDTH, RunSummary, shrunk
 from herorun.output import clean
 
 COLOURS = {
@@ -34,7 +34,7 @@ class Size:
 SIZES = (Size(WIDTH, BAR, False), Size(12, 6, True), Size(8, 4, True))
 
 
-def table_of(glances: Sequence[Glance], at: datetime, width: int = 120) -> Any:
+def table_of(glances: Sequence[RunSummary], at: datetime, width: int = 120) -> Any:
     """A rich table. On a narrow terminal curves and bars shrink first, then the last columns go; no number is cut."""
     from rich.table import Table
 
@@ -47,7 +47,7 @@ def table_of(glances: Sequence[Glance], at: datetime, width: int = 120) -> Any:
     return table
 
 
-def _fitting(glances: Sequence[Glance], at: datetime, width: int) -> tuple[list[list[Any]], int]:
+def _fitting(glances: Sequence[RunSummary], at: datetime, width: int) -> tuple[list[list[Any]], int]:
     """The rows in the largest size with the most columns that fit."""
     sized = [[_cells(glance, at, size) for glance in glances] for size in SIZES]
     for shown in range(len(COLUMNS), FEWEST - 1, -1):
@@ -63,7 +63,7 @@ def _widths(rows: Sequence[Sequence[Any]]) -> list[int]:
     return [max([len(name), *(row[at].cell_len for row in rows)]) for at, name in enumerate(COLUMNS)]
 
 
-def _cells(glance: Glance, at: datetime, size: Size) -> list[Any]:
+def _cells(glance: RunSummary, at: datetime, size: Size) -> list[Any]:
     """As `COLUMNS` names them."""
     from rich.text import Text
 
@@ -79,7 +79,7 @@ def _cells(glance: Glance, at: datetime, size: Size) -> list[Any]:
     ]
 
 
-def glance_rows(glance: Glance, at: datetime) -> list[tuple[str, str]]:
+def glance_rows(glance: RunSummary, at: datetime) -> list[tuple[str, str]]:
     """One run by the names of the columns, for a look at it alone; what nobody saw is left out."""
     left = f"{say_span(glance.left)} at this pace" if glance.left else ""
     told = (
@@ -92,7 +92,7 @@ def glance_rows(glance: Glance, at: datetime) -> list[tuple[str, str]]:
     return [(name, words) for name, words in told if words not in ("", "-")]
 
 
-def alert_lines(glances: Sequence[Glance]) -> list[Any]:
+def alert_lines(glances: Sequence[RunSummary]) -> list[Any]:
     """What is open, what is awaited, and what could not be read, one line each."""
     from rich.text import Text
 
@@ -112,7 +112,7 @@ def alert_lines(glances: Sequence[Glance]) -> list[Any]:
     return lines
 
 
-def state_words(glance: Glance) -> str:
+def state_words(glance: RunSummary) -> str:
     if glance.error:
         return "cannot be read"
     if glance.stage != "launched":
@@ -120,14 +120,14 @@ def state_words(glance: Glance) -> str:
     return glance.run if glance.monitor == "fresh" else f"{glance.run}, monitor {glance.monitor}"
 
 
-def seen_words(glance: Glance, at: datetime, short: bool = False) -> str:
+def seen_words(glance: RunSummary, at: datetime, short: bool = False) -> str:
     """How old everything but the state is: `4m10s ago`; short: `4m10s`."""
     if glance.seen is None:
         return "-"
     return f"{say_span(at - glance.seen)}{'' if short else ' ago'}"
 
 
-def progress_words(glance: Glance, cells: int = BAR) -> str:
+def progress_words(glance: RunSummary, cells: int = BAR) -> str:
     """`█████       4600/5155 3h05m left`: bar, steps and the time that is left at this pace."""
     if glance.step is None and glance.final_step is None:
         return "-"
@@ -137,12 +137,12 @@ def progress_words(glance: Glance, cells: int = BAR) -> str:
     return f"{bar}{steps}{left}"
 
 
-def loss_words(glance: Glance, cells: int = WIDTH) -> str:
+def loss_words(glance: RunSummary, cells: int = WIDTH) -> str:
     value = "" if glance.loss is None else f"{glance.loss:.4g}"
     return " ".join(part for part in (shrunk(glance.curve, cells), value) if part)
 
 
-def pace_words(glance: Glance, short: bool = False) -> str:
+def pace_words(glance: RunSummary, short: bool = False) -> str:
     """The speed now, and beside what is usual: `48.2k tokens_per_s 99%`; short: `48.2k 99%`."""
     pace = glance.pace
     if pace is None:
@@ -152,11 +152,11 @@ def pace_words(glance: Glance, short: bool = False) -> str:
     return f"{_short(pace.now)}{' ' if unit else ''}{unit}{beside}"
 
 
-def _slow(glance: Glance) -> bool:
+def _slow(glance: RunSummary) -> bool:
     return glance.pace is not None and glance.pace.ratio is not None and glance.pace.ratio < 0.8
 
 
-def checkpoint_words(glance: Glance, short: bool = False) -> str:
+def checkpoint_words(glance: RunSummary, short: bool = False) -> str:
     """`step 4500, 12m ago`; short: its age."""
     if glance.checkpoint_step is None:
         return "-"
@@ -166,7 +166,7 @@ def checkpoint_words(glance: Glance, short: bool = False) -> str:
     return age if short else f"step {glance.checkpoint_step}, {age}"
 
 
-def tick_words(glance: Glance, at: datetime) -> str:
+def tick_words(glance: RunSummary, at: datetime) -> str:
     if glance.next_tick is None:
         return "-"
     due = glance.next_tick - at

@@ -7,7 +7,7 @@ import click
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from herorun.core.doctor_report import Part
+    from herorun.core.doctor_report import DoctorPart
 
 
 @click.command(short_help="Say what works around a run, what does not, and what could not be seen.")
@@ -46,7 +46,7 @@ def command(start: str, run: str | None, send_test: bool, as_json: bool) -> int:
     return EXIT_CODES[fit]
 
 
-def _show(parts: "Sequence[Part]") -> None:
+def _show(parts: "Sequence[DoctorPart]") -> None:
     from rich.text import Text
 
     from herorun import output

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from herorun.core.adhoc_jobs.spec import Facts
-    from herorun.operations.record.session import Session
+    from herorun.core.adhoc_jobs.spec import JobSpec
+    from herorun.operations.record.session import JobSession
 
 _SESSION = click.option(
     "--session", metavar="ID", default="", help="Another session's registry than this one's."
@@ -95,7 +95,7 @@ def add(
 
     from herorun import output
     from herorun.core.adhoc_jobs.registry import entry_of
-    from herorun.core.adhoc_jobs.spec import Facts, must_be_id
+    from herorun.core.adhoc_jobs.spec import JobSpec, must_be_id
     from herorun.operations.jobs.clusters import with_config
     from herorun.operations.jobs.paths import placed
     from herorun.operations.record.registry import ensure_watch, register
@@ -103,7 +103,7 @@ def add(
 
     must_be_id(kind, job)
     here = _here(start, session)
-    facts = placed(with_config(Facts(job, kind, **told), Path(start)), Path(start))
+    facts = placed(with_config(JobSpec(job, kind, **told), Path(start)), Path(start))
     _must_be_reachable(facts)
     named = {**told, "config": facts.config, "log": facts.log, "description": description}
     entry = entry_of(kind, facts.job, now(), (here.agent, here.id), named)
@@ -224,7 +224,7 @@ def find(start: str, host: str, user: str, session: str, as_json: bool) -> int:
     return 3 if all(place.why for place in places) else 0
 
 
-def _here(start: str, session: str) -> "Session":
+def _here(start: str, session: str) -> "JobSession":
     from pathlib import Path
 
     from herorun.operations.record.session import session_here
@@ -239,7 +239,7 @@ def _say(words: str) -> None:
     click.echo(f"{now():%Y-%m-%dT%H:%M:%SZ} {output.clean(words)}")
 
 
-def _must_be_reachable(facts: "Facts") -> None:
+def _must_be_reachable(facts: "JobSpec") -> None:
     """A missing host is said now, and not by the watch at night."""
     import shutil
 

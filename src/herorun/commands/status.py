@@ -7,7 +7,7 @@ import click
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from herorun.core.run_summary import Glance
+    from herorun.core.run_summary import RunSummary
 
 
 @click.command(short_help="Show how a run stands; changes nothing.")
@@ -33,7 +33,7 @@ def command(start: str, run: str | None, every: bool, as_json: bool) -> int:
     from pathlib import Path
 
     from herorun import output
-    from herorun.core.run_summary import Glance, worst_first
+    from herorun.core.run_summary import RunSummary, worst_first
     from herorun.operations.babysit.batch import worst
     from herorun.operations.report.status import all_looked_at, standing_of, status_code
     from herorun.runs import known_slugs, watched_run
@@ -45,7 +45,7 @@ def command(start: str, run: str | None, every: bool, as_json: bool) -> int:
         return status_code(told)
     names = list(known_slugs(find_repository(Path(start))))
     answers = all_looked_at(names, Path(start), whole=as_json)
-    known = {a.slug: a.value[1] if a.value else Glance(a.slug, "", error=a.error) for a in answers}
+    known = {a.slug: a.value[1] if a.value else RunSummary(a.slug, "", error=a.error) for a in answers}
     places = [glance.slug for glance in worst_first(list(known.values()))]
     ordered = sorted(answers, key=lambda answer: places.index(answer.slug))
     for answer in ordered:
@@ -64,7 +64,7 @@ def command(start: str, run: str | None, every: bool, as_json: bool) -> int:
     return worst(status_code(answer.value[0]) if answer.value else answer.code for answer in answers)
 
 
-def _show(told: "Mapping[str, Any]", glance: "Glance") -> None:
+def _show(told: "Mapping[str, Any]", glance: "RunSummary") -> None:
     from herorun.commands._run_table import glance_rows
     from herorun.output.status import show_status
     from herorun.system.clock import now
@@ -72,7 +72,7 @@ def _show(told: "Mapping[str, Any]", glance: "Glance") -> None:
     show_status(told, glance_rows(glance, now()))
 
 
-def _show_table(glances: "Sequence[Glance]") -> None:
+def _show_table(glances: "Sequence[RunSummary]") -> None:
     from herorun import output
     from herorun.commands._run_table import alert_lines, table_of
     from herorun.system.clock import now

@@ -9,7 +9,7 @@ import click
 
 if TYPE_CHECKING:
     from herorun.core.triage.signatures import Catalogue
-    from herorun.core.triage.verdict import Judgement
+    from herorun.core.triage.verdict import TriageVerdict
 
 PATIENCE = 60.0  # seconds for one log; what is usual is read at some hundred MiB a second
 _BLOCK = 1 << 20  # bytes
@@ -73,17 +73,17 @@ def _told(known: "Catalogue", name: str, start: Path, exit_code: int | None) -> 
     return _plain(name, judged(known, name, start, exit_code))
 
 
-def judged(known: "Catalogue", name: str, start: Path, exit_code: int | None) -> "Judgement":
+def judged(known: "Catalogue", name: str, start: Path, exit_code: int | None) -> "TriageVerdict":
     """The judgement on one log, read in blocks. Raises WrongUse where it cannot be read.
 
     A log whose every line has to be told apart takes seconds for each MiB: when the time is over only its end is read.
     """
     from herorun.core.triage.lines import is_text
     from herorun.core.triage.scan import Scan, finish, scan, skip
-    from herorun.core.triage.state import Seen, see
+    from herorun.core.triage.state import AttemptLog, see
     from herorun.core.triage.verdict import DOCUMENTS, judge, no_log, no_text, part_read
 
-    state, seen, readable, unread = Scan(), Seen(), True, 0
+    state, seen, readable, unread = Scan(), AttemptLog(), True, 0
     until, newest = time.monotonic() + PATIENCE, b""
     for number, block in enumerate(_blocks(name, start)):
         readable = readable if number else is_text(block)
@@ -122,7 +122,7 @@ def _blocks(name: str, start: Path) -> Iterator[bytes]:
         raise WrongUse(f"{in_words(error)}: name a log that can be read.") from None
 
 
-def _plain(name: str, told: "Judgement") -> dict[str, Any]:
+def _plain(name: str, told: "TriageVerdict") -> dict[str, Any]:
     from herorun.core.redaction.scrub import scrub
 
     return {

@@ -7,7 +7,7 @@ import click
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from herorun.core.run_summary import Glance
+    from herorun.core.run_summary import RunSummary
 
 
 @click.command(short_help="Follow runs in the terminal; only looks.")
@@ -57,7 +57,7 @@ def command(start: str, runs: tuple[str, ...], every: bool, seconds: float, as_j
     return _follow(names, home, seconds)
 
 
-def document(glance: "Glance") -> dict[str, Any]:
+def document(glance: "RunSummary") -> dict[str, Any]:
     """One run for programs."""
     if glance.error:
         return {"slug": glance.slug, "error": glance.error}
@@ -78,24 +78,24 @@ def document(glance: "Glance") -> dict[str, Any]:
     }
 
 
-def _look(names: list[str], home: "Path", looks: Any = None) -> "list[Glance]":
+def _look(names: list[str], home: "Path", looks: Any = None) -> "list[RunSummary]":
     from herorun.operations.report.overview import glances
 
     return glances(names, home, looks)
 
 
-def _code(found: "list[Glance]") -> int:
+def _code(found: "list[RunSummary]") -> int:
     """What is wrong with a run beats one that could not be read."""
     from herorun.operations.babysit.batch import worst
 
     return worst(1 if _is_wrong(glance) else 3 if _is_unseen(glance) else 0 for glance in found)
 
 
-def _is_wrong(glance: "Glance") -> bool:
+def _is_wrong(glance: "RunSummary") -> bool:
     return glance.run == "down" or bool(_critical_topics(glance) - {"monitor"})
 
 
-def _critical_topics(glance: "Glance") -> set[str]:
+def _critical_topics(glance: "RunSummary") -> set[str]:
     firing = [a.check for a in glance.alerts if a.state == "firing" and a.severity == "critical"]
     if not firing:
         return set()
@@ -106,13 +106,13 @@ def _critical_topics(glance: "Glance") -> set[str]:
     return {*critical_topics(firing, {check.name: check for check in discover.checks(Gate.HEALTH)})}
 
 
-def _is_unseen(glance: "Glance") -> bool:
+def _is_unseen(glance: "RunSummary") -> bool:
     """Nobody could read it, or see whether it trains."""
     unsure = glance.run in ("starting", "unknown") or glance.monitor != "fresh" or bool(glance.awaited)
     return bool(glance.error) or bool(_critical_topics(glance)) or (glance.stage == "launched" and unsure)
 
 
-def _print(out: Any, found: "list[Glance]") -> None:
+def _print(out: Any, found: "list[RunSummary]") -> None:
     from herorun.commands._run_table import alert_lines, table_of
     from herorun.system.clock import now
 
@@ -145,7 +145,7 @@ def _follow(names: list[str], home: "Path", seconds: float) -> int:
                 return 0
 
 
-def _page(found: "list[Glance]", out: Any) -> Any:
+def _page(found: "list[RunSummary]", out: Any) -> Any:
     from rich.console import Group
     from rich.text import Text
 

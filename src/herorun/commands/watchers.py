@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from herorun.system.process_registry import Other
+    from herorun.system.process_registry import UnregisteredProcess
 
 
 @click.command(short_help="List this machine's watchers against the process table; retire stale ones.")
@@ -54,7 +54,7 @@ def command(dry_run: bool, as_json: bool) -> int:
     return 0
 
 
-def _and_no_other(rest: "list[Other]") -> str:
+def _and_no_other(rest: "list[UnregisteredProcess]") -> str:
     if any(each.what != "transfer" for each in rest):
         return ""
     return ", and no babysitter; `herorun patrol RUN` looks at a run itself"

@@ -34,7 +34,7 @@ ANSWERED_BY_A_LAUNCH = frozenset(
 )
 
 
-class State(StrEnum):
+class AlertState(StrEnum):
     PENDING = "pending"
     FIRING = "firing"
     RESOLVED = "resolved"  # evidence showed that the condition is gone
@@ -47,7 +47,7 @@ class Alert:
     subject: str
     since: datetime
     seen: datetime  # when evidence last showed it
-    state: State
+    state: AlertState
     message: str
     held: timedelta = timedelta()
     ticks: int = 1
@@ -68,7 +68,7 @@ class Alert:
 
     @property
     def firing(self) -> bool:
-        return self.state is State.FIRING
+        return self.state is AlertState.FIRING
 
 
 @dataclass(frozen=True)
@@ -108,7 +108,7 @@ def as_ended(alert: Alert) -> Alert:
         ("still going on", "still went on"),
     ):
         message = message.replace(now, f"{then} {end}" if now.startswith("still") else then)
-    return replace(alert, state=State.ENDED, message=message)
+    return replace(alert, state=AlertState.ENDED, message=message)
 
 
 def resolved_late(ended: Iterable[Alert], findings: Iterable[Finding]) -> dict[AlertId, Alert]:
@@ -116,7 +116,7 @@ def resolved_late(ended: Iterable[Alert], findings: Iterable[Finding]) -> dict[A
     is gone: evidence that arrives late, as a receipt from a slow store, is evidence."""
     passed = {(f.check, f.verdict.subject) for f in findings if f.verdict.outcome is Outcome.PASS}
     gone = (alert for alert in ended if alert.id in passed and alert.subject == alert.instance)
-    return {alert.id: replace(alert, state=State.RESOLVED) for alert in gone}
+    return {alert.id: replace(alert, state=AlertState.RESOLVED) for alert in gone}
 
 
 def left_behind(alerts: Iterable[Alert], checks: Mapping[str, Check]) -> tuple[Alert, ...]:
@@ -155,7 +155,7 @@ def advance(
 
     A waiver silences: what it signs resolves, and says who signed; once it is over, the problem fires anew.
     """
-    before = {key: alert for key, alert in alerts.items() if alert.state is not State.RESOLVED}
+    before = {key: alert for key, alert in alerts.items() if alert.state is not AlertState.RESOLVED}
     after: dict[AlertId, Alert] = {}
     unseen: set[str] = set()
     silenced: dict[AlertId, str] = {}
@@ -175,7 +175,7 @@ def advance(
         if alert.check in unseen and key not in silenced:
             after[key] = alert
         elif alert.firing:
-            after[key] = replace(alert, state=State.RESOLVED, message=silenced.get(key, alert.message))
+            after[key] = replace(alert, state=AlertState.RESOLVED, message=silenced.get(key, alert.message))
     return dict(sorted(after.items()))
 
 
@@ -187,7 +187,7 @@ def _seen(before: Alert | None, check: Check, finding: Finding, moment: Moment) 
             finding.verdict.subject,
             since=moment.now,
             seen=moment.now,
-            state=State.PENDING,
+            state=AlertState.PENDING,
             message=finding.verdict.message,
             first_step=moment.step or 0,
             instance=moment.instance,
@@ -201,7 +201,7 @@ def _seen(before: Alert | None, check: Check, finding: Finding, moment: Moment) 
             ticks=before.ticks + 1,
         )
     began = _placed(began, finding.verdict)
-    return replace(began, state=State.FIRING) if _held(began, check, moment) else began
+    return replace(began, state=AlertState.FIRING) if _held(began, check, moment) else began
 
 
 def _placed(alert: Alert, verdict: Verdict) -> Alert:

@@ -17,7 +17,7 @@ EXIT_CODES: Mapping[Fit, int] = {Fit.WORKS: 0, Fit.BROKEN: 1, Fit.UNSEEN: 3, Fit
 
 
 @dataclass(frozen=True)
-class Part:
+class DoctorPart:
     """One part: its group and name, how it is, what was seen, and what mends it."""
 
     group: str
@@ -30,17 +30,17 @@ class Part:
         return {**asdict(self), "fit": self.fit.value}
 
 
-Probe = Callable[[], Iterable[Part]]
+Probe = Callable[[], Iterable[DoctorPart]]
 
 
 @runtime_checkable
 class Examined(Protocol):
     """An adapter that can say more of its own surroundings than that it answers. It only looks."""
 
-    def examine(self) -> tuple[Part, ...]: ...
+    def examine(self) -> tuple[DoctorPart, ...]: ...
 
 
-def verdict(parts: Iterable[Part]) -> Fit:
+def verdict(parts: Iterable[DoctorPart]) -> Fit:
     """Something broken counts before something unseen; what is left unchecked does not count."""
     fits = {part.fit for part in parts}
     return Fit.BROKEN if Fit.BROKEN in fits else Fit.UNSEEN if Fit.UNSEEN in fits else Fit.WORKS

@@ -44,16 +44,16 @@ _EFFECTS = {
 
 
 @dataclass(frozen=True)
-class Proposal:
+class ProposedCommand:
     """A command that works now, and what it does."""
 
     command: str
     effect: str
 
 
-def proposal(way: Option, slug: str, about: str = "") -> Proposal:
+def proposal(way: Option, slug: str, about: str = "") -> ProposedCommand:
     """Of a way whose command needs no checkpoint."""
-    return Proposal(command_of(way, slug, about), _EFFECTS[way])
+    return ProposedCommand(command_of(way, slug, about), _EFFECTS[way])
 
 
 def command_of(way: Option, slug: str, about: str = "", step: int | None = None) -> str:

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, TypeAlias
 
 from herorun.core.alert import Alert
 from herorun.core.evidence import End, GivenUp
-from herorun.core.health.training import Awaited
+from herorun.core.health.training import AwaitedEvidence
 from herorun.core.recovery.classify import Ending
 
 
@@ -128,7 +128,7 @@ class Decided:
     saved: int | None = None  # how many checkpoints there are, whenever there are more than ever before
     failure: Ending | None = None  # the instance's, once it is seen, and again when it is judged otherwise
     job_started: datetime | None = None  # by its scheduler, once it tells, and again when it says otherwise
-    awaited: tuple[Awaited, ...] = ()  # evidence that was missing at this tick
+    awaited: tuple[AwaitedEvidence, ...] = ()  # evidence that was missing at this tick
     temporary: int | None = None  # newest step in the temporary root, whenever it is newer than ever before
 
 

@@ -12,7 +12,7 @@ from herorun.core.check import Check, Mode, Response, stands_in_the_way
 from herorun.core.finding import Finding, Outcome
 
 
-class Mark(StrEnum):
+class FindingMark(StrEnum):
     """What a finding amounts to for the person who reads it, in the order in which they are shown."""
 
     FAIL = "fail"
@@ -23,22 +23,22 @@ class Mark(StrEnum):
     NOT_APPLICABLE = "n/a"
 
 
-_ORDER = tuple(Mark)
+_ORDER = tuple(FindingMark)
 MILD = frozenset({Response.WARN, Response.INFO})
 
 
-def mark_of(finding: Finding, check: Check) -> Mark:
+def mark_of(finding: Finding, check: Check) -> FindingMark:
     if finding.waiver is not None:
-        return Mark.WAIVED
+        return FindingMark.WAIVED
     match finding.verdict.outcome:
         case Outcome.PASS:
-            return Mark.OK
+            return FindingMark.OK
         case Outcome.NOT_APPLICABLE:
-            return Mark.NOT_APPLICABLE
+            return FindingMark.NOT_APPLICABLE
         case Outcome.UNKNOWN:
-            return Mark.UNKNOWN
+            return FindingMark.UNKNOWN
         case Outcome.FAIL:
-            return Mark.WARN if check.response in MILD else Mark.FAIL
+            return FindingMark.WARN if check.response in MILD else FindingMark.FAIL
 
 
 @dataclass(frozen=True)
@@ -106,31 +106,31 @@ class Tally:
     '1 blocking, 2 warnings, 31 passed'
     """
 
-    marks: Mapping[Mark, int] = field(default_factory=dict)
+    marks: Mapping[FindingMark, int] = field(default_factory=dict)
     not_enforced: int = 0  # failures that only `[policy] mode` keeps from blocking
 
     def __str__(self) -> str:
-        failed = self.marks.get(Mark.FAIL, 0) - self.not_enforced
-        warnings = self.marks.get(Mark.WARN, 0)
+        failed = self.marks.get(FindingMark.FAIL, 0) - self.not_enforced
+        warnings = self.marks.get(FindingMark.WARN, 0)
         counts = (
             (failed, "blocking"),
             (self.not_enforced, "failed and not enforced"),
-            (self.marks.get(Mark.UNKNOWN, 0), "unknown"),
+            (self.marks.get(FindingMark.UNKNOWN, 0), "unknown"),
             (warnings, "warning" if warnings == 1 else "warnings"),
-            (self.marks.get(Mark.WAIVED, 0), "waived"),
-            (self.marks.get(Mark.OK, 0), "passed"),
-            (self.marks.get(Mark.NOT_APPLICABLE, 0), "not applicable"),
+            (self.marks.get(FindingMark.WAIVED, 0), "waived"),
+            (self.marks.get(FindingMark.OK, 0), "passed"),
+            (self.marks.get(FindingMark.NOT_APPLICABLE, 0), "not applicable"),
         )
         return ", ".join(f"{count} {name}" for count, name in counts if count)
 
 
 def tally(findings: Iterable[Finding], checks: Mapping[str, Check], mode: Mode = Mode.ENFORCE) -> Tally:
     """Each finding once, by its mark."""
-    marks: dict[Mark, int] = {}
+    marks: dict[FindingMark, int] = {}
     not_enforced = 0
     for finding in findings:
         check = checks[finding.check]
         mark = mark_of(finding, check)
         marks[mark] = marks.get(mark, 0) + 1
-        not_enforced += mark is Mark.FAIL and not stands_in_the_way(finding, check, mode)
+        not_enforced += mark is FindingMark.FAIL and not stands_in_the_way(finding, check, mode)
     return Tally(marks, not_enforced)

@@ -7,7 +7,7 @@ that the kernel frees keeps a second one out, and a stage whose marker is there 
 
 import shlex
 
-from herorun.core.contract import Chain, Contract
+from herorun.core.contract import ChainTable, Contract
 from herorun.core.errors import WrongUse
 from herorun.core.redaction.scrub import scrub
 from herorun.core.remote_target import SshLogin
@@ -94,7 +94,7 @@ def script_of(contract: Contract) -> str:
     return text
 
 
-def must_have_stages(contract: Contract) -> Chain:
+def must_have_stages(contract: Contract) -> ChainTable:
     if not contract.chain.stage:
         raise WrongUse(
             f"The contract of {contract.slug} has no chain: write a [[chain.stage]] with name and run, and [chain] folder."
@@ -123,14 +123,14 @@ def _wait(contract: Contract) -> str:
     return _WAIT.format(most=most, every=every, ready=" && ".join(ready), what=quoted, gave_up=GAVE_UP)
 
 
-def _push(chain: Chain) -> str:
+def _push(chain: ChainTable) -> str:
     """At the end, be it good or bad. What it cannot tell undoes nothing."""
     if not chain.push:
         return "  return 0"
     return f'  timeout -k 5 {PUSHING} bash -o pipefail -c {shlex.quote(chain.push)} < /dev/null 9>&- || say "nobody could be told"'
 
 
-def start_there(chain: Chain) -> str:
+def start_there(chain: ChainTable) -> str:
     """On the box: it outlives the connection, and adds to one log."""
     folder = shlex.quote(chain.folder or "")
     return f"setsid -f bash {folder}/chain.sh >> {folder}/chain.log 2>&1 < /dev/null"

@@ -130,7 +130,7 @@ def written_later(than: Candidate, candidates: Iterable[Candidate]) -> Candidate
 
 
 @dataclass(frozen=True)
-class Discarded:
+class DiscardedSteps:
     """What a start throws away of what was reached before; None where a part of it is not known."""
 
     steps: int | None
@@ -140,21 +140,21 @@ class Discarded:
 
 def discarded(
     start: int | None, candidates: Iterable[Candidate], metrics: Metrics | None, accelerators: int | None
-) -> Discarded:
+) -> DiscardedSteps:
     """The steps above `start` that checkpoints or metrics show, and what they cost. Nothing is guessed."""
     seen = tuple(candidates)
     reached = [c.step for c in seen] + ([metrics.high_water] if metrics else [])
     if start is None:
-        return Discarded(None, None, "the step of the start is not known")
+        return DiscardedSteps(None, None, "the step of the start is not known")
     steps = max(max(reached, default=start) - start, 0)
     if not steps:
-        return Discarded(0, 0.0)
+        return DiscardedSteps(0, 0.0)
     pace = seconds_a_step(seen)
     if pace is None:
-        return Discarded(steps, None, "no two checkpoints that were looked into tell the time of a step")
+        return DiscardedSteps(steps, None, "no two checkpoints that were looked into tell the time of a step")
     if accelerators is None:
-        return Discarded(steps, None, "[hardware] count is not stated")
-    return Discarded(steps, steps * pace * accelerators / 3600)
+        return DiscardedSteps(steps, None, "[hardware] count is not stated")
+    return DiscardedSteps(steps, steps * pace * accelerators / 3600)
 
 
 def seconds_a_step(candidates: Iterable[Candidate]) -> float | None:

@@ -7,7 +7,7 @@ the first. A closed page never changes again, so that an entry costs git one pag
 import re
 from collections.abc import Iterable, Sequence
 
-from herorun.core.journal import Line
+from herorun.core.journal import JournalLine
 from herorun.core.render import EVENTS, INSTANCES, add_entries, entries_of
 
 PAGE = 64 * 1024  # bytes after which the next entry goes on another page: most runs have one
@@ -42,7 +42,7 @@ def pages_of(first: str, paths: Iterable[str]) -> list[str]:
     return sorted((path for path, number in numbers.items() if number), key=lambda path: numbers[path] or 0)
 
 
-def add_to_pages(first: str, number: int, text: str, lines: Iterable[Line]) -> dict[str, str]:
+def add_to_pages(first: str, number: int, text: str, lines: Iterable[JournalLine]) -> dict[str, str]:
     """The pages that change, by path, with the entries of some journal lines after those of page `number`."""
     changed: dict[str, str] = {}
     entries: list[tuple[str, str]] = []

@@ -19,7 +19,7 @@ from herorun.core.evidence import (
 from herorun.core.finding import count
 from herorun.core.identity.links import shown_links
 from herorun.core.policy import Tell
-from herorun.core.recovery.policy import Ledger, Policy
+from herorun.core.recovery.policy import Ledger, RecoveryPolicy
 from herorun.core.run_health import RunHealth
 
 DAY = timedelta(days=1)
@@ -29,7 +29,7 @@ def news(
     health: RunHealth,
     evidence: Evidence,
     alerts: Iterable[Alert],
-    policy: Policy,
+    policy: RecoveryPolicy,
     ledger: Ledger,
     now: datetime,
 ) -> list[Tell]:
@@ -72,7 +72,7 @@ def _ever(tell: Tell, told: Iterable[str]) -> bool:
 
 
 def _reached(
-    evidence: Evidence, history: History, policy: Policy, ledger: Ledger
+    evidence: Evidence, history: History, policy: RecoveryPolicy, ledger: Ledger
 ) -> Iterator[tuple[str, str, str]]:
     """Only of a job that lives: what an ended one reached, its end tells."""
     job, metrics, final = evidence.get(Job), evidence.get(Metrics), evidence.get(FinalStep)

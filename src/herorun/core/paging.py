@@ -55,7 +55,7 @@ class Page:
 
 
 @dataclass(frozen=True)
-class Sent:
+class SentPage:
     at: datetime
     channel: str
     group: str
@@ -95,7 +95,7 @@ class Pages:
 
     waiting: Mapping[str, Page] = field(default_factory=dict)  # by the post's key
     told: frozenset[str] = frozenset()  # the posts that a channel took, or that were folded
-    sent: tuple[Sent, ...] = ()  # of the last day
+    sent: tuple[SentPage, ...] = ()  # of the last day
     folded: Mapping[str, Folded] = field(default_factory=dict)  # by group, since the last page
     interrupted: Mapping[str, int] = field(default_factory=dict)  # by sending
 
@@ -129,7 +129,7 @@ class Pages:
             before = self.folded.get(group, Folded(0, page.at if page else event.at))
             return replace(after, folded={**self.folded, group: replace(before, count=before.count + 1)})
         kept = (one for one in self.sent if event.at - one.at < DAY)
-        return replace(after, sent=(*kept, Sent(event.at, channel, group)), folded={})
+        return replace(after, sent=(*kept, SentPage(event.at, channel, group)), folded={})
 
     def _without(self, keys: Iterable[str]) -> "Pages":
         gone = set(keys)

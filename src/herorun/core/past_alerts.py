@@ -7,7 +7,7 @@ shows once more is no news.
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from herorun.core.alert import Alert, AlertId, State
+from herorun.core.alert import Alert, AlertId, AlertState
 from herorun.core.check import Check, Severity, Topic
 from herorun.core.finding import Finding, Outcome, passed
 
@@ -17,7 +17,7 @@ _OF_STRETCHES = (Topic.METRIC, Topic.LINEAGE)  # what their checks find is named
 
 def remember(past: tuple[Alert, ...], alerts: Iterable[Alert]) -> tuple[Alert, ...]:
     """With those of these alerts that were told: of each check and subject the newest."""
-    told = {alert.id: alert for alert in alerts if alert.state is not State.PENDING}
+    told = {alert.id: alert for alert in alerts if alert.state is not AlertState.PENDING}
     others = (alert for alert in past if alert.id not in told)
     return (*others, *told.values())[-KEPT:]
 
@@ -31,7 +31,9 @@ def without_old_news(
 ) -> list[Finding]:
     """The stretches of a curve that were told to their end are no failures now: they name their steps, so each comes once."""
     still = set(open_now)
-    known = {alert.id: alert for alert in past if alert.state is State.RESOLVED and alert.id not in still}
+    known = {
+        alert.id: alert for alert in past if alert.state is AlertState.RESOLVED and alert.id not in still
+    }
     return [_over(finding) if _is_old(finding, known, checks, instance) else finding for finding in findings]
 
 

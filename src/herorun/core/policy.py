@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TypeAlias
 
-from herorun.core.alert import Alert, AlertId, State
+from herorun.core.alert import Alert, AlertId, AlertState
 from herorun.core.check import Check, Response, Severity, Topic
 from herorun.core.durations import say_span
 from herorun.core.escalation import EscalationReason, Option
@@ -22,7 +22,7 @@ from herorun.core.recovery.decision import (
     wait_until,
     why_recoverable,
 )
-from herorun.core.recovery.policy import Ledger, Policy, Tries
+from herorun.core.recovery.policy import Ledger, RecoveryPolicy, Tries
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ AGAIN = {Severity.CRITICAL: timedelta(hours=4), Severity.WARN: timedelta(hours=2
 def decide(
     alerts: Mapping[AlertId, Alert],
     checks: Mapping[str, Check],
-    policy: Policy,
+    policy: RecoveryPolicy,
     ledger: Ledger,
     now: datetime,
     case: Case | None = None,
@@ -114,9 +114,9 @@ def decide(
 
 
 def _news(alert: Alert, check: Check) -> list[Action]:
-    if check.severity is Severity.INFO or alert.state is State.PENDING:
+    if check.severity is Severity.INFO or alert.state is AlertState.PENDING:
         return []
-    if alert.state is State.RESOLVED:
+    if alert.state is AlertState.RESOLVED:
         title = f"{_named(alert)} is over"
         return [Tell(f"tell/{alert.key}/resolved", title, alert.message, sticky(alert))]
     return [Tell(sticky(alert), f"{_named(alert)} ({check.severity})", alert.message)]
@@ -145,7 +145,7 @@ def sticky(alert: Alert) -> str:
 
 
 def _escalations(
-    alerts: Sequence[Alert], checks: Mapping[str, Check], policy: Policy, case: Case
+    alerts: Sequence[Alert], checks: Mapping[str, Check], policy: RecoveryPolicy, case: Case
 ) -> list[Action]:
     """A check that would stop a job asks instead, unless the contract names it."""
     asking = [
@@ -199,7 +199,7 @@ def _asked(
     return Escalate(key, title, why, edits, reason, (Option.ACK, *ways), name, alert.steps and alert.steps[0])
 
 
-def trains_on(alert: Alert, check: Check, policy: Policy, case: Case) -> str:
+def trains_on(alert: Alert, check: Check, policy: RecoveryPolicy, case: Case) -> str:
     """What a job costs that nothing stops although its numbers went wrong; empty for every other alert."""
     if not case.live or not check.about_numbers or alert.check in policy.stop_on:
         return ""
@@ -209,7 +209,7 @@ def trains_on(alert: Alert, check: Check, policy: Policy, case: Case) -> str:
 def _again(
     alerts: Sequence[Alert],
     checks: Mapping[str, Check],
-    policy: Policy,
+    policy: RecoveryPolicy,
     ledger: Ledger,
     case: Case,
     now: datetime,
@@ -272,7 +272,7 @@ def _with_cause(alert: Alert, check: Check, found: Doubt | None) -> str:
 def _intervention(
     alerts: Sequence[Alert],
     checks: Mapping[str, Check],
-    policy: Policy,
+    policy: RecoveryPolicy,
     ledger: Ledger,
     case: Case,
     now: datetime,
@@ -304,7 +304,7 @@ def _intervention(
     return [Relaunch(f"relaunch/{ledger.instance}", ledger.instance, why)]
 
 
-def _bad_node(policy: Policy, case: Case) -> list[Action]:
+def _bad_node(policy: RecoveryPolicy, case: Case) -> list[Action]:
     """The steps that replace a bad accelerator's machine, for a person, unless the contract lets us take them."""
     ending = case.ending
     if ending is None or ending.seen != BAD_ACCELERATOR or (policy.delete_bad_node and ending.worker):
@@ -315,7 +315,7 @@ def _bad_node(policy: Policy, case: Case) -> list[Action]:
     return [Tell(f"tell/{ending.instance}/bad-node", title, why)]
 
 
-def _node_first(policy: Policy, ledger: Ledger, case: Case) -> DeleteNode | None:
+def _node_first(policy: RecoveryPolicy, ledger: Ledger, case: Case) -> DeleteNode | None:
     """The bad node goes before the relaunch, which would else land on it again; not if that cannot be done."""
     ending = case.ending
     if ending is None or not (policy.delete_bad_node and ending.worker):
@@ -327,7 +327,7 @@ def _node_first(policy: Policy, ledger: Ledger, case: Case) -> DeleteNode | None
     return DeleteNode(key, ending.instance, ending.why, ending.worker, policy.zone)
 
 
-def _due(action: Action, policy: Policy, ledger: Ledger, now: datetime) -> bool:
+def _due(action: Action, policy: RecoveryPolicy, ledger: Ledger, now: datetime) -> bool:
     """Not done, not in doubt, and far enough from its last failure."""
     if action.key in ledger.done or action.key in ledger.unfinished:
         return False

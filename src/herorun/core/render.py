@@ -24,7 +24,7 @@ from herorun.core.event import (
     Word,
 )
 from herorun.core.identity.intent import is_wandb
-from herorun.core.journal import Line
+from herorun.core.journal import JournalLine
 from herorun.core.plan import Plan
 from herorun.core.redaction.scrub import scrub_argv
 from herorun.core.version_gate import QUESTION
@@ -128,12 +128,12 @@ def new_logbook(template: str, title: str, contract: Mapping[str, str]) -> str:
     )
 
 
-def add_lines(logbook: str, lines: Iterable[Line]) -> str:
+def add_lines(logbook: str, lines: Iterable[JournalLine]) -> str:
     """The logbook with the entry of each journal line at the end of its section; a line may have none."""
     return add_entries(logbook, entries_of(lines))
 
 
-def entries_of(lines: Iterable[Line]) -> Iterator[tuple[str, str]]:
+def entries_of(lines: Iterable[JournalLine]) -> Iterator[tuple[str, str]]:
     """The section and the text, hidden mark and all, of each line that has an entry."""
     for line in lines:
         if entry := entry_of(line.event):

@@ -15,14 +15,14 @@ from herorun.core.drift import differences
 from herorun.core.event import CheckedIn, Decided, Intended, Observed
 from herorun.core.evidence import Evidence, Hands
 from herorun.core.evidence_log import Lost, decode_evidence
-from herorun.core.journal import Line, Memory, fold
+from herorun.core.journal import JournalLine, Memory, fold
 from herorun.core.journal_decision import INTERVENTIONS, allowed, decided, interventions, reason_of, to_intend
 from herorun.core.policy import Action
 from herorun.core.redaction.scrub import scrub, scrub_tree
 from herorun.core.tick import Rules, Tick, tick
 
 
-class Result(StrEnum):
+class ReplayResult(StrEnum):
     SAME = "same"
     DIFFERS = "differs"
     UNKNOWN = "unknown"  # it could not be judged again
@@ -45,13 +45,13 @@ class Replay:
     at: datetime
     version: str  # of the herorun that judged it then
     same_rules: bool
-    result: Result
+    result: ReplayResult
     differences: tuple[str, ...] = ()  # `what: then -> now`
     interventions: tuple[str, ...] = ()  # what would be done to the job otherwise than then
     why: str = ""  # why it is unknown
 
 
-def past_ticks(lines: Sequence[Line], since: datetime | None = None) -> Iterator[Past]:
+def past_ticks(lines: Sequence[JournalLine], since: datetime | None = None) -> Iterator[Past]:
     """The recorded ticks in the journal's order, from `since` on. Each line is folded once."""
     memory, folded = Memory(), 0
     for index, line in enumerate(lines):
@@ -66,7 +66,7 @@ def past_ticks(lines: Sequence[Line], since: datetime | None = None) -> Iterator
         yield Past(seen, told, _intended(lines, index + 2, seen.at), memory if known == folded else None)
 
 
-def _lines_known(lines: Sequence[Line], index: int, seen: Observed) -> int | None:
+def _lines_known(lines: Sequence[JournalLine], index: int, seen: Observed) -> int | None:
     """How many lines the tick knew; None where another machine's were put among them since."""
     if not seen.after:
         return index
@@ -75,7 +75,7 @@ def _lines_known(lines: Sequence[Line], index: int, seen: Observed) -> int | Non
     return known if known == seen.lines else None
 
 
-def _intended(lines: Sequence[Line], start: int, at: datetime) -> tuple[Intended, ...]:
+def _intended(lines: Sequence[JournalLine], start: int, at: datetime) -> tuple[Intended, ...]:
     """What was journalled together with the decision."""
     beside = takewhile(
         lambda event: isinstance(event, Intended | CheckedIn) and event.at == at,
@@ -94,11 +94,11 @@ def replay(past: Past, kept: Mapping[str, Any] | None, lost: str, rules: Rules, 
         turn = tick(past.memory.alerts, past.memory.ledger, evidence, rules, seen.at)
         found = _differences(past.decided, past.intended, turn, evidence, past.memory)
     except Lost as error:
-        return Replay(seen.at, seen.version, same_rules, Result.UNKNOWN, why=str(error))
+        return Replay(seen.at, seen.version, same_rules, ReplayResult.UNKNOWN, why=str(error))
     except Exception as error:  # what today's rules cannot judge is not judged as it was
-        return Replay(seen.at, seen.version, same_rules, Result.UNKNOWN, why=f"not judged: {error!r}")
+        return Replay(seen.at, seen.version, same_rules, ReplayResult.UNKNOWN, why=f"not judged: {error!r}")
     acts = _other_interventions(past.decided, evidence, turn)
-    result = Result.DIFFERS if found or acts else Result.SAME
+    result = ReplayResult.DIFFERS if found or acts else ReplayResult.SAME
     return Replay(seen.at, seen.version, same_rules, result, found, acts)
 
 
@@ -161,5 +161,5 @@ def _other_interventions(then: Decided, evidence: Evidence, turn: Tick) -> tuple
 
 
 def totals(replays: Sequence[Replay]) -> dict[str, int]:
-    counts = {result.value: sum(each.result is result for each in replays) for result in Result}
+    counts = {result.value: sum(each.result is result for each in replays) for result in ReplayResult}
     return {"ticks": len(replays), **counts}

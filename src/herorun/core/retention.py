@@ -20,7 +20,7 @@ SHORT = 12  # hexadecimal digits of a plan's digest that a person may type in pl
 
 
 @dataclass(frozen=True)
-class Policy:
+class RetentionPolicy:
     """What the contract says, and what a person asked for."""
 
     keep: int  # the newest complete ones
@@ -30,7 +30,7 @@ class Policy:
 
 
 @dataclass(frozen=True)
-class Held:
+class RetentionReference:
     """What other things need: the path of a checkpoint, or of something in it, and who names it."""
 
     names: Mapping[str, str] = field(default_factory=dict)  # path -> why
@@ -57,7 +57,7 @@ class Sized:
 
 
 @dataclass(frozen=True)
-class Kept:
+class KeptCheckpoint:
     path: str
     step: int
     bytes: int | None
@@ -81,9 +81,9 @@ class PrunePlan:
     """What would be deleted, exactly, and what would stay."""
 
     slug: str
-    policy: Policy
+    policy: RetentionPolicy
     victims: tuple[Victim, ...]
-    kept: tuple[Kept, ...]
+    kept: tuple[KeptCheckpoint, ...]
 
     @property
     def digest(self) -> str:
@@ -103,8 +103,8 @@ class PrunePlan:
 def prune_plan(
     slug: str,
     found: Sequence[Sized],
-    policy: Policy,
-    held: Held,
+    policy: RetentionPolicy,
+    held: RetentionReference,
     recovery: str,
     trusted: Iterable[str],
     now: datetime,
@@ -115,7 +115,7 @@ def prune_plan(
     newest = sorted(complete, key=lambda c: (-c.step, c.temporary, c.path))[: policy.keep]
     latest = {c.path: n for n, c in enumerate(newest, start=1)}
     top = max((c.step for c in complete), default=None)
-    victims, kept = list[Victim](), list[Kept]()
+    victims, kept = list[Victim](), list[KeptCheckpoint]()
     for each in sorted(found, key=lambda s: (s.candidate.step, s.candidate.path)):
         why = (
             *_by_rank(each.candidate, latest, policy, recovery),
@@ -124,7 +124,7 @@ def prune_plan(
             *_in_doubt(each, top, now),
         )
         if why:
-            kept.append(Kept(each.candidate.path, each.candidate.step, each.bytes, why))
+            kept.append(KeptCheckpoint(each.candidate.path, each.candidate.step, each.bytes, why))
         else:
             victims.append(_victim(each, policy))
     plan = PrunePlan(slug, policy, tuple(victims), tuple(kept))
@@ -138,7 +138,9 @@ def must_leave_one(plan: PrunePlan, complete: set[str]) -> None:
         raise Blocked(f"No complete checkpoint of {plan.slug} would stay: nothing is deleted.")
 
 
-def _by_rank(candidate: Candidate, latest: Mapping[str, int], policy: Policy, recovery: str) -> list[str]:
+def _by_rank(
+    candidate: Candidate, latest: Mapping[str, int], policy: RetentionPolicy, recovery: str
+) -> list[str]:
     why = []
     if number := latest.get(candidate.path):
         why.append(f"latest {policy.keep}: number {number} of them")
@@ -147,7 +149,7 @@ def _by_rank(candidate: Candidate, latest: Mapping[str, int], policy: Policy, re
     return why
 
 
-def _by_policy(candidate: Candidate, policy: Policy) -> list[str]:
+def _by_policy(candidate: Candidate, policy: RetentionPolicy) -> list[str]:
     why = []
     if candidate.step == policy.final:
         why.append("of the final step")
@@ -178,7 +180,7 @@ def _in_doubt(each: Sized, top: int | None, now: datetime) -> list[str]:
     return []
 
 
-def _victim(each: Sized, policy: Policy) -> Victim:
+def _victim(each: Sized, policy: RetentionPolicy) -> Victim:
     candidate = each.candidate
     assert each.bytes is not None and each.files is not None
     kind = "temporary" if candidate.temporary else "permanent"
@@ -208,9 +210,14 @@ def plan_from(told: Mapping[str, Any]) -> PrunePlan:
     policy = told["policy"]
     return PrunePlan(
         str(told["slug"]),
-        Policy(policy["keep"], policy["permanent_every"], tuple(policy["milestones"]), policy["final"]),
+        RetentionPolicy(
+            policy["keep"], policy["permanent_every"], tuple(policy["milestones"]), policy["final"]
+        ),
         tuple(Victim(**each) for each in told["victims"]),
-        tuple(Kept(each["path"], each["step"], each["bytes"], tuple(each["why"])) for each in told["kept"]),
+        tuple(
+            KeptCheckpoint(each["path"], each["step"], each["bytes"], tuple(each["why"]))
+            for each in told["kept"]
+        ),
     )
 
 

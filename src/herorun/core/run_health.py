@@ -10,7 +10,7 @@ from enum import StrEnum
 from herorun.core.alert import Alert
 from herorun.core.check import Check, Severity, Topic
 from herorun.core.evidence import Job, JobState, Nothing, Unavailable
-from herorun.core.health.training import Proof, Training
+from herorun.core.health.training import Training, TrainingProof
 
 
 class RunHealth(StrEnum):
@@ -42,10 +42,10 @@ BY_STATE: Mapping[JobState, RunHealth] = {
 }
 
 # What its evidence makes of a running job.
-BY_PROOF: Mapping[Proof, RunHealth] = {
-    Proof.COMPLETE: RunHealth.HEALTHY,
-    Proof.AWAITED: RunHealth.STARTING,
-    Proof.LACKING: RunHealth.UNKNOWN,
+BY_PROOF: Mapping[TrainingProof, RunHealth] = {
+    TrainingProof.COMPLETE: RunHealth.HEALTHY,
+    TrainingProof.AWAITED: RunHealth.STARTING,
+    TrainingProof.LACKING: RunHealth.UNKNOWN,
 }
 
 # What a firing alert makes of a live run, by its topic; an INFO one makes nothing of it.

@@ -13,7 +13,7 @@ from herorun.core.goodput.timeline import SLOW
 from herorun.core.report.eta import PATIENCE
 
 if TYPE_CHECKING:
-    from herorun.core.health.training import Awaited
+    from herorun.core.health.training import AwaitedEvidence
 
 BLOCKS = "▁▂▃▄▅▆▇█"
 NOT_FINITE = "×"
@@ -47,7 +47,7 @@ class OpenAlert:
 
 
 @dataclass(frozen=True)
-class Glance:
+class RunSummary:
     """One run, as it was seen at `seen`; what nobody saw is None."""
 
     slug: str
@@ -62,7 +62,7 @@ class Glance:
     checkpoint_step: int | None = None
     checkpoint_age: float | None = None  # seconds
     alerts: tuple[OpenAlert, ...] = ()
-    awaited: "tuple[Awaited, ...]" = ()  # evidence that is missing
+    awaited: "tuple[AwaitedEvidence, ...]" = ()  # evidence that is missing
     next_tick: datetime | None = None
     quiet: float | None = None  # seconds since the step last rose
     seen: datetime | None = None
@@ -139,7 +139,7 @@ def _finite(value: Any) -> Any:
     return str(value) if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def worst_first(glances: Sequence[Glance]) -> list[Glance]:
+def worst_first(glances: Sequence[RunSummary]) -> list[RunSummary]:
     return sorted(glances, key=lambda glance: (glance.rank, glance.slug))
 
 

@@ -8,7 +8,7 @@ from herorun.core.patrol.advice import Ways
 
 
 @dataclass(frozen=True)
-class Known:
+class RunbookFacts:
     """What the record and this machine tell."""
 
     top: str  # of the work tree
@@ -21,7 +21,7 @@ class Known:
     written: str
 
 
-def handbook(contract: Contract, ways: Ways, known: Known) -> str:
+def handbook(contract: Contract, ways: Ways, known: RunbookFacts) -> str:
     return (
         "\n".join(
             [
@@ -36,7 +36,7 @@ def handbook(contract: Contract, ways: Ways, known: Known) -> str:
     )
 
 
-def _head(contract: Contract, known: Known) -> Iterator[str]:
+def _head(contract: Contract, known: RunbookFacts) -> Iterator[str]:
     yield f"# Taking over {contract.slug}"
     yield ""
     yield f"Written {known.written} by {known.owner}, from the contract and the record. Nothing below is from anybody's memory."
@@ -78,7 +78,7 @@ def _signs(contract: Contract) -> Iterator[str]:
     yield ""
 
 
-def _commands(contract: Contract, ways: Ways, known: Known) -> Iterator[str]:
+def _commands(contract: Contract, ways: Ways, known: RunbookFacts) -> Iterator[str]:
     yield "## Commands"
     yield ""
     if ways.resume:

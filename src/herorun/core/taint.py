@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from herorun.core.alert import Alert, AlertId, State
+from herorun.core.alert import Alert, AlertId, AlertState
 from herorun.core.event import Decided
 from herorun.core.evidence import Taint
 
@@ -41,9 +41,9 @@ def decided(health: Health, event: Decided) -> Health:
     """One decision more. A monitor that could not look everywhere found nothing healthy."""
     alerts = [alert for alert in event.alerts if alert.check in TAINTING]
     taints = {**health.open, **{a.id: _taint(health, a) for a in alerts if a.firing}}
-    over = [a.id for a in alerts if a.state is State.RESOLVED and a.check in REVERSIBLE]
+    over = [a.id for a in alerts if a.state is AlertState.RESOLVED and a.check in REVERSIBLE]
     still = {key: taint for key, taint in taints.items() if key not in over}
-    if event.monitor != "fresh" or any(alert.state is not State.RESOLVED for alert in alerts):
+    if event.monitor != "fresh" or any(alert.state is not AlertState.RESOLVED for alert in alerts):
         return replace(health, open=still)
     progress = _STEP.match(event.progress)
     return replace(health, at=event.at, step=int(progress[1]) if progress else health.step, open=still)

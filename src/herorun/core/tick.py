@@ -26,13 +26,13 @@ from herorun.core.evidence import (
 )
 from herorun.core.finding import Finding, Outcome, Waiver, failed, waive
 from herorun.core.health.causes import with_causes
-from herorun.core.health.training import Awaited, Proof, Training, training
+from herorun.core.health.training import AwaitedEvidence, Training, TrainingProof, training
 from herorun.core.notifications import news
 from herorun.core.past_alerts import carried_over, without_old_news
 from herorun.core.policy import Action, Case, all_answered, decide, told_as_ended, waiting_until
 from herorun.core.recovery.classify import Ending, ending_of
 from herorun.core.recovery.diagnosis import scene_of
-from herorun.core.recovery.policy import Ledger, Policy
+from herorun.core.recovery.policy import Ledger, RecoveryPolicy
 from herorun.core.run_health import RunHealth as RunHealth
 from herorun.core.run_health import condition
 
@@ -58,7 +58,7 @@ class Tick:
     ending: Ending | None = None  # without success
     wake: datetime | None = None  # when a relaunch that waits is due
     settled: bool = False  # nothing critical fires that no person has answered
-    awaited: tuple[Awaited, ...] = ()  # evidence that is missing
+    awaited: tuple[AwaitedEvidence, ...] = ()  # evidence that is missing
     quiet_every: timedelta = timedelta(hours=1)  # between two entries of quiet ticks in the logbook
     ended: tuple[Alert, ...] = ()  # alerts that ended unresolved at this tick
 
@@ -68,7 +68,7 @@ class Rules:
     """What a tick judges by."""
 
     checks: Sequence[Check]
-    policy: Policy
+    policy: RecoveryPolicy
     waivers: Sequence[Waiver] = ()
     limits: Mapping[str, Any] = field(default_factory=dict)
 
@@ -109,8 +109,8 @@ def tick(
     settled = all_answered(after.values(), checks, ledger)
     proof = training_of(evidence, rules, now)
     late = overdue(evidence, findings)
-    if late and proof.proof is Proof.COMPLETE:
-        proof = Training(Proof.LACKING, proof.awaited)
+    if late and proof.proof is TrainingProof.COMPLETE:
+        proof = Training(TrainingProof.LACKING, proof.awaited)
     health = run_health(evidence, proof, after.values(), checks)
     actions = [
         *told_as_ended(ended, checks, ledger),
@@ -178,13 +178,13 @@ def training_of(evidence: Evidence, rules: Rules, now: datetime) -> Training:
     return training(evidence, now, due, rules.limits.get(PACE))
 
 
-def overdue(evidence: Evidence, findings: Iterable[Finding]) -> tuple[Awaited, ...]:
+def overdue(evidence: Evidence, findings: Iterable[Finding]) -> tuple[AwaitedEvidence, ...]:
     """The checkpoint that a running job owes, said once however many checks ask for it."""
     job = evidence.get(Job)
     if not isinstance(job, Job) or not job.state.live:
         return ()
     owed = [f for f in findings if f.check in SAVES and f.open and f.verdict.outcome is Outcome.FAIL]
-    return tuple(Awaited("checkpoint", finding.verdict.message) for finding in owed[:1])
+    return tuple(AwaitedEvidence("checkpoint", finding.verdict.message) for finding in owed[:1])
 
 
 def exit_code(run: str, monitor: str, critical: Collection[Topic], awaited: Collection[object]) -> int:

@@ -47,7 +47,7 @@ _HOME = "~/.config/systemd/user"
 
 
 @dataclass(frozen=True)
-class Wish:
+class TimerRequest:
     slug: str
     top: str  # of the work tree
     program: str  # herorun's own path
@@ -65,7 +65,7 @@ def removal(slug: str, command: str = "patrol") -> str:
     )
 
 
-def argv_of(wish: Wish) -> list[str]:
+def argv_of(wish: TimerRequest) -> list[str]:
     return [
         wish.program,
         "-C",
@@ -76,13 +76,13 @@ def argv_of(wish: Wish) -> list[str]:
     ]
 
 
-def systemd(wish: Wish) -> str:
+def systemd(wish: TimerRequest) -> str:
     """A service and its timer, for the user's own systemd. A tick that takes long delays the next one and meets none."""
     then = _WHAT_THEN.format(command=wish.command, slug=wish.slug, removal=removal(wish.slug, wish.command))
     return "\n".join([*(f"# {path}\n{text}" for path, text in units(wish).items()), then])
 
 
-def units(wish: Wish) -> dict[str, str]:
+def units(wish: TimerRequest) -> dict[str, str]:
     """The two files by where they belong."""
     told = {
         "command": wish.command,
@@ -104,7 +104,7 @@ def _of_systemd(word: str) -> str:
     return word.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%").replace("$", "$$")
 
 
-def cron(wish: Wish) -> str:
+def cron(wish: TimerRequest) -> str:
     """One line; a tick that has not ended keeps the next one away."""
     line = shlex.join(argv_of(wish)).replace("%", "\\%")
     lock = f'"${{TMPDIR:-/tmp}}/herorun-{wish.command}-{wish.slug}.lock"'
@@ -112,7 +112,7 @@ def cron(wish: Wish) -> str:
     return f"{when(wish)} flock -n {lock} timeout {round(wish.limit)} {line} >> {log} 2>&1 # herorun {wish.command} {wish.slug}\n"
 
 
-def when(wish: Wish) -> str:
+def when(wish: TimerRequest) -> str:
     """cron's five fields: off the full hour, where everybody else's jobs begin."""
     seconds = _seconds(wish.every)
     offset = int(sha256(wish.slug.encode()).hexdigest(), 16)
@@ -130,7 +130,7 @@ def when(wish: Wish) -> str:
     )
 
 
-def actions(wish: Wish, template: str) -> str:
+def actions(wish: TimerRequest, template: str) -> str:
     """The watchdog's schedule for one run: a cloud runner reads the published record, and reaches no box."""
     return (
         template.replace("herorun watchdog --all --comment", f"herorun watchdog {wish.slug} --comment")

@@ -13,7 +13,7 @@ from itertools import chain, pairwise
 
 from herorun.core.event import Newer
 from herorun.core.finding import count
-from herorun.core.journal import BrokenJournal, Line, read_lines
+from herorun.core.journal import BrokenJournal, JournalLine, read_lines
 from herorun.core.logbook import beginning, opened, page_path, parts
 from herorun.core.render import CONTRACT, EVENTS, INSTANCES, MARK, entry_digest
 
@@ -22,7 +22,7 @@ _ENTRY = re.compile(r"^### ", re.MULTILINE)
 
 
 @dataclass(frozen=True)
-class Snapshot:
+class RecordSnapshot:
     """The record at one commit."""
 
     commit: str
@@ -43,7 +43,7 @@ class Sections:
 
 
 @dataclass(frozen=True)
-class Judged:
+class HistoryVerdict:
     """What a walk through the history found.
 
     `newer` counts the lines that only a newer herorun understands; `dated` says which lines are older than the one
@@ -57,7 +57,7 @@ class Judged:
     dated: str = ""
 
 
-def judge(history: Iterable[Snapshot]) -> Judged:
+def judge(history: Iterable[RecordSnapshot]) -> HistoryVerdict:
     """Walk it once, oldest first, holding two commits at a time: a long history is larger than the memory."""
     faults: list[str] = []
     last, commits = None, 0
@@ -66,18 +66,18 @@ def judge(history: Iterable[Snapshot]) -> Judged:
             faults += [*_between(last, snapshot), *_parents(snapshot)]
         last, commits = snapshot, commits + 1
     if last is None:
-        return Judged((), 0, 0, 0)
+        return HistoryVerdict((), 0, 0, 0)
     entries = sum(data.count(b"\n") for data in last.segments.values())
     try:
         lines = _lines(last)
     except BrokenJournal as error:
-        return Judged((*faults, f"journal: {error}"), commits, entries, 0)
+        return HistoryVerdict((*faults, f"journal: {error}"), commits, entries, 0)
     faults += [*_twice(lines), *_unlinked(last.pages), *_disagreements(lines, last.pages)]
     newer = sum(isinstance(line.event, Newer) for line in lines)
-    return Judged(tuple(faults), commits, entries, newer, _dated(lines))
+    return HistoryVerdict(tuple(faults), commits, entries, newer, _dated(lines))
 
 
-def _dated(lines: Sequence[Line]) -> str:
+def _dated(lines: Sequence[JournalLine]) -> str:
     """The lines that are dated over an hour before the one that they follow; empty for none."""
     timed = [line for line in lines if not isinstance(line.event, Newer)]
     back = {after.id: before.event.at - after.event.at for before, after in pairwise(timed)}
@@ -91,7 +91,7 @@ def _dated(lines: Sequence[Line]) -> str:
     )
 
 
-def _parents(snapshot: Snapshot) -> list[str]:
+def _parents(snapshot: RecordSnapshot) -> list[str]:
     if len(snapshot.parents) == 1:
         return []
     return [
@@ -99,7 +99,7 @@ def _parents(snapshot: Snapshot) -> list[str]:
     ]
 
 
-def _between(before: Snapshot, after: Snapshot) -> list[str]:
+def _between(before: RecordSnapshot, after: RecordSnapshot) -> list[str]:
     faults = []
     for path, old in before.segments.items():
         new = after.segments.get(path)
@@ -179,7 +179,7 @@ def _unlinked(pages: Mapping[str, bytes]) -> Iterator[str]:
             yield f"logbook: {path} does not end with the link to {after}"
 
 
-def _lines(snapshot: Snapshot) -> list[Line]:
+def _lines(snapshot: RecordSnapshot) -> list[JournalLine]:
     return read_lines(
         (f"{path}:{number}", raw.decode("utf-8", "replace"))
         for path in sorted(snapshot.segments)
@@ -187,7 +187,7 @@ def _lines(snapshot: Snapshot) -> list[Line]:
     )
 
 
-def _twice(lines: Sequence[Line]) -> list[str]:
+def _twice(lines: Sequence[JournalLine]) -> list[str]:
     seen: set[str] = set()
     faults = []
     for line in lines:
@@ -197,7 +197,7 @@ def _twice(lines: Sequence[Line]) -> list[str]:
     return faults
 
 
-def _disagreements(lines: Sequence[Line], pages: Mapping[str, bytes]) -> list[str]:
+def _disagreements(lines: Sequence[JournalLine], pages: Mapping[str, bytes]) -> list[str]:
     """Logbook entries without a journal line, with another text, in another order, or missing."""
     split = [sections(_text(page)) for page in pages.values()]
     shown: set[str] = set()
@@ -212,7 +212,7 @@ def _disagreements(lines: Sequence[Line], pages: Mapping[str, bytes]) -> list[st
     return sorted([*faults, *(f"logbook: the entry of event {name} is missing" for name in expected - shown)])
 
 
-def _false(lines: Sequence[Line], entries: Iterable[str], shown: set[str]) -> Iterator[str]:
+def _false(lines: Sequence[JournalLine], entries: Iterable[str], shown: set[str]) -> Iterator[str]:
     """What is wrong with the entries of one section; the ids of those that have a journal line are added to `shown`."""
     known = {line.id: (number, line) for number, line in enumerate(lines) if line.entry}
     # whose entries we cannot tell from forged ones
@@ -235,5 +235,5 @@ def _false(lines: Sequence[Line], entries: Iterable[str], shown: set[str]) -> It
         last = number
 
 
-def _short(snapshot: Snapshot) -> str:
+def _short(snapshot: RecordSnapshot) -> str:
     return f"commit {snapshot.commit[:9]}"

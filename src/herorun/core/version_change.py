@@ -5,7 +5,7 @@ from datetime import datetime
 
 from herorun.core.event import Replayed
 from herorun.core.finding import count
-from herorun.core.replay import Replay, Result
+from herorun.core.replay import Replay, ReplayResult
 from herorun.core.requirements import version_fits
 from herorun.core.version_gate import LOOK_BACK, Judge, news_key, question_key
 
@@ -14,8 +14,8 @@ MOST = 10  # differences that are told; the rest is counted
 
 def compared(judge: Judge, version: str, pin: str, at: datetime, again: Sequence[Replay]) -> Replayed:
     """What judging the last day again came to."""
-    unknown = [each for each in again if each.result is Result.UNKNOWN]
-    differ = [each for each in again if each.result is Result.DIFFERS]
+    unknown = [each for each in again if each.result is ReplayResult.UNKNOWN]
+    differ = [each for each in again if each.result is ReplayResult.DIFFERS]
     why = _why(judge, version, pin, again, unknown)
     changed = tuple(
         f"{each.at:%Y-%m-%d %H:%M} UTC {words}"

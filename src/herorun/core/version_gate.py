@@ -6,7 +6,7 @@ from datetime import timedelta
 
 from herorun.core.canonical_json import digest
 from herorun.core.event import Replayed
-from herorun.core.recovery.policy import Answer
+from herorun.core.recovery.policy import RelaunchAnswer
 from herorun.core.requirements import version_fits
 
 QUESTION = "escalate/judge/"  # begins the key of the question
@@ -20,7 +20,7 @@ class Judge:
     version: str = ""  # of the herorun that ticked last
     replayed: Replayed | None = None  # the newest comparison
     since: bool = False  # whether another version ticked after it
-    answers: Mapping[str, Answer] = field(default_factory=dict)  # by the question's key
+    answers: Mapping[str, RelaunchAnswer] = field(default_factory=dict)  # by the question's key
 
     def ticked(self, version: str) -> "Judge":
         other = self.replayed is not None and self.replayed.version != version
@@ -29,7 +29,7 @@ class Judge:
     def judged_again(self, event: Replayed) -> "Judge":
         return replace(self, replayed=event, since=False)
 
-    def answered(self, keys: Iterable[str], answer: Answer) -> "Judge":
+    def answered(self, keys: Iterable[str], answer: RelaunchAnswer) -> "Judge":
         return replace(self, answers={**self.answers, **dict.fromkeys(keys, answer)})
 
     @property
@@ -38,7 +38,7 @@ class Judge:
         return self.replayed.key if self.replayed and self.replayed.why else ""
 
     @property
-    def answer(self) -> Answer | None:
+    def answer(self) -> RelaunchAnswer | None:
         return self.answers.get(self.question)
 
     @property

@@ -19,7 +19,7 @@ MISSED = 2  # cadences without a tick that could see
 LEAST = timedelta(minutes=2)  # below it nothing is stale: a tick takes its time
 
 
-class Watched(StrEnum):
+class WatchState(StrEnum):
     FRESH = "fresh"
     STALE = "stale"
     NOT_WATCHED = (
@@ -28,11 +28,11 @@ class Watched(StrEnum):
 
 
 @dataclass(frozen=True)
-class Watchdog:
+class WatchdogSight:
     """What an outsider sees. `key` names one silence: it is told of once."""
 
     slug: str
-    monitor: Watched
+    monitor: WatchState
     why: str
     last_seen: datetime | None = None
     due: datetime | None = None  # from then on it is stale
@@ -41,10 +41,10 @@ class Watchdog:
 
 def watchdog(
     slug: str, memory: Memory, contract: Contract, checks: Mapping[str, Check], now: datetime
-) -> Watchdog:
+) -> WatchdogSight:
     """Stale once no tick that could see was published for two cadences."""
     if why := _quiet(memory, contract, checks):
-        return Watchdog(slug, Watched.NOT_WATCHED, why, memory.last_seen)
+        return WatchdogSight(slug, WatchState.NOT_WATCHED, why, memory.last_seen)
     current = memory.current
     assert current is not None  # else it is quiet
     seen = memory.last_seen if memory.last_seen and memory.last_seen >= current.started else None
@@ -55,7 +55,7 @@ def watchdog(
     )
     said = f"{what} at {since:%Y-%m-%d %H:%M} UTC; one is due every {say_duration(cadence)}"
     key = f"watchdog/{current.name}/{since:%Y%m%dT%H%M%S.%f}"
-    return Watchdog(slug, Watched.STALE if now >= due else Watched.FRESH, said, seen, due, key)
+    return WatchdogSight(slug, WatchState.STALE if now >= due else WatchState.FRESH, said, seen, due, key)
 
 
 def _quiet(memory: Memory, contract: Contract, checks: Mapping[str, Check]) -> str:

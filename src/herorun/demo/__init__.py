@@ -1,7 +1,7 @@
 """The whole story of a hero run on one machine, told with the real commands on a real small training job."""
 
-from herorun.demo.sandbox import Stage
+from herorun.demo.sandbox import Sandbox
 from herorun.demo.setup import block_the_gate, set_the_stage
 from herorun.demo.walkthrough import tell_story
 
-__all__ = ["Stage", "block_the_gate", "set_the_stage", "tell_story"]
+__all__ = ["Sandbox", "block_the_gate", "set_the_stage", "tell_story"]

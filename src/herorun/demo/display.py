@@ -5,7 +5,7 @@ import os
 from pathlib import Path
 
 from herorun.core.errors import CouldNotLook
-from herorun.demo.sandbox import SLUG, Stage
+from herorun.demo.sandbox import SLUG, Sandbox
 from herorun.runs import Run
 
 
@@ -25,7 +25,7 @@ def trainer(run: Run, instance: str) -> int:
     raise CouldNotLook(f"The training process of {instance} is not on this machine: the demo kills it here.")
 
 
-def step(stage: Stage) -> int:
+def step(stage: Sandbox) -> int:
     """The newest logged step, from the end of the metrics file."""
     try:
         with (stage.data / SLUG / "metrics.jsonl").open("rb") as file:

@@ -16,7 +16,7 @@ PATIENCE = 90.0  # seconds that each wait may take
 
 
 @dataclass
-class Stage:
+class Sandbox:
     """The scratch folder that everything happens in."""
 
     folder: Path

@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 from herorun.core.errors import WrongUse
-from herorun.demo.sandbox import SLUG, Stage
+from herorun.demo.sandbox import SLUG, Sandbox
 from herorun.runs import template
 from herorun.system.host import user
 
@@ -63,7 +63,7 @@ def needs_numpy() -> None:
         raise WrongUse('The demo trains with numpy: `pip install "herorun[demo]"`.')
 
 
-def scheduler_table(stage: Stage) -> str:
+def scheduler_table(stage: Sandbox) -> str:
     """`[scheduler]` of the contract: all that differs from one back end to another, but for the interpreter's path."""
     match stage.scheduler:
         case "local":
@@ -91,7 +91,7 @@ def _needs_slurm() -> None:
         )
 
 
-def set_the_stage(stage: Stage) -> None:
+def set_the_stage(stage: Sandbox) -> None:
     """A scratch repository with its origin, the training job in it, and a parent run's checkpoints."""
     stage.tell(f"A scratch repository with a bare origin, and a real training job, in {stage.folder}")
     stage.do("git", "init", "--quiet", "--bare", str(stage.folder / "origin.git"), within=stage.folder)
@@ -127,7 +127,7 @@ def _config(text: str, root: Path, parent: bool = False) -> str:
     )
 
 
-def block_the_gate(stage: Stage) -> None:
+def block_the_gate(stage: Sandbox) -> None:
     """Up to the launch gate, with two faults in front of it."""
     stage.tell(
         "init writes a contract; a person fills it in, and picks the start checkpoint by looking at a listing"
@@ -140,13 +140,13 @@ def block_the_gate(stage: Stage) -> None:
         file.write("\n# a last-minute edit\n")
 
 
-def commit(stage: Stage, message: str) -> None:
+def commit(stage: Sandbox, message: str) -> None:
     stage.do("git", "add", "--all")
     stage.do("git", "commit", "--quiet", "--message", message)
     stage.do("git", "push", "--quiet", "--set-upstream", "origin", "main")
 
 
-def sign(stage: Stage, checkpoint: str) -> None:
+def sign(stage: Sandbox, checkpoint: str) -> None:
     contract = stage.work / "runs" / f"{SLUG}.toml"
     start = stage.data / "parent" / checkpoint
     told = {

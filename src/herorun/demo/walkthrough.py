@@ -8,7 +8,7 @@ from pathlib import Path
 
 from herorun.core.durations import say_span
 from herorun.demo.display import babysitter_runs, done, step, trainer
-from herorun.demo.sandbox import SLUG, Stage
+from herorun.demo.sandbox import SLUG, Sandbox
 from herorun.demo.setup import block_the_gate, commit, needs_numpy, scheduler_table, set_the_stage, sign
 
 KILL_AT = 330  # steps: between two checkpoints
@@ -19,7 +19,7 @@ def tell_story(
 ) -> dict[str, object]:
     """Run the story in an empty folder, and say how it ended."""
     needs_numpy()
-    stage = Stage(folder, quiet, colour, scheduler, address)
+    stage = Sandbox(folder, quiet, colour, scheduler, address)
     scheduler_table(stage)  # before anything is done
     set_the_stage(stage)
     _launch_gate(stage)
@@ -31,7 +31,7 @@ def tell_story(
     return _ending(stage)
 
 
-def _launch_gate(stage: Stage) -> None:
+def _launch_gate(stage: Sandbox) -> None:
     block_the_gate(stage)
     stage.tell(
         "The launch gate is blocked: an edit that nobody committed, and step-90 sorts after step-100 as text"
@@ -46,7 +46,7 @@ def _launch_gate(stage: Stage) -> None:
     stage.do("herorun", "preflight", SLUG, "--out", str(stage.folder / "plan.json"))
 
 
-def _launch_and_babysit(stage: Stage) -> None:
+def _launch_and_babysit(stage: Sandbox) -> None:
     stage.tell("Launch exactly the reviewed plan; the babysitter starts with it")
     stage.do("herorun", "launch", SLUG, "--plan", str(stage.folder / "plan.json"))
     run = stage.run
@@ -72,7 +72,7 @@ def _launch_and_babysit(stage: Stage) -> None:
     stage.do("cat", str(run.state / "babysit.log"))
 
 
-def _seal(stage: Stage) -> None:
+def _seal(stage: Sandbox) -> None:
     stage.tell("Seal: asked, stated, tagged, pushed, told; and the record is verified")
     stage.do("herorun", "seal", SLUG)
     stage.do("herorun", "logbook", "verify", SLUG)
@@ -85,7 +85,7 @@ def _seal(stage: Stage) -> None:
     stage.do("herorun", "report", SLUG)
 
 
-def _clear_away(stage: Stage) -> None:
+def _clear_away(stage: Sandbox) -> None:
     """Whatever still runs was started by this demo: its babysitter and its job, each by its own id."""
     run = stage.run
     if babysitter_runs(run):
@@ -95,7 +95,7 @@ def _clear_away(stage: Stage) -> None:
         run.scheduler.stop(job.instance, run.launcher.owner)
 
 
-def _ending(stage: Stage) -> dict[str, object]:
+def _ending(stage: Sandbox) -> dict[str, object]:
     memory = stage.run.record.memory()
     seconds = time.monotonic() - stage.began
     stage.say(

@@ -34,7 +34,7 @@ class Fault:
     wait: float | None = None
 
 
-class Refused(CouldNotLook):
+class GithubRefused(CouldNotLook):
     """GitHub said no: it was not carried out."""
 
     def __init__(self, words: str, status: int = 0) -> None:
@@ -55,7 +55,7 @@ class Calls:
         self._down: tuple[float, str] = (0.0, "")  # until when nobody asks again, and why
 
     def read(self, act: Callable[[], T]) -> T:
-        """Ask until it answers, within the deadline. A definite no is `Refused`."""
+        """Ask until it answers, within the deadline. A definite no is `GithubRefused`."""
         return self._bounded(act, lambda: None)
 
     def repeat(self, act: Callable[[], T]) -> T:
@@ -83,7 +83,7 @@ class Calls:
         self._until = time.monotonic() + DEADLINE
         try:
             return self._tried(act, settled, self._until)
-        except Refused:
+        except GithubRefused:
             raise
         except CouldNotLook as error:
             self._down = time.monotonic() + DEADLINE, str(error)
@@ -100,7 +100,7 @@ class Calls:
             except Exception as error:  # PyGithub's, those of requests, and the bare ones that slip out of it
                 fault, status = fault_of(error, self.where), int(getattr(error, "status", None) or 0)
             if not fault.lost and fault.wait is None:
-                raise Refused(fault.words, status)
+                raise GithubRefused(fault.words, status)
             if fault.lost and (found := settled()) is not None:
                 return found
             wait = pause if fault.wait is None else fault.wait

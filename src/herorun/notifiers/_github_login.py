@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from herorun.core.errors import CouldNotLook
-from herorun.notifiers._github_calls import REQUEST, Calls, Refused
+from herorun.notifiers._github_calls import REQUEST, Calls, GithubRefused
 
 TOKENS = ("GITHUB_TOKEN", "GH_TOKEN")
 ACTIONS = "github-actions[bot]"  # what a workflow's own token writes as; it may not ask who it is
@@ -23,12 +23,12 @@ class Credentials:
 
 
 @dataclass(frozen=True)
-class Session:
+class GithubSession:
     github: Any  # github.Github
     login: str
 
 
-def log_in(told: Credentials, base_url: str, repo: str, calls: Calls) -> Session:
+def log_in(told: Credentials, base_url: str, repo: str, calls: Calls) -> GithubSession:
     """One client for reads and writes alike, none of whose calls are repeated by itself."""
     from github import Auth, Github, GithubIntegration
 
@@ -41,13 +41,13 @@ def log_in(told: Credentials, base_url: str, repo: str, calls: Calls) -> Session
     }
     if told.app_id is None:
         github = Github(auth=Auth.Token(_token(told)), per_page=100, **common)
-        return Session(github, told.login or _asked(github, calls))
+        return GithubSession(github, told.login or _asked(github, calls))
     app = Auth.AppAuth(told.app_id, _value(told.app_key or "HERORUN_GITHUB_APP_KEY"))
     asking = GithubIntegration(auth=app, **common)
     owner, _, name = repo.partition("/")
     number = told.installation or calls.read(lambda: asking.get_repo_installation(owner, name).id)
     login = told.login or f"{calls.read(lambda: asking.get_app().slug)}[bot]"
-    return Session(Github(auth=app.get_installation_auth(number), per_page=100, **common), login)
+    return GithubSession(Github(auth=app.get_installation_auth(number), per_page=100, **common), login)
 
 
 def _token(told: Credentials) -> str:
@@ -75,7 +75,7 @@ def _value(name: str) -> str:
 def _asked(github: Any, calls: Calls) -> str:
     try:
         return str(calls.read(lambda: github.get_user().login))
-    except Refused as error:
+    except GithubRefused as error:
         if error.status != 403:
             raise
         if os.environ.get("GITHUB_ACTIONS") == "true":

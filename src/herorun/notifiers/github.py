@@ -15,13 +15,13 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from herorun.core.doctor_report import Fit, Part
+from herorun.core.doctor_report import DoctorPart, Fit
 from herorun.core.errors import CouldNotLook, WrongUse
 from herorun.core.ports import Comments, IssueTracker, Place, Post
 from herorun.core.render import one_line
 from herorun.core.trust import NeedsTrust
-from herorun.notifiers._github_calls import Calls, Refused, worded
-from herorun.notifiers._github_login import Credentials, Session, log_in
+from herorun.notifiers._github_calls import Calls, GithubRefused, worded
+from herorun.notifiers._github_login import Credentials, GithubSession, log_in
 from herorun.notifiers._markdown import comment_of, harmless, keys_in, line_of, marked, plain_key
 
 MOST = 65_000  # characters; GitHub takes 65,536 and counts in its own way
@@ -112,7 +112,7 @@ class GitHubIssue:
         if body != said.body:
             try:
                 self._calls.repeat(partial(said.comment.edit, body))
-            except Refused as error:
+            except GithubRefused as error:
                 if error.status not in (404, 410):
                     raise
                 del self._said[plain_key(post.key)]  # somebody deleted it
@@ -138,32 +138,34 @@ class GitHubIssue:
         return Comments(tuple(str(c.body or "") for c in ours), len(read) > most)
 
     @worded
-    def examine(self) -> tuple[Part, ...]:
+    def examine(self) -> tuple[DoctorPart, ...]:
         """Who we are there, what the token may, and whether the repository takes issues. Nothing is written."""
         name = f"github {self._repo}"
         try:
             session, repository = self._session, self._repository
-        except Refused as error:
+        except GithubRefused as error:
             fix = "See docs/github.md for what a token needs."
-            return (Part("issue", name, Fit.BROKEN, str(error), fix),)
+            return (DoctorPart("issue", name, Fit.BROKEN, str(error), fix),)
         scopes = getattr(session.github, "oauth_scopes", None)
         may = (
             f"scopes {', '.join(scopes)}"
             if scopes
             else "a token that names no scopes (fine-grained, or an app's)"
         )
-        parts = [Part("issue", name, Fit.WORKS, f"writes as {session.login}; {may}")]
+        parts = [DoctorPart("issue", name, Fit.WORKS, f"writes as {session.login}; {may}")]
         if not repository.has_issues:
             fix = "Turn issues on in the repository's settings."
             parts.append(
-                Part("issue", f"{name}, issues", Fit.BROKEN, "the repository has issues turned off", fix)
+                DoctorPart(
+                    "issue", f"{name}, issues", Fit.BROKEN, "the repository has issues turned off", fix
+                )
             )
         return tuple(parts)
 
     # --- the page ------------------------------------------------------------------------------
 
     @cached_property
-    def _session(self) -> Session:
+    def _session(self) -> GithubSession:
         told = self._options
         names = Credentials(told.token, told.app_id, told.app_key, told.installation, told.login)
         return log_in(names, told.base_url, self._repo, self._calls)
@@ -226,7 +228,7 @@ class GitHubIssue:
         """An issue of somebody else's: its text stays theirs, so the facts are a comment."""
         given, _ = self._labels(tuple(set(labels) - {label.name for label in page.labels}))
         if given:
-            with contextlib.suppress(Refused):  # a page without our labels is still a page
+            with contextlib.suppress(GithubRefused):  # a page without our labels is still a page
                 self._calls.repeat(lambda: page.add_to_labels(*given))
         self.post(post)
 
@@ -237,7 +239,7 @@ class GitHubIssue:
             try:
                 self._label(name)
                 given.append(name)
-            except Refused:
+            except GithubRefused:
                 failed.append(name)
         return given, failed
 
@@ -245,12 +247,12 @@ class GitHubIssue:
         look = partial(self._repository.get_label, name)
         try:
             self._calls.read(look)
-        except Refused as missing:
+        except GithubRefused as missing:
             if missing.status != 404:
                 raise
             try:
                 self._calls.repeat(partial(self._repository.create_label, name, "ededed", ""))
-            except Refused as error:
+            except GithubRefused as error:
                 if error.status != 422:
                     raise
                 self._calls.read(look)  # another machine was first

@@ -4,9 +4,9 @@ The truth is the commit at `refs/herorun/record/<slug>`. Recording never touches
 never dirty the tree that it records.
 """
 
-from herorun.record.model import Known, Pushed
+from herorun.record.model import FoldedMemory, Pushed
 from herorun.record.protocol import RunRecord
 from herorun.record.reader import HOME, LARGEST
 from herorun.record.remote import Record
 
-__all__ = ["HOME", "LARGEST", "Known", "Pushed", "Record", "RunRecord"]
+__all__ = ["HOME", "LARGEST", "FoldedMemory", "Pushed", "Record", "RunRecord"]

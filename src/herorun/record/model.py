@@ -5,14 +5,14 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from herorun.core.event import Event, Initialised
-from herorun.core.journal import START, Line, Memory
+from herorun.core.journal import START, JournalLine, Memory
 from herorun.core.journal_snapshot import Remembered
 
 SEGMENT = 128 * 1024  # bytes after which a day goes on in another file: each line writes its own anew
 
 
 @dataclass(frozen=True)
-class Known:
+class FoldedMemory:
     """The memory, and which lines it was folded from."""
 
     memory: Memory
@@ -35,7 +35,7 @@ class Content:
     """The record at one commit, parsed: the lines after what was `remembered`, or all of them."""
 
     tip: str | None = None
-    lines: list[Line] = field(default_factory=list)
+    lines: list[JournalLine] = field(default_factory=list)
     segments: dict[str, bytes] = field(default_factory=dict)
     page: tuple[int, str] | None = None  # the logbook's newest, by number; None: not read yet
     memory: Memory = field(default_factory=Memory)

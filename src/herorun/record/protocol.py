@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from herorun.core.event import Event
-from herorun.core.journal import Line, Memory
-from herorun.record.model import Known, Pushed
+from herorun.core.journal import JournalLine, Memory
+from herorun.record.model import FoldedMemory, Pushed
 
 
 class RunRecord(Protocol):
@@ -38,10 +38,10 @@ class RunRecord(Protocol):
     def memory(self) -> Memory:
         """What the journal amounts to, as it stands now."""
 
-    def known(self) -> Known:
+    def known(self) -> FoldedMemory:
         """The same, with the place in the journal that it was folded up to."""
 
-    def lines(self) -> Sequence[Line]:
+    def lines(self) -> Sequence[JournalLine]:
         """Every line, read and checked."""
 
     def append(self, *events: Event, files: Mapping[str, bytes] | None = None) -> str:

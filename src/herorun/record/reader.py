@@ -6,18 +6,18 @@ from pathlib import Path
 
 from herorun.core.errors import HerorunError
 from herorun.core.event import Sealed
-from herorun.core.journal import START, UNKNOWN, BrokenJournal, Line, Memory, fold, read_lines
+from herorun.core.journal import START, UNKNOWN, BrokenJournal, JournalLine, Memory, fold, read_lines
 from herorun.core.journal_snapshot import Remembered
 from herorun.core.logbook import page_number, page_path, pages_of, whole
 from herorun.record.maintenance import memory_file, remembered_here
-from herorun.record.model import Content, Known, places
+from herorun.record.model import Content, FoldedMemory, places
 from herorun.system.git import Repository
 
 HOME = ".agents/logbooks"
 LARGEST = 64 << 20  # bytes of one file of a record: its journal's hold 128 KB, its largest is a manifest
 
 
-class Reading:
+class RecordReader:
     """One run's record in one repository, as far as it is looked at."""
 
     def __init__(
@@ -90,10 +90,10 @@ class Reading:
         """With all that anybody wrote there."""
         return self._read().memory
 
-    def known(self) -> Known:
+    def known(self) -> FoldedMemory:
         """The same as `memory`, with the place in the journal that it was folded up to."""
         content = self._read()
-        return Known(self._believed(content.memory), content.count, content.last_id)
+        return FoldedMemory(self._believed(content.memory), content.count, content.last_id)
 
     def _believed(self, memory: Memory) -> Memory:
         return memory.believed(self.disbelieved, tuple(seal for seal, _ in self.unproven_seals()))
@@ -110,10 +110,10 @@ class Reading:
         self._stated += [seal for seal, problem in asked if not problem]
         return tuple((seal, problem) for seal, problem in asked if problem)
 
-    def lines(self) -> Sequence[Line]:
+    def lines(self) -> Sequence[JournalLine]:
         return tuple(self._whole().lines)
 
-    def recent(self, since: datetime) -> Sequence[Line]:
+    def recent(self, since: datetime) -> Sequence[JournalLine]:
         """The lines of the days from then on, however long the journal is; the newest file at least."""
         content = self._read()
         names = [name for name, _ in self._segments(content.tip)] if content.tip else []
@@ -191,7 +191,7 @@ class Reading:
             last = lines[-1].hash if lines else last
         return memory
 
-    def _lines(self, segments: Mapping[str, bytes], known: int, last: str) -> list[Line]:
+    def _lines(self, segments: Mapping[str, bytes], known: int, last: str) -> list[JournalLine]:
         try:
             return read_lines(places(segments, known), last)
         except BrokenJournal as error:

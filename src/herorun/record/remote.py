@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from typing import Self
 
 from herorun.core.errors import Blocked, CouldNotLook, HerorunError, WrongUse
-from herorun.core.journal import Line, Memory
+from herorun.core.journal import JournalLine, Memory
 from herorun.record import maintenance
 from herorun.record.model import Content, Pushed, missing
 from herorun.record.reader import LARGEST
-from herorun.record.writer import WRITER, Writing
+from herorun.record.writer import WRITER, RecordWriter
 from herorun.system.files import locked
 from herorun.system.git import Repository
 from herorun.system.git.plumbing import fetch, move_ref, push
@@ -27,7 +27,7 @@ class Overtaken(CouldNotLook):
     """Somebody else pushed to the branch while we put ours on top of theirs."""
 
 
-class Record(Writing):
+class Record(RecordWriter):
     """One run's record in one repository, and on its remote where it has one."""
 
     @classmethod
@@ -156,7 +156,7 @@ class Record(Writing):
             return self.memory()
         return self._published(self.remote).memory
 
-    def published_lines(self) -> Sequence[Line]:
+    def published_lines(self) -> Sequence[JournalLine]:
         """Every line that the remote has at this moment; none without a remote."""
         return tuple(self._published(self.remote).lines) if self.remote else ()
 

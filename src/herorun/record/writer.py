@@ -20,12 +20,12 @@ from herorun.core.event import (
     Observed,
     Sealed,
 )
-from herorun.core.journal import Line, chain, fold, scrubbed
+from herorun.core.journal import JournalLine, chain, fold, scrubbed
 from herorun.core.logbook import add_to_pages, page_number, pages_of
 from herorun.core.render import digest_of, new_logbook
 from herorun.record import maintenance
 from herorun.record.model import Content, segment_at
-from herorun.record.reader import Reading
+from herorun.record.reader import RecordReader
 from herorun.system.files import locked
 from herorun.system.git.plumbing import RefMoved, commit_files
 from herorun.system.litter import sweep
@@ -35,7 +35,7 @@ QUIET = (Observed, Decided, CheckedIn, Leased, Noted)
 WRITER = "another herorun that writes this record"
 
 
-class Writing(Reading):
+class RecordWriter(RecordReader):
     """One run's record in one repository, as far as it is this clone's alone."""
 
     def append(self, *events: Event, files: Mapping[str, bytes] | None = None) -> str:
@@ -101,7 +101,7 @@ class Writing(Reading):
         lines = [*content.lines, *new]
         return replace(content, tip=tip, lines=lines, segments=segments, page=page, memory=memory)
 
-    def _with_entries(self, first: str, number: int, page: str, new: Sequence[Line]) -> dict[str, str]:
+    def _with_entries(self, first: str, number: int, page: str, new: Sequence[JournalLine]) -> dict[str, str]:
         """The pages that change, by path."""
         begun = next((line.event for line in new if isinstance(line.event, Initialised)), None)
         if begun and not page:

@@ -13,7 +13,7 @@ from herorun.record import Record
 from herorun.record.seals import bring_tag, is_seal_of
 from herorun.runs.admitted_contract import admitted_contract, drift_from, replace_contract
 from herorun.runs.launch_history import launched_contract, newest
-from herorun.runs.proof import Proof, prove, unstated_words
+from herorun.runs.proof import RecordProof, prove, unstated_words
 from herorun.runs.run import Run
 from herorun.system.files import read_regular
 from herorun.system.git import GitFailed, Repository, find_repository
@@ -150,7 +150,7 @@ def _rules(repository: Repository, slug: str) -> Contract | None:
         return None
 
 
-def believe(run: Run, rules: Contract | None, proof: Proof | None = None) -> None:
+def believe(run: Run, rules: Contract | None, proof: RecordProof | None = None) -> None:
     """Hold its record against what proves it; from then on what does not count is left out of its memory."""
     proof = proof or prove(run.record, rules)
     run.record.disbelieved = proof.disbelieved

@@ -45,7 +45,7 @@ class NotProven(HerorunError):
 
 
 @dataclass(frozen=True)
-class Proof:
+class RecordProof:
     """What was found of a record's launches. `unseen` says why nobody here can tell; then nothing is acted on."""
 
     disbelieved: frozenset[str] = frozenset()  # instances
@@ -105,14 +105,14 @@ def unstated_words(slug: str, launching: Launching, words: str) -> str:
     )
 
 
-def prove(record: Record, rules: Contract | None) -> Proof:
+def prove(record: Record, rules: Contract | None) -> RecordProof:
     """Of a record, by the `[code]` of `rules`: the newest launch that counts, and those after it that do not.
 
     What came before the newest proven one was proven when it was the newest.
     """
     memory = record.memory_as_written()
     if not memory.launchings:
-        return Proof(doubts=_strays(memory, frozenset()))
+        return RecordProof(doubts=_strays(memory, frozenset()))
     repository, slug = record.repository, record.slug
     own = _own(repository, slug)
     rejected = trusted(repository.main, REJECTED)
@@ -135,14 +135,14 @@ def prove(record: Record, rules: Contract | None) -> Proof:
         except NotProven as error:
             bad.append((launching, scrub(str(error))))
         except (HerorunError, OSError) as error:
-            return Proof(
+            return RecordProof(
                 unseen=f"{launching.instance} could not be proven: {scrub(in_words(error))}",
                 unproven=(launching,),
             )
     names = frozenset(launching.instance for launching, _ in bad)
     doubts = tuple(f"{launching.instance} does not count: {why}" for launching, why in bad if why)
     unproven = tuple(launching for launching, why in bad if why)
-    return Proof(names, (*doubts, *_strays(memory, names)), unproven=unproven, unstated=untold)
+    return RecordProof(names, (*doubts, *_strays(memory, names)), unproven=unproven, unstated=untold)
 
 
 def _strays(memory: Memory, disbelieved: frozenset[str]) -> tuple[str, ...]:

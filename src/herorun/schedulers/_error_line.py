@@ -2,19 +2,19 @@
 
 import re
 
-from herorun.system.process import Answer
+from herorun.system.process import ProcessResult
 
 _ERROR = re.compile(r"[\w.]*(?:Error|Exception|Missing\w*): ")
 
 
-def error_of(answer: Answer) -> str:
+def error_of(answer: ProcessResult) -> str:
     """The whole line, which begins with the error's kind; else the last line."""
     lines = [line.strip() for line in answer.err.decode("utf-8", "replace").splitlines() if line.strip()]
     errors = [line for line in lines if _ERROR.match(line)]
     return (errors or lines or [answer.complaint])[-1]
 
 
-def said_by(answer: Answer) -> str:
+def said_by(answer: ProcessResult) -> str:
     """The same without the error's kind, for people."""
     said = error_of(answer)
     return _ERROR.sub("", said, count=1) or said

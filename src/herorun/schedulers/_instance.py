@@ -47,13 +47,13 @@ class Started:
 
 
 @dataclass(frozen=True)
-class Stop:
+class StopRequest:
     by: str
     at: datetime
 
 
 @dataclass(frozen=True)
-class End:
+class InstanceExit:
     ended: datetime
     exit_code: int | None = None
     signal: str | None = None
@@ -74,8 +74,8 @@ class InstanceSnapshot:
     alive: bool  # the supervisor, the job, or something that the job started
     watched: bool  # the supervisor
     started: Started | None = None
-    stop: Stop | None = None
-    end: End | None = None
+    stop: StopRequest | None = None
+    end: InstanceExit | None = None
     host: str | None = None  # where it was started
     stuck: str = ""  # why it still counts as running though its main process has ended
 
@@ -117,7 +117,7 @@ class Folder:
         locked, watched = is_locked(self.lock), is_locked(self.path / "watched")
         started = self._read("started.json", Started)
         request = self._read("request.json", Request)
-        stuck, end = self._read("stuck.json", Stuck), self._read("exit.json", End)
+        stuck, end = self._read("stuck.json", Stuck), self._read("exit.json", InstanceExit)
         alive = locked or watched or bool(started and started.lives)
         rest = set() if watched or end or not started or started.lives else self.rest()
         left = stuck.reason if stuck and watched else _left_over(rest)
@@ -125,7 +125,7 @@ class Folder:
             alive=alive or bool(rest),
             watched=watched,
             started=started,
-            stop=self._read("stop.json", Stop),
+            stop=self._read("stop.json", StopRequest),
             end=end,
             host=request.host if request else None,
             stuck=left,
@@ -178,7 +178,7 @@ def judge(name: str, sight: InstanceSnapshot) -> Job:
     return Job(name, name, state, "no record", reason, stopped_by=by, started=started)
 
 
-def _ended(name: str, started: datetime | None, end: End) -> Job:
+def _ended(name: str, started: datetime | None, end: InstanceExit) -> Job:
     return Job(
         id=name,
         instance=name,
@@ -193,7 +193,7 @@ def _ended(name: str, started: datetime | None, end: End) -> Job:
     )
 
 
-def _state(end: End) -> JobState:
+def _state(end: InstanceExit) -> JobState:
     if end.stopped_by is not None or end.signal in BY_HAND:
         return JobState.CANCELLED
     if end.exit_code == 0:
@@ -202,7 +202,7 @@ def _state(end: End) -> JobState:
     return JobState.OUT_OF_MEMORY if killed and end.oom_kills else JobState.FAILED
 
 
-def _out_of_memory(end: End) -> str:
+def _out_of_memory(end: InstanceExit) -> str:
     if not end.oom_kills:
         return ""
     count = f"{end.oom_kills} process{'' if end.oom_kills == 1 else 'es'}"

@@ -9,8 +9,8 @@ from herorun.core.evidence import JobState
 from herorun.schedulers._error_line import said_by
 from herorun.schedulers._iris_parse import (
     Generation,
-    Listing,
-    Row,
+    IrisListing,
+    IrisRow,
     detail_words,
     detailed,
     generation_of,
@@ -21,7 +21,7 @@ from herorun.schedulers._iris_parse import (
 )
 from herorun.schedulers._iris_state_names import state_of
 from herorun.schedulers._iris_submit import FORWARDED
-from herorun.system.process import Answer, run
+from herorun.system.process import ProcessResult, run
 
 NO_JOB = re.compile(r"not found|no such job", re.IGNORECASE)
 USAGE = 2  # exit code of a command line that iris does not take
@@ -46,7 +46,7 @@ class CommandLine:
             self._known = generation_of(answer.text)
         return self._known
 
-    def list(self, user: str, beginning: str, whole: bool) -> Listing:
+    def list(self, user: str, beginning: str, whole: bool) -> IrisListing:
         generation = self.generation
         answer = self.ask(list_words(generation, user, beginning, whole))
         if answer.code == USAGE:
@@ -55,7 +55,7 @@ class CommandLine:
             raise self.trouble("job list", answer)
         return listing(generation, answer.text, answer.err.decode("utf-8", "replace"))
 
-    def in_detail(self, row: Row) -> Row:
+    def in_detail(self, row: IrisRow) -> IrisRow:
         """Asked for where the list lacks the exit code of what ended, or the tasks of what runs."""
         state = state_of(row.word)
         if state in (JobState.PENDING, JobState.SUCCEEDED, JobState.UNKNOWN):
@@ -82,13 +82,15 @@ class CommandLine:
             self._apart = asked and "--include-children" in self.ask(["job", "logs", "--help"]).text
         return self._apart
 
-    def ask(self, words: Sequence[str], timeout: float | None = None, folder: str | None = None) -> Answer:
+    def ask(
+        self, words: Sequence[str], timeout: float | None = None, folder: str | None = None
+    ) -> ProcessResult:
         env = environment()
         if folder:  # the bundle is the folder itself, not what a repository around it tracks
             env["GIT_CEILING_DIRECTORIES"] = os.path.dirname(folder)
         return run([*self.program, *words], timeout or self._timeout, cwd=folder, env=env)
 
-    def trouble(self, what: str, answer: Answer) -> CouldNotLook:
+    def trouble(self, what: str, answer: ProcessResult) -> CouldNotLook:
         return CouldNotLook(f"`iris {what}` failed: {said_by(answer)}")
 
 

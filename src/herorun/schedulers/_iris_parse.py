@@ -39,7 +39,7 @@ class Generation(StrEnum):
 
 
 @dataclass(frozen=True)
-class Row:
+class IrisRow:
     """A job as iris tells of it."""
 
     id: str  # `/user/job`, a child's below it
@@ -54,8 +54,8 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Listing:
-    rows: tuple[Row, ...]
+class IrisListing:
+    rows: tuple[IrisRow, ...]
     partial: str = ""  # why some jobs may be missing
 
 
@@ -111,24 +111,24 @@ def log_words(job: str, lines: int, children_apart: bool = False) -> list[str]:
     return ["job", "logs", "--tail", "--max-lines", str(max(1, lines)), *children, job]
 
 
-def listing(generation: Generation, out: str, err: str) -> Listing:
+def listing(generation: Generation, out: str, err: str) -> IrisListing:
     """`CouldNotLook` for anything that is no list, an empty answer above all."""
     rows = _from_json(out) if generation is Generation.A else _from_table(out)
     full = (
         f"Iris lists no more than {LIMIT} jobs" if generation is Generation.C and len(rows) >= LIMIT else ""
     )
     warned = next((line for line in err.splitlines() if line.startswith("Warning: ")), "")
-    return Listing(rows, full or warned.removeprefix("Warning: "))
+    return IrisListing(rows, full or warned.removeprefix("Warning: "))
 
 
-def _from_json(text: str) -> tuple[Row, ...]:
+def _from_json(text: str) -> tuple[IrisRow, ...]:
     told = tables_in(text)
     if told is None or not all(each.get("job_id") for each in told):
         raise CouldNotLook(f"iris printed something else than jobs: {scrub(text.strip())[:120]!r}")
     return tuple(_row(each) for each in told)
 
 
-def _row(told: Mapping[str, Any]) -> Row:
+def _row(told: Mapping[str, Any]) -> IrisRow:
     """Fields that are zero or empty are left out of the answer."""
     word = str(told.get("state", ""))
     peer = str(told.get("peer_status", "")).removeprefix("PEER_STATUS_")
@@ -141,7 +141,7 @@ def _row(told: Mapping[str, Any]) -> Row:
     counts = {
         str(key): _whole(value) or 0 for key, value in dict(told.get("task_state_counts") or {}).items()
     }
-    return Row(
+    return IrisRow(
         str(told["job_id"]),
         word,
         _moment(told.get("submitted_at")),
@@ -166,7 +166,7 @@ def _whole(told: Any) -> int | None:
         return None
 
 
-def _from_table(text: str) -> tuple[Row, ...]:
+def _from_table(text: str) -> tuple[IrisRow, ...]:
     """Columns begin where their headings do; a line that begins with neither is more of a reason, or a plug-in's word."""
     lines = text.splitlines()
     if NONE in (line.strip() for line in lines):
@@ -176,7 +176,9 @@ def _from_table(text: str) -> tuple[Row, ...]:
         raise CouldNotLook(f"iris printed something else than jobs: {scrub(text.strip())[:120]!r}")
     cells = (_cells(lines[at], line) for line in lines[at + 1 :] if line.startswith("/"))
     return tuple(
-        Row(each["JOB ID"], each["STATE"], _zoned(each.get("SUBMITTED", "")), reason=each.get("REASON", ""))
+        IrisRow(
+            each["JOB ID"], each["STATE"], _zoned(each.get("SUBMITTED", "")), reason=each.get("REASON", "")
+        )
         for each in cells
     )
 
@@ -196,12 +198,12 @@ def _zoned(told: str) -> datetime | None:
     return moment.astimezone(UTC) if moment.tzinfo else None
 
 
-def detailed(generation: Generation, row: Row, text: str) -> Row:
+def detailed(generation: Generation, row: IrisRow, text: str) -> IrisRow:
     """The row with what `job summary` or `job describe` adds; as it was where that says nothing."""
     told = _summary(text) if generation is Generation.A else _described(text)
     if told is None or plain(told.word) != plain(row.word):
         return row  # it changed between the two answers: the next look tells
-    return Row(
+    return IrisRow(
         row.id,
         row.word,
         row.submitted,
@@ -214,7 +216,7 @@ def detailed(generation: Generation, row: Row, text: str) -> Row:
     )
 
 
-def _summary(text: str) -> Row | None:
+def _summary(text: str) -> IrisRow | None:
     start = text.find("{")
     try:
         told = json.loads(text[start:]) if start >= 0 else None
@@ -224,7 +226,7 @@ def _summary(text: str) -> Row | None:
         return None
     tasks = [task for task in told.get("tasks") or () if isinstance(task, dict)]
     codes = [_whole(task.get("exit_code")) for task in tasks]
-    return Row(
+    return IrisRow(
         str(told.get("job_id", "")),
         str(told.get("state", "")),
         reason="; ".join(filter(None, (str(told.get("error") or ""), _killed(tasks)))),
@@ -245,14 +247,14 @@ def _killed(tasks: Sequence[Mapping[str, Any]]) -> str:
     return f"{len(killed)} of {count(len(tasks), 'task')} ended by SIGKILL, with up to {peak} MB of memory in use"
 
 
-def _described(text: str) -> Row | None:
+def _described(text: str) -> IrisRow | None:
     state = _STATE.search(text)
     if not state:
         return None
     tasks, error = _TASKS.search(text), _ERROR.search(text)
     counts = dict(re.findall(r"(\w+)=(\d+)", tasks[2])) if tasks else {}
     codes = [_whole(state[2]), *(_whole(code) for code in _task_codes(text))]
-    return Row(
+    return IrisRow(
         "",
         state[1],
         reason=error[1] if error else "",

@@ -10,19 +10,19 @@ from datetime import datetime, timedelta
 
 from herorun.core.evidence import Job, JobState
 from herorun.core.ports import Found, Search, Unknown
-from herorun.schedulers._iris_parse import Row
+from herorun.schedulers._iris_parse import IrisRow
 from herorun.schedulers._iris_state_names import plain, refined, state_of, waits
 from herorun.schedulers._submission_record import SubmissionRecord
 
 SKEW = timedelta(minutes=10)  # between this clock and the cluster's: an older job of the name is another's
 
 
-def root_of(rows: Sequence[Row], job: str) -> Row | None:
+def root_of(rows: Sequence[IrisRow], job: str) -> IrisRow | None:
     """By the whole name: a prefix brings brothers and children along."""
     return next((row for row in rows if row.id == job), None)
 
 
-def gang_of(rows: Sequence[Row], job: str, gang: str | None) -> list[Row]:
+def gang_of(rows: Sequence[IrisRow], job: str, gang: str | None) -> list[IrisRow]:
     """The children that hold the accelerators: the one of that name, or all; grandchildren count with them."""
     below = f"{job}/{gang}" if gang else job
     return [row for row in rows if row.id.startswith(f"{below}/") or (gang and row.id == below)]
@@ -30,8 +30,8 @@ def gang_of(rows: Sequence[Row], job: str, gang: str | None) -> list[Row]:
 
 def judge(
     instance: str,
-    root: Row,
-    gang: Sequence[Row],
+    root: IrisRow,
+    gang: Sequence[IrisRow],
     kept: SubmissionRecord,
     intended_at: datetime,
     named: str | None,
@@ -45,7 +45,9 @@ def judge(
     return Found(_job(instance, root, gang, kept, named))
 
 
-def _job(instance: str, root: Row, gang: Sequence[Row], kept: SubmissionRecord, named: str | None) -> Job:
+def _job(
+    instance: str, root: IrisRow, gang: Sequence[IrisRow], kept: SubmissionRecord, named: str | None
+) -> Job:
     state = state_of(root.word)
     live = [row for row in gang if state_of(row.word).live]
     job = Job(
@@ -66,7 +68,7 @@ def _job(instance: str, root: Row, gang: Sequence[Row], kept: SubmissionRecord, 
     return replace(job, reason=job.reason or told)
 
 
-def _as_the_gang(job: Job, root: Row, live: Sequence[Row]) -> Job:
+def _as_the_gang(job: Job, root: IrisRow, live: Sequence[IrisRow]) -> Job:
     """Running where some of it runs; else as far as the one that came farthest."""
     states = {row.id: waits(row.counts) or state_of(row.word) for row in live}
     order = (JobState.RUNNING, JobState.BUILDING, JobState.PENDING)
@@ -88,14 +90,14 @@ def _as_the_gang(job: Job, root: Row, live: Sequence[Row]) -> Job:
     )
 
 
-def _still_alive(job: Job, root: Row, live: Sequence[Row]) -> Job:
+def _still_alive(job: Job, root: IrisRow, live: Sequence[IrisRow]) -> Job:
     """A gang that outlives its coordinator keeps writing: nothing has ended yet."""
     told = _as_the_gang(job, root, live)
     why = f"the coordinator is {plain(root.word)}, and its gang {live[0].id} is not: it may still write"
     return replace(told, reason=f"{why}; {root.reason}" if root.reason else why)
 
 
-def _ended(job: Job, root: Row, gang: Sequence[Row], kept: SubmissionRecord) -> Job:
+def _ended(job: Job, root: IrisRow, gang: Sequence[IrisRow], kept: SubmissionRecord) -> Job:
     if job.state.live:
         return job
     state = refined(job.state, root.reason)
@@ -109,7 +111,7 @@ def _ended(job: Job, root: Row, gang: Sequence[Row], kept: SubmissionRecord) -> 
     return replace(told, exit_code=root.exit_code or None)
 
 
-def _running(rows: Sequence[Row]) -> int | None:
+def _running(rows: Sequence[IrisRow]) -> int | None:
     """None where nothing is told of the tasks."""
     told = [
         sum(count for word, count in row.counts.items() if plain(word) == "running")

@@ -10,7 +10,7 @@ from shutil import which
 from herorun.core.errors import CouldNotLook, HerorunError, WrongUse
 from herorun.schedulers._error_line import error_of, said_by
 from herorun.schedulers._nel_options import Options
-from herorun.system.process import Answer, run
+from herorun.system.process import ProcessResult, run
 
 _NOT_FOUND = 127
 # nel writes secrets into its output directory; and what it starts keeps its outputs open for as long as it runs, so
@@ -19,7 +19,7 @@ _PRIVATE = 'umask 077; exec "$@" </dev/null >"$0.out" 2>"$0.err"'
 _IN_DOUBT = re.compile(r"connect|timed? ?out|unreachable|resolve host|ssh", re.IGNORECASE)
 
 
-class Launcher:
+class NelLauncher:
     """The program `nel`, and its list of jobs on this machine."""
 
     def __init__(self, options: Options) -> None:
@@ -41,7 +41,7 @@ class Launcher:
         timeout: float = 0,
         folder: str | None = None,
         whole: Mapping[str, str] | None = None,
-    ) -> Answer:
+    ) -> ProcessResult:
         """`whole` is the environment to ask with: that of a submission, of which evaluations get what they name."""
         env = {
             "NEMO_EVALUATOR_TELEMETRY_LEVEL": "0",
@@ -55,7 +55,7 @@ class Launcher:
             out, err = (Path(top, f"nel.{name}").read_bytes() for name in ("out", "err"))
         if answer.code == _NOT_FOUND:
             raise self._missing()
-        return Answer(answer.code, out, err)
+        return ProcessResult(answer.code, out, err)
 
     def _missing(self) -> CouldNotLook:
         return CouldNotLook(
@@ -64,7 +64,7 @@ class Launcher:
         )
 
 
-def refusal(instance: str, answer: Answer) -> HerorunError:
+def refusal(instance: str, answer: ProcessResult) -> HerorunError:
     """`WrongUse` for what nel does not take; what another try may bring is `CouldNotLook`."""
     if _IN_DOUBT.search(error_of(answer)):
         return CouldNotLook(f"nel could not submit {instance}: {said_by(answer)}")

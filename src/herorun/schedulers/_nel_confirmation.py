@@ -14,7 +14,7 @@ from herorun.core.canonical_json import canonical
 from herorun.core.evidence import JobState
 from herorun.core.untrusted_json import read_json
 from herorun.schedulers._nel_parse import Stages, plain
-from herorun.schedulers._nel_state import Nowhere, Part
+from herorun.schedulers._nel_state import JudgedTask, Nowhere
 from herorun.system.files import make_folders, write_whole
 
 AGAIN = timedelta(seconds=120)  # between the two looks: as long as the monitors wait after a start
@@ -34,7 +34,7 @@ class Behind:
     slurm: str = ""
 
 
-def settled(part: Part, behind: Behind, since: datetime, at: datetime) -> Part:
+def settled(part: JudgedTask, behind: Behind, since: datetime, at: datetime) -> JudgedTask:
     """The part, where nel has said the same of it since `since`. It stays unknown while it may run. Pure."""
     word = plain(part.raw)
     if part.state is not JobState.UNKNOWN or word not in ENDS or at - since < AGAIN:
@@ -53,7 +53,7 @@ def settled(part: Part, behind: Behind, since: datetime, at: datetime) -> Part:
     return part
 
 
-def _gone(part: Part, why: str, since: datetime) -> Part:
+def _gone(part: JudgedTask, why: str, since: datetime) -> JudgedTask:
     told = f"nel says {part.raw!r} of {part.entry.id} since {since:%Y-%m-%d %H:%M} UTC, and {why}: how it ended nobody can tell"
     return replace(part, state=JobState.GONE, reason=told, exit_code=None, ended=None)
 
@@ -82,7 +82,7 @@ class Doubts:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
-    def since(self, part: Part, at: datetime) -> datetime:
+    def since(self, part: JudgedTask, at: datetime) -> datetime:
         """The first look with this very word; now, where there was none or nothing can be kept."""
         path = self._folder / f"{part.entry.id}.doubt.json"
         with suppress(OSError, ValueError, KeyError, TypeError):
@@ -94,7 +94,7 @@ class Doubts:
             write_whole(path, (canonical({"word": part.raw, "since": int(at.timestamp())}) + "\n").encode())
         return at
 
-    def over(self, part: Part) -> None:
+    def over(self, part: JudgedTask) -> None:
         """There is none any more."""
         with suppress(OSError):
             (self._folder / f"{part.entry.id}.doubt.json").unlink(missing_ok=True)

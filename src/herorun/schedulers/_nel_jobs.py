@@ -9,13 +9,13 @@ from herorun.core.errors import CouldNotLook, in_words
 from herorun.core.evidence import Job, JobState
 from herorun.schedulers._error_line import said_by
 from herorun.schedulers._instance import last_lines
-from herorun.schedulers._nel_client import Launcher
+from herorun.schedulers._nel_client import NelLauncher
 from herorun.schedulers._nel_confirmation import Behind, Doubts, changed, settled
 from herorun.schedulers._nel_options import Options
-from herorun.schedulers._nel_parse import Entry, entries, errors_in, stages, statuses
+from herorun.schedulers._nel_parse import NelTask, entries, errors_in, stages, statuses
 from herorun.schedulers._nel_results import LONGEST, RESULTS, scores
 from herorun.schedulers._nel_slurm import SlurmJobs
-from herorun.schedulers._nel_state import Part, local_part, slurm_part
+from herorun.schedulers._nel_state import JudgedTask, local_part, slurm_part
 from herorun.system.clock import now
 
 Asked: TypeAlias = tuple[Mapping[str, str], Mapping[str, Job | str]]  # by job: nel's word, and Slurm's
@@ -27,29 +27,29 @@ class NelJobs:
 
     def __init__(self, options: Options, kept: Path) -> None:
         """`kept` is a private folder of this machine, for what the next look must know of this one."""
-        self._nel, self._slurm, self._doubts = Launcher(options), SlurmJobs(options), Doubts(kept)
+        self._nel, self._slurm, self._doubts = NelLauncher(options), SlurmJobs(options), Doubts(kept)
 
-    def _entries(self) -> tuple[Entry, ...]:
+    def _entries(self) -> tuple[NelTask, ...]:
         try:
             return entries(self._nel.db.read_bytes().decode("utf-8", "replace"))
         except FileNotFoundError:
             return ()  # nel makes it with its first job
 
-    def _parts(self, jobs: Sequence[Entry]) -> dict[str, Part]:
+    def _parts(self, jobs: Sequence[NelTask]) -> dict[str, JudgedTask]:
         words, slurm = self._asked(jobs)
         lost = {
             job.id: words.get(job.invocation, "not_found") for job in jobs
         }  # said of all its tasks at once
         return {job.id: self._part(job, words.get(job.id, lost[job.id]), slurm) for job in jobs}
 
-    def _asked(self, jobs: Sequence[Entry]) -> Asked:
+    def _asked(self, jobs: Sequence[NelTask]) -> Asked:
         """nel's word of each, and Slurm's."""
         if not jobs:
             return {}, {}
         words = self._status(list(dict.fromkeys(job.invocation for job in jobs)))
         return words, self._slurm.jobs([job for job in jobs if job.executor == "slurm"])
 
-    def _part(self, job: Entry, word: str, slurm: Mapping[str, Job | str]) -> Part:
+    def _part(self, job: NelTask, word: str, slurm: Mapping[str, Job | str]) -> JudgedTask:
         if job.executor == "slurm":
             answer = slurm.get(job.id, "Slurm was not asked")
             part = slurm_part(job, word, answer)
@@ -62,7 +62,7 @@ class NelJobs:
             return self._settled(part, lambda: Behind(told, bool(end.strip()), changed(folder)))
         raise CouldNotLook(f"{job.id} runs by nel's executor {job.executor}, which herorun cannot follow.")
 
-    def _settled(self, part: Part, behind: Callable[[], Behind]) -> Part:
+    def _settled(self, part: JudgedTask, behind: Callable[[], Behind]) -> JudgedTask:
         """What stays unknown is looked at again, and what nel has lost for good has an answer then."""
         if part.state is not JobState.UNKNOWN:
             self._doubts.over(part)
@@ -80,7 +80,7 @@ class NelJobs:
             raise CouldNotLook(f"nel status failed: {said_by(answer)}")
         return statuses(answer.text)
 
-    def _end(self, job: Entry, lines: int) -> str | None:
+    def _end(self, job: NelTask, lines: int) -> str | None:
         if job.executor == "slurm":
             return self._slurm.tail(job, lines)
         logs = [path for name in _LOGS if (path := Path(job.folder) / "logs" / name).is_file()]
@@ -89,7 +89,7 @@ class NelJobs:
             return None
         return last_lines(filled[0], lines).decode("utf-8", "replace")
 
-    def _scores(self, job: Entry) -> list[str]:
+    def _scores(self, job: NelTask) -> list[str]:
         """Read where it runs: what `nel info` prints lies there as well."""
         if job.executor == "slurm":
             return scores(self._slurm.read(job, RESULTS, LONGEST) or "")

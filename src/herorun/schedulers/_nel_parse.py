@@ -29,7 +29,7 @@ _STAGE = re.compile(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)(?: (-?\d+))?")
 
 
 @dataclass(frozen=True)
-class Entry:
+class NelTask:
     """A job of the launcher: one task of an invocation."""
 
     invocation: str
@@ -49,9 +49,9 @@ class Entry:
         return str(self.data.get("slurm_job_id") or "")
 
 
-def entries(text: str) -> tuple[Entry, ...]:
+def entries(text: str) -> tuple[NelTask, ...]:
     """The jobs as last written; a line that is no JSON is one that is being written, or was cut off."""
-    found: dict[str, Entry] = {}
+    found: dict[str, NelTask] = {}
     for line in text.splitlines():
         entry = _entry(line)
         if entry:
@@ -59,12 +59,12 @@ def entries(text: str) -> tuple[Entry, ...]:
     return tuple(found.values())
 
 
-def _entry(line: str) -> Entry | None:
+def _entry(line: str) -> NelTask | None:
     try:
         told = read_json(line)
         output = ((told.get("config") or {}).get("execution") or {}).get("output_dir")
         at = datetime.fromtimestamp(float(told["timestamp"]), UTC)
-        return Entry(
+        return NelTask(
             str(told["invocation_id"]), str(told["job_id"]), str(told["executor"]), str(output or ""), at,
             dict(told.get("data") or {}),
         )  # fmt: skip
@@ -137,9 +137,9 @@ def stages(running: str, ended: str) -> Stages:
     )
 
 
-def of_output(known: Iterable[Entry], output: str) -> dict[str, list[Entry]]:
+def of_output(known: Iterable[NelTask], output: str) -> dict[str, list[NelTask]]:
     """The jobs of each invocation with that very output directory, newest invocation first."""
-    found: dict[str, list[Entry]] = {}
+    found: dict[str, list[NelTask]] = {}
     for entry in sorted(
         (e for e in known if e.output.rstrip("/") == output), key=lambda e: e.at, reverse=True
     ):
@@ -147,12 +147,12 @@ def of_output(known: Iterable[Entry], output: str) -> dict[str, list[Entry]]:
     return {name: sorted(jobs, key=_number) for name, jobs in found.items()}
 
 
-def _number(entry: Entry) -> tuple[int, str]:
+def _number(entry: NelTask) -> tuple[int, str]:
     last = entry.id.rpartition(".")[2]
     return (int(last), "") if last.isdigit() else (0, last)
 
 
-def last_ids(text: str, jobs: Sequence[Entry]) -> dict[str, str]:
+def last_ids(text: str, jobs: Sequence[NelTask]) -> dict[str, str]:
     """The newest Slurm job of each: nel starts a job again under a new number, and notes it beside the script."""
     noted = dict(line.split(" ", 1) for line in text.splitlines() if re.fullmatch(r"[0-9]+ [0-9]+", line))
     return {job.slurm_id: noted.get(job.slurm_id, job.slurm_id) for job in jobs if job.slurm_id}

@@ -7,11 +7,11 @@ from herorun.core.errors import CouldNotLook
 from herorun.core.evidence import Job
 from herorun.core.ports import Found, Unknown
 from herorun.schedulers._nel_options import Options
-from herorun.schedulers._nel_parse import Entry, last_ids
+from herorun.schedulers._nel_parse import NelTask, last_ids
 from herorun.schedulers._nel_state import Nowhere
 from herorun.schedulers._road import Transport, transport_to
 from herorun.schedulers._slurm_client import Programs, new_parted
-from herorun.schedulers._slurm_parse import Row, sacct_rows, sacct_words
+from herorun.schedulers._slurm_parse import SlurmRow, sacct_rows, sacct_words
 from herorun.schedulers._slurm_state import Books, judge
 from herorun.schedulers._submission_record import SubmissionRecord
 
@@ -44,7 +44,7 @@ class SlurmJobs:
         self._options = options
         self._timeout = options.timeout.total_seconds()
 
-    def jobs(self, wanted: Sequence[Entry]) -> Mapping[str, Job | str]:
+    def jobs(self, wanted: Sequence[NelTask]) -> Mapping[str, Job | str]:
         """Slurm's job of each, or why nothing is known of it."""
         found: dict[str, Job | str] = {}
         for host in dict.fromkeys(_login(job) for job in wanted):
@@ -55,7 +55,7 @@ class SlurmJobs:
                 found.update({job.id: str(error).rstrip(".") for job in mine})
         return found
 
-    def _on_one(self, jobs: Sequence[Entry]) -> dict[str, Job | str]:
+    def _on_one(self, jobs: Sequence[NelTask]) -> dict[str, Job | str]:
         slurm = self._programs(jobs[0])
         known = [job for job in jobs if job.slurm_id]
         found: dict[str, Job | str] = {job.id: Nowhere("nel has written down no Slurm job") for job in jobs}
@@ -70,10 +70,10 @@ class SlurmJobs:
         books = sacct_rows(slurm.told(sacct_words(parted, since, ids=asked)), parted)
         return {**found, **{job.id: _of(ids[job.slurm_id], queue, books) for job in known}}
 
-    def _programs(self, job: Entry) -> Programs:
+    def _programs(self, job: NelTask) -> Programs:
         return Programs(self._road(job), self._timeout, self._options.programs, self._options.slurm_conf)
 
-    def end(self, jobs: Sequence[Entry]) -> None:
+    def end(self, jobs: Sequence[NelTask]) -> None:
         """Cancel all that Slurm has of them. nel cancels the number that it submitted, and knows none of those that
         the job has submitted itself: the one that runs again since a time limit, and the one that waits for its end."""
         for host in dict.fromkeys(_login(job) for job in jobs):
@@ -85,7 +85,7 @@ class SlurmJobs:
             if answer and answer.code:
                 raise slurm.trouble("scancel", answer)
 
-    def tail(self, job: Entry, lines: int) -> str | None:
+    def tail(self, job: NelTask, lines: int) -> str | None:
         """None where it has no log yet."""
         road = self._road(job)
         answer = road.run(["sh", "-c", _TAIL, "sh", job.folder, str(max(0, lines))], self._timeout)
@@ -95,7 +95,7 @@ class SlurmJobs:
             raise CouldNotLook(f"The log of {job.id} on {road.where} could not be read: {answer.complaint}")
         return answer.out.decode("utf-8", "replace")
 
-    def read(self, job: Entry, name: str, most: int) -> str | None:
+    def read(self, job: NelTask, name: str, most: int) -> str | None:
         """The first `most` bytes of a file in its folder; None where there is none."""
         road = self._road(job)
         answer = road.run(["sh", "-c", _READ, "sh", f"{job.folder}/{name}", str(most)], self._timeout)
@@ -105,7 +105,7 @@ class SlurmJobs:
             raise CouldNotLook(f"{name} of {job.id} on {road.where} could not be read: {answer.complaint}")
         return answer.text
 
-    def _road(self, job: Entry) -> Transport:
+    def _road(self, job: NelTask) -> Transport:
         told = self._options
         if told.host:
             return transport_to(told)
@@ -113,11 +113,11 @@ class SlurmJobs:
         return transport_to(told.model_copy(update={"host": host or None, "user": told.user or user or None}))
 
 
-def _login(job: Entry) -> tuple[str, str]:
+def _login(job: NelTask) -> tuple[str, str]:
     return str(job.data.get("hostname") or ""), str(job.data.get("username") or "")
 
 
-def _of(number: str, queue: Sequence[Row], books: Sequence[Row]) -> Job | str:
+def _of(number: str, queue: Sequence[SlurmRow], books: Sequence[SlurmRow]) -> Job | str:
     here = [row for row in queue if row.id == number]
     there = [row for row in books if row.id == number]
     answer = judge(number, here, there, Books(there), SubmissionRecord(asked=True, id=number))

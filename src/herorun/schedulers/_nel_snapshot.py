@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from herorun.core.evidence import Job
-from herorun.schedulers._nel_parse import Entry
+from herorun.schedulers._nel_parse import NelTask
 
 
 @dataclass(frozen=True)
@@ -14,16 +14,16 @@ class NelSnapshot:
     """The launcher's list, and what it and Slurm say of some of its jobs."""
 
     at: datetime  # when it began
-    entries: tuple[Entry, ...]
+    entries: tuple[NelTask, ...]
     asked: frozenset[str]  # invocations
     words: Mapping[str, str]  # nel's, by job
     slurm: Mapping[str, Job | str]  # by job, of those of its Slurm executor
 
-    def covers(self, jobs: Iterable[Entry]) -> bool:
+    def covers(self, jobs: Iterable[NelTask]) -> bool:
         return self.asked.issuperset(job.invocation for job in jobs)
 
 
-def of_runs(known: Iterable[Entry], instances: Iterable[str]) -> tuple[Entry, ...]:
+def of_runs(known: Iterable[NelTask], instances: Iterable[str]) -> tuple[NelTask, ...]:
     """The jobs of all instances of these runs: each may write below another folder."""
     slugs = "|".join(re.escape(name.rpartition("-")[0]) for name in instances)
     theirs = re.compile(rf".*/(?:{slugs})-[0-9]+/?", re.DOTALL)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from herorun.core.evidence import Job, JobState
-from herorun.schedulers._nel_parse import Entry, Stages, state_of
+from herorun.schedulers._nel_parse import NelTask, Stages, state_of
 from herorun.schedulers._submission_record import SubmissionRecord
 
 
@@ -21,10 +21,10 @@ class Nowhere(str):
 
 
 @dataclass(frozen=True)
-class Part:
+class JudgedTask:
     """One task of an instance, judged."""
 
-    entry: Entry
+    entry: NelTask
     state: JobState
     raw: str
     reason: str = ""
@@ -33,9 +33,9 @@ class Part:
     ended: datetime | None = None
 
 
-def local_part(entry: Entry, word: str, told: Stages) -> Part:
+def local_part(entry: NelTask, word: str, told: Stages) -> JudgedTask:
     state = state_of(word)
-    part = Part(entry, state, word, "", told.exit_code, told.started, told.ended)
+    part = JudgedTask(entry, state, word, "", told.exit_code, told.started, told.ended)
     if state is JobState.UNKNOWN:
         return replace(part, reason=f"nel says {word!r} of {entry.id}", ended=None, exit_code=None)
     if state is JobState.FAILED and not told.exit_code:
@@ -46,16 +46,16 @@ def local_part(entry: Entry, word: str, told: Stages) -> Part:
     return part
 
 
-def slurm_part(entry: Entry, word: str, slurm: Job | str) -> Part:
+def slurm_part(entry: NelTask, word: str, slurm: Job | str) -> JudgedTask:
     """`slurm` is Slurm's own job, or why nothing is known of it. nel's word counts where Slurm's job is over."""
     state = state_of(word)
     if isinstance(slurm, str):
         told = state is JobState.PENDING  # nel's own waiting, before Slurm has a job
-        return Part(
+        return JudgedTask(
             entry, state if told else JobState.UNKNOWN, word, f"nel says {word!r} of {entry.id}; {slurm}"
         )
     raw = f"{word}; Slurm {slurm.raw}"
-    part = Part(entry, slurm.state, raw, slurm.reason, slurm.exit_code, slurm.started, slurm.ended)
+    part = JudgedTask(entry, slurm.state, raw, slurm.reason, slurm.exit_code, slurm.started, slurm.ended)
     resumes = slurm.state in (JobState.PREEMPTED, JobState.TIMED_OUT, JobState.NODE_FAILED)
     if state is JobState.PENDING and resumes:
         why = f"Slurm's job {slurm.id} is {slurm.raw}, and nel starts it again"
@@ -63,7 +63,7 @@ def slurm_part(entry: Entry, word: str, slurm: Job | str) -> Part:
     return part
 
 
-def judge(instance: str, invocation: str, parts: Sequence[Part], kept: SubmissionRecord) -> Job:
+def judge(instance: str, invocation: str, parts: Sequence[JudgedTask], kept: SubmissionRecord) -> Job:
     """One job of all its tasks: it lives while one does, and has succeeded when all have."""
     deciding = _deciding(parts)
     state = deciding.state
@@ -88,10 +88,10 @@ def judge(instance: str, invocation: str, parts: Sequence[Part], kept: Submissio
     )
 
 
-def _deciding(parts: Sequence[Part]) -> Part:
+def _deciding(parts: Sequence[JudgedTask]) -> JudgedTask:
     """One that runs, else one that waits, else one that nobody can tell, else one that did not succeed."""
 
-    def rank(part: Part) -> int:
+    def rank(part: JudgedTask) -> int:
         order = (JobState.RUNNING, JobState.BUILDING, JobState.PENDING, JobState.UNKNOWN, JobState.GONE)
         return (
             order.index(part.state) if part.state in order else 6 if part.state is JobState.SUCCEEDED else 5

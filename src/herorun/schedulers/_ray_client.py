@@ -21,7 +21,7 @@ BLOCK = 2**16
 
 
 @dataclass(frozen=True)
-class Answer:
+class RayResponse:
     status: int
     body: bytes
 
@@ -54,7 +54,7 @@ class Dashboard:
         ok: tuple[int, ...] = (200,),
         timeout: float | None = None,
         end: int | None = None,
-    ) -> Answer:
+    ) -> RayResponse:
         """The answer, if its status is one of `ok`; else `CouldNotLook`. With `end`, only its last bytes are kept."""
         within = timeout or self.timeout
         try:
@@ -79,7 +79,7 @@ class Dashboard:
         """The JSON of a GET."""
         return self.json(self.ask("GET", path), path)
 
-    def json(self, answer: Answer, path: str) -> Any:
+    def json(self, answer: RayResponse, path: str) -> Any:
         try:
             return json.loads(answer.body)
         except ValueError:
@@ -88,14 +88,14 @@ class Dashboard:
                 "[scheduler] address must be that of Ray's dashboard, without a login page before it."
             ) from None
 
-    def _ask(self, method: str, path: str, body: bytes | None, within: float, end: int | None) -> Answer:
+    def _ask(self, method: str, path: str, body: bytes | None, within: float, end: int | None) -> RayResponse:
         until = time.monotonic() + within
         link = self._link(within)
         kind = "application/json" if body and body[:1] == b"{" else "application/octet-stream"
         try:
             link.request(method, path, body, {**({"Content-Type": kind} if body else {}), **self.headers})
             answer = link.getresponse()
-            return Answer(answer.status, _read(answer, link, until, end))
+            return RayResponse(answer.status, _read(answer, link, until, end))
         finally:
             link.close()
 
@@ -113,7 +113,7 @@ class Dashboard:
             why = "no PEM file" if isinstance(error, ssl.SSLError) else error.strerror
             raise CouldNotLook(f"[scheduler] ca_file {self.ca_file} cannot be used: {why}.") from None
 
-    def _refusal(self, answer: Answer, question: str) -> str:
+    def _refusal(self, answer: RayResponse, question: str) -> str:
         if answer.status in (401, 403):
             return f"{self.address} refuses us (HTTP {answer.status}): set [scheduler] token_env or header_env to what it takes."
         if 300 <= answer.status < 400:

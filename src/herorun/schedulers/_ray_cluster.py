@@ -8,7 +8,7 @@ from typing import Any
 from herorun.core.admission.hardware import tpu
 from herorun.core.errors import CouldNotLook
 from herorun.core.finding import count
-from herorun.schedulers._ray_parse import Record, time_of
+from herorun.schedulers._ray_parse import RayJob, time_of
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ def nodes_of(told: Any) -> tuple[Node, ...]:
         raise CouldNotLook("Ray's list of nodes has another shape than any known version's.") from None
 
 
-def began(nodes: Iterable[Node], records: Iterable[Record]) -> datetime | None:
+def began(nodes: Iterable[Node], records: Iterable[RayJob]) -> datetime | None:
     """A moment since which the cluster certainly remembers its jobs: the oldest thing that it still knows."""
     known = [*(node.began for node in nodes), *(record.submitted for record in records)]
     return min((at for at in known if at), default=None)

@@ -10,14 +10,14 @@ from herorun.core.canonical_json import canonical
 from herorun.core.decode import decode
 from herorun.core.errors import CouldNotLook
 from herorun.core.untrusted_json import read_json
-from herorun.schedulers._ray_parse import Stop
+from herorun.schedulers._ray_parse import RayStop
 from herorun.system.files import create_whole, write_whole
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class Sent:
+class SubmissionNote:
     """Where an instance was submitted to, written before it was."""
 
     cluster: str  # the session that the head named
@@ -29,20 +29,20 @@ class Sent:
 class Notes:
     folder: Path
 
-    def sent(self, instance: str) -> Sent | None:
-        return self._read(f"{instance}.sent.json", Sent)
+    def sent(self, instance: str) -> SubmissionNote | None:
+        return self._read(f"{instance}.sent.json", SubmissionNote)
 
-    def stop(self, instance: str) -> Stop | None:
-        return self._read(f"{instance}.stop.json", Stop)
+    def stop(self, instance: str) -> RayStop | None:
+        return self._read(f"{instance}.stop.json", RayStop)
 
     def gone(self, instance: str) -> Path:
         """A person puts this file there who knows that nothing of the instance runs any more."""
         return self.folder / f"{instance}.gone"
 
-    def keep_sent(self, instance: str, sent: Sent) -> None:
+    def keep_sent(self, instance: str, sent: SubmissionNote) -> None:
         write_whole(self.folder / f"{instance}.sent.json", _bytes(sent))
 
-    def keep_stop(self, instance: str, stop: Stop) -> None:
+    def keep_stop(self, instance: str, stop: RayStop) -> None:
         """Who asked first."""
         with contextlib.suppress(FileExistsError):
             create_whole(self.folder / f"{instance}.stop.json", _bytes(stop), 0o600)
@@ -59,5 +59,5 @@ class Notes:
             ) from None
 
 
-def _bytes(value: Sent | Stop) -> bytes:
+def _bytes(value: SubmissionNote | RayStop) -> bytes:
     return (canonical(value) + "\n").encode()

@@ -4,15 +4,15 @@ import re
 from urllib.parse import urlencode
 
 from herorun.core.errors import CouldNotLook
-from herorun.schedulers._ray_parse import STATES, Record
-from herorun.schedulers._ray_snapshot import Look
+from herorun.schedulers._ray_parse import STATES, RayJob
+from herorun.schedulers._ray_snapshot import RaySnapshot
 
 MOST = 2**20  # bytes of a log that are kept
 _PREFACE = 2  # lines of Ray's own; the command that one of them repeats may have more
 _SETTING_UP = re.compile(rb"\A[-0-9]+ [0-9:,]+\tINFO job_manager\.py:\d+ -- Runtime env is setting up\.\n")
 
 
-def read_log(look: Look, record: Record, lines: int) -> str:
+def read_log(look: RaySnapshot, record: RayJob, lines: int) -> str:
     """At most the last MiB; FileNotFoundError before the job is placed. Of one whose log is lost, Ray's last words."""
     ended = STATES.get(record.status) is not None and STATES[record.status].ended
     if not record.node and not ended:
@@ -25,7 +25,7 @@ def read_log(look: Look, record: Record, lines: int) -> str:
         return _words(record, lines)
 
 
-def _end(look: Look, record: Record, lines: int) -> bytes:
+def _end(look: RaySnapshot, record: RayJob, lines: int) -> bytes:
     asked = {
         "node_id": record.node,
         "filename": f"job-driver-{record.name}.log",
@@ -35,7 +35,7 @@ def _end(look: Look, record: Record, lines: int) -> bytes:
     return look.dashboard.ask("GET", f"/api/v0/logs/file?{urlencode(asked)}", end=MOST).body
 
 
-def own_lines(data: bytes, record: Record, lines: int) -> str:
+def own_lines(data: bytes, record: RayJob, lines: int) -> str:
     """The log without the two lines of Ray's own. The one that repeats the command is written after its start, so it
     may stand amid the command's first lines."""
     own = _SETTING_UP.sub(b"", data, count=1)
@@ -43,7 +43,7 @@ def own_lines(data: bytes, record: Record, lines: int) -> str:
     return _last(own, lines).decode("utf-8", "replace")
 
 
-def _words(record: Record, lines: int) -> str:
+def _words(record: RayJob, lines: int) -> str:
     """Of an end that no log is left of, or that came before any."""
     return _last(record.message.encode(), lines).decode("utf-8", "replace")
 

@@ -41,7 +41,7 @@ _NAMES = re.compile(
 
 
 @dataclass(frozen=True)
-class Stop:
+class RayStop:
     """Who asked for the end, as kept in the state folder of whoever passed it on."""
 
     by: str
@@ -49,7 +49,7 @@ class Stop:
 
 
 @dataclass(frozen=True)
-class Record:
+class RayJob:
     """One submitted job, as Ray lists it."""
 
     name: str  # the submission id
@@ -66,7 +66,7 @@ class Record:
     driver: str  # Ray's own id of the job, once it has connected to the cluster
 
 
-def record_of(told: Any) -> Record | None:
+def record_of(told: Any) -> RayJob | None:
     """A submitted job; None for a driver that somebody started otherwise. `CouldNotLook` at another shape."""
     if not isinstance(told, dict) or not isinstance(told.get("status"), str):
         raise CouldNotLook("Ray's answer about a job has another shape than any known version's.")
@@ -75,7 +75,7 @@ def record_of(told: Any) -> Record | None:
         return None
     metadata = told.get("metadata") or {}
     code = told.get("driver_exit_code")
-    return Record(
+    return RayJob(
         name=str(name),
         status=told["status"],
         instance=str(metadata.get(INSTANCE, "")),
@@ -91,7 +91,7 @@ def record_of(told: Any) -> Record | None:
     )
 
 
-def records_of(told: Any) -> tuple[Record, ...]:
+def records_of(told: Any) -> tuple[RayJob, ...]:
     if not isinstance(told, list):
         raise CouldNotLook("Ray's list of jobs has another shape than any known version's.")
     return tuple(record for each in told if (record := record_of(each)))
@@ -103,7 +103,9 @@ def time_of(milliseconds: object) -> datetime | None:
     return datetime.fromtimestamp(milliseconds / 1000, UTC)
 
 
-def job_of(record: Record, instance: str, stop: Stop | None = None, lost_on: str = "", why: str = "") -> Job:
+def job_of(
+    record: RayJob, instance: str, stop: RayStop | None = None, lost_on: str = "", why: str = ""
+) -> Job:
     """`lost_on` names the node that it ran on, if that node is dead; `why` says more about a wait."""
     state = state_of(record, lost_on)
     code = record.exit_code
@@ -130,7 +132,7 @@ def job_of(record: Record, instance: str, stop: Stop | None = None, lost_on: str
     )
 
 
-def state_of(record: Record, lost_on: str = "") -> JobState:
+def state_of(record: RayJob, lost_on: str = "") -> JobState:
     state = STATES.get(record.status, JobState.UNKNOWN)
     if state is not JobState.FAILED:
         return state
@@ -143,7 +145,7 @@ def state_of(record: Record, lost_on: str = "") -> JobState:
     return JobState.FAILED
 
 
-def supervisor_lost(record: Record) -> bool:
+def supervisor_lost(record: RayJob) -> bool:
     """Whether Ray lost sight of the job, and not the job itself ended."""
     return (
         record.status == "FAILED"
@@ -152,7 +154,7 @@ def supervisor_lost(record: Record) -> bool:
     )
 
 
-def _said(record: Record) -> str:
+def _said(record: RayJob) -> str:
     """Ray's own words, without the log that it appends to them and the names of its supervisor."""
     lines = [line for line in _LOGS.sub("", record.message).strip().splitlines() if not _NAMES.match(line)]
     return scrub(" ".join(line.strip() for line in lines[:3] if line.strip()))[:400]

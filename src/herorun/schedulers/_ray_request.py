@@ -38,7 +38,7 @@ class Needs:
 
 
 @dataclass(frozen=True)
-class Where:
+class UploadPaths:
     """How the job finds its code and its admission."""
 
     package: str | None  # the uploaded package's URI; None: the cluster sees `code`
@@ -47,7 +47,7 @@ class Where:
 
 
 def request_of(
-    submission: Submission, name: str, where: Where, needs: Needs, grace: timedelta, plan: str
+    submission: Submission, name: str, where: UploadPaths, needs: Needs, grace: timedelta, plan: str
 ) -> dict[str, Any]:
     """The body of `POST /api/jobs/`. It is kept by Ray and shown to every client: no secret may be in it."""
     env = {GRACE: str(max(1, round(grace.total_seconds()))), **_environment(submission)}
@@ -74,7 +74,7 @@ def _environment(submission: Submission) -> dict[str, str]:
     return env
 
 
-def entrypoint(submission: Submission, where: Where) -> str:
+def entrypoint(submission: Submission, where: UploadPaths) -> str:
     """For /bin/sh. It becomes the command, so that signals, exit codes and the process id are the command's own.
 
     What holds a dollar sign is set here: Ray expands such values in `env_vars`.

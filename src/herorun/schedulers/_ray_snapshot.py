@@ -12,15 +12,21 @@ from herorun.core.evidence import Job, JobState
 from herorun.schedulers._ray_client import Dashboard
 from herorun.schedulers._ray_cluster import Node, demand_of, lost_node, nodes_of, unplaced
 from herorun.schedulers._ray_parse import (
-    Record,
-    Stop,
+    RayJob,
+    RayStop,
     job_of,
     record_of,
     records_of,
     state_of,
     supervisor_lost,
 )
-from herorun.schedulers._ray_worker_failures import MAY_BE_LOST, Loss, asks_for_losses, loss_of, with_loss
+from herorun.schedulers._ray_worker_failures import (
+    MAY_BE_LOST,
+    WorkerFailure,
+    asks_for_losses,
+    loss_of,
+    with_loss,
+)
 from herorun.system.clock import now
 
 LISTED = 10_000  # entries: the most that Ray's state API gives at once
@@ -28,7 +34,7 @@ _NO_JOB = re.compile(r"job .* does not exist", re.IGNORECASE)
 
 
 @dataclass
-class Look:
+class RaySnapshot:
     """What a cluster answers now. Everything raises `CouldNotLook` where it did not answer."""
 
     dashboard: Dashboard
@@ -49,7 +55,7 @@ class Look:
         return nodes_of(self.dashboard.read(f"/api/v0/nodes?detail=1&limit={LISTED}"))
 
     @cached_property
-    def records(self) -> tuple[Record, ...]:
+    def records(self) -> tuple[RayJob, ...]:
         return records_of(self.dashboard.read("/api/jobs/"))
 
     @cached_property
@@ -67,7 +73,7 @@ class Look:
         except CouldNotLook:
             return None
 
-    def record(self, name: str) -> Record | None:
+    def record(self, name: str) -> RayJob | None:
         """One job by its submission id; None only if the Jobs API itself says that there is none."""
         path = f"/api/jobs/{quote(name, safe='')}"
         answer = self.dashboard.ask("GET", path, ok=(200, 404))
@@ -80,7 +86,7 @@ class Look:
         record = record_of(self.dashboard.json(answer, path))
         return record if record and record.name == name else None
 
-    def job(self, record: Record, instance: str, stop: Stop | None) -> Job:
+    def job(self, record: RayJob, instance: str, stop: RayStop | None) -> Job:
         """The job, with what the cluster adds to its record: a dead node, a demand that is not met."""
         state = state_of(record)
         lost = lost_node(self.nodes, record.node) if supervisor_lost(record) and record.node else ""
@@ -95,7 +101,7 @@ class Look:
         loss = self._loss(record)
         return with_loss(job, loss, lost_node(self.nodes, loss.node) if loss else "")
 
-    def _loss(self, record: Record) -> Loss | None:
+    def _loss(self, record: RayJob) -> WorkerFailure | None:
         """None also where it could not be read: that the job failed is known all the same."""
         try:
             tasks, actors = (self.dashboard.read(each) for each in _of_driver(record.driver))

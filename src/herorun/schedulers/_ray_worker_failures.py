@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from herorun.core.evidence import Job, JobState
-from herorun.schedulers._ray_parse import Record, time_of
+from herorun.schedulers._ray_parse import RayJob, time_of
 
 SOON = timedelta(minutes=5)  # from the loss of a worker to the end of a driver that did not survive it
 MAY_BE_LOST = (JobState.FAILED, JobState.OUT_OF_MEMORY)  # what Ray's record of a job says of one
@@ -19,7 +19,7 @@ _OF_TASK = {"NODE_DIED": JobState.NODE_FAILED, "OUT_OF_MEMORY": JobState.OUT_OF_
 
 
 @dataclass(frozen=True)
-class Loss:
+class WorkerFailure:
     """A task that ended with something else than an error of its own."""
 
     task: str
@@ -28,12 +28,12 @@ class Loss:
     at: datetime
 
 
-def asks_for_losses(record: Record) -> bool:
+def asks_for_losses(record: RayJob) -> bool:
     """Whether the command ended by itself after it had joined the cluster."""
     return bool(record.status == "FAILED" and record.exit_code and record.driver and record.ended)
 
 
-def loss_of(record: Record, tasks: Any, actors: Any) -> Loss | None:
+def loss_of(record: RayJob, tasks: Any, actors: Any) -> WorkerFailure | None:
     """The first loss shortly before the job's end; None where there was none, or where the shape is another one."""
     try:
         deaths = {each["actor_id"]: _of_actor(each.get("death_cause")) for each in _rows(actors)}
@@ -45,7 +45,7 @@ def loss_of(record: Record, tasks: Any, actors: Any) -> Loss | None:
     return min(near, key=lambda loss: loss.at, default=None)
 
 
-def with_loss(job: Job, loss: Loss | None, address: str) -> Job:
+def with_loss(job: Job, loss: WorkerFailure | None, address: str) -> Job:
     """`address` is that of the node, if it is dead."""
     if loss is None or job.state not in (JobState.FAILED, loss.state):
         return job
@@ -66,14 +66,14 @@ def _rows(told: Any) -> list[Mapping[str, Any]]:
     return list(told["data"]["result"]["result"])
 
 
-def _loss(task: Mapping[str, Any], deaths: Mapping[str, JobState | None]) -> Loss | None:
+def _loss(task: Mapping[str, Any], deaths: Mapping[str, JobState | None]) -> WorkerFailure | None:
     word, at = task.get("error_type"), time_of(task.get("end_time_ms"))
     state = _OF_TASK.get(word or "")
     if word in ("ACTOR_DIED", "ACTOR_UNAVAILABLE"):
         state = deaths.get(task.get("actor_id") or "")
     if state is None or at is None:
         return None
-    return Loss(str(task.get("name") or "a task"), state, str(task.get("node_id") or ""), at)
+    return WorkerFailure(str(task.get("name") or "a task"), state, str(task.get("node_id") or ""), at)
 
 
 def _of_actor(cause: Any) -> JobState | None:

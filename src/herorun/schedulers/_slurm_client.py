@@ -10,7 +10,7 @@ from herorun.schedulers._road import Transport
 from herorun.schedulers._slurm_parse import (
     NO_ACCOUNTING,
     PARTED,
-    Row,
+    SlurmRow,
     programs,
     sacct_rows,
     sacct_words,
@@ -18,8 +18,8 @@ from herorun.schedulers._slurm_parse import (
     squeue_words,
 )
 from herorun.schedulers._slurm_state import Books
-from herorun.schedulers._slurm_submit import NO_FOLDER, NO_PROGRAM, Where
-from herorun.system.process import Answer
+from herorun.schedulers._slurm_submit import NO_FOLDER, NO_PROGRAM, RemotePaths
+from herorun.system.process import ProcessResult
 
 _REFUSED = re.compile(
     r"invalid|unrecognized|unknown|not available|not permitted|denied|cannot be satisfied|can not be satisfied"
@@ -44,20 +44,20 @@ class Programs:
         self._folder, self._conf, self._missing = folder, conf, missing
         self._users: dict[str, str] = {}
 
-    def ask(self, words: Sequence[str]) -> Answer:
+    def ask(self, words: Sequence[str]) -> ProcessResult:
         return self.road.run(programs(self._folder, self._conf, *words), self.timeout)
 
     def told(self, words: Sequence[str]) -> str:
         """What it prints; `CouldNotLook` where it fails."""
         return self.whole(words[0], self.ask(words))
 
-    def whole(self, program: str, answer: Answer) -> str:
+    def whole(self, program: str, answer: ProcessResult) -> str:
         """Its answer's text; `CouldNotLook` where it has failed."""
         if _failed(answer):
             raise self.trouble(program, answer)
         return answer.text
 
-    def queue(self, names: Sequence[str] = ()) -> tuple[Row, ...]:
+    def queue(self, names: Sequence[str] = ()) -> tuple[SlurmRow, ...]:
         """All that the controller remembers of these names, or of every job."""
         few = names if len(",".join(names)) <= _MOST_NAMES else ()
         parted = new_parted()
@@ -77,7 +77,7 @@ class Programs:
         except CouldNotLook as error:
             return Books(silent=str(error).rstrip("."))
 
-    def trouble(self, program: str, answer: Answer) -> CouldNotLook:
+    def trouble(self, program: str, answer: ProcessResult) -> CouldNotLook:
         if answer.code == NO_PROGRAM:
             return _missing(program, self.road.where, self._missing)
         said = answer.complaint if answer.err.strip() else answer.text.strip() or answer.complaint
@@ -99,7 +99,7 @@ def new_parted() -> str:
     return PARTED + token_hex(8)
 
 
-def _failed(answer: Answer) -> bool:
+def _failed(answer: ProcessResult) -> bool:
     """Also where the exit code is 0: a controller that is down gives an empty list beside its error."""
     return bool(answer.code) or (b"error" in answer.err and not answer.out.strip())
 
@@ -108,7 +108,7 @@ def _missing(program: str, place: str, missing: str = MISSING) -> CouldNotLook:
     return CouldNotLook(f"{program} was not found on {place}: is Slurm there, or {missing}?")
 
 
-def refusal(instance: str, answer: Answer, where: Where, place: str) -> HerorunError:
+def refusal(instance: str, answer: ProcessResult, where: RemotePaths, place: str) -> HerorunError:
     """`WrongUse` where Slurm has said no for good; what it may have taken all the same is `CouldNotLook`."""
     lines = [
         line for line in answer.err.decode("utf-8", "replace").splitlines() if '"sbatch --help"' not in line

@@ -13,7 +13,7 @@ from herorun.core.untrusted_json import read_json
 from herorun.schedulers._instance import MOST, last_lines
 from herorun.schedulers._logs import part_here, part_there
 from herorun.schedulers._road import SshLogin, Transport
-from herorun.schedulers._slurm_submit import Where
+from herorun.schedulers._slurm_submit import RemotePaths
 from herorun.system.remote_python import remote_to
 
 COPYING = 600.0  # seconds for all of the code
@@ -36,10 +36,10 @@ class HereFiles:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
-    def where(self, instance: str, code: str, admission: str) -> Where:
-        return Where(str(Path(code).absolute()), admission, self.log(instance))
+    def where(self, instance: str, code: str, admission: str) -> RemotePaths:
+        return RemotePaths(str(Path(code).absolute()), admission, self.log(instance))
 
-    def bring(self, instance: str, code: str, admission: str) -> Where:
+    def bring(self, instance: str, code: str, admission: str) -> RemotePaths:
         return self.where(instance, code, admission)
 
     def log(self, instance: str) -> str:
@@ -62,11 +62,11 @@ class FarFiles:
         self._login = login
         self._top = ""
 
-    def where(self, instance: str, code: str, admission: str) -> Where:
+    def where(self, instance: str, code: str, admission: str) -> RemotePaths:
         home = self._home(instance)
-        return Where(f"{home}/code", f"{home}/admission.json", self.log(instance))
+        return RemotePaths(f"{home}/code", f"{home}/admission.json", self.log(instance))
 
-    def bring(self, instance: str, code: str, admission: str) -> Where:
+    def bring(self, instance: str, code: str, admission: str) -> RemotePaths:
         """Copy both over; what is there already stays as it is."""
         where = self.where(instance, code, admission)
         if (Path(code) / ".git").exists():
@@ -79,7 +79,7 @@ class FarFiles:
             raise CouldNotLook(f"The code could not be copied to {self._road.where}: {answer.complaint}")
         return where
 
-    def _packed(self, code: Path, admission: Path, where: Where) -> bytes:
+    def _packed(self, code: Path, admission: Path, where: RemotePaths) -> bytes:
         """The admission names the code where it will lie, because check-in compares the place of what is loaded."""
         from io import BytesIO
         from tarfile import TarInfo

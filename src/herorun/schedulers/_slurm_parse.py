@@ -47,7 +47,7 @@ class Tag:
 
 
 @dataclass(frozen=True)
-class Row:
+class SlurmRow:
     """A job as one of the two programs tells of it."""
 
     id: str  # the number alone
@@ -92,12 +92,12 @@ def sacct_words(
     return [*words, f"--jobs={','.join(ids)}" if ids else f"--name={','.join(names)}"]
 
 
-def squeue_rows(text: str, parted: str) -> tuple[Row, ...]:
+def squeue_rows(text: str, parted: str) -> tuple[SlurmRow, ...]:
     told = _tables(text, parted, len(SQUEUE.split()) + 1, "squeue")  # the last one too is parted
     return tuple(_squeue_row(fields[:-1]) for fields in told)
 
 
-def sacct_rows(text: str, parted: str) -> tuple[Row, ...]:
+def sacct_rows(text: str, parted: str) -> tuple[SlurmRow, ...]:
     return tuple(_sacct_row(fields) for fields in _tables(text, parted, len(SACCT.split()), "sacct"))
 
 
@@ -127,25 +127,25 @@ def _whole_row(lines: list[str], at: int, parted: str, count: int) -> tuple[list
     return [field.strip() for field in "\n".join(lines[at:end]).split(parted)], end
 
 
-def _squeue_row(told: list[str]) -> Row:
+def _squeue_row(told: list[str]) -> SlurmRow:
     ident, name, user, word, code, restarts, submitted, started, ended, nodes, where, comment, reason = told
     number, part = _parts(ident)
     exit_code, signal = _wait_status(code)
     times = (_time(submitted), _time(started), _time(ended))
-    return Row(
+    return SlurmRow(
         number, part, name, user, word, exit_code, signal, _whole(restarts) or 0, *times, _whole(nodes), where,
         _reason(reason), tag_in(comment),
     )  # fmt: skip
 
 
-def _sacct_row(told: list[str]) -> Row:
+def _sacct_row(told: list[str]) -> SlurmRow:
     ident, name, user, word, code, submitted, started, ended, nodes, where, reason, comment, line = told
     number, part = _parts(ident)
     exit_code, signal = _code_and_signal(code)
     times = (_time(submitted), _time(started), _time(ended))
     where = "" if where == "None assigned" else where
     tag = tag_in(comment) or tag_in(line)  # accounting keeps comments only where it was told to
-    return Row(
+    return SlurmRow(
         number, part, name, user, word, exit_code, signal, 0, *times, _whole(nodes), where, _reason(reason), tag
     )  # fmt: skip
 

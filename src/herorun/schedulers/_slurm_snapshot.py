@@ -4,10 +4,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from herorun.schedulers._slurm_parse import Row
+from herorun.schedulers._slurm_parse import SlurmRow
 from herorun.schedulers._slurm_state import Books, needs_books
 
-ByName = Mapping[str, list[Row]]
+ByName = Mapping[str, list[SlurmRow]]
 
 
 @dataclass(frozen=True)
@@ -20,14 +20,14 @@ class SlurmSnapshot:
     told: ByName
     names: frozenset[str]  # that accounting was asked for
 
-    def in_queue(self, names: Iterable[str]) -> tuple[Row, ...]:
+    def in_queue(self, names: Iterable[str]) -> tuple[SlurmRow, ...]:
         """Of these names, or of all."""
         wanted = list(names) or self.queue
         return tuple(row for name in wanted for row in self.queue.get(name, ()))
 
 
-def by_name(rows: Iterable[Row]) -> dict[str, list[Row]]:
-    found: dict[str, list[Row]] = {}
+def by_name(rows: Iterable[SlurmRow]) -> dict[str, list[SlurmRow]]:
+    found: dict[str, list[SlurmRow]] = {}
     for row in rows:
         found.setdefault(row.name, []).append(row)
     return found

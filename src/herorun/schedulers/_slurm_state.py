@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from herorun.core.evidence import Job, JobState
 from herorun.core.finding import count
 from herorun.core.ports import Absent, Found, Search, Unknown
-from herorun.schedulers._slurm_parse import Row
+from herorun.schedulers._slurm_parse import SlurmRow
 from herorun.schedulers._slurm_state_names import cancelled_by, state_of
 from herorun.schedulers._submission_record import SubmissionRecord
 
@@ -25,14 +25,14 @@ _NOT_OPENED = 53
 class Books:
     """What accounting answered."""
 
-    rows: Sequence[Row] = ()
+    rows: Sequence[SlurmRow] = ()
     silent: str = ""  # why it told nothing
     none_kept: bool = False  # the cluster keeps no accounting
 
 
 def ours(
-    rows: Sequence[Row], instance: str, run: str, kept: SubmissionRecord, since: datetime | None
-) -> list[Row]:
+    rows: Sequence[SlurmRow], instance: str, run: str, kept: SubmissionRecord, since: datetime | None
+) -> list[SlurmRow]:
     """The rows of this very instance, newest job first: whole name, our comment or the id that was written down."""
     found = [
         row
@@ -47,18 +47,18 @@ def ours(
     )
 
 
-def _was_refused(row: Row) -> bool:
+def _was_refused(row: SlurmRow) -> bool:
     """Slurm keeps a failed job of some submissions that it has refused: it never had a node."""
     return row.word == "FAILED" and not row.node_list
 
 
-def needs_books(queue: Sequence[Row]) -> bool:
+def needs_books(queue: Sequence[SlurmRow]) -> bool:
     """A job that the controller calls live lives, whatever accounting says."""
     return not queue or any(not state_of(row.word).live for row in queue)
 
 
 def judge(
-    instance: str, queue: Sequence[Row], books: Sequence[Row], told: Books, kept: SubmissionRecord
+    instance: str, queue: Sequence[SlurmRow], books: Sequence[SlurmRow], told: Books, kept: SubmissionRecord
 ) -> Search:
     """`queue` and `books` are `ours` of each; `Absent` is still to be kept back for the settle time.
 
@@ -79,9 +79,9 @@ def judge(
     return Found(_job(instance, here, there, told, kept))
 
 
-def live_jobs(rows: Sequence[Row]) -> tuple[Job, ...]:
+def live_jobs(rows: Sequence[SlurmRow]) -> tuple[Job, ...]:
     """Those of the controller's jobs that live, or may: by name, then number."""
-    parts: dict[tuple[int, str, int], list[Row]] = {}
+    parts: dict[tuple[int, str, int], list[SlurmRow]] = {}
     for row in rows:
         parts.setdefault((len(row.name), row.name, int(row.id)), []).append(row)
     jobs = [_as_told(key[1], _first(parts[key]), parts[key]) for key in sorted(parts)]
@@ -102,7 +102,7 @@ def _not_found(instance: str, told: Books, kept: SubmissionRecord) -> Search:
 
 
 def _job(
-    instance: str, here: Sequence[Row], there: Sequence[Row], told: Books, kept: SubmissionRecord
+    instance: str, here: Sequence[SlurmRow], there: Sequence[SlurmRow], told: Books, kept: SubmissionRecord
 ) -> Job:
     row = _first(here) if here else _first(there)
     job = _as_told(instance, row, here or there)
@@ -120,10 +120,10 @@ def _job(
     return _ended(job, row, _first(there), kept)
 
 
-def _first(rows: Sequence[Row]) -> Row:
+def _first(rows: Sequence[SlurmRow]) -> SlurmRow:
     """Of an array or a heterogeneous job, the part that decides: one that lives, else one that did not succeed."""
 
-    def rank(row: Row) -> int:
+    def rank(row: SlurmRow) -> int:
         state = state_of(row.word)
         return (
             0
@@ -138,7 +138,7 @@ def _first(rows: Sequence[Row]) -> Row:
     return min(rows, key=rank)
 
 
-def _as_told(instance: str, row: Row, parts: Sequence[Row]) -> Job:
+def _as_told(instance: str, row: SlurmRow, parts: Sequence[SlurmRow]) -> Job:
     state = state_of(row.word)
     tasks = len(parts) if len(parts) > 1 else row.nodes
     running = sum(state_of(part.word) is JobState.RUNNING for part in parts)
@@ -156,7 +156,7 @@ def _as_told(instance: str, row: Row, parts: Sequence[Row]) -> Job:
     )
 
 
-def _from_books(job: Job, row: Row, kept: SubmissionRecord) -> Job:
+def _from_books(job: Job, row: SlurmRow, kept: SubmissionRecord) -> Job:
     """Only accounting knows it. What it calls live, the controller has lost sight of."""
     if job.state.ended:
         return _ended(job, row, row, kept)
@@ -164,7 +164,7 @@ def _from_books(job: Job, row: Row, kept: SubmissionRecord) -> Job:
     return replace(job, state=JobState.UNKNOWN, reason=why, running_tasks=None)
 
 
-def _ended(job: Job, row: Row, book: Row | None, kept: SubmissionRecord) -> Job:
+def _ended(job: Job, row: SlurmRow, book: SlurmRow | None, kept: SubmissionRecord) -> Job:
     """How it ended. Where Slurm ended it, its own signal and a code of 0 say nothing about the job."""
     told = replace(job, raw=book.word if book else row.word, ended=(book and book.ended) or row.ended)
     if job.state is JobState.SUCCEEDED:
@@ -179,7 +179,7 @@ def _ended(job: Job, row: Row, book: Row | None, kept: SubmissionRecord) -> Job:
     return _cancelled(told, row, book, kept) if job.state is JobState.CANCELLED else told
 
 
-def _failed(job: Job, row: Row, only_books: bool) -> Job:
+def _failed(job: Job, row: SlurmRow, only_books: bool) -> Job:
     """squeue's exit code is whole; sacct's lacks 128 where it is 128 or more."""
     if row.signal == _NOT_OPENED:
         why = "Slurm could not open the log or the working folder on the node"
@@ -190,7 +190,7 @@ def _failed(job: Job, row: Row, only_books: bool) -> Job:
     return replace(job, exit_code=row.exit_code, signal=_signal(row))
 
 
-def _cancelled(job: Job, row: Row, book: Row | None, kept: SubmissionRecord) -> Job:
+def _cancelled(job: Job, row: SlurmRow, book: SlurmRow | None, kept: SubmissionRecord) -> Job:
     """By whom: our own stop says so, else accounting has the user's number."""
     number = cancelled_by(book.word) if book else None
     if number is None and "Dependency" in row.reason:
@@ -209,7 +209,7 @@ def _from_sacct(code: int) -> tuple[int, str]:
     return code, f"sacct says exit code {code}, which may be {code + 128}" if code >= 1 else ""
 
 
-def _signal(row: Row) -> str | None:
+def _signal(row: SlurmRow) -> str | None:
     if row.signal is None or row.signal in _SLURM_OWN:
         return None
     try:
@@ -218,7 +218,7 @@ def _signal(row: Row) -> str | None:
         return f"signal {row.signal}"
 
 
-def _failed_on(job: Job, row: Row) -> tuple[str, ...]:
+def _failed_on(job: Job, row: SlurmRow) -> tuple[str, ...]:
     """Of several nodes Slurm does not say which one failed."""
     alone = job.state is JobState.NODE_FAILED and row.nodes == 1 and row.node_list
     return (row.node_list,) if alone else ()

@@ -27,7 +27,7 @@ _CLEAN = (
 
 
 @dataclass(frozen=True)
-class Where:
+class RemotePaths:
     """Paths at the far end, as the nodes see them."""
 
     code: str
@@ -54,7 +54,7 @@ def must_be_sound(submission: Submission) -> None:
         raise WrongUse(f"{submission.instance}: sbatch takes no script with NUL or a DOS line break in it.")
 
 
-def sbatch_words(submission: Submission, options: Options, where: Where, tag: Tag) -> list[str]:
+def sbatch_words(submission: Submission, options: Options, where: RemotePaths, tag: Tag) -> list[str]:
     asked = {
         "partition": options.partition,
         "account": options.account,
@@ -88,7 +88,7 @@ def without_patterns(path: str) -> str:
     return path.replace("%", "%%")
 
 
-def job_script(submission: Submission, where: Where) -> str:
+def job_script(submission: Submission, where: RemotePaths) -> str:
     """It becomes the command itself, so that exit code and signal are the command's own."""
     told = {
         "PYTHONUNBUFFERED": "1",
@@ -121,7 +121,7 @@ def handed_over(
     program: Sequence[str],
     words: Sequence[str],
     script: str,
-    where: Where,
+    where: RemotePaths,
     cwd: str,
     secrets: Mapping[str, str],
 ) -> bytes:

@@ -8,7 +8,7 @@ from herorun.core.decode import decode
 from herorun.core.errors import CouldNotLook
 from herorun.core.evidence import Job, JobState
 from herorun.core.untrusted_json import read_json
-from herorun.schedulers._instance import End, InstanceSnapshot, Started, Stop, Stuck, judge
+from herorun.schedulers._instance import InstanceExit, InstanceSnapshot, Started, StopRequest, Stuck, judge
 
 T = TypeVar("T")
 RESTARTED = "the box was restarted while it ran, and no exit was recorded"
@@ -16,7 +16,7 @@ RESTARTING = "the box was restarted before it began"
 
 
 @dataclass(frozen=True)
-class Asked:
+class StoredRequest:
     """What the box keeps of the submission."""
 
     argv: tuple[str, ...] = ()
@@ -62,8 +62,8 @@ def job_seen(name: str, facts: Mapping[str, Any], boot: str, where: str) -> Job 
     return replace(job, state=JobState.NODE_FAILED, raw="restarted", reason=reason)
 
 
-def asked_for(name: str, facts: Mapping[str, Any], where: str) -> Asked | None:
-    return _record(name, facts, "request.json", Asked, where)
+def asked_for(name: str, facts: Mapping[str, Any], where: str) -> StoredRequest | None:
+    return _record(name, facts, "request.json", StoredRequest, where)
 
 
 def _sight(name: str, facts: Mapping[str, Any], where: str) -> InstanceSnapshot:
@@ -77,8 +77,8 @@ def _sight(name: str, facts: Mapping[str, Any], where: str) -> InstanceSnapshot:
         alive=bool(facts["locked"] or facts["watched"] or facts["lives"] or facts["submitting"] or rest),
         watched=facts["watched"],
         started=_record(name, facts, "started.json", Started, where),
-        stop=_record(name, facts, "stop.json", Stop, where),
-        end=_record(name, facts, "exit.json", End, where),
+        stop=_record(name, facts, "stop.json", StopRequest, where),
+        end=_record(name, facts, "exit.json", InstanceExit, where),
         stuck=stuck.reason if stuck and facts["watched"] else left,
     )
 

@@ -16,10 +16,10 @@ from herorun.core.ports import Submission
 from herorun.core.untrusted_json import read_json
 from herorun.schedulers import _processes, _ssh_probe, _ssh_remote_start, _supervisor
 from herorun.system import _remote_agent
-from herorun.system.remote_python import Program, own_file, source
+from herorun.system.remote_python import RemoteProgram, own_file, source
 
-LOOKING = Program(tuple(own_file(module) for module in (_remote_agent, _processes, _ssh_probe)))
-ACTING = Program((*LOOKING.files, own_file(_supervisor), own_file(_ssh_remote_start)))
+LOOKING = RemoteProgram(tuple(own_file(module) for module in (_remote_agent, _processes, _ssh_probe)))
+ACTING = RemoteProgram((*LOOKING.files, own_file(_supervisor), own_file(_ssh_remote_start)))
 
 
 def request_of(submission: Submission, code: str, admission: str, folder: str, ship: bool) -> dict[str, Any]:

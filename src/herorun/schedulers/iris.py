@@ -23,8 +23,8 @@ from herorun.schedulers._iris_client import USAGE, CommandLine
 from herorun.schedulers._iris_options import Options as Options
 from herorun.schedulers._iris_options import asked_of
 from herorun.schedulers._iris_parse import (
-    Listing,
-    Row,
+    IrisListing,
+    IrisRow,
     beginning_of,
     stop_words,
     submitted_id,
@@ -59,7 +59,7 @@ class IrisSnapshot:
 
     at: datetime  # when it was asked for
     beginning: str  # of the names in it
-    told: Listing
+    told: IrisListing
 
 
 class Iris:
@@ -111,7 +111,7 @@ class Iris:
         """What the job itself asks for; a child of it may ask for its own."""
         return asked_of(self._options)
 
-    def _search(self, told: Listing, instance: str, intended_at: datetime, asked_at: datetime) -> Search:
+    def _search(self, told: IrisListing, instance: str, intended_at: datetime, asked_at: datetime) -> Search:
         try:
             kept = keeping.kept(self._folder, instance)
             root = root_of(told.rows, self._id(instance))
@@ -122,7 +122,7 @@ class Iris:
             return Unknown(in_words(error))
 
     def _judged(
-        self, told: Listing, instance: str, root: Row, intended_at: datetime, kept: SubmissionRecord
+        self, told: IrisListing, instance: str, root: IrisRow, intended_at: datetime, kept: SubmissionRecord
     ) -> Search:
         gang = gang_of(told.rows, root.id, self._options.gang)
         live = [row for row in gang if state_of(row.word).live]
@@ -132,7 +132,12 @@ class Iris:
         return judge(instance, root, gang, kept, intended_at, self._options.gang)
 
     def _nowhere(
-        self, told: Listing, instance: str, intended_at: datetime, asked_at: datetime, kept: SubmissionRecord
+        self,
+        told: IrisListing,
+        instance: str,
+        intended_at: datetime,
+        asked_at: datetime,
+        kept: SubmissionRecord,
     ) -> Search:
         job = self._id(instance)
         if told.partial:
@@ -291,7 +296,7 @@ class Iris:
 
     # --- what is known -----------------------------------------------------------------------------
 
-    def _list(self, beginning: str, whole: bool = False) -> Listing:
+    def _list(self, beginning: str, whole: bool = False) -> IrisListing:
         if self._sight and beginning.startswith(self._sight.beginning):
             return self._sight.told
         return self._iris.list(self._options.user, beginning, whole)

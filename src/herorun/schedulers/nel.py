@@ -28,12 +28,12 @@ from herorun.schedulers._nel_jobs import Asked, NelJobs
 from herorun.schedulers._nel_options import OUTPUT, config_and_overrides, quoted
 from herorun.schedulers._nel_options import Options as Options
 from herorun.schedulers._nel_parse import (
-    Entry,
+    NelTask,
     invocation_in,
     of_output,
 )
 from herorun.schedulers._nel_snapshot import NelSnapshot, of_runs
-from herorun.schedulers._nel_state import Part, judge
+from herorun.schedulers._nel_state import JudgedTask, judge
 from herorun.schedulers._validate import must_be_instance, secret_values
 from herorun.system.clock import now
 from herorun.system.files import locked
@@ -88,8 +88,8 @@ class Nel(NelJobs):
         self,
         instance: str,
         intended_at: datetime,
-        found: Mapping[str, Sequence[Entry]],
-        parts: Mapping[str, Part],
+        found: Mapping[str, Sequence[NelTask]],
+        parts: Mapping[str, JudgedTask],
         asked_at: datetime,
     ) -> Search:
         kept = keeping.kept(self._folder, instance)
@@ -151,10 +151,10 @@ class Nel(NelJobs):
             return told[0][1]
         return "".join(f"==> {job.id}\n{end}" for job, end in told)
 
-    def _entries(self) -> tuple[Entry, ...]:
+    def _entries(self) -> tuple[NelTask, ...]:
         return self._sight.entries if self._sight else super()._entries()
 
-    def _asked(self, jobs: Sequence[Entry]) -> Asked:
+    def _asked(self, jobs: Sequence[NelTask]) -> Asked:
         seen = self._sight
         return (seen.words, seen.slurm) if seen and seen.covers(jobs) else super()._asked(jobs)
 

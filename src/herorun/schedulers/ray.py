@@ -20,13 +20,13 @@ from herorun.core.plan import Plan
 from herorun.core.ports import Absent, Found, Place, Scheduler, Search, Submission, Unknown
 from herorun.schedulers._ray_client import Dashboard
 from herorun.schedulers._ray_cluster import began, hardware_of
-from herorun.schedulers._ray_local_state import Notes, Sent
+from herorun.schedulers._ray_local_state import Notes, SubmissionNote
 from herorun.schedulers._ray_log import read_log
 from herorun.schedulers._ray_options import Options as Options
 from herorun.schedulers._ray_package import package, plan_of
-from herorun.schedulers._ray_parse import Record, Stop, state_of
-from herorun.schedulers._ray_request import PLAN, Needs, Where, request_of
-from herorun.schedulers._ray_snapshot import Look
+from herorun.schedulers._ray_parse import RayJob, RayStop, state_of
+from herorun.schedulers._ray_request import PLAN, Needs, UploadPaths, request_of
+from herorun.schedulers._ray_snapshot import RaySnapshot
 from herorun.schedulers._validate import must_be_instance
 from herorun.system.clock import now
 
@@ -57,7 +57,7 @@ class Ray:
     def __init__(self, options: Options, notes: Notes) -> None:
         self._options = options
         self._notes = notes
-        self._shared: Look | None = None
+        self._shared: RaySnapshot | None = None
         self.secrets_vouched = options.secrets == "on-cluster"
 
     # --- starting ---------------------------------------------------------------------------------
@@ -73,7 +73,9 @@ class Ray:
         look = self._look()
         if (record := look.record(name)) is None:
             body, upload = self._prepare(submission, code, admission)
-            self._notes.keep_sent(submission.instance, Sent(look.session, self._options.address, now()))
+            self._notes.keep_sent(
+                submission.instance, SubmissionNote(look.session, self._options.address, now())
+            )
             if upload:
                 self._upload(look.dashboard, *upload)
             record = self._post(look, name, body)
@@ -98,7 +100,7 @@ class Ray:
         name = self._name(submission.instance)
         upload = package(code, admission) if told.code == "upload" and packing else None
         uri = upload[0] if upload else UNPACKED if told.code == "upload" else None
-        where = Where(uri, os.path.abspath(code) if packing else code, admission)
+        where = UploadPaths(uri, os.path.abspath(code) if packing else code, admission)
         return request_of(submission, name, where, needs, told.grace, plan_of(admission)), upload
 
     def _upload(self, dashboard: Dashboard, uri: str, data: bytes) -> None:
@@ -107,7 +109,7 @@ class Ray:
         if dashboard.ask("GET", path, ok=(200, 404)).status == 404:
             dashboard.ask("PUT", path, data, timeout=self._options.upload_within.total_seconds())
 
-    def _post(self, look: Look, name: str, body: Mapping[str, Any]) -> Record:
+    def _post(self, look: RaySnapshot, name: str, body: Mapping[str, Any]) -> RayJob:
         answer = look.dashboard.ask("POST", "/api/jobs/", canonical(body).encode(), ok=(200, 400, 500))
         if answer.status != 200 and not _TAKEN.search(answer.text):
             if answer.status == 400:
@@ -143,24 +145,28 @@ class Ray:
         told = self._options
         return ("ray", told.address, told.token_env, *sorted(told.header_env.items()))
 
-    def look(self, wanted: Mapping[str, datetime]) -> Look:
+    def look(self, wanted: Mapping[str, datetime]) -> RaySnapshot:
         """One list, which has every job; what only some of them need is asked for once."""
         look = self._look()
         _ = look.records
         return look
 
-    def by(self, look: Look) -> "Ray":
+    def by(self, look: RaySnapshot) -> "Ray":
         seen = copy(self)
         seen._shared = look
         return seen
 
-    def _found_in(self, look: Look, known: Mapping[str, Record], instance: str, at: datetime) -> Search:
+    def _found_in(
+        self, look: RaySnapshot, known: Mapping[str, RayJob], instance: str, at: datetime
+    ) -> Search:
         try:
             return self._search(look, instance, known.get(self._name(instance)), at)
         except CouldNotLook as error:
             return Unknown(str(error))
 
-    def _search(self, look: Look, instance: str, record: Record | None, intended_at: datetime) -> Search:
+    def _search(
+        self, look: RaySnapshot, instance: str, record: RayJob | None, intended_at: datetime
+    ) -> Search:
         if record is None:
             return self._absent(look, instance, intended_at)
         if record.instance != instance:
@@ -169,7 +175,7 @@ class Ray:
             return Unknown(f"{record.name} was deleted, and Ray put a remnant back: it tells nothing")
         return Found(look.job(record, instance, self._notes.stop(instance)))
 
-    def _absent(self, look: Look, instance: str, intended_at: datetime) -> Search:
+    def _absent(self, look: RaySnapshot, instance: str, intended_at: datetime) -> Search:
         """A head that was started anew has forgotten every job, so its "no" counts only for its own time."""
         if look.at - intended_at <= self._options.settle:
             return Unknown(f"too early to tell: {instance} was to be submitted at {intended_at:%H:%M:%S}")
@@ -230,7 +236,7 @@ class Ray:
             raise WrongUse(f"The job {name} on {self._options.address} is not herorun's: it is left alone.")
         if look.job(record, instance, None).state.ended:
             return
-        self._notes.keep_stop(instance, Stop(by, now()))
+        self._notes.keep_stop(instance, RayStop(by, now()))
         look.dashboard.ask("POST", f"/api/jobs/{quote(name, safe='')}/stop")
 
     def offers(self, plan: Plan) -> Offered:
@@ -244,11 +250,13 @@ class Ray:
         must_be_instance(instance)
         return f"{self._options.prefix}{instance}"
 
-    def _look(self) -> Look:
+    def _look(self) -> RaySnapshot:
         if self._shared:
             return self._shared
         told = self._options
-        return Look(Dashboard(told.address, _headers(told), told.timeout.total_seconds(), told.ca_file))
+        return RaySnapshot(
+            Dashboard(told.address, _headers(told), told.timeout.total_seconds(), told.ca_file)
+        )
 
 
 class RayWithLogs(Ray):

@@ -26,7 +26,7 @@ from herorun.schedulers._slurm_files import FarFiles, HereFiles, files_for
 from herorun.schedulers._slurm_limits import offered, partition_words
 from herorun.schedulers._slurm_options import Options as Options
 from herorun.schedulers._slurm_parse import (
-    Row,
+    SlurmRow,
     Tag,
     log_in,
     programs,
@@ -35,7 +35,7 @@ from herorun.schedulers._slurm_snapshot import ByName, SlurmSnapshot, by_name, n
 from herorun.schedulers._slurm_state import Books, judge, live_jobs, needs_books, ours
 from herorun.schedulers._slurm_state_names import state_of
 from herorun.schedulers._slurm_submit import (
-    Where,
+    RemotePaths,
     handed_over,
     job_id,
     job_script,
@@ -132,7 +132,7 @@ class Slurm:
         return books, by_name(books.rows)
 
     def _answer(
-        self, instance: str, intended_at: datetime, queue: list[Row], told: Books, asked_at: datetime
+        self, instance: str, intended_at: datetime, queue: list[SlurmRow], told: Books, asked_at: datetime
     ) -> Search:
         kept = self._kept(instance)
         books = ours(told.rows, instance, self._run, kept, intended_at)
@@ -255,7 +255,7 @@ class Slurm:
         living = [row.submitted for row in rows if row.submitted and state_of(row.word).live]
         return known_job(self.find, instance, min([now() - MONTH, *living]))
 
-    def _sbatch(self, submission: Submission, where: Where, secrets: Mapping[str, str]) -> str:
+    def _sbatch(self, submission: Submission, where: RemotePaths, secrets: Mapping[str, str]) -> str:
         words = sbatch_words(submission, self._options, where, self._tag(submission))
         program = programs(self._options.programs, self._options.slurm_conf, words[0])
         stdin = handed_over(program, words, job_script(submission, where), where, submission.cwd, secrets)
@@ -309,7 +309,7 @@ class Slurm:
 
     # --- what is known -----------------------------------------------------------------------------
 
-    def _queue(self, names: Iterable[str] = ()) -> tuple[Row, ...]:
+    def _queue(self, names: Iterable[str] = ()) -> tuple[SlurmRow, ...]:
         asked = sorted(names)
         return self._sight.in_queue(asked) if self._sight else self._slurm.queue(asked)
 

@@ -34,7 +34,7 @@ from herorun.system.transport import ssh_argv
 
 
 def connect(options: Options, place: Place) -> Scheduler:
-    return Ssh(options)
+    return SshScheduler(options)
 
 
 def reach(options: Options) -> RemoteTarget:
@@ -58,7 +58,7 @@ class SshSnapshot:
         return names
 
 
-class Ssh:
+class SshScheduler:
     """The scheduler `ssh`."""
 
     everywhere = True  # the box gives every machine the same answers
@@ -193,7 +193,7 @@ class Ssh:
         at = now()
         return SshSnapshot(at, self._look_at_all(sorted(slugs), sorted(wanted)), slugs)
 
-    def by(self, look: "SshSnapshot") -> "Ssh":
+    def by(self, look: "SshSnapshot") -> "SshScheduler":
         seen = copy(self)
         seen._sight = look
         return seen

@@ -8,29 +8,29 @@ tests. A command that could not do what was asked prints `shapes.Failed` in the 
 from collections.abc import Mapping
 
 from herorun.schemas import boxes, judged, reports, runs
-from herorun.schemas.parts import Document, Failed
+from herorun.schemas.parts import Document, FailureDocument
 
-__all__ = ["DOCUMENTS", "Document", "Failed"]
+__all__ = ["DOCUMENTS", "Document", "FailureDocument"]
 
 DOCUMENTS: Mapping[str, type[Document]] = {
     "init": runs.Init,
-    "preflight": runs.Preflight,
-    "launch": runs.Launch,
-    "babysit": runs.Babysit,
+    "preflight": runs.PreflightDocument,
+    "launch": runs.LaunchDocument,
+    "babysit": runs.BabysitDocument,
     "babysit --all": runs.BabysitAll,
     "status": runs.Status,
     "status --all": runs.StatusAll,
-    "watch": runs.Watch,
-    "report": reports.Report,
+    "watch": runs.WatchDocument,
+    "report": reports.ReportDocument,
     "doctor": boxes.Doctor,
     "completion": boxes.Completion,
     "note": runs.Note,
     **dict.fromkeys(
         ("ack", "approve", "deny", "pause", "resume", "stop", "relaunch", "rollback", "fork", "handoff"),
-        runs.Order,
+        runs.OrderDocument,
     ),
     "trust": runs.Trust,
-    "seal": judged.Seal,
+    "seal": judged.SealDocument,
     "verify-seal": judged.VerifySeal,
     "logbook show": judged.LogbookShow,
     "logbook verify": judged.LogbookVerify,
@@ -40,18 +40,18 @@ DOCUMENTS: Mapping[str, type[Document]] = {
     "checkpoints list": judged.CheckpointsList,
     "checkpoints plan": judged.CheckpointsPlan,
     "checkpoints prune": judged.CheckpointsPrune,
-    "triage": judged.Triage,
-    "backtest": judged.Backtest,
-    "compare": judged.Compare,
-    "goodput": judged.Goodput,
+    "triage": judged.TriageDocument,
+    "backtest": judged.BacktestDocument,
+    "compare": judged.CompareDocument,
+    "goodput": judged.GoodputDocument,
     "replay": judged.ReplayAll,
-    "patrol": boxes.Patrol,
+    "patrol": boxes.PatrolDocument,
     "await": boxes.Await,
-    "chain": boxes.Chain,
+    "chain": boxes.ChainDocument,
     "handbook": boxes.Handbook,
-    "timer": boxes.Timer,
+    "timer": boxes.TimerDocument,
     "watchers": boxes.Watchers,
-    "watchdog": boxes.Watchdog,
+    "watchdog": boxes.WatchdogDocument,
     "jobs list": boxes.JobsList,
     "jobs add": boxes.JobsAdd,
     "jobs remove": boxes.JobsRemove,

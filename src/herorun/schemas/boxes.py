@@ -5,18 +5,18 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from herorun.core.doctor_report import Part
-from herorun.core.patrol.advice import Advice, State
-from herorun.core.patrol.observation import Look
+from herorun.core.doctor_report import DoctorPart
+from herorun.core.patrol.advice import Advice, PatrolState
+from herorun.core.patrol.observation import HostObservation
 from herorun.schemas.parts import Document, Shape
 
 
-class Patrol(Document):
+class PatrolDocument(Document):
     line: str
     """The one line that is said."""
-    state: State
+    state: PatrolState
     advice: Sequence[Advice]
-    look: Look
+    look: HostObservation
 
 
 class Await(Document):
@@ -24,10 +24,10 @@ class Await(Document):
     reached: bool
     why: str
     looks: int
-    state: State
+    state: PatrolState
 
 
-class Chain(Document):
+class ChainDocument(Document):
     slug: str
     script: str
     file: str | None
@@ -50,7 +50,7 @@ class TimerFile(Shape):
     text: str
 
 
-class Timer(Document):
+class TimerDocument(Document):
     """What would look regularly. Nothing is put in place."""
 
     slug: str
@@ -64,7 +64,7 @@ class Timer(Document):
     """Of systemd and actions; cron's line belongs into a table."""
 
 
-class Watcher(Shape):
+class WatcherEntry(Shape):
     """A process that watches from this machine, and whether it still does."""
 
     stands: str
@@ -72,7 +72,7 @@ class Watcher(Shape):
     action: str
 
 
-class Other(Shape):
+class OtherProcess(Shape):
     """A process that by its command line is one of these, and is left alone."""
 
     pid: int
@@ -82,10 +82,10 @@ class Other(Shape):
 
 class Watchers(Document):
     watchers: Sequence[Mapping[str, Any]]
-    others: Sequence[Other]
+    others: Sequence[OtherProcess]
 
 
-class Watched(Shape):
+class WatchedRun(Shape):
     """What an outsider sees of one run."""
 
     slug: str
@@ -99,8 +99,8 @@ class Watched(Shape):
     """Where it was told in the issue."""
 
 
-class Watchdog(Document):
-    runs: Sequence[Watched]
+class WatchdogDocument(Document):
+    runs: Sequence[WatchedRun]
 
 
 class JobsList(Document):
@@ -177,7 +177,7 @@ class JobsFind(Document):
 
 class Doctor(Document):
     verdict: Literal["works", "broken", "unseen"]
-    parts: Sequence[Part]
+    parts: Sequence[DoctorPart]
 
 
 class Completion(Document):

@@ -7,22 +7,22 @@ from typing import Any, Literal
 from pydantic import Field
 
 from herorun.core.compare.join import Pairing
-from herorun.core.compare.verdict import Answer, Judged
+from herorun.core.compare.verdict import ComparisonAnswer, GateComparison
 from herorun.core.goodput.latencies import Delays
-from herorun.core.goodput.states import State as TimeState
+from herorun.core.goodput.states import WallTimeState as TimeState
 from herorun.core.goodput.totals import Range
 from herorun.core.recovery.classify import Cause
 from herorun.core.replay import Replay
-from herorun.core.retention import Kept, Policy, Victim
-from herorun.schemas.parts import Document, Finding, Shape, Verdict
+from herorun.core.retention import KeptCheckpoint, RetentionPolicy, Victim
+from herorun.schemas.parts import Document, FindingEntry, Shape, Verdict
 
 
-class Seal(Document):
+class SealDocument(Document):
     verdict: Verdict
     tag: str | None
     """Null where nothing was tagged."""
     commit: str | None
-    findings: Sequence[Finding]
+    findings: Sequence[FindingEntry]
     statement: Mapping[str, Any] | None
     """The in-toto statement, as it stands in the record and in the tag."""
 
@@ -82,7 +82,7 @@ class Waive(Document):
     note: str
 
 
-class Listed(Shape):
+class ListedEntry(Shape):
     """A checkpoint under the run's roots."""
 
     path: str
@@ -98,7 +98,7 @@ class Listed(Shape):
 
 
 class CheckpointsList(Document):
-    checkpoints: Sequence[Listed]
+    checkpoints: Sequence[ListedEntry]
 
 
 class CheckpointsPlan(Document):
@@ -106,9 +106,9 @@ class CheckpointsPlan(Document):
     bytes: int
     """What the victims hold."""
     slug: str
-    policy: Policy
+    policy: RetentionPolicy
     victims: Sequence[Victim]
-    kept: Sequence[Kept]
+    kept: Sequence[KeptCheckpoint]
 
 
 class Left(Shape):
@@ -147,11 +147,11 @@ class Failure(Shape):
     """Which start in the log it is, from 1; of a run the number of its instance."""
 
 
-class Triage(Document):
+class TriageDocument(Document):
     files: Sequence[Failure]
 
 
-class Fired(Shape):
+class FiredEntry(Shape):
     """An alert on a bare curve."""
 
     check: str
@@ -169,24 +169,24 @@ class Curve(Shape):
 
     file: str
     rows: int
-    alerts: Sequence[Fired]
+    alerts: Sequence[FiredEntry]
 
 
-class Backtest(Document):
+class BacktestDocument(Document):
     files: Sequence[Curve]
     totals: Mapping[str, Any]
     """`files`, `rows` and `alerts` by severity; with `--labels` also what was found, missed and false."""
 
 
-class Compare(Document):
+class CompareDocument(Document):
     a: str
     b: str
     kind: Literal["repeat", "resume", "change", "curves"]
-    verdict: Answer
+    verdict: ComparisonAnswer
     window: Sequence[int | None]
     """The first and the last step."""
     metrics: Sequence[Pairing]
-    gates: Sequence[Judged]
+    gates: Sequence[GateComparison]
     unexercised: Sequence[str]
     """What the window did not put to the test."""
     notes: Sequence[str]
@@ -225,7 +225,7 @@ class GoodputOf(Shape):
     notes: Sequence[str]
 
 
-class Goodput(Document, GoodputOf):
+class GoodputDocument(Document, GoodputOf):
     pass
 
 

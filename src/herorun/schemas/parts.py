@@ -18,7 +18,7 @@ class Document(Shape):
     schema_: Literal[1] = Field(alias="schema", description="The number of these shapes.")
 
 
-class Failed(Document):
+class FailureDocument(Document):
     """In the place of any other document, where the command could not do what was asked or was interrupted.
 
     It is on one line. A stream of lines that fails ends with it; one that is interrupted just ends.
@@ -29,7 +29,7 @@ class Failed(Document):
     exit_code: Literal[1, 2, 3, 130]
 
 
-class Waiver(Shape):
+class WaiverEntry(Shape):
     """The waiver that signs a finding."""
 
     check: str
@@ -41,14 +41,14 @@ class Waiver(Shape):
     """When it ends, in UTC."""
 
 
-class Cause(Shape):
+class CauseEntry(Shape):
     """The finding that another one follows from."""
 
     check: str
     subject: str
 
 
-class Finding(Shape):
+class FindingEntry(Shape):
     """What one check says about one subject."""
 
     check: str
@@ -59,14 +59,14 @@ class Finding(Shape):
     """The exact file, metric, instance or value; empty where there is one alone."""
     message: str
     details: Sequence[str]
-    waiver: Waiver | None
+    waiver: WaiverEntry | None
     why: str
     fix: str
-    caused_by: Cause | None
+    caused_by: CauseEntry | None
     """The finding that this one follows from, or whose reason it shares; fix that one first."""
 
 
-class Alert(Shape):
+class AlertEntry(Shape):
     """A finding of the health gate over time."""
 
     check: str
@@ -78,7 +78,7 @@ class Alert(Shape):
     message: str
 
 
-class Awaited(Shape):
+class AwaitedEntry(Shape):
     """Evidence that is missing of a run."""
 
     evidence: Literal["job", "receipt", "row", "log", "checkpoint"]
@@ -109,7 +109,7 @@ class OtherJob(Shape):
     kind: Literal["old attempt", "diagnostic"]
 
 
-class Sourced(Shape):
+class SourcedEntry(Shape):
     """A value of the plan, and where it comes from."""
 
     value: Any
@@ -117,7 +117,7 @@ class Sourced(Shape):
     inferred: bool
 
 
-class Submission(Shape):
+class SubmissionEntry(Shape):
     """The exact request to the scheduler."""
 
     instance: str
@@ -130,7 +130,7 @@ class Submission(Shape):
     """As the scheduler gets it; empty where that cannot be said here."""
 
 
-class Candidate(Shape):
+class CandidateEntry(Shape):
     """A checkpoint that the run could start from."""
 
     path: str
@@ -145,7 +145,7 @@ class Candidate(Shape):
     """As its trainer wrote it, which may be without a zone."""
 
 
-class Discarded(Shape):
+class DiscardedEntry(Shape):
     """What starting from the chosen checkpoint throws away."""
 
     steps: int | None
@@ -157,15 +157,15 @@ class Candidates(Shape):
     """The start checkpoint, and the ones beside it, the newest first."""
 
     chosen: str | None
-    candidates: Sequence[Candidate]
+    candidates: Sequence[CandidateEntry]
     unexamined: int
     """How many were only listed."""
-    discarded: Discarded | None
+    discarded: DiscardedEntry | None
     unread: Sequence[str]
     """Why a root could not be read."""
 
 
-class Responsible(Shape):
+class ResponsibleEntry(Shape):
     """What the run is for, and who decides."""
 
     goal: str
@@ -177,7 +177,7 @@ class Responsible(Shape):
     """Where the DRI is reached while the run goes on."""
 
 
-class Estimate(Shape):
+class EstimateEntry(Shape):
     """What the run will take; null: nothing states it."""
 
     flops: float | None
@@ -190,7 +190,7 @@ class Estimate(Shape):
     time_limit_hours: float | None
 
 
-class Instance(Shape):
+class InstanceEntry(Shape):
     """One launch of the run."""
 
     name: str
@@ -198,7 +198,7 @@ class Instance(Shape):
     started: str
 
 
-class Pause(Shape):
+class PauseEntry(Shape):
     until: str
     by: str
     reason: str

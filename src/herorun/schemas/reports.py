@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from typing import Any, Literal
 
-from herorun.core.report.annotations import Mark
+from herorun.core.report.annotations import StepMark
 from herorun.schemas.judged import GoodputOf
 from herorun.schemas.parts import Document, Shape
 
 
-class Progress(Shape):
+class ProgressEntry(Shape):
     step: int | None
     final_step: int | None
     words: str
@@ -31,7 +31,7 @@ class Saved(Shape):
     at: str | None
 
 
-class Chart(Shape):
+class ChartEntry(Shape):
     title: str
     metrics: Sequence[str]
     newest: Any
@@ -43,7 +43,7 @@ class Chart(Shape):
     """Why it is empty."""
 
 
-class Incident(Shape):
+class IncidentEntry(Shape):
     """An alert that fired, once for all its ticks."""
 
     check: str
@@ -64,7 +64,7 @@ class Incident(Shape):
     message: str
 
 
-class Launched(Shape):
+class LaunchedEntry(Shape):
     """One instance, and what differs between it and the one before."""
 
     name: str
@@ -86,7 +86,7 @@ class Recorded(Shape):
     pushed: bool
 
 
-class Report(Document):
+class ReportDocument(Document):
     run: str
     verdict: str
     """In one line."""
@@ -98,13 +98,13 @@ class Report(Document):
     version: str
     goal: str
     dri: str
-    progress: Progress
+    progress: ProgressEntry
     eta: Estimated
     checkpoint: Saved | None
-    charts: Sequence[Chart]
-    marks: Sequence[Mark]
-    alerts: Sequence[Incident]
-    instances: Sequence[Launched]
+    charts: Sequence[ChartEntry]
+    marks: Sequence[StepMark]
+    alerts: Sequence[IncidentEntry]
+    instances: Sequence[LaunchedEntry]
     goodput: GoodputOf
     babysitter: str
     record: Recorded

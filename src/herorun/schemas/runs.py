@@ -6,21 +6,21 @@ from typing import Literal
 from herorun.schemas.parts import (
     Acked,
     Action,
-    Alert,
+    AlertEntry,
     AlertState,
-    Awaited,
+    AwaitedEntry,
     Candidates,
     Document,
-    Estimate,
-    Finding,
-    Instance,
+    EstimateEntry,
+    FindingEntry,
+    InstanceEntry,
     OtherJob,
-    Pause,
-    Responsible,
+    PauseEntry,
+    ResponsibleEntry,
     RunState,
     Shape,
-    Sourced,
-    Submission,
+    SourcedEntry,
+    SubmissionEntry,
     Verdict,
 )
 
@@ -45,19 +45,19 @@ class Init(Document):
     """What was there before, as an issue that the contract names."""
 
 
-class Preflight(Document):
+class PreflightDocument(Document):
     verdict: Verdict
     would_be: Verdict
     """What it would be under `enforce`."""
     mode: Literal["enforce", "warn", "audit"]
     plan_digest: str | None
-    plan: Mapping[str, Sourced] | None
+    plan: Mapping[str, SourcedEntry] | None
     """Every field of the plan; null where none could be made."""
-    submission: Submission | None
+    submission: SubmissionEntry | None
     checkpoints: Candidates
-    estimate: Estimate
-    responsible: Responsible | None
-    findings: Sequence[Finding]
+    estimate: EstimateEntry
+    responsible: ResponsibleEntry | None
+    findings: Sequence[FindingEntry]
 
 
 class AdoptedJob(Shape):
@@ -72,7 +72,7 @@ class AdoptedJob(Shape):
     """What nobody can prove of a job that herorun did not submit."""
 
 
-class Launch(Preflight):
+class LaunchDocument(PreflightDocument):
     instance: str | None
     """Null where nothing was launched."""
     job: str | None
@@ -94,10 +94,10 @@ class Standing(Shape):
     """Whether the view itself can be relied on."""
     progress: str
     """`~<reached>/<final step>`."""
-    awaited: Sequence[Awaited]
+    awaited: Sequence[AwaitedEntry]
     """Evidence that is missing; empty for a run that is proven to train."""
-    findings: Sequence[Finding]
-    alerts: Sequence[Alert]
+    findings: Sequence[FindingEntry]
+    alerts: Sequence[AlertEntry]
     actions: Sequence[Action]
     other: Sequence[OtherJob]
     doubts: Sequence[str]
@@ -108,12 +108,12 @@ class Standing(Shape):
     """Whether the remote has the newest line of the record."""
 
 
-class Babysit(Document, Standing):
+class BabysitDocument(Document, Standing):
     slug: str = ""
     """In the lines of a loop, and where several runs are watched."""
 
 
-class Pace(Shape):
+class PaceEntry(Shape):
     """How fast it goes."""
 
     name: str
@@ -131,7 +131,7 @@ class NewestCheckpoint(Shape):
     age_seconds: float | str | None
 
 
-class Glance(Shape):
+class RunSummaryEntry(Shape):
     """What one sees at a glance; null: nobody saw it."""
 
     step: int | None
@@ -141,7 +141,7 @@ class Glance(Shape):
     loss: float | str | None
     curve: str
     """The loss as a line of blocks."""
-    pace: Pace | None
+    pace: PaceEntry | None
     checkpoint: NewestCheckpoint | None
     next_tick: str | None
     seen: str | None
@@ -152,7 +152,7 @@ class StatusOf(Standing):
 
     slug: str
     stage: Literal["not initialised", "initialised", "launched", "sealed"]
-    instances: Sequence[Instance]
+    instances: Sequence[InstanceEntry]
     log: str
     """Where the newest instance's log is on this machine; empty where its scheduler does not tell."""
     sealed: str | None
@@ -161,7 +161,7 @@ class StatusOf(Standing):
     babysitter: str
     unfinished: Sequence[str]
     """Keys of actions that were begun and have no outcome yet."""
-    paused: Pause | None
+    paused: PauseEntry | None
     questions: Sequence[str]
     """What a person is asked."""
     answer: str | None
@@ -170,7 +170,7 @@ class StatusOf(Standing):
     """Who stopped the newest instance."""
     next: str
     """The command that comes next; empty while there is nothing to do but to watch."""
-    glance: Glance
+    glance: RunSummaryEntry
 
 
 class WatchedAlert(Shape):
@@ -182,16 +182,16 @@ class WatchedAlert(Shape):
     message: str
 
 
-class Watching(Shape):
+class WatchedRunEntry(Shape):
     """One run, as the babysitter of this machine keeps it."""
 
     slug: str
     stage: Literal["not initialised", "initialised", "launched", "sealed"]
     run: RunState
     monitor: Literal["fresh", "partial", "stale"]
-    awaited: Sequence[Awaited]
+    awaited: Sequence[AwaitedEntry]
     alerts: Sequence[WatchedAlert]
-    glance: Glance
+    glance: RunSummaryEntry
 
 
 class Status(Document, StatusOf):
@@ -219,8 +219,8 @@ class StatusAll(Document):
     runs: Sequence[StatusOf | NotRead]
 
 
-class Watch(Document):
-    runs: Sequence[Watching | NotRead]
+class WatchDocument(Document):
+    runs: Sequence[WatchedRunEntry | NotRead]
     """The worst first."""
 
 
@@ -234,7 +234,7 @@ class Note(Document):
     warning: str
 
 
-class Order(Document):
+class OrderDocument(Document):
     slug: str
     said: str
     """What was done, in words."""

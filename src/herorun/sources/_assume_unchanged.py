@@ -5,11 +5,11 @@ import shutil
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from herorun.sources._status import QUIET, STRICT, Look, parse_status
+from herorun.sources._status import QUIET, STRICT, TreeStatus, parse_status
 from herorun.system.git import Repository
 
 
-def hidden_edits(looked: Look, git_dir: Path) -> list[str]:
+def hidden_edits(looked: TreeStatus, git_dir: Path) -> list[str]:
     """Files that differ behind assume-unchanged or skip-worktree; one that a sparse checkout left out does not."""
     top = looked.repository.top
     wanted = [

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from herorun.sources._status import Look
+from herorun.sources._status import TreeStatus
 from herorun.system.git import Repository
 
 _POINTER = b"version https://git-lfs.github.com/spec/v1"
@@ -11,7 +11,7 @@ _LONGEST = 1024  # bytes; a pointer is shorter
 _TRIPLE = 3  # `check-attr -z` answers path, attribute, value
 
 
-def pointers(looked: Look, common: Path) -> list[str]:
+def pointers(looked: TreeStatus, common: Path) -> list[str]:
     """Asks git for attributes only where some `.gitattributes` speaks of LFS.
 
     `git lfs install --skip-smudge` leaves pointers wherever git writes files: the copy has them also where
@@ -30,7 +30,7 @@ def _skips(repository: Repository) -> bool:
     return "--skip" in told.split()
 
 
-def _filtered(looked: Look) -> Iterator[str]:
+def _filtered(looked: TreeStatus) -> Iterator[str]:
     asked = "".join(f"{path}\0" for path in looked.paths).encode("utf-8", "surrogateescape")
     answer = looked.repository.git("check-attr", "-z", "--stdin", "filter", stdin=asked)
     parts = answer.text.split("\0")

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from herorun.sources._status import FILES, QUIET, STRICT, Change, Look
+from herorun.sources._status import FILES, QUIET, STRICT, PathChange, TreeStatus
 
 _MOST = 500  # paths named on one command line; beyond them git compares everything
 _NUMSTAT = (
@@ -22,7 +22,7 @@ class Likeness:
     eol_only: list[str]
 
 
-def likeness(looked: Look) -> Likeness:
+def likeness(looked: TreeStatus) -> Likeness:
     """Of the disk against HEAD. What git cannot compare here, as in a partial clone, counts as another content."""
     edited = [change for change in looked.changes if FILES.issuperset(change.modes)]
     if not edited:
@@ -35,7 +35,7 @@ def likeness(looked: Look) -> Likeness:
     return Likeness(modes, [c.path for c in same if c.path in exact or _converted(looked, c)])
 
 
-def _numstat(looked: Look, edited: list[Change], *options: str) -> dict[str, str] | None:
+def _numstat(looked: TreeStatus, edited: list[PathChange], *options: str) -> dict[str, str] | None:
     paths = [change.path for change in edited]
     named = ("--", *paths) if len(paths) <= _MOST else ("--",)
     answer = looked.repository.git(
@@ -47,7 +47,7 @@ def _numstat(looked: Look, edited: list[Change], *options: str) -> dict[str, str
     return {path: counts for counts, _, path in rows}
 
 
-def _converted(looked: Look, change: Change) -> bool:
+def _converted(looked: TreeStatus, change: PathChange) -> bool:
     """`core.autocrlf`: git converts on the way in and sees no difference, and the disk has other bytes all the same."""
     if change.staged:
         return False  # the disk is as HEAD again, and the index is not

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from herorun.core.errors import CouldNotLook
 from herorun.system.git import Repository
-from herorun.system.process import Answer
+from herorun.system.process import ProcessResult
 
 FILES = frozenset({"100644", "100755"})
 QUIET = {"GIT_NO_LAZY_FETCH": "1"}  # a partial clone must not begin to download because we look
@@ -34,7 +34,7 @@ _CONTROL = {n: f"\\x{n:02x}" for n in (*range(32), 127)} | {9: "\\t", 10: "\\n",
 
 
 @dataclass(frozen=True)
-class Change:
+class PathChange:
     """One tracked path that differs. Modes are those of HEAD, the index and the disk."""
 
     path: str
@@ -45,13 +45,13 @@ class Change:
 
 
 @dataclass(frozen=True)
-class Look:
+class TreeStatus:
     """Both answers about one work tree. Paths are git's own: they name files on the disk."""
 
     repository: Repository
     commit: str | None = None
     branch: str | None = None
-    changes: list[Change] = field(default_factory=list)
+    changes: list[PathChange] = field(default_factory=list)
     untracked: list[str] = field(default_factory=list)
     ignored: list[str] = field(default_factory=list)  # a folder ends with a slash
     index: bytes = b"\0"  # as `ls-files -v -s -z` lists it, a NUL before each record
@@ -88,7 +88,7 @@ class Look:
         return [record.partition("\t")[2] for record in text(self.index).split("\0") if record]
 
 
-def look(repository: Repository, *settings: str) -> Look:
+def look(repository: Repository, *settings: str) -> TreeStatus:
     """Ask git both, at once; `settings` win over the strict ones."""
     with ThreadPoolExecutor(1) as aside:
         listing = aside.submit(repository.git, "ls-files", "-v", "-s", "-z", env=QUIET)
@@ -97,17 +97,17 @@ def look(repository: Repository, *settings: str) -> Look:
         return parse_status(repository, status.text, b"\0" + listing.result().out)
 
 
-def _must_have_seen_all(status: Answer) -> None:
+def _must_have_seen_all(status: ProcessResult) -> None:
     """git only warns of a folder that it may not open, and goes on as if it were empty."""
     for line in status.err.decode("utf-8", "backslashreplace").splitlines():
         if "could not open directory" in line:
             raise CouldNotLook(f"`git status` {line.removeprefix('warning: ')}: what lies there is unknown.")
 
 
-def parse_status(repository: Repository, status: str, index: bytes = b"\0") -> Look:
+def parse_status(repository: Repository, status: str, index: bytes = b"\0") -> TreeStatus:
     commit: str | None = None
     branch: str | None = None
-    changes: list[Change] = []
+    changes: list[PathChange] = []
     records = status.split("\0")
     for record in records:
         match record[:2]:
@@ -120,15 +120,15 @@ def parse_status(repository: Repository, status: str, index: bytes = b"\0") -> L
             case "1 ":
                 changes.append(_change(record))
             case "u ":
-                changes.append(Change(record.split(" ", 10)[10], False, True))
+                changes.append(PathChange(record.split(" ", 10)[10], False, True))
     untracked = [record[2:] for record in records if record.startswith("? ")]
     ignored = [record[2:] for record in records if record.startswith("! ")]
-    return Look(repository, commit, branch, changes, untracked, ignored, index)
+    return TreeStatus(repository, commit, branch, changes, untracked, ignored, index)
 
 
-def _change(record: str) -> Change:
+def _change(record: str) -> PathChange:
     _, states, _, head, index, disk, in_head, _, path = record.split(" ", 8)
-    return Change(path, states[0] != ".", states[1] != ".", (head, index, disk), in_head)
+    return PathChange(path, states[0] != ".", states[1] != ".", (head, index, disk), in_head)
 
 
 def text(path: bytes) -> str:

@@ -8,7 +8,7 @@ from herorun.core.errors import CouldNotLook, in_words
 from herorun.core.evidence import Submodule
 from herorun.sources._assume_unchanged import hidden_edits
 from herorun.sources._lfs_pointers import pointers
-from herorun.sources._status import Look, look, shown
+from herorun.sources._status import TreeStatus, look, shown
 from herorun.sources._untracked_imports import importable
 from herorun.sources._worktree_kind import Whereabouts, whereabouts
 from herorun.system.git import Repository
@@ -27,7 +27,7 @@ class Insides:
     pointers: list[str] = field(default_factory=list)
 
 
-def insides(outer: Look, roots: Iterable[str], prefix: str = "", top: str = "") -> Insides:
+def insides(outer: TreeStatus, roots: Iterable[str], prefix: str = "", top: str = "") -> Insides:
     """Each submodule by a status of its own: git's summary in the superproject follows the submodule's settings."""
     links = outer.gitlinks
     found = Insides()
@@ -43,7 +43,7 @@ def insides(outer: Look, roots: Iterable[str], prefix: str = "", top: str = "") 
     return found
 
 
-def _one(outer: Look, path: str, commit: str, roots: Iterable[str], prefix: str, top: str) -> Insides:
+def _one(outer: TreeStatus, path: str, commit: str, roots: Iterable[str], prefix: str, top: str) -> Insides:
     folder, full = outer.repository.top / path, f"{prefix}{path}"
     if not (folder / ".git").exists():
         return Insides([Submodule(shown(full), commit, published=None, why="it is not checked out")])
@@ -62,7 +62,7 @@ def _one(outer: Look, path: str, commit: str, roots: Iterable[str], prefix: str,
     )
 
 
-def _modified(looked: Look, facts: Whereabouts) -> bool:
+def _modified(looked: TreeStatus, facts: Whereabouts) -> bool:
     """Tracked files of its own; a nested submodule has its own answer."""
     links = looked.gitlinks
     changed = any(change.staged or change.path not in links for change in looked.changes)

@@ -11,7 +11,7 @@ from typing import TypeVar
 from herorun.core.contract import Contract, parse_duration
 from herorun.core.errors import in_words
 from herorun.core.evidence import RootFacts
-from herorun.core.ports import Rule, Store
+from herorun.core.ports import LifecycleRule, Store
 from herorun.core.redaction.scrub import scrub
 
 T = TypeVar("T")
@@ -52,17 +52,19 @@ def _each(roots: list[str], ask: Callable[[str], T]) -> tuple[dict[str, T], dict
     return told, why
 
 
-def lifetimes(root: str) -> tuple[Rule, ...]:
+def lifetimes(root: str) -> tuple[LifecycleRule, ...]:
     """A folder called `ttl=14d` says that a lifecycle deletes what lies in it after 14 days."""
     found = [match for part in root.split("/") if (match := _LIFETIME.fullmatch(part))]
     return tuple(
-        Rule(f"the folder {match[0]} names a lifecycle: what lies in it is deleted after {match[1]}", span)
+        LifecycleRule(
+            f"the folder {match[0]} names a lifecycle: what lies in it is deleted after {match[1]}", span
+        )
         for match in found
         if isinstance(span := parse_duration(match[1]), timedelta)
     )
 
 
-def _expiry(store: Store, path: str, rules: tuple[Rule, ...]) -> datetime | None:
+def _expiry(store: Store, path: str, rules: tuple[LifecycleRule, ...]) -> datetime | None:
     """When the first of its files goes: without any one of them it is no checkpoint."""
     spans = [rule.deletes_after for rule in rules if rule.deletes_after]
     if not spans:

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from posixpath import basename, splitext
 
-from herorun.core.code.mentions import Named, Program, foreign_imports, program, required_words
+from herorun.core.code.mentions import JobProgram, NamedValue, foreign_imports, program, required_words
 from herorun.core.contract import Contract
 from herorun.core.evidence import ImportClosure, Nothing, TrackerMentions
 from herorun.core.identity.intent import is_wandb
@@ -49,7 +49,7 @@ def read_tracker_mentions(
 class _Mentions:
     files: Mapping[str, bytes]
     plan: Plan
-    program: Program
+    program: JobProgram
     named: dict[str, str] = field(default_factory=dict)
     others: dict[str, str] = field(default_factory=dict)
 
@@ -77,7 +77,7 @@ class _Mentions:
             files = [each for each in self.program.files(suffix) if each.value not in inputs]
             self._compare(key, name, files)
 
-    def _compare(self, key: str, value: str, given: list[Named]) -> None:
+    def _compare(self, key: str, value: str, given: list[NamedValue]) -> None:
         """Nothing is concluded where one of the values is computed."""
         for each in given:
             if each.value is not None and value in (each.value, basename(each.value.rstrip("/"))):

@@ -63,7 +63,7 @@ class Arrived:
 
 
 @dataclass(frozen=True)
-class Look:
+class MetricsRead:
     """What was read last, to be kept if it was seen by a tick."""
 
     metrics: Metrics | None
@@ -75,7 +75,7 @@ class Look:
     names: Names
 
 
-_looks: dict[str, Look] = {}  # by state folder
+_looks: dict[str, MetricsRead] = {}  # by state folder
 
 
 def read_metrics(
@@ -93,7 +93,7 @@ def read_metrics(
         return Nothing(_gone(place, source))
     state = _in_time(state, arrived, at.at)
     metrics = summarise(state, names)
-    _looks[place.state] = Look(metrics, version, state, arrived, tracker, source, names)
+    _looks[place.state] = MetricsRead(metrics, version, state, arrived, tracker, source, names)
     return metrics or Nothing("no rows yet")
 
 
@@ -124,7 +124,7 @@ def keep_metrics(place: Place, seen: object) -> str:
     return ""
 
 
-def _keep_rows(columns: Writer, look: Look) -> None:
+def _keep_rows(columns: Writer, look: MetricsRead) -> None:
     """The rows of the look where they follow those that are kept; else one read from where these end."""
     arrived = look.arrived
     if arrived.restarted:

@@ -6,7 +6,7 @@ from herorun.core.contract import Contract
 from herorun.core.errors import in_words
 from herorun.core.evidence import Candidate, Checkpoints, History, Nothing, RecoverySource, SaveTime
 from herorun.core.lineage import acceptable
-from herorun.core.ports import Rule, Store
+from herorun.core.ports import LifecycleRule, Store
 from herorun.core.redaction.scrub import scrub
 from herorun.sources.bucket_rules import lifetimes
 
@@ -62,7 +62,7 @@ def _written(store: Store, source: Candidate) -> list[datetime]:
     return times or ([source.modified] if source.modified else [])
 
 
-def _span(rule: Rule) -> timedelta:
+def _span(rule: LifecycleRule) -> timedelta:
     return rule.deletes_after or timedelta.max
 
 

@@ -9,7 +9,7 @@ from herorun.core.ports import Place
 from herorun.core.redaction.scrub import scrub
 from herorun.core.triage.classes import QUIET
 from herorun.core.triage.incremental import OwnLog, judged
-from herorun.core.triage.verdict import Judgement
+from herorun.core.triage.verdict import TriageVerdict
 from herorun.sources._signatures import catalogue_of
 
 
@@ -34,7 +34,7 @@ def _code(job: Job) -> int | None:
     return 128 + known if known else None
 
 
-def _told(found: Judgement) -> Triage:
+def _told(found: TriageVerdict) -> Triage:
     where = found.where
     return Triage(
         found.failure.value,

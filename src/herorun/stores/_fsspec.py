@@ -21,7 +21,7 @@ OPENING = 20.0  # seconds to load the client and find its credentials, once
 GRACE = 1.0  # for a loop that somebody else blocks
 
 
-class Refused(Exception):
+class WriteRefused(Exception):
     """The store holds something else than the writer demanded. `ours`: perhaps what our own lost request wrote."""
 
     def __init__(self, ours: bool) -> None:
@@ -29,7 +29,7 @@ class Refused(Exception):
         self.ours = ours
 
 
-class Malformed(Exception):
+class MalformedAnswer(Exception):
     """An answer that is none."""
 
 
@@ -58,7 +58,7 @@ class Requests:
         self._lock, self._system = Lock(), None
 
     def ask(self, where: str, act: Callable[[Any], Awaitable[T]]) -> T:
-        """What the call returns; FileNotFoundError and `Refused` pass, all else is an OSError about `where`."""
+        """What the call returns; FileNotFoundError and `WriteRefused` pass, all else is an OSError about `where`."""
         import asyncio  # here, for whoever only looks up which stores there are
 
         attempts = Attempts()
@@ -74,7 +74,7 @@ class Requests:
                 return asked.result(self._deadline + GRACE)
             finally:
                 asked.cancel()
-        except (HerorunError, Refused):
+        except (HerorunError, WriteRefused):
             raise
         except FileNotFoundError:
             raise FileNotFoundError(f"{scrub(where)} is not there") from None

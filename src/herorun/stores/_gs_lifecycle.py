@@ -5,18 +5,18 @@ from datetime import timedelta
 from typing import Any
 
 from herorun.core.durations import say_duration
-from herorun.core.ports import Rule
+from herorun.core.ports import LifecycleRule
 from herorun.stores._lifecycle import expiry
 
 _HARMLESS = {"age", "matchesPrefix", "isLive"}  # any further condition leaves some objects alone
 
 
-def rules_of(bucket: Mapping[str, Any], root: str) -> tuple[Rule, ...]:
+def rules_of(bucket: Mapping[str, Any], root: str) -> tuple[LifecycleRule, ...]:
     """What deletes or locks objects under a root, `a/b/`, now or by age."""
     return (*_lifecycle(bucket, root), *_locks(bucket))
 
 
-def _lifecycle(bucket: Mapping[str, Any], root: str) -> Iterator[Rule]:
+def _lifecycle(bucket: Mapping[str, Any], root: str) -> Iterator[LifecycleRule]:
     for rule in bucket.get("lifecycle", {}).get("rule", ()):
         condition = rule.get("condition", {})
         if rule.get("action", {}).get("type") != "Delete" or not _live(condition):
@@ -27,7 +27,7 @@ def _lifecycle(bucket: Mapping[str, Any], root: str) -> Iterator[Rule]:
         if "age" in condition:
             yield from expiry(prefixes, root, int(condition["age"]), only)
         elif expiry(prefixes, root, 0):
-            yield Rule(f"the bucket deletes objects {only}".strip())
+            yield LifecycleRule(f"the bucket deletes objects {only}".strip())
 
 
 def _live(condition: Mapping[str, Any]) -> bool:
@@ -35,19 +35,21 @@ def _live(condition: Mapping[str, Any]) -> bool:
     return condition.get("isLive") is not False and "numNewerVersions" not in condition
 
 
-def _locks(bucket: Mapping[str, Any]) -> Iterator[Rule]:
+def _locks(bucket: Mapping[str, Any]) -> Iterator[LifecycleRule]:
     seconds = int(bucket.get("retentionPolicy", {}).get("retentionPeriod", 0))
     if seconds:
         span = say_duration(timedelta(seconds=seconds))
-        yield Rule(f"the bucket's retention policy forbids to replace or delete an object for {span}")
+        yield LifecycleRule(
+            f"the bucket's retention policy forbids to replace or delete an object for {span}"
+        )
     if bucket.get("defaultEventBasedHold"):
-        yield Rule(
+        yield LifecycleRule(
             "the bucket holds every new object: nobody may replace or delete it until the hold is taken off"
         )
     soft = int(bucket.get("softDeletePolicy", {}).get("retentionDurationSeconds", 0))
     if soft:
-        yield Rule(
+        yield LifecycleRule(
             f"what is deleted is kept, and paid for, {say_duration(timedelta(seconds=soft))} longer (soft delete)"
         )
     if bucket.get("versioning", {}).get("enabled"):
-        yield Rule("what is replaced or deleted stays as an old version (versioning)")
+        yield LifecycleRule("what is replaced or deleted stays as an old version (versioning)")

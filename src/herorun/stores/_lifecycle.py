@@ -3,7 +3,7 @@
 from datetime import timedelta
 
 from herorun.core.durations import say_duration
-from herorun.core.ports import Rule
+from herorun.core.ports import LifecycleRule
 
 
 def covers(prefixes: tuple[str, ...], root: str) -> tuple[bool, bool]:
@@ -14,11 +14,11 @@ def covers(prefixes: tuple[str, ...], root: str) -> tuple[bool, bool]:
     return whole or any(prefix.startswith(root) for prefix in prefixes), whole
 
 
-def expiry(prefixes: tuple[str, ...], root: str, days: int, only: str = "") -> tuple[Rule, ...]:
+def expiry(prefixes: tuple[str, ...], root: str, days: int, only: str = "") -> tuple[LifecycleRule, ...]:
     """The rule that deletes by age; `only` says which objects, where it is not all of them."""
     touches, whole = covers(prefixes, root)
     if not touches:
         return ()
     where = f" under {', '.join(prefixes)}" if prefixes else ""
     words = f"the bucket deletes objects{where}{f' {only}' if only else ''} {say_duration(timedelta(days=days))} after they were written"
-    return (Rule(words, timedelta(days=days) if whole and not only else None),)
+    return (LifecycleRule(words, timedelta(days=days) if whole and not only else None),)

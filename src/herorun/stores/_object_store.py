@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from herorun.core.doctor_report import Examined, Part
+from herorun.core.doctor_report import DoctorPart, Examined
 from herorun.core.errors import WrongUse
-from herorun.core.ports import Entry, FileDigest, Rule
+from herorun.core.ports import FileDigest, FileEntry, LifecycleRule
 from herorun.core.redaction.scrub import scrub
-from herorun.stores._fsspec import Refused
+from herorun.stores._fsspec import WriteRefused
 from herorun.stores._objects import At, Objects
 from herorun.stores._write_probe import OWN, clean, demand, tried
 
@@ -24,11 +24,11 @@ class ObjectStore:
     def __init__(self, objects: Objects) -> None:
         self.objects = objects
 
-    def examine(self) -> tuple[Part, ...]:
+    def examine(self) -> tuple[DoctorPart, ...]:
         """What the store says of its login, for `herorun doctor`; nothing where it has none."""
         return self.objects.examine() if isinstance(self.objects, Examined) else ()
 
-    def entries(self, path: str) -> tuple[Entry, ...]:
+    def entries(self, path: str) -> tuple[FileEntry, ...]:
         at = self._at(path)
         found = self._listed(at)
         if not found and at.key:
@@ -75,14 +75,14 @@ class ObjectStore:
     def region(self, root: str) -> str | None:
         return self.objects.region(self._at(root))
 
-    def rules(self, root: str) -> tuple[Rule, ...]:
+    def rules(self, root: str) -> tuple[LifecycleRule, ...]:
         return self.objects.rules(self._at(root))
 
     def create(self, path: str, data: bytes) -> None:
         at = self._writable(path)
         try:
             self.objects.put(at, data, None)
-        except Refused as refused:
+        except WriteRefused as refused:
             if not (refused.ours and self.objects.read(at)[0] == data):
                 raise FileExistsError(f"{scrub(str(at))} is there already") from None
 
@@ -94,7 +94,7 @@ class ObjectStore:
             return False
         try:
             self.objects.put(at, after, tag)
-        except Refused as refused:
+        except WriteRefused as refused:
             return refused.ours and self.objects.read(at)[0] == after
         return True
 
@@ -154,11 +154,11 @@ class ObjectStore:
     def _refuses(self, file: At, data: bytes, tag: str | None) -> bool:
         try:
             self.objects.put(file, data, tag)
-        except Refused:
+        except WriteRefused:
             return True
         return False
 
-    def _listed(self, at: At) -> list[Entry]:
+    def _listed(self, at: At) -> list[FileEntry]:
         """A folder without objects is an empty answer: "not found" is said of buckets alone, and is no empty folder."""
         try:
             return self.objects.listed(at)

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Protocol
 
-from herorun.core.ports import Entry, FileDigest, Rule
+from herorun.core.ports import FileDigest, FileEntry, LifecycleRule
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class At:
 
 
 @dataclass(frozen=True)
-class Facts:
+class ObjectFacts:
     """What a store says of one object. `tag` is what a precondition names, `generation` its word for the content."""
 
     tag: str
@@ -43,10 +43,10 @@ class Objects(Protocol):
     has_buckets: bool
     keeps_generations: bool
 
-    def listed(self, at: At) -> list[Entry]:
+    def listed(self, at: At) -> list[FileEntry]:
         """By one delimited listing, under whole keys; a key that is the prefix itself marks a folder."""
 
-    def facts(self, at: At) -> Facts: ...
+    def facts(self, at: At) -> ObjectFacts: ...
 
     def digest(self, at: At) -> FileDigest:
         """The checksums that the store keeps of one object, under its whole key; it is not read."""
@@ -63,4 +63,4 @@ class Objects(Protocol):
 
     def region(self, at: At) -> str | None: ...
 
-    def rules(self, at: At) -> tuple[Rule, ...]: ...
+    def rules(self, at: At) -> tuple[LifecycleRule, ...]: ...

@@ -6,7 +6,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from herorun.core.errors import WrongUse, in_words
-from herorun.stores._fsspec import NOW, Refused
+from herorun.stores._fsspec import NOW, WriteRefused
 
 EXPIRED = {
     "401",
@@ -99,12 +99,12 @@ def _told(error: Exception) -> str:
 
 @asynccontextmanager
 async def refusing() -> AsyncIterator[None]:
-    """A precondition that did not hold, as `Refused`."""
+    """A precondition that did not hold, as `WriteRefused`."""
     try:
         yield
     except Exception as error:
         if error_code(error) in REFUSALS:
-            raise Refused(ours=NOW.get().count > 1) from None
+            raise WriteRefused(ours=NOW.get().count > 1) from None
         raise
 
 

@@ -5,8 +5,8 @@ from datetime import timedelta
 from typing import Any
 
 from herorun.core.durations import say_duration
-from herorun.core.ports import Rule
-from herorun.stores._fsspec import Malformed
+from herorun.core.ports import LifecycleRule
+from herorun.stores._fsspec import MalformedAnswer
 from herorun.stores._lifecycle import covers, expiry
 from herorun.stores._objects import At
 from herorun.stores._s3_client import ask, error_code
@@ -14,7 +14,7 @@ from herorun.stores._s3_client import ask, error_code
 ABSENT = {"NoSuchLifecycleConfiguration", "ObjectLockConfigurationNotFoundError"}
 
 
-async def rules_of(fs: Any, at: At) -> tuple[Rule, ...]:
+async def rules_of(fs: Any, at: At) -> tuple[LifecycleRule, ...]:
     """What deletes or locks objects under a root, now or by age."""
     lifecycle = await _told(fs, "get_bucket_lifecycle_configuration", at, "Rules")
     lock = await _told(fs, "get_object_lock_configuration", at, "ObjectLockConfiguration")
@@ -31,11 +31,11 @@ async def _told(fs: Any, method: str, at: At, part: str) -> Mapping[str, Any]:
             return {}
         raise
     if part not in told:
-        raise Malformed("an answer that tells no rules")
+        raise MalformedAnswer("an answer that tells no rules")
     return told
 
 
-def _lifecycle(told: Mapping[str, Any], root: str) -> Iterator[Rule]:
+def _lifecycle(told: Mapping[str, Any], root: str) -> Iterator[LifecycleRule]:
     for rule in told.get("Rules", ()):
         expiration = rule.get("Expiration", {})
         if rule.get("Status") != "Enabled" or not expiration.keys() & {"Days", "Date"}:
@@ -44,7 +44,9 @@ def _lifecycle(told: Mapping[str, Any], root: str) -> Iterator[Rule]:
         if "Days" in expiration:
             yield from expiry(prefixes, root, int(expiration["Days"]), only)
         elif covers(prefixes, root)[0]:
-            yield Rule(f"the bucket deletes objects at {expiration['Date']:%Y-%m-%dT%H:%MZ} {only}".strip())
+            yield LifecycleRule(
+                f"the bucket deletes objects at {expiration['Date']:%Y-%m-%dT%H:%MZ} {only}".strip()
+            )
 
 
 def _filter(rule: Mapping[str, Any]) -> tuple[tuple[str, ...], str]:
@@ -56,14 +58,14 @@ def _filter(rule: Mapping[str, Any]) -> tuple[tuple[str, ...], str]:
     return ((prefix,) if prefix else ()), f"(where also {', '.join(further)} hold)" if further else ""
 
 
-def _lock(told: Mapping[str, Any]) -> Iterator[Rule]:
+def _lock(told: Mapping[str, Any]) -> Iterator[LifecycleRule]:
     kept = told.get("ObjectLockConfiguration", {}).get("Rule", {}).get("DefaultRetention", {})
     days = kept.get("Days", 0) or 365 * kept.get("Years", 0)
     if days:
         span = say_duration(timedelta(days=days))
-        yield Rule(f"the bucket's object lock forbids to delete what was written for {span}")
+        yield LifecycleRule(f"the bucket's object lock forbids to delete what was written for {span}")
 
 
-def _versions(told: Mapping[str, Any]) -> Iterator[Rule]:
+def _versions(told: Mapping[str, Any]) -> Iterator[LifecycleRule]:
     if told.get("Status") == "Enabled":
-        yield Rule("what is replaced or deleted stays as an old version (versioning)")
+        yield LifecycleRule("what is replaced or deleted stays as an old version (versioning)")

@@ -9,17 +9,17 @@ from datetime import UTC, datetime
 from typing import Any, TypeVar
 
 from herorun.core.errors import CouldNotLook, WrongUse
-from herorun.core.ports import Entry, FileDigest, Rule
+from herorun.core.ports import FileDigest, FileEntry, LifecycleRule
 from herorun.core.redaction.scrub import scrub
 from herorun.core.remote_target import RemoteTarget
 from herorun.stores import _ssh_remote
 from herorun.stores._reading import as_digests, stamps
 from herorun.system import _file_digests, _remote_agent
-from herorun.system.remote_python import Program, own_file, readable, remote_to
+from herorun.system.remote_python import RemoteProgram, own_file, readable, remote_to
 
 T = TypeVar("T")
-THERE = Program((own_file(_remote_agent), own_file(_ssh_remote)))
-DIGESTING = Program((own_file(_remote_agent), own_file(_file_digests)))
+THERE = RemoteProgram((own_file(_remote_agent), own_file(_ssh_remote)))
+DIGESTING = RemoteProgram((own_file(_remote_agent), own_file(_file_digests)))
 SILENT = _file_digests.STALLED + 10  # seconds: the box itself says before that its disk hangs
 
 
@@ -30,7 +30,7 @@ class OverSsh:
         self._far = remote_to(reach)
         self._within = reach.look
 
-    def entries(self, path: str) -> tuple[Entry, ...]:
+    def entries(self, path: str) -> tuple[FileEntry, ...]:
         return self._ask("entries", path, _entries)
 
     def names(self, path: str) -> tuple[str, ...]:
@@ -64,7 +64,7 @@ class OverSsh:
         """A path lies where the box lies, and nobody can be asked where that is."""
         _of_the_box(root)
 
-    def rules(self, root: str) -> tuple[Rule, ...]:
+    def rules(self, root: str) -> tuple[LifecycleRule, ...]:
         _of_the_box(root)
         return ()
 
@@ -103,9 +103,9 @@ class OverSsh:
             raise ConnectionError(str(error)) from None
 
 
-def _entries(told: Any) -> tuple[Entry, ...]:
+def _entries(told: Any) -> tuple[FileEntry, ...]:
     found = [
-        Entry(_text(name), _moment(time), None if size is None else int(size), bool(link))
+        FileEntry(_text(name), _moment(time), None if size is None else int(size), bool(link))
         for name, time, size, link in told
     ]
     return tuple(sorted(found, key=lambda entry: entry.name))

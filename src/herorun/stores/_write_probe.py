@@ -3,7 +3,7 @@
 import contextlib
 from collections.abc import Callable
 
-from herorun.stores._fsspec import Refused
+from herorun.stores._fsspec import WriteRefused
 
 OWN = "_herorun"  # what herorun itself writes into a root
 
@@ -12,7 +12,7 @@ def tried(word: str, root: str, act: Callable[[], object]) -> None:
     """A plain OSError names the step: whatever failed, nobody may read it as "not there" or "there already"."""
     try:
         act()
-    except (OSError, Refused) as error:
+    except (OSError, WriteRefused) as error:
         why = getattr(error, "strerror", None) or error
         raise OSError(f"cannot {word} under {root}/{OWN}: {why}") from error
 

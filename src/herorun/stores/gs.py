@@ -10,13 +10,13 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from herorun.core.doctor_report import Fit, Part
-from herorun.core.ports import Entry, FileDigest, Place, Rule, Store
-from herorun.stores._fsspec import DEADLINE, NOW, Malformed, Refused, Requests
+from herorun.core.doctor_report import DoctorPart, Fit
+from herorun.core.ports import FileDigest, FileEntry, LifecycleRule, Place, Store
+from herorun.stores._fsspec import DEADLINE, NOW, MalformedAnswer, Requests, WriteRefused
 from herorun.stores._gs_client import EXPIRED, NONE, login, opened, words
 from herorun.stores._gs_lifecycle import rules_of
 from herorun.stores._object_store import ObjectStore
-from herorun.stores._objects import At, Facts
+from herorun.stores._objects import At, ObjectFacts
 
 T = TypeVar("T")
 LOGIN = "Google Cloud"
@@ -48,10 +48,10 @@ class GoogleObjects:
     def __init__(self, requests: Requests) -> None:
         self._requests = requests
 
-    def listed(self, at: At) -> list[Entry]:
+    def listed(self, at: At) -> list[FileEntry]:
         return self._ask(at, lambda fs: _pages(fs, at))
 
-    def facts(self, at: At) -> Facts:
+    def facts(self, at: At) -> ObjectFacts:
         return self._ask(at, lambda fs: _facts(fs, at))
 
     def digest(self, at: At) -> FileDigest:
@@ -73,13 +73,13 @@ class GoogleObjects:
     def region(self, at: At) -> str | None:
         return self._ask(at, lambda fs: _region(fs, at))
 
-    def rules(self, at: At) -> tuple[Rule, ...]:
+    def rules(self, at: At) -> tuple[LifecycleRule, ...]:
         return self._ask(at, lambda fs: _rules(fs, at))
 
-    def examine(self) -> tuple[Part, ...]:
+    def examine(self) -> tuple[DoctorPart, ...]:
         """The login alone, of which the listing of an open bucket tells nothing."""
         try:
-            return (Part("login", LOGIN, Fit.WORKS, self._requests.ask(LOGIN, login)),)
+            return (DoctorPart("login", LOGIN, Fit.WORKS, self._requests.ask(LOGIN, login)),)
         except OSError as error:
             said = str(error)
             refused = NONE in said or EXPIRED in said
@@ -88,7 +88,7 @@ class GoogleObjects:
                 if refused
                 else "Is there a network? `gcloud auth application-default print-access-token` asks the same."
             )
-            return (Part("login", LOGIN, Fit.BROKEN if refused else Fit.UNSEEN, said, fix),)
+            return (DoctorPart("login", LOGIN, Fit.BROKEN if refused else Fit.UNSEEN, said, fix),)
 
     def _ask(self, at: At, act: Callable[[Any], Awaitable[T]]) -> T:
         return self._requests.ask(str(at), act)
@@ -97,20 +97,20 @@ class GoogleObjects:
 async def _told(fs: Any, *words: str, **query: Any) -> dict[str, Any]:
     told = await fs._call(*words, json_out=True, **query)
     if not isinstance(told, dict) or not told.keys() & {"kind", "generation"}:
-        raise Malformed("an answer that is none of Cloud Storage's")
+        raise MalformedAnswer("an answer that is none of Cloud Storage's")
     return told
 
 
-async def _pages(fs: Any, at: At) -> list[Entry]:
-    found: list[Entry] = []
+async def _pages(fs: Any, at: At) -> list[FileEntry]:
+    found: list[FileEntry] = []
     query = {"delimiter": "/", "prefix": at.prefix, "fields": LISTED}
     while True:
         page = await _told(fs, "GET", "b/{}/o", at.bucket, **query)
         if page.get("kind") != "storage#objects":  # no item at all is an answer, anything else is not
-            raise Malformed("an answer that is no listing")
-        found += [Entry(str(prefix)) for prefix in page.get("prefixes", ())]
+            raise MalformedAnswer("an answer that is no listing")
+        found += [FileEntry(str(prefix)) for prefix in page.get("prefixes", ())]
         found += [
-            Entry(
+            FileEntry(
                 str(item["name"]),
                 _moment(item["updated"]),
                 int(item["size"]),
@@ -124,9 +124,9 @@ async def _pages(fs: Any, at: At) -> list[Entry]:
         query["pageToken"] = page["nextPageToken"]
 
 
-async def _facts(fs: Any, at: At) -> Facts:
+async def _facts(fs: Any, at: At) -> ObjectFacts:
     told = await _told(fs, "GET", "b/{}/o/{}", at.bucket, at.key, fields=FACTS, **_pin(at))
-    return Facts(told["generation"], told["generation"], _moment(told["updated"]))
+    return ObjectFacts(told["generation"], told["generation"], _moment(told["updated"]))
 
 
 async def _digest(fs: Any, at: At) -> FileDigest:
@@ -149,14 +149,14 @@ async def _read(fs: Any, at: At, last: int | None) -> tuple[bytes, str]:
 
 async def _put(fs: Any, at: At, data: bytes, generation: str) -> None:
     if not generation:
-        raise Malformed("the store did not say which generation was read")
+        raise MalformedAnswer("the store did not say which generation was read")
     url = f"{fs.base.removesuffix('/storage/v1/')}/upload/storage/v1/b/{at.bucket}/o"
     query = {"uploadType": "media", "name": at.key, "ifGenerationMatch": generation}
     plain = {"Content-Type": "application/octet-stream"}
     try:
         await _told(fs, "POST", url, data=data, headers=plain, **query)
     except FileExistsError:
-        raise Refused(ours=NOW.get().count > 1) from None
+        raise WriteRefused(ours=NOW.get().count > 1) from None
 
 
 async def _region(fs: Any, at: At) -> str:
@@ -166,7 +166,7 @@ async def _region(fs: Any, at: At) -> str:
     return "+".join(str(part).lower() for part in parts)
 
 
-async def _rules(fs: Any, at: At) -> tuple[Rule, ...]:
+async def _rules(fs: Any, at: At) -> tuple[LifecycleRule, ...]:
     return rules_of(await _told(fs, "GET", "b/{}", at.bucket), at.prefix)
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict
 
 from herorun.core.errors import WrongUse
-from herorun.core.ports import Entry, FileDigest, Place, Rule, Store
+from herorun.core.ports import FileDigest, FileEntry, LifecycleRule, Place, Store
 from herorun.core.redaction.scrub import scrub
 from herorun.stores._reading import as_digests, stamps
 from herorun.stores._write_probe import OWN, clean, demand, tried
@@ -41,7 +41,7 @@ def connect(options: Options, place: Place) -> Store:
 class LocalStore:
     """See `core.ports.Store`; names that are not UTF-8 are kept by surrogate escapes."""
 
-    def entries(self, path: str) -> tuple[Entry, ...]:
+    def entries(self, path: str) -> tuple[FileEntry, ...]:
         with os.scandir(_local(path)) as found:
             entries = [entry for entry in map(_entry, found) if entry]
         return tuple(sorted(entries, key=lambda entry: entry.name))
@@ -76,7 +76,7 @@ class LocalStore:
         """A path lies where this machine lies, and nobody can be asked where that is."""
         _local(root)
 
-    def rules(self, root: str) -> tuple[Rule, ...]:
+    def rules(self, root: str) -> tuple[LifecycleRule, ...]:
         _local(root)
         return ()
 
@@ -129,15 +129,15 @@ def _regular(path: str) -> Path:
     return file
 
 
-def _entry(found: os.DirEntry[str]) -> Entry | None:
+def _entry(found: os.DirEntry[str]) -> FileEntry | None:
     """None for what is gone since the listing: only a missing folder may say "not there"."""
     try:
         if _is_folder(found):
-            return Entry(f"{found.name}/", _moment(found.stat()), link=found.is_symlink())
+            return FileEntry(f"{found.name}/", _moment(found.stat()), link=found.is_symlink())
         facts = found.stat(follow_symlinks=os.path.exists(found))  # a link to nowhere has only its own
     except FileNotFoundError:
         return None
-    return Entry(found.name, _moment(facts), facts.st_size, found.is_symlink())
+    return FileEntry(found.name, _moment(facts), facts.st_size, found.is_symlink())
 
 
 def _moment(facts: os.stat_result) -> datetime:

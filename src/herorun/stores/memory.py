@@ -6,10 +6,10 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
-from herorun.core.ports import Entry, FileDigest, Place, Rule, Store
-from herorun.stores._fsspec import Refused
+from herorun.core.ports import FileDigest, FileEntry, LifecycleRule, Place, Store
+from herorun.stores._fsspec import WriteRefused
 from herorun.stores._object_store import ObjectStore
-from herorun.stores._objects import At, Facts
+from herorun.stores._objects import At, ObjectFacts
 
 _lock = Lock()  # all instances share one memory
 
@@ -29,7 +29,7 @@ class MemoryObjects:
     has_buckets = False
     keeps_generations = False
 
-    def listed(self, at: At) -> list[Entry]:
+    def listed(self, at: At) -> list[FileEntry]:
         files = _files()
         with _lock:
             try:
@@ -40,11 +40,11 @@ class MemoryObjects:
                 raise OSError(f"{at}: {error}") from None
             return [_entry(files, told) for told in found if told["name"] != f"/{at.key}"]
 
-    def facts(self, at: At) -> Facts:
+    def facts(self, at: At) -> ObjectFacts:
         files = _files()
         with _lock:
             modified = _file(files, at).modified
-        return Facts(modified.isoformat(), modified.isoformat(), modified)
+        return ObjectFacts(modified.isoformat(), modified.isoformat(), modified)
 
     def digest(self, at: At) -> FileDigest:
         data = self.read(at)[0]
@@ -63,7 +63,7 @@ class MemoryObjects:
             _no_file_above(files, at)
             there = files.store.get(f"/{at.key}")
             if (there.modified.isoformat() if there else None) != tag:
-                raise Refused(ours=False)
+                raise WriteRefused(ours=False)
             files.pipe_file(f"/{at.key}", data)
 
     def copy(self, at: At, to: At) -> None:
@@ -78,7 +78,7 @@ class MemoryObjects:
     def region(self, at: At) -> None:
         """It lies where this process runs."""
 
-    def rules(self, at: At) -> tuple[Rule, ...]:
+    def rules(self, at: At) -> tuple[LifecycleRule, ...]:
         return ()
 
 
@@ -102,11 +102,11 @@ def _content(file: Any, at: At) -> bytes:
         raise OSError(f"{at}: {error}") from None
 
 
-def _entry(files: Any, told: dict[str, Any]) -> Entry:
+def _entry(files: Any, told: dict[str, Any]) -> FileEntry:
     key = told["name"].removeprefix("/")
     if told["type"] == "directory":
-        return Entry(f"{key}/")
-    return Entry(key, files.store[told["name"]].modified, told["size"])
+        return FileEntry(f"{key}/")
+    return FileEntry(key, files.store[told["name"]].modified, told["size"])
 
 
 def _no_file_above(files: Any, at: At) -> None:

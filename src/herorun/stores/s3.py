@@ -10,11 +10,11 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from herorun.core.doctor_report import Fit, Part
-from herorun.core.ports import Entry, FileDigest, Place, Rule, Store
-from herorun.stores._fsspec import DEADLINE, Malformed, Requests
+from herorun.core.doctor_report import DoctorPart, Fit
+from herorun.core.ports import FileDigest, FileEntry, LifecycleRule, Place, Store
+from herorun.stores._fsspec import DEADLINE, MalformedAnswer, Requests
 from herorun.stores._object_store import ObjectStore
-from herorun.stores._objects import At, Facts
+from herorun.stores._objects import At, ObjectFacts
 from herorun.stores._s3_client import (
     NONE,
     ask,
@@ -53,10 +53,10 @@ class S3Objects:
     def __init__(self, requests: Requests) -> None:
         self._requests = requests
 
-    def listed(self, at: At) -> list[Entry]:
+    def listed(self, at: At) -> list[FileEntry]:
         return self._ask(at, lambda fs: _pages(fs, at))
 
-    def facts(self, at: At) -> Facts:
+    def facts(self, at: At) -> ObjectFacts:
         return self._ask(at, lambda fs: _facts(fs, at))
 
     def digest(self, at: At) -> FileDigest:
@@ -78,30 +78,30 @@ class S3Objects:
     def region(self, at: At) -> str | None:
         return self._ask(at, lambda fs: _region(fs, at))
 
-    def rules(self, at: At) -> tuple[Rule, ...]:
+    def rules(self, at: At) -> tuple[LifecycleRule, ...]:
         return self._ask(at, lambda fs: rules_of(fs, at))
 
-    def examine(self) -> tuple[Part, ...]:
+    def examine(self) -> tuple[DoctorPart, ...]:
         """The login alone: that there is one."""
         try:
-            return (Part("login", LOGIN, Fit.WORKS, self._requests.ask(LOGIN, login)),)
+            return (DoctorPart("login", LOGIN, Fit.WORKS, self._requests.ask(LOGIN, login)),)
         except OSError as error:
-            return (Part("login", LOGIN, Fit.BROKEN if NONE in str(error) else Fit.UNSEEN, str(error)),)
+            return (DoctorPart("login", LOGIN, Fit.BROKEN if NONE in str(error) else Fit.UNSEEN, str(error)),)
 
     def _ask(self, at: At, act: Callable[[Any], Awaitable[T]]) -> T:
         return self._requests.ask(str(at), act)
 
 
-async def _pages(fs: Any, at: At) -> list[Entry]:
-    found: list[Entry] = []
+async def _pages(fs: Any, at: At) -> list[FileEntry]:
+    found: list[FileEntry] = []
     query = {"Bucket": at.bucket, "Prefix": at.prefix, "Delimiter": "/"}
     while True:
         page = await ask(fs, "list_objects_v2", **query)
         if "IsTruncated" not in page:  # no key at all is an answer, anything else is not
-            raise Malformed("an answer that is no listing")
-        found += [Entry(prefix["Prefix"]) for prefix in page.get("CommonPrefixes", ())]
+            raise MalformedAnswer("an answer that is no listing")
+        found += [FileEntry(prefix["Prefix"]) for prefix in page.get("CommonPrefixes", ())]
         found += [
-            Entry(item["Key"], item["LastModified"], item["Size"], checksum=_etag(item))
+            FileEntry(item["Key"], item["LastModified"], item["Size"], checksum=_etag(item))
             for item in page.get("Contents", ())
         ]
         if not page["IsTruncated"]:
@@ -115,10 +115,10 @@ def _etag(item: Mapping[str, Any]) -> str:
     return f"etag:{tag}" if tag else ""
 
 
-async def _facts(fs: Any, at: At) -> Facts:
+async def _facts(fs: Any, at: At) -> ObjectFacts:
     told = await ask(fs, "head_object", Bucket=at.bucket, Key=at.key)
     version = told.get("VersionId")
-    return Facts(
+    return ObjectFacts(
         told["ETag"], version if version not in (None, "null") else told["ETag"], told["LastModified"]
     )
 
@@ -160,7 +160,7 @@ async def _region(fs: Any, at: At) -> str | None:
     told = await ask(fs, "get_bucket_location", Bucket=at.bucket)
     region = str(told["LocationConstraint"] or "")
     if not re.fullmatch(r"[\w-]*", region):
-        raise Malformed("an answer that names no region")
+        raise MalformedAnswer("an answer that names no region")
     if region == "EU":  # what Amazon called it first
         return "eu-west-1"
     return region or ("us-east-1" if is_amazons(fs) else None)

@@ -26,7 +26,7 @@ class TooMuch(CouldNotLook):
 
 
 @dataclass(frozen=True)
-class Answer:
+class ProcessResult:
     code: int
     out: bytes
     err: bytes
@@ -42,7 +42,7 @@ class Answer:
         return lines[-1].strip() if lines else f"exit code {self.code}"
 
 
-Lines: TypeAlias = Generator[bytes, None, Answer]  # the answer has no output: that was in the lines
+Lines: TypeAlias = Generator[bytes, None, ProcessResult]  # the answer has no output: that was in the lines
 
 
 def run(
@@ -52,7 +52,7 @@ def run(
     cwd: str | None = None,
     env: Mapping[str, str] | None = None,
     stdin: bytes = b"",
-) -> Answer:
+) -> ProcessResult:
     """Run it to its end, or `CouldNotLook` when the time is over or the program is missing."""
     progress.log(f"runs {argv[0]}")  # not its words: they may hold what nobody should read
     until = time.monotonic() + timeout
@@ -69,7 +69,7 @@ def run(
     with program:  # closes its pipes, and waits for it
         try:
             out, err = _exchanged(program, stdin, until)
-            return Answer(program.wait(max(0.0, until - time.monotonic())), out, err)
+            return ProcessResult(program.wait(max(0.0, until - time.monotonic())), out, err)
         except (TimeoutError, subprocess.TimeoutExpired):
             words = (
                 f"`{argv[0]} {argv[1] if len(argv) > 1 else ''}` gave no answer within {say_span(timeout)}."
@@ -160,7 +160,7 @@ def run_lines(argv: Sequence[str], idle: float, stdin: bytes = b"") -> Lines:
             for pipe in filter(None, (program.stdin, program.stdout)):
                 _close(pipe)
         complaints.seek(0)
-        return Answer(code, b"", complaints.read())
+        return ProcessResult(code, b"", complaints.read())
 
 
 def _give(pipe: IO[bytes], data: bytes) -> None:

@@ -21,7 +21,7 @@ _DEAD = ("Z", "X")
 
 
 @dataclass(frozen=True)
-class Watcher:
+class RegisteredWatcher:
     """One that has written itself down. `until` is when it ends by itself, in seconds since 1970; 0: with its run."""
 
     kind: str  # await, babysit, jobs
@@ -55,9 +55,9 @@ def folder() -> Path:
 @contextlib.contextmanager
 def registered(
     kind: str, run: str, top: str, what: str, started: float, until: float = 0.0
-) -> Iterator[Watcher]:
+) -> Iterator[RegisteredWatcher]:
     """This very process, for as long as it watches."""
-    own = Watcher(kind, run, top, what, os.getpid(), born(os.getpid()), started, until)
+    own = RegisteredWatcher(kind, run, top, what, os.getpid(), born(os.getpid()), started, until)
     path = folder() / f"{own.pid}-{kind}-{run}.json"
     make_folders(folder())
     write_whole(path, (json.dumps(asdict(own)) + "\n").encode())
@@ -68,15 +68,15 @@ def registered(
             path.unlink()
 
 
-def known() -> dict[Path, Watcher | None]:
+def known() -> dict[Path, RegisteredWatcher | None]:
     """Everyone that has written itself down, the oldest first; None for a file that tells nothing."""
     found = {path: _read(path) for path in sorted(folder().glob("*.json"))}
     return dict(sorted(found.items(), key=lambda each: each[1].started if each[1] else 0.0))
 
 
-def _read(path: Path) -> Watcher | None:
+def _read(path: Path) -> RegisteredWatcher | None:
     try:
-        told = Watcher(**read_json(path.read_bytes()))
+        told = RegisteredWatcher(**read_json(path.read_bytes()))
         return (
             told
             if isinstance(told.pid, int) and told.pid > 1 and isinstance(told.started, (int, float))
@@ -86,7 +86,7 @@ def _read(path: Path) -> Watcher | None:
         return None
 
 
-def retire(watcher: Watcher) -> bool:
+def retire(watcher: RegisteredWatcher) -> bool:
     """Ask that very process to end; False where it is gone, is another's, or is a later one with its number."""
     if watcher.pid == os.getpid():
         return False
@@ -116,7 +116,7 @@ def born(pid: int) -> str:
 
 
 @dataclass(frozen=True)
-class Other:
+class UnregisteredProcess:
     """A process that has not written itself down here. `what`: babysitter, watch over jobs, or transfer."""
 
     pid: int
@@ -124,7 +124,7 @@ class Other:
     what: str
 
 
-def others() -> list[Other]:
+def others() -> list[UnregisteredProcess]:
     """This user's babysitters and ssh, scp and rsync processes, but for this process's own: a panel lies about them."""
     found, parents = [], {}
     for name in filter(str.isdecimal, os.listdir("/proc") if sys.platform == "linux" else []):
@@ -138,7 +138,7 @@ def others() -> list[Other]:
                 Path(f"/proc/{name}/cmdline").read_bytes().decode("utf-8", "replace").rstrip("\0").split("\0")
             )
             if what := what_of(words):
-                found.append(Other(int(name), " ".join(words), what))
+                found.append(UnregisteredProcess(int(name), " ".join(words), what))
     mine = [each for each in found if not _below(each.pid, os.getpid(), parents)]
     return sorted(mine, key=lambda each: each.pid)
 

@@ -19,7 +19,7 @@ from herorun.core.errors import CouldNotLook
 from herorun.core.remote_target import RemoteTarget
 from herorun.core.untrusted_json import read_json
 from herorun.system import _remote_agent
-from herorun.system.process import Answer
+from herorun.system.process import ProcessResult
 from herorun.system.transport import Transport, transport_to
 
 BATCH_WINDOW = 0.03  # seconds for which a question waits for others that go the same way
@@ -41,7 +41,7 @@ _OTHER_FORM = (TypeError, ValueError, LookupError, AttributeError, ArithmeticErr
 
 
 @dataclass(frozen=True)
-class Program:
+class RemoteProgram:
     """Source files that travel, in the order in which they need each other; the last one answers."""
 
     files: tuple[tuple[str, str], ...]  # name of the module, path of its source
@@ -53,7 +53,7 @@ class Program:
 
 @dataclass
 class _Ask:
-    program: Program
+    program: RemoteProgram
     question: str
     given: Mapping[str, Any]
     timeout: float
@@ -83,7 +83,7 @@ class RemotePython:
         self._lock = Lock()
         self._waiting: list[_Ask] = []
 
-    def ask(self, program: Program, question: str, timeout: float, **given: Any) -> Any:
+    def ask(self, program: RemoteProgram, question: str, timeout: float, **given: Any) -> Any:
         """What the program's function `question` returns there; its OSError, or `CouldNotLook` without an answer."""
         ask = _Ask(program, question, given, timeout)
         with self._lock:
@@ -99,13 +99,13 @@ class RemotePython:
             raise ask.error
         return ask.told
 
-    def tell(self, program: Program, question: str, timeout: float, data: bytes, **given: Any) -> Any:
+    def tell(self, program: RemoteProgram, question: str, timeout: float, data: bytes, **given: Any) -> Any:
         """The same for one that brings data, which it reads from its standard input. It goes alone."""
         ask = _Ask(program, question, given, timeout)
         (answer,) = self._answers([ask], data)
         return self._understood(answer, ask)
 
-    def stream(self, program: Program, question: str, idle: float, **given: Any) -> Iterator[Any]:
+    def stream(self, program: RemoteProgram, question: str, idle: float, **given: Any) -> Iterator[Any]:
         """The parts of an answer that takes long, each as it comes; at most `idle` seconds pass between two of them."""
         ask = _Ask(program, question, given, idle)
         order = order_of([ask], idle, streams=True)
@@ -152,7 +152,7 @@ class RemotePython:
     def _argv(self, order: bytes) -> tuple[str, ...]:
         return (self.python, "-I", "-S", "-c", _BOOT, f"{len(order)}")
 
-    def _must_have_python(self, answer: Answer) -> None:
+    def _must_have_python(self, answer: ProcessResult) -> None:
         if answer.code in (_NOT_FOUND, _TOO_OLD):
             what = "was not found" if answer.code == _NOT_FOUND else "is too old"
             raise CouldNotLook(
@@ -160,7 +160,7 @@ class RemotePython:
                 "or name it as `python` in [scheduler]."
             )
 
-    def _must_have_run(self, answer: Answer) -> None:
+    def _must_have_run(self, answer: ProcessResult) -> None:
         self._must_have_python(answer)
         if answer.code:
             raise CouldNotLook(f"{self.road.where} gave no whole answer: {answer.complaint}. Try again.")

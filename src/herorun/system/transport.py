@@ -18,7 +18,7 @@ from typing import Protocol
 from herorun.core.durations import say_span
 from herorun.core.errors import CouldNotLook
 from herorun.core.remote_target import NAME, SshLogin
-from herorun.system.process import MOST, Answer, Lines, TooMuch, run, run_lines
+from herorun.system.process import MOST, Lines, ProcessResult, TooMuch, run, run_lines
 
 CONNECT = 15  # seconds for a new connection
 SERVER_ALIVE_INTERVAL = 10  # seconds between two signs of life
@@ -46,7 +46,7 @@ class Transport(Protocol):
     where: str  # for people
     reach: str  # "here" or "ssh"
 
-    def run(self, argv: Sequence[str], timeout: float, stdin: bytes = b"") -> Answer:
+    def run(self, argv: Sequence[str], timeout: float, stdin: bytes = b"") -> ProcessResult:
         """Run a program at the far end; `CouldNotLook` where it gave no whole answer in time."""
 
     def lines(self, argv: Sequence[str], idle: float, stdin: bytes = b"") -> Lines:
@@ -58,7 +58,7 @@ class LocalTransport:
 
     where, reach = "this machine", "here"
 
-    def run(self, argv: Sequence[str], timeout: float, stdin: bytes = b"") -> Answer:
+    def run(self, argv: Sequence[str], timeout: float, stdin: bytes = b"") -> ProcessResult:
         return run(argv, timeout, stdin=stdin)
 
     def lines(self, argv: Sequence[str], idle: float, stdin: bytes = b"") -> Lines:
@@ -78,7 +78,7 @@ class SshTransport:
         self._connect = connect
         self._argv = ssh_argv(login, connect)
 
-    def run(self, argv: Sequence[str], timeout: float, stdin: bytes = b"") -> Answer:
+    def run(self, argv: Sequence[str], timeout: float, stdin: bytes = b"") -> ProcessResult:
         """In all at most the time to connect and the timeout; what runs longer there is ended there too."""
         mark = f"herorun-{secrets.token_hex(8)}"
         command = [*self._argv, remote_command(argv, mark, timeout)]
@@ -101,7 +101,7 @@ class SshTransport:
             raise CouldNotLook(f"{self.where} {connection_error(told)}")
         return answer
 
-    def _once(self, command: Sequence[str], until: float, stdin: bytes) -> Answer:
+    def _once(self, command: Sequence[str], until: float, stdin: bytes) -> ProcessResult:
         door = _connection_slots[self.where]
         if not door.acquire(timeout=max(0.0, until - time.monotonic())):
             raise CouldNotLook(f"{self.where} gave no answer in time: other questions to it hang. Try again.")
@@ -122,7 +122,7 @@ class SshTransport:
         finally:
             door.release()
 
-    def _asked(self, ask: Callable[[], Answer], until: float) -> Answer:
+    def _asked(self, ask: Callable[[], ProcessResult], until: float) -> ProcessResult:
         """Again, a moment later, where a busy server closed the connection before anything was asked."""
         for turn in range(MAX_RETRIES):
             told = ask()
@@ -177,22 +177,22 @@ def remote_command(argv: Sequence[str], mark: str, timeout: float) -> str:
     return f"exec sh -c 'eval \"$(printf %b \"$0\")\"' '{encoded}'"
 
 
-def unframe(told: Answer, mark: str) -> Answer | None:
+def unframe(told: ProcessResult, mark: str) -> ProcessResult | None:
     """What stands between the two marks; None where one of them is missing."""
     word = re.escape(mark.encode())
     found = re.search(rb"(?:\A|\n)%s\n(.*)\n%s ([0-9]+)\n" % (word, word), told.out, re.DOTALL)
-    return Answer(int(found[2]), found[1], told.err) if found else None
+    return ProcessResult(int(found[2]), found[1], told.err) if found else None
 
 
-def between(lines: Lines, mark: bytes) -> Generator[bytes, None, tuple[Answer | None, Answer]]:
+def between(lines: Lines, mark: bytes) -> Generator[bytes, None, tuple[ProcessResult | None, ProcessResult]]:
     """The lines between the two marks. Returns the program's answer, None without the second mark, and ssh's own."""
     opened, code = False, None
     while True:
         try:
             line = next(lines)
         except StopIteration as end:
-            ssh: Answer = end.value
-            return (None if code is None else Answer(code, b"", ssh.err)), ssh
+            ssh: ProcessResult = end.value
+            return (None if code is None else ProcessResult(code, b"", ssh.err)), ssh
         if line == mark:
             opened = True
         elif opened and (found := re.fullmatch(mark + rb" ([0-9]+)", line)):
@@ -221,7 +221,7 @@ _REASONS = (  # what ssh says, and what it means to whoever reads it
 )
 
 
-def connection_error(told: Answer) -> str:
+def connection_error(told: ProcessResult) -> str:
     """Why there is no whole answer, from what ssh said; for people, after the name of the host."""
     said = told.complaint
     text = told.err.decode("utf-8", "backslashreplace")

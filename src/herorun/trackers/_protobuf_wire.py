@@ -6,7 +6,7 @@ from collections.abc import Iterator
 VARINT, EIGHT, BYTES, FOUR = 0, 1, 2, 5  # wire types
 
 
-class Malformed(ValueError):
+class MalformedMessage(ValueError):
     """These bytes are no message."""
 
 
@@ -17,7 +17,7 @@ def varint(data: bytes, at: int) -> tuple[int, int]:
     value = shift = 0
     while True:
         if at >= len(data) or shift > 63:
-            raise Malformed("a number without end")
+            raise MalformedMessage("a number without end")
         byte = data[at]
         at += 1
         value |= (byte & 0x7F) << shift
@@ -42,9 +42,9 @@ def fields(data: bytes) -> Iterator[tuple[int, int, int, bytes]]:
         elif kind in (EIGHT, FOUR):
             end = at + (8 if kind == EIGHT else 4)
         if end == at and kind != BYTES:
-            raise Malformed("a field of no known kind")
+            raise MalformedMessage("a field of no known kind")
         if end > size or not number:
-            raise Malformed("a field beyond the end")
+            raise MalformedMessage("a field beyond the end")
         yield number, kind, 0, data[at:end]
         at = end
 

@@ -27,7 +27,7 @@ _SAMPLE = 1024  # bytes at either end of what was read, by which a file is known
 
 
 @dataclass(frozen=True)
-class Mark:
+class ReadPosition:
     """How far one file was read: always the end of something whole."""
 
     offset: int = 0  # bytes
@@ -49,7 +49,7 @@ class Batch:
 
 
 class Reader(Protocol):
-    def __call__(self, file: BinaryIO, name: str, mark: Mark, batch: Batch) -> Mark:
+    def __call__(self, file: BinaryIO, name: str, mark: ReadPosition, batch: Batch) -> ReadPosition:
         """Read on from the mark until the batch is full or nothing whole is left; return how far it came."""
 
 
@@ -67,7 +67,9 @@ def open_here(path: Path, offset: int) -> tuple[BinaryIO, float]:
 class _Opened:
     """One file at a time: a source of one file, which may lie far away, is opened once a read."""
 
-    def __init__(self, files: Mapping[str, Path], marks: Mapping[str, Mark], open_file: Opener) -> None:
+    def __init__(
+        self, files: Mapping[str, Path], marks: Mapping[str, ReadPosition], open_file: Opener
+    ) -> None:
         self._files, self._marks, self._open = files, marks, open_file
         self._name = ""
         self._found: tuple[BinaryIO, float] | None = None
@@ -76,7 +78,7 @@ class _Opened:
         if self._found is None or self._name != name:
             self.close()
             self._name = name
-            self._found = self._open(self._files[name], self._marks.get(name, Mark()).offset)
+            self._found = self._open(self._files[name], self._marks.get(name, ReadPosition()).offset)
         return self._found
 
     def close(self) -> None:
@@ -98,7 +100,7 @@ def read_growing(
             file, seconds = opened(name)
             changed = max(changed, seconds)
             if not batch.is_full():
-                mark = marks.get(name, Mark())
+                mark = marks.get(name, ReadPosition())
                 reached = read_on(file, name, mark, batch)
                 batch.size += reached.offset - mark.offset
                 marks[name] = replace(reached, sample=_sample(file, reached.offset))
@@ -140,7 +142,7 @@ def skip_hole(file: BinaryIO) -> int | None:
     return None if after is None else after - at
 
 
-def _is_same(opened: _Opened, files: Mapping[str, Path], known: Mapping[str, Mark] | None) -> bool:
+def _is_same(opened: _Opened, files: Mapping[str, Path], known: Mapping[str, ReadPosition] | None) -> bool:
     """Whether the files are still what the marks were made on: at least one is there, and none is another.
 
     The content decides and not the inode: a copy that is synced again has a new inode and the same rows.
@@ -161,14 +163,17 @@ def _sample(file: BinaryIO, offset: int) -> str:
     return digest.hexdigest()[:16]
 
 
-def _written(marks: Mapping[str, Mark]) -> str:
+def _written(marks: Mapping[str, ReadPosition]) -> str:
     return json.dumps([[name, mark.offset, mark.note, mark.sample] for name, mark in marks.items()])
 
 
-def _marks(cursor: str) -> Mapping[str, Mark] | None:
+def _marks(cursor: str) -> Mapping[str, ReadPosition] | None:
     """What a cursor says; None for one that this module did not write."""
     try:
-        told = {name: Mark(offset, note, sample) for name, offset, note, sample in json.loads(cursor or "[]")}
+        told = {
+            name: ReadPosition(offset, note, sample)
+            for name, offset, note, sample in json.loads(cursor or "[]")
+        }
     except (ValueError, TypeError):
         return None
     sound = all(type(mark.offset) is int and mark.offset >= 0 for mark in told.values())

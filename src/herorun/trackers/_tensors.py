@@ -3,7 +3,16 @@
 import struct
 from collections.abc import Iterator
 
-from herorun.trackers._protobuf_wire import BYTES, EIGHT, FOUR, VARINT, Malformed, fields, signed, varint
+from herorun.trackers._protobuf_wire import (
+    BYTES,
+    EIGHT,
+    FOUR,
+    VARINT,
+    MalformedMessage,
+    fields,
+    signed,
+    varint,
+)
 
 _DTYPE, _SHAPE, _CONTENT, _HALF = 1, 2, 4, 13  # of TensorProto
 _BFLOAT16, _HALF_FLOAT = 14, 19
@@ -65,7 +74,7 @@ def _listed(number: int, kind: int, value: int, raw: bytes, dtype: int) -> list[
 
 def _fitting(number: int, raw: bytes) -> bytes:
     if len(raw) % struct.calcsize(_LISTS[number]):
-        raise Malformed("a list that ends in the middle of a number")
+        raise MalformedMessage("a list that ends in the middle of a number")
     return raw
 
 
@@ -76,7 +85,7 @@ def _half(bits: int, dtype: int) -> float:
 
 def _bfloat16(raw: bytes) -> float:
     if len(raw) != 2:
-        raise Malformed("a number of the wrong size")
+        raise MalformedMessage("a number of the wrong size")
     return float(struct.unpack("<f", b"\0\0" + raw)[0])
 
 

@@ -11,17 +11,17 @@ from typing import Any
 
 from herorun.core.evidence import TrackerState
 from herorun.trackers._leveldb_log import BLOCK, records
-from herorun.trackers._protobuf_wire import Malformed
+from herorun.trackers._protobuf_wire import MalformedMessage
 from herorun.trackers._tail_reader import open_regular
 from herorun.trackers._wandb_records import CONFIG, EXIT, HISTORY, RUN, kind_of, row_of
-from herorun.trackers._wandb_run import RunRecord, config_items, exit_code_of, run_of
+from herorun.trackers._wandb_run import WandbRun, config_items, exit_code_of, run_of
 
 _BEGINNING = 4 << 20  # bytes; W&B writes what configures a run before its first row
 _END = 8 * BLOCK
 
 
 @dataclass(frozen=True)
-class Glance:
+class WandbEdges:
     """A run as its newest log tells it."""
 
     state: TrackerState
@@ -40,18 +40,18 @@ class Beginning:
 
 
 @dataclass(frozen=True)
-class End:
+class WandbExit:
     exit_code: int | None = None
     last_step: int | None = None
 
 
-def glance_of(logs: Sequence[Path]) -> Glance:
+def glance_of(logs: Sequence[Path]) -> WandbEdges:
     """The newest log's word; an older one's only for the last step, where the newest has no row yet."""
     newest = logs[-1]
     begun, ended = beginning_of(newest), end_of(newest)
     steps = (end_of(log).last_step for log in reversed(logs))
     changed = datetime.fromtimestamp(os.stat(newest).st_mtime, UTC)
-    return Glance(
+    return WandbEdges(
         _state(ended.exit_code),
         begun.id,
         begun.display_name,
@@ -69,7 +69,7 @@ def _state(exit_code: int | None) -> TrackerState:
 
 def beginning_of(log: Path) -> Beginning:
     """Who the run is and how it is configured, as far as that was written before its first rows."""
-    run = RunRecord()
+    run = WandbRun()
     config: dict[str, Any] = {}
     for end, kind, content in _records(log, 0):
         if kind == RUN:
@@ -83,7 +83,7 @@ def beginning_of(log: Path) -> Beginning:
     return Beginning(run.id, run.display_name, config)
 
 
-def end_of(log: Path) -> End:
+def end_of(log: Path) -> WandbExit:
     """How the process ended, if it did, and the last step that it logged: looked for from the end."""
     size, back = log.stat().st_size, _END
     while True:
@@ -94,7 +94,7 @@ def end_of(log: Path) -> End:
         back *= 8
 
 
-def _end_from(log: Path, begin: int) -> End:
+def _end_from(log: Path, begin: int) -> WandbExit:
     """From a block's first byte on; what began in an earlier block is passed over there."""
     exit_code, history = None, b""
     for _, kind, content in _records(log, begin):
@@ -103,7 +103,7 @@ def _end_from(log: Path, begin: int) -> End:
         elif kind == HISTORY:
             history = content
     row = row_of(history, "") if history else None
-    return End(exit_code, row.step if row else None)
+    return WandbExit(exit_code, row.step if row else None)
 
 
 def _records(log: Path, offset: int) -> Iterator[tuple[int, int, bytes]]:
@@ -111,7 +111,7 @@ def _records(log: Path, offset: int) -> Iterator[tuple[int, int, bytes]]:
         for end, record in records(file, offset):
             try:
                 yield end, *kind_of(record or b"")
-            except Malformed:
+            except MalformedMessage:
                 continue
 
 

@@ -13,7 +13,7 @@ from herorun.trackers._protobuf_wire import (
     BYTES,
     EIGHT,
     VARINT,
-    Malformed,
+    MalformedMessage,
     double,
     fields,
     signed,
@@ -149,7 +149,7 @@ def _from_json(name: str, raw: bytes) -> Iterator[tuple[str, float]]:
     try:
         yield from numbers_in(name, raw)
     except ValueError:
-        raise Malformed("a value that is not JSON") from None
+        raise MalformedMessage("a value that is not JSON") from None
 
 
 def _text(raw: bytes) -> str:

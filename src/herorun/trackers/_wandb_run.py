@@ -12,7 +12,7 @@ _KEY, _NESTED, _VALUE = 1, 2, 16  # of ConfigItem
 
 
 @dataclass(frozen=True)
-class RunRecord:
+class WandbRun:
     """What the log says of its run at its beginning."""
 
     id: str = ""
@@ -20,9 +20,9 @@ class RunRecord:
     config: bytes = b""  # a ConfigRecord
 
 
-def run_of(content: bytes) -> RunRecord:
+def run_of(content: bytes) -> WandbRun:
     told = {number: raw for number, kind, _, raw in fields(content) if kind == BYTES}
-    return RunRecord(
+    return WandbRun(
         _text(told.get(_RUN_ID, b"")), _text(told.get(_DISPLAY_NAME, b"")), told.get(_CONFIG, b"")
     )
 

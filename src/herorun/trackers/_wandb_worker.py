@@ -22,7 +22,7 @@ FIRST_PAGE = 50  # and first
 KEY_NUMBERS = 50  # of a summary
 
 
-class Refused(Exception):
+class WandbRefused(Exception):
     """W&B answered, and the answer is no run: which kind of no, and in what words."""
 
     def __init__(self, kind: str, why: str) -> None:
@@ -66,7 +66,7 @@ def answered(question: Mapping[str, Any]) -> dict[str, Any]:
     asked: Callable[[Any, Mapping[str, Any]], dict[str, Any]] = _rows if "start" in question else _identity
     try:
         return asked(_api(question), question)
-    except Refused as no:
+    except WandbRefused as no:
         return {no.kind: str(no)}
     except Exception as error:
         return _fault(error)
@@ -112,7 +112,7 @@ def _namesakes(api: Any, question: Mapping[str, Any]) -> list[str]:
     try:
         some = [run for _, run in zip(range(NAMESAKES), found, strict=False)]
     except ValueError as error:
-        raise Refused("no_project", str(error)) from None
+        raise WandbRefused("no_project", str(error)) from None
     return sorted(run.id for run in some if run.name == name and run.id != question["id"])
 
 

@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from herorun.core.ports import Place, Row, Rows, Tracker
 from herorun.core.remote_target import RemoteTarget
 from herorun.trackers._open_remote import file_path, opener
-from herorun.trackers._tail_reader import MOST_ZEROS, Batch, Mark, read_growing, skip_hole
+from herorun.trackers._tail_reader import MOST_ZEROS, Batch, ReadPosition, read_growing, skip_hole
 from herorun.trackers.json_rows import STEP_KEYS, Unusable, parse_row
 
 LONGEST_LINE = 16 << 20
@@ -52,7 +52,9 @@ class JsonLines:
         return read_growing({self._shown: self._path}, cursor, read_on, self._open)
 
 
-def _read_on(step_keys: tuple[str, ...], file: BinaryIO, name: str, mark: Mark, batch: Batch) -> Mark:
+def _read_on(
+    step_keys: tuple[str, ...], file: BinaryIO, name: str, mark: ReadPosition, batch: Batch
+) -> ReadPosition:
     """The mark's note is how many lines were read."""
     reached, number = mark.offset, int(mark.note) if mark.note.isdecimal() else 0
     file.seek(reached)
@@ -65,7 +67,7 @@ def _read_on(step_keys: tuple[str, ...], file: BinaryIO, name: str, mark: Mark, 
             batch.problems.append(f"{name}:{number}: {why}")
         if batch.is_full(reached - mark.offset):
             break
-    return Mark(reached, str(number))
+    return ReadPosition(reached, str(number))
 
 
 def _lines(file: BinaryIO) -> Iterator[tuple[int, bytes | None]]:

@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from herorun.core.ports import Place, Row, Rows, Tracker
 from herorun.trackers._open_remote import local_path
-from herorun.trackers._tail_reader import Batch, Mark, read_growing, skip_hole
+from herorun.trackers._tail_reader import Batch, ReadPosition, read_growing, skip_hole
 from herorun.trackers.json_rows import Unusable, parse_row
 
 LONGEST_LINE = 16 << 20
@@ -61,7 +61,7 @@ class LevanterLog:
         return {name: folder / name for name in sorted(names, key=_natural)}
 
 
-def _read_on(file: BinaryIO, name: str, mark: Mark, batch: Batch) -> Mark:
+def _read_on(file: BinaryIO, name: str, mark: ReadPosition, batch: Batch) -> ReadPosition:
     reached, note = mark.offset, mark.note
     file.seek(reached)
     for size, line in _lines(file):
@@ -74,7 +74,7 @@ def _read_on(file: BinaryIO, name: str, mark: Mark, batch: Batch) -> Mark:
             batch.problems.append(f"{name}, before byte {reached}: {why}")
         if batch.is_full(reached - mark.offset):
             break
-    return Mark(reached, note)
+    return ReadPosition(reached, note)
 
 
 def _row(line: bytes, attempt: str, bar: bool) -> Row | None:

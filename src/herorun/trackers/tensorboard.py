@@ -16,8 +16,8 @@ from pydantic import BaseModel, ConfigDict, Field
 from herorun.core.ports import Place, Row, Rows, Tracker
 from herorun.trackers._events import Event, event_of
 from herorun.trackers._open_remote import local_path
-from herorun.trackers._protobuf_wire import Malformed
-from herorun.trackers._tail_reader import Batch, Mark, read_growing
+from herorun.trackers._protobuf_wire import MalformedMessage
+from herorun.trackers._tail_reader import Batch, ReadPosition, read_growing
 from herorun.trackers._tfrecord import records
 
 _MARK = ".tfevents."
@@ -58,27 +58,27 @@ class TensorBoard:
         return {name: self._path / name for name in names}
 
 
-def _read_on(first: str, file: BinaryIO, name: str, mark: Mark, batch: Batch) -> Mark:
+def _read_on(first: str, file: BinaryIO, name: str, mark: ReadPosition, batch: Batch) -> ReadPosition:
     row = _OpenRow(name, bool(mark.note))
     reached = mark.offset
     for end, record in records(file, mark.offset):
         finished = None
         try:
             if record is None:
-                raise Malformed("a damaged event")
+                raise MalformedMessage("a damaged event")
             finished = row.add(event_of(record), reached)
-        except Malformed as why:
+        except MalformedMessage as why:
             batch.problems.append(f"{name}, before byte {end}: {why}")
         if finished:
             batch.rows.append(finished)
             if batch.is_full(reached - mark.offset):
-                return Mark(row.begins, _note(row.told_before))
+                return ReadPosition(row.begins, _note(row.told_before))
         reached = end
     if row.is_doubtful and name != first:
-        return Mark(row.begins)  # what follows will tell
+        return ReadPosition(row.begins)  # what follows will tell
     if last := row.close():
         batch.rows.append(last)
-    return Mark(reached, _note(row.told))
+    return ReadPosition(reached, _note(row.told))
 
 
 def _note(told: bool) -> str:

@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 from pydantic import BaseModel, ConfigDict, Field
 
 from herorun.core.contract import Duration
-from herorun.core.doctor_report import Fit, Part
+from herorun.core.doctor_report import DoctorPart, Fit
 from herorun.core.errors import CouldNotLook, in_words
 from herorun.core.evidence import TrackerIdentity, TrackerState
 from herorun.core.identity.fork import fork_point
@@ -92,7 +92,7 @@ class Wandb:
         except OTHER_FORM as error:
             return TrackerIdentity(TrackerState.UNREACHABLE, _unreadable(error), self._options.id)
 
-    def examine(self) -> tuple[Part, ...]:
+    def examine(self) -> tuple[DoctorPart, ...]:
         """Whether W&B's client would find a key. Nothing of it is read but that it is there."""
         host = (
             urlsplit(
@@ -102,7 +102,7 @@ class Wandb:
         )
         name = f"wandb, key for {host}"
         if os.environ.get("WANDB_API_KEY"):
-            return (Part("tracker", name, Fit.WORKS, "WANDB_API_KEY is set"),)
+            return (DoctorPart("tracker", name, Fit.WORKS, "WANDB_API_KEY is set"),)
         try:
             found = netrc(os.environ.get("NETRC")).authenticators(host)
         except FileNotFoundError:
@@ -111,11 +111,13 @@ class Wandb:
             # the error of a line that is none quotes it, and it may be the key
             why = in_words(error) if isinstance(error, OSError) else f"around its line {error.lineno}"
             told = f"WANDB_API_KEY is not set, and the netrc file cannot be read: {why}"
-            return (Part("tracker", name, Fit.UNSEEN, told),)
+            return (DoctorPart("tracker", name, Fit.UNSEEN, told),)
         if found:
-            return (Part("tracker", name, Fit.WORKS, "it stands in the netrc file"),)
+            return (DoctorPart("tracker", name, Fit.WORKS, "it stands in the netrc file"),)
         fix = "`wandb login`, or export WANDB_API_KEY."
-        return (Part("tracker", name, Fit.BROKEN, "neither WANDB_API_KEY nor a netrc file has one", fix),)
+        return (
+            DoctorPart("tracker", name, Fit.BROKEN, "neither WANDB_API_KEY nor a netrc file has one", fix),
+        )
 
     def read(self, cursor: str) -> Rows:
         """All rows from the step on that the cursor names; a run that was made anew is read from its start."""

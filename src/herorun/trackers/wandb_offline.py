@@ -16,8 +16,8 @@ from herorun.core.evidence import TrackerIdentity, TrackerState
 from herorun.core.ports import Place, Rows, Tracker
 from herorun.trackers._leveldb_log import records
 from herorun.trackers._open_remote import local_path
-from herorun.trackers._protobuf_wire import Malformed
-from herorun.trackers._tail_reader import Batch, Mark, read_growing
+from herorun.trackers._protobuf_wire import MalformedMessage
+from herorun.trackers._tail_reader import Batch, ReadPosition, read_growing
 from herorun.trackers._wandb_edges import beginning_of, glance_of
 from herorun.trackers._wandb_records import HISTORY, kind_of, row_of
 
@@ -70,7 +70,7 @@ class WandbOffline:
         try:
             glance = glance_of(list(logs.values()))
             namesakes = self._namesakes(glance.id)
-        except (OSError, Malformed) as error:
+        except (OSError, MalformedMessage) as error:
             return TrackerIdentity(
                 TrackerState.UNREACHABLE, f"its log could not be read: {error}", self._id or ""
             )
@@ -137,21 +137,21 @@ def _log_in(folder: Path) -> Path | None:
     return folder / min(names) if names else None
 
 
-def _read_on(file: BinaryIO, name: str, mark: Mark, batch: Batch) -> Mark:
+def _read_on(file: BinaryIO, name: str, mark: ReadPosition, batch: Batch) -> ReadPosition:
     attempt, reached = name.partition("/")[0], mark.offset
     for end, record in records(file, mark.offset):
         try:
             if record is None:
-                raise Malformed("a damaged record")
+                raise MalformedMessage("a damaged record")
             kind, content = kind_of(record)
             row = row_of(content, attempt) if kind == HISTORY else None
             if row:
                 batch.rows.append(row)
             elif kind == HISTORY:
-                raise Malformed("a row without a step")
-        except Malformed as why:
+                raise MalformedMessage("a row without a step")
+        except MalformedMessage as why:
             batch.problems.append(f"{name}, before byte {end}: {why}")
         reached = end
         if batch.is_full(end - mark.offset):
             break
-    return Mark(reached)
+    return ReadPosition(reached)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from herorun.core.adhoc_jobs.spec import FORMS, Facts, missing, must_be_id, must_be_whole
+from herorun.core.adhoc_jobs.spec import FORMS, JobSpec, missing, must_be_id, must_be_whole
 from herorun.core.contract import SLUG
 from herorun.core.errors import WrongUse
 
@@ -10,19 +10,19 @@ from herorun.core.errors import WrongUse
 @pytest.mark.parametrize(
     ("facts", "lacking"),
     [
-        (Facts("", ""), ("--job", "--scheduler")),
-        (Facts("/ada/x", "iris"), ("--config",)),
-        (Facts("ray-run-1", "ray"), ("--cluster", "--experiment")),
-        (Facts("4711", "slurm"), ()),
+        (JobSpec("", ""), ("--job", "--scheduler")),
+        (JobSpec("/ada/x", "iris"), ("--config",)),
+        (JobSpec("ray-run-1", "ray"), ("--cluster", "--experiment")),
+        (JobSpec("4711", "slurm"), ()),
     ],
 )
-def test_what_the_seed_requires_and_nobody_gave_is_named(facts: Facts, lacking: tuple[str, ...]) -> None:
+def test_what_the_seed_requires_and_nobody_gave_is_named(facts: JobSpec, lacking: tuple[str, ...]) -> None:
     assert missing(facts) == lacking
 
 
 def test_all_that_is_missing_stands_in_one_sentence() -> None:
     with pytest.raises(WrongUse) as error:
-        must_be_whole(Facts("x", "ray"))
+        must_be_whole(JobSpec("x", "ray"))
     assert str(error.value) == "To watch a job without a contract, --cluster and --experiment are missing."
 
 
@@ -69,6 +69,6 @@ def test_a_scheduler_whose_jobs_have_no_ids_of_their_own_is_refused_by_name() ->
 
 @pytest.mark.parametrize("kind", sorted(FORMS))
 def test_a_jobs_slug_is_a_slug_and_another_on_another_cluster(kind: str) -> None:
-    facts = [Facts("/A.b/" + "long_" * 30, kind, host=host) for host in ("one", "two")]
+    facts = [JobSpec("/A.b/" + "long_" * 30, kind, host=host) for host in ("one", "two")]
     assert all(SLUG.fullmatch(each.slug) for each in facts)
     assert facts[0].slug != facts[1].slug

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from curves import CALM, NAN, curve, values
 from herorun.core.backtest import curve as backtest
-from herorun.core.backtest.curve import GIVEN, Backtest, judging
+from herorun.core.backtest.curve import GIVEN, CurveBacktest, judging
 from herorun.core.check import Gate, Topic
 from herorun.core.detectors import Names
 from herorun.core.evidence import Job, Metrics
@@ -18,7 +18,7 @@ CHECKS = judging(checks(Gate.HEALTH))
 
 
 def fired(rows, **told):
-    return [(a.check, a.row, a.until_row) for a in Backtest(CHECKS, **told).run(rows)]
+    return [(a.check, a.row, a.until_row) for a in CurveBacktest(CHECKS, **told).run(rows)]
 
 
 def test_a_calm_curve_fires_nothing():
@@ -70,7 +70,7 @@ def test_a_gradient_norm_must_fail_ten_times_in_a_row():
 
 
 def test_an_alert_has_its_step_and_its_words():
-    (alert, *_) = Backtest(CHECKS).run(curve(*CALM, *[3.2] * 12, first=1000, gap=5))
+    (alert, *_) = CurveBacktest(CHECKS).run(curve(*CALM, *[3.2] * 12, first=1000, gap=5))
 
     assert (alert.severity, alert.topic, alert.step) == ("critical", Topic.METRIC, 1000 + 5 * alert.row)
     assert alert.message.startswith("loss up to 1.6 times the expected 2")

@@ -1,6 +1,6 @@
 import pytest
 
-from herorun.core.backtest.curve import Fired
+from herorun.core.backtest.curve import FiredAlert
 from herorun.core.backtest.score import Label, Score
 from herorun.core.check import Topic
 
@@ -8,7 +8,7 @@ STEPS = list(range(0, 1000, 10))
 
 
 def an_alert(row, severity="critical", topic=Topic.METRIC):
-    return Fired("loss-spike", severity, topic, "loss", row, STEPS[row], None, "")
+    return FiredAlert("loss-spike", severity, topic, "loss", row, STEPS[row], None, "")
 
 
 def scored(label, *alerts):

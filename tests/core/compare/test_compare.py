@@ -7,7 +7,7 @@ import pytest
 from herorun.core.compare.gate import parse_gate
 from herorun.core.compare.join import pair
 from herorun.core.compare.operand import Side, unexercised
-from herorun.core.compare.verdict import Answer, compare
+from herorun.core.compare.verdict import ComparisonAnswer, compare
 
 STEPS = range(100)
 FLAT = dict.fromkeys(STEPS, 2.0)
@@ -26,15 +26,15 @@ def answer(gate, loss, window=(None, None), **told):
 @pytest.mark.parametrize(
     ("gate", "loss", "wanted"),
     [
-        ("loss mean <= +0.5%", WORSE, Answer.GO),  # one bad step of a hundred is 0.25 % of the mean
-        ("loss mean <= 0.004", WORSE, Answer.NO_GO),
-        ("loss largest <= 20%", WORSE, Answer.NO_GO),
-        ("loss largest within 0.5", WORSE, Answer.GO),
-        ("loss median within 0", WORSE, Answer.GO),
-        ("loss largest >= -1%", WORSE, Answer.GO),  # a rise is no fall
-        ("loss mean >= +1%", FLAT, Answer.NO_GO),
-        ("loss mean <= 1e9", {**FLAT, 7: math.nan}, Answer.NO_GO),
-        ("router/z_loss mean <= 0", FLAT, Answer.UNKNOWN),
+        ("loss mean <= +0.5%", WORSE, ComparisonAnswer.GO),  # one bad step of a hundred is 0.25 % of the mean
+        ("loss mean <= 0.004", WORSE, ComparisonAnswer.NO_GO),
+        ("loss largest <= 20%", WORSE, ComparisonAnswer.NO_GO),
+        ("loss largest within 0.5", WORSE, ComparisonAnswer.GO),
+        ("loss median within 0", WORSE, ComparisonAnswer.GO),
+        ("loss largest >= -1%", WORSE, ComparisonAnswer.GO),  # a rise is no fall
+        ("loss mean >= +1%", FLAT, ComparisonAnswer.NO_GO),
+        ("loss mean <= 1e9", {**FLAT, 7: math.nan}, ComparisonAnswer.NO_GO),
+        ("router/z_loss mean <= 0", FLAT, ComparisonAnswer.UNKNOWN),
     ],
 )
 def test_a_gate_has_a_direction_and_a_size(gate, loss, wanted):
@@ -50,7 +50,7 @@ def test_what_is_no_gate(text):
 
 
 def test_without_a_gate_nothing_is_judged():
-    assert compare(a_side(), a_side("b", WORSE)).answer is Answer.UNJUDGED
+    assert compare(a_side(), a_side("b", WORSE)).answer is ComparisonAnswer.UNJUDGED
 
 
 def test_the_differences_are_b_less_a():
@@ -70,7 +70,7 @@ def test_steps_of_one_alone_are_counted_and_not_paired():
 def test_where_a_is_broken_b_is_not_judged():
     told = compare(a_side(loss={**FLAT, 3: math.inf}), a_side("b"), [parse_gate("loss largest within 0")])
 
-    assert told.answer is Answer.GO
+    assert told.answer is ComparisonAnswer.GO
     assert told.metrics[0].broken_a == 1 and any("not judged" in note for note in told.notes)
 
 
@@ -82,8 +82,8 @@ def test_a_difference_from_nothing_is_more_than_any_percentage():
 
 
 def test_a_window_that_b_has_not_reached_is_no_go_and_no_no_go():
-    assert answer("loss mean within 1%", FLAT, window=(0, 200)) is Answer.UNKNOWN
-    assert answer("loss mean <= -1%", FLAT, window=(0, 200)) is Answer.NO_GO  # broken already
+    assert answer("loss mean within 1%", FLAT, window=(0, 200)) is ComparisonAnswer.UNKNOWN
+    assert answer("loss mean <= -1%", FLAT, window=(0, 200)) is ComparisonAnswer.NO_GO  # broken already
 
 
 def test_the_last_row_before_the_window_ends_is_its_end():
@@ -92,13 +92,13 @@ def test_the_last_row_before_the_window_ends_is_its_end():
     told = compare(
         a_side(loss=every_ten), a_side("b", every_ten), [parse_gate("loss mean within 1%")], window=(0, 95)
     )
-    assert told.answer is Answer.GO
+    assert told.answer is ComparisonAnswer.GO
 
 
 def test_curves_without_a_common_step():
     told = compare(a_side(), a_side("b", {500: 2.0}))
 
-    assert told.answer is Answer.UNKNOWN and "no step is in both" in told.notes[0]
+    assert told.answer is ComparisonAnswer.UNKNOWN and "no step is in both" in told.notes[0]
 
 
 def test_each_side_has_its_own_name_for_the_loss():

@@ -8,7 +8,7 @@ import pytest
 from builders import NOON, a_row
 from curves import CALM, curve, folded, found, spikes, summarise, values
 from herorun.core.detectors.baseline import RATE
-from herorun.core.detectors.loss import Loss, judge
+from herorun.core.detectors.loss import LossState, judge
 from herorun.core.detectors.reorder import WAITING
 
 
@@ -119,7 +119,7 @@ def test_the_wall_clock_is_judged_by_half_hours_and_after_four_of_them(fast, cou
 
 @pytest.mark.parametrize(("value", "moves"), [(6.0, 3), (2.2, None)])
 def test_one_value_moves_the_trend_by_three_times_the_noise_at_most(value, moves):
-    state = Loss()
+    state = LossState()
     for step in range(200):
         judge(state, step, 2.0 * math.exp(0.05 * (-1) ** step), True, False, False)
     level, scale = state.trend.level, state.trend.scale
@@ -130,7 +130,7 @@ def test_one_value_moves_the_trend_by_three_times_the_noise_at_most(value, moves
 
 
 def test_one_value_moves_the_smoothed_level_by_four_times_the_noise_at_most():
-    state = Loss()
+    state = LossState()
     for step in range(200):
         judge(state, step, 2.0 * math.exp(0.05 * (-1) ** step), True, False, False)
     smooth = state.smooth

@@ -8,7 +8,7 @@ import pytest
 
 from builders import a_row
 from herorun import discover
-from herorun.core.backtest.curve import Backtest, judging
+from herorun.core.backtest.curve import CurveBacktest, judging
 from herorun.core.check import Gate
 from made_curves import BREAK, NAN, clean, rows_of
 
@@ -19,7 +19,7 @@ SEEDS = range(6)
 
 
 def alerts(rows, severity="critical"):
-    return [alert for alert in Backtest(CHECKS).run(rows) if alert.severity == severity]
+    return [alert for alert in CurveBacktest(CHECKS).run(rows) if alert.severity == severity]
 
 
 def steady(seed, **told):

@@ -7,12 +7,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from builders import NOON, ROOT
-from herorun.core.alert import Alert
-from herorun.core.alert import State as AlertState
+from herorun.core.alert import Alert, AlertState
 from herorun.core.event import CheckedIn, Decided, Done, Launched, Launching, Ordered, Word
 from herorun.core.evidence import End, JobState
 from herorun.core.goodput.instances import micros
-from herorun.core.goodput.states import SECOND, State, Timeline
+from herorun.core.goodput.states import SECOND, Timeline, WallTimeState
 from herorun.core.goodput.timeline import Beat
 from herorun.core.goodput.totals import goodput
 from herorun.core.recovery.classify import Cause, Ending
@@ -122,8 +121,16 @@ def test_what_a_crash_cost():
 
     assert (told.lost, told.reached, told.lost_unknown) == (20, 119, 0)
     assert told.interruptions == {Cause.INFRA: 1}
-    assert told.between_failures == told.wall - told.states[State.QUEUED] - told.states[State.DOWN]
-    held = told.wall - told.states[State.QUEUED] - told.states[State.DOWN] - told.states[State.UNKNOWN]
+    assert (
+        told.between_failures
+        == told.wall - told.states[WallTimeState.QUEUED] - told.states[WallTimeState.DOWN]
+    )
+    held = (
+        told.wall
+        - told.states[WallTimeState.QUEUED]
+        - told.states[WallTimeState.DOWN]
+        - told.states[WallTimeState.UNKNOWN]
+    )
     assert told.all_hours.least == pytest.approx(held * 8 / 3600)
     assert told.money.least == pytest.approx(held * 8 / 3600 * 2)
 
@@ -164,7 +171,7 @@ def test_a_long_gap_before_a_row_of_an_eval_is_taken_for_it_and_said():
     rows = [*steps(11, 1, 20), a_beat(91, 21, evaluated=True), *steps(92, 22, 9)]
     told = goodput([*launch(1, 0), success(1, 100)], rows)
 
-    assert told.states[State.EVAL] == 60
+    assert told.states[WallTimeState.EVAL] == 60
     assert any("inferred" in note for note in told.notes)
 
 
@@ -218,11 +225,11 @@ def test_nothing_was_launched():
 
 def test_a_timeline_never_goes_back():
     line = Timeline(0)
-    line.upto(5, State.INIT)
-    line.upto(3, State.DOWN)
-    line.upto(7, State.INIT)
+    line.upto(5, WallTimeState.INIT)
+    line.upto(3, WallTimeState.DOWN)
+    line.upto(7, WallTimeState.INIT)
 
-    assert [(s.state, s.since, s.until) for s in line.stretches] == [(State.INIT, 0, 7)]
+    assert [(s.state, s.since, s.until) for s in line.stretches] == [(WallTimeState.INIT, 0, 7)]
 
 
 SECONDS = st.floats(-50, 500, allow_nan=False)

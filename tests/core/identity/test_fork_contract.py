@@ -5,7 +5,7 @@ import pytest
 from builders import a_contract
 from herorun.core.contract import contract_from
 from herorun.core.errors import WrongUse
-from herorun.core.identity.fork_contract import Asked, forked, leftovers, same_identity
+from herorun.core.identity.fork_contract import ForkRequest, forked, leftovers, same_identity
 from herorun.core.identity.tracker_rewind import after_rollback
 
 PARENT = a_contract()
@@ -13,7 +13,7 @@ PARENT = a_contract()
 
 def fork_of(parent, **told):
     return forked(
-        parent, Asked(**{"slug": "tiny-b", "start": "/data/tiny/step-100", "reason": "fp8", **told})
+        parent, ForkRequest(**{"slug": "tiny-b", "start": "/data/tiny/step-100", "reason": "fp8", **told})
     )
 
 

@@ -6,20 +6,20 @@ from typing import Any
 
 import pytest
 
-from herorun.core.patrol.advice import State, Told, Ways
+from herorun.core.patrol.advice import PatrolAdvice, PatrolState, Ways
 from herorun.core.patrol.observation import (
     Alive,
     Before,
     Blind,
     ChainSeen,
+    CommandOutput,
     Copy,
     Count,
+    DiskRoom,
     Gpu,
-    Look,
-    Memory,
+    HostObservation,
+    MemoryUse,
     Own,
-    Result,
-    Room,
 )
 from herorun.core.patrol.summary_line import line_of, movement_of
 from herorun.core.patrol.table import decide
@@ -30,17 +30,17 @@ WAYS = Ways("RESUME", "CHAIN", (("/data/set", "RSYNC"),), "REMOVE")
 GIB = 1 << 30
 
 
-def a_look(**changes: Any) -> Look:
-    healthy = Look(
+def a_look(**changes: Any) -> HostObservation:
+    healthy = HostObservation(
         NOW,
         "tiny-1",
         "box1",
         Alive.YES,
         log=Own("step 120 loss 2.1", 120, size=4000, age=3.0),
-        disks={"/data": Room(500 * GIB, 1000 * GIB, 900, 1000)},
+        disks={"/data": DiskRoom(500 * GIB, 1000 * GIB, 900, 1000)},
         newest=30.0,
         gpus=(Gpu("0", 91.0), Gpu("1", 89.0)),
-        memory=Memory(40 * GIB, 100 * GIB, 0.4, 0),
+        memory=MemoryUse(40 * GIB, 100 * GIB, 0.4, 0),
         load=8.0,
         cpus=16,
         began=BEGAN,
@@ -48,23 +48,23 @@ def a_look(**changes: Any) -> Look:
     return replace(healthy, **changes)
 
 
-def rows(look: Look, before: Before | None = None) -> list[str]:
+def rows(look: HostObservation, before: Before | None = None) -> list[str]:
     return [each.row for each in decide(look, WAYS, before).advice]
 
 
-def advice(look: Look, row: str, before: Before | None = None) -> Any:
+def advice(look: HostObservation, row: str, before: Before | None = None) -> Any:
     (found,) = [each for each in decide(look, WAYS, before).advice if each.row == row]
     return found
 
 
 def test_a_healthy_run_needs_nothing() -> None:
-    assert decide(a_look(), WAYS) == Told(State.RUNNING, ())
+    assert decide(a_look(), WAYS) == PatrolAdvice(PatrolState.RUNNING, ())
     assert decide(a_look(), WAYS).code == 0
 
 
 def test_a_box_out_of_reach_is_unknown_and_not_down() -> None:
     told = decide(a_look(alive=Alive.UNKNOWN, unreachable="box1 does not answer: the link is cut."), WAYS)
-    assert (told.state, told.code) == (State.UNKNOWN, 3)
+    assert (told.state, told.code) == (PatrolState.UNKNOWN, 3)
     (only,) = told.advice
     assert "the provider's console" in only.words and not only.command
 
@@ -72,7 +72,7 @@ def test_a_box_out_of_reach_is_unknown_and_not_down() -> None:
 def test_gone_without_its_marker_it_is_down_with_the_exact_resume_command() -> None:
     look = a_look(alive=Alive.NO, why="tiny-1 is failed: exit code 1", markers={"/data/DONE": None})
     told = decide(look, WAYS)
-    assert (told.state, told.code) == (State.DOWN, 1)
+    assert (told.state, told.code) == (PatrolState.DOWN, 1)
     gone = advice(look, "gone")
     assert gone.command == "RESUME" and "without /data/DONE" in gone.words and "exit code 1" in gone.words
     assert advice(look, "chain").command == "CHAIN"
@@ -80,47 +80,47 @@ def test_gone_without_its_marker_it_is_down_with_the_exact_resume_command() -> N
 
 def test_gone_with_its_marker_everything_is_done_and_the_patrol_is_to_be_removed() -> None:
     look = a_look(alive=Alive.NO, markers={"/data/DONE": NOW})
-    assert (decide(look, WAYS).state, decide(look, WAYS).code) == (State.DONE, 0)
+    assert (decide(look, WAYS).state, decide(look, WAYS).code) == (PatrolState.DONE, 0)
     assert advice(look, "done").command == "REMOVE"
 
 
 def test_the_marker_decides_and_not_a_session_that_was_left_open() -> None:
-    assert decide(a_look(markers={"/data/DONE": NOW}), WAYS).state is State.DONE
+    assert decide(a_look(markers={"/data/DONE": NOW}), WAYS).state is PatrolState.DONE
 
 
 def test_a_marker_from_before_the_launch_is_of_another_run() -> None:
     look = a_look(alive=Alive.NO, markers={"/data/DONE": BEGAN - timedelta(hours=1)})
-    assert decide(look, WAYS).state is State.DOWN
+    assert decide(look, WAYS).state is PatrolState.DOWN
 
 
 def test_a_marker_that_nobody_could_look_for_is_neither_there_nor_missing() -> None:
     look = a_look(alive=Alive.NO, markers={"/data/DONE": Blind("it hangs")})
-    assert decide(look, WAYS).state is State.UNKNOWN
+    assert decide(look, WAYS).state is PatrolState.UNKNOWN
 
 
-@pytest.mark.parametrize(("succeeded", "state"), [(True, State.DONE), (False, State.DOWN)])
-def test_where_no_sign_was_declared_the_scheduler_decides(succeeded: bool, state: State) -> None:
+@pytest.mark.parametrize(("succeeded", "state"), [(True, PatrolState.DONE), (False, PatrolState.DOWN)])
+def test_where_no_sign_was_declared_the_scheduler_decides(succeeded: bool, state: PatrolState) -> None:
     assert decide(a_look(alive=Alive.NO, succeeded=succeeded), WAYS).state is state
 
 
 def test_exit_code_0_without_the_declared_marker_is_not_done() -> None:
     look = a_look(alive=Alive.NO, succeeded=True, markers={"/data/DONE": None})
-    assert decide(look, WAYS).state is State.DOWN
+    assert decide(look, WAYS).state is PatrolState.DOWN
     assert advice(look, "chain").command == "CHAIN" and "gone" not in rows(look)
 
 
 def test_while_its_chain_works_an_ended_job_is_not_down() -> None:
     look = a_look(alive=Alive.NO, succeeded=True, markers={"/c/eval.DONE": None}, chain=ChainSeen(True))
-    assert decide(look, WAYS).state is State.RUNNING
+    assert decide(look, WAYS).state is PatrolState.RUNNING
 
 
 def test_a_job_that_nobody_could_see_is_unknown() -> None:
     told = decide(a_look(alive=Alive.UNKNOWN, why="squeue gave no answer"), WAYS)
-    assert (told.state, told.code) == (State.UNKNOWN, 3)
+    assert (told.state, told.code) == (PatrolState.UNKNOWN, 3)
 
 
 def test_a_result_is_told_word_for_word() -> None:
-    look = a_look(results={"/data/r.csv": Result("acc,0.8125\nf1,0.79\n")})
+    look = a_look(results={"/data/r.csv": CommandOutput("acc,0.8125\nf1,0.79\n")})
     found = advice(look, "result")
     assert found.words == "/data/r.csv:\nacc,0.8125\nf1,0.79" and not found.grave
 
@@ -154,13 +154,13 @@ def test_gpus_at_0_with_steps_since_the_last_tick_wait_for_data_too() -> None:
 
 
 def test_memory_over_nine_tenths_is_a_risk() -> None:
-    assert rows(a_look(memory=Memory(90, 100, 0.9, 0))) == []
-    assert rows(a_look(memory=Memory(91, 100, 0.91, 0))) == ["memory"]
-    assert decide(a_look(memory=Memory(91, 100, 0.91, 0)), WAYS).code == 1
+    assert rows(a_look(memory=MemoryUse(90, 100, 0.9, 0))) == []
+    assert rows(a_look(memory=MemoryUse(91, 100, 0.91, 0))) == ["memory"]
+    assert decide(a_look(memory=MemoryUse(91, 100, 0.91, 0)), WAYS).code == 1
 
 
 def test_kills_for_memory_count_from_the_last_tick_on() -> None:
-    look = a_look(memory=Memory(1, 100, 0.01, 7))
+    look = a_look(memory=MemoryUse(1, 100, 0.01, 7))
     assert rows(look) == []
     assert rows(look, Before(BEGAN, oom_kill=7)) == []
     assert rows(look, Before(BEGAN, oom_kill=5)) == ["oom-kill"]
@@ -182,9 +182,9 @@ def test_processors_that_our_own_threads_use_up_are_no_neighbours_and_starve_the
 
 @pytest.mark.parametrize(
     ("room", "row"),
-    [(Room(GIB, 1000 * GIB, 900, 1000), "disk"), (Room(500 * GIB, 1000 * GIB, 9, 1000), "inodes")],
+    [(DiskRoom(GIB, 1000 * GIB, 900, 1000), "disk"), (DiskRoom(500 * GIB, 1000 * GIB, 9, 1000), "inodes")],
 )
-def test_bytes_and_inodes_run_out_apart(room: Room, row: str) -> None:
+def test_bytes_and_inodes_run_out_apart(room: DiskRoom, row: str) -> None:
     assert rows(a_look(disks={"/data": room})) == [row]
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from builders import MINUTE, NOON, a_job
 from core.test_policy import CHECKS, act, alert, kinds
-from herorun.core.alert import State
+from herorun.core.alert import AlertState
 from herorun.core.cadence import next_look
 from herorun.core.contract import Recovery
 from herorun.core.errors import WrongUse
@@ -17,7 +17,15 @@ from herorun.core.recovery.bad_node import delete_command, machine_at
 from herorun.core.recovery.classify import Cause, Ending, ending_of
 from herorun.core.recovery.decision import attempts, repeated, stuck, wait_of
 from herorun.core.recovery.diagnosis import Scene
-from herorun.core.recovery.policy import Answer, Ledger, Pause, Policy, Span, Tries, hours_used
+from herorun.core.recovery.policy import (
+    ActionPause,
+    Ledger,
+    RecoveryPolicy,
+    RelaunchAnswer,
+    Span,
+    Tries,
+    hours_used,
+)
 from herorun.core.stop_condition import Until, parse_moment, parse_until
 
 HOUR = 60 * MINUTE
@@ -32,7 +40,7 @@ def after(ending, *earlier, policy=None, **ledger):
     """What is done about the end of tiny-2, the newest instance."""
     told = {"instance": ending.instance, "endings": earlier, **ledger}
     case = Case(ending=ending)
-    actions = act(alert("crashed"), policy=policy or Policy(), case=case, **told)
+    actions = act(alert("crashed"), policy=policy or RecoveryPolicy(), case=case, **told)
     return [a for a in actions if not isinstance(a, Tell)]
 
 
@@ -172,12 +180,12 @@ def test_preemption_and_the_time_limit_are_free(cause):
 
 
 def test_the_contracts_own_budgets_count():
-    assert asked(after(an_ending(), policy=Policy(infra=1), **spent(Cause.INFRA, 1))) == "budget"
-    assert kinds(after(an_ending(Cause.OUT_OF_MEMORY), policy=Policy(oom=1))) == [Relaunch]
+    assert asked(after(an_ending(), policy=RecoveryPolicy(infra=1), **spent(Cause.INFRA, 1))) == "budget"
+    assert kinds(after(an_ending(Cause.OUT_OF_MEMORY), policy=RecoveryPolicy(oom=1))) == [Relaunch]
 
 
 def test_numeric_trouble_is_never_relaunched_not_even_approved():
-    yes = {"answers": {"tiny-2": Answer(True, NOON, "dri")}}
+    yes = {"answers": {"tiny-2": RelaunchAnswer(True, NOON, "dri")}}
 
     assert asked(after(an_ending(Cause.NUMERIC))) == "numeric"
     assert asked(after(an_ending(Cause.NUMERIC), **yes)) == "numeric"
@@ -186,7 +194,7 @@ def test_numeric_trouble_is_never_relaunched_not_even_approved():
 def test_a_bug_is_reported_with_its_place_and_no_yes_runs_the_same_code_again():
     bug = an_ending(Cause.CODE_BUG, fingerprint="KeyError", place="train.py:7")
     before = an_ending(Cause.CODE_BUG, 1, "KeyError")
-    yes = {"answers": {"tiny-2": Answer(True, NOON, "dri")}}
+    yes = {"answers": {"tiny-2": RelaunchAnswer(True, NOON, "dri")}}
 
     (action,) = after(bug)
     assert action.key.endswith("/code-bug") and "train.py:7" in action.why
@@ -239,7 +247,7 @@ def test_only_relaunches_are_waited_for_and_a_new_checkpoint_resets_it():
 
 def test_a_relaunch_waits_for_its_time_and_a_yes_waits_for_nothing():
     ending, before = an_ending(advanced=False), an_ending(number=1)
-    yes = {"answers": {"tiny-2": Answer(True, NOON, "dri")}}
+    yes = {"answers": {"tiny-2": RelaunchAnswer(True, NOON, "dri")}}
 
     assert after(ending, before) == []
     assert kinds(after(ending, before, **yes)) == [Relaunch]
@@ -249,12 +257,12 @@ def test_a_relaunch_waits_for_its_time_and_a_yes_waits_for_nothing():
 
 
 def test_a_yes_lifts_what_was_put_to_a_person_and_no_veto():
-    yes = {"answers": {"tiny-2": Answer(True, NOON, "dri", "go")}}
-    ask = Policy(recovery=Recovery.ASK, infra=0)
+    yes = {"answers": {"tiny-2": RelaunchAnswer(True, NOON, "dri", "go")}}
+    ask = RecoveryPolicy(recovery=Recovery.ASK, infra=0)
 
     (action,) = after(an_ending(), policy=ask, **yes)
     assert isinstance(action, Relaunch) and "approved by dri: go" in action.why
-    observe = Policy(recovery=Recovery.OBSERVE)
+    observe = RecoveryPolicy(recovery=Recovery.OBSERVE)
     assert asked(after(an_ending(), policy=observe, **yes)) == "recovery"
     vetoed = act(alert("crashed"), alert("spike"), instance="tiny-2", **yes)
     assert not any(isinstance(action, Relaunch) for action in vetoed)
@@ -263,14 +271,14 @@ def test_a_yes_lifts_what_was_put_to_a_person_and_no_veto():
 def test_a_yes_before_another_failed_attempt_must_be_said_again():
     tries = {"failed": {"relaunch/tiny-2": Tries(3, NOON - HOUR, "503")}}
 
-    early = {"answers": {"tiny-2": Answer(True, NOON - 2 * HOUR, "dri")}}
-    late = {"answers": {"tiny-2": Answer(True, NOON - MINUTE, "dri")}}
+    early = {"answers": {"tiny-2": RelaunchAnswer(True, NOON - 2 * HOUR, "dri")}}
+    late = {"answers": {"tiny-2": RelaunchAnswer(True, NOON - MINUTE, "dri")}}
     assert asked(after(an_ending(), **tries, **early)) == "tries"
     assert kinds(after(an_ending(), **tries, **late)) == [Relaunch]
 
 
 def test_a_no_ends_the_matter():
-    no = {"answers": {"tiny-2": Answer(False, NOON, "dri")}}
+    no = {"answers": {"tiny-2": RelaunchAnswer(False, NOON, "dri")}}
 
     assert after(an_ending(Cause.UNKNOWN), **no) == []
     late = act(alert("crashed", since=NOON - 9 * HOUR), instance="tiny-2", **no)
@@ -278,9 +286,9 @@ def test_a_no_ends_the_matter():
 
 
 def test_a_pause_holds_every_intervention_until_it_is_over():
-    held = {"pause": Pause(NOON + MINUTE, "dri", NOON)}
-    over = {"pause": Pause(NOON, "dri", NOON - HOUR)}
-    stop = {"policy": Policy(stop_on=("burning",)), "case": Case(live=True)}
+    held = {"pause": ActionPause(NOON + MINUTE, "dri", NOON)}
+    over = {"pause": ActionPause(NOON, "dri", NOON - HOUR)}
+    stop = {"policy": RecoveryPolicy(stop_on=("burning",)), "case": Case(live=True)}
 
     assert after(an_ending(), **held) == []
     assert kinds(act(alert("crashed"), **held)) == [Tell]
@@ -296,8 +304,8 @@ def test_a_running_job_is_stopped_only_under_the_contracts_line_and_never_relaun
     live = Case(live=True)
 
     assert kinds(act(alert("burning"), case=live)) == [Tell, Escalate]
-    assert Stop in kinds(act(alert("spike"), policy=Policy(stop_on=("spike",)), case=live))
-    assert Stop not in kinds(act(alert("spike"), policy=Policy(stop_on=("spike",))))
+    assert Stop in kinds(act(alert("spike"), policy=RecoveryPolicy(stop_on=("spike",)), case=live))
+    assert Stop not in kinds(act(alert("spike"), policy=RecoveryPolicy(stop_on=("spike",))))
     assert Relaunch not in kinds(act(alert("crashed"), case=live))
 
 
@@ -322,11 +330,11 @@ def test_what_nobody_recovers_from_is_said_again(name, hours, times, kind):
 
 def test_a_watch_may_end_only_when_every_critical_was_answered():
     crash, slow = alert("crashed"), alert("slow")
-    no = Ledger(instance="tiny-1", answers={"tiny-1": Answer(False, NOON, "dri")})
+    no = Ledger(instance="tiny-1", answers={"tiny-1": RelaunchAnswer(False, NOON, "dri")})
 
     assert not all_answered([crash], CHECKS, Ledger())
     assert all_answered([crash, slow], CHECKS, Ledger(acked=frozenset({crash.key})))
-    assert all_answered([crash, alert("spike", State.RESOLVED)], CHECKS, no)
+    assert all_answered([crash, alert("spike", AlertState.RESOLVED)], CHECKS, no)
 
 
 # --- accelerator-hours ------------------------------------------------------------------------------------
@@ -337,11 +345,12 @@ def test_beyond_its_hours_a_relaunch_is_a_question():
 
     assert hours_used(spans, 8, NOON) == 24
     assert (
-        asked(after(an_ending(), policy=Policy(accelerator_hours=24, accelerators=8), spans=spans)) == "hours"
+        asked(after(an_ending(), policy=RecoveryPolicy(accelerator_hours=24, accelerators=8), spans=spans))
+        == "hours"
     )
-    more = Policy(accelerator_hours=24.1, accelerators=8)
+    more = RecoveryPolicy(accelerator_hours=24.1, accelerators=8)
     assert kinds(after(an_ending(), policy=more, spans=spans)) == [Relaunch]
-    assert asked(after(an_ending(), policy=Policy(accelerator_hours=24))) == "hours"
+    assert asked(after(an_ending(), policy=RecoveryPolicy(accelerator_hours=24))) == "hours"
 
 
 # --- a bad node ---------------------------------------------------------------------------------------------
@@ -393,12 +402,12 @@ def test_a_bad_node_is_printed_and_the_run_relaunched():
 
 
 def test_under_the_contracts_line_it_is_deleted_before_the_relaunch():
-    delete = Policy(delete_bad_node=True, zone="z")
+    delete = RecoveryPolicy(delete_bad_node=True, zone="z")
 
     (action,) = after(BAD, policy=delete)
     assert action == DeleteNode("node/tiny-2", "tiny-2", "why", "10.0.0.7", "z")
     assert kinds(after(BAD, policy=delete, done=frozenset({"node/tiny-2"}))) == [Relaunch]
-    assert after(BAD, policy=delete, pause=Pause(NOON + HOUR, "dri", NOON)) == []
+    assert after(BAD, policy=delete, pause=ActionPause(NOON + HOUR, "dri", NOON)) == []
     spent = {"spent": ((NOON, Cause.INFRA),) * 6}
     assert asked(after(BAD, policy=delete, **spent)) == "budget"
     gave_up = {"failed": {"node/tiny-2": Tries(3, NOON - HOUR, "gcloud was not found")}}

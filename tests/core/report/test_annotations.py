@@ -4,9 +4,17 @@ from dataclasses import replace
 from datetime import timedelta
 
 from builders import NOON
-from herorun.core.alert import Alert, State
+from herorun.core.alert import Alert, AlertState
 from herorun.core.event import Decided, Launched, Launching
-from herorun.core.report.annotations import Begun, Incident, Kind, alerts, incidents, launches, restarts
+from herorun.core.report.annotations import (
+    AlertIncident,
+    AttemptStart,
+    Kind,
+    alerts,
+    incidents,
+    launches,
+    restarts,
+)
 
 HOUR = timedelta(hours=1)
 
@@ -26,7 +34,7 @@ def a_tick(hours: int, *alerts: Alert) -> Decided:
     return Decided(NOON + hours * HOUR, "degraded", "fresh", "~1/2", alerts)
 
 
-def an_alert(state: State = State.FIRING, message: str = "high") -> Alert:
+def an_alert(state: AlertState = AlertState.FIRING, message: str = "high") -> Alert:
     return Alert("loss-spike", "", NOON, NOON, state, message, first_step=641)
 
 
@@ -53,20 +61,24 @@ def test_what_was_never_submitted_is_no_mark() -> None:
 
 def test_only_restarts_that_no_launch_explains_are_attempts() -> None:
     events = [a_launched(1), a_launched(2, 5)]
-    begun = [Begun(1, 0, NOON + HOUR), Begun(2, 90, NOON + 2 * HOUR), Begun(3, 80, NOON + 6 * HOUR)]
+    begun = [
+        AttemptStart(1, 0, NOON + HOUR),
+        AttemptStart(2, 90, NOON + 2 * HOUR),
+        AttemptStart(3, 80, NOON + 6 * HOUR),
+    ]
     assert [(mark.kind, mark.step) for mark in restarts(begun, events)] == [(Kind.ATTEMPT, 90)]
 
 
 def test_without_times_each_launch_explains_one_attempt() -> None:
-    begun = [Begun(1, 0, None), Begun(2, 90, None), Begun(3, 80, None)]
+    begun = [AttemptStart(1, 0, None), AttemptStart(2, 90, None), AttemptStart(3, 80, None)]
     assert [mark.title for mark in restarts(begun, [a_launched(1), a_launched(2)])] == ["attempt 3"]
 
 
 def test_an_alert_is_one_incident_until_it_resolves() -> None:
-    fires, over = an_alert(), an_alert(State.RESOLVED)
-    assert incidents([a_tick(1, an_alert(State.PENDING))]) == []
+    fires, over = an_alert(), an_alert(AlertState.RESOLVED)
+    assert incidents([a_tick(1, an_alert(AlertState.PENDING))]) == []
     assert incidents([a_tick(1, fires), a_tick(2, an_alert(message="higher"))]) == [
-        Incident(an_alert(message="higher"))
+        AlertIncident(an_alert(message="higher"))
     ]
     (found,) = incidents([a_tick(1, fires), a_tick(3, over)])
     assert found.resolved == NOON + 3 * HOUR
@@ -80,7 +92,7 @@ def test_a_new_instance_closes_what_was_open() -> None:
 
 def test_an_alert_stands_where_it_happened_and_not_where_it_was_noticed() -> None:
     noticed = replace(an_alert(), steps=(121, 614))
-    (mark,) = alerts([Incident(noticed)])
+    (mark,) = alerts([AlertIncident(noticed)])
     assert (mark.step, mark.last) == (121, 614)
-    (mark,) = alerts([Incident(replace(noticed, steps=None))])
+    (mark,) = alerts([AlertIncident(replace(noticed, steps=None))])
     assert (mark.step, mark.last) == (641, 641)

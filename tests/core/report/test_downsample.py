@@ -7,7 +7,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from herorun.core.report.downsample import Strand, Stretch, Trace, longest, not_finite, strands, table, thin
+from herorun.core.report.downsample import (
+    NonFiniteSpan,
+    Strand,
+    Trace,
+    longest,
+    not_finite,
+    strands,
+    table,
+    thin,
+)
 
 VALUES = st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=400)
 
@@ -69,7 +78,7 @@ def test_an_attempt_that_went_back_further_takes_all_of_it_back() -> None:
 
 def test_what_is_not_finite_is_told_apart_and_drawn_nowhere() -> None:
     trace = Trace(1, [1, 2, 3, 4], [1.0, nan, inf, 4.0])
-    assert not_finite([trace]) == [Stretch(2, 3, 2)]
+    assert not_finite([trace]) == [NonFiniteSpan(2, 3, 2)]
     assert strands([trace]) == [Strand(0, (1, 4), (1.0, 4.0))]
     assert strands([Trace(1, [1], [nan])]) == []
 
@@ -90,5 +99,5 @@ def test_the_table_tells_each_stretch(points: int) -> None:
 def test_a_long_stretch_without_a_finite_value_keeps_both_its_ends() -> None:
     values = [nan if 121 <= step <= 614 or step == 700 else 2.0 for step in range(1, 801)]
     lost = not_finite([Trace(1, range(1, 801), values)])
-    assert lost == [Stretch(121, 614, 494), Stretch(700, 700, 1)]
-    assert longest(lost, 1) == [Stretch(121, 614, 494)]
+    assert lost == [NonFiniteSpan(121, 614, 494), NonFiniteSpan(700, 700, 1)]
+    assert longest(lost, 1) == [NonFiniteSpan(121, 614, 494)]

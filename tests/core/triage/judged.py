@@ -3,17 +3,17 @@
 from herorun.core.triage.match import Match
 from herorun.core.triage.scan import Scan, finish, scan
 from herorun.core.triage.signatures import Catalogue
-from herorun.core.triage.state import Seen, see
-from herorun.core.triage.verdict import Judgement, judge
+from herorun.core.triage.state import AttemptLog, see
+from herorun.core.triage.verdict import TriageVerdict, judge
 from herorun.signatures import shipped
 
 
 def judged(
     log: str | bytes, exit_code: int | None = None, catalogue: Catalogue | None = None, block: int = 1 << 20
-) -> Judgement:
+) -> TriageVerdict:
     known = catalogue or shipped()
     state, matches = scanned(log, known, block)
-    return judge(known, see(Seen(), matches), state.said, exit_code)
+    return judge(known, see(AttemptLog(), matches), state.said, exit_code)
 
 
 def scanned(log: str | bytes, known: Catalogue, block: int = 1 << 20) -> tuple[Scan, list[Match]]:

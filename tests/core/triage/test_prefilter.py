@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.triage.judged import judged
-from herorun.core.triage.prefilter import Gate, Sieve
+from herorun.core.triage.prefilter import KeywordFilter, Sieve
 from herorun.core.triage.progress import step_lines
 
 STEMS = ("nan", "an", "out of", "oom")
@@ -32,7 +32,7 @@ def test_the_lines_with_a_stem_are_found_and_no_others(text: str) -> None:
     ],
 )
 def test_a_bar_stands_for_the_edge_of_a_word(keyword: str, rows: list[str]) -> None:
-    gate = Gate([[keyword]])
+    gate = KeywordFilter([[keyword]])
     texts = ["nan", "finance", "nanny", "loss=nan,", "Hunan nan", "nan_count nans", "n a n"]
     held = [text for text in texts if gate.rows(text)]
     assert [text for text in held if text != "nan_count nans"] == rows
@@ -40,11 +40,15 @@ def test_a_bar_stands_for_the_edge_of_a_word(keyword: str, rows: list[str]) -> N
 
 
 def test_a_word_that_overlaps_another_is_found() -> None:
-    assert Gate([["memory"], ["out of memory"], ["of mem"], ["absent"]]).rows("OUT OF MEMORY") == [0, 1, 2]
+    assert KeywordFilter([["memory"], ["out of memory"], ["of mem"], ["absent"]]).rows("OUT OF MEMORY") == [
+        0,
+        1,
+        2,
+    ]
 
 
 def test_what_a_terminal_hides_is_looked_at() -> None:
-    gate = Gate([["memory"]], ("error",))
+    gate = KeywordFilter([["memory"]], ("error",))
     assert gate.opens(b"an Error") and gate.opens(b"mem\x1b[0mory") and not gate.opens(b"mem ory")
     assert gate.rows("an error") == []
 

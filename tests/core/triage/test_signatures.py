@@ -7,9 +7,9 @@ import pytest
 
 from core.triage.judged import judged
 from herorun.core.errors import WrongUse
-from herorun.core.triage.classes import Role
+from herorun.core.triage.classes import LineRole
 from herorun.core.triage.parse import parse
-from herorun.core.triage.signatures import Signature
+from herorun.core.triage.signatures import LogSignature
 from herorun.signatures import shipped
 
 SIGNATURES = shipped().signatures
@@ -24,7 +24,7 @@ ROW = {
 LONG = 16_384
 
 
-def hostile(signature: Signature) -> list[str]:
+def hostile(signature: LogSignature) -> list[str]:
     keyword = signature.keywords[0]
     fills = [
         keyword,
@@ -50,7 +50,7 @@ def hostile(signature: Signature) -> list[str]:
 
 
 @pytest.mark.parametrize("signature", SIGNATURES, ids=[s.id for s in SIGNATURES])
-def test_no_line_takes_a_pattern_long(signature: Signature) -> None:
+def test_no_line_takes_a_pattern_long(signature: LogSignature) -> None:
     for line in hostile(signature):
         began = time.thread_time()
         signature.pattern.search(line)
@@ -69,7 +69,7 @@ def test_every_row_says_what_to_do_and_where_it_is_from() -> None:
     assert len({s.id for s in SIGNATURES}) == len(SIGNATURES) > 50
     for signature in SIGNATURES:
         assert signature.advice.endswith(".") and signature.source, signature.id
-        assert not signature.confirms or signature.role is Role.CONFIRMATION
+        assert not signature.confirms or signature.role is LineRole.CONFIRMATION
 
 
 def own(**changes: Any) -> Any:

@@ -262,11 +262,11 @@ def test_checkpoints_are_looked_into_at_the_same_time(monkeypatch: pytest.Monkey
     """Over ssh each costs round trips, which they share."""
     together = Barrier(4)
 
-    def sized(run: object, one: checkpoints.Listed) -> Sized | None:
+    def sized(run: object, one: checkpoints.ListedCheckpoint) -> Sized | None:
         together.wait(20)
         return None if one.candidate.step == 3 else Sized(one.candidate)
 
-    there = {str(step): checkpoints.Listed(a_checkpoint(step), False) for step in (4, 3, 2, 1)}
+    there = {str(step): checkpoints.ListedCheckpoint(a_checkpoint(step), False) for step in (4, 3, 2, 1)}
     monkeypatch.setattr(checkpoints, "listed", lambda run: there)
     monkeypatch.setattr(checkpoints, "sized", sized)
     found = checkpoints.list_checkpoints(None).found  # type: ignore[arg-type]  # who lists them is replaced

@@ -12,7 +12,7 @@ import pytest
 
 from commands.answers import Answer
 from herorun import cli
-from herorun.core.adhoc_jobs.spec import Facts
+from herorun.core.adhoc_jobs.spec import JobSpec
 from herorun.core.errors import CouldNotLook
 from herorun.core.event import Done, Failed, Intended, Launched
 from herorun.core.evidence import Nothing, Unavailable
@@ -432,7 +432,7 @@ def test_an_order_about_nothing_is_one_sentence(
 def test_a_log_that_nobody_could_read_tells_no_end_and_is_a_gap(
     tmp_path: Path, error: Exception, told: type
 ) -> None:
-    facts = Facts("71", "slurm")
+    facts = JobSpec("71", "slurm")
     run = JobRun(facts, tmp_path, contract_for(facts, tmp_path / "slurm-71"))
     run.record.append(run.instance("71", "as a person named it"))
 

@@ -15,13 +15,13 @@ import pytest
 from commands.answers import Answer
 from herorun import cli
 from herorun.core.adhoc_jobs.registry import Entry, with_entry
-from herorun.core.adhoc_jobs.spec import Facts
+from herorun.core.adhoc_jobs.spec import JobSpec
 from herorun.core.evidence import JobState
 from herorun.operations.jobs import not_found_grace, watch
-from herorun.operations.jobs.watch import Seen, news_of
+from herorun.operations.jobs.watch import JobStatus, news_of
 from herorun.operations.record import registry
 from herorun.operations.record import session as sessions
-from herorun.operations.record.session import Session, change_jobs, read_jobs, session_here
+from herorun.operations.record.session import JobSession, change_jobs, read_jobs, session_here
 from herorun.schedulers import _nel_confirmation
 from herorun.system.files import is_locked
 from jobs_alone import Alone
@@ -120,7 +120,7 @@ def _entry(job: str, kind: str = "local") -> Entry:
 
 
 def test_many_writers_lose_nothing_and_keep_what_they_do_not_know(home: Path) -> None:
-    session = Session("s", "manual", home / ".claude/agents/s")
+    session = JobSession("s", "manual", home / ".claude/agents/s")
     change_jobs(session, lambda entries: [*entries, {**_entry("mine"), "their": {"own": 1}}])
 
     def write(number: int) -> None:
@@ -191,16 +191,16 @@ def test_a_watch_that_never_sees_a_thing_ends_after_a_day_of_looks_whatever_the_
 
 
 def test_a_look_that_fails_ends_no_watch(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    session, said = Session("s", "manual", home / ".claude/agents/s"), list[str]()
+    session, said = JobSession("s", "manual", home / ".claude/agents/s"), list[str]()
     change_jobs(session, lambda entries: [_entry("71", "slurm")])
     full = OSError(28, "No space left on device", str(session.file))
     looks = iter([full, full, None])
 
-    def look(session: Session) -> tuple[list[Seen], str]:
+    def look(session: JobSession) -> tuple[list[JobStatus], str]:
         if error := next(looks):
             raise error
         change_jobs(session, lambda entries: [])
-        return [Seen(_entry("71", "slurm"), JobState.SUCCEEDED, "COMPLETED")], ""
+        return [JobStatus(_entry("71", "slurm"), JobState.SUCCEEDED, "COMPLETED")], ""
 
     monkeypatch.setattr(watch, "check_jobs", look)
     assert watch.watch_jobs(session, said.append, 0.0) == 0
@@ -208,9 +208,9 @@ def test_a_look_that_fails_ends_no_watch(home: Path, monkeypatch: pytest.MonkeyP
 
 
 def test_what_ended_at_an_earlier_look_is_counted_on() -> None:
-    def seen(number: int, state: JobState, before: str, result: str = "") -> Seen:
+    def seen(number: int, state: JobState, before: str, result: str = "") -> JobStatus:
         entry = {**_entry(str(number), "slurm"), "last_status": before}
-        return Seen(entry, state, state.value.upper(), "", result)
+        return JobStatus(entry, state, state.value.upper(), "", result)
 
     over = [seen(1, JobState.SUCCEEDED, "RUNNING", "MMLU-Pro: 42.3%")]
     now = [
@@ -234,7 +234,7 @@ def test_a_launchers_output_file_is_named_in_full_and_one_of_the_same_name_elsew
         assert cli.run([*words, "--session", "s-1"]) == 0
     entries = [e for f in ("one", "two") for e in read_jobs(session_here(alone.folder / f))[0]]
     assert [entry["id"] for entry in entries] == [str(alone.folder / f / "out.log") for f in ("one", "two")]
-    one, two = (Facts(str(entry["id"]), "launcher").slug for entry in entries)
+    one, two = (JobSpec(str(entry["id"]), "launcher").slug for entry in entries)
     assert one != two
     assert cli.run(["-C", str(alone.folder / "one"), "jobs", "remove", "out.log"]) == 0
     assert read_jobs(session_here(alone.folder / "one"))[0] == []

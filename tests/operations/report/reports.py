@@ -5,10 +5,10 @@ from math import nan, sin
 from random import Random
 from typing import Any
 
-from herorun.core.goodput.states import State
+from herorun.core.goodput.states import WallTimeState
 from herorun.core.report.downsample import Trace, not_finite, strands
-from herorun.operations.metrics.charts import Chart, Series
-from herorun.operations.report.report import Report
+from herorun.operations.metrics.charts import ChartDrawing, Series
+from herorun.operations.report.report import RunReport
 
 SPIKE = 641  # the step of one high loss
 AT = "2026-11-21T12:00:00Z"
@@ -25,11 +25,13 @@ def curve(steps: int, start: int = 0, high: float = 2.2, seed: int = 1) -> Trace
     return Trace(seed, array("q", range(start + 1, steps + 1)), values)
 
 
-def a_chart(id: str, title: str, metric: str, *traces: Trace) -> Chart:
-    return Chart(id, title, metric, (Series(metric, tuple(strands(traces)), tuple(not_finite(traces))),))
+def a_chart(id: str, title: str, metric: str, *traces: Trace) -> ChartDrawing:
+    return ChartDrawing(
+        id, title, metric, (Series(metric, tuple(strands(traces)), tuple(not_finite(traces))),)
+    )
 
 
-def some_charts(steps: int = 4000) -> tuple[Chart, ...]:
+def some_charts(steps: int = 4000) -> tuple[ChartDrawing, ...]:
     """Two instances: the second one went back by a tenth."""
     first = curve(steps * 6 // 10)
     first.values[-3] = nan
@@ -43,7 +45,7 @@ def some_charts(steps: int = 4000) -> tuple[Chart, ...]:
     loss = a_chart("loss", "Loss", "train/loss", first, second)
     extra = Series("eval/loss", tuple(strands([Trace(1, range(0, steps, steps // 16), evals)])))
     return (
-        Chart(loss.id, loss.title, loss.unit, (*loss.series, extra)),
+        ChartDrawing(loss.id, loss.title, loss.unit, (*loss.series, extra)),
         a_chart("throughput", "Throughput", "tokens_per_s", Trace(1, range(1, steps + 1), speed)),
         a_chart("norm", "Gradient norm", "grad_norm", Trace(1, range(1, steps + 1), norm)),
     )
@@ -51,8 +53,18 @@ def some_charts(steps: int = 4000) -> tuple[Chart, ...]:
 
 def a_document(steps: int = 4000, **changes: Any) -> dict[str, Any]:
     """What `report --json` tells of it."""
-    wall = {State.PRODUCTIVE: 60_000.0, State.CATCH_UP: 4_000.0, State.DOWN: 3_000.0, State.INIT: 1_500.0}
-    wall |= {State.QUEUED: 900.0, State.EVAL: 1_200.0, State.CHECKPOINT: 600.0, State.UNKNOWN: 800.0}
+    wall = {
+        WallTimeState.PRODUCTIVE: 60_000.0,
+        WallTimeState.CATCH_UP: 4_000.0,
+        WallTimeState.DOWN: 3_000.0,
+        WallTimeState.INIT: 1_500.0,
+    }
+    wall |= {
+        WallTimeState.QUEUED: 900.0,
+        WallTimeState.EVAL: 1_200.0,
+        WallTimeState.CHECKPOINT: 600.0,
+        WallTimeState.UNKNOWN: 800.0,
+    }
     half = steps // 2
     told = {
         "run": "tiny",
@@ -120,7 +132,7 @@ def a_document(steps: int = 4000, **changes: Any) -> dict[str, Any]:
         ],
         "goodput": {
             "wall": sum(wall.values()),
-            "states": {state: wall.get(state, 0.0) for state in State},
+            "states": {state: wall.get(state, 0.0) for state in WallTimeState},
             "effective": {"least": 0.833, "most": 0.844},
             "lost": steps // 10,
         },
@@ -169,7 +181,7 @@ LOGBOOK = """\
 """
 
 
-def a_report(steps: int = 4000, logbook: str = LOGBOOK, **changes: Any) -> Report:
+def a_report(steps: int = 4000, logbook: str = LOGBOOK, **changes: Any) -> RunReport:
     """One difference from the run that was made up, in the words of its document."""
     account = (
         "20h of wall time",
@@ -178,4 +190,4 @@ def a_report(steps: int = 4000, logbook: str = LOGBOOK, **changes: Any) -> Repor
     )
     charts = changes.pop("drawn", None)
     drawn = some_charts(steps) if charts is None else charts
-    return Report(a_document(steps, **changes), drawn, account, logbook)
+    return RunReport(a_document(steps, **changes), drawn, account, logbook)

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from herorun.system.git import Repository, find_repository, plumbing
-from herorun.system.git.plumbing import Sending, annotated_tag, commit_files, fetch, push, push_many
+from herorun.system.git.plumbing import RefUpdate, annotated_tag, commit_files, fetch, push, push_many
 from stories import Story, git
 
 AT = datetime(2026, 11, 21, tzinfo=UTC)
@@ -71,7 +71,7 @@ def test_a_push_takes_no_tag_of_the_user_along(story: Story, repository: Reposit
     repository.git("tag", "-a", "-m", "mine", "mine", "HEAD")
     head = str(repository.resolve("HEAD"))
     push(repository, "origin", head, "refs/heads/one", None)
-    assert not push_many(repository, "origin", [Sending(head, "refs/heads/two", None)])
+    assert not push_many(repository, "origin", [RefUpdate(head, "refs/heads/two", None)])
     assert git(story.origin, "for-each-ref", "--format=%(refname)", "refs/tags") == ""
 
 

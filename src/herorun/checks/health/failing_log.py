@@ -14,16 +14,16 @@ from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.durations import say_span
 from herorun.core.evidence import Cadence, FinalStep, History, Job, JobLog, Metrics, Nothing, Now, Unavailable
 from herorun.core.finding import Verdict, failed, passed
-from herorun.core.health.liveness import Patience
+from herorun.core.health.liveness import RowPatience
 from herorun.core.health.log_errors import idle_since, in_words, worst_complaint
 from herorun.core.health.preconditions import not_running
 
 
 @dataclass(frozen=True)
-class Limits(Patience):
+class Limits(RowPatience):
     """What explains an end (exhausted memory, a dead device, a lost node) may be followed by `still` without a step.
 
-    An exception may have been caught: there the next row has the time that `stalled-steps` gives it, see `Patience`.
+    An exception may have been caught: there the next row has the time that `stalled-steps` gives it, see `RowPatience`.
     """
 
     still: timedelta = timedelta(minutes=2)

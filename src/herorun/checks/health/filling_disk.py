@@ -12,11 +12,11 @@ from pydantic import NonNegativeInt, PositiveFloat
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.evidence import Disks, Now
 from herorun.core.finding import Verdict
-from herorun.core.health.headroom import Room, room
+from herorun.core.health.headroom import Headroom, room
 
 
 @dataclass(frozen=True)
-class Limits(Room):
+class Limits(Headroom):
     """Fewer `days` of headroom at the pace since a look of at least `pace` ago; or less free than the floors."""
 
     days: PositiveFloat = 2.0

@@ -23,13 +23,13 @@ from herorun.core.evidence import (
     Unavailable,
 )
 from herorun.core.finding import Verdict, failed, passed, unknown
-from herorun.core.health.liveness import FRESH, Patience, rows_since, sign_of_life
+from herorun.core.health.liveness import FRESH, RowPatience, rows_since, sign_of_life
 from herorun.core.health.preconditions import not_running
 
 
 @dataclass(frozen=True)
-class Limits(Patience):
-    """See `Patience`; a log that changed within `fresh` goes on."""
+class Limits(RowPatience):
+    """See `RowPatience`; a log that changed within `fresh` goes on."""
 
     fresh: timedelta = FRESH
 

@@ -14,11 +14,11 @@ from herorun.core.check import Gate, Hold, Response, Topic, check
 from herorun.core.contract import Contract
 from herorun.core.evidence import Checkpoints, History, Job, Metrics
 from herorun.core.finding import Verdict
-from herorun.core.health.checkpoint_lag import Patience, overdue
+from herorun.core.health.checkpoint_lag import CheckpointPatience, overdue
 
 
 @dataclass(frozen=True)
-class Limits(Patience):
+class Limits(CheckpointPatience):
     """Save intervals without a complete checkpoint; a save may take `grace`, and a start `startup`."""
 
     intervals: PositiveFloat = 2.5

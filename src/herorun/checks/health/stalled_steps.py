@@ -26,13 +26,13 @@ from herorun.core.evidence import (
     Unavailable,
 )
 from herorun.core.finding import Outcome, Verdict, failed, passed, unknown
-from herorun.core.health.liveness import Patience, rows_since, sign_of_life
+from herorun.core.health.liveness import RowPatience, rows_since, sign_of_life
 from herorun.core.health.preconditions import not_running
 
 
 @dataclass(frozen=True)
-class Limits(Patience):
-    """See `Patience`."""
+class Limits(RowPatience):
+    """See `RowPatience`."""
 
 
 @check(Gate.HEALTH, Response.ESCALATE, topic=Topic.PROGRESS)

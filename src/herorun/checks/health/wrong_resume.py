@@ -24,8 +24,8 @@ from herorun.core.evidence import (
 from herorun.core.finding import Verdict, failed, not_applicable, passed, unknown
 from herorun.core.health.loading import fall_back, log_wrong, saved_below
 from herorun.core.health.resume_point import (
-    Start,
-    Told,
+    PlannedStart,
+    ResumeRows,
     began_again,
     loaded_wrong,
     own_start,
@@ -85,19 +85,19 @@ def _silent(metrics: Metrics | Nothing, history: History) -> str:
 
 
 def _by_log(
-    start: Start,
+    start: PlannedStart,
     log: JobLog | Nothing | Unavailable,
     saved: Checkpoints,
     history: History,
     contract: Contract,
-) -> Told | None:
+) -> ResumeRows | None:
     if not isinstance(log, JobLog) or history.current is None:
         return None
     own = own_start(saved, history)
     return log_wrong(start, log, saved, history.current, contract.tracker.first_step, own)
 
 
-def _by_saves(start: Start, saved: Checkpoints, history: History) -> str:
+def _by_saves(start: PlannedStart, saved: Checkpoints, history: History) -> str:
     return saved_below(start, saved, history.current) if history.current else ""
 
 

@@ -9,7 +9,7 @@ the key in `[config] classes`; or let the DRI waive it, with the key as its subj
 from collections.abc import Iterable
 
 from herorun.core.check import AtRelaunch, Gate, Response, check
-from herorun.core.config.diff import Change, diff_launches
+from herorun.core.config.diff import ConfigChange, diff_launches
 from herorun.core.contract import Contract, KeyClass
 from herorun.core.evidence import PriorLaunch
 from herorun.core.finding import Verdict, failed, few, passed
@@ -35,13 +35,13 @@ def _is_full_state(plan: Plan) -> bool:
     return start is not None and start.kind == "full-state"
 
 
-def _blocks(change: Change, same_run: bool, full_state: bool) -> bool:
+def _blocks(change: ConfigChange, same_run: bool, full_state: bool) -> bool:
     if change.kind is KeyClass.RESUME_BREAKING:
         return full_state or same_run
     return change.steers and same_run
 
 
-def _failed(blocking: list[Change], prior: PriorLaunch) -> Iterable[Verdict]:
+def _failed(blocking: list[ConfigChange], prior: PriorLaunch) -> Iterable[Verdict]:
     for change in blocking[:MOST]:
         yield failed(str(change), f"before: as {prior.instance} was admitted", subject=change.key)
     rest = blocking[MOST:]
@@ -50,7 +50,7 @@ def _failed(blocking: list[Change], prior: PriorLaunch) -> Iterable[Verdict]:
         yield failed(f"{len(rest)} more keys differ: {few(shown)}", *shown, subject="further keys")
 
 
-def _rest(changes: tuple[Change, ...], blocking: list[Change], prior: PriorLaunch) -> Verdict:
+def _rest(changes: tuple[ConfigChange, ...], blocking: list[ConfigChange], prior: PriorLaunch) -> Verdict:
     """What differs and stands in nobody's way."""
     rest = [str(change) for change in changes if change not in blocking]
     if not rest:

@@ -12,7 +12,7 @@ from typing import Any
 from herorun.core.check import AtRelaunch, Gate, Response, check
 from herorun.core.config.final_step import misnamed, steps_by_tokens
 from herorun.core.config.normalise import whole
-from herorun.core.config.trainer_keys import Told, horizons, look_up, total_steps
+from herorun.core.config.trainer_keys import ConfigCount, horizons, look_up, total_steps
 from herorun.core.contract import Contract
 from herorun.core.evidence import Nothing, TrackerIdentity, Unavailable
 from herorun.core.finding import Verdict, count, failed, few, not_applicable, passed
@@ -60,18 +60,18 @@ def _of_config(contract: Contract, config: Mapping[str, Any], inferred: bool) ->
         yield "tokens", counted.steps, f"{counted} make {count(counted.steps, 'step')}", TOLERANCE
 
 
-def _horizon(contract: Contract, config: Mapping[str, Any]) -> list[Told]:
+def _horizon(contract: Contract, config: Mapping[str, Any]) -> list[ConfigCount]:
     key = contract.config.horizon
     if key is None:
         return horizons(config)
     count = whole(look_up(config, key))
-    return [] if count is None else [Told(key, count)]  # one that holds no count is misnamed
+    return [] if count is None else [ConfigCount(key, count)]  # one that holds no count is misnamed
 
 
 def _of_tracker(contract: Contract, config: Mapping[str, Any]) -> Iterator[Statement]:
     """What the tracker's run was configured with, where it is there already."""
     named = contract.final_step if isinstance(contract.final_step, str) else ""
     count = whole(look_up(config, named)) if named else None
-    found = [Told(named, count)] if count is not None else total_steps(config)
+    found = [ConfigCount(named, count)] if count is not None else total_steps(config)
     for told in found:
         yield f"tracker:{told.key}", told.value, f"the tracker's run has {told.key} = {told.value}", 0

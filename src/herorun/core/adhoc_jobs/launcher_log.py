@@ -40,7 +40,7 @@ WORDS = {  # the launcher's own
 
 
 @dataclass(frozen=True)
-class Output:
+class LauncherOutput:
     """All that was told so far. `events` are sentences, in order and each once."""
 
     experiment: str = ""
@@ -65,15 +65,15 @@ class Output:
         return WORDS.get(self.word, JobState.UNKNOWN)
 
 
-def read_output(text: str) -> Output:
+def read_output(text: str) -> LauncherOutput:
     """From the whole file, or its end."""
-    told = Output()
+    told = LauncherOutput()
     for line in text.splitlines():
         told = _after(told, without_escapes(line[:LONGEST]))
     return told
 
 
-def _after(told: Output, line: str) -> Output:
+def _after(told: LauncherOutput, line: str) -> LauncherOutput:
     if found := _EXPERIMENT.search(line):
         name = next(part for part in found.groups() if part)
         told = replace(told, statuses=()) if line.lstrip().startswith("Experiment Status for") else told
@@ -100,5 +100,5 @@ def _after(told: Output, line: str) -> Output:
     return told
 
 
-def _say(told: Output, words: str, new: bool) -> Output:
+def _say(told: LauncherOutput, words: str, new: bool) -> LauncherOutput:
     return replace(told, events=(*told.events, words)) if new else told

@@ -41,7 +41,7 @@ _TIMES = {"k": 1_000, "M": 1_000_000}
 
 
 @dataclass(frozen=True)
-class Progress:
+class LogProgress:
     """Completed steps, and the exact number of all; None where only a rounded one, or none, was printed."""
 
     step: int
@@ -51,7 +51,7 @@ class Progress:
         return f"~{self.step}/{'unknown' if self.most is None else self.most}"
 
 
-def progress_in(text: str) -> Progress | None:
+def progress_in(text: str) -> LogProgress | None:
     """The newest that is told; an evaluation's or a download's own count is none.
 
     >>> print(progress_in("train: 89%|####| 4600/5155 [1:02<"))
@@ -66,7 +66,7 @@ def progress_in(text: str) -> Progress | None:
     return None
 
 
-def trained_in(text: str) -> Progress | None:
+def trained_in(text: str) -> LogProgress | None:
     """The newest step that a line tells as finished: a bar, a step of all, one with what was measured, or a bare one.
 
     >>> trained_in("Resuming training from step 1500")
@@ -89,17 +89,17 @@ def _is_bare(line: str) -> bool:
     return len(words) <= 200 and _BARE_STEP.fullmatch(words) is not None
 
 
-def _of_line(line: str) -> Progress | None:
+def _of_line(line: str) -> LogProgress | None:
     if bar := _BAR.search(line):
         step, most = [number for number in bar.groups() if number is not None]
-        return Progress(int(step), int(most))
+        return LogProgress(int(step), int(most))
     if rounded := _ROUNDED.search(line):
         number, unit = [part for part in rounded.groups() if part is not None]
-        return Progress(int(float(number) * _TIMES[unit]))
+        return LogProgress(int(float(number) * _TIMES[unit]))
     found = _STEP.search(line)
     if not found:
         return None
-    return Progress(_whole(found[1]), _whole(found[2]) if found[2] else None)
+    return LogProgress(_whole(found[1]), _whole(found[2]) if found[2] else None)
 
 
 def _whole(told: str) -> int:

@@ -10,7 +10,7 @@ from herorun.core.errors import WrongUse
 
 
 @dataclass(frozen=True)
-class Facts:
+class JobSpec:
     """One job, as a person names it. Empty is not said."""
 
     job: str
@@ -48,7 +48,7 @@ class Form:
 
     pattern: re.Pattern[str]
     words: str
-    needs: tuple[str, ...] = ()  # fields of `Facts` that the seed's loop cannot do without
+    needs: tuple[str, ...] = ()  # fields of `JobSpec` that the seed's loop cannot do without
 
 
 # Source: the babysitting loops for Iris and Ray and the job monitor for Slurm and nel that herorun was asked to cover.
@@ -77,14 +77,14 @@ FORMS: Mapping[str, Form] = {
 OPTIONS = {"job": "--job", "kind": "--scheduler", "config": "--config", "cluster": "--cluster", "experiment": "--experiment"}  # fmt: skip
 
 
-def missing(facts: Facts) -> tuple[str, ...]:
+def missing(facts: JobSpec) -> tuple[str, ...]:
     """The options that this kind of job cannot do without and that were not given."""
     form = FORMS.get(facts.kind)
     wanted = ("job", "kind", *(form.needs if form else ()))
     return tuple(OPTIONS[name] for name in wanted if not getattr(facts, name))
 
 
-def must_be_whole(facts: Facts) -> None:
+def must_be_whole(facts: JobSpec) -> None:
     """`WrongUse` in one sentence, with every option that is missing."""
     if lacking := missing(facts):
         kinds = f" (--scheduler is one of {', '.join(sorted(FORMS))})" if "--scheduler" in lacking else ""
@@ -118,4 +118,4 @@ def _and(names: Iterable[str]) -> str:
     return f"{', '.join(first)} and {last}" if first else last
 
 
-assert SLUG.fullmatch(Facts("/Ada/x_1", "iris", config="c").slug)
+assert SLUG.fullmatch(JobSpec("/Ada/x_1", "iris", config="c").slug)

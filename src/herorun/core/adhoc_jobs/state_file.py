@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
-from herorun.core.adhoc_jobs.spec import Facts
+from herorun.core.adhoc_jobs.spec import JobSpec
 from herorun.core.untrusted_json import read_json
 
 NAME = re.compile(r"(\d{8}-\d{4})_monitoring_state(?:-(\d+))?\.json")
@@ -37,7 +37,7 @@ def newest_first(names: Iterable[str]) -> list[str]:
 
 
 def projected(
-    facts: Facts, job: str, restarts: int, at: datetime, known: Mapping[str, Any], more: Mapping[str, Any]
+    facts: JobSpec, job: str, restarts: int, at: datetime, known: Mapping[str, Any], more: Mapping[str, Any]
 ) -> dict[str, Any]:
     """The seed's fields, those of ours that a resume needs, and whatever else was there."""
     seed: dict[str, Any] = {
@@ -61,7 +61,7 @@ def projected(
     return {**known, **seed, **own, **more}
 
 
-def facts_in(data: bytes) -> tuple[Facts, dict[str, Any]]:
+def facts_in(data: bytes) -> tuple[JobSpec, dict[str, Any]]:
     """What was being watched, and all that the file holds. A ValueError says what is wrong with it.
 
     One that the seed's own loop wrote has no `scheduler`: with a config it is Iris', with a cluster it is Ray's.
@@ -76,7 +76,7 @@ def facts_in(data: bytes) -> tuple[Facts, dict[str, Any]]:
     if not text["job_id"]:
         raise ValueError("it names no job_id")
     kind = text["scheduler"] or ("iris" if text["config"] else "ray" if text["cluster"] else "")
-    facts = Facts(
+    facts = JobSpec(
         text["first_job_id"] or text["job_id"],
         kind,
         text["cluster"],

@@ -24,7 +24,7 @@ Key = tuple[str, str]  # check, subject
 
 
 @dataclass
-class Fired:
+class FiredAlert:
     """One alert of a backtest. Rows are 0-based data rows."""
 
     check: str
@@ -38,21 +38,21 @@ class Fired:
 
 
 @dataclass
-class Backtest:
+class CurveBacktest:
     """One curve under way."""
 
     checks: Sequence[Check]
     names: Names = field(default_factory=Names)
     state: MetricsState = field(default_factory=MetricsState)
     rows: int = 0
-    alerts: list[Fired] = field(default_factory=list)
-    _firing: dict[Key, Fired] = field(default_factory=dict)
+    alerts: list[FiredAlert] = field(default_factory=list)
+    _firing: dict[Key, FiredAlert] = field(default_factory=dict)
     _muted: set[Key] = field(default_factory=set)
     _told: set[tuple[str, str, int]] = field(
         default_factory=set
     )  # excursions that are over: kind, metric, first step
 
-    def run(self, rows: Iterable[Row]) -> list[Fired]:
+    def run(self, rows: Iterable[Row]) -> list[FiredAlert]:
         """All alerts, in the order in which they fired."""
         remaining = iter(rows)
         while chunk := list(islice(remaining, CHUNK)):
@@ -97,7 +97,7 @@ class Backtest:
 
     def _fire(self, key: Key, row: int, step: int, message: str) -> None:
         check = self._by_name[key[0]]
-        fired = Fired(check.name, check.severity, check.topic, key[1], row, step, None, message)
+        fired = FiredAlert(check.name, check.severity, check.topic, key[1], row, step, None, message)
         self._firing[key] = fired
         self.alerts.append(fired)
 

@@ -4,11 +4,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from statistics import median
 from typing import Any
 
-from herorun.core.backtest.curve import Fired
+from herorun.core.backtest.curve import FiredAlert
 from herorun.core.backtest.score import SLACK, Score
 from herorun.core.finding import count
 
-Files = Sequence[tuple[str, int, Sequence[Fired]]]
+Files = Sequence[tuple[str, int, Sequence[FiredAlert]]]
 
 
 def document(files: Files, scores: Mapping[str, Score]) -> dict[str, Any]:
@@ -22,7 +22,7 @@ def document(files: Files, scores: Mapping[str, Score]) -> dict[str, Any]:
     }
 
 
-def _alert(alert: Fired) -> dict[str, Any]:
+def _alert(alert: FiredAlert) -> dict[str, Any]:
     return {
         "check": alert.check,
         "severity": alert.severity,

@@ -11,13 +11,13 @@ from dataclasses import dataclass, field
 from statistics import fmean
 from typing import Protocol
 
-from herorun.core.backtest.curve import Fired
+from herorun.core.backtest.curve import FiredAlert
 from herorun.core.check import Topic
 from herorun.core.detectors import Names
 from herorun.core.ports import Row
 
 
-class Rule(Protocol):
+class RivalRule(Protocol):
     def complains(self, loss: float) -> bool: ...
 
 
@@ -104,7 +104,7 @@ def _above(window: deque[float], loss: float, sigmas: float, full: int) -> bool:
     return loss > mean + sigmas * math.sqrt(sum((value - mean) ** 2 for value in window) / full)
 
 
-RULES: Mapping[str, Callable[[], Rule]] = {
+RULES: Mapping[str, Callable[[], RivalRule]] = {
     "llm-foundry KillLossSpike": KillLossSpike,
     "OLMo StabilityMonitor": StabilityMonitor,
     "Marin floor rule": FloorRule,
@@ -112,15 +112,17 @@ RULES: Mapping[str, Callable[[], Rule]] = {
 }
 
 
-def alarms(name: str, rows: Iterator[Row]) -> list[Fired]:
+def alarms(name: str, rows: Iterator[Row]) -> list[FiredAlert]:
     """Where a rule begins to complain; one alert for each stretch, which ends when it falls silent."""
     rule, names, found = RULES[name](), Names(), []
-    firing: Fired | None = None
+    firing: FiredAlert | None = None
     for number, row in enumerate(rows):
         loss = names.loss_of(row.values)
         complains = loss is not None and rule.complains(loss)
         if complains and firing is None:
-            firing = Fired(name, "critical", Topic.METRIC, "loss", number, row.step, None, f"loss {loss}")
+            firing = FiredAlert(
+                name, "critical", Topic.METRIC, "loss", number, row.step, None, f"loss {loss}"
+            )
             found.append(firing)
         elif not complains and firing is not None:
             firing.until_row, firing = number, None

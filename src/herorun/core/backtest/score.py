@@ -7,7 +7,7 @@ are neither quiet nor have events ("ambiguous") count for nothing.
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from herorun.core.backtest.curve import Fired
+from herorun.core.backtest.curve import FiredAlert
 from herorun.core.check import Topic
 
 SLACK = 3  # rows by which a label's window is rough
@@ -46,7 +46,7 @@ class Score:
     delays: list[int] = field(default_factory=list)  # steps from an event's first row to the alert
     missed: list[tuple[str, int, int, str]] = field(default_factory=list)
 
-    def add(self, name: str, label: Label, steps: Sequence[int], alerts: Sequence[Fired]) -> None:
+    def add(self, name: str, label: Label, steps: Sequence[int], alerts: Sequence[FiredAlert]) -> None:
         curve = [alert for alert in alerts if alert.topic in CURVE and alert.severity == "critical"]
         speed = [alert for alert in alerts if alert.topic in SPEED]
         self._clean(label, steps, alerts, curve, speed)
@@ -64,9 +64,9 @@ class Score:
         self,
         label: Label,
         steps: Sequence[int],
-        alerts: Sequence[Fired],
-        curve: Sequence[Fired],
-        speed: Sequence[Fired],
+        alerts: Sequence[FiredAlert],
+        curve: Sequence[FiredAlert],
+        speed: Sequence[FiredAlert],
     ) -> None:
         false = list(curve) if label.label in QUIET else []
         if label.time_label in QUIET_TIME:
@@ -78,7 +78,7 @@ class Score:
         self.false_alarms += len(false)
 
     def _event(
-        self, name: str, steps: Sequence[int], event: tuple[int, int, str], curve: Sequence[Fired]
+        self, name: str, steps: Sequence[int], event: tuple[int, int, str], curve: Sequence[FiredAlert]
     ) -> bool:
         first, last, words = event
         hit = _hit(first, last, curve)
@@ -95,7 +95,7 @@ class Score:
         return True
 
 
-def _hit(first: int, last: int, alerts: Sequence[Fired]) -> Fired | None:
+def _hit(first: int, last: int, alerts: Sequence[FiredAlert]) -> FiredAlert | None:
     """The first alert that fires within the window: one that has fired long since tells nobody of it."""
     fitting = (alert for alert in alerts if first - SLACK <= alert.row <= last + SLACK)
     return min(fitting, key=lambda alert: alert.row, default=None)

@@ -27,7 +27,7 @@ _SHORTEST = 4  # letters: a shorter word stands in any program
 
 
 @dataclass(frozen=True)
-class Named:
+class NamedValue:
     """A value as it stands in a file; None where it is computed."""
 
     value: str | None
@@ -39,12 +39,12 @@ class Named:
 
 
 @dataclass(frozen=True)
-class Program:
+class JobProgram:
     """The Python files of a job by their path, parsed."""
 
     trees: Mapping[str, ast.Module]
 
-    def files(self, suffix: str) -> Iterator[Named]:
+    def files(self, suffix: str) -> Iterator[NamedValue]:
         """Literals that end in the suffix; a bare suffix, or a part of an f-string, belongs to a computed name."""
         for path, tree in self.trees.items():
             parts = {
@@ -53,9 +53,9 @@ class Program:
             for node in ast.walk(tree):
                 if (value := _text(node)) and value.endswith(suffix) and not re.search(r"\s", value):
                     whole = id(node) not in parts and splitext(basename(value))[1] == suffix
-                    yield Named(value if whole else None, path, getattr(node, "lineno", 0))
+                    yield NamedValue(value if whole else None, path, getattr(node, "lineno", 0))
 
-    def arguments(self, callee: str, keyword: str, position: int = _BY_NAME) -> Iterator[Named]:
+    def arguments(self, callee: str, keyword: str, position: int = _BY_NAME) -> Iterator[NamedValue]:
         """What each call of `callee` (`wandb.init`) gives for the keyword; nothing for a call without it."""
         for path, tree in self.trees.items():
             for node in ast.walk(tree):
@@ -63,10 +63,10 @@ class Program:
                     continue
                 given = [each.value for each in node.keywords if each.arg in (keyword, None)]
                 for value in (*given, *node.args[position : position + 1]):
-                    yield Named(_text(value), path, node.lineno)
+                    yield NamedValue(_text(value), path, node.lineno)
 
 
-def program(files: Mapping[str, bytes]) -> Program:
+def program(files: Mapping[str, bytes]) -> JobProgram:
     """A file that is no Python is left out."""
     trees = {}
     for path, data in files.items():
@@ -76,7 +76,7 @@ def program(files: Mapping[str, bytes]) -> Program:
                 trees[path] = ast.parse(data)
             except (SyntaxError, ValueError, RecursionError, MemoryError):
                 continue
-    return Program(trees)
+    return JobProgram(trees)
 
 
 def foreign_imports(files: Mapping[str, bytes], standard: frozenset[str]) -> list[str]:

@@ -20,7 +20,7 @@ class Bound(StrEnum):
 
 
 @dataclass(frozen=True)
-class Gate:
+class ComparisonGate:
     """`size` is of the metric's own unit, or in percent of A's."""
 
     metric: str
@@ -40,7 +40,7 @@ class Gate:
         return difference >= self.size if self.bound is Bound.LEAST else abs(difference) <= self.size
 
 
-def parse_gate(text: str) -> Gate:
+def parse_gate(text: str) -> ComparisonGate:
     """A ValueError says what is wrong.
 
     >>> str(parse_gate("loss mean <= +0.5%"))
@@ -49,7 +49,7 @@ def parse_gate(text: str) -> Gate:
     found = _FORM.fullmatch(text.strip())
     if found is None:
         raise ValueError(f"{text!r} is no gate: write {FORM}")
-    gate = Gate(
+    gate = ComparisonGate(
         found["metric"], found["measure"], Bound(found["bound"]), float(found["size"]), bool(found["percent"])
     )
     if gate.bound is Bound.WITHIN and gate.size < 0:

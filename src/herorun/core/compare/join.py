@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from statistics import fmean, median
 
-from herorun.core.compare.gate import Bound, Gate
+from herorun.core.compare.gate import Bound, ComparisonGate
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Pairing:
         difference = self.mean if measure == "mean" else self.median
         return None if of is None or difference is None else _percent(difference, of)
 
-    def measured(self, gate: Gate) -> float | None:
+    def measured(self, gate: ComparisonGate) -> float | None:
         """What the gate bounds; None where nothing was paired."""
         if gate.measure != "largest":
             return self.percent(gate.measure) if gate.percent else getattr(self, gate.measure)

@@ -4,13 +4,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from herorun.core.compare.gate import Gate
+from herorun.core.compare.gate import ComparisonGate
 from herorun.core.compare.join import Pairing, pair
 from herorun.core.compare.operand import Side, unexercised
 from herorun.core.finding import count
 
 
-class Answer(StrEnum):
+class ComparisonAnswer(StrEnum):
     GO = "go"
     NO_GO = "no-go"
     UNJUDGED = "unjudged"  # no gate was set
@@ -18,22 +18,22 @@ class Answer(StrEnum):
 
 
 @dataclass(frozen=True)
-class Judged:
+class GateComparison:
     """One gate. `measured` is in the gate's own unit; `why` says what kept it from being judged."""
 
     gate: str
-    answer: Answer
+    answer: ComparisonAnswer
     measured: float | None = None
     why: str = ""
 
 
 @dataclass(frozen=True)
-class Comparison:
+class RunComparison:
     first: int | None  # the window, both ends included
     last: int | None
-    answer: Answer
+    answer: ComparisonAnswer
     metrics: tuple[Pairing, ...] = ()
-    gates: tuple[Judged, ...] = ()
+    gates: tuple[GateComparison, ...] = ()
     unexercised: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
@@ -41,25 +41,25 @@ class Comparison:
 def compare(
     a: Side,
     b: Side,
-    gates: Sequence[Gate] = (),
+    gates: Sequence[ComparisonGate] = (),
     metrics: Iterable[str] = (),
     window: tuple[int | None, int | None] = (None, None),
-) -> Comparison:
+) -> RunComparison:
     """Loss, the metrics that gates or a person name, over the window: by default all steps that both have reached."""
     if a.span is None or b.span is None:
         empty = a.name if a.span is None else b.name
-        return Comparison(None, None, Answer.UNKNOWN, notes=(f"{empty} has no rows",))
+        return RunComparison(None, None, ComparisonAnswer.UNKNOWN, notes=(f"{empty} has no rows",))
     first = window[0] if window[0] is not None else max(a.span[0], b.span[0])
     last = window[1] if window[1] is not None else min(a.span[1], b.span[1])
     if first > last:
         note = f"{a.name} has steps {a.span[0]} to {a.span[1]}, {b.name} {b.span[0]} to {b.span[1]}: no step is in both"
-        return Comparison(first, last, Answer.UNKNOWN, notes=(note,))
+        return RunComparison(first, last, ComparisonAnswer.UNKNOWN, notes=(note,))
     named = dict.fromkeys(("loss", *metrics, *(gate.metric for gate in gates)))
     pairings = tuple(pair(metric, a.curve(metric), b.curve(metric), first, last) for metric in named)
     short = _short(a, b, first, last)
     by_name = {each.metric: each for each in pairings}
     judged = tuple(_judge(gate, by_name[gate.metric], short) for gate in gates)
-    return Comparison(
+    return RunComparison(
         first,
         last,
         _together(judged, pairings),
@@ -80,26 +80,28 @@ def _short(a: Side, b: Side, first: int, last: int) -> str:
     return ""
 
 
-def _judge(gate: Gate, found: Pairing, short: str) -> Judged:
+def _judge(gate: ComparisonGate, found: Pairing, short: str) -> GateComparison:
     """A bound that is broken is broken, whatever else is missing; one that holds must hold for all of the window."""
     if found.broken_b:
         why = f"B is not finite at {count(found.broken_b, 'step')} at which A is"
-        return Judged(str(gate), Answer.NO_GO, None, why)
+        return GateComparison(str(gate), ComparisonAnswer.NO_GO, None, why)
     measured = found.measured(gate)
     if measured is None:
-        return Judged(str(gate), Answer.UNKNOWN, None, f"no step has {gate.metric} in both")
+        return GateComparison(str(gate), ComparisonAnswer.UNKNOWN, None, f"no step has {gate.metric} in both")
     if not gate.holds(measured):
-        return Judged(str(gate), Answer.NO_GO, measured)
-    return Judged(str(gate), Answer.UNKNOWN if short else Answer.GO, measured, short)
+        return GateComparison(str(gate), ComparisonAnswer.NO_GO, measured)
+    return GateComparison(
+        str(gate), ComparisonAnswer.UNKNOWN if short else ComparisonAnswer.GO, measured, short
+    )
 
 
-def _together(judged: Sequence[Judged], pairings: Sequence[Pairing]) -> Answer:
+def _together(judged: Sequence[GateComparison], pairings: Sequence[Pairing]) -> ComparisonAnswer:
     answers = {each.answer for each in judged}
-    if Answer.NO_GO in answers:
-        return Answer.NO_GO
-    if Answer.UNKNOWN in answers or not any(each.pairs for each in pairings):
-        return Answer.UNKNOWN
-    return Answer.GO if answers else Answer.UNJUDGED
+    if ComparisonAnswer.NO_GO in answers:
+        return ComparisonAnswer.NO_GO
+    if ComparisonAnswer.UNKNOWN in answers or not any(each.pairs for each in pairings):
+        return ComparisonAnswer.UNKNOWN
+    return ComparisonAnswer.GO if answers else ComparisonAnswer.UNJUDGED
 
 
 def _notes(pairings: Iterable[Pairing], short: str) -> tuple[str, ...]:

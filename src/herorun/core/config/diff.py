@@ -15,18 +15,18 @@ _START = "{start}"
 _HOLDS_FLAGS = ("XLA_FLAGS", "LIBTPU_INIT_ARGS")  # of words as `--key=value`
 
 
-class Absent:
+class MissingValue:
     """The value of a key that is not there."""
 
     def __repr__(self) -> str:
         return "absent"
 
 
-ABSENT = Absent()
+ABSENT = MissingValue()
 
 
 @dataclass(frozen=True)
-class Change:
+class ConfigChange:
     """One key that differs. `kind` of None is unclassified, which counts as trajectory."""
 
     key: str  # dotted; of the command line `argv.<flag>`, of the environment `env.<NAME>`
@@ -45,7 +45,7 @@ class Change:
 
 def diff(
     before: Mapping[str, Any], after: Mapping[str, Any], told: Config, place: str = ""
-) -> tuple[Change, ...]:
+) -> tuple[ConfigChange, ...]:
     """The keys of two configs that differ in meaning, by name; `place` is argv or env where it is not the config."""
     one, other = flatten(before), flatten(after)
     changes = []
@@ -53,7 +53,7 @@ def diff(
         was, now = one.get(key, ABSENT), other.get(key, ABSENT)
         if not same(was, now):
             kind = KeyClass.VOLATILE if _is_late(was) and _is_late(now) else class_of(key, told, place)
-            changes.append(Change(f"{place}.{key}" if place else key, was, now, kind))
+            changes.append(ConfigChange(f"{place}.{key}" if place else key, was, now, kind))
     return tuple(changes)
 
 
@@ -61,12 +61,14 @@ def _is_late(value: Any) -> bool:
     return isinstance(value, str) and _LATE.search(value) is not None
 
 
-def diff_launches(before: Mapping[str, Any], after: Mapping[str, Any], told: Config) -> tuple[Change, ...]:
+def diff_launches(
+    before: Mapping[str, Any], after: Mapping[str, Any], told: Config
+) -> tuple[ConfigChange, ...]:
     """What differs between the values of two plans: config, command line, environment and data."""
     return tuple(_launches(before, after, told))
 
 
-def _launches(before: Mapping[str, Any], after: Mapping[str, Any], told: Config) -> Iterator[Change]:
+def _launches(before: Mapping[str, Any], after: Mapping[str, Any], told: Config) -> Iterator[ConfigChange]:
     yield from diff(before.get("config") or {}, after.get("config") or {}, told)
     argv = before.get("argv") or ()
     yield from diff(command_keys(argv), command_keys(after.get("argv") or ()), told, "argv")
@@ -76,7 +78,7 @@ def _launches(before: Mapping[str, Any], after: Mapping[str, Any], told: Config)
     for path in sorted(one.keys() | other.keys()):
         if one.get(path) != other.get(path):
             was, now = one.get(path, ABSENT), other.get(path, ABSENT)
-            yield Change(f"data.{path}", was, now, KeyClass.TRAJECTORY)
+            yield ConfigChange(f"data.{path}", was, now, KeyClass.TRAJECTORY)
 
 
 def _variables(env: Any) -> dict[str, Any]:
@@ -88,7 +90,7 @@ def _variables(env: Any) -> dict[str, Any]:
     }
 
 
-def _resuming(before: Any, after: Any, argv: Any, told: Config) -> Iterator[Change]:
+def _resuming(before: Any, after: Any, argv: Any, told: Config) -> Iterator[ConfigChange]:
     """A resume command line that is new is measured by what ran; only its start may be new."""
     if not after:
         return

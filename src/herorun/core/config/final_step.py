@@ -5,7 +5,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from herorun.core.config.normalise import flatten, shown, whole
-from herorun.core.config.trainer_keys import BATCH, RUN_WORDS, SEQUENCE, Told, counts, look_up, total_steps
+from herorun.core.config.trainer_keys import (
+    BATCH,
+    RUN_WORDS,
+    SEQUENCE,
+    ConfigCount,
+    counts,
+    look_up,
+    total_steps,
+)
 from herorun.core.contract import Contract
 from herorun.core.evidence.base import Sourced
 
@@ -50,8 +58,8 @@ class ByTokens:
 
     steps: int
     tokens: float
-    batch: Told
-    sequence: Told
+    batch: ConfigCount
+    sequence: ConfigCount
 
     def __str__(self) -> str:
         return (
@@ -71,7 +79,7 @@ def steps_by_tokens(contract: Contract, config: Mapping[str, Any]) -> ByTokens |
     return ByTokens(int(contract.tokens // (batch.value * sequence.value)), contract.tokens, batch, sequence)
 
 
-def _sure_batch(contract: Contract, config: Mapping[str, Any]) -> Told | None:
+def _sure_batch(contract: Contract, config: Mapping[str, Any]) -> ConfigCount | None:
     """A known key of a constant batch, in sequences."""
     if contract.config.batch_size or _ramps_up(config):
         return None
@@ -83,12 +91,12 @@ def _ramps_up(config: Mapping[str, Any]) -> bool:
     return any("rampup" in key and value for key, value in flatten(config).items())
 
 
-def _named(config: Mapping[str, Any], key: str | None) -> Told | None:
+def _named(config: Mapping[str, Any], key: str | None) -> ConfigCount | None:
     count = whole(look_up(config, key)) if key else None
-    return Told(key, count) if key and count is not None and count > 0 else None
+    return ConfigCount(key, count) if key and count is not None and count > 0 else None
 
 
-def _only(found: list[Told]) -> Told | None:
+def _only(found: list[ConfigCount]) -> ConfigCount | None:
     return found[0] if len({told.value for told in found}) == 1 else None
 
 

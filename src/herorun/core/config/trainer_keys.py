@@ -26,7 +26,7 @@ SCHEDULE_WORDS = frozenset(
 
 
 @dataclass(frozen=True)
-class Told:
+class ConfigCount:
     """A key of the config, and the count that it holds."""
 
     key: str
@@ -45,12 +45,12 @@ def look_up(config: Mapping[str, Any], key: str) -> Any:
     return value
 
 
-def total_steps(config: Mapping[str, Any]) -> list[Told]:
+def total_steps(config: Mapping[str, Any]) -> list[ConfigCount]:
     """The keys by which trainers name the steps of the whole run. -1, "decided otherwise", is no count."""
     return counts(config, TOTAL | {BARE_TOTAL}, STEP_WORDS)
 
 
-def horizons(config: Mapping[str, Any]) -> list[Told]:
+def horizons(config: Mapping[str, Any]) -> list[ConfigCount]:
     """The keys that hold the total steps of the learning-rate schedule, where that is sure.
 
     Below a schedule's own table the names of the run's steps mean it too; `T_max` counts epochs in runs that do.
@@ -63,13 +63,13 @@ def horizons(config: Mapping[str, Any]) -> list[Told]:
     return own + named
 
 
-def counts(config: Mapping[str, Any], names: Iterable[str], tables: frozenset[str]) -> list[Told]:
+def counts(config: Mapping[str, Any], names: Iterable[str], tables: frozenset[str]) -> list[ConfigCount]:
     """The keys of these names that hold a positive count, below tables that are named by these words alone."""
     found = []
     for key, value in flatten(config).items():
         count = whole(value)
         if count is not None and count > 0 and snake_parts(key)[-1] in names and _words_above(key) <= tables:
-            found.append(Told(key, count))
+            found.append(ConfigCount(key, count))
     return found
 
 

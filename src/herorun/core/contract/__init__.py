@@ -4,12 +4,12 @@ Unknown keys are errors. The tables of adapters (`tracker`, `scheduler`) take fu
 own `Options` validate; `[babysit.thresholds]` is validated by each check's `Limits`.
 """
 
-from herorun.core.contract.babysit import Babysit, Budget, Budgets, Phase, Recovery
+from herorun.core.contract.babysit import BabysitTable, Budget, Budgets, Phase, Recovery
 from herorun.core.contract.model import HERO_FLOPS, PLAN_TABLES, Contract, ContractFile, plan_part
 from herorun.core.contract.notify import Issue, Logbook, Notify
 from herorun.core.contract.parse import contract_from, explain_errors, parse_contract
 from herorun.core.contract.plan_tables import (
-    Checkpoints,
+    CheckpointsTable,
     Code,
     Command,
     Config,
@@ -17,14 +17,14 @@ from herorun.core.contract.plan_tables import (
     Hardware,
     Impact,
     KeyClass,
-    Output,
+    OutputTable,
     Runtime,
-    Scheduler,
-    Start,
-    Tracker,
+    SchedulerTable,
+    StartTable,
+    TrackerTable,
 )
-from herorun.core.contract.policy import Compare, Policy, Waiver
-from herorun.core.contract.remote import Chain, Patrol, Stage
+from herorun.core.contract.policy import CompareTable, PolicyTable, WaiverTable
+from herorun.core.contract.remote import ChainStage, ChainTable, PatrolTable
 from herorun.core.contract.values import KIND, SLUG, Duration, parse_duration
 
 __all__ = [
@@ -32,14 +32,15 @@ __all__ = [
     "KIND",
     "PLAN_TABLES",
     "SLUG",
-    "Babysit",
+    "BabysitTable",
     "Budget",
     "Budgets",
-    "Chain",
-    "Checkpoints",
+    "ChainStage",
+    "ChainTable",
+    "CheckpointsTable",
     "Code",
     "Command",
-    "Compare",
+    "CompareTable",
     "Config",
     "Contract",
     "ContractFile",
@@ -51,17 +52,16 @@ __all__ = [
     "KeyClass",
     "Logbook",
     "Notify",
-    "Output",
-    "Patrol",
+    "OutputTable",
+    "PatrolTable",
     "Phase",
-    "Policy",
+    "PolicyTable",
     "Recovery",
     "Runtime",
-    "Scheduler",
-    "Stage",
-    "Start",
-    "Tracker",
-    "Waiver",
+    "SchedulerTable",
+    "StartTable",
+    "TrackerTable",
+    "WaiverTable",
     "contract_from",
     "explain_errors",
     "parse_contract",

@@ -30,7 +30,7 @@ class Recovery(StrEnum):
     OBSERVE = "observe"
 
 
-class Babysit(Table):
+class BabysitTable(Table):
     """Who watches, how often, and what they may do."""
 
     cadence: Cadence = Field(timedelta(minutes=15), description="Time between two ticks, at least a second.")

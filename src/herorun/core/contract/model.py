@@ -5,23 +5,23 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field
 
-from herorun.core.contract.babysit import Babysit, Budget, Phase
+from herorun.core.contract.babysit import BabysitTable, Budget, Phase
 from herorun.core.contract.notify import Issue, Logbook, Notify
 from herorun.core.contract.plan_tables import (
-    Checkpoints,
+    CheckpointsTable,
     Code,
     Command,
     Config,
     Data,
     Hardware,
-    Output,
+    OutputTable,
     Runtime,
-    Scheduler,
-    Start,
-    Tracker,
+    SchedulerTable,
+    StartTable,
+    TrackerTable,
 )
-from herorun.core.contract.policy import Compare, Policy, Seal, Waiver
-from herorun.core.contract.remote import Chain, Patrol
+from herorun.core.contract.policy import CompareTable, PolicyTable, SealTable, WaiverTable
+from herorun.core.contract.remote import ChainTable, PatrolTable
 from herorun.core.contract.values import SLUG, Table, Whole
 from herorun.core.requirements import specifier_problem
 
@@ -63,25 +63,25 @@ class Contract(Table):
     code: Code = Code()
     config: Config = Config()
     data: Data = Data()
-    output: Output
-    checkpoints: Checkpoints = Checkpoints()
-    start: Start = Start()
-    tracker: Tracker = Tracker()
-    scheduler: Scheduler = Scheduler()
+    output: OutputTable
+    checkpoints: CheckpointsTable = CheckpointsTable()
+    start: StartTable = StartTable()
+    tracker: TrackerTable = TrackerTable()
+    scheduler: SchedulerTable = SchedulerTable()
     hardware: Hardware = Hardware()
     runtime: Runtime = Runtime()
-    babysit: Babysit = Babysit()
+    babysit: BabysitTable = BabysitTable()
     budget: Budget = Budget()
     phase: tuple[Phase, ...] = ()
     issue: Issue = Issue()
     logbook: Logbook = Logbook()
     notify: Notify = Notify()
-    compare: Compare = Compare()
-    patrol: Patrol = Patrol()
-    chain: Chain = Chain()
-    policy: Policy = Policy()
-    seal: Seal = Seal()
-    waiver: tuple[Waiver, ...] = ()
+    compare: CompareTable = CompareTable()
+    patrol: PatrolTable = PatrolTable()
+    chain: ChainTable = ChainTable()
+    policy: PolicyTable = PolicyTable()
+    seal: SealTable = SealTable()
+    waiver: tuple[WaiverTable, ...] = ()
 
     @property
     def model_flops(self) -> float | None:

@@ -117,7 +117,7 @@ class Data(Table):
     )
 
 
-class Output(Table):
+class OutputTable(Table):
     """Where checkpoints go: explicit, no templating."""
 
     root: Pinned = Field(description="Absolute path or URL of the permanent output root.")
@@ -126,7 +126,7 @@ class Output(Table):
     )
 
 
-class Checkpoints(Table):
+class CheckpointsTable(Table):
     """Retention: a hero run must state all three of permanent_every, temporary_every and keep."""
 
     layout: str = Field("levanter", pattern=KIND, description="How the trainer lays out its checkpoints.")
@@ -136,7 +136,7 @@ class Checkpoints(Table):
     milestones: tuple[Whole, ...] = Field((), description="Steps whose checkpoints are never deleted.")
 
 
-class Start(Table):
+class StartTable(Table):
     """The checkpoint that the run starts from."""
 
     from_: Pinned | None = Field(None, alias="from", description="Path or URL of the checkpoint.")
@@ -149,7 +149,7 @@ class Start(Table):
     reason: str | None = Field(None, description="Why this checkpoint, where it is not the newest.")
 
 
-class Tracker(OpenTable):
+class TrackerTable(OpenTable):
     """What the run reports, and under which identity."""
 
     kind: str = Field("jsonl", pattern=KIND, description="Which tracker.")
@@ -164,7 +164,7 @@ class Tracker(OpenTable):
     first_step: Literal[0, 1] = Field(0, description="The step number that the first update is logged under.")
 
 
-class Scheduler(OpenTable):
+class SchedulerTable(OpenTable):
     """Where it runs."""
 
     kind: str = Field("local", pattern=KIND, description="Which scheduler.")

@@ -15,7 +15,7 @@ def _gate(text: str) -> str:
     return text
 
 
-class Compare(Table):
+class CompareTable(Table):
     """What `herorun compare` goes by when this run is measured against another, set before anybody looks."""
 
     gates: tuple[Annotated[Name, AfterValidator(_gate)], ...] = Field(
@@ -24,7 +24,7 @@ class Compare(Table):
     )
 
 
-class Policy(Table):
+class PolicyTable(Table):
     """How strictly findings are acted on."""
 
     mode: Literal["enforce", "warn", "audit"] = Field(
@@ -42,7 +42,7 @@ class Policy(Table):
     )
 
 
-class Seal(Table):
+class SealTable(Table):
     """What a seal proves of the checkpoint."""
 
     digest: Literal["content", "sizes"] = Field(
@@ -51,7 +51,7 @@ class Seal(Table):
     )
 
 
-class Waiver(Table):
+class WaiverTable(Table):
     """A finding that a person accepts. Granting one is a commit."""
 
     check: Name = Field(description="The check's name.")

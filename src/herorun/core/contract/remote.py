@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 from herorun.core.contract.values import Argument, BoxPath, Cadence, Duration, Pattern, Table
 
 
-class Patrol(Table):
+class PatrolTable(Table):
     """What `herorun patrol` looks at, beyond the job itself, on the machine where it runs."""
 
     session: str | None = Field(
@@ -53,7 +53,7 @@ class Patrol(Table):
     )
 
 
-class Stage(Table):
+class ChainStage(Table):
     """One step of the chain."""
 
     name: str = Field(
@@ -63,7 +63,7 @@ class Stage(Table):
     run: Argument = Field(description="Words of bash; any of its commands that fails ends the stage.")
 
 
-class Chain(Table):
+class ChainTable(Table):
     """What the box does by itself once the training is done: `herorun chain` writes the script."""
 
     folder: BoxPath | None = Field(
@@ -81,7 +81,7 @@ class Chain(Table):
         timedelta(days=7), description="Beyond it the chain gives up waiting, says so and ends."
     )
     every: Cadence = Field(timedelta(seconds=150), description="Time between two looks while it waits.")
-    stage: tuple[Stage, ...] = Field(
+    stage: tuple[ChainStage, ...] = Field(
         (), description="In their order; each begins only when the one before is done."
     )
     push: Argument | None = Field(
@@ -98,5 +98,5 @@ class Chain(Table):
             raise ValueError("its stages need a `folder`, for their markers")
         return self
 
-    def marker(self, stage: Stage) -> str:
+    def marker(self, stage: ChainStage) -> str:
         return f"{self.folder}/{stage.name}.DONE"

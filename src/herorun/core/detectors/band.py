@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass, field
 
 from herorun.core.detectors.baseline import SETTLE, Trend
-from herorun.core.detectors.excursion import Watch
+from herorun.core.detectors.excursion import ExcursionWatch
 from herorun.core.evidence import Excursion
 
 FAR = 3.0  # times what it was, or a third of it
@@ -19,7 +19,7 @@ RULES = (FAR, NOISE, FREEZE, HELD)
 @dataclass(slots=True)
 class Wander:
     trend: Trend = field(default_factory=Trend)
-    away: Watch = field(default_factory=Watch)
+    away: ExcursionWatch = field(default_factory=ExcursionWatch)
 
     def told(self, metric: str) -> list[Excursion]:
         return self.away.told("wander", metric)
@@ -42,7 +42,9 @@ def judge(state: Wander, metric: str, step: int, value: float, fresh: bool, decl
         trend.learn(y)
 
 
-def judge_band(watch: Watch, metric: str, step: int, value: float, least: float, most: float) -> None:
+def judge_band(
+    watch: ExcursionWatch, metric: str, step: int, value: float, least: float, most: float
+) -> None:
     """A metric with a band. The peak is the ratio to the bound that it passed, where that makes sense."""
     if least <= value <= most:
         if watch.streak is not None:

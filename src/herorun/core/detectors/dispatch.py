@@ -5,9 +5,9 @@ from typing import NamedTuple, TypeVar
 
 from herorun.core.bounded import MOST_NAMES
 from herorun.core.detectors import band, gaps, grad_norm, loss, nonfinite, resume, throughput
-from herorun.core.detectors.excursion import Watch
-from herorun.core.detectors.names import Names, Role
-from herorun.core.detectors.state import MetricsState, Seen
+from herorun.core.detectors.excursion import ExcursionWatch
+from herorun.core.detectors.names import ColumnRole, Names
+from herorun.core.detectors.state import MetricsState, ReportingRhythm
 from herorun.core.ports import Row
 
 MUTED = 150  # rows after a declared phase in which what begins is marked as declared
@@ -18,7 +18,10 @@ S = TypeVar("S")
 def _begin_attempt(state: MetricsState, step: int) -> None:
     if state.attempts:
         far = gaps.far(state.steps, step - state.high_water)
-        trend, at = state.loss.trend, resume.Place(step, state.high_water, state.steps.stride, far)
+        trend, at = (
+            state.loss.trend,
+            resume.AttemptStartPoint(step, state.high_water, state.steps.stride, far),
+        )
         resume.restart(state.lineage, at, state.instance, trend)
     state.attempts += 1
     state.first_step = step
@@ -40,7 +43,7 @@ def judge(state: MetricsState, row: Row, names: Names) -> None:
     if fresh:
         state.high_water = step
     seconds = row.at.timestamp() if row.at is not None else None
-    at = Where(step, fresh, declared, boundary, seconds)
+    at = RowPosition(step, fresh, declared, boundary, seconds)
     for name in names.loss:
         if name in values:
             _loss(state, name, values, names, at)
@@ -57,7 +60,7 @@ def judge(state: MetricsState, row: Row, names: Names) -> None:
     state.last = values
 
 
-class Where(NamedTuple):
+class RowPosition(NamedTuple):
     """Where a row stands."""
 
     step: int
@@ -77,7 +80,7 @@ def _phase(state: MetricsState, step: int, phases: tuple[int, ...]) -> bool:
     return changed
 
 
-def _loss(state: MetricsState, name: str, values: Mapping[str, float], names: Names, at: Where) -> None:
+def _loss(state: MetricsState, name: str, values: Mapping[str, float], names: Names, at: RowPosition) -> None:
     value = values[name]
     _report(state, "loss")
     if value - value == 0.0:
@@ -90,7 +93,9 @@ def _loss(state: MetricsState, name: str, values: Mapping[str, float], names: Na
         nonfinite.judge(state.non_finite, name, at.step, False)  # the loss of a skipped step harmed nothing
 
 
-def _value(state: MetricsState, name: str, role: Role, value: float, names: Names, at: Where) -> None:
+def _value(
+    state: MetricsState, name: str, role: ColumnRole, value: float, names: Names, at: RowPosition
+) -> None:
     is_finite = value - value == 0.0
     if role.watched and (not is_finite or name in state.non_finite):
         nonfinite.judge(state.non_finite, name, at.step, is_finite)
@@ -100,33 +105,33 @@ def _value(state: MetricsState, name: str, role: Role, value: float, names: Name
         JUDGES[role.kind](state, name, value, names, at)
 
 
-def _norm(state: MetricsState, name: str, value: float, names: Names, at: Where) -> None:
+def _norm(state: MetricsState, name: str, value: float, names: Names, at: RowPosition) -> None:
     grad_norm.judge(_of(state.norms, name, grad_norm.Norm), name, at.step, value, at.fresh, at.declared)
 
 
-def _rate(state: MetricsState, name: str, value: float, names: Names, at: Where) -> None:
+def _rate(state: MetricsState, name: str, value: float, names: Names, at: RowPosition) -> None:
     resume.see_rate(state.lineage, at.step, value)
     if value > 0.0:
-        _of(state.rates, name, Watch).within("spent", name, 0)
+        _of(state.rates, name, ExcursionWatch).within("spent", name, 0)
     elif value == 0.0 and name in state.rates:
         state.rates[name].over(at.step, 0.0, 0.0, 0.0, at.declared)
 
 
-def _time(state: MetricsState, name: str, value: float, names: Names, at: Where) -> None:
+def _time(state: MetricsState, name: str, value: float, names: Names, at: RowPosition) -> None:
     state.timed = True
     throughput.judge(
         _of(state.speeds, name, throughput.Speed), name, at.step, value, at.declared, at.boundary
     )
 
 
-def _speed(state: MetricsState, name: str, value: float, names: Names, at: Where) -> None:
+def _speed(state: MetricsState, name: str, value: float, names: Names, at: RowPosition) -> None:
     if value > 0.0 and not state.timed:
         throughput.judge(
             _of(state.speeds, name, throughput.Speed), name, at.step, 1 / value, at.declared, at.boundary
         )
 
 
-def _wander(state: MetricsState, name: str, value: float, names: Names, at: Where) -> None:
+def _wander(state: MetricsState, name: str, value: float, names: Names, at: RowPosition) -> None:
     if name not in state.wanders and len(state.wanders) >= MOST_NAMES:
         if TOO_MANY not in state.problems:
             state.problems = (*state.problems, TOO_MANY)
@@ -134,18 +139,18 @@ def _wander(state: MetricsState, name: str, value: float, names: Names, at: Wher
     band.judge(_of(state.wanders, name, band.Wander), name, at.step, value, at.fresh, at.declared)
 
 
-def _band(state: MetricsState, name: str, value: float, names: Names, at: Where) -> None:
+def _band(state: MetricsState, name: str, value: float, names: Names, at: RowPosition) -> None:
     least, most = names.band_of[name]
-    band.judge_band(_of(state.bands, name, Watch), name, at.step, value, least, most)
+    band.judge_band(_of(state.bands, name, ExcursionWatch), name, at.step, value, least, most)
 
 
-def _skipped(state: MetricsState, name: str, value: float, names: Names, at: Where) -> None:
+def _skipped(state: MetricsState, name: str, value: float, names: Names, at: RowPosition) -> None:
     nonfinite.judge(state.non_finite, nonfinite.SKIPS, at.step, value <= 0)
     if at.seconds is not None:
         nonfinite.judge_skip(state.skips, at.step, value > 0, at.seconds)
 
 
-JUDGES: Mapping[str, Callable[[MetricsState, str, float, Names, Where], None]] = {
+JUDGES: Mapping[str, Callable[[MetricsState, str, float, Names, RowPosition], None]] = {
     "norm": _norm,
     "rate": _rate,
     "time": _time,
@@ -165,6 +170,6 @@ def _of(table: dict[str, S], name: str, kind: type[S]) -> S:
 def _report(state: MetricsState, name: str) -> None:
     seen = state.seen.get(name)
     if seen is None:
-        seen = state.seen[name] = Seen(state.judged)
+        seen = state.seen[name] = ReportingRhythm(state.judged)
     seen.longest = max(seen.longest, state.judged - seen.last)
     seen.last = state.judged

@@ -59,7 +59,7 @@ def ratio(excess: float) -> float:
 
 
 @dataclass(slots=True)
-class Watch:
+class ExcursionWatch:
     """The streaks of one kind of one metric: the open one, and those that ended since somebody looked."""
 
     streak: Streak | None = None

@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass, field
 
 from herorun.core.detectors.baseline import SETTLE, Trend
-from herorun.core.detectors.excursion import Watch
+from herorun.core.detectors.excursion import ExcursionWatch
 from herorun.core.evidence import Excursion
 
 EXPLODED = 10.0
@@ -21,9 +21,9 @@ RULES = (EXPLODED, FREEZE, HELD, FAST_RATE, SLOW_RATE, CREEP)
 @dataclass(slots=True)
 class Norm:
     trend: Trend = field(default_factory=Trend)
-    explosion: Watch = field(default_factory=Watch)
-    creep: Watch = field(default_factory=Watch)
-    vanished: Watch = field(default_factory=Watch)
+    explosion: ExcursionWatch = field(default_factory=ExcursionWatch)
+    creep: ExcursionWatch = field(default_factory=ExcursionWatch)
+    vanished: ExcursionWatch = field(default_factory=ExcursionWatch)
     fast: float = 0.0
     slow: float = 0.0
 

@@ -7,7 +7,7 @@ another loss each.
 
 from dataclasses import dataclass, field
 
-from herorun.core.detectors.excursion import Watch
+from herorun.core.detectors.excursion import ExcursionWatch
 from herorun.core.detectors.reorder import WAITING
 from herorun.core.evidence import Excursion
 
@@ -30,12 +30,12 @@ class Turns:
     stride: int = 1  # steps between the newest two rows of one writer
     rows: int = 0  # of this turn
     switches: int = 0
-    mixed: Watch = field(default_factory=Watch)
+    mixed: ExcursionWatch = field(default_factory=ExcursionWatch)
     recent: dict[int, float] = field(default_factory=dict)  # the loss by step
     again: bool = False  # whether the last row told a step again
     since: int = 0  # rows since one did
     doubles: int = 0
-    doubled: Watch = field(default_factory=Watch)
+    doubled: ExcursionWatch = field(default_factory=ExcursionWatch)
 
     def told(self) -> list[Excursion]:
         return [*self.mixed.told("mixed", "rows"), *self.doubled.told("doubled", "rows")]

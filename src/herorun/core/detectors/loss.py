@@ -10,7 +10,7 @@ import math
 from dataclasses import dataclass, field
 
 from herorun.core.detectors.baseline import RATE, SETTLE, Trend
-from herorun.core.detectors.excursion import Watch
+from herorun.core.detectors.excursion import ExcursionWatch
 from herorun.core.evidence import Excursion
 
 RATIO = 1.5  # the seed's: more than 50 % above the expected trend
@@ -47,17 +47,17 @@ RULES = (
 
 
 @dataclass(slots=True)
-class Loss:
+class LossState:
     """What the rows so far say of the loss."""
 
     trend: Trend = field(default_factory=Trend)
-    spike: Watch = field(default_factory=Watch)
-    elevated: Watch = field(default_factory=Watch)
-    drift: Watch = field(default_factory=Watch)
-    diverged: Watch = field(default_factory=Watch)
-    collapsed: Watch = field(default_factory=Watch)
-    untrained: Watch = field(default_factory=Watch)
-    frozen: Watch = field(default_factory=Watch)
+    spike: ExcursionWatch = field(default_factory=ExcursionWatch)
+    elevated: ExcursionWatch = field(default_factory=ExcursionWatch)
+    drift: ExcursionWatch = field(default_factory=ExcursionWatch)
+    diverged: ExcursionWatch = field(default_factory=ExcursionWatch)
+    collapsed: ExcursionWatch = field(default_factory=ExcursionWatch)
+    untrained: ExcursionWatch = field(default_factory=ExcursionWatch)
+    frozen: ExcursionWatch = field(default_factory=ExcursionWatch)
     newest: float = 0.0
     same: int = 0  # rows before this one that had its value
     longest_same: int = 0
@@ -78,7 +78,7 @@ class Loss:
 
 
 def judge(
-    state: Loss,
+    state: LossState,
     step: int,
     loss: float,
     fresh: bool,
@@ -111,7 +111,7 @@ def judge(
         _level(state, step, y, declared, boundary)
 
 
-def _frozen(state: Loss, step: int, loss: float, declared: bool) -> None:
+def _frozen(state: LossState, step: int, loss: float, declared: bool) -> None:
     """No two batches have the same loss to the last digit, row after row. A loss of zero has a check of its own."""
     if loss != state.newest or loss == 0.0:
         state.frozen.end("frozen", "loss")
@@ -124,7 +124,7 @@ def _frozen(state: Loss, step: int, loss: float, declared: bool) -> None:
         state.frozen.over(step, 0.0, loss, 0.0, declared)
 
 
-def _signed(state: Loss, loss: float) -> None:
+def _signed(state: LossState, loss: float) -> None:
     """A loss that was below zero has no trend to be held against; when it has not been so for long, it begins anew."""
     state.signed = SIGNED if loss < 0.0 else state.signed - 1
     if state.trend.rows:
@@ -133,7 +133,7 @@ def _signed(state: Loss, loss: float) -> None:
         state.trend, state.settled = Trend(), False
 
 
-def _spike(state: Loss, step: int, y: float, gap: int, declared: bool, before: float | None) -> bool:
+def _spike(state: LossState, step: int, y: float, gap: int, declared: bool, before: float | None) -> bool:
     """Whether the trend must stand still."""
     trend, spike = state.trend, state.spike
     young = trend.rows < SETTLE
@@ -154,13 +154,13 @@ def _spike(state: Loss, step: int, y: float, gap: int, declared: bool, before: f
     return spike.streak is not None and (young or spike.streak.rows >= HELD)
 
 
-def _stands_out(state: Loss, excess: float, noise: float, gap: int) -> bool:
+def _stands_out(state: LossState, excess: float, noise: float, gap: int) -> bool:
     """Whether a row of a young curve is more than its moves from row to row, and no gap explains it."""
     least = JITTERS * noise if state.trend.rows > 1 else _ALONE
     return excess > least and (gap <= DENSE or state.spike.streak is not None)
 
 
-def _level(state: Loss, step: int, y: float, declared: bool, boundary: bool) -> None:
+def _level(state: LossState, step: int, y: float, declared: bool, boundary: bool) -> None:
     trend = state.trend
     scale = trend.scale
     move = y - state.smooth
@@ -193,7 +193,7 @@ def _level(state: Loss, step: int, y: float, declared: bool, boundary: bool) -> 
         state.diverged.within("diverged", "loss", 0)
 
 
-def _opening(state: Loss, step: int, y: float) -> None:
+def _opening(state: LossState, step: int, y: float) -> None:
     """Weights that are begun anew repeat the first rows of the run, though it had learned long since."""
     opening, matched = state.opening, state.matched
     if len(opening) < OPENING:

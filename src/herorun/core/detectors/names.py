@@ -127,7 +127,7 @@ class Names:
 
 
 @dataclass(frozen=True)
-class Role:
+class ColumnRole:
     """What a column is judged as."""
 
     kind: str  # norm, rate, time, speed, band, wander, skipped, or nothing
@@ -135,20 +135,20 @@ class Role:
     declared: bool  # must be reported
 
 
-class Roles(dict[str, Role | None]):
+class Roles(dict[str, ColumnRole | None]):
     """The roles of columns, worked out once a name. The loss has one of its own."""
 
     def __init__(self, names: Names) -> None:
         super().__init__()
         self.names = names
 
-    def __missing__(self, name: str) -> Role | None:
+    def __missing__(self, name: str) -> ColumnRole | None:
         if len(self) >= 2 * MOST_NAMES:  # a run that invents names with each row
             self.clear()
         self[name] = found = self._role(name)
         return found
 
-    def _role(self, name: str) -> Role | None:
+    def _role(self, name: str) -> ColumnRole | None:
         names = self.names
         if name in names.loss:
             return None
@@ -163,5 +163,5 @@ class Roles(dict[str, Role | None]):
         kind = next((role for role, known in listed.items() if name in known), "")
         if not kind and any(part in _joined(name) for part in WANDERING):
             kind = "wander"
-        found = Role(kind, name in names.watched, name in names.declared)
-        return found if found != Role("", False, False) else None
+        found = ColumnRole(kind, name in names.watched, name in names.declared)
+        return found if found != ColumnRole("", False, False) else None

@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass, field
 
-from herorun.core.detectors.excursion import Watch
+from herorun.core.detectors.excursion import ExcursionWatch
 from herorun.core.evidence import Excursion
 
 SKIPS = "skipped steps"
@@ -14,18 +14,18 @@ SEARCH = 50  # rows of an attempt in which half precision looks for its loss sca
 RULES = (OFTEN, WITHIN, SEARCH)
 
 
-def judge(open_now: dict[str, Watch], metric: str, step: int, finite: bool) -> None:
+def judge(open_now: dict[str, ExcursionWatch], metric: str, step: int, finite: bool) -> None:
     """One value of a metric that must be finite."""
     watch = open_now.get(metric)
     if not finite:
         if watch is None:
-            watch = open_now[metric] = Watch()
+            watch = open_now[metric] = ExcursionWatch()
         watch.over(step, math.inf, math.nan, 0.0)
     elif watch is not None and watch.streak is not None:
         watch.within("not-finite", metric, 0)
 
 
-def told(open_now: dict[str, Watch]) -> list[Excursion]:
+def told(open_now: dict[str, ExcursionWatch]) -> list[Excursion]:
     return [e for name, watch in sorted(open_now.items()) for e in watch.told("not-finite", name)]
 
 
@@ -36,7 +36,7 @@ class Skips:
     rows: int = 0  # of this attempt that tell whether a step was skipped
     times: list[float] = field(default_factory=list)  # of the newest, in seconds since the epoch
     steps: list[int] = field(default_factory=list)  # the same
-    often: Watch = field(default_factory=Watch)
+    often: ExcursionWatch = field(default_factory=ExcursionWatch)
 
 
 def judge_skip(state: Skips, step: int, skipped: bool, at: float) -> None:

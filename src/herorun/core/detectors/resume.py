@@ -26,7 +26,7 @@ NEAREST = 8  # steps, at least
 RULES = (REMEMBERED, EARLY, SAMPLED, BAD, WARM_UP, AVERAGED, NEAR, NEAREST)
 
 
-class Place(NamedTuple):
+class AttemptStartPoint(NamedTuple):
     """Where a new attempt begins."""
 
     step: int
@@ -36,7 +36,7 @@ class Place(NamedTuple):
 
 
 @dataclass(slots=True)
-class Comparison:
+class ResumeComparison:
     """The newest attempt against the one before it."""
 
     step: int
@@ -75,10 +75,10 @@ class Lineage:
     first: float | None = None  # the run's very first loss
     opening: list[float] = field(default_factory=list)  # the first ones
     first_step: int = 0
-    comparison: Comparison | None = None
+    comparison: ResumeComparison | None = None
 
 
-def restart(state: Lineage, at: Place, instance: str, trend: Trend) -> None:
+def restart(state: Lineage, at: AttemptStartPoint, instance: str, trend: Trend) -> None:
     """A new attempt begins."""
     state.old_losses = {**state.old_losses, **state.losses}
     state.old_rates = {**state.old_rates, **state.rates}
@@ -88,7 +88,7 @@ def restart(state: Lineage, at: Place, instance: str, trend: Trend) -> None:
     state.losses, state.rates, state.times = {}, {}, {}
     mean = _mean(before, trend.level)
     fall = _fall([state.old_losses[at] for at in sorted(state.old_losses)])
-    state.comparison = Comparison(at.step, at.high_water, trend.level, mean, trend.scale, fall)
+    state.comparison = ResumeComparison(at.step, at.high_water, trend.level, mean, trend.scale, fall)
     state.comparison.instance, state.comparison.stride, state.comparison.broken = instance, at.stride, at.far
 
 
@@ -103,7 +103,7 @@ def split(state: Lineage, since: float, instance: str, trend: Trend, stride: flo
     losses = {step: state.losses.pop(step) for step in times if step in state.losses}
     rates = {step: state.rates.pop(step) for step in times if step in state.rates}
     first, high_water = min(times), max(state.times.keys() - times.keys())
-    restart(state, Place(first, high_water, stride, False), instance, trend)
+    restart(state, AttemptStartPoint(first, high_water, stride, False), instance, trend)
     assert state.comparison is not None
     state.comparison.level = state.comparison.mean  # the trend has followed the new rows
     for step, loss in losses.items():
@@ -131,7 +131,7 @@ def _mean(losses: list[float], level: float) -> float:
     return fmean(lately) if len(lately) == AVERAGED else level
 
 
-def _offset(compared: Comparison, averaged: int) -> float:
+def _offset(compared: ResumeComparison, averaged: int) -> float:
     """The lesser of two: a trend lags behind a jump of the data, and a mean has the spike in it that was rolled back."""
     if not averaged:
         return 0.0
@@ -166,7 +166,7 @@ def see_loss(state: Lineage, step: int, loss: float) -> None:
         del state.losses[next(iter(state.losses))]
 
 
-def _compare(state: Lineage, compared: Comparison, step: int, loss: float) -> None:
+def _compare(state: Lineage, compared: ResumeComparison, step: int, loss: float) -> None:
     old = state.old_losses.get(step)
     if step == compared.step and step == state.first_step and state.first:
         compared.counter_reset = 0 < loss < 0.75 * state.first
@@ -181,7 +181,7 @@ def _compare(state: Lineage, compared: Comparison, step: int, loss: float) -> No
             compared.total += math.log(loss) - compared.level
 
 
-def _differ(compared: Comparison, step: int, difference: float) -> None:
+def _differ(compared: ResumeComparison, step: int, difference: float) -> None:
     compared.compared += 1
     if len(compared.differences) < SAMPLED:
         compared.differences.append(difference)
@@ -201,7 +201,9 @@ def see_rate(state: Lineage, step: int, rate: float) -> None:
         del state.rates[next(iter(state.rates))]
 
 
-def _expected_rate(state: Lineage, compared: Comparison, step: int, rate: float) -> tuple[float | None, bool]:
+def _expected_rate(
+    state: Lineage, compared: ResumeComparison, step: int, rate: float
+) -> tuple[float | None, bool]:
     """The learning rate at this step before; else the one near it, or as that one was moving, whichever fits better."""
     rates = state.old_rates
     if step in rates:

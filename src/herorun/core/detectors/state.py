@@ -7,11 +7,11 @@ from datetime import datetime
 from typing import Any, TypeVar
 
 from herorun.core.detectors.band import Wander
-from herorun.core.detectors.excursion import Watch
+from herorun.core.detectors.excursion import ExcursionWatch
 from herorun.core.detectors.gaps import Steps
 from herorun.core.detectors.grad_norm import Norm
 from herorun.core.detectors.interleaved_writers import Turns
-from herorun.core.detectors.loss import Loss
+from herorun.core.detectors.loss import LossState
 from herorun.core.detectors.nonfinite import Skips
 from herorun.core.detectors.resume import Lineage
 from herorun.core.detectors.throughput import Pauses, Speed, Wall
@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 
 @dataclass(slots=True)
-class Seen:
+class ReportingRhythm:
     """How regularly a metric is reported, in rows."""
 
     last: int = 0  # the row that it was last in; 0: in none yet
@@ -55,24 +55,24 @@ class MetricsState:
     last: Mapping[str, float] = field(default_factory=dict)
     since_phase: int = 1_000_000  # rows since a declared phase began
     phases: int = 0  # how many have begun
-    loss: Loss = field(default_factory=Loss)
+    loss: LossState = field(default_factory=LossState)
     norms: dict[str, Norm] = field(default_factory=dict)
     speeds: dict[str, Speed] = field(default_factory=dict)
     timed: bool = False  # step times are reported: rates are the same thing told twice
     wanders: dict[str, Wander] = field(default_factory=dict)
-    bands: dict[str, Watch] = field(default_factory=dict)
+    bands: dict[str, ExcursionWatch] = field(default_factory=dict)
     wall: Wall = field(default_factory=Wall)
     pauses: Pauses = field(default_factory=Pauses)
-    non_finite: dict[str, Watch] = field(default_factory=dict)
+    non_finite: dict[str, ExcursionWatch] = field(default_factory=dict)
     skips: Skips = field(default_factory=Skips)
     lineage: Lineage = field(default_factory=Lineage)
     steps: Steps = field(default_factory=Steps)
-    rates: dict[str, Watch] = field(default_factory=dict)  # learning rates that were above zero
+    rates: dict[str, ExcursionWatch] = field(default_factory=dict)  # learning rates that were above zero
     turns: Turns = field(default_factory=Turns)
-    seen: dict[str, Seen] = field(default_factory=dict)
+    seen: dict[str, ReportingRhythm] = field(default_factory=dict)
     problems: tuple[str, ...] = ()
 
-    def watches(self) -> list[Watch]:
+    def watches(self) -> list[ExcursionWatch]:
         """Every place where closed excursions wait to be told."""
         loss = self.loss
         found = [

@@ -9,7 +9,7 @@ import math
 from dataclasses import dataclass, field
 
 from herorun.core.detectors.baseline import RATE, SETTLE, Trend
-from herorun.core.detectors.excursion import Watch
+from herorun.core.detectors.excursion import ExcursionWatch
 from herorun.core.evidence import Excursion
 
 SLOW = 0.75  # of the usual throughput: the middle of the seed's 20-30 % below
@@ -31,8 +31,8 @@ RULES = (SLOW, SLOW_WALL, LEAK, LEAK_NOISE, WARM, FREEZE, UNIT, HELD, BIN, SETTL
 @dataclass(slots=True)
 class Speed:
     trend: Trend = field(default_factory=Trend)
-    slow: Watch = field(default_factory=Watch)
-    leak: Watch = field(default_factory=Watch)
+    slow: ExcursionWatch = field(default_factory=ExcursionWatch)
+    leak: ExcursionWatch = field(default_factory=ExcursionWatch)
     smooth: float = 0.0
     best: float = 0.0
     settled: bool = False
@@ -89,7 +89,7 @@ class Wall:
     step: int = 0  # at its beginning
     bins: int = 0
     usual: float = 0.0  # steps a second, the mean of the bins so far, then a slow average
-    slow: Watch = field(default_factory=Watch)
+    slow: ExcursionWatch = field(default_factory=ExcursionWatch)
 
     def told(self) -> list[Excursion]:
         return self.slow.told("wall", "steps by the wall clock")

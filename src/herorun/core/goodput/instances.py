@@ -68,7 +68,7 @@ class Life:
 
 
 @dataclass
-class Told:
+class JournalFacts:
     """All that the journal tells."""
 
     lives: list[Life] = field(default_factory=list)
@@ -104,9 +104,9 @@ class Told:
         self.stalls += [(micros(a.since), at) for a in event.alerts if a.firing and a.check in STALLS]
 
 
-def told_by(events: Iterable[Event]) -> Told:
+def told_by(events: Iterable[Event]) -> JournalFacts:
     """The instances that were really launched, in their order, and what else is known of their time."""
-    told, launching = Told(), dict[str, Launching]()
+    told, launching = JournalFacts(), dict[str, Launching]()
     for event in events:
         told.add(event, launching)
     return told

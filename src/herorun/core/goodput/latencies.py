@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from statistics import median
 
 from herorun.core.event import Done, Event, Launched, Ordered, Word
-from herorun.core.goodput.instances import Told, micros
+from herorun.core.goodput.instances import JournalFacts, micros
 from herorun.core.goodput.states import SECOND
 
 ANSWERS = frozenset({Word.APPROVE, Word.DENY, Word.STOP, Word.RELAUNCH, Word.ROLLBACK})
@@ -30,17 +30,17 @@ class Delays:
     human: Delay  # from a question that was delivered until the first order about it
 
 
-def delays(events: Sequence[Event], told: Told) -> Delays:
+def delays(events: Sequence[Event], told: JournalFacts) -> Delays:
     return Delays(_detection(told), _relaunch(events, told), _human(events))
 
 
-def _detection(told: Told) -> Delay:
+def _detection(told: JournalFacts) -> Delay:
     seen = [(life, life.seen_ended) for life in told.lives if life.seen_ended is not None]
     known = [at - life.ended for life, at in seen if life.end_is_dated and life.ended is not None]
     return _of(known, unknown=len(seen) - len(known))
 
 
-def _relaunch(events: Iterable[Event], told: Told) -> Delay:
+def _relaunch(events: Iterable[Event], told: JournalFacts) -> Delay:
     seen = {life.name: life.seen_ended for life in told.lives if life.seen_ended is not None}
     found = [
         micros(event.at) - seen[event.relaunch_of]

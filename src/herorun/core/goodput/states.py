@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 
-class State(StrEnum):
+class WallTimeState(StrEnum):
     """Where a moment of wall time went."""
 
     QUEUED = "queued"  # from the intent to launch until the scheduler started the job
@@ -19,15 +19,19 @@ class State(StrEnum):
     UNKNOWN = "unknown"  # neither the journal nor the rows say
 
 
-HELD = frozenset(State) - {State.QUEUED, State.DOWN, State.UNKNOWN}  # accelerators are surely ours then
+HELD = frozenset(WallTimeState) - {
+    WallTimeState.QUEUED,
+    WallTimeState.DOWN,
+    WallTimeState.UNKNOWN,
+}  # accelerators are surely ours then
 SECOND = 1_000_000  # times here are whole microseconds since 1970, so that sums are exact
 
 
 @dataclass(frozen=True)
-class Stretch:
+class StateSpan:
     """One state from `since` to `until`. `accelerators` is None where the plan does not say how many."""
 
-    state: State
+    state: WallTimeState
     since: int
     until: int
     accelerators: int | None = None
@@ -43,15 +47,15 @@ class Timeline:
 
     now: int
     accelerators: int | None = None
-    stretches: list[Stretch] = field(default_factory=list)
+    stretches: list[StateSpan] = field(default_factory=list)
 
-    def upto(self, until: int, state: State) -> None:
+    def upto(self, until: int, state: WallTimeState) -> None:
         """Everything that is not told yet, up to that moment, is in that state."""
         if until <= self.now:
             return
         last = self.stretches[-1] if self.stretches else None
         if last and (last.state, last.accelerators) == (state, self.accelerators):
-            self.stretches[-1] = Stretch(state, last.since, until, self.accelerators)
+            self.stretches[-1] = StateSpan(state, last.since, until, self.accelerators)
         else:
-            self.stretches.append(Stretch(state, self.now, until, self.accelerators))
+            self.stretches.append(StateSpan(state, self.now, until, self.accelerators))
         self.now = until

@@ -6,8 +6,8 @@ from itertools import pairwise
 from statistics import median
 from typing import NamedTuple
 
-from herorun.core.goodput.instances import Life, Told
-from herorun.core.goodput.states import SECOND, State, Stretch, Timeline
+from herorun.core.goodput.instances import JournalFacts, Life
+from herorun.core.goodput.states import SECOND, StateSpan, Timeline, WallTimeState
 
 # A gap between two rows of up to so many times the usual one is training, slow as it may be: rows come unevenly, and
 # a slow machine still makes steps. What is longer needs an explanation, or is unknown.
@@ -33,7 +33,7 @@ class Clock:
     high: int = 0  # the most completed updates of any instance
 
 
-def timeline(told: Told, beats: Sequence[Beat]) -> list[Stretch]:
+def timeline(told: JournalFacts, beats: Sequence[Beat]) -> list[StateSpan]:
     """The whole of the time from the first launch to the last thing that is known, in stretches."""
     if not told.lives:
         return []
@@ -49,11 +49,11 @@ def timeline(told: Told, beats: Sequence[Beat]) -> list[Stretch]:
         else:
             line.upto(until, _tail(line.now, until, rows, told))
         line.accelerators = None
-        line.upto(until, State.DOWN if seen else State.UNKNOWN)
+        line.upto(until, WallTimeState.DOWN if seen else WallTimeState.UNKNOWN)
     return line.stretches
 
 
-def _last_known(told: Told, beats: Sequence[Beat], last: Life) -> int:
+def _last_known(told: JournalFacts, beats: Sequence[Beat], last: Life) -> int:
     """A run that ended well is over then; of another nobody knows more than the newest line or row."""
     if last.succeeded and last.ended is not None:
         return last.ended
@@ -77,14 +77,14 @@ def _pace(gaps: Iterable[tuple[Beat, Beat]]) -> float | None:
     return median(steps) if steps else None
 
 
-def _live(line: Timeline, life: Life, rows: list[Beat], clock: Clock, told: Told) -> None:
+def _live(line: Timeline, life: Life, rows: list[Beat], clock: Clock, told: JournalFacts) -> None:
     line.accelerators = None
-    line.upto(life.job_started or line.now, State.QUEUED)
+    line.upto(life.job_started or line.now, WallTimeState.QUEUED)
     line.accelerators = life.accelerators
     own = _pace(pairwise(rows)) if len(rows) > ENOUGH else None
     pace = own or clock.pace
     if life.checked_in is not None:
-        line.upto(life.checked_in, State.INIT if life.job_started else State.UNKNOWN)
+        line.upto(life.checked_in, WallTimeState.INIT if life.job_started else WallTimeState.UNKNOWN)
     if rows:
         _first_steps(line, life, rows[0], clock, pace)
     for before, row in pairwise(rows):
@@ -104,17 +104,19 @@ def _first_steps(line: Timeline, life: Life, first: Beat, clock: Clock, pace: fl
     clock.high = max(clock.high, first.step)
 
 
-def _before_first_step(life: Life) -> State:
+def _before_first_step(life: Life) -> WallTimeState:
     """Only check-in tells where the start-up ends and loading begins; from scratch nothing is loaded."""
     if life.checked_in is not None:
-        return State.RESTORE if life.from_checkpoint else State.INIT
-    return State.INIT if life.job_started and not life.from_checkpoint else State.UNKNOWN
+        return WallTimeState.RESTORE if life.from_checkpoint else WallTimeState.INIT
+    return WallTimeState.INIT if life.job_started and not life.from_checkpoint else WallTimeState.UNKNOWN
 
 
-def _between(line: Timeline, before: Beat, row: Beat, clock: Clock, pace: float | None, told: Told) -> None:
+def _between(
+    line: Timeline, before: Beat, row: Beat, clock: Clock, pace: float | None, told: JournalFacts
+) -> None:
     steps = row.step - before.step
     if steps <= 0 or pace is None:  # a restart within the instance, or two rows of one step
-        line.upto(row.at, State.EVAL if row.evaluated and not steps else State.UNKNOWN)
+        line.upto(row.at, WallTimeState.EVAL if row.evaluated and not steps else WallTimeState.UNKNOWN)
         return
     gap, usual = row.at - before.at, pace * steps
     evaluation = min(round(row.eval_seconds * SECOND), gap)
@@ -122,8 +124,8 @@ def _between(line: Timeline, before: Beat, row: Beat, clock: Clock, pace: float 
     rest = gap - evaluation - saving
     training = rest if rest <= SLOW * usual else round(usual)
     _train(line, before.at + training, before, row, clock.high)
-    line.upto(before.at + training + evaluation, State.EVAL)
-    line.upto(before.at + training + evaluation + saving, State.CHECKPOINT)
+    line.upto(before.at + training + evaluation, WallTimeState.EVAL)
+    line.upto(before.at + training + evaluation + saving, WallTimeState.CHECKPOINT)
     line.upto(row.at, _unexplained(before.at, row, evaluation, told))
 
 
@@ -131,19 +133,19 @@ def _train(line: Timeline, until: int, before: Beat, row: Beat, high: int) -> No
     """Steps up to the highest one so far are done again; those above it are new."""
     again = max(min(row.step, high) - before.step, 0)
     share = round((until - line.now) * again / (row.step - before.step))
-    line.upto(line.now + share, State.CATCH_UP)
-    line.upto(until, State.PRODUCTIVE)
+    line.upto(line.now + share, WallTimeState.CATCH_UP)
+    line.upto(until, WallTimeState.PRODUCTIVE)
 
 
-def _unexplained(since: int, row: Beat, evaluation: int, told: Told) -> State:
+def _unexplained(since: int, row: Beat, evaluation: int, told: JournalFacts) -> WallTimeState:
     if _stalled(told, since, row.at):
-        return State.STALLED
-    return State.EVAL if row.evaluated and not evaluation else State.UNKNOWN
+        return WallTimeState.STALLED
+    return WallTimeState.EVAL if row.evaluated and not evaluation else WallTimeState.UNKNOWN
 
 
-def _tail(since: int, until: int, rows: list[Beat], told: Told) -> State:
-    return State.STALLED if rows and _stalled(told, since, until) else State.UNKNOWN
+def _tail(since: int, until: int, rows: list[Beat], told: JournalFacts) -> WallTimeState:
+    return WallTimeState.STALLED if rows and _stalled(told, since, until) else WallTimeState.UNKNOWN
 
 
-def _stalled(told: Told, since: int, until: int) -> bool:
+def _stalled(told: JournalFacts, since: int, until: int) -> bool:
     return any(begun < until and seen > since for begun, seen in told.stalls)

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from herorun.core.event import Event
-from herorun.core.goodput.instances import Told, told_by
+from herorun.core.goodput.instances import JournalFacts, told_by
 from herorun.core.goodput.latencies import Delays, delays
-from herorun.core.goodput.states import HELD, SECOND, State, Stretch
+from herorun.core.goodput.states import HELD, SECOND, StateSpan, WallTimeState
 from herorun.core.goodput.timeline import Beat, rows_of_lives, timeline
 from herorun.core.recovery.classify import Cause
 
@@ -24,13 +24,13 @@ class Range:
 
 
 @dataclass(frozen=True)
-class Goodput:
+class GoodputTotals:
     """Times are in seconds."""
 
     since: datetime | None  # the first intent to launch; None: nothing was launched
     until: datetime | None  # its good end, else the newest line or row
     wall: float
-    states: Mapping[State, float]  # all of them; they add up to `wall`
+    states: Mapping[WallTimeState, float]  # all of them; they add up to `wall`
     effective: Range  # productive time as a part of `wall`
     reached: int  # completed updates, the most of any instance
     lost: int  # updates that were done again, or are to be
@@ -41,7 +41,7 @@ class Goodput:
         float | None
     )  # running time for each interruption that nobody meant; None: there was none
     hours: (
-        Mapping[State, float] | None
+        Mapping[WallTimeState, float] | None
     )  # accelerator-hours; None where a plan does not say how many there are
     all_hours: Range
     money: Range
@@ -52,17 +52,17 @@ class Goodput:
 
 def goodput(
     events: Sequence[Event], beats: Sequence[Beat], rate: float | None = None, notes: Iterable[str] = ()
-) -> Goodput:
+) -> GoodputTotals:
     """Of the journal's events in their order, and the rows in the order of their times."""
     told = told_by(events)
     stretches = timeline(told, beats)
     wall = sum(each.length for each in stretches)
-    states = {state: _sum(stretches, state) for state in State}
+    states = {state: _sum(stretches, state) for state in WallTimeState}
     hours = _hours(stretches)
     all_hours = _all_hours(hours)
     lost, lost_unknown = _lost(told, beats)
     interruptions = Counter(life.cause for life in told.lives if life.cause)
-    return Goodput(
+    return GoodputTotals(
         since=_moment(stretches[0].since) if stretches else None,
         until=_moment(stretches[-1].until) if stretches else None,
         wall=wall / SECOND,
@@ -83,7 +83,7 @@ def goodput(
     )
 
 
-def _sum(stretches: Iterable[Stretch], state: State) -> int:
+def _sum(stretches: Iterable[StateSpan], state: WallTimeState) -> int:
     return sum(each.length for each in stretches if each.state is state)
 
 
@@ -91,14 +91,14 @@ def _moment(at: int) -> datetime:
     return datetime.fromtimestamp(at / SECOND, UTC)
 
 
-def _effective(states: Mapping[State, int], wall: int) -> Range:
+def _effective(states: Mapping[WallTimeState, int], wall: int) -> Range:
     if not wall:
         return Range(None, None)
-    productive = states[State.PRODUCTIVE]
-    return Range(productive / wall, (productive + states[State.UNKNOWN]) / wall)
+    productive = states[WallTimeState.PRODUCTIVE]
+    return Range(productive / wall, (productive + states[WallTimeState.UNKNOWN]) / wall)
 
 
-def _lost(told: Told, beats: Sequence[Beat]) -> tuple[int, int]:
+def _lost(told: JournalFacts, beats: Sequence[Beat]) -> tuple[int, int]:
     """What was reached before each restart beyond the step that it went on from."""
     high, lost, unknown = 0, 0, 0
     for life, rows in zip(told.lives, rows_of_lives(told.lives, beats), strict=True):
@@ -110,16 +110,18 @@ def _lost(told: Told, beats: Sequence[Beat]) -> tuple[int, int]:
     return lost, unknown
 
 
-def _between(interruptions: Mapping[Cause, int], states: Mapping[State, int], wall: int) -> float | None:
+def _between(
+    interruptions: Mapping[Cause, int], states: Mapping[WallTimeState, int], wall: int
+) -> float | None:
     failures = sum(count for cause, count in interruptions.items() if cause not in ON_PURPOSE)
-    running = wall - states[State.QUEUED] - states[State.DOWN]
+    running = wall - states[WallTimeState.QUEUED] - states[WallTimeState.DOWN]
     return running / SECOND / failures if failures else None
 
 
-def _hours(stretches: Iterable[Stretch]) -> dict[State, float] | None:
-    hours: dict[State, float] = {}
+def _hours(stretches: Iterable[StateSpan]) -> dict[WallTimeState, float] | None:
+    hours: dict[WallTimeState, float] = {}
     for each in stretches:
-        if each.state not in HELD and each.state is not State.UNKNOWN:
+        if each.state not in HELD and each.state is not WallTimeState.UNKNOWN:
             continue
         if each.accelerators is None and each.state in HELD:
             return None
@@ -128,11 +130,11 @@ def _hours(stretches: Iterable[Stretch]) -> dict[State, float] | None:
     return hours
 
 
-def _all_hours(hours: Mapping[State, float] | None) -> Range:
+def _all_hours(hours: Mapping[WallTimeState, float] | None) -> Range:
     if hours is None:
         return Range(None, None)
     sure = sum(told for state, told in hours.items() if state in HELD)
-    return Range(sure, sure + hours.get(State.UNKNOWN, 0.0))
+    return Range(sure, sure + hours.get(WallTimeState.UNKNOWN, 0.0))
 
 
 def _times(hours: Range, rate: float | None) -> Range:
@@ -142,7 +144,7 @@ def _times(hours: Range, rate: float | None) -> Range:
 
 
 def _notes(
-    told: Told, beats: Sequence[Beat], rate: float | None, hours: Mapping[State, float] | None
+    told: JournalFacts, beats: Sequence[Beat], rate: float | None, hours: Mapping[WallTimeState, float] | None
 ) -> Iterable[str]:
     if not told.lives:
         yield "nothing was launched yet"

@@ -26,7 +26,7 @@ class Lag:
 
 
 @dataclass(frozen=True)
-class Patience:
+class CheckpointPatience:
     """Save intervals without a complete checkpoint; a save may take `grace`, and a start `startup`."""
 
     intervals: PositiveFloat
@@ -35,7 +35,12 @@ class Patience:
 
 
 def overdue(
-    job: Job, contract: Contract, saved: Checkpoints, metrics: Metrics, history: History, most: Patience
+    job: Job,
+    contract: Contract,
+    saved: Checkpoints,
+    metrics: Metrics,
+    history: History,
+    most: CheckpointPatience,
 ) -> Verdict:
     """Whether the newest complete checkpoint lags more than `most` behind."""
     if verdict := not_running(job):

@@ -18,7 +18,7 @@ FULL = 2 * RESERVE  # bytes; a disk that has less is full, also right after the 
 
 
 @dataclass(frozen=True)
-class Room:
+class Headroom:
     """Fewer `days` of headroom at the pace since a look of at least `pace` ago; or less free than the floors."""
 
     days: PositiveFloat
@@ -27,7 +27,7 @@ class Room:
     pace: timedelta = timedelta(hours=6)
 
 
-def room(disks: Disks, at: datetime, least: Room) -> list[Verdict]:
+def room(disks: Disks, at: datetime, least: Headroom) -> list[Verdict]:
     """One answer for each path that is short."""
     short = [(path, shortage(disks, path, at, least)) for path in sorted(disks.now)]
     return [failed(f"{path}: {said}", subject=path) for path, said in short if said] or [
@@ -35,7 +35,7 @@ def room(disks: Disks, at: datetime, least: Room) -> list[Verdict]:
     ]
 
 
-def shortage(disks: Disks, path: str, at: datetime, least: Room) -> str:
+def shortage(disks: Disks, path: str, at: datetime, least: Headroom) -> str:
     """What there is too little of, in words; empty where there is enough."""
     disk = disks.now[path]
     if disk.free < max(least.bytes, FULL):

@@ -22,7 +22,7 @@ FRESH = timedelta(minutes=5)  # a log that changed so lately goes on
 
 
 @dataclass(frozen=True)
-class Patience:
+class RowPatience:
     """Rows may stay away for `idle`, but at least so many `pauses` as have come before, and never beyond `longest`.
 
     Of rows that tell no times, so many `cadences`. The first row may take `startup`; behind the final step the last

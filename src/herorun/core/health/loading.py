@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from herorun.core.evidence import Checkpoints, Instance, JobLog, Loading
-from herorun.core.health.resume_point import Start, Told
+from herorun.core.health.resume_point import PlannedStart, ResumeRows
 from herorun.core.lineage import is_under
 
 LEAST_DROPPED = 3  # steps that rise: a summary that is logged at step 0 at every start is one
@@ -11,20 +11,20 @@ NEAR = 1  # steps that trainers differ by in how they count the one that they re
 
 
 def log_wrong(
-    start: Start,
+    start: PlannedStart,
     log: JobLog,
     saved: Checkpoints,
     current: Instance,
     first_step: int,
-    own: Start | None = None,
-) -> Told | None:
+    own: PlannedStart | None = None,
+) -> ResumeRows | None:
     """What the log's last word on loading comes to, then what the tracker dropped. None: it does not tell.
 
     `own`: where a restart by the back end has to go on.
     """
     dropped = _dropped(start, log, first_step) or _dropped_again(own, log, first_step)
     if dropped:
-        return Told(wrong=dropped)
+        return ResumeRows(wrong=dropped)
     return _loaded(start, log.loading, saved, current)
 
 
@@ -37,22 +37,26 @@ def fall_back(loading: Sequence[Loading]) -> Loading | None:
     return None if last is None or last.loads == "resumed" else last
 
 
-def _loaded(start: Start, loading: Sequence[Loading], saved: Checkpoints, current: Instance) -> Told | None:
+def _loaded(
+    start: PlannedStart, loading: Sequence[Loading], saved: Checkpoints, current: Instance
+) -> ResumeRows | None:
     worst = fall_back(loading)
     if worst is not None and _contradicts(start, worst):
-        return Told(wrong=f"says in line {worst.line} of its log: {worst.excerpt}; the plan says {start}")
+        return ResumeRows(
+            wrong=f"says in line {worst.line} of its log: {worst.excerpt}; the plan says {start}"
+        )
     resumed = next((each for each in reversed(loading) if each.loads == "resumed"), None)
     if worst is not None or resumed is None:
         return None
     where = f"resumed{_at(resumed)}, by line {resumed.line} of its log"
     if _is_planned(start, resumed):
-        return Told(right=f"{where}, as the plan says: {start}")
+        return ResumeRows(right=f"{where}, as the plan says: {start}")
     if not _can_tell(start, resumed) or _its_own(resumed, saved, current):
         return None
-    return Told(wrong=f"{where}: {resumed.excerpt}; the plan says {start}")
+    return ResumeRows(wrong=f"{where}: {resumed.excerpt}; the plan says {start}")
 
 
-def _contradicts(start: Start, said: Loading) -> bool:
+def _contradicts(start: PlannedStart, said: Loading) -> bool:
     """Whether less was loaded than the plan says. One empty place among several is no word on what was loaded."""
     if start.path is None:
         return False
@@ -65,14 +69,14 @@ def _contradicts(start: Start, said: Loading) -> bool:
             return True
 
 
-def _can_tell(start: Start, resumed: Loading) -> bool:
+def _can_tell(start: PlannedStart, resumed: Loading) -> bool:
     """Weights of another run are counted from 0, so the step that they were saved at says nothing."""
     if start.path is None:
         return bool(resumed.step)
     return start.step != 0 and start.step is not None and resumed.step is not None
 
 
-def _is_planned(start: Start, resumed: Loading) -> bool:
+def _is_planned(start: PlannedStart, resumed: Loading) -> bool:
     if start.path is None or start.step is None:
         return False
     same_path = bool(resumed.path) and resumed.path.rstrip("/") == start.path
@@ -93,7 +97,7 @@ def _at(resumed: Loading) -> str:
     return f" at step {resumed.step}" if resumed.step is not None else f" from {resumed.path}"
 
 
-def _dropped(start: Start, log: JobLog, first_step: int) -> str:
+def _dropped(start: PlannedStart, log: JobLog, first_step: int) -> str:
     """W&B's client drops steps that the run has already: only its warnings tell that a job began far below."""
     rows = log.dropped
     if rows is None or not start.step or rows.steps < LEAST_DROPPED:
@@ -106,13 +110,13 @@ def _dropped(start: Start, log: JobLog, first_step: int) -> str:
     )
 
 
-def _dropped_again(own: Start | None, log: JobLog, first_step: int) -> str:
+def _dropped_again(own: PlannedStart | None, log: JobLog, first_step: int) -> str:
     """Of a restart that began at the very first step; one that goes on from an older checkpoint is dropped as it must."""
     began = log.dropped is not None and log.dropped.first <= first_step
     return _dropped(own, log, first_step) if own and began else ""
 
 
-def saved_below(start: Start, saved: Checkpoints, current: Instance) -> str:
+def saved_below(start: PlannedStart, saved: Checkpoints, current: Instance) -> str:
     """A checkpoint below the start that was written since the launch: the job trains from further back."""
     if not start.step:
         return ""

@@ -7,7 +7,7 @@ from herorun.core.evidence import Checkpoints, History, Metrics, PriorLaunch, Re
 
 
 @dataclass(frozen=True)
-class Start:
+class PlannedStart:
     """What the plan says: nothing at all, or a checkpoint whose step goes on being counted, or starts at 0 again."""
 
     path: str | None
@@ -18,7 +18,7 @@ class Start:
 
 
 @dataclass(frozen=True)
-class Told:
+class ResumeRows:
     """What the rows tell; one of the two is empty."""
 
     wrong: str = ""
@@ -34,16 +34,16 @@ def resume_of(metrics: Metrics, history: History) -> Resume | None:
     return None if others else resume
 
 
-def start_of(prior: PriorLaunch) -> Start:
+def start_of(prior: PriorLaunch) -> PlannedStart:
     told = prior.plan.get("start")
     if not isinstance(told, Mapping):
-        return Start(None, 0)
+        return PlannedStart(None, 0)
     counted = told.get("kind") != "weights-only"
     step = told.get("step") if counted else 0
-    return Start(str(told.get("path")).rstrip("/"), step if isinstance(step, int) else None)
+    return PlannedStart(str(told.get("path")).rstrip("/"), step if isinstance(step, int) else None)
 
 
-def loaded_wrong(start: Start, receipt: Receipt | None, saved: Checkpoints) -> str:
+def loaded_wrong(start: PlannedStart, receipt: Receipt | None, saved: Checkpoints) -> str:
     """What is wrong with what the receipt says was loaded; empty where it says nothing, or what was planned.
 
     A later attempt of one instance goes on from what the instance itself saved.
@@ -57,7 +57,7 @@ def loaded_wrong(start: Start, receipt: Receipt | None, saved: Checkpoints) -> s
     return f"loaded {loaded}, and the plan says {start}"
 
 
-def own_start(saved: Checkpoints, history: History) -> Start | None:
+def own_start(saved: Checkpoints, history: History) -> PlannedStart | None:
     """Where a restart by the back end has to go on: at the newest complete checkpoint that the instance had saved."""
     current = history.current
     if current is None or not history.restarts:
@@ -65,7 +65,7 @@ def own_start(saved: Checkpoints, history: History) -> Start | None:
     begun, restarted = current.intended or current.started, history.restarts[-1][0]
     own = [c for c in saved.candidates if c.complete and c.modified and begun <= c.modified < restarted]
     newest = max(own, key=lambda c: c.step, default=None)
-    return Start(newest.path, newest.step) if newest and newest.step else None
+    return PlannedStart(newest.path, newest.step) if newest and newest.step else None
 
 
 def began_again(metrics: Metrics, saved: Checkpoints, history: History) -> str:
@@ -89,7 +89,9 @@ def _saved_between(start: int, first: int, saved: Checkpoints, history: History)
     )
 
 
-def rows_wrong(start: Start, metrics: Metrics, saved: Checkpoints, history: History) -> Told | None:
+def rows_wrong(
+    start: PlannedStart, metrics: Metrics, saved: Checkpoints, history: History
+) -> ResumeRows | None:
     """By the newest attempt's first row. None: the rows do not tell.
 
     A row of the start's own step, as of an evaluation after loading, is no fault.
@@ -99,16 +101,18 @@ def rows_wrong(start: Start, metrics: Metrics, saved: Checkpoints, history: Hist
     if start.step is None:
         return None
     if metrics.step < start.step:
-        return Told(f"writes step {metrics.step}, and should have begun after step {start.step} of {start}")
+        return ResumeRows(
+            f"writes step {metrics.step}, and should have begun after step {start.step} of {start}"
+        )
     current = history.current
     ours = current is not None and metrics.instance == current.name
     if metrics.first_step < start.step:
         began = (
             f"began at step {metrics.first_step}, and should have begun after step {start.step} of {start}"
         )
-        return Told(began) if ours else None
+        return ResumeRows(began) if ours else None
     if _saved_between(start.step, metrics.first_step, saved, history):
-        return Told(right=f"began at step {metrics.first_step}, after its own checkpoints from {start}")
+        return ResumeRows(right=f"began at step {metrics.first_step}, after its own checkpoints from {start}")
     high_water = metrics.resume.high_water if metrics.resume else 0
     if ours and start.step < high_water < metrics.first_step:
         return None  # the tracker drops the steps that it has: where the rows begin is not where the job did
@@ -122,5 +126,5 @@ def rows_wrong(start: Start, metrics: Metrics, saved: Checkpoints, history: Hist
     ]
     if later:
         newest = max(later, key=lambda c: c.step)
-        return Told(f"began at step {metrics.first_step}, as from {newest.path}; the plan says {start}")
-    return Told(right=f"began at step {metrics.first_step}, as the plan says: {start}")
+        return ResumeRows(f"began at step {metrics.first_step}, as from {newest.path}; the plan says {start}")
+    return ResumeRows(right=f"began at step {metrics.first_step}, as the plan says: {start}")

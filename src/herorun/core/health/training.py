@@ -25,13 +25,13 @@ from herorun.core.evidence import (
     Receipt,
     Unavailable,
 )
-from herorun.core.health.liveness import FRESH, Patience, rows_since, steps_seen
+from herorun.core.health.liveness import FRESH, RowPatience, rows_since, steps_seen
 
 QUEUE = timedelta(minutes=30)  # as `pending-too-long` waits first
 SOURCES = (Metrics, Receipt, JobLog, Checkpoints)
 
 
-class Proof(StrEnum):
+class TrainingProof(StrEnum):
     """What the evidence of a live job amounts to."""
 
     COMPLETE = "complete"
@@ -40,7 +40,7 @@ class Proof(StrEnum):
 
 
 @dataclass(frozen=True)
-class Awaited:
+class AwaitedEvidence:
     """One piece of evidence that is missing, and until when it may be; None where nothing says when."""
 
     evidence: str  # job, receipt, row, checkpoint or log
@@ -54,28 +54,30 @@ class Awaited:
 
 @dataclass(frozen=True)
 class Training:
-    proof: Proof
-    awaited: tuple[Awaited, ...] = ()
+    proof: TrainingProof
+    awaited: tuple[AwaitedEvidence, ...] = ()
 
 
 def training(
-    evidence: Evidence, now: datetime, receipt_due: bool, patience: Patience | None = None
+    evidence: Evidence, now: datetime, receipt_due: bool, patience: RowPatience | None = None
 ) -> Training:
     """Of any job: one that nobody saw proves nothing, and of an ended one only its receipt is asked for."""
     job = evidence.get(Job)
     if not isinstance(job, Job) or job.state.in_doubt:
-        return Training(Proof.LACKING, (Awaited("job", _unseen_job(job)),))
+        return Training(TrainingProof.LACKING, (AwaitedEvidence("job", _unseen_job(job)),))
     if job.state.ended:
-        return Training(Proof.COMPLETE, _receipt(evidence, job) if receipt_due else ())
+        return Training(TrainingProof.COMPLETE, _receipt(evidence, job) if receipt_due else ())
     if job.state is not JobState.RUNNING:
         since = job.submitted
         words = f"{job.instance} is {job.state}: its start is awaited"
-        return Training(Proof.AWAITED, (Awaited("job", words, since + QUEUE if since else None),))
-    return _of_running(job, evidence, now, receipt_due, patience or Patience())
+        return Training(
+            TrainingProof.AWAITED, (AwaitedEvidence("job", words, since + QUEUE if since else None),)
+        )
+    return _of_running(job, evidence, now, receipt_due, patience or RowPatience())
 
 
 def _of_running(
-    job: Job, evidence: Evidence, now: datetime, receipt_due: bool, patience: Patience
+    job: Job, evidence: Evidence, now: datetime, receipt_due: bool, patience: RowPatience
 ) -> Training:
     unread = _unread(evidence, receipt_due)
     receipt = _receipt(evidence, job) if receipt_due else ()
@@ -83,11 +85,11 @@ def _of_running(
     if unread:
         missing = {each.evidence for each in unread}
         others = (each for each in (*row, *receipt) if each.evidence not in missing)
-        return Training(Proof.LACKING, (*unread, *others))
+        return Training(TrainingProof.LACKING, (*unread, *others))
     if not row and not receipt:
-        return Training(Proof.COMPLETE)
+        return Training(TrainingProof.COMPLETE)
     young = bool(row) and not begun and row[0].until is not None and now <= row[0].until
-    return Training(Proof.AWAITED if young else Proof.LACKING, (*row, *receipt))
+    return Training(TrainingProof.AWAITED if young else TrainingProof.LACKING, (*row, *receipt))
 
 
 def _unseen_job(job: object) -> str:
@@ -98,42 +100,44 @@ def _unseen_job(job: object) -> str:
     return (job.why if isinstance(job, Nothing) else "") or "nobody asked the scheduler"
 
 
-def _unread(evidence: Evidence, receipt_due: bool) -> tuple[Awaited, ...]:
+def _unread(evidence: Evidence, receipt_due: bool) -> tuple[AwaitedEvidence, ...]:
     """A source that was asked and did not answer. A check-in that the record holds needs no second reading."""
     names: dict[Any, str] = {Metrics: "row", Receipt: "receipt", JobLog: "log", Checkpoints: "checkpoint"}
     lost = ((names[kind], evidence.get(kind)) for kind in SOURCES if kind is not Receipt or receipt_due)
     return tuple(
-        Awaited(name, f"the {name}s could not be read: {value.why}")
+        AwaitedEvidence(name, f"the {name}s could not be read: {value.why}")
         for name, value in lost
         if isinstance(value, Unavailable)
     )
 
 
-def _receipt(evidence: Evidence, job: Job) -> tuple[Awaited, ...]:
+def _receipt(evidence: Evidence, job: Job) -> tuple[AwaitedEvidence, ...]:
     receipt, history = evidence.get(Receipt), evidence.get(History)
     ours = isinstance(receipt, Receipt) and receipt.instance == job.instance
     if ours or (isinstance(history, History) and job.instance in history.checked_in):
         return ()
-    return (Awaited("receipt", f"{job.instance} has not checked in: there is no receipt of it"),)
+    return (AwaitedEvidence("receipt", f"{job.instance} has not checked in: there is no receipt of it"),)
 
 
-def _row(job: Job, evidence: Evidence, now: datetime, patience: Patience) -> tuple[tuple[Awaited, ...], bool]:
+def _row(
+    job: Job, evidence: Evidence, now: datetime, patience: RowPatience
+) -> tuple[tuple[AwaitedEvidence, ...], bool]:
     """What is wrong with the newest row, and whether anything shows that the instance has begun to train."""
     metrics, history = evidence.get(Metrics), evidence.get(History)
     if not isinstance(history, History):
-        return (Awaited("row", "nobody read what the record knows of the run"),), True
+        return (AwaitedEvidence("row", "nobody read what the record knows of the run"),), True
     rows = metrics if isinstance(metrics, Metrics) else Nothing()
     since, wrote = rows_since(job, rows, history, now)
     if not wrote or not isinstance(rows, Metrics):
         return _first_row(job, evidence, history, since, patience)
     age = now - rows.advanced_at
     if -age > SKEW:
-        return (Awaited("row", f"the newest row is dated {say_span(-age)} in the future"),), True
+        return (AwaitedEvidence("row", f"the newest row is dated {say_span(-age)} in the future"),), True
     limit = fresh_for(rows, patience)
     return ((_stale(rows, evidence, age, limit, patience),) if age > limit else ()), True
 
 
-def fresh_for(metrics: Metrics, patience: Patience) -> timedelta:
+def fresh_for(metrics: Metrics, patience: RowPatience) -> timedelta:
     """How old the newest row may be: as the pauses that came before, and at least what a slow save takes; of rows
     that tell no times, `idle`."""
     if metrics.pause is None:
@@ -142,27 +146,27 @@ def fresh_for(metrics: Metrics, patience: Patience) -> timedelta:
 
 
 def _stale(
-    metrics: Metrics, evidence: Evidence, age: timedelta, limit: timedelta, patience: Patience
-) -> Awaited:
+    metrics: Metrics, evidence: Evidence, age: timedelta, limit: timedelta, patience: RowPatience
+) -> AwaitedEvidence:
     final, cadence = evidence.get(FinalStep), evidence.get(Cadence)
     last = f"the last row, of step {metrics.step}, is {say_span(age)} old"
     if isinstance(final, FinalStep) and final.value is not None and metrics.step >= final.value:
         words = f"{last} and the final step is reached: the job's end is awaited"
-        return Awaited("row", words, metrics.advanced_at + patience.closing)
+        return AwaitedEvidence("row", words, metrics.advanced_at + patience.closing)
     due = f"{last}; at the run's own pace the next is due within {say_span(limit)}"
     until = None
     if isinstance(cadence, Cadence):
         step = final if isinstance(final, FinalStep) else Nothing()
         until = metrics.advanced_at + patience.between_rows(metrics, step, cadence)
-    return Awaited("row", due, until)
+    return AwaitedEvidence("row", due, until)
 
 
 def _first_row(
-    job: Job, evidence: Evidence, history: History, since: datetime | None, patience: Patience
-) -> tuple[tuple[Awaited, ...], bool]:
+    job: Job, evidence: Evidence, history: History, since: datetime | None, patience: RowPatience
+) -> tuple[tuple[AwaitedEvidence, ...], bool]:
     sign = steps_seen(job, evidence.get(JobLog), evidence.get(Checkpoints), history, -1)
     if sign:
-        return (Awaited("row", f"{job.instance} has no row of its own, although {sign}"),), True
+        return (AwaitedEvidence("row", f"{job.instance} has no row of its own, although {sign}"),), True
     until = since + patience.startup if since else None
     words = f"the first row of {job.instance} (start-up budget {say_duration(patience.startup)})"
-    return (Awaited("row", words, until),), False
+    return (AwaitedEvidence("row", words, until),), False

@@ -11,7 +11,7 @@ OWN = ("waiver", "logbook")  # what was signed for, or belongs to, the parent al
 
 
 @dataclass(frozen=True)
-class Asked:
+class ForkRequest:
     """What a person said of the new run. Roots of None are derived from the parent's, where its slug stands in them."""
 
     slug: str
@@ -22,7 +22,7 @@ class Asked:
     tracker_id: str | None = None
 
 
-def forked(parent: Contract, asked: Asked) -> dict[str, Any]:
+def forked(parent: Contract, asked: ForkRequest) -> dict[str, Any]:
     """The new contract's tables. `WrongUse` where a root cannot be derived."""
     data = parent.data_for_toml()
     for table in OWN:
@@ -47,7 +47,7 @@ def forked(parent: Contract, asked: Asked) -> dict[str, Any]:
     return {name: told for name, told in data.items() if told != {}}
 
 
-def _identity(parent: Contract, asked: Asked) -> dict[str, str]:
+def _identity(parent: Contract, asked: ForkRequest) -> dict[str, str]:
     identity = asked.tracker_id or asked.slug
     resume = (
         "allow" if parent.tracker.resume == "must" else parent.tracker.resume
@@ -55,7 +55,7 @@ def _identity(parent: Contract, asked: Asked) -> dict[str, str]:
     return {"id": identity, "name": identity, "resume": resume}
 
 
-def _root(old: str, told: str | None, parent: Contract, asked: Asked, option: str = "--root") -> str:
+def _root(old: str, told: str | None, parent: Contract, asked: ForkRequest, option: str = "--root") -> str:
     """The parent's root with the new slug in the place of the old one, as whole words of its path."""
     if told:
         return told

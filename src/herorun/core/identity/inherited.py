@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from herorun.core.clock_skew import SKEW
-from herorun.core.config.diff import Change, diff_launches
+from herorun.core.config.diff import ConfigChange, diff_launches
 from herorun.core.config.normalise import same
 from herorun.core.contract import Config, KeyClass
 from herorun.core.evidence import RecordedLaunch, SourceLaunches
@@ -21,9 +21,9 @@ class Inherited:
     `own` are the names that every fork has of its own: root, tracker id, slug, the checkpoint itself.
     """
 
-    unsigned: tuple[Change, ...]  # they change the training, or the state does not fit them
-    other: tuple[Change, ...]
-    own: tuple[Change, ...]
+    unsigned: tuple[ConfigChange, ...]  # they change the training, or the state does not fit them
+    other: tuple[ConfigChange, ...]
+    own: tuple[ConfigChange, ...]
 
 
 def writer_of(source: SourceLaunches, modified: datetime | None) -> RecordedLaunch:
@@ -57,7 +57,7 @@ def _pairs(before: Mapping[str, Any], after: Mapping[str, Any], slug: str) -> It
         yield str(before.get(root) or ""), str(after.get(root) or "")
 
 
-def _is_own(change: Change, names: tuple[tuple[str, str], ...], start: str) -> bool:
+def _is_own(change: ConfigChange, names: tuple[tuple[str, str], ...], start: str) -> bool:
     if start in str(change.after):
         return True
     if not isinstance(change.before, str) or not isinstance(change.after, str):

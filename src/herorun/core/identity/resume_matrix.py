@@ -32,40 +32,44 @@ class Weight(StrEnum):
 
 
 @dataclass(frozen=True)
-class Judgement:
+class ResumeVerdict:
     """What would happen, and what to do. `{id}`, `{state}` and `{policy}` stand for the case's own."""
 
     weight: Weight
     sentence: str
 
 
-def judge(intent: Intent, state: TrackerState, policy: str) -> Judgement:
+def judge(intent: Intent, state: TrackerState, policy: str) -> ResumeVerdict:
     """The table's answer."""
     return _TABLE[intent, state][policy]
 
 
-def _each(allow: Judgement, must: Judgement, never: Judgement, auto: Judgement) -> Mapping[str, Judgement]:
+def _each(
+    allow: ResumeVerdict, must: ResumeVerdict, never: ResumeVerdict, auto: ResumeVerdict
+) -> Mapping[str, ResumeVerdict]:
     return dict(zip(POLICIES, (allow, must, never, auto), strict=True))
 
 
-def _any(judgement: Judgement) -> Mapping[str, Judgement]:
+def _any(judgement: ResumeVerdict) -> Mapping[str, ResumeVerdict]:
     return dict.fromkeys(POLICIES, judgement)
 
 
-def _pass(sentence: str) -> Judgement:
-    return Judgement(Weight.PASS, sentence)
+def _pass(sentence: str) -> ResumeVerdict:
+    return ResumeVerdict(Weight.PASS, sentence)
 
 
-def _warn(sentence: str) -> Judgement:
-    return Judgement(Weight.WARN, sentence)
+def _warn(sentence: str) -> ResumeVerdict:
+    return ResumeVerdict(Weight.WARN, sentence)
 
 
-def _fail(sentence: str) -> Judgement:
-    return Judgement(Weight.FAIL, sentence)
+def _fail(sentence: str) -> ResumeVerdict:
+    return ResumeVerdict(Weight.FAIL, sentence)
 
 
 _UNREACHABLE = _any(
-    Judgement(Weight.UNKNOWN, "W&B could not be asked about {id}, so nobody knows what is there: ask again")
+    ResumeVerdict(
+        Weight.UNKNOWN, "W&B could not be asked about {id}, so nobody knows what is there: ask again"
+    )
 )
 _DELETED = _any(
     _fail("{id} was deleted, and W&B never gives a deleted id again: choose another [tracker] id")
@@ -116,7 +120,7 @@ _FORK_TAKEN = _any(
     _fail("{id} is taken by a {state} run, and a fork begins a new one: choose another [tracker] id")
 )
 
-_TABLE: Mapping[tuple[Intent, TrackerState], Mapping[str, Judgement]] = {
+_TABLE: Mapping[tuple[Intent, TrackerState], Mapping[str, ResumeVerdict]] = {
     (Intent.NEW, TrackerState.ABSENT): _FREE,
     (Intent.NEW, TrackerState.RUNNING): _each(_SECOND_WRITER, _SECOND_WRITER, _TAKEN_REFUSED, _SECOND_WRITER),
     (Intent.NEW, TrackerState.FINISHED): _SOMEBODYS,

@@ -27,7 +27,7 @@ class BrokenJournal(ValueError):
 
 
 @dataclass(frozen=True)
-class Line:
+class JournalLine:
     """One line of the journal, parsed."""
 
     event: Event
@@ -43,18 +43,18 @@ def event_id(event: Event) -> str:
     return digest({"kind": event.kind, **plain(event)})[7:23]
 
 
-def write_line(event: Event, prev: str, entry: str = "") -> Line:
+def write_line(event: Event, prev: str, entry: str = "") -> JournalLine:
     """`entry` is the digest of the event's logbook entry: a later rendering must not make an old entry look changed."""
     body = {"v": VERSION, "id": event_id(event), "kind": event.kind, "prev": prev, "event": plain(event)}
     if entry:
         body["entry"] = entry
     body["hash"] = digest(body)
-    return Line(event, str(body["id"]), prev, str(body["hash"]), canonical(body), entry)
+    return JournalLine(event, str(body["id"]), prev, str(body["hash"]), canonical(body), entry)
 
 
 def chain(
     events: Iterable[Event], prev: str, entry_digest: Callable[[Event], str] = lambda _: ""
-) -> list[Line]:
+) -> list[JournalLine]:
     """Write events one after another, each naming the hash of the one before."""
     lines = []
     for event in events:
@@ -64,7 +64,7 @@ def chain(
     return lines
 
 
-def read_line(text: str, place: str) -> Line:
+def read_line(text: str, place: str) -> JournalLine:
     """Parse one line and check its hash. A line of a newer version is kept as `Newer`, as far as it can be read."""
     try:
         body = read_json(text)
@@ -79,7 +79,7 @@ def read_line(text: str, place: str) -> Line:
         claimed = body.pop("hash")
         kind = KINDS[body["kind"]]
         event = decode(kind, body["event"])
-        line = Line(event, body["id"], body["prev"], claimed, text, body.get("entry", ""))
+        line = JournalLine(event, body["id"], body["prev"], claimed, text, body.get("entry", ""))
     except (KeyError, TypeError, ValueError) as error:
         raise BrokenJournal(f"{place}: {str(error).splitlines()[0]}") from None
     try:
@@ -98,7 +98,7 @@ def read_line(text: str, place: str) -> Line:
     return line
 
 
-def _newer(body: Mapping[str, Any], version: int, text: str) -> Line:
+def _newer(body: Mapping[str, Any], version: int, text: str) -> JournalLine:
     known = {name: value for name, value in body.items() if isinstance(value, str)}
     event = body.get("event")
     try:
@@ -106,12 +106,12 @@ def _newer(body: Mapping[str, Any], version: int, text: str) -> Line:
     except (KeyError, TypeError, ValueError):
         at = UNTIMED
     at = at if at.tzinfo else UNTIMED
-    return Line(
+    return JournalLine(
         Newer(at, version), known.get("id", ""), known.get("prev", UNKNOWN), known.get("hash", UNKNOWN), text
     )
 
 
-def read_lines(texts: Iterable[tuple[str, str]], prev: str = START) -> list[Line]:
+def read_lines(texts: Iterable[tuple[str, str]], prev: str = START) -> list[JournalLine]:
     """Parse `(place, text)` pairs in order and check the chain."""
     lines = []
     for place, text in texts:

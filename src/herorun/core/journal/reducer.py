@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from herorun.core.alert import State
+from herorun.core.alert import AlertState
 from herorun.core.event import (
     CheckedIn,
     Decided,
@@ -29,7 +29,7 @@ from herorun.core.journal.state import Memory, plan_value, start_step
 from herorun.core.lease import Lease, follows
 from herorun.core.past_alerts import remember
 from herorun.core.recovery.classify import Cause
-from herorun.core.recovery.policy import Answer, Pause, Tries
+from herorun.core.recovery.policy import ActionPause, RelaunchAnswer, Tries
 from herorun.core.seal.kinds import SealKind
 from herorun.core.taint import decided, launched
 from herorun.core.version_gate import QUESTION
@@ -104,10 +104,10 @@ def _remember(memory: Memory, event: Event) -> Memory:
 
 
 def _ticked(memory: Memory, event: Decided) -> Memory:
-    kept = {a.id: a for a in event.alerts if a.state in (State.PENDING, State.FIRING)}
-    over = {a.key for a in event.alerts if a.state is State.RESOLVED}
+    kept = {a.id: a for a in event.alerts if a.state in (AlertState.PENDING, AlertState.FIRING)}
+    over = {a.key for a in event.alerts if a.state is AlertState.RESOLVED}
     ended = {key: alert for key, alert in memory.ended.items() if key not in over}
-    ended |= {a.key: a for a in event.alerts if a.state is State.ENDED}
+    ended |= {a.key: a for a in event.alerts if a.state is AlertState.ENDED}
     said = event.at if event.summary else memory.last_summary
     health = decided(memory.health, event)
     ends = {**memory.ends, event.ended.instance: event.ended} if event.ended else memory.ends
@@ -117,7 +117,9 @@ def _ticked(memory: Memory, event: Decided) -> Memory:
     return replace(
         memory,
         alerts=kept,
-        past=remember(memory.past, (a for a in event.alerts if a.state in (State.RESOLVED, State.ENDED))),
+        past=remember(
+            memory.past, (a for a in event.alerts if a.state in (AlertState.RESOLVED, AlertState.ENDED))
+        ),
         left=(),
         ended=ended,
         last_decided=event,
@@ -187,13 +189,13 @@ def _ordered(memory: Memory, event: Ordered) -> Memory:
         case Word.ACK:
             return replace(memory, acked={**memory.acked, **dict.fromkeys(event.about, event)})
         case Word.APPROVE | Word.DENY:
-            answer = Answer(event.word is Word.APPROVE, event.at, event.by, event.reason)
+            answer = RelaunchAnswer(event.word is Word.APPROVE, event.at, event.by, event.reason)
             judge = memory.judge.answered([key for key in event.about if key.startswith(QUESTION)], answer)
             keys = [key for key in event.about if key.count("/") >= 3 and not key.startswith(QUESTION)]
             said = {key.split("/")[2]: answer for key in keys}
             return replace(memory, answers={**memory.answers, **said}, judge=judge)
         case Word.PAUSE if event.until is not None:
-            return replace(memory, pause=Pause(event.until, event.by, event.at, event.reason))
+            return replace(memory, pause=ActionPause(event.until, event.by, event.at, event.reason))
         case Word.RESUME:
             return replace(memory, pause=None)
         case _:

@@ -21,7 +21,7 @@ from herorun.core.lease import Lease
 from herorun.core.paging import PAGE, NotTold, Pages, not_told
 from herorun.core.recovery.classify import Cause, Ending
 from herorun.core.recovery.diagnosis import LOST_TEMPORARY
-from herorun.core.recovery.policy import Answer, Ledger, Pause, Span, Tries
+from herorun.core.recovery.policy import ActionPause, Ledger, RelaunchAnswer, Span, Tries
 from herorun.core.taint import Health
 from herorun.core.version_gate import Judge
 
@@ -70,9 +70,9 @@ class Memory:
     given_up: tuple[GivenUp, ...] = ()  # by rollbacks
     endings: Mapping[str, Ending] = field(default_factory=dict)  # failures by instance, in the same order
     spent: tuple[tuple[datetime, Cause], ...] = ()  # relaunches that count, and what they followed
-    answers: Mapping[str, Answer] = field(default_factory=dict)  # by instance: relaunch it?
+    answers: Mapping[str, RelaunchAnswer] = field(default_factory=dict)  # by instance: relaunch it?
     acked: Mapping[str, Ordered] = field(default_factory=dict)  # by the alert's key
-    pause: Pause | None = None
+    pause: ActionPause | None = None
     orders: tuple[Ordered, ...] = ()  # all that people ordered
     lease: Lease | None = None  # where the record is its place
     handed: HandedOff | None = None  # the newest

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 
-class State(StrEnum):
+class PatrolState(StrEnum):
     RUNNING = "running"
     DONE = "done"
     DOWN = "down"
@@ -36,13 +36,13 @@ class Ways:
 
 
 @dataclass(frozen=True)
-class Told:
-    state: State
+class PatrolAdvice:
+    state: PatrolState
     advice: tuple[Advice, ...]
 
     @property
     def code(self) -> int:
         """0 clear, 1 something is to be done, 3 could not look."""
-        if self.state is State.UNKNOWN:
+        if self.state is PatrolState.UNKNOWN:
             return 3
         return int(any(each.grave for each in self.advice))

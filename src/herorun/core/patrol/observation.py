@@ -34,7 +34,7 @@ class Own:
 
 
 @dataclass(frozen=True)
-class Result:
+class CommandOutput:
     text: str
     whole: bool = True
 
@@ -71,7 +71,7 @@ class Gpu:
 
 
 @dataclass(frozen=True)
-class Memory:
+class MemoryUse:
     used: int  # bytes, without the file cache that the kernel takes back first
     limit: int | None
     share: float | None
@@ -79,7 +79,7 @@ class Memory:
 
 
 @dataclass(frozen=True)
-class Room:
+class DiskRoom:
     free: int
     size: int
     inodes_free: int
@@ -95,7 +95,7 @@ class ChainSeen:
 
 
 @dataclass(frozen=True)
-class Look:
+class HostObservation:
     """One tick."""
 
     at: datetime
@@ -108,12 +108,12 @@ class Look:
     log: Own | Blind | None = None  # None: there is none yet
     markers: Mapping[str, datetime | Blind | None] = field(default_factory=dict)
     wished: datetime | Blind | None = None  # the marker that a sentinel waits for
-    results: Mapping[str, Result | Blind | None] = field(default_factory=dict)
+    results: Mapping[str, CommandOutput | Blind | None] = field(default_factory=dict)
     copies: tuple[Copy, ...] = ()
-    disks: Mapping[str, Room | Blind] = field(default_factory=dict)
+    disks: Mapping[str, DiskRoom | Blind] = field(default_factory=dict)
     newest: float | None = None  # seconds since anything in the output roots changed
     gpus: tuple[Gpu, ...] | Blind | None = None  # None: there are none
-    memory: Memory | Blind | None = None
+    memory: MemoryUse | Blind | None = None
     load: float | None = None
     cpus: int | None = None
     cores: float | None = None  # processors that this user's own processes used meanwhile

@@ -7,7 +7,17 @@ from typing import Any
 
 from herorun.core.evidence import Job
 from herorun.core.finding import count
-from herorun.core.patrol.observation import Alive, Blind, ChainSeen, Copy, Count, Gpu, Memory, Result, Room
+from herorun.core.patrol.observation import (
+    Alive,
+    Blind,
+    ChainSeen,
+    CommandOutput,
+    Copy,
+    Count,
+    DiskRoom,
+    Gpu,
+    MemoryUse,
+)
 from herorun.core.ports import Absent, Found, Unknown
 from herorun.core.redaction.scrub import scrub
 
@@ -87,16 +97,16 @@ def moment_of(found: Any) -> datetime | Blind | None:
     return datetime.fromtimestamp(found, UTC) if isinstance(found, (int, float)) else found
 
 
-def result_of(found: Any) -> Result | Blind | None:
+def result_of(found: Any) -> CommandOutput | Blind | None:
     if not isinstance(found, dict):
         unread: Blind | None = found
         return unread
-    return Result(base64.b64decode(found["text"]).decode("utf-8", "replace"), found["whole"])
+    return CommandOutput(base64.b64decode(found["text"]).decode("utf-8", "replace"), found["whole"])
 
 
-def room_of(found: Any) -> Room | Blind:
+def room_of(found: Any) -> DiskRoom | Blind:
     return (
-        Room(*found)
+        DiskRoom(*found)
         if isinstance(found, list)
         else found
         if isinstance(found, Blind)
@@ -123,11 +133,11 @@ def gpus_of(machine: Any) -> tuple[Gpu, ...] | Blind | None:
     return tuple(Gpu(index, sum(use) / len(use)) for index, use in told if use)
 
 
-def memory_of(machine: Any) -> Memory | Blind | None:
+def memory_of(machine: Any) -> MemoryUse | Blind | None:
     if machine is None or isinstance(machine, Blind):
         return machine
     found = machine["memory"]
-    return Blind(found["why"]) if "why" in found else Memory(**found)
+    return Blind(found["why"]) if "why" in found else MemoryUse(**found)
 
 
 def copy_of(path: str, source: str, there: Any, here: Any) -> Copy:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from herorun.core.durations import say_span
 from herorun.core.patrol.advice import Advice, Ways
 from herorun.core.patrol.format import size
-from herorun.core.patrol.observation import Before, Blind, Gpu, Look, Memory, Own, Room
+from herorun.core.patrol.observation import Before, Blind, DiskRoom, Gpu, HostObservation, MemoryUse, Own
 
 FULL = 0.05  # share of a disk's bytes or inodes below which it is nearly full
 RECENT = 120.0  # seconds: a log that was written since then advances
@@ -16,7 +16,7 @@ HEALTHY = 60.0  # per cent of a GPU above which it does not wait for the process
 PEGGED = 0.9  # share of the processors that we may use
 
 
-def risks(look: Look, ways: Ways, before: Before | None, going_on: bool) -> Iterator[Advice]:
+def risks(look: HostObservation, ways: Ways, before: Before | None, going_on: bool) -> Iterator[Advice]:
     """`going_on`: it runs, or nobody can say that it does not."""
     if going_on:
         yield from _log(look)
@@ -26,7 +26,7 @@ def risks(look: Look, ways: Ways, before: Before | None, going_on: bool) -> Iter
     yield from _machine(look, ways, before)
 
 
-def _log(look: Look) -> Iterator[Advice]:
+def _log(look: HostObservation) -> Iterator[Advice]:
     log = look.log
     if not isinstance(log, Own):
         return
@@ -46,7 +46,7 @@ def _log(look: Look) -> Iterator[Advice]:
         )
 
 
-def _gpus(look: Look, before: Before | None) -> Iterator[Advice]:
+def _gpus(look: HostObservation, before: Before | None) -> Iterator[Advice]:
     if not isinstance(look.gpus, tuple) or not look.gpus:
         return
     use = mean_use(look.gpus)
@@ -63,7 +63,7 @@ def _gpus(look: Look, before: Before | None) -> Iterator[Advice]:
         yield Advice("idle", f"The GPUs stand at {use:.0f} % and no step advances.", grave=False)
 
 
-def advances(look: Look, before: Before | None) -> bool:
+def advances(look: HostObservation, before: Before | None) -> bool:
     """Whether steps advance: since the last tick, or by a log that was just written."""
     if not isinstance(look.log, Own):
         return False
@@ -76,7 +76,7 @@ def mean_use(gpus: tuple[Gpu, ...]) -> float:
     return sum(gpu.use for gpu in gpus) / len(gpus)
 
 
-def _threads(look: Look) -> Iterator[Advice]:
+def _threads(look: HostObservation) -> Iterator[Advice]:
     if not isinstance(look.gpus, tuple) or not look.gpus or not pegged(look):
         return
     use = mean_use(look.gpus)
@@ -90,12 +90,12 @@ def _threads(look: Look) -> Iterator[Advice]:
         )
 
 
-def pegged(look: Look) -> bool:
+def pegged(look: HostObservation) -> bool:
     """Whether our own processes use up what they may: then the machine is not busy with somebody else."""
     return bool(look.allowed and look.cores is not None and look.cores >= PEGGED * look.allowed)
 
 
-def _chain(look: Look, ways: Ways) -> Iterator[Advice]:
+def _chain(look: HostObservation, ways: Ways) -> Iterator[Advice]:
     if look.chain is None or isinstance(look.chain, Blind) or not look.chain.failed or look.chain.runs:
         return
     yield Advice(
@@ -105,12 +105,12 @@ def _chain(look: Look, ways: Ways) -> Iterator[Advice]:
     )
 
 
-def _machine(look: Look, ways: Ways, before: Before | None) -> Iterator[Advice]:
+def _machine(look: HostObservation, ways: Ways, before: Before | None) -> Iterator[Advice]:
     for path, room in look.disks.items():
-        if isinstance(room, Room):
+        if isinstance(room, DiskRoom):
             yield from _full(path, room)
     memory = look.memory
-    if not isinstance(memory, Memory):
+    if not isinstance(memory, MemoryUse):
         return
     if memory.share is not None and memory.share > ways.memory:
         yield Advice(
@@ -127,11 +127,11 @@ def _machine(look: Look, ways: Ways, before: Before | None) -> Iterator[Advice]:
         )
 
 
-def _crowded(look: Look) -> bool:
+def _crowded(look: HostObservation) -> bool:
     return bool(look.load and look.cpus and look.load > BUSY * look.cpus)
 
 
-def _full(path: str, room: Room) -> Iterator[Advice]:
+def _full(path: str, room: DiskRoom) -> Iterator[Advice]:
     if room.size and room.free < FULL * room.size:
         yield Advice(
             "disk",

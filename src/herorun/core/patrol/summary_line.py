@@ -3,14 +3,23 @@
 from collections.abc import Iterator
 
 from herorun.core.durations import say_span
-from herorun.core.patrol.advice import Told
+from herorun.core.patrol.advice import PatrolAdvice
 from herorun.core.patrol.format import size
-from herorun.core.patrol.observation import Alive, Before, Blind, Count, Look, Memory, Own, Room
+from herorun.core.patrol.observation import (
+    Alive,
+    Before,
+    Blind,
+    Count,
+    DiskRoom,
+    HostObservation,
+    MemoryUse,
+    Own,
+)
 from herorun.core.patrol.risks import mean_use
 from herorun.core.patrol.state import chain_runs, fresh
 
 
-def line_of(look: Look, told: Told, before: Before | None = None) -> str:
+def line_of(look: HostObservation, told: PatrolAdvice, before: Before | None = None) -> str:
     why = ", and its chain runs" if look.why and look.alive is not Alive.YES and chain_runs(look) else ""
     parts = [f"{told.state.value}{f' ({look.why}{why})' if look.why else ''}", *_parts(look, before)]
     if before is not None:
@@ -18,7 +27,7 @@ def line_of(look: Look, told: Told, before: Before | None = None) -> str:
     return f"{look.at:%Y-%m-%dT%H:%M:%SZ} {look.name}: {'; '.join(parts)}"
 
 
-def _parts(look: Look, before: Before | None) -> Iterator[str]:
+def _parts(look: HostObservation, before: Before | None) -> Iterator[str]:
     if look.unreachable:
         yield look.unreachable.rstrip(".")
         return
@@ -37,7 +46,7 @@ def _files(count: Count | Blind | None) -> str:
     return "?" if isinstance(count, Blind) else str(count.files if count else 0)
 
 
-def _log(look: Look, before: Before | None) -> Iterator[str]:
+def _log(look: HostObservation, before: Before | None) -> Iterator[str]:
     log = look.log
     if isinstance(log, Blind):
         yield f"log unknown: {log.why}"
@@ -51,24 +60,24 @@ def _log(look: Look, before: Before | None) -> Iterator[str]:
         yield f"log written {say_span(log.age)} ago"
 
 
-def _gained(step: int | None, before: Before | None, look: Look) -> str:
+def _gained(step: int | None, before: Before | None, look: HostObservation) -> str:
     if step is None or before is None or before.step is None:
         return ""
     return f" [{step - before.step:+d} steps in {say_span((look.at - before.at).total_seconds())}]"
 
 
-def _machine(look: Look) -> Iterator[str]:
+def _machine(look: HostObservation) -> Iterator[str]:
     if isinstance(look.gpus, tuple) and look.gpus:
         yield f"gpu {mean_use(look.gpus):.0f} % of {len(look.gpus)}"
     elif isinstance(look.gpus, Blind):
         yield f"gpu unknown: {look.gpus.why}"
-    if isinstance(look.memory, Memory) and look.memory.share is not None:
+    if isinstance(look.memory, MemoryUse) and look.memory.share is not None:
         yield f"memory {look.memory.share:.0%}"
     elif isinstance(look.memory, Blind):
         yield f"memory unknown: {look.memory.why}"
-    if isinstance(look.memory, Memory) and look.memory.oom_kill:
+    if isinstance(look.memory, MemoryUse) and look.memory.oom_kill:
         yield f"oom_kill {look.memory.oom_kill}"
-    rooms = [room for room in look.disks.values() if isinstance(room, Room)]
+    rooms = [room for room in look.disks.values() if isinstance(room, DiskRoom)]
     if rooms:
         least = min(rooms, key=lambda room: room.free)
         yield f"disk {size(least.free)} free"
@@ -78,13 +87,13 @@ def _machine(look: Look) -> Iterator[str]:
         yield "disk unknown"
 
 
-def _news(look: Look, told: Told, before: Before) -> str:
+def _news(look: HostObservation, told: PatrolAdvice, before: Before) -> str:
     if facts_of(look, told) == before.facts:
         return f"nothing changed since {before.at:%H:%MZ}"
     return f"changed since {before.at:%H:%MZ}"
 
 
-def facts_of(look: Look, told: Told) -> str:
+def facts_of(look: HostObservation, told: PatrolAdvice) -> str:
     """What counts as a change: not the time, the load or a percentage."""
     log = look.log if isinstance(look.log, Own) else Own()
     counts = [(copy.path, copy.whole) for copy in look.copies]
@@ -102,7 +111,7 @@ def facts_of(look: Look, told: Told) -> str:
     return repr(found)
 
 
-def movement_of(look: Look) -> str:
+def movement_of(look: HostObservation) -> str:
     """What moves while a run goes on: a stall is when none of it does."""
     log = look.log if isinstance(look.log, Own) else Own()
     markers = sorted(path for path in look.markers if fresh(look, path))

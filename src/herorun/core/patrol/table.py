@@ -3,23 +3,23 @@
 from collections.abc import Iterator
 
 from herorun.core.finding import count
-from herorun.core.patrol.advice import Advice, State, Told, Ways
-from herorun.core.patrol.observation import Before, Blind, Copy, Look, Own, Result
+from herorun.core.patrol.advice import Advice, PatrolAdvice, PatrolState, Ways
+from herorun.core.patrol.observation import Before, Blind, CommandOutput, Copy, HostObservation, Own
 from herorun.core.patrol.risks import risks
 from herorun.core.patrol.state import chain_runs, fresh, state_of
 
 
-def decide(look: Look, ways: Ways, before: Before | None = None) -> Told:
+def decide(look: HostObservation, ways: Ways, before: Before | None = None) -> PatrolAdvice:
     """The seed's rows, in its order; then what threatens a run that goes on."""
     state = state_of(look)
     if look.unreachable:
-        return Told(State.UNKNOWN, (_unreachable(look),))
+        return PatrolAdvice(PatrolState.UNKNOWN, (_unreachable(look),))
     advice = [*_down(look, state, ways), *_results(look), *_copies(look, ways), *_all_done(state, ways)]
-    going_on = state in (State.RUNNING, State.UNKNOWN)
-    return Told(state, (*advice, *risks(look, ways, before, going_on)))
+    going_on = state in (PatrolState.RUNNING, PatrolState.UNKNOWN)
+    return PatrolAdvice(state, (*advice, *risks(look, ways, before, going_on)))
 
 
-def _unreachable(look: Look) -> Advice:
+def _unreachable(look: HostObservation) -> Advice:
     return Advice(
         "unreachable",
         f"{look.unreachable} Look at the provider's console: only there can be seen whether {look.where} is on "
@@ -27,8 +27,8 @@ def _unreachable(look: Look) -> Advice:
     )
 
 
-def _down(look: Look, state: State, ways: Ways) -> Iterator[Advice]:
-    if state is not State.DOWN:
+def _down(look: HostObservation, state: PatrolState, ways: Ways) -> Iterator[Advice]:
+    if state is not PatrolState.DOWN:
         return
     missing = [path for path in look.markers if not fresh(look, path)]
     without = f" without {', '.join(missing)}" if missing else ""
@@ -57,14 +57,14 @@ def _down(look: Look, state: State, ways: Ways) -> Iterator[Advice]:
         )
 
 
-def _results(look: Look) -> Iterator[Advice]:
+def _results(look: HostObservation) -> Iterator[Advice]:
     for path, found in look.results.items():
-        if isinstance(found, Result):
+        if isinstance(found, CommandOutput):
             rest = "" if found.whole else "\n(and more: it is longer than a result file)"
             yield Advice("result", f"{path}:\n{found.text.rstrip()}{rest}", grave=False)
 
 
-def _copies(look: Look, ways: Ways) -> Iterator[Advice]:
+def _copies(look: HostObservation, ways: Ways) -> Iterator[Advice]:
     for copy in look.copies:
         if copy.whole is False:
             words = f"{copy.path} has {_count(copy, True)} of the {_count(copy, False)} in {copy.source}. Resume the transfer:"
@@ -87,6 +87,6 @@ def _count(copy: Copy, there: bool) -> str:
     return f"{count(found.files, 'file')} ({count(found.bytes, 'byte')})"
 
 
-def _all_done(state: State, ways: Ways) -> Iterator[Advice]:
-    if state is State.DONE:
+def _all_done(state: PatrolState, ways: Ways) -> Iterator[Advice]:
+    if state is PatrolState.DONE:
         yield Advice("done", "Everything is done. Remove this patrol:", ways.remove, grave=False)

@@ -8,22 +8,24 @@ from enum import StrEnum
 from herorun.core.durations import say_span
 from herorun.core.errors import WrongUse
 from herorun.core.evidence import JobState
-from herorun.core.patrol.advice import State
-from herorun.core.patrol.observation import Look, Own
+from herorun.core.patrol.advice import PatrolState
+from herorun.core.patrol.observation import HostObservation, Own
 from herorun.core.run_health import RunHealth
 
 STALL = timedelta(minutes=60)
-WORDS = tuple(dict.fromkeys([*(state.value for state in State), *RunHealth, *(s.value for s in JobState)]))
+WORDS = tuple(
+    dict.fromkeys([*(state.value for state in PatrolState), *RunHealth, *(s.value for s in JobState)])
+)
 
 
-class Outcome(StrEnum):
+class WaitOutcome(StrEnum):
     REACHED = "reached"
     OVER = "over"  # it can no longer come, or somebody must look
     WAIT = "wait"
 
 
 @dataclass(frozen=True)
-class Wish:
+class WaitCondition:
     """One of the three, or the end of everything that was declared."""
 
     marker: str = ""
@@ -38,7 +40,7 @@ class Wish:
         return f"step {self.step}" if self.step is not None else "the end"
 
 
-def wish_of(marker: str | None, state: str | None, step: int | None) -> Wish:
+def wish_of(marker: str | None, state: str | None, step: int | None) -> WaitCondition:
     if sum(each is not None for each in (marker, state, step)) > 1:
         raise WrongUse("Wait for one thing: --marker, --state or --step.")
     if marker is not None and not marker.startswith("/"):
@@ -47,30 +49,38 @@ def wish_of(marker: str | None, state: str | None, step: int | None) -> Wish:
         raise WrongUse(f"--state {state!r} is no state: {', '.join(WORDS)}.")
     if step is not None and step < 0:
         raise WrongUse(f"--step {step} is no step.")
-    return Wish(marker or "", state or "", step)
+    return WaitCondition(marker or "", state or "", step)
 
 
 def judge_wish(
-    wish: Wish, look: Look, state: State, seen: Mapping[str, str | int | None], still: timedelta
-) -> tuple[Outcome, str]:
+    wish: WaitCondition,
+    look: HostObservation,
+    state: PatrolState,
+    seen: Mapping[str, str | int | None],
+    still: timedelta,
+) -> tuple[WaitOutcome, str]:
     """`seen` is what else is known: `job`, `run` and `step`. A look that saw nothing ends nothing."""
     if _reached(wish, look, state, seen):
-        return Outcome.REACHED, f"{wish} is reached"
-    if state is State.UNKNOWN:
-        return Outcome.WAIT, look.unreachable or look.why or "nobody could look"
-    if state is State.DOWN:
-        return Outcome.OVER, f"it is down before {wish}"
-    if state is State.DONE and not wish.marker:  # a marker may be made long after the job has ended well
-        return Outcome.OVER, f"everything is done, and {wish} did not come"
+        return WaitOutcome.REACHED, f"{wish} is reached"
+    if state is PatrolState.UNKNOWN:
+        return WaitOutcome.WAIT, look.unreachable or look.why or "nobody could look"
+    if state is PatrolState.DOWN:
+        return WaitOutcome.OVER, f"it is down before {wish}"
+    if (
+        state is PatrolState.DONE and not wish.marker
+    ):  # a marker may be made long after the job has ended well
+        return WaitOutcome.OVER, f"everything is done, and {wish} did not come"
     if still >= STALL and isinstance(look.log, Own):  # what waits in a queue has no log yet
         return (
-            Outcome.OVER,
+            WaitOutcome.OVER,
             f"nothing of it has moved for {say_span(still)}: look whether it hangs",
         )
-    return Outcome.WAIT, f"{wish} has not come"
+    return WaitOutcome.WAIT, f"{wish} has not come"
 
 
-def _reached(wish: Wish, look: Look, state: State, seen: Mapping[str, str | int | None]) -> bool:
+def _reached(
+    wish: WaitCondition, look: HostObservation, state: PatrolState, seen: Mapping[str, str | int | None]
+) -> bool:
     if wish.marker:
         return isinstance(look.wished, datetime)
     if wish.state:
@@ -78,8 +88,8 @@ def _reached(wish: Wish, look: Look, state: State, seen: Mapping[str, str | int 
     if wish.step is not None:
         step = max((s for s in (seen.get("step"), _step(look)) if isinstance(s, int)), default=-1)
         return step >= wish.step
-    return state is State.DONE
+    return state is PatrolState.DONE
 
 
-def _step(look: Look) -> int | None:
+def _step(look: HostObservation) -> int | None:
     return look.log.step if isinstance(look.log, Own) else None

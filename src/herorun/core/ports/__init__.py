@@ -1,6 +1,6 @@
 """What the outside must be able to do for us. One contract suite a port, in `tests/ports/`."""
 
-from herorun.core.ports.files import Entry, FileDigest, Layout, Measured, Rule, Store
+from herorun.core.ports.files import FileDigest, FileEntry, Layout, LifecycleRule, Measured, Store
 from herorun.core.ports.jobs import (
     Absent,
     Beside,
@@ -41,12 +41,13 @@ __all__ = [
     "Channel",
     "Channels",
     "Comments",
-    "Entry",
     "FileDigest",
+    "FileEntry",
     "Found",
     "Identities",
     "IssueTracker",
     "Layout",
+    "LifecycleRule",
     "LogPart",
     "Logs",
     "ManyJobs",
@@ -60,7 +61,6 @@ __all__ = [
     "ReadBack",
     "Row",
     "Rows",
-    "Rule",
     "Scheduler",
     "Search",
     "Sending",

@@ -9,7 +9,7 @@ from herorun.core.evidence import Candidate
 
 
 @dataclass(frozen=True)
-class Rule:
+class LifecycleRule:
     """A rule of the store about what lies under a root."""
 
     words: str  # for people
@@ -17,7 +17,7 @@ class Rule:
 
 
 @dataclass(frozen=True)
-class Entry:
+class FileEntry:
     """One name in a folder."""
 
     name: str  # a folder's ends with a slash
@@ -38,7 +38,7 @@ class FileDigest:
 
     name: str
     size: int  # bytes
-    checksum: str  # as in `Entry`; empty for what is no regular file, and so has no content of its own
+    checksum: str  # as in `FileEntry`; empty for what is no regular file, and so has no content of its own
     version: str = ""
     stamp: str = (
         ""  # changes whenever the file does: while it stays, the digest holds. Empty: it is asked each time
@@ -52,7 +52,7 @@ class Store(Protocol):
     raises OSError and is never read as "empty". Every call is bounded: a store that hangs raises TimeoutError.
     """
 
-    def entries(self, path: str) -> tuple[Entry, ...]:
+    def entries(self, path: str) -> tuple[FileEntry, ...]:
         """What lies in a folder, sorted by name: one delimited listing, never a walk."""
 
     def names(self, path: str) -> tuple[str, ...]:
@@ -80,7 +80,7 @@ class Store(Protocol):
     def region(self, root: str) -> str | None:
         """Where a root lies; None where the store does not tell."""
 
-    def rules(self, root: str) -> tuple[Rule, ...]:
+    def rules(self, root: str) -> tuple[LifecycleRule, ...]:
         """Rules of the store that delete or lock what lies under a root; OSError where nobody may ask."""
 
     def create(self, path: str, data: bytes) -> None:

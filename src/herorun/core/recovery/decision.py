@@ -17,7 +17,7 @@ from herorun.core.escalation import QUESTION_WAYS, EscalationReason, Option
 from herorun.core.finding import count
 from herorun.core.recovery.classify import Cause, Ending
 from herorun.core.recovery.diagnosis import ROOT_GONE, TEMPORARY_GONE
-from herorun.core.recovery.policy import Ledger, Policy, hours_used
+from herorun.core.recovery.policy import Ledger, RecoveryPolicy, hours_used
 
 MOST_TRIES = 3  # of one action, before a person is asked instead
 MOST_WITHOUT_CHECKPOINT = 4  # ends of any kind in a row, before a person is asked
@@ -63,7 +63,7 @@ def not_relaunched(instance: str, kind: str) -> str:
 def doubt(
     alerts: Sequence[Alert],
     checks: Mapping[str, Check],
-    policy: Policy,
+    policy: RecoveryPolicy,
     ledger: Ledger,
     ending: Ending | None,
     now: datetime,
@@ -107,7 +107,7 @@ def _vetoes(alerts: Sequence[Alert], checks: Mapping[str, Check], ledger: Ledger
     return [Doubt("veto", why, reason=reason, numbers=numbers)]
 
 
-def _by_contract(policy: Policy) -> list[Doubt]:
+def _by_contract(policy: RecoveryPolicy) -> list[Doubt]:
     if not policy.resumable:
         why = 'The contract says [tracker] resume = "never": it goes on only under a new id and output root.'
         return [Doubt("never", why, reason=EscalationReason.LINEAGE)]
@@ -118,7 +118,7 @@ def _by_contract(policy: Policy) -> list[Doubt]:
     return [Doubt("recovery", f"With recovery = {policy.recovery}, {then}.", observed)]
 
 
-def _by_ending(ending: Ending, policy: Policy, ledger: Ledger) -> list[Doubt]:
+def _by_ending(ending: Ending, policy: RecoveryPolicy, ledger: Ledger) -> list[Doubt]:
     if ending.cause is Cause.NUMERIC:
         return [Doubt("numeric", "Numeric trouble is never relaunched as if it were the hardware's.")]
     found = []
@@ -139,7 +139,7 @@ def _by_ending(ending: Ending, policy: Policy, ledger: Ledger) -> list[Doubt]:
     return found
 
 
-def _bug(ending: Ending, policy: Policy, ledger: Ledger) -> Doubt:
+def _bug(ending: Ending, policy: RecoveryPolicy, ledger: Ledger) -> Doubt:
     """Code is reported with its place and never edited; a person fixes it, once."""
     at = f" at {ending.place}" if ending.place else ""
     before = [e for e in ledger.endings if e.instance != ending.instance and e.cause is Cause.CODE_BUG]
@@ -174,7 +174,7 @@ def attempts(endings: Sequence[Ending], ending: Ending | None) -> int:
     return min(stuck(endings, ending), others - (ending is None))
 
 
-def _spent(policy: Policy, ledger: Ledger, ending: Ending | None, now: datetime) -> list[Doubt]:
+def _spent(policy: RecoveryPolicy, ledger: Ledger, ending: Ending | None, now: datetime) -> list[Doubt]:
     found = []
     if ending is not None and not ending.cause.free and ending.cause is not Cause.CODE_BUG:
         most = policy.budget(ending.cause) or 0
@@ -200,7 +200,7 @@ def _spent(policy: Policy, ledger: Ledger, ending: Ending | None, now: datetime)
     return [*found[:1], *_hours(policy, ledger, now)]
 
 
-def _hours(policy: Policy, ledger: Ledger, now: datetime) -> list[Doubt]:
+def _hours(policy: RecoveryPolicy, ledger: Ledger, now: datetime) -> list[Doubt]:
     most = policy.accelerator_hours
     if most is None:
         return []
@@ -244,7 +244,7 @@ def wait_until(since: datetime, ledger: Ledger, ending: Ending | None, now: date
     return due if due > now else None
 
 
-def why_recoverable(ending: Ending, policy: Policy, ledger: Ledger, now: datetime) -> str:
+def why_recoverable(ending: Ending, policy: RecoveryPolicy, ledger: Ledger, now: datetime) -> str:
     """What a relaunch's reason says: why this failure can be recovered from, and what is left of the budget."""
     if ledger.answer and ledger.answer.yes:
         return f"recoverable: {ledger.answer.words}"

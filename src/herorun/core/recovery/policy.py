@@ -11,7 +11,7 @@ from herorun.core.recovery.classify import Cause, Ending
 
 
 @dataclass(frozen=True)
-class Policy:
+class RecoveryPolicy:
     """What the contract allows the babysitter to do."""
 
     recovery: Recovery = Recovery.RELAUNCH
@@ -63,7 +63,7 @@ class Tries:
 
 
 @dataclass(frozen=True)
-class Answer:
+class RelaunchAnswer:
     """What a person said to the question whether an instance is relaunched."""
 
     yes: bool
@@ -79,7 +79,7 @@ class Answer:
 
 
 @dataclass(frozen=True)
-class Pause:
+class ActionPause:
     """Until then nothing is done to the job. It is watched all the same."""
 
     until: datetime
@@ -108,9 +108,9 @@ class Ledger:
     instance: str = ""
     spent: tuple[tuple[datetime, Cause], ...] = ()  # the same, with what they followed
     endings: tuple[Ending, ...] = ()  # one an instance, in their order
-    answers: Mapping[str, Answer] = field(default_factory=dict)  # by instance
+    answers: Mapping[str, RelaunchAnswer] = field(default_factory=dict)  # by instance
     acked: frozenset[str] = frozenset()  # alerts that a person has taken note of
-    pause: Pause | None = None
+    pause: ActionPause | None = None
     stopped: Mapping[str, str] = field(default_factory=dict)  # instances that herorun stopped, and for whom
     start_step: int = 0  # that the current instance began at; -1 for one from scratch
     spans: tuple[Span, ...] = ()
@@ -120,7 +120,7 @@ class Ledger:
     left: tuple[Alert, ...] = ()  # of the instances before, that fired when the current one was launched
 
     @property
-    def answer(self) -> Answer | None:
+    def answer(self) -> RelaunchAnswer | None:
         """About the current instance."""
         return self.answers.get(self.instance)
 

@@ -6,7 +6,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
-from herorun.core.alert import Alert, State
+from herorun.core.alert import Alert, AlertState
 from herorun.core.event import Decided, Event, Launched, Launching, Sealed
 from herorun.core.render import turn_of
 
@@ -22,7 +22,7 @@ class Kind(StrEnum):
 
 
 @dataclass(frozen=True)
-class Mark:
+class StepMark:
     """`step` counts completed updates."""
 
     kind: Kind
@@ -34,7 +34,7 @@ class Mark:
 
 
 @dataclass(frozen=True)
-class Incident:
+class AlertIncident:
     """An alert that fired, once for all its ticks. `resolved` is None while nobody saw its end.
 
     `superseded`: the next instance was launched meanwhile, and what it told was no more asked.
@@ -51,7 +51,7 @@ class Incident:
 
 
 @dataclass(frozen=True)
-class Begun:
+class AttemptStart:
     """One attempt, as the rows tell it."""
 
     number: int
@@ -59,7 +59,7 @@ class Begun:
     at: datetime | None
 
 
-def launches(events: Iterable[Event]) -> list[Mark]:
+def launches(events: Iterable[Event]) -> list[StepMark]:
     """Where each instance went on from. One whose start nobody knows stands at 0 and says so."""
     wanted: dict[str, Launching] = {}
     marks = []
@@ -72,12 +72,12 @@ def launches(events: Iterable[Event]) -> list[Mark]:
     return marks
 
 
-def _launch(event: Launched, wanted: Launching | None) -> Mark:
+def _launch(event: Launched, wanted: Launching | None) -> StepMark:
     start = _value(wanted.plan, "start") if wanted else None
     step = start.get("step") if isinstance(start, Mapping) else 0
     turn = turn_of(wanted) if wanted else "launch"
     where = "" if step is not None else "; the step that it began with is not known"
-    return Mark(
+    return StepMark(
         Kind.LAUNCH,
         step or 0,
         f"{event.instance}: {turn}",
@@ -86,7 +86,7 @@ def _launch(event: Launched, wanted: Launching | None) -> Mark:
     )
 
 
-def restarts(begun: Sequence[Begun], events: Iterable[Event]) -> list[Mark]:
+def restarts(begun: Sequence[AttemptStart], events: Iterable[Event]) -> list[StepMark]:
     """The attempts that no launch explains: each launch explains the first attempt after it, as far as times tell."""
     open_launches = [event for event in events if isinstance(event, Launched)]
     marks = []
@@ -97,43 +97,45 @@ def restarts(begun: Sequence[Begun], events: Iterable[Event]) -> list[Mark]:
                 [one for one in open_launches if one not in due] if attempt.at else open_launches[1:]
             )
         elif attempt.number > 1:
-            marks.append(Mark(Kind.ATTEMPT, attempt.first, f"attempt {attempt.number}", "", attempt.at))
+            marks.append(StepMark(Kind.ATTEMPT, attempt.first, f"attempt {attempt.number}", "", attempt.at))
     return marks
 
 
-def incidents(events: Iterable[Event]) -> list[Incident]:
+def incidents(events: Iterable[Event]) -> list[AlertIncident]:
     """All alerts that ever fired, in the order in which they did."""
-    found: dict[str, Incident] = {}
+    found: dict[str, AlertIncident] = {}
     for event in events:
         if isinstance(event, Decided):
             for alert in event.alerts:
-                if alert.firing or alert.state is State.ENDED:
-                    found[alert.key] = Incident(alert)
-                elif alert.state is State.RESOLVED and alert.key in found:
-                    found[alert.key] = Incident(found[alert.key].alert, event.at)
+                if alert.firing or alert.state is AlertState.ENDED:
+                    found[alert.key] = AlertIncident(alert)
+                elif alert.state is AlertState.RESOLVED and alert.key in found:
+                    found[alert.key] = AlertIncident(found[alert.key].alert, event.at)
         elif isinstance(event, Launched):  # a new instance closes the old one's alerts
             found = {
-                key: Incident(one.alert, event.at, True) if _is_open(one) else one
+                key: AlertIncident(one.alert, event.at, True) if _is_open(one) else one
                 for key, one in found.items()
             }
     return list(found.values())
 
 
-def _is_open(one: Incident) -> bool:
+def _is_open(one: AlertIncident) -> bool:
     return one.resolved is None and one.alert.firing
 
 
-def alerts(found: Iterable[Incident]) -> list[Mark]:
+def alerts(found: Iterable[AlertIncident]) -> list[StepMark]:
     """Each at the steps where it happened, whenever it was noticed."""
     return [
-        Mark(Kind.ALERT, first, one.alert.check, one.alert.message, one.alert.since, last)
+        StepMark(Kind.ALERT, first, one.alert.check, one.alert.message, one.alert.since, last)
         for one in found
         for first, last in [one.steps]
     ]
 
 
-def seals(events: Iterable[Event], step: int) -> list[Mark]:
-    return [Mark(Kind.SEAL, step, f"sealed as {e.tag}", "", e.at) for e in events if isinstance(e, Sealed)]
+def seals(events: Iterable[Event], step: int) -> list[StepMark]:
+    return [
+        StepMark(Kind.SEAL, step, f"sealed as {e.tag}", "", e.at) for e in events if isinstance(e, Sealed)
+    ]
 
 
 def _value(plan: Mapping[str, Any], name: str) -> Any:

@@ -28,7 +28,7 @@ class Strand:
 
 
 @dataclass(frozen=True)
-class Row:
+class ChartRow:
     """One line of a chart's table."""
 
     first: int
@@ -78,7 +78,7 @@ def strands(traces: Sequence[Trace], most: int = MOST) -> list[Strand]:
 
 
 @dataclass(frozen=True)
-class Stretch:
+class NonFiniteSpan:
     """Rows next to each other whose value is no finite number: first and last step, and how many."""
 
     first: int
@@ -86,32 +86,32 @@ class Stretch:
     rows: int
 
 
-def not_finite(traces: Sequence[Trace]) -> list[Stretch]:
+def not_finite(traces: Sequence[Trace]) -> list[NonFiniteSpan]:
     """All such stretches, however long: both ends of each, and nothing between them."""
     return sorted((each for trace in traces for each in _lost(trace)), key=lambda each: each.first)
 
 
-def longest(stretches: Sequence[Stretch], most: int) -> list[Stretch]:
+def longest(stretches: Sequence[NonFiniteSpan], most: int) -> list[NonFiniteSpan]:
     """So many at most, in the order of their steps: of more the shortest go."""
     kept = sorted(stretches, key=lambda each: -each.rows)[:most]
     return sorted(kept, key=lambda each: each.first)
 
 
-def _lost(trace: Trace) -> Iterator[Stretch]:
+def _lost(trace: Trace) -> Iterator[NonFiniteSpan]:
     if isfinite(sum(trace.values)):  # as nearly always, and then nobody looks closer
         return
     lost = groupby(zip(trace.steps, trace.values, strict=True), key=lambda row: isfinite(row[1]))
     for is_finite, rows in lost:
         if not is_finite:
             steps = [step for step, _ in rows]
-            yield Stretch(steps[0], steps[-1], len(steps))
+            yield NonFiniteSpan(steps[0], steps[-1], len(steps))
 
 
-def table(strand: Strand, rows: int = 24) -> list[Row]:
+def table(strand: Strand, rows: int = 24) -> list[ChartRow]:
     """The curve in words for who cannot see it: so many stretches at most, equal in points."""
     size = max(ceil(len(strand.steps) / rows), 1)
     return [
-        Row(strand.steps[at], part[-1], min(values), max(values), values[-1])
+        ChartRow(strand.steps[at], part[-1], min(values), max(values), values[-1])
         for at in range(0, len(strand.steps), size)
         for part, values in [(strand.steps[at : at + size], strand.values[at : at + size])]
     ]

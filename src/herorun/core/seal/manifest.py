@@ -100,7 +100,7 @@ def manifest_from(told: Mapping[str, Any]) -> Manifest:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class ManifestComparison:
     """How a checkpoint stands to what it was, one line a file that changed."""
 
     changed: tuple[str, ...] = ()
@@ -108,7 +108,7 @@ class Comparison:
     rewritten: tuple[str, ...] = ()  # names of files that were written again, with the same content
 
 
-def compare(before: Manifest, after: Manifest) -> Comparison:
+def compare(before: Manifest, after: Manifest) -> ManifestComparison:
     """The content is compared by the strongest checksum that is known of both times; without one, by the version."""
     then, there = ({file.name: file for file in each.files} for each in (before, after))
     both = [(then[name], there[name]) for name in sorted(then.keys() & there.keys())]
@@ -118,7 +118,7 @@ def compare(before: Manifest, after: Manifest) -> Comparison:
     same = [pair for pair in both if not _changed(*pair)]
     unproven = [old.name or before.path for old, now in same if not _proves(old, now)]
     rewritten = [old.name or before.path for old, now in same if _proves(old, now) and _rewritten(old, now)]
-    return Comparison((*lost, *new, *changed), tuple(unproven), tuple(rewritten))
+    return ManifestComparison((*lost, *new, *changed), tuple(unproven), tuple(rewritten))
 
 
 def _changed(then: FileSeen, there: FileSeen) -> str:

@@ -20,7 +20,7 @@ Tree = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
-class Found:
+class SealFacts:
     """What there is to state, in plain form; `facts` are herorun's own."""
 
     facts: Tree
@@ -33,7 +33,7 @@ class Found:
     further: tuple[Tree, ...] = field(default=())  # dependencies that no plan tells of: seal commits
 
 
-def statement(found: Found) -> dict[str, Any]:
+def statement(found: SealFacts) -> dict[str, Any]:
     """The whole statement."""
     subjects = [{"name": "commit", "uri": _git(found.remote), "digest": {"gitCommit": found.commit}}]
     if found.manifest:
@@ -57,7 +57,7 @@ def statement(found: Found) -> dict[str, Any]:
     }
 
 
-def _definition(found: Found) -> dict[str, Any]:
+def _definition(found: SealFacts) -> dict[str, Any]:
     plan = found.plan
     asked = ("argv", "config", "start", "final_step", "output_root", "temporary_root", "hardware", "env")
     ours = ("code_tree", "retention", "scheduler", "tracker", "secrets")
@@ -69,7 +69,7 @@ def _definition(found: Found) -> dict[str, Any]:
     }
 
 
-def _dependencies(found: Found) -> list[dict[str, Any]]:
+def _dependencies(found: SealFacts) -> list[dict[str, Any]]:
     plan = found.plan
     commit = {"name": "code", "uri": _git(found.remote), "digest": {"gitCommit": plan.get("commit")}}
     told = [commit, *(dict(each) for each in found.further)]
@@ -86,7 +86,7 @@ def _dependencies(found: Found) -> list[dict[str, Any]]:
     return [_without_empty(each) for each in told]
 
 
-def _details(found: Found) -> dict[str, Any]:
+def _details(found: SealFacts) -> dict[str, Any]:
     facts = found.facts
     record = {"name": "record", "digest": {"gitCommit": found.record}}
     instances = facts.get("instances") or ()

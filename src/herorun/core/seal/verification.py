@@ -9,7 +9,7 @@ from herorun.core.redaction.scrub import scrub
 
 
 @dataclass
-class Proof:
+class SealProof:
     """What was looked at, in words. `unproven` is what could not be looked at; `notes` prove nothing either way."""
 
     tag: str

@@ -31,7 +31,7 @@ class FailureClass(StrEnum):
 QUIET = frozenset({FailureClass.NOT_A_FAILURE, FailureClass.UNKNOWN, FailureClass.BENIGN})
 
 
-class Role(StrEnum):
+class LineRole(StrEnum):
     """What a line is in the story. Only a root anchors the answer."""
 
     ROOT = "root"

@@ -12,13 +12,13 @@ from functools import cache
 from herorun.core.evidence import Dropped
 from herorun.core.health.stall_patterns import WORDS, signal_in
 from herorun.core.redaction.scrub import scrub
-from herorun.core.triage.classes import Role
+from herorun.core.triage.classes import LineRole
 from herorun.core.triage.match import Match
 from herorun.core.triage.prefilter import Sieve
 from herorun.core.triage.scan import LONGEST, Scan, finish, scan, skip
 from herorun.core.triage.signatures import Catalogue
-from herorun.core.triage.state import Seen, see
-from herorun.core.triage.verdict import Judgement, judge, part_read
+from herorun.core.triage.state import AttemptLog, see
+from herorun.core.triage.verdict import TriageVerdict, judge, part_read
 
 RECENT = 2_000  # lines: a sign of a wedge, or a path, further up is over
 KEPT = 5  # lines of a wedge, and paths
@@ -62,7 +62,7 @@ class OwnLog:
     offset: int = 0  # bytes; where to go on
     mark: str = ""  # the scheduler's own, by which it knows the log again
     scan: Scan = field(default_factory=Scan)
-    seen: Seen = field(default_factory=Seen)
+    seen: AttemptLog = field(default_factory=AttemptLog)
     signs: Signs = field(default_factory=Signs)
     changed_at: datetime | None = None
     skipped: int = 0  # bytes that the last look passed over
@@ -128,7 +128,7 @@ def follow(catalogue: Catalogue, log: OwnLog, data: bytes) -> OwnLog:
 def _loading(known: tuple[Match, ...], matches: Sequence[Match]) -> tuple[Match, ...]:
     """Every rank says it: of each line the newest."""
     for match in matches:
-        if match.role is Role.LOADING:
+        if match.role is LineRole.LOADING:
             known = (*(other for other in known if other.fingerprint != match.fingerprint), match)[-LOADS:]
     return known
 
@@ -140,7 +140,7 @@ def pass_over(log: OwnLog, offset: int) -> OwnLog:
     return replace(log, offset=offset, scan=state, skipped=log.skipped + skipped, passed=log.passed + skipped)
 
 
-def judged(catalogue: Catalogue, log: OwnLog, exit_code: int | None) -> Judgement:
+def judged(catalogue: Catalogue, log: OwnLog, exit_code: int | None) -> TriageVerdict:
     """Why it ended, if this is all that it will ever say."""
     state, matches = finish(catalogue, log.scan)
     found = judge(catalogue, see(log.seen, matches), state.said, exit_code)

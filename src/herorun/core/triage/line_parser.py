@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass, field
 
-from herorun.core.triage.classes import Role
-from herorun.core.triage.lines import Line, readable
+from herorun.core.triage.classes import LineRole
+from herorun.core.triage.lines import LogLine, readable
 from herorun.core.triage.match import Match, of_exception, of_line
-from herorun.core.triage.progress import Watch
+from herorun.core.triage.progress import ProgressWatch
 from herorun.core.triage.signatures import Catalogue
 from herorun.core.triage.tracebacks import (
     Open,
@@ -24,29 +24,29 @@ STREAMS = 64  # tracebacks that are open at once; a log of more ranks loses the 
 
 
 @dataclass
-class Reading:
+class LineParser:
     """What is open while lines are read, and what they said."""
 
     catalogue: Catalogue
     open: dict[str, Open]
     ended: dict[str, int]
     handled: dict[str, int]
-    watch: Watch
+    watch: ProgressWatch
     found: list[Match] = field(default_factory=list)
 
 
-def look(now: Reading, raw: bytes, number: int, inside: bool) -> None:
+def look(now: LineParser, raw: bytes, number: int, inside: bool) -> None:
     before = len(now.found)
     for line in readable(raw):
         if inside:
             now.found += of_line(now.catalogue, line, number)
         else:
             _read(now, line, number)
-    if any(match.role is Role.ROOT for match in now.found[before:]):
-        now.watch = Watch(on=True)
+    if any(match.role is LineRole.ROOT for match in now.found[before:]):
+        now.watch = ProgressWatch(on=True)
 
 
-def _read(now: Reading, line: Line, number: int) -> None:
+def _read(now: LineParser, line: LogLine, number: int) -> None:
     traceback = now.open.get(line.stream)
     frame = frame_of(line.content)
     if begins(line.content):
@@ -60,7 +60,7 @@ def _read(now: Reading, line: Line, number: int) -> None:
         _outside(now, line, number)
 
 
-def _begin(now: Reading, stream: str, number: int) -> Open:
+def _begin(now: LineParser, stream: str, number: int) -> Open:
     now.open.pop(stream, None)
     while len(now.open) >= STREAMS:
         now.open.pop(next(iter(now.open)))
@@ -68,7 +68,7 @@ def _begin(now: Reading, stream: str, number: int) -> Open:
     return begun
 
 
-def _inside(now: Reading, traceback: Open, line: Line, number: int) -> None:
+def _inside(now: LineParser, traceback: Open, line: LogLine, number: int) -> None:
     """The source under a frame, the exception at the end, or a line of somebody else."""
     indented = line.content[:1] in " \t|~^"
     raised = None if indented else raised_by(traceback, line.content)
@@ -82,7 +82,7 @@ def _inside(now: Reading, traceback: Open, line: Line, number: int) -> None:
         _outside(now, line, number)
 
 
-def _outside(now: Reading, line: Line, number: int) -> None:
+def _outside(now: LineParser, line: LogLine, number: int) -> None:
     if handles(line.content):
         _keep(now.handled, line.stream, now.ended.get(line.stream, 0))
     elif not chained(line.content):
@@ -93,7 +93,7 @@ def _outside(now: Reading, line: Line, number: int) -> None:
             now.found += of_line(now.catalogue, line, number)
 
 
-def _raised(now: Reading, line: Line, number: int, raised: Raised) -> None:
+def _raised(now: LineParser, line: LogLine, number: int, raised: Raised) -> None:
     _keep(now.ended, line.stream, number)
     now.found += of_exception(now.catalogue, line, number, raised)
 

@@ -31,7 +31,7 @@ def without_escapes(text: str) -> str:
 
 
 @dataclass(frozen=True)
-class Line:
+class LogLine:
     """What was printed, and by whom: `stream` tells the ranks of one log apart."""
 
     text: str  # the whole, readable
@@ -48,7 +48,7 @@ def is_text(sample: bytes) -> bool:
     return sample.decode("utf-8", "replace").count("\ufffd") <= len(sample) / 10
 
 
-def readable(raw: bytes) -> Iterator[Line]:
+def readable(raw: bytes) -> Iterator[LogLine]:
     """The lines that a terminal would have shown in turn where a carriage return redraws one."""
     text = _ESCAPE.sub("", raw.decode("utf-8", "replace"))
     for part in text.split("\r"):
@@ -56,7 +56,7 @@ def readable(raw: bytes) -> Iterator[Line]:
             yield _line(_CONTROL.sub("", part))
 
 
-def _line(text: str) -> Line:
+def _line(text: str) -> LogLine:
     at, labels = 0, []
     for _ in range(8):
         found = _TIME.match(text, at)
@@ -66,4 +66,4 @@ def _line(text: str) -> Line:
                 break
             labels.append(found[0].strip())
         at = found.end()
-    return Line(text.strip(), text[at:].rstrip(), " ".join(labels)[:200])
+    return LogLine(text.strip(), text[at:].rstrip(), " ".join(labels)[:200])

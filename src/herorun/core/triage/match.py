@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass
 
-from herorun.core.triage.classes import FailureClass, Role, Strength
+from herorun.core.triage.classes import FailureClass, LineRole, Strength
 from herorun.core.triage.fingerprint import fingerprint
-from herorun.core.triage.lines import Line
-from herorun.core.triage.signatures import Catalogue, Signature
+from herorun.core.triage.lines import LogLine
+from herorun.core.triage.signatures import Catalogue, LogSignature
 from herorun.core.triage.tracebacks import Frame, Raised
 
 SMALL, COMPLEX = "code-bug-small", "code-bug-complex"  # the rows of exceptions that no row knows
@@ -18,7 +18,7 @@ class Match:
 
     signature: str
     failure: FailureClass
-    role: Role
+    role: LineRole
     strength: Strength
     line: int  # of the log, from 1
     excerpt: str
@@ -28,14 +28,14 @@ class Match:
     confirms: tuple[str, ...] = ()
 
 
-def of_line(catalogue: Catalogue, line: Line, number: int) -> list[Match]:
+def of_line(catalogue: Catalogue, line: LogLine, number: int) -> list[Match]:
     """All that the line matches, in the catalogue's order; a benign row keeps the others quiet."""
     return [_match(signature, start, line, number) for signature, start in _hits(catalogue, line.content)]
 
 
-def of_exception(catalogue: Catalogue, line: Line, number: int, raised: Raised) -> list[Match]:
+def of_exception(catalogue: Catalogue, line: LogLine, number: int, raised: Raised) -> list[Match]:
     """The signature of the exception's own line, if there is one; else what its type tells."""
-    hits = [s for s, _ in _hits(catalogue, line.content) if s.role in (Role.ROOT, Role.CASCADE)]
+    hits = [s for s, _ in _hits(catalogue, line.content) if s.role in (LineRole.ROOT, LineRole.CASCADE)]
     if not hits:
         hits = [_by_type(catalogue, raised)]
     site = raised.where.site if raised.where else ""
@@ -59,18 +59,20 @@ def torn(traceback_line: int, where: Frame | None, text: str) -> Match:
     """A traceback whose end was never written."""
     mark = fingerprint("torn", "", where.site if where else "", "")
     unknown = FailureClass.UNKNOWN
-    return Match("torn-traceback", unknown, Role.CASCADE, Strength.FAINT, traceback_line, text, mark, where)
+    return Match(
+        "torn-traceback", unknown, LineRole.CASCADE, Strength.FAINT, traceback_line, text, mark, where
+    )
 
 
-def _hits(catalogue: Catalogue, content: str) -> list[tuple[Signature, int]]:
+def _hits(catalogue: Catalogue, content: str) -> list[tuple[LogSignature, int]]:
     asked = [catalogue.signatures[row] for row in catalogue.gate.rows(content)]
     if not asked or catalogue.source_text.match(content):
         return []
     hedge = catalogue.hedges.search(content)
     known = content[: hedge.start()] if hedge else content
-    quiet = [signature for signature in asked if signature.role is Role.BENIGN]
-    loading = [signature for signature in asked if signature.role is Role.LOADING]
-    others = [signature for signature in asked if signature.role not in (Role.BENIGN, Role.LOADING)]
+    quiet = [signature for signature in asked if signature.role is LineRole.BENIGN]
+    loading = [signature for signature in asked if signature.role is LineRole.LOADING]
+    others = [signature for signature in asked if signature.role not in (LineRole.BENIGN, LineRole.LOADING)]
     # a warning, which ends nothing, may still say what was loaded
     return [
         *(_found(quiet, content, known) or _found(others, content, known)),
@@ -78,11 +80,11 @@ def _hits(catalogue: Catalogue, content: str) -> list[tuple[Signature, int]]:
     ]
 
 
-def _found(asked: list[Signature], content: str, known: str) -> list[tuple[Signature, int]]:
+def _found(asked: list[LogSignature], content: str, known: str) -> list[tuple[LogSignature, int]]:
     return [(s, found.start()) for s in asked if (found := s.pattern.search(content if s.hedged else known))]
 
 
-def _match(signature: Signature, start: int, line: Line, number: int) -> Match:
+def _match(signature: LogSignature, start: int, line: LogLine, number: int) -> Match:
     mark = fingerprint(signature.id, "", "", line.content[start:])
     return Match(
         signature.id,
@@ -96,13 +98,13 @@ def _match(signature: Signature, start: int, line: Line, number: int) -> Match:
     )
 
 
-def _around(line: Line, start: int) -> str:
+def _around(line: LogLine, start: int) -> str:
     """The line, or of a long one the part that matched."""
     at = line.text.find(line.content[start : start + 40]) if start > _EXCERPT // 2 else 0
     return line.text[max(at, 0) :][:_EXCERPT]
 
 
-def _by_type(catalogue: Catalogue, raised: Raised) -> Signature:
+def _by_type(catalogue: Catalogue, raised: Raised) -> LogSignature:
     name = raised.exception.rpartition(".")[2]
     known = catalogue.exceptions
     if name in known.cascade:
@@ -111,7 +113,7 @@ def _by_type(catalogue: Catalogue, raised: Raised) -> Signature:
     return catalogue.named(SMALL if small else COMPLEX)
 
 
-def _strength(hit: Signature, raised: Raised) -> Strength:
+def _strength(hit: LogSignature, raised: Raised) -> Strength:
     """An exception's line without its traceback may have been caught: it explains less."""
     if hit.strength is not Strength.BUG or raised.traced:
         return hit.strength

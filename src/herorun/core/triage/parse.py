@@ -6,11 +6,11 @@ from typing import Any, TypeVar
 
 from herorun.core.canonical_json import digest
 from herorun.core.errors import WrongUse
-from herorun.core.triage.classes import FailureClass, Loads, Role, Strength
-from herorun.core.triage.prefilter import EDGE, Gate, Sieve
-from herorun.core.triage.signatures import Catalogue, Exceptions, ExitCode, Signature
+from herorun.core.triage.classes import FailureClass, LineRole, Loads, Strength
+from herorun.core.triage.prefilter import EDGE, KeywordFilter, Sieve
+from herorun.core.triage.signatures import Catalogue, Exceptions, ExitCode, LogSignature
 
-T = TypeVar("T", FailureClass, Loads, Role)
+T = TypeVar("T", FailureClass, Loads, LineRole)
 _FIRST = ("traceback", 'file "', "error", "exception", "interrupt", "fault")  # an exception's lines hold one
 _LETTERS = re.compile(rf"[^\d{EDGE}]{{3}}")
 _KEYS = {
@@ -53,7 +53,7 @@ def parse(
         Exceptions(**{name: frozenset(types) for name, types in rules["exceptions"].items()}),
         re.compile(rules["hedges"], re.IGNORECASE),
         re.compile(rules["source_text"]),
-        Gate((signature.keywords for signature in signatures), _FIRST),
+        KeywordFilter((signature.keywords for signature in signatures), _FIRST),
         Sieve(_stems((*_FIRST, *rules["stems"]), signatures)),
         digest([list(documents), list(own)]),
     )
@@ -70,7 +70,7 @@ def _rows(document: Mapping[str, Any], name: str) -> Iterable[Mapping[str, Any]]
     return list(rows)
 
 
-def _signature(row: Mapping[str, Any], name: str) -> Signature:
+def _signature(row: Mapping[str, Any], name: str) -> LogSignature:
     what = f"{name}: signature {row.get('id', '?')}"
     _demand(not set(row) - _KEYS, what, f"unknown keys {sorted(set(row) - _KEYS)}")
     for key in ("id", "class", "role", "pattern", "advice"):
@@ -83,10 +83,10 @@ def _signature(row: Mapping[str, Any], name: str) -> Signature:
         _demand(
             bool(enough), what, f"keyword {keyword!r} has no three characters in a row that are no digits"
         )
-    return Signature(
+    return LogSignature(
         row["id"],
         _one_of(FailureClass, row["class"], what),
-        _one_of(Role, row["role"], what),
+        _one_of(LineRole, row["role"], what),
         _strength(row.get("strength", "cause"), what),
         tuple(keyword.lower() for keyword in keywords),
         _pattern(row["pattern"], what),
@@ -103,7 +103,7 @@ def _signature(row: Mapping[str, Any], name: str) -> Signature:
 
 def _loads(row: Mapping[str, Any], what: str) -> Loads | None:
     _demand(
-        (row["role"] == Role.LOADING) == ("loads" in row),
+        (row["role"] == LineRole.LOADING) == ("loads" in row),
         what,
         "loads belongs to the role loading, and to no other",
     )
@@ -147,7 +147,7 @@ def _demand(holds: bool, what: str, otherwise: str) -> None:
         raise WrongUse(f"{what}: {otherwise}.")
 
 
-def _stems(known: Sequence[str], signatures: Iterable[Signature]) -> tuple[str, ...]:
+def _stems(known: Sequence[str], signatures: Iterable[LogSignature]) -> tuple[str, ...]:
     """The few words by which lines are found fast; every keyword holds one, or is one itself."""
     stems = list(known)
     for keyword in (k for signature in signatures for k in signature.keywords):

@@ -35,7 +35,7 @@ class Sieve:
                     return
 
 
-class Gate:
+class KeywordFilter:
     """The rows that have one of their keywords in a line; `|` at an end of a keyword stands for the edge of a word.
 
     `others` are words that matter without a row.

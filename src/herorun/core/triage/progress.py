@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from functools import cache
 
-from herorun.core.triage.classes import FailureClass, Role, Strength
+from herorun.core.triage.classes import FailureClass, LineRole, Strength
 from herorun.core.triage.match import Match
 from herorun.core.triage.prefilter import Sieve
 
@@ -26,21 +26,21 @@ _LOOKED_AT = 4_096  # bytes of a line
 
 
 @dataclass(frozen=True)
-class Watch:
+class ProgressWatch:
     """Begun by a root, until enough steps were made."""
 
     on: bool = False
     step: int = -1
     advances: int = 0
 
-    def after(self, line: bytes) -> "Watch":
+    def after(self, line: bytes) -> "ProgressWatch":
         steps = [int(one or other) for one, other in _STEP.findall(line[:_LOOKED_AT])]
         if not steps or max(steps) <= self.step:
             return self
-        return Watch(True, max(steps), self.advances + 1)
+        return ProgressWatch(True, max(steps), self.advances + 1)
 
 
-NOT_YET = Watch()
+NOT_YET = ProgressWatch()
 
 
 def step_of(line: bytes) -> int | None:
@@ -62,11 +62,11 @@ def step_lines(block: bytes) -> list[int]:
 def can_survive(match: Match) -> bool:
     """A number that is no number, a preemption or a full disk is no less true because a step was still made."""
     return (
-        match.role is Role.ROOT
+        match.role is LineRole.ROOT
         and match.strength <= Strength.BUG
         and match.failure is not FailureClass.NUMERIC
     )
 
 
 def went_on(number: int) -> Match:
-    return Match("progress", FailureClass.NOT_A_FAILURE, Role.PROGRESS, Strength.FAINT, number, "", "")
+    return Match("progress", FailureClass.NOT_A_FAILURE, LineRole.PROGRESS, Strength.FAINT, number, "", "")

@@ -7,9 +7,9 @@ A line longer than `LONGEST` is looked at in overlapping pieces.
 from bisect import bisect_left
 from dataclasses import dataclass, replace
 
-from herorun.core.triage.line_parser import Reading, look
+from herorun.core.triage.line_parser import LineParser, look
 from herorun.core.triage.match import Match, torn
-from herorun.core.triage.progress import ENOUGH, NOT_YET, Watch, step_lines, went_on
+from herorun.core.triage.progress import ENOUGH, NOT_YET, ProgressWatch, step_lines, went_on
 from herorun.core.triage.signatures import Catalogue
 from herorun.core.triage.tracebacks import Open
 
@@ -29,7 +29,7 @@ class Scan:
     open: tuple[Open, ...] = ()
     ended: tuple[tuple[str, int], ...] = ()  # stream -> the line of its last exception
     handled: tuple[tuple[str, int], ...] = ()  # the same, once it is said that another came meanwhile
-    watch: Watch = NOT_YET
+    watch: ProgressWatch = NOT_YET
 
 
 def scan(catalogue: Catalogue, state: Scan, data: bytes) -> tuple[Scan, list[Match]]:
@@ -37,7 +37,7 @@ def scan(catalogue: Catalogue, state: Scan, data: bytes) -> tuple[Scan, list[Mat
     text = state.carry + data.replace(b"\0", b"")
     body, _, carry = text.rpartition(b"\n")
     opened = {traceback.stream: traceback for traceback in state.open}
-    now = Reading(catalogue, opened, dict(state.ended), dict(state.handled), state.watch)
+    now = LineParser(catalogue, opened, dict(state.ended), dict(state.handled), state.watch)
     lines, said, inside = state.lines, state.said, state.inside
     if len(text) > len(carry):
         lines = _walk(now, body, lines, inside)
@@ -50,7 +50,7 @@ def scan(catalogue: Catalogue, state: Scan, data: bytes) -> tuple[Scan, list[Mat
     return _after(now, state.offset + len(data), lines, said, carry, inside), now.found
 
 
-def _after(now: Reading, offset: int, lines: int, said: int, carry: bytes, inside: bool) -> Scan:
+def _after(now: LineParser, offset: int, lines: int, said: int, carry: bytes, inside: bool) -> Scan:
     ended, handled = tuple(now.ended.items()), tuple(now.handled.items())
     return Scan(offset, lines, said, carry, inside, tuple(now.open.values()), ended, handled, now.watch)
 
@@ -69,7 +69,7 @@ def finish(catalogue: Catalogue, state: Scan) -> tuple[Scan, list[Match]]:
     return replace(after, offset=state.offset), [*found, *rest]
 
 
-def _walk(now: Reading, body: bytes, lines: int, inside: bool) -> int:
+def _walk(now: LineParser, body: bytes, lines: int, inside: bool) -> int:
     """Look at the lines that may matter: those that hold a stem, those that may hold a step while steps are watched,
     and all of them while a traceback is open."""
     at, marks = 0, _Marks(now.catalogue, body)
@@ -114,14 +114,14 @@ class _Marks:
         return self._stems[self._stem : self._stem + 1] == [start]
 
 
-def _watched(now: Reading, line: bytes, number: int) -> None:
+def _watched(now: LineParser, line: bytes, number: int) -> None:
     now.watch = now.watch.after(line)
     if now.watch.advances >= ENOUGH:
         now.watch = NOT_YET
         now.found.append(went_on(number))
 
 
-def _pieces(now: Reading, line: bytes, number: int, inside: bool) -> None:
+def _pieces(now: LineParser, line: bytes, number: int, inside: bool) -> None:
     while len(line) > LONGEST:
         look(now, line[:LONGEST], number, inside)
         line, inside = line[LONGEST - OVERLAP :], True

@@ -5,17 +5,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from herorun.core.triage.classes import FailureClass, Loads, Role, Strength
-from herorun.core.triage.prefilter import Gate, Sieve
+from herorun.core.triage.classes import FailureClass, LineRole, Loads, Strength
+from herorun.core.triage.prefilter import KeywordFilter, Sieve
 
 
 @dataclass(frozen=True)
-class Signature:
+class LogSignature:
     """One row: a line that holds a keyword and matches the pattern means `failure`, in the role given."""
 
     id: str
     failure: FailureClass
-    role: Role
+    role: LineRole
     strength: Strength
     keywords: tuple[str, ...]  # lower case; one of them must be there before the pattern is tried
     pattern: re.Pattern[str]
@@ -51,12 +51,12 @@ class Exceptions:
 class Catalogue:
     """All that is known; made by `parse`."""
 
-    signatures: tuple[Signature, ...]
+    signatures: tuple[LogSignature, ...]
     exit_codes: Mapping[int, ExitCode]
     exceptions: Exceptions
     hedges: re.Pattern[str]
     source_text: re.Pattern[str]
-    gate: Gate
+    gate: KeywordFilter
     sieve: Sieve
     digest: str  # of all that it was made from
 
@@ -65,6 +65,6 @@ class Catalogue:
         """The rows that say within how many bytes a line of theirs is due."""
         return {signature.id: signature.due for signature in self.signatures if signature.due}
 
-    def named(self, name: str) -> Signature:
+    def named(self, name: str) -> LogSignature:
         """The signature of that id; KeyError where there is none."""
         return {signature.id: signature for signature in self.signatures}[name]

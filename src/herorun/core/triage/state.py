@@ -3,13 +3,13 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from herorun.core.triage.classes import FailureClass, Role
+from herorun.core.triage.classes import FailureClass, LineRole
 from herorun.core.triage.match import Match
 from herorun.core.triage.progress import can_survive
 
 
 @dataclass(frozen=True)
-class Seen:
+class AttemptLog:
     """What the newest attempt said."""
 
     attempt: int = 1
@@ -21,36 +21,36 @@ class Seen:
     survived: Match | None = None  # a root that the training went on after
     lately: tuple[Match, ...] = ()  # of each class the root of what was said since the training last went on
     crowded: Match | None = None  # the newest line that speaks of a crowded host
-    before: "Seen | None" = None  # the attempt before this one
+    before: "AttemptLog | None" = None  # the attempt before this one
     loading: Match | None = None  # the newest line that says what was loaded
 
 
-def see(seen: Seen, matches: Iterable[Match]) -> Seen:
+def see(seen: AttemptLog, matches: Iterable[Match]) -> AttemptLog:
     """What is known after these, too."""
     for match in matches:
         seen = _after(seen, match)
     return seen
 
 
-def _after(seen: Seen, match: Match) -> Seen:
+def _after(seen: AttemptLog, match: Match) -> AttemptLog:
     match match.role:
-        case Role.RESTART:
-            return Seen(seen.attempt + 1, match.line, before=replace(seen, before=None))
-        case Role.ROOT:
+        case LineRole.RESTART:
+            return AttemptLog(seen.attempt + 1, match.line, before=replace(seen, before=None))
+        case LineRole.ROOT:
             seen = replace(seen, lately=_with(seen.lately, match))
             if match.failure is FailureClass.HOST_CONTENTION:
                 seen = replace(seen, crowded=match)
             return replace(seen, root=match) if _explains(match, seen.root) else seen
-        case Role.CASCADE:
+        case LineRole.CASCADE:
             return seen if seen.cascade else replace(seen, cascade=match)
-        case Role.CONFIRMATION:
+        case LineRole.CONFIRMATION:
             known = seen.confirmation
             return seen if known and known.confirms else replace(seen, confirmation=match)
-        case Role.PROGRESS:
+        case LineRole.PROGRESS:
             return _went_on(seen)
-        case Role.LOADING:
+        case LineRole.LOADING:
             return replace(seen, loading=match)
-        case Role.BENIGN:
+        case LineRole.BENIGN:
             return seen if seen.benign else replace(seen, benign=match)
     return seen
 
@@ -70,7 +70,7 @@ def _with(lately: tuple[Match, ...], match: Match) -> tuple[Match, ...]:
     return (*(other for other in lately if other is not known), match)
 
 
-def _went_on(seen: Seen) -> Seen:
+def _went_on(seen: AttemptLog) -> AttemptLog:
     """What did not stop the training is not why it stopped."""
     seen = replace(seen, lately=())
     if seen.root and can_survive(seen.root):

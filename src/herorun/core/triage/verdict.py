@@ -2,21 +2,21 @@
 
 from dataclasses import dataclass, replace
 
-from herorun.core.triage.classes import QUIET, FailureClass, Loads, Role, Strength
+from herorun.core.triage.classes import QUIET, FailureClass, LineRole, Loads, Strength
 from herorun.core.triage.match import Match
 from herorun.core.triage.signatures import Catalogue
-from herorun.core.triage.state import Seen
+from herorun.core.triage.state import AttemptLog
 from herorun.core.triage.tracebacks import Frame
 
 _SIGNAL = 128
 
 
 @dataclass(frozen=True)
-class Judgement:
+class TriageVerdict:
     """What is said of one log. `line` and `excerpt` are the anchor's; a quiet log has none."""
 
     failure: FailureClass
-    role: Role
+    role: LineRole
     line: int | None
     excerpt: str
     fingerprint: str
@@ -27,7 +27,7 @@ class Judgement:
     attempt: int = 1
 
 
-def judge(catalogue: Catalogue, seen: Seen, said: int, exit_code: int | None = None) -> Judgement:
+def judge(catalogue: Catalogue, seen: AttemptLog, said: int, exit_code: int | None = None) -> TriageVerdict:
     """`said` is the last line that was not blank (`Scan.said`): a restart that nothing followed has no story yet."""
     if seen.before and said <= seen.began:
         seen = replace(seen.before, attempt=seen.attempt)
@@ -43,7 +43,7 @@ def judge(catalogue: Catalogue, seen: Seen, said: int, exit_code: int | None = N
 _SAYS_MORE = (78,)
 
 
-def _settled(catalogue: Catalogue, seen: Seen, code: int | None) -> Judgement | None:
+def _settled(catalogue: Catalogue, seen: AttemptLog, code: int | None) -> TriageVerdict | None:
     """A faint end, or an exit code, that a confirmation explains."""
     known = seen.confirmation
     faint = {seen.root.signature if seen.root else "", f"exit-{code}"}
@@ -54,17 +54,17 @@ def _settled(catalogue: Catalogue, seen: Seen, code: int | None) -> Judgement | 
     return replace(
         told,
         failure=known.failure,
-        role=Role.ROOT,
+        role=LineRole.ROOT,
         advice=f"{told.advice} {catalogue.named(known.signature).advice}" if seen.root else told.advice,
     )
 
 
-def _without_a_root(catalogue: Catalogue, seen: Seen, code: int | None, said: int) -> Judgement:
+def _without_a_root(catalogue: Catalogue, seen: AttemptLog, code: int | None, said: int) -> TriageVerdict:
     known = catalogue.exit_codes.get(code) if code is not None else None
     told = seen.root or seen.cascade
     if known:
         found = _of(catalogue, told, seen) if told else _nothing(seen)
-        return replace(found, failure=known.failure, role=Role.ROOT, advice=known.advice, person=True)
+        return replace(found, failure=known.failure, role=LineRole.ROOT, advice=known.advice, person=True)
     if told:
         return replace(_of(catalogue, told, seen), failure=_faint(told))
     if code or not said:
@@ -74,7 +74,7 @@ def _without_a_root(catalogue: Catalogue, seen: Seen, code: int | None, said: in
 
 def _faint(told: Match) -> FailureClass:
     """What only follows from something else has no class of its own."""
-    return told.failure if told.role is Role.ROOT else FailureClass.UNKNOWN
+    return told.failure if told.role is LineRole.ROOT else FailureClass.UNKNOWN
 
 
 _SURVIVED = "It did not end the training, which went on for many steps: look at it when there is time."
@@ -86,7 +86,7 @@ _NO_WORD = (
 )
 
 
-def _ended_well(catalogue: Catalogue, seen: Seen) -> Judgement:
+def _ended_well(catalogue: Catalogue, seen: AttemptLog) -> TriageVerdict:
     """Exit code 0 claims a success: what the log complains of did not end it, a preemption apart."""
     root = seen.root
     if root and root.failure is FailureClass.PREEMPTION:
@@ -99,9 +99,9 @@ def _ended_well(catalogue: Catalogue, seen: Seen) -> Judgement:
     return _quiet(catalogue, seen)
 
 
-def _of(catalogue: Catalogue, match: Match, seen: Seen) -> Judgement:
+def _of(catalogue: Catalogue, match: Match, seen: AttemptLog) -> TriageVerdict:
     known = {signature.id: signature for signature in catalogue.signatures}.get(match.signature)
-    return Judgement(
+    return TriageVerdict(
         match.failure,
         match.role,
         match.line,
@@ -115,11 +115,11 @@ def _of(catalogue: Catalogue, match: Match, seen: Seen) -> Judgement:
     )
 
 
-def no_text(found: Judgement) -> Judgement:
+def no_text(found: TriageVerdict) -> TriageVerdict:
     """The same of a file that is no text: that nothing was found in it says nothing."""
     if found.failure is not FailureClass.BENIGN or found.signature:
         return found
-    return replace(found, failure=FailureClass.UNKNOWN, role=Role.CASCADE, advice=_NO_TEXT, person=True)
+    return replace(found, failure=FailureClass.UNKNOWN, role=LineRole.CASCADE, advice=_NO_TEXT, person=True)
 
 
 # Prose and code tell of failures that nobody had.
@@ -128,7 +128,7 @@ DOCUMENTS = frozenset(
 )
 
 
-def part_read(found: Judgement, unread: int) -> Judgement:
+def part_read(found: TriageVerdict, unread: int) -> TriageVerdict:
     """The same of a log of which so many bytes in its middle were not read: that nothing was found says nothing."""
     words = (
         f"{unread / (1 << 20):.1f} MiB in the middle of the log were not read, since one look has no time for more: "
@@ -136,21 +136,21 @@ def part_read(found: Judgement, unread: int) -> Judgement:
     )
     told = replace(found, advice=f"{found.advice} {words}" if found.line else words, person=True)
     if found.failure in QUIET:
-        return replace(told, failure=FailureClass.UNKNOWN, role=Role.CASCADE)
+        return replace(told, failure=FailureClass.UNKNOWN, role=LineRole.CASCADE)
     return told
 
 
-def no_log(found: Judgement) -> Judgement:
+def no_log(found: TriageVerdict) -> TriageVerdict:
     """The same of a document: what it speaks of, it did not go through."""
-    nothing = replace(_nothing(Seen()), advice=_NO_LOG, person=True)
+    nothing = replace(_nothing(AttemptLog()), advice=_NO_LOG, person=True)
     return replace(nothing, attempt=found.attempt)
 
 
-def _nothing(seen: Seen) -> Judgement:
-    return Judgement(FailureClass.UNKNOWN, Role.CASCADE, None, "", "", "", attempt=seen.attempt)
+def _nothing(seen: AttemptLog) -> TriageVerdict:
+    return TriageVerdict(FailureClass.UNKNOWN, LineRole.CASCADE, None, "", "", "", attempt=seen.attempt)
 
 
-def _quiet(catalogue: Catalogue, seen: Seen) -> Judgement:
+def _quiet(catalogue: Catalogue, seen: AttemptLog) -> TriageVerdict:
     """Nothing ended it."""
     if seen.loading and catalogue.named(seen.loading.signature).loads is not Loads.RESUMED:
         return _of(catalogue, seen.loading, seen)
@@ -160,5 +160,5 @@ def _quiet(catalogue: Catalogue, seen: Seen) -> Judgement:
     if seen.benign:
         return _of(catalogue, seen.benign, seen)
     return replace(
-        _nothing(seen), failure=FailureClass.BENIGN, role=Role.BENIGN, advice="Nothing in it looks wrong."
+        _nothing(seen), failure=FailureClass.BENIGN, role=LineRole.BENIGN, advice="Nothing in it looks wrong."
     )

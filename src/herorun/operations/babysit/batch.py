@@ -16,7 +16,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class Answer(Generic[T]):
+class BatchResult(Generic[T]):
     """What came of one run: a value, or an error with its exit code."""
 
     slug: str
@@ -31,17 +31,17 @@ class Answer(Generic[T]):
 
 def each(
     names: Iterable[str], look: Callable[[str], T], doing: str = "looking at runs"
-) -> Iterator[Answer[T]]:
+) -> Iterator[BatchResult[T]]:
     """Look at every run, whatever became of the one before."""
     asked = list(dict.fromkeys(names))
     for number, name in enumerate(asked):
         progress.progress(doing, number, len(asked))
         slug = Path(name).stem
         try:
-            answer = Answer(slug, look(name))
+            answer = BatchResult(slug, look(name))
         except (HerorunError, OSError) as error:
             code = error.exit_code if isinstance(error, HerorunError) else 3
-            answer = Answer(slug, None, scrub(in_words(error)), code)
+            answer = BatchResult(slug, None, scrub(in_words(error)), code)
         yield answer
     progress.progress(doing, 1, 1)
 

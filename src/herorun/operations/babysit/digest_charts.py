@@ -5,10 +5,10 @@ from dataclasses import replace
 
 from herorun.core.errors import HerorunError
 from herorun.core.event import Intended
-from herorun.core.report.downsample import Stretch
+from herorun.core.report.downsample import NonFiniteSpan
 from herorun.core.report.mermaid import picture
 from herorun.core.report.text import readable
-from herorun.operations.metrics.charts import Chart, charts_of
+from herorun.operations.metrics.charts import ChartDrawing, charts_of
 from herorun.operations.metrics.series import kept_curves, names_for
 from herorun.runs import MonitoredRun
 
@@ -31,7 +31,7 @@ def pictures_of(run: MonitoredRun) -> list[str]:
     return [text for text in found if text]
 
 
-def _picture(chart: Chart) -> str:
+def _picture(chart: ChartDrawing) -> str:
     """What the run went on from; steps that were done again count as they came out the last time."""
     main = chart.series[0].strands[0] if chart.series and chart.series[0].strands else None
     if main is None or main.lane:
@@ -41,7 +41,7 @@ def _picture(chart: Chart) -> str:
     return picture(readable(title), readable(chart.unit), main.steps, main.values)
 
 
-def _lost(stretches: Sequence[Stretch]) -> str:
+def _lost(stretches: Sequence[NonFiniteSpan]) -> str:
     """`494 not finite at steps 121 to 614`."""
     first, last = stretches[0].first, max(each.last for each in stretches)
     where = f"step {first}" if first == last else f"steps {first} to {last}"

@@ -9,7 +9,7 @@ from pathlib import Path
 from types import FrameType
 
 from herorun.core.stop_condition import Until
-from herorun.operations.babysit.batch import Answer, each
+from herorun.operations.babysit.batch import BatchResult, each
 from herorun.operations.babysit.loop import tick_once, unattended
 from herorun.operations.babysit.supervise import Fleet, Report, Tell
 from herorun.operations.babysit.tick import TickOutcome
@@ -46,9 +46,9 @@ def watch_all(
     return fleet.codes
 
 
-def tick_each(names: Sequence[str], start: Path) -> list[Answer[TickOutcome]]:
+def tick_each(names: Sequence[str], start: Path) -> list[BatchResult[TickOutcome]]:
     """One tick of each run, one after another; their records are pushed together, now and then and at the end."""
-    answers: list[Answer[TickOutcome]] = []
+    answers: list[BatchResult[TickOutcome]] = []
     waiting: list[Record] = []
     told: dict[str, str] = {}
 
@@ -72,7 +72,7 @@ def tick_each(names: Sequence[str], start: Path) -> list[Answer[TickOutcome]]:
     return [_with(answer, told) for answer in answers]
 
 
-def _with(answer: Answer[TickOutcome], told: Mapping[str, str]) -> Answer[TickOutcome]:
+def _with(answer: BatchResult[TickOutcome], told: Mapping[str, str]) -> BatchResult[TickOutcome]:
     turn = answer.value
     why = told.get(turn.run.slug) if turn else None
     return replace(answer, value=replace(turn, push=why)) if turn and why else answer

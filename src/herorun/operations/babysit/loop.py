@@ -53,7 +53,7 @@ def watch(
     keep = hold(run.lock("babysitter"), 0.0, f"another babysitter of {run.slug}")
     if over is None:
         signal.signal(signal.SIGTERM, _interrupted)
-    own = Watching(
+    own = BabysitLoop(
         name,
         start,
         report,
@@ -71,7 +71,7 @@ def watch(
         os.close(keep)
 
 
-def _rest_first(own: "Watching[W]", run: W) -> None:
+def _rest_first(own: "BabysitLoop[W]", run: W) -> None:
     """The look that a loop before this one meant to take is waited for, unless a person has called meanwhile."""
     due, called = next_due(run), _written(own.bell) > _written(run.state / "heartbeat.json")
     with contextlib.suppress(OSError):
@@ -107,7 +107,7 @@ def unattended() -> Iterator[None]:
 
 
 @dataclass(frozen=True)
-class Watching(Generic[W]):
+class BabysitLoop(Generic[W]):
     """One loop's own things."""
 
     name: str
@@ -128,7 +128,7 @@ class Watching(Generic[W]):
             seconds -= 1.0
 
 
-def _loop(own: Watching[W]) -> int:
+def _loop(own: BabysitLoop[W]) -> int:
     pause = FIRST_CHECK.total_seconds()
     while True:
         began, heard = time.monotonic(), _written(own.bell)
@@ -146,7 +146,7 @@ def _loop(own: Watching[W]) -> int:
         own.rest(pause - (time.monotonic() - began), heard)
 
 
-def _once(own: Watching[W]) -> tuple[float, int | None]:
+def _once(own: BabysitLoop[W]) -> tuple[float, int | None]:
     """One tick: the seconds until the next is due, or the exit code where none is. All that it read goes with it."""
     run, drift = own.opened(own.name, own.start)
     with unattended():

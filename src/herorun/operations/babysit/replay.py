@@ -9,7 +9,7 @@ from herorun import __version__
 from herorun.core.canonical_json import plain, timestamp
 from herorun.core.errors import in_words
 from herorun.core.finding import count
-from herorun.core.replay import Replay, Result, past_ticks, replay, totals
+from herorun.core.replay import Replay, ReplayResult, past_ticks, replay, totals
 from herorun.core.tick import Rules
 from herorun.core.untrusted_json import read_json
 from herorun.operations.health.rules import evidence_file, rules_digest, rules_of
@@ -71,7 +71,7 @@ def replays(run: MonitoredRun, rules: Rules, since: datetime | None = None) -> I
 
 
 @dataclass(frozen=True)
-class Replayed:
+class ReplayedTicks:
     """All of them, for people and programs."""
 
     slug: str
@@ -82,9 +82,9 @@ class Replayed:
     @property
     def code(self) -> int:
         found = {tick.result for tick in self.ticks}
-        if Result.DIFFERS in found:
+        if ReplayResult.DIFFERS in found:
             return 1
-        return 3 if Result.UNKNOWN in found or not found else 0
+        return 3 if ReplayResult.UNKNOWN in found or not found else 0
 
     def as_json(self) -> dict[str, Any]:
         return {
@@ -100,7 +100,7 @@ class Replayed:
         """What is not the same, tick by tick, and the sum."""
         told = []
         for tick in self.ticks:
-            if tick.result is not Result.SAME:
+            if tick.result is not ReplayResult.SAME:
                 rules = (
                     "the rules of then"
                     if tick.same_rules
@@ -119,7 +119,7 @@ class Replayed:
         return told if self.ticks else [f"{self.slug}: no tick is recorded in that time"]
 
 
-def replay_run(run: Run, since: datetime | None) -> Replayed:
+def replay_run(run: Run, since: datetime | None) -> ReplayedTicks:
     """Every recorded tick, by today's rules."""
     rules = rules_of(run)
-    return Replayed(run.slug, since, rules_digest(rules), tuple(replays(run, rules, since)))
+    return ReplayedTicks(run.slug, since, rules_digest(rules), tuple(replays(run, rules, since)))

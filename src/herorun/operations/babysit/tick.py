@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 from herorun import __version__, discover
-from herorun.core.alert import State
+from herorun.core.alert import AlertState
 from herorun.core.cadence import next_look
 from herorun.core.canonical_json import timestamp
 from herorun.core.check import Gate
@@ -38,7 +38,7 @@ from herorun.operations.health.shared_polls import SharedPolls
 from herorun.operations.launch.start_instance import settle_launching
 from herorun.operations.record.lease import HeldInOtherClone, take_in_time
 from herorun.operations.record.page import send_pages
-from herorun.record import Known, Pushed
+from herorun.record import FoldedMemory, Pushed
 from herorun.runs import MonitoredRun, Run
 from herorun.sources.log_reader import keep_own_log
 from herorun.sources.metrics import keep_metrics
@@ -185,7 +185,7 @@ def pause_after(run: MonitoredRun, seen: Tick, memory: Memory) -> timedelta:
         run.contract.babysit.cadence,
         at - current.started if current else None,
         bool(born and born.relaunch_of),
-        any(alert.state is State.PENDING for alert in news),
+        any(alert.state is AlertState.PENDING for alert in news),
         any(alert.firing for alert in news),
         seen.wake - at if seen.wake and seen.wake > at else None,
     )
@@ -235,7 +235,7 @@ def _lease(run: MonitoredRun) -> tuple[str, bool]:
 
 
 def _journal(
-    run: MonitoredRun, seen: Tick, evidence: Evidence, actions: Sequence[Action], known: Known
+    run: MonitoredRun, seen: Tick, evidence: Evidence, actions: Sequence[Action], known: FoldedMemory
 ) -> list[str]:
     """Observed, Decided and every Intended in one commit, before anything is done, and before all that can be made again.
 

@@ -7,7 +7,7 @@ from herorun.core.alert import Alert
 from herorun.core.canonical_json import plain
 from herorun.core.check import Check
 from herorun.core.evidence import Evidence, OtherJobs
-from herorun.core.health.training import Awaited
+from herorun.core.health.training import AwaitedEvidence
 from herorun.core.journal import Memory
 from herorun.core.redaction.scrub import scrub_tree
 from herorun.core.tick import Tick
@@ -59,7 +59,7 @@ def alert_json(alert: Alert, severity: str) -> dict[str, Any]:
     }
 
 
-def awaited_json(missing: Awaited) -> dict[str, Any]:
+def awaited_json(missing: AwaitedEvidence) -> dict[str, Any]:
     told: dict[str, Any] = scrub_tree(
         {"evidence": missing.evidence, "message": missing.message, "until": plain(missing.until)}
     )

@@ -12,7 +12,7 @@ from herorun.core.journal import Memory
 from herorun.core.paging import Urgency
 from herorun.core.ports import Post
 from herorun.core.render import worded
-from herorun.core.watchdog import Watchdog, Watched, watchdog
+from herorun.core.watchdog import WatchdogSight, WatchState, watchdog
 from herorun.operations.record.page import send_pages
 from herorun.operations.record.post import deliver, intent_to_say
 from herorun.runs import Run, watched_run
@@ -25,7 +25,7 @@ def look(name: str, start: Path, comment: bool) -> dict[str, Any]:
     memory = run.record.published()
     checks = {check.name: check for check in discover.checks(Gate.HEALTH)}
     found = watchdog(run.slug, memory, run.contract, checks, now())
-    told = _tell(run, memory, found) if comment and found.monitor is Watched.STALE else ""
+    told = _tell(run, memory, found) if comment and found.monitor is WatchState.STALE else ""
     return {
         "slug": found.slug,
         "monitor": found.monitor.value,
@@ -37,7 +37,7 @@ def look(name: str, start: Path, comment: bool) -> dict[str, Any]:
     }
 
 
-def _tell(run: Run, memory: Memory, found: Watchdog) -> str:
+def _tell(run: Run, memory: Memory, found: WatchdogSight) -> str:
     """Post it unless this very silence was told of: whoever runs this has no journal to remember it in."""
     if memory.initialised is None:
         raise CouldNotLook(f"{run.slug} has no published record, and so no issue to tell.")
@@ -50,7 +50,7 @@ def _title(run: Run) -> str:
     return f"Monitor stale: nobody is seen to watch {run.slug}"
 
 
-def _why(run: Run, memory: Memory, found: Watchdog) -> str:
+def _why(run: Run, memory: Memory, found: WatchdogSight) -> str:
     return (
         f"{worded(found.why)}. What the run itself does is another question, which nobody "
         f"answers meanwhile: at the last look it was {memory.last_decided.run if memory.last_decided else 'unknown'}."
@@ -65,7 +65,7 @@ def raise_alarm(name: str, start: Path) -> str:
     memory = run.record.memory()
     checks = {check.name: check for check in discover.checks(Gate.HEALTH)}
     found = watchdog(run.slug, memory, run.contract, checks, now())
-    if found.monitor is not Watched.STALE:
+    if found.monitor is not WatchState.STALE:
         return ""
     if found.key not in {*memory.done, *memory.intended, *memory.queued}:
         lines = {"Status": _title(run), "Evidence": found.why, "Decision": "tell", "Next": "a person looks"}

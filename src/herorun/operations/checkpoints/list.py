@@ -13,7 +13,7 @@ from herorun.core.evidence import Candidate, FinalStep, Taint
 from herorun.core.journal import Memory
 from herorun.core.lineage import acceptable, tainted
 from herorun.core.redaction.scrub import scrub
-from herorun.core.retention import Policy, PrunePlan, Sized, plan_from, prune_plan
+from herorun.core.retention import PrunePlan, RetentionPolicy, Sized, plan_from, prune_plan
 from herorun.core.untrusted_json import read_json
 from herorun.operations.checkpoints.manifest import read_manifest
 from herorun.operations.checkpoints.references import held
@@ -27,7 +27,7 @@ AT_ONCE = 32  # roots or checkpoints that are looked into at the same time: over
 
 
 @dataclass(frozen=True)
-class Listing:
+class CheckpointListing:
     """All checkpoints in number order, when they were listed, and what taints some of them."""
 
     found: tuple[Sized, ...]
@@ -54,31 +54,31 @@ class Listing:
         }
 
 
-def list_checkpoints(run: Run) -> Listing:
+def list_checkpoints(run: Run) -> CheckpointListing:
     """Of every root that the run ever wrote to. A root that cannot be read is `CouldNotLook`, and never empty."""
     there = listed(run).values()
     with ThreadPoolExecutor(AT_ONCE) as at_once:
         found = [each for each in at_once.map(lambda one: sized(run, one), there) if each]
-    return Listing(tuple(sorted(found, key=lambda s: (s.candidate.step, s.candidate.path))), now())
+    return CheckpointListing(tuple(sorted(found, key=lambda s: (s.candidate.step, s.candidate.path))), now())
 
 
-def list_with_taints(run: Run) -> Listing:
+def list_with_taints(run: Run) -> CheckpointListing:
     """The same, with what no run should continue from, by the record and by the rows as they are now."""
     memory = with_taints_now(run, run.record.memory())
     return replace(list_checkpoints(run), taints=memory.history.taints)
 
 
 @dataclass(frozen=True)
-class Listed:
+class ListedCheckpoint:
     """A checkpoint as its root's listing tells of it: nobody has looked into it yet."""
 
     candidate: Candidate
     link: bool
 
 
-def listed(run: Run) -> dict[str, Listed]:
+def listed(run: Run) -> dict[str, ListedCheckpoint]:
     """By path, of all roots; one listing and a half each."""
-    found: dict[str, Listed] = {}
+    found: dict[str, ListedCheckpoint] = {}
     roots = _roots(run, run.record.memory())
     with ThreadPoolExecutor(AT_ONCE) as at_once:
         for each in chain.from_iterable(at_once.map(lambda root: _of_root(run, *root), roots)):
@@ -96,17 +96,17 @@ def _roots(run: Run, memory: Memory) -> list[tuple[str, bool]]:
     return list(dict.fromkeys(every))
 
 
-def _of_root(run: Run, root: str, temporary: bool) -> list[Listed]:
+def _of_root(run: Run, root: str, temporary: bool) -> list[ListedCheckpoint]:
     try:
         links = {f"{root}/{e.name.rstrip('/')}" for e in run.store.entries(root) if e.link}
-        return [Listed(c, c.path in links) for c in run.layout.listed(run.store, root, temporary)]
+        return [ListedCheckpoint(c, c.path in links) for c in run.layout.listed(run.store, root, temporary)]
     except FileNotFoundError:
         return []
     except OSError as error:
         raise CouldNotLook(sentence(f"The root {root} could not be read: {scrub(in_words(error))}")) from None
 
 
-def sized(run: Run, one: Listed) -> Sized | None:
+def sized(run: Run, one: ListedCheckpoint) -> Sized | None:
     """Looked into, with what it is made of. None for one that is gone since the listing."""
     candidate = one.candidate
     try:
@@ -141,7 +141,7 @@ def make_plan(run: Run, keep: int | None = None) -> PrunePlan:
     names, listing = held(run), list_checkpoints(run)
     final = run.given(memory)[FinalStep]
     told = run.contract.checkpoints
-    policy = Policy(
+    policy = RetentionPolicy(
         keep,
         told.permanent_every,
         told.milestones,

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from herorun.core.ports import Entry, FileDigest, Store
+from herorun.core.ports import FileDigest, FileEntry, Store
 from herorun.core.seal.manifest import FileSeen, Manifest
 from herorun.operations.checkpoints.digest_log import DigestLog
 from herorun.system import progress
@@ -80,5 +80,5 @@ def walk(store: Store, path: str) -> tuple[tuple[FileSeen, ...], tuple[str, ...]
     return tuple(sorted(files, key=lambda file: file.name)), tuple(folders[1:])
 
 
-def _seen(name: str, entry: Entry) -> FileSeen:
+def _seen(name: str, entry: FileEntry) -> FileSeen:
     return FileSeen(name, entry.size or 0, entry.checksum, entry.version)

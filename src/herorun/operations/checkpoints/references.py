@@ -7,14 +7,14 @@ from herorun.core.errors import CouldNotLook, HerorunError, in_words
 from herorun.core.event import CheckedIn, Event, Launching, Sealed
 from herorun.core.journal import fold
 from herorun.core.redaction.scrub import scrub
-from herorun.core.retention import Held
+from herorun.core.retention import RetentionReference
 from herorun.record import Record
 from herorun.runs import Run, known_slugs
 
 RECORDS = "refs/heads/herorun/*"
 
 
-def held(run: Run) -> Held:
+def held(run: Run) -> RetentionReference:
     """What any recorded run, any contract and any seal names, here and on the remote; `CouldNotLook` if one is unread."""
     names: dict[str, str] = {}
     roots: dict[str, str] = {}
@@ -36,7 +36,7 @@ def held(run: Run) -> Held:
             )
         else:
             roots |= dict.fromkeys(_roots(events), slug)
-    return Held(names, roots)
+    return RetentionReference(names, roots)
 
 
 def _contracts(run: Run) -> Iterator[Contract]:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from herorun import signatures
 from herorun.core.canonical_json import timestamp
-from herorun.core.doctor_report import Examined, Fit, Part, Probe
+from herorun.core.doctor_report import DoctorPart, Examined, Fit, Probe
 from herorun.core.errors import HerorunError, in_words
 from herorun.core.finding import count
 from herorun.core.ports import Channel, Post
@@ -65,35 +65,35 @@ def _named(kind: str, slug: str) -> str:
     return f"{kind}, {slug}"
 
 
-def _contract(run: Run) -> Iterator[Part]:
+def _contract(run: Run) -> Iterator[DoctorPart]:
     signed = run.file.signed
     words = f"{run.file.path} is valid" + (
         "" if signed else ", and says something else than the newest commit"
     )
-    yield Part("contract", run.slug, Fit.WORKS, words)
+    yield DoctorPart("contract", run.slug, Fit.WORKS, words)
 
 
-def _program(kind: str, words: tuple[str, ...]) -> Iterator[Part]:
+def _program(kind: str, words: tuple[str, ...]) -> Iterator[DoctorPart]:
     where = shutil.which(words[0])
     name = f"{kind}, {words[0]}"
     if where is None:
         fix = f"Install it, or work where {kind} is: the contract's [scheduler] kind is {kind!r}."
-        yield Part("scheduler", name, Fit.BROKEN, f"{words[0]} is not on the PATH", fix)
+        yield DoctorPart("scheduler", name, Fit.BROKEN, f"{words[0]} is not on the PATH", fix)
         return
     answer = run_program(words, SECONDS)
     said = (answer.text.strip() or answer.complaint).splitlines()[0]
-    yield Part("scheduler", name, Fit.WORKS, f"{said}, {where}")
+    yield DoctorPart("scheduler", name, Fit.WORKS, f"{said}, {where}")
 
 
-def _scheduler(run: Run) -> Iterator[Part]:
+def _scheduler(run: Run) -> Iterator[DoctorPart]:
     name = _named(run.contract.scheduler.kind, run.slug)
     jobs = run.scheduler.live(run.slug)
     where = f" on {run.place.reach.login.host}" if run.place.reach else ""
-    yield Part("scheduler", name, Fit.WORKS, f"answers{where}: {len(jobs)} live jobs of {run.slug}")
+    yield DoctorPart("scheduler", name, Fit.WORKS, f"answers{where}: {len(jobs)} live jobs of {run.slug}")
     yield from _more(run.scheduler)
 
 
-def _tracker(run: Run) -> Iterator[Part]:
+def _tracker(run: Run) -> Iterator[DoctorPart]:
     name = _named(run.contract.tracker.kind, run.slug)
     yield from _more(run.tracker)
     identify = getattr(run.tracker, "identify", None)
@@ -106,58 +106,62 @@ def _tracker(run: Run) -> Iterator[Part]:
             words = f"can be read: {count(len(batch.rows), 'row')} in a first look"
     except FileNotFoundError:
         words = "answers, and the run has reported nothing yet"
-    yield Part("tracker", name, Fit.WORKS, words)
+    yield DoctorPart("tracker", name, Fit.WORKS, words)
 
 
-def _login(run: Run, root: str) -> Iterator[Part]:
+def _login(run: Run, root: str) -> Iterator[DoctorPart]:
     """Asked apart from any listing: it says whose it is, and a bucket that anybody may read says nothing of it."""
     if isinstance(run.store, RoutedStore):
         yield from run.store.examine(root)
 
 
-def _root(run: Run, root: str) -> Iterator[Part]:
+def _root(run: Run, root: str) -> Iterator[DoctorPart]:
     """A listing; whether it may be written is `preflight --probe`'s to try."""
     try:
         words = f"can be listed: {count(len(run.store.names(root)), 'entry', 'entries')}"
     except FileNotFoundError:
         words = "is not there yet, which was seen"
-    yield Part("store", root, Fit.WORKS, f"{words}; `herorun preflight {run.slug} --probe` tries a write")
+    yield DoctorPart(
+        "store", root, Fit.WORKS, f"{words}; `herorun preflight {run.slug} --probe` tries a write"
+    )
     if root.startswith("/") and run.place.reach is None and run.contract.scheduler.kind == "local":
         free = shutil.disk_usage(_there(Path(root))).free
         fit = Fit.WORKS if free >= 1 << 30 else Fit.BROKEN
-        yield Part("disk", root, fit, f"{free / (1 << 30):.1f} GiB free")
+        yield DoctorPart("disk", root, fit, f"{free / (1 << 30):.1f} GiB free")
 
 
 def _there(path: Path) -> Path:
     return next(folder for folder in (path, *path.parents) if folder.exists())
 
 
-def _issue(run: Run) -> Iterator[Part]:
+def _issue(run: Run) -> Iterator[DoctorPart]:
     told = run.contract.issue
     name = f"{told.kind} {told.repo}" if told.repo else f"{told.kind}, {run.slug}"
     if isinstance(run.issue, Examined):
         yield from run.issue.examine()
         return
     run.issue.find(f"issue/{run.slug}")
-    yield Part("issue", name, Fit.WORKS, "can be read")
+    yield DoctorPart("issue", name, Fit.WORKS, "can be read")
 
 
-def _secret(run: Run, name: str) -> Iterator[Part]:
+def _secret(run: Run, name: str) -> Iterator[DoctorPart]:
     """Whether the job would get it; its value is read by nobody here."""
     here = "this environment"
     road = str(getattr(run.scheduler, "secrets_road", here))
     if road != here and getattr(run.scheduler, "secrets_vouched", False):
-        yield Part("secret", name, Fit.WORKS, f"is set in {road}, by the contract's word")
+        yield DoctorPart("secret", name, Fit.WORKS, f"is set in {road}, by the contract's word")
     elif road != here:
         words = f"must be set in {road}, which cannot be looked into from here"
-        yield Part("secret", name, Fit.UNSEEN, words)
+        yield DoctorPart("secret", name, Fit.UNSEEN, words)
     elif os.environ.get(name):
-        yield Part("secret", name, Fit.WORKS, "is set here")
+        yield DoctorPart("secret", name, Fit.WORKS, "is set here")
     else:
-        yield Part("secret", name, Fit.BROKEN, "is not set here", f"`export {name}=...` before you launch.")
+        yield DoctorPart(
+            "secret", name, Fit.BROKEN, "is not set here", f"`export {name}=...` before you launch."
+        )
 
 
-def _channel(channel: Channel, send_test: bool) -> Iterator[Part]:
+def _channel(channel: Channel, send_test: bool) -> Iterator[DoctorPart]:
     problem = channel.problem()
     message = problem or "can be used; nothing was sent"
     if send_test and not problem:
@@ -167,7 +171,7 @@ def _channel(channel: Channel, send_test: bool) -> Iterator[Part]:
         if problem
         else ""
     )
-    yield Part("channel", channel.name, Fit.BROKEN if problem else Fit.WORKS, message, fix)
+    yield DoctorPart("channel", channel.name, Fit.BROKEN if problem else Fit.WORKS, message, fix)
 
 
 def _sent(channel: Channel) -> tuple[str, str]:
@@ -187,31 +191,31 @@ def _patterns_name(run: Run) -> str:
     return f"{told} of {run.slug}" if told else "shipped"
 
 
-def _patterns(run: Run) -> Iterator[Part]:
+def _patterns(run: Run) -> Iterator[DoctorPart]:
     """Every row is read and compiled; one that cannot be is `WrongUse`, which names it."""
     rows = signatures.of_contract(run.contract, run.repository.top).signatures
     own = len(rows) - len(signatures.shipped().signatures)
     more = f", {own} more than are shipped" if own > 0 else ""
-    yield Part("patterns", _patterns_name(run), Fit.WORKS, f"{len(rows)} log signatures{more}")
+    yield DoctorPart("patterns", _patterns_name(run), Fit.WORKS, f"{len(rows)} log signatures{more}")
 
 
-def _babysitter(run: Run) -> Iterator[Part]:
+def _babysitter(run: Run) -> Iterator[DoctorPart]:
     from herorun.operations.report.status import babysitter_words
 
     memory = run.record.memory()
     over = bool(memory.sealed) or (memory.last_decided is not None and memory.last_decided.run == "finished")
     words = babysitter_words(run, over)
     if over:
-        yield Part("babysitter", run.slug, Fit.WORKS, words)
+        yield DoctorPart("babysitter", run.slug, Fit.WORKS, words)
     elif last_heartbeat(run) is None:
         fix = f"`herorun babysit {run.slug}`, unless it is watched elsewhere."
-        yield Part("babysitter", run.slug, Fit.UNSEEN, words, fix)
+        yield DoctorPart("babysitter", run.slug, Fit.UNSEEN, words, fix)
     else:
         stale = words.startswith(("monitor stale", "gone"))
         fix = f"`herorun babysit {run.slug}`." if stale else ""
-        yield Part("babysitter", run.slug, Fit.BROKEN if stale else Fit.WORKS, words, fix)
+        yield DoctorPart("babysitter", run.slug, Fit.BROKEN if stale else Fit.WORKS, words, fix)
 
 
-def _more(adapter: object) -> Iterator[Part]:
+def _more(adapter: object) -> Iterator[DoctorPart]:
     if isinstance(adapter, Examined):
         yield from adapter.examine()

@@ -6,7 +6,7 @@ from queue import Empty, Queue
 from threading import Thread
 from time import monotonic
 
-from herorun.core.doctor_report import Fit, Part, Probe
+from herorun.core.doctor_report import DoctorPart, Fit, Probe
 from herorun.core.durations import say_span
 from herorun.core.errors import CouldNotLook, HerorunError, WrongUse, in_words
 from herorun.core.redaction.scrub import scrub
@@ -18,14 +18,14 @@ from herorun.system.git import Repository, find_repository
 DEADLINE = 45.0  # seconds for all parts together
 
 
-def examine(name: str | None, start: Path, send_test: bool = False) -> list[Part]:
+def examine(name: str | None, start: Path, send_test: bool = False) -> list[DoctorPart]:
     """The machine, and the surroundings of the run that is named, or of all that have a contract here.
 
     With `send_test` each channel, however many runs name it, gets one test message; else nothing is sent.
     """
     try:
         repository: Repository | None = find_repository(start)
-        found: list[Part] = []
+        found: list[DoctorPart] = []
     except HerorunError as error:
         repository, found = None, [_failed("git", "repository", error)]
     runs, unread = _runs(repository, name, start) if repository else ([], [])
@@ -36,7 +36,7 @@ def examine(name: str | None, start: Path, send_test: bool = False) -> list[Part
     return [*found, *unread, *_ask(probes)]
 
 
-def _runs(repository: Repository, name: str | None, start: Path) -> tuple[list[Run], list[Part]]:
+def _runs(repository: Repository, name: str | None, start: Path) -> tuple[list[Run], list[DoctorPart]]:
     if name is not None:
         return [open_run(name, start)], []
     runs, parts = [], []
@@ -51,14 +51,14 @@ def _runs(repository: Repository, name: str | None, start: Path) -> tuple[list[R
     return runs, parts
 
 
-def _ask(probes: Sequence[tuple[str, str, Probe]]) -> list[Part]:
+def _ask(probes: Sequence[tuple[str, str, Probe]]) -> list[DoctorPart]:
     """All at once; what is late was not seen. Runs that share a back end are asked once, by its name."""
-    answers: Queue[tuple[int, list[Part]]] = Queue()
+    answers: Queue[tuple[int, list[DoctorPart]]] = Queue()
     asked = {(group, name): probe for group, name, probe in reversed(probes)}
     order = list(dict.fromkeys((group, name) for group, name, _ in probes))
     for number, key in enumerate(order):
         Thread(target=_answer, args=(number, key, asked[key], answers), daemon=True).start()
-    found: dict[int, list[Part]] = {}
+    found: dict[int, list[DoctorPart]] = {}
     until = monotonic() + DEADLINE
     while len(found) < len(order) and monotonic() < until:
         progress.progress("looking around", len(found), len(order))
@@ -72,14 +72,14 @@ def _ask(probes: Sequence[tuple[str, str, Probe]]) -> list[Part]:
     return [
         part
         for number, (group, name) in enumerate(order)
-        for part in found.get(number, [Part(group, name, Fit.UNSEEN, late)])
+        for part in found.get(number, [DoctorPart(group, name, Fit.UNSEEN, late)])
     ]
 
 
 def _answer(
-    number: int, key: tuple[str, str], probe: Probe, answers: "Queue[tuple[int, list[Part]]]"
+    number: int, key: tuple[str, str], probe: Probe, answers: "Queue[tuple[int, list[DoctorPart]]]"
 ) -> None:
-    parts: list[Part] = []
+    parts: list[DoctorPart] = []
     try:
         parts.extend(part for part in probe())
     except Exception as error:  # whatever a part meets, the others are told, and so is what it saw before
@@ -87,9 +87,9 @@ def _answer(
     answers.put((number, parts))
 
 
-def _failed(group: str, name: str, error: Exception) -> Part:
+def _failed(group: str, name: str, error: Exception) -> DoctorPart:
     """A definite no is broken; what gave no answer was not seen."""
     unseen = isinstance(error, (CouldNotLook, TimeoutError)) or not isinstance(
         error, (HerorunError, PermissionError)
     )
-    return Part(group, name, Fit.UNSEEN if unseen else Fit.BROKEN, scrub(in_words(error)))
+    return DoctorPart(group, name, Fit.UNSEEN if unseen else Fit.BROKEN, scrub(in_words(error)))

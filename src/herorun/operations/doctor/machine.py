@@ -11,7 +11,7 @@ from pathlib import Path
 
 from herorun import __version__
 from herorun.core.clock_skew import SKEW
-from herorun.core.doctor_report import Fit, Part, Probe
+from herorun.core.doctor_report import DoctorPart, Fit, Probe
 from herorun.core.errors import CouldNotLook
 from herorun.core.finding import count
 from herorun.system.clock import now
@@ -37,30 +37,34 @@ def probes(start: Path, repository: Repository | None) -> Iterator[tuple[str, st
             yield "git", f"remote {remote}", partial(_remote, repository, remote)
 
 
-def _installed() -> Iterator[Part]:
+def _installed() -> Iterator[DoctorPart]:
     python = ".".join(map(str, sys.version_info[:3]))
-    yield Part("herorun", "installed", Fit.WORKS, f"herorun {__version__}, Python {python}, {sys.executable}")
+    yield DoctorPart(
+        "herorun", "installed", Fit.WORKS, f"herorun {__version__}, Python {python}, {sys.executable}"
+    )
 
 
-def _settings(start: Path) -> Iterator[Part]:
+def _settings(start: Path) -> Iterator[DoctorPart]:
     told = read_settings(start)
     said = f"{told.path}" if told.path else "no [tool.herorun] in a pyproject.toml, and none is needed"
-    yield Part("herorun", "settings", Fit.WORKS, said)
+    yield DoctorPart("herorun", "settings", Fit.WORKS, said)
 
 
-def _git() -> Iterator[Part]:
+def _git() -> Iterator[DoctorPart]:
     said = run(["git", "--version"], SECONDS, env=environment()).text.strip()
     found = re.search(r"(\d+)\.(\d+)", said)
     if found is None:
         raise CouldNotLook(f"`git --version` says {said!r}.")
     old = (int(found[1]), int(found[2])) < GIT
     fix = f"Install git {GIT[0]}.{GIT[1]} or newer." if old else ""
-    yield Part("git", "program", Fit.BROKEN if old else Fit.WORKS, f"{said}, {shutil.which('git')}", fix)
+    yield DoctorPart(
+        "git", "program", Fit.BROKEN if old else Fit.WORKS, f"{said}, {shutil.which('git')}", fix
+    )
 
 
-def _identity(repository: Repository) -> Iterator[Part]:
+def _identity(repository: Repository) -> Iterator[DoctorPart]:
     missing = [key for key in ("user.name", "user.email") if not repository.config(key)]
-    yield Part(
+    yield DoctorPart(
         "git",
         "identity",
         Fit.BROKEN if missing else Fit.WORKS,
@@ -69,14 +73,14 @@ def _identity(repository: Repository) -> Iterator[Part]:
     )
 
 
-def _remote(repository: Repository, remote: str) -> Iterator[Part]:
+def _remote(repository: Repository, remote: str) -> Iterator[DoctorPart]:
     """Read, then a push that is a rehearsal: it asks for the right to write and sends nothing."""
     tips = repository.remote_tips(remote, timeout=SECONDS)
     name = f"remote {remote}"
-    yield Part("git", name, Fit.WORKS, f"can be read: {count(len(tips), 'ref')}")
+    yield DoctorPart("git", name, Fit.WORKS, f"can be read: {count(len(tips), 'ref')}")
     head = repository.resolve("HEAD")
     if head is None:
-        yield Part("git", f"{name}, push", Fit.UNSEEN, "there is no commit yet to try it with")
+        yield DoctorPart("git", f"{name}, push", Fit.UNSEEN, "there is no commit yet to try it with")
         return
     try:
         repository.git(
@@ -90,31 +94,31 @@ def _remote(repository: Repository, remote: str) -> Iterator[Part]:
         )
     except GitFailed as error:
         fix = "Ask for the right to push, or name another remote as [code] remote and [logbook] remote."
-        yield Part("git", f"{name}, push", Fit.BROKEN, str(error), fix)
+        yield DoctorPart("git", f"{name}, push", Fit.BROKEN, str(error), fix)
     else:
         words = (
             "a rehearsed push would be taken, as far as a rehearsal tells: hooks of the server are not asked"
         )
-        yield Part("git", f"{name}, push", Fit.WORKS, words)
+        yield DoctorPart("git", f"{name}, push", Fit.WORKS, words)
 
 
-def _room(name: str, folder: Path) -> Part:
+def _room(name: str, folder: Path) -> DoctorPart:
     free = shutil.disk_usage(folder).free
     few = free < SMALLEST
     words = f"{free / (1 << 30):.1f} GiB free at {folder}"
-    return Part(
+    return DoctorPart(
         "disk", name, Fit.BROKEN if few else Fit.WORKS, words, "Free some space there." if few else ""
     )
 
 
-def _clock(repository: Repository | None) -> Iterator[Part]:
+def _clock(repository: Repository | None) -> Iterator[DoctorPart]:
     at = now()
     newest = _newest_commit(repository)
     if newest is not None and newest - at > SKEW:
         words = (
             f"says {at:%Y-%m-%d %H:%M:%S} UTC, which is {newest - at} before the newest commit here was made"
         )
-        yield Part("clock", "this machine", Fit.BROKEN, words, "Set the clock, by NTP best.")
+        yield DoctorPart("clock", "this machine", Fit.BROKEN, words, "Set the clock, by NTP best.")
         return
     told, why = _synchronised()
     if why and newest is None:
@@ -123,11 +127,11 @@ def _clock(repository: Repository | None) -> Iterator[Part]:
         words = (
             f"not behind the newest commit here ({newest:%Y-%m-%d %H:%M:%S} UTC); NTP was not checked: {why}"
         )
-        yield Part("clock", "this machine", Fit.UNCHECKED, words)
+        yield DoctorPart("clock", "this machine", Fit.UNCHECKED, words)
         return
     fix = "" if told == "yes" else "`timedatectl set-ntp true`, or ask whoever runs this machine."
     words = "synchronised by NTP" if told == "yes" else "not synchronised"
-    yield Part("clock", "this machine", Fit.WORKS if told == "yes" else Fit.BROKEN, words, fix)
+    yield DoctorPart("clock", "this machine", Fit.WORKS if told == "yes" else Fit.BROKEN, words, fix)
 
 
 def _synchronised() -> tuple[str, str]:

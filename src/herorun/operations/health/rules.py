@@ -5,14 +5,14 @@ from pathlib import Path
 
 from herorun import __version__
 from herorun.core.canonical_json import digest
-from herorun.core.recovery.policy import Policy
+from herorun.core.recovery.policy import RecoveryPolicy
 from herorun.core.tick import Rules
 from herorun.runs import MonitoredRun
 
 
 def rules_of(run: MonitoredRun) -> Rules:
     told = run.contract.babysit
-    policy = Policy(
+    policy = RecoveryPolicy(
         told.recovery,
         told.budgets.relaunches,
         told.budgets.window,

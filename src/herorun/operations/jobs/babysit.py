@@ -5,7 +5,7 @@ from datetime import timedelta
 from pathlib import Path
 
 from herorun.core.adhoc_jobs.resubmit_command import must_return, notices
-from herorun.core.adhoc_jobs.spec import Facts
+from herorun.core.adhoc_jobs.spec import JobSpec
 from herorun.core.errors import WrongUse
 from herorun.core.ports import Absent
 from herorun.core.stop_condition import Until
@@ -17,7 +17,7 @@ from herorun.operations.jobs.tick import JobTurn, take_job_turn
 
 
 def ready(
-    facts: Facts, start: Path, every: timedelta = CADENCE, anew: bool = False
+    facts: JobSpec, start: Path, every: timedelta = CADENCE, anew: bool = False
 ) -> tuple[JobRun, Path, list[str]]:
     """The job's run, its state file, and what should be known before the command for it is used.
 
@@ -39,7 +39,7 @@ def ready(
     return run, path, [*told, *notices(facts.kind, facts.resubmit)]
 
 
-def _where(facts: Facts) -> str:
+def _where(facts: JobSpec) -> str:
     return f" on {facts.where}" if facts.where else ""
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from herorun.core.adhoc_jobs.clusters import read_table, resolve
-from herorun.core.adhoc_jobs.spec import Facts
+from herorun.core.adhoc_jobs.spec import JobSpec
 from herorun.core.errors import WrongUse
 
 
@@ -30,7 +30,7 @@ def address_of(cluster: str) -> str:
     return resolve(cluster, table("ray"), str(table_file()), "ray")
 
 
-def with_config(facts: Facts, start: Path) -> Facts:
+def with_config(facts: JobSpec, start: Path) -> JobSpec:
     """Of an Iris job the configuration file, from `--config` or a cluster's short name; it must be there."""
     if facts.kind != "iris" or not (facts.config or facts.cluster):
         return facts

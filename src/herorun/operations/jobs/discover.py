@@ -5,11 +5,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from herorun.core.adhoc_jobs.spec import Facts
+from herorun.core.adhoc_jobs.spec import JobSpec
 from herorun.core.errors import CouldNotLook, HerorunError, in_words
 from herorun.core.redaction.scrub import scrub
 from herorun.operations.jobs.scheduler import adapter_for
-from herorun.operations.record.session import Session, read_jobs
+from herorun.operations.record.session import JobSession, read_jobs
 from herorun.system.process_registry import state_home
 
 EXPERIMENTS = "tools/launcher/experiments/cicd"
@@ -17,7 +17,7 @@ NEWEST = 10
 
 
 @dataclass(frozen=True)
-class Place:
+class SearchedPlace:
     """What one place told. `why` says why it could not be asked: that is not nothing."""
 
     name: str
@@ -25,7 +25,7 @@ class Place:
     why: str = ""
 
 
-def find_jobs(session: Session, start: Path, host: str = "", user: str = "") -> list[Place]:
+def find_jobs(session: JobSession, start: Path, host: str = "", user: str = "") -> list[SearchedPlace]:
     """Every place, in order, whatever became of the one before."""
     places: list[tuple[str, Callable[[], tuple[tuple[str, str], ...]]]] = [
         (f"registry {session.file}", lambda: _registered(session)),
@@ -36,13 +36,13 @@ def find_jobs(session: Session, start: Path, host: str = "", user: str = "") -> 
     found = []
     for name, ask in places:
         try:
-            found.append(Place(name, ask()))
+            found.append(SearchedPlace(name, ask()))
         except (HerorunError, OSError) as error:
-            found.append(Place(name, (), scrub(in_words(error))))
+            found.append(SearchedPlace(name, (), scrub(in_words(error))))
     return found
 
 
-def _registered(session: Session) -> tuple[tuple[str, str], ...]:
+def _registered(session: JobSession) -> tuple[tuple[str, str], ...]:
     entries, fault = read_jobs(session)
     told = tuple(
         (f"{e['type']} {e['id']}", _words(e.get("last_status") or "not looked at yet", e.get("description")))
@@ -58,14 +58,14 @@ def _words(*parts: object) -> str:
 
 
 def _runs(host: str, user: str) -> tuple[tuple[str, str], ...]:
-    nel = adapter_for(Facts("000000", "nel", host=host, user=user), state_home() / "jobs")
+    nel = adapter_for(JobSpec("000000", "nel", host=host, user=user), state_home() / "jobs")
     return tuple((f"nel {job}", told) for job, told in nel.recent(NEWEST))
 
 
 def _queue(host: str, user: str) -> tuple[tuple[str, str], ...]:
     if not host and shutil.which("squeue") is None:
         raise CouldNotLook("there is no squeue on this machine: name the login node with --host")
-    slurm = adapter_for(Facts("1", "slurm", host=host, user=user), state_home() / "jobs")
+    slurm = adapter_for(JobSpec("1", "slurm", host=host, user=user), state_home() / "jobs")
     return tuple((f"slurm {job}", _words(word, name)) for job, word, name in slurm.mine())
 
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from herorun.core.errors import CouldNotLook, WrongUse
 from herorun.core.event import Event
-from herorun.core.journal import START, BrokenJournal, Line, Memory, chain, fold, read_lines, scrubbed
-from herorun.record import Known, Pushed
+from herorun.core.journal import START, BrokenJournal, JournalLine, Memory, chain, fold, read_lines, scrubbed
+from herorun.record import FoldedMemory, Pushed
 from herorun.system.files import locked, make_folders, sync_folder
 
 
@@ -19,7 +19,7 @@ class Journal:
     def __init__(self, path: Path, slug: str) -> None:
         self.path, self.slug = path, slug
         self._seen: tuple[int, int, int] | None = None
-        self._lines: tuple[Line, ...] = ()
+        self._lines: tuple[JournalLine, ...] = ()
         self._memory = Memory()
 
     @property
@@ -33,11 +33,11 @@ class Journal:
         self._read()
         return self._memory
 
-    def known(self) -> Known:
+    def known(self) -> FoldedMemory:
         self._read()
-        return Known(self._memory, len(self._lines), self._lines[-1].id if self._lines else "")
+        return FoldedMemory(self._memory, len(self._lines), self._lines[-1].id if self._lines else "")
 
-    def lines(self) -> Sequence[Line]:
+    def lines(self) -> Sequence[JournalLine]:
         self._read()
         return self._lines
 

@@ -9,12 +9,12 @@ from herorun.operations.jobs.resubmit import resubmit
 from herorun.operations.jobs.run import JobRun
 from herorun.operations.jobs.state_file import project
 from herorun.operations.jobs.tick import take_job_turn
-from herorun.operations.orders.order import Told, order
+from herorun.operations.orders.order import OrderOutcome, order
 from herorun.operations.orders.stop_and_relaunch import just_ordered, look_at, ordered_before, stop_and_wait
 from herorun.system.files import is_locked, locked
 
 
-def stop_job(run: JobRun, state_file: Path, reason: str = "", wait: float = 120.0) -> Told:
+def stop_job(run: JobRun, state_file: Path, reason: str = "", wait: float = 120.0) -> OrderOutcome:
     """Through its scheduler, and wait so many seconds for the end. It is not submitted again by itself."""
     with locked(run.lock("act"), what="another herorun that acts on this job"):
         told = stop_and_wait(run, _current(run), reason, wait)
@@ -24,7 +24,7 @@ def stop_job(run: JobRun, state_file: Path, reason: str = "", wait: float = 120.
 
 def resubmit_job(
     run: JobRun, state_file: Path, reason: str = "", *, stop_first: bool = False, wait: float = 120.0
-) -> Told:
+) -> OrderOutcome:
     """By the command that was given, once for one end; the state file then has the new id, and one restart more.
 
     A look comes first, so that its end is in the journal: the same failure twice, with no further step in between, is not
@@ -33,7 +33,7 @@ def resubmit_job(
     if not run.facts.resubmit:
         raise WrongUse(f"Nobody has said how {run.facts.job} is submitted: give the command with --resubmit.")
     if words := _done_already(run, reason):
-        return Told(run, words, warnings=_unwatched(run))
+        return OrderOutcome(run, words, warnings=_unwatched(run))
     name = _current(run)
     take_job_turn(run, state_file)
     with locked(run.lock("act"), what="another herorun that acts on this job"):
@@ -43,7 +43,7 @@ def resubmit_job(
                 order(run, Word.RELAUNCH, [name], reason)
             resubmit(run, name, f"ordered by a person{f': {reason}' if reason else ''}")
         project(run, state_file, {})
-    return Told(run, f"{_job(run)} was submitted in place of {name}", warnings=_unwatched(run))
+    return OrderOutcome(run, f"{_job(run)} was submitted in place of {name}", warnings=_unwatched(run))
 
 
 def _done_already(run: JobRun, reason: str) -> str:

@@ -3,10 +3,10 @@
 from dataclasses import replace
 from pathlib import Path
 
-from herorun.core.adhoc_jobs.spec import Facts
+from herorun.core.adhoc_jobs.spec import JobSpec
 
 
-def placed(facts: Facts, start: Path) -> Facts:
+def placed(facts: JobSpec, start: Path) -> JobSpec:
     """The log, and of a launcher the output file that is its id. On another host they are paths of that host."""
     if facts.host:
         return facts

@@ -17,12 +17,20 @@ from pydantic import ValidationError
 from herorun import discover
 from herorun.core import evidence as kinds
 from herorun.core.adhoc_jobs.log_parser import progress_in
-from herorun.core.adhoc_jobs.spec import Facts, must_be_whole
+from herorun.core.adhoc_jobs.spec import JobSpec, must_be_whole
 from herorun.core.canonical_json import canonical
 from herorun.core.check import Check, Gate
-from herorun.core.contract import Babysit, Command, Contract, ContractFile, Notify, Output, Recovery
-from herorun.core.contract import Scheduler as SchedulerTable
-from herorun.core.contract import Tracker as TrackerTable
+from herorun.core.contract import (
+    BabysitTable,
+    Command,
+    Contract,
+    ContractFile,
+    Notify,
+    OutputTable,
+    Recovery,
+    SchedulerTable,
+    TrackerTable,
+)
 from herorun.core.errors import HerorunError, WrongUse, in_words
 from herorun.core.escalation import Option
 from herorun.core.event import Launched
@@ -89,7 +97,7 @@ def jobs_home() -> Path:
 class JobRun(MonitoredRun):
     """One job without a contract. See `open_job`."""
 
-    def __init__(self, facts: Facts, folder: Path, contract: Contract) -> None:
+    def __init__(self, facts: JobSpec, folder: Path, contract: Contract) -> None:
         self.facts, self.folder, self.contract = facts, folder, contract
         self.file = ContractFile("", "")
 
@@ -198,7 +206,7 @@ class JobRun(MonitoredRun):
         return Launched(now(), f"{self.slug}-{number}", number, job, "", str(self.folder), "", entry, after)
 
 
-def open_job(facts: Facts, every: timedelta = CADENCE) -> JobRun:
+def open_job(facts: JobSpec, every: timedelta = CADENCE) -> JobRun:
     """The job's run on this machine: a new one, or the one that has followed it since an earlier id.
 
     `WrongUse` where something that its kind of job needs is missing or has the wrong form.
@@ -208,11 +216,11 @@ def open_job(facts: Facts, every: timedelta = CADENCE) -> JobRun:
     return JobRun(facts, folder, contract_for(facts, folder, every))
 
 
-def _folder_of(facts: Facts) -> Path:
+def _folder_of(facts: JobSpec) -> Path:
     return _known_folder(facts) or jobs_home() / facts.slug
 
 
-def set_aside(facts: Facts) -> Path | None:
+def set_aside(facts: JobSpec) -> Path | None:
     """Move what was watched under this id away, whole: the id is another job's now. None where nothing was.
 
     `WrongUse` while a babysitter still watches it.
@@ -230,18 +238,20 @@ def set_aside(facts: Facts) -> Path | None:
     return target
 
 
-def contract_for(facts: Facts, folder: Path, every: timedelta = CADENCE) -> Contract:
+def contract_for(facts: JobSpec, folder: Path, every: timedelta = CADENCE) -> Contract:
     """`observe`; with a command for it a relaunch is the standing order of whoever gave it, under the usual policy."""
     return Contract(
         slug=folder.name,
         goal=f"watch {facts.kind} job {facts.job}",
         stop_when="",
         command=Command(argv=tuple(["sh", "-c", facts.resubmit] if facts.resubmit else ["true"])),
-        output=Output(root=str(folder)),
+        output=OutputTable(root=str(folder)),
         tracker=TrackerTable(first_step=1),  # a log counts what is done
         scheduler=SchedulerTable(kind=facts.kind),
         notify=_notify(facts.notify),
-        babysit=Babysit(cadence=every, recovery=Recovery.RELAUNCH if facts.resubmit else Recovery.OBSERVE),
+        babysit=BabysitTable(
+            cadence=every, recovery=Recovery.RELAUNCH if facts.resubmit else Recovery.OBSERVE
+        ),
     )
 
 
@@ -253,7 +263,7 @@ def _notify(names: str) -> Notify:
         raise WrongUse(f"--notify: {why}.") from None
 
 
-def _known_folder(facts: Facts) -> Path | None:
+def _known_folder(facts: JobSpec) -> Path | None:
     """Of a watch that has submitted this very job itself: one job has one journal, and one monitor."""
     for folder in known_folders():
         told = read_facts(folder)

@@ -8,7 +8,7 @@ from typing import Any
 
 from herorun import discover
 from herorun.core.adhoc_jobs.log_parser import progress_in
-from herorun.core.adhoc_jobs.spec import Facts, must_be_id
+from herorun.core.adhoc_jobs.spec import JobSpec, must_be_id
 from herorun.core.adhoc_jobs.tasks import TaskEnd
 from herorun.core.canonical_json import canonical, digest
 from herorun.core.errors import CouldNotLook, WrongUse
@@ -23,7 +23,7 @@ from herorun.system.files import write_whole
 LINES = 20_000  # of a log's end
 
 
-def adapter_for(facts: Facts, folder: Path) -> Any:
+def adapter_for(facts: JobSpec, folder: Path) -> Any:
     """What looks at the job by its id."""
     must_be_id(facts.kind, facts.job)
     told = {name: getattr(facts, name) for name in ("cluster", "config", "host", "user", "log")}

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from herorun.core.adhoc_jobs.spec import Facts
+from herorun.core.adhoc_jobs.spec import JobSpec
 from herorun.core.adhoc_jobs.state_file import FOLDER, facts_in, name_of, newest_first, projected
 from herorun.core.canonical_json import plain
 from herorun.core.errors import CouldNotLook, in_words
@@ -15,7 +15,7 @@ from herorun.system.clock import now
 from herorun.system.files import create_whole, locked, write_whole
 
 
-def newest(start: Path) -> tuple[Facts, Path, list[str]] | None:
+def newest(start: Path) -> tuple[JobSpec, Path, list[str]] | None:
     """What the newest readable one watches, and in words each newer one that cannot be read; None where there is none.
 
     `CouldNotLook` where there are some, and not one can be read.
@@ -32,7 +32,7 @@ def newest(start: Path) -> tuple[Facts, Path, list[str]] | None:
     return None
 
 
-def of_job(start: Path, job: str) -> Facts | None:
+def of_job(start: Path, job: str) -> JobSpec | None:
     """What the newest readable state file says that watches a job of this id; None where none does."""
     for path in _all(start):
         try:
@@ -50,7 +50,7 @@ def _all(start: Path) -> list[Path]:
     return [folder / name for name in newest_first(names)]
 
 
-def file_for(facts: Facts, start: Path, anew: bool = False) -> Path:
+def file_for(facts: JobSpec, start: Path, anew: bool = False) -> Path:
     """The one that watches this very job already, else, or `anew`, a new name that nobody has."""
     for path in () if anew else _all(start):
         try:

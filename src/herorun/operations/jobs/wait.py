@@ -8,10 +8,10 @@ from herorun import signatures
 from herorun.core.errors import HerorunError, WrongUse, in_words
 from herorun.core.patrol.advice import Ways
 from herorun.core.patrol.log import own_log
-from herorun.core.patrol.observation import Alive, Blind, Look, Own
+from herorun.core.patrol.observation import Alive, Blind, HostObservation, Own
 from herorun.core.patrol.parse import alive_by
 from herorun.core.patrol.table import decide
-from herorun.core.patrol.wait_condition import Wish
+from herorun.core.patrol.wait_condition import WaitCondition
 from herorun.core.ports import ById, Found
 from herorun.core.redaction.scrub import scrub
 from herorun.operations.jobs.run import JobRun
@@ -22,7 +22,9 @@ from herorun.system.clock import now
 FAR = ("ray", "iris")  # whose jobs leave nothing on a machine that we could look at
 
 
-def wait_for_job(run: JobRun, wish: Wish, every: float, most: int, say: Callable[[str], None]) -> Ended:
+def wait_for_job(
+    run: JobRun, wish: WaitCondition, every: float, most: int, say: Callable[[str], None]
+) -> Ended:
     """As for a run. A job that its back end does not know is unknown, and never down."""
     facts = run.facts
     if wish.marker and (facts.host or facts.kind in FAR):
@@ -40,11 +42,11 @@ def wait_for_job(run: JobRun, wish: Wish, every: float, most: int, say: Callable
     return wait_on(see, run.slug, str(run.folder), wish, every, most, say)
 
 
-def _look(adapter: ById, run: JobRun, wish: Wish) -> tuple[Look, str | None]:
+def _look(adapter: ById, run: JobRun, wish: WaitCondition) -> tuple[HostObservation, str | None]:
     job = run.facts.job
     answer = adapter.look(job)
     alive, why, succeeded = alive_by(answer, None)
-    look = Look(
+    look = HostObservation(
         at=now(),
         name=job,
         where=run.facts.host or run.facts.cluster or run.facts.kind,

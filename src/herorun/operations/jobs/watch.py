@@ -19,7 +19,7 @@ from herorun.core.adhoc_jobs.registry import (
     without,
     word_of,
 )
-from herorun.core.adhoc_jobs.spec import Facts
+from herorun.core.adhoc_jobs.spec import JobSpec
 from herorun.core.adhoc_jobs.tasks import summary
 from herorun.core.canonical_json import digest
 from herorun.core.errors import HerorunError, WrongUse, in_words
@@ -32,7 +32,7 @@ from herorun.core.triage.incremental import OwnLog, follow, judged
 from herorun.operations.babysit.batch import worst
 from herorun.operations.jobs.not_found_grace import found_again, not_found
 from herorun.operations.jobs.scheduler import LINES, adapter_for
-from herorun.operations.record.session import Session, change_jobs, prepare, read_jobs
+from herorun.operations.record.session import JobSession, change_jobs, prepare, read_jobs
 from herorun.system.files import hold
 from herorun.system.process_registry import state_home
 
@@ -43,7 +43,7 @@ BLIND = 86_400.0  # seconds of looking after which a watch that can see none of 
 
 
 @dataclass(frozen=True)
-class Seen:
+class JobStatus:
     """What one look told of one job. `state` is UNKNOWN where nobody could tell, and `why` says so."""
 
     entry: Entry
@@ -75,22 +75,22 @@ class Seen:
         return f"{self.entry['type']} {self.entry['id']}: {moved}{about}{f': {told}' if told else ''}"
 
 
-def look_at(entry: Entry) -> Seen:
+def look_at(entry: Entry) -> JobStatus:
     """By the vocabulary of its own source. What could not be read is no state and no change."""
     before = str(entry.get("last_status") or "")
     try:
         jobs = adapter_for(_facts(entry), _kept(entry))
         answer = jobs.look(str(entry["id"]))
     except (HerorunError, OSError) as error:
-        return Seen(entry, JobState.UNKNOWN, before, scrub(in_words(error)))
+        return JobStatus(entry, JobState.UNKNOWN, before, scrub(in_words(error)))
     if isinstance(answer, Absent):
         return _lost(entry, before)
     if not isinstance(answer, Found):
-        return Seen(entry, JobState.UNKNOWN, before, scrub(answer.why))
+        return JobStatus(entry, JobState.UNKNOWN, before, scrub(answer.why))
     found_again(_kept(entry))
     job = answer.job
     result = result_of(jobs, job) if job.state.ended else ""
-    return Seen(entry, job.state, word_of(job.raw or job.state.value), scrub(job.reason), result)
+    return JobStatus(entry, job.state, word_of(job.raw or job.state.value), scrub(job.reason), result)
 
 
 def _kept(entry: Entry) -> Path:
@@ -99,7 +99,7 @@ def _kept(entry: Entry) -> Path:
     return state_home() / "registered" / digest(told).removeprefix("sha256:")[:12]
 
 
-def _lost(entry: Entry, before: str) -> Seen:
+def _lost(entry: Entry, before: str) -> JobStatus:
     """nel's list is a file of this machine: what is missing there at the second look too is not watched any longer.
 
     Other sources are asked for an hour, see `not_found`.
@@ -108,14 +108,14 @@ def _lost(entry: Entry, before: str) -> Seen:
         why = (
             "nel's list does not have it: look at its id; whether it ran, or runs elsewhere, nobody can tell"
         )
-        return Seen(entry, JobState.GONE, LOST, why)
+        return JobStatus(entry, JobState.GONE, LOST, why)
     over, why = not_found(_kept(entry))
-    return Seen(entry, JobState.GONE if over else JobState.UNKNOWN, LOST, why)
+    return JobStatus(entry, JobState.GONE if over else JobState.UNKNOWN, LOST, why)
 
 
-def _facts(entry: Entry) -> Facts:
+def _facts(entry: Entry) -> JobSpec:
     told = {name: str(entry.get(name) or "") for name in ("cluster", "config", "host", "user", "log")}
-    return Facts(str(entry["id"]), str(entry["type"]), **told)
+    return JobSpec(str(entry["id"]), str(entry["type"]), **told)
 
 
 def result_of(jobs: Any, job: Job) -> str:
@@ -144,7 +144,7 @@ def diagnosis(jobs: Any, job: Job) -> str:
     return scrub(f"{told.failure}{where}: {told.excerpt}. {told.advice}")
 
 
-def check_jobs(session: Session) -> tuple[list[Seen], str]:
+def check_jobs(session: JobSession) -> tuple[list[JobStatus], str]:
     """One look at all: the registry is brought up to date, ended jobs are taken out. Also what is wrong with the file."""
     entries, fault = read_jobs(session)
     with ThreadPoolExecutor(AT_ONCE) as pool:
@@ -159,7 +159,7 @@ def check_jobs(session: Session) -> tuple[list[Seen], str]:
     return seen, fault
 
 
-def news_of(seen: Sequence[Seen], over: Sequence[Seen] = ()) -> list[str]:
+def news_of(seen: Sequence[JobStatus], over: Sequence[JobStatus] = ()) -> list[str]:
     """State changes alone, and where there are several jobs and something changed, one line of all.
 
     `over` are those that ended before, and are not in the registry any more: "2 of 4 completed" counts them.
@@ -172,7 +172,7 @@ def news_of(seen: Sequence[Seen], over: Sequence[Seen] = ()) -> list[str]:
     return [*lines, told] if lines and told else lines
 
 
-def watch_jobs(session: Session, say: Callable[[str], None], every: float = EVERY) -> int:
+def watch_jobs(session: JobSession, say: Callable[[str], None], every: float = EVERY) -> int:
     """Look until the registry is empty. One such watch a session; of another nothing is done.
 
     Ends with 3 where none of its jobs could be seen for a day: they stay registered.
@@ -194,11 +194,11 @@ def watch_jobs(session: Session, say: Callable[[str], None], every: float = EVER
             return code
 
 
-def _watch(session: Session, say: Callable[[str], None], every: float) -> tuple[int, bool]:
+def _watch(session: JobSession, say: Callable[[str], None], every: float) -> tuple[int, bool]:
     """The worst of what ended, and whether it gave up."""
     code, blind, said = 0, 0, ""
     doubted: set[str] = set()
-    over: list[Seen] = []
+    over: list[JobStatus] = []
     while True:
         seen, fault, is_empty = _checked(session)
         unseen = {f"{s.entry['type']} {s.entry['id']}: {s.why}" for s in seen if s.state is JobState.UNKNOWN}
@@ -222,7 +222,7 @@ def _watch(session: Session, say: Callable[[str], None], every: float) -> tuple[
         time.sleep(every)
 
 
-def _checked(session: Session) -> tuple[list[Seen], str, bool]:
+def _checked(session: JobSession) -> tuple[list[JobStatus], str, bool]:
     """One look, and whether nothing is left; whatever it meets, the next one is due: a watch that ended sees nothing."""
     try:
         seen, fault = check_jobs(session)

@@ -10,14 +10,14 @@ from herorun.core.event import Failed, Intended, Launching
 from herorun.core.paging import Urgency
 from herorun.core.redaction.scrub import scrub
 from herorun.core.render import addressed, code, command_line, quoted, turn_of, worded
-from herorun.operations.launch.order import Order
+from herorun.operations.launch.order import LaunchOrder
 from herorun.operations.record.page import send_page
 from herorun.operations.record.post import deliver, intent_to_say, record_link, say
 from herorun.runs import Run
 from herorun.system.clock import now
 
 
-def announce(run: Run, order: Order, launching: Launching) -> None:
+def announce(run: Run, order: LaunchOrder, launching: Launching) -> None:
     """The launch comment. A failed post aborts a first launch; a relaunch goes on and the post stays queued."""
     key = f"post/{launching.key}"
     memory = run.record.memory()
@@ -41,12 +41,12 @@ def announce(run: Run, order: Order, launching: Launching) -> None:
     _tell_dri(run, order, key)
 
 
-def _dri_must_know(run: Run, order: Order) -> bool:
+def _dri_must_know(run: Run, order: LaunchOrder) -> bool:
     """Every relaunch, and a launch by somebody else. Who needs no page has launched it, or has no channel."""
     return bool(run.channels.all) and (bool(order.relaunch_of) or not run.launched_by_dri)
 
 
-def _tell_dri(run: Run, order: Order, key: str) -> None:
+def _tell_dri(run: Run, order: LaunchOrder, key: str) -> None:
     """Before a first launch by somebody else; the page of a relaunch goes out with the tick's others."""
     if order.relaunch_of:
         return
@@ -54,7 +54,7 @@ def _tell_dri(run: Run, order: Order, key: str) -> None:
         raise HerorunError(f"Nothing was submitted: {run.dri} could not be told of the launch: {why}.")
 
 
-def launch_comment(run: Run, order: Order, launching: Launching) -> str:
+def launch_comment(run: Run, order: LaunchOrder, launching: Launching) -> str:
     plan = order.plan
     of_plan = ", of the plan" if launching.adopts else ""  # nobody knows whether it is the job's
     facts = {

@@ -14,9 +14,9 @@ from herorun.core.redaction.scrub import scrub
 from herorun.operations.health.taints import record_taints
 from herorun.operations.launch.adopt import adopted_json, already, facts_of, look_at
 from herorun.operations.launch.config_stability import must_stand_still
-from herorun.operations.launch.order import Order
+from herorun.operations.launch.order import LaunchOrder
 from herorun.operations.launch.plan_file import moved_since, must_be
-from herorun.operations.launch.preflight import Preflight, preflight
+from herorun.operations.launch.preflight import PreflightOutcome, preflight
 from herorun.operations.launch.start_babysitter import start_babysitter
 from herorun.operations.launch.start_instance import dirty_words, settle_launching, start_instance
 from herorun.operations.launch.submit import ALONE, Say, unsaid
@@ -27,10 +27,10 @@ from herorun.system.files import locked
 
 
 @dataclass(frozen=True)
-class Launch:
+class LaunchOutcome:
     """How it ended. `launched` is None when the gate was not clear."""
 
-    preflight: Preflight  # what the gate answered
+    preflight: PreflightOutcome  # what the gate answered
     launched: Launched | None  # the instance and the job
     babysitter: str = ""  # who watches, in words
     log: str = ""  # where the job's log is
@@ -81,7 +81,7 @@ def launch(
     babysit: bool = True,
     say: Say = unsaid,
     adopt: str = "",
-) -> Launch:
+) -> LaunchOutcome:
     """Preflight, record, submit once, start the babysitter. See the module's and `herorun.launching`'s words.
 
     With `adopt`, the id of a job that runs already, that job is taken over and nothing is submitted.
@@ -99,17 +99,19 @@ def launch(
     if adopt and known:
         told = (*told, f"job {adopt} is {known[0].instance} of this run already: nothing new was recorded")
     if launched is None:
-        return Launch(answer, None, warnings=told, adopted=adoptee)
+        return LaunchOutcome(answer, None, warnings=told, adopted=adoptee)
     pushed = run.record.push()
     unpushed = "" if pushed else f"the record is not pushed: {pushed.why}"
     watched, unwatched = start_watch(run, babysit)
     live = launched.entry.get("Live jobs", ALONE)
     crowd = "" if live == ALONE else f"{launched.instance} runs, and {live}"
     warnings = tuple(warning for warning in (*told, crowd, unpushed, unwatched) if warning)
-    return Launch(answer, launched, watched, log_of(run, launched.instance), warnings, unwatched, adoptee)
+    return LaunchOutcome(
+        answer, launched, watched, log_of(run, launched.instance), warnings, unwatched, adoptee
+    )
 
 
-def _unlike(reviewed: dict[str, Any], launched: Launched | None, answer: Preflight) -> tuple[str, ...]:
+def _unlike(reviewed: dict[str, Any], launched: Launched | None, answer: PreflightOutcome) -> tuple[str, ...]:
     """What is not as it was reviewed, where that is no reason to stop."""
     if launched is not None and launched.plan_digest != reviewed["plan_digest"]:
         return (f"{launched.instance} was submitted before this review, under plan {launched.plan_digest}",)
@@ -136,7 +138,7 @@ def watched_elsewhere(run: Run) -> bool:
     return bool(told.owner) and told.owner != run.launcher.owner and not told.declined
 
 
-def _continued(run: Run, babysit: bool) -> tuple[Launched, Preflight] | None:
+def _continued(run: Run, babysit: bool) -> tuple[Launched, PreflightOutcome] | None:
     """An interrupted launch whose job turns out to be there: it is adopted, not repeated."""
     settled = settle_launching(run, _how(run, babysit))
     if settled is None:
@@ -144,7 +146,7 @@ def _continued(run: Run, babysit: bool) -> tuple[Launched, Preflight] | None:
     return settled, preflight(run)
 
 
-def _adopted_before(run: Run, babysit: bool, job: str) -> tuple[Launched, Preflight] | None:
+def _adopted_before(run: Run, babysit: bool, job: str) -> tuple[Launched, PreflightOutcome] | None:
     """The instance that this job is already, an interrupted adoption settled first: it is adopted once."""
     settle_launching(run, _how(run, babysit))
     launched = already(run, job)
@@ -153,7 +155,7 @@ def _adopted_before(run: Run, babysit: bool, job: str) -> tuple[Launched, Prefli
 
 def _fresh(
     run: Run, reviewed: dict[str, Any] | None, babysit: bool, say: Say, adoptee: Adoptee | None = None
-) -> tuple[Launched | None, Preflight]:
+) -> tuple[Launched | None, PreflightOutcome]:
     answer = preflight(run, adoptee)
     if answer.verdict is not GateVerdict.CLEAR or answer.plan is None:
         return None, answer
@@ -164,7 +166,7 @@ def _fresh(
     if adoptee is None:  # of a job that writes there already its own writing tells
         probe_roots(run)
     dirty = dirty_words(list(answer.report.findings), answer.plan)
-    order = Order(
+    order = LaunchOrder(
         answer.plan,
         f"job {adoptee.job.id} is adopted" if adoptee else "launched by hand",
         _how(run, babysit),
@@ -180,7 +182,7 @@ def _fresh(
     return start_instance(run, order), answer
 
 
-def identity_facts(run: Run, answer: Preflight) -> dict[str, str]:
+def identity_facts(run: Run, answer: PreflightOutcome) -> dict[str, str]:
     """Where a new tracker identity was signed: why, both identities with their code, and what differs."""
     signed = next((f for f in answer.report.findings if f.check == "changed-identity" and f.waiver), None)
     before = run.record.memory().current
@@ -196,7 +198,7 @@ def identity_facts(run: Run, answer: Preflight) -> dict[str, str]:
     return {name: scrub(words) for name, words in facts.items()}
 
 
-def _foreign(run: Run, answer: Preflight, adoptee: Adoptee | None) -> tuple[str, ...]:
+def _foreign(run: Run, answer: PreflightOutcome, adoptee: Adoptee | None) -> tuple[str, ...]:
     """Before the first launch nothing in the roots is this run's own, but for what an adopted job has saved since it began."""
     found = answer.report.evidence.get(Checkpoints)
     if run.record.memory().instances or not isinstance(found, Checkpoints):

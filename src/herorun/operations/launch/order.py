@@ -10,7 +10,7 @@ from herorun.operations.launch.submit import Say, unsaid
 
 
 @dataclass(frozen=True)
-class Order:
+class LaunchOrder:
     """One launch that was decided on."""
 
     plan: Plan

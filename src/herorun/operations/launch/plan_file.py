@@ -14,14 +14,14 @@ from herorun.core.errors import Blocked, WrongUse, in_words
 from herorun.core.evidence import Checkpoints, Published, TrackerIdentity
 from herorun.core.plan import PLAN_SCHEMA, Plan, moved
 from herorun.core.redaction.scrub import MASK, scrub, scrub_tree
-from herorun.operations.launch.preflight import Preflight, plan_json
+from herorun.operations.launch.preflight import PreflightOutcome, plan_json
 from herorun.system.files import read_regular, write_whole
 
 SCHEMA = 1
 LARGEST_PLAN = 64 << 20  # bytes: it holds the resolved config
 
 
-def write_plan_file(path: Path, slug: str, answer: Preflight) -> None:
+def write_plan_file(path: Path, slug: str, answer: PreflightOutcome) -> None:
     """`WrongUse` where there is no plan to write."""
     if answer.plan is None:
         raise WrongUse(f"There is no plan to write to {path}: {answer.why}")
@@ -35,7 +35,7 @@ def write_plan_file(path: Path, slug: str, answer: Preflight) -> None:
     write_whole(path.absolute(), (canonical(document) + "\n").encode(), 0o644)
 
 
-def seen(answer: Preflight) -> dict[str, Any]:
+def seen(answer: PreflightOutcome) -> dict[str, Any]:
     """What the gate saw beside the plan: evidence that moves while the plan stands."""
     evidence = answer.report.evidence
     published, own = evidence.get(Published), evidence.get(Checkpoints)
@@ -110,7 +110,7 @@ def must_be(reviewed: dict[str, Any], plan: Plan, slug: str) -> None:
     )
 
 
-def moved_since(reviewed: dict[str, Any], answer: Preflight) -> str:
+def moved_since(reviewed: dict[str, Any], answer: PreflightOutcome) -> str:
     """What is seen otherwise now than at the review, in words; empty where nothing is."""
     before = reviewed.get("seen")
     if not isinstance(before, dict):

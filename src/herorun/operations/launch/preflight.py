@@ -35,7 +35,7 @@ from herorun.runs import Run, contract_drift, source_launches
 
 
 @dataclass(frozen=True)
-class Preflight:
+class PreflightOutcome:
     """What the launch gate answered, and the plan and submission that it answered about.
 
     `plan` and `submission` are None where something that they are made of could not be read.
@@ -101,7 +101,7 @@ class Preflight:
         }
 
 
-def preflight(run: Run, adoptee: Adoptee | None = None) -> Preflight:
+def preflight(run: Run, adoptee: Adoptee | None = None) -> PreflightOutcome:
     """Ask the launch gate; about a job that runs already, where one is to be adopted. Only reads."""
     if run.repository.resolve("HEAD") is None:
         raise WrongUse(f"{run.repository.top} has no commit yet: commit the training code first.")
@@ -114,9 +114,9 @@ def preflight(run: Run, adoptee: Adoptee | None = None) -> Preflight:
     issue = memory.initialised.issue if memory.initialised else ""
     people = responsible(run.contract, run.dri, run.launched_by_dri, issue)
     if not isinstance(plan, Plan):
-        return Preflight(report, None, None, responsible=people)
+        return PreflightOutcome(report, None, None, responsible=people)
     submission = submission_of(plan, f"{run.slug}-{memory.next_number}")
-    return Preflight(report, plan, submission, _request(run, submission), people)
+    return PreflightOutcome(report, plan, submission, _request(run, submission), people)
 
 
 def _fetched(run: Run) -> Evidence:

@@ -10,7 +10,7 @@ from functools import cached_property
 
 from herorun import discover
 from herorun.core.errors import Blocked, HerorunError
-from herorun.core.escalation import Option, Proposal, command_of, proposal
+from herorun.core.escalation import Option, ProposedCommand, command_of, proposal
 from herorun.core.event import Word
 from herorun.core.evidence import Evidence, GivenUp, History, LiveJobs
 from herorun.core.journal import Memory
@@ -39,13 +39,13 @@ class Proposer:
 
     def proposals(
         self, ways: Sequence[Option], about: str = "", before: int | None = None, ask: bool = True
-    ) -> tuple[Proposal, ...]:
+    ) -> tuple[ProposedCommand, ...]:
         """One for each way, those that come to the same command once. `before` is the first step of the trouble;
         without `ask` an approval is about something else than a relaunch."""
         offered = [each for way in ways if (each := self._offer(way, about, before, ask))]
         return tuple({each.command: each for each in offered}.values())
 
-    def _offer(self, way: Option, about: str, before: int | None, ask: bool) -> Proposal | None:
+    def _offer(self, way: Option, about: str, before: int | None, ask: bool) -> ProposedCommand | None:
         match way:
             case Option.RELAUNCH | Option.STOP_AND_RELAUNCH:
                 return self._relaunch(way) or self._back_or_away(way, before)
@@ -59,23 +59,23 @@ class Proposer:
                 return self._preflight()
         return proposal(way, self.run.slug, about)
 
-    def _back_or_away(self, way: Option, before: int | None) -> Proposal:
+    def _back_or_away(self, way: Option, before: int | None) -> ProposedCommand:
         """An earlier checkpoint; or a fork, where the run never continues under its own id."""
         never = self.run.contract.tracker.resume == "never"
         found = self._fork(before) if never else self._rollback(way in STOPS, before)
         return found or self._preflight()
 
-    def _preflight(self) -> Proposal:
+    def _preflight(self) -> ProposedCommand:
         return proposal(Option.PREFLIGHT, self.run.slug)
 
-    def _relaunch(self, way: Option) -> Proposal | None:
+    def _relaunch(self, way: Option) -> ProposedCommand | None:
         ending = self.memory.endings.get(self._instance)
         if self._start is None or (ending and ending.cause is Cause.NUMERIC):
             return None
         again = self._once_more(Word.RELAUNCH, (self._origin,))
-        return Proposal(f"{command_of(way, self.run.slug)}{again}", _effect(way in STOPS, self._start))
+        return ProposedCommand(f"{command_of(way, self.run.slug)}{again}", _effect(way in STOPS, self._start))
 
-    def _rollback(self, stop: bool, before: int | None) -> Proposal | None:
+    def _rollback(self, stop: bool, before: int | None) -> ProposedCommand | None:
         back = self._back(before)
         if back is None:
             return None
@@ -83,16 +83,16 @@ class Proposer:
         again = self._once_more(Word.ROLLBACK, (self._origin, f"rollback/{self._origin}/{step}"))
         command = command_of(way, self.run.slug, step=step)
         what = f"go back to the checkpoint of step {step}; what was saved after it is never used again"
-        return Proposal(f"{command}{again}", f"stop the job and {what}" if stop else what)
+        return ProposedCommand(f"{command}{again}", f"stop the job and {what}" if stop else what)
 
-    def _fork(self, before: int | None) -> Proposal | None:
+    def _fork(self, before: int | None) -> ProposedCommand | None:
         """A new contract to read and commit; nothing is launched by it."""
         steps = self._steps(before)
         if not steps:
             return None
         command = command_of(Option.FORK, self.run.slug, self._new_slug(), step=steps[0])
         what = f"write the contract of a new run from step {steps[0]}, for you to read and commit"
-        return Proposal(f'{command} --reason "continued from {self.run.slug}"', what)
+        return ProposedCommand(f'{command} --reason "continued from {self.run.slug}"', what)
 
     # --- what works -----------------------------------------------------------------------------------
 
@@ -178,6 +178,6 @@ def _effect(stop: bool, plan: Plan) -> str:
     return f"stop the job and {what}" if stop else what
 
 
-def as_markdown(proposals: Iterable[Proposal]) -> str:
+def as_markdown(proposals: Iterable[ProposedCommand]) -> str:
     """One choice a line, as Markdown that can be read as plain text too."""
     return "\n".join(f"- `{each.command}`: {each.effect}" for each in proposals)

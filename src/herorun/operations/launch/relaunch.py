@@ -15,7 +15,7 @@ from herorun.core.plan import Plan
 from herorun.core.redaction.scrub import scrub
 from herorun.gate import DEADLINE, GateReport, run_relaunch_gate
 from herorun.gather import gather
-from herorun.operations.launch.order import Order
+from herorun.operations.launch.order import LaunchOrder
 from herorun.operations.launch.start_instance import admitted_plan, settle_launching, start_instance
 from herorun.runs import MonitoredRun, Run
 from herorun.runs.replan import patch_of
@@ -66,7 +66,7 @@ def start_again(run: Run, plan: Plan, again: Again) -> str:
         kind = Blocked if report.verdict == "blocked" else CouldNotLook
         mend = f"`herorun explain {report.blocking[0].check}` says how to mend it"
         raise kind(f"The launch gate is {report.verdict}: {report.summary} ({mend})")
-    order = Order(
+    order = LaunchOrder(
         plan,
         again.why,
         again.babysitter,

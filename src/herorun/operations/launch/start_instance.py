@@ -21,7 +21,7 @@ from herorun.core.redaction.scrub import scrub
 from herorun.core.render import instance_lines, one_line
 from herorun.operations.launch.admission import salted_secrets
 from herorun.operations.launch.announce import announce, give_up, tell_of_retention
-from herorun.operations.launch.order import Order
+from herorun.operations.launch.order import LaunchOrder
 from herorun.operations.launch.snapshot import keep_snapshot, kept_diff
 from herorun.operations.launch.submit import ALONE, company, submit
 from herorun.operations.record.init import amendment
@@ -35,7 +35,7 @@ from herorun.system.clock import now
 SETTLING = 15.0  # seconds that a command waits for the scheduler's settle time
 
 
-def start_instance(run: Run, order: Order) -> Launched:
+def start_instance(run: Run, order: LaunchOrder) -> Launched:
     """Start the next instance, or go on with one that was intended and never submitted."""
     launching = _intend(run, order)
     try:
@@ -50,7 +50,7 @@ def start_instance(run: Run, order: Order) -> Launched:
     return _confirm(run, order, launching, job)
 
 
-def _submitted(run: Run, order: Order, launching: Launching) -> Job:
+def _submitted(run: Run, order: LaunchOrder, launching: Launching) -> Job:
     try:
         return submit(run, order.plan, launching.instance, order.say)
     except WrongUse as error:  # refused before anything was started
@@ -87,7 +87,7 @@ def _found_after(run: Run, launching: Launching, error: Exception) -> Job:
     raise error
 
 
-def _intend(run: Run, order: Order) -> Launching:
+def _intend(run: Run, order: LaunchOrder) -> Launching:
     """The intent, ours alone and on the remote: what is submitted after it cannot be undone."""
     take_lease(run)
     launching = _waiting(run, order) or _new_intent(run, order)
@@ -104,7 +104,7 @@ def _intend(run: Run, order: Order) -> Launching:
     return launching
 
 
-def _waiting(run: Run, order: Order) -> Launching | None:
+def _waiting(run: Run, order: LaunchOrder) -> Launching | None:
     """The intent of an interrupted launch of the same plan; that of another plan is given up."""
     waiting = run.record.memory().unsettled
     if waiting is None or _same(waiting) == (order.plan.digest, _back(order), _adopts(order)):
@@ -118,16 +118,16 @@ def _same(waiting: Launching) -> tuple[str, int | None, str]:
     return waiting.plan_digest, _back(waiting), _adopts(waiting)
 
 
-def _adopts(told: Launching | Order) -> str:
+def _adopts(told: Launching | LaunchOrder) -> str:
     return told.adopts.job if told.adopts else ""
 
 
-def _back(told: Launching | Order) -> int | None:
+def _back(told: Launching | LaunchOrder) -> int | None:
     """The step that a rollback goes back to; None for everything else."""
     return told.given_up.step if told.given_up else None
 
 
-def _new_intent(run: Run, order: Order) -> Launching:
+def _new_intent(run: Run, order: LaunchOrder) -> Launching:
     number = run.record.memory().next_number
     launching = Launching(
         now(),
@@ -170,7 +170,7 @@ def _kept_files(run: Run, plan: Plan) -> dict[str, bytes]:
     } | kept_diff(run, plan)
 
 
-def _confirm(run: Run, order: Order, launching: Launching, job: Job) -> Launched:
+def _confirm(run: Run, order: LaunchOrder, launching: Launching, job: Job) -> Launched:
     plan = order.plan
     launched = Launched(
         now(),
@@ -217,7 +217,7 @@ def settle_launching(
         )
     if isinstance(answer, Found):
         plan = admitted_plan(run, launching)
-        order = Order(
+        order = LaunchOrder(
             plan,
             launching.why,
             babysitter,

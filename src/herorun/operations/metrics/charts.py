@@ -8,8 +8,8 @@ from math import isnan, nan
 
 from herorun.core.detectors import Names
 from herorun.core.detectors.names import is_eval
-from herorun.core.report.annotations import Begun
-from herorun.core.report.downsample import MOST, Strand, Stretch, Trace, not_finite, strands
+from herorun.core.report.annotations import AttemptStart
+from herorun.core.report.downsample import MOST, NonFiniteSpan, Strand, Trace, not_finite, strands
 from herorun.operations.metrics.series import Curves, Longer
 from herorun.system import progress
 from herorun.system.metrics_cache import Fetched, Piece
@@ -22,11 +22,11 @@ MOST_STRETCHES = 200  # without a finite value that are drawn, the longest
 class Series:
     metric: str
     strands: tuple[Strand, ...]
-    not_finite: tuple[Stretch, ...] = ()
+    not_finite: tuple[NonFiniteSpan, ...] = ()
 
 
 @dataclass(frozen=True)
-class Chart:
+class ChartDrawing:
     """One drawing. Without `series`, `why` says why there is none."""
 
     id: str
@@ -52,7 +52,7 @@ class Chart:
         return "" if self.newest is None else "not finite" if isnan(self.newest) else f"{self.newest:.5g}"
 
 
-def charts_of(curves: Curves, names: Names, most: int = MOST) -> list[Chart]:
+def charts_of(curves: Curves, names: Names, most: int = MOST) -> list[ChartDrawing]:
     """Loss with evaluation losses, throughput or the time of a step, and the gradient norm."""
     known = curves.names
     loss = next((name for name in names.loss if name in known), "")
@@ -78,10 +78,10 @@ def charts_of(curves: Curves, names: Names, most: int = MOST) -> list[Chart]:
 
 def _chart(
     curves: Curves, names: Names, most: int, id: str, title: str, unit: str, metrics: Sequence[str]
-) -> Chart:
+) -> ChartDrawing:
     found = [_series(curves, metric, names, most) for metric in metrics if metric]
     drawn = tuple(one for one in found if one.strands or one.not_finite)
-    return Chart(id, title, unit, drawn, "" if drawn else "No such metric was reported.")
+    return ChartDrawing(id, title, unit, drawn, "" if drawn else "No such metric was reported.")
 
 
 def _series(curves: Curves, metric: str, names: Names, most: int) -> Series:
@@ -89,11 +89,11 @@ def _series(curves: Curves, metric: str, names: Names, most: int) -> Series:
     return Series(metric, tuple(strands(traces, most)), tuple(not_finite(traces)))
 
 
-def begun_of(curves: Curves, names: Names) -> list[Begun]:
+def begun_of(curves: Curves, names: Names) -> list[AttemptStart]:
     """The attempts, as the rows of the loss tell them; of any metric where there is none."""
     usual = next((name for name in (*names.loss, *curves.names) if name in curves.names), "")
     told = traces_of(curves, usual, 1 - names.first_step) if usual else ()
-    return [Begun(trace.attempt, trace.steps[0] - 1, at) for trace, at in told]
+    return [AttemptStart(trace.attempt, trace.steps[0] - 1, at) for trace, at in told]
 
 
 def traces_of(curves: Curves, metric: str, shift: int) -> Iterator[tuple[Trace, datetime | None]]:

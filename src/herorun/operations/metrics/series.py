@@ -31,7 +31,7 @@ class Curves(Protocol):
 
 
 @dataclass
-class Held:
+class RowSeries:
     """Rows in memory. A step that goes back begins another attempt, where the source names none."""
 
     told: dict[str, list[Point]] = field(default_factory=dict)
@@ -69,7 +69,7 @@ class Longer:
     """What was kept, and what the tracker has behind it by now: of that nothing is written."""
 
     kept: Fetched
-    since: Held
+    since: RowSeries
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -92,7 +92,7 @@ def curves_of(run: Run) -> tuple[Curves, str]:
     kept = kept_curves(run)
     if kept is None or kept.fetched_at is None:
         return read_all(run.tracker, run.slug), "as the tracker has them now"
-    words, since, rows = f"as fetched until {kept.fetched_at:%Y-%m-%d %H:%M} UTC", Held(), 0
+    words, since, rows = f"as fetched until {kept.fetched_at:%Y-%m-%d %H:%M} UTC", RowSeries(), 0
     try:
         for attempt, row in kept.numbered(_behind(run.tracker, kept.cursor), names_for(run)):
             since.put(row, attempt)
@@ -133,8 +133,8 @@ def names_for(run: MonitoredRun) -> Names:
     return names_of(run.contract)
 
 
-def read_all(tracker: Tracker, slug: str) -> Held:
-    held, cursor = Held(), ""
+def read_all(tracker: Tracker, slug: str) -> RowSeries:
+    held, cursor = RowSeries(), ""
     while True:
         progress.progress(READING, 0, None)
         try:
@@ -142,7 +142,7 @@ def read_all(tracker: Tracker, slug: str) -> Held:
         except FileNotFoundError:
             raise CouldNotLook(f"The tracker has no rows of {slug}, and none were kept here.") from None
         if batch.restarted:
-            held = Held()
+            held = RowSeries()
         for row in batch.rows:
             held.add(row)
         if not batch.rows:

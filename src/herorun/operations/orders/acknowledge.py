@@ -14,20 +14,20 @@ from herorun.core.policy import trouble_began
 from herorun.core.recovery.decision import FINAL, Doubt, not_relaunched
 from herorun.operations.health.taints import with_taints_now
 from herorun.operations.launch.propose import Proposer
-from herorun.operations.orders.order import Told, begun, nobody_watches, order, push_warning
+from herorun.operations.orders.order import OrderOutcome, begun, nobody_watches, order, push_warning
 from herorun.runs import Run
 
 
-def acknowledge(run: Run, name: str = "", reason: str = "") -> Told:
+def acknowledge(run: Run, name: str = "", reason: str = "") -> OrderOutcome:
     """Take note of an open alert, or of all, and of those that ended unresolved: none is said again."""
     memory = begun(run)
     chosen = [a.key for a in _chosen(run, (*memory.alerts.values(), *memory.unacknowledged), name)]
     fresh = [key for key in chosen if key not in memory.acked]
     if not fresh:
         words = "taken note of already" if chosen else "nothing is open: there is nothing to take note of"
-        return Told(run, words, warnings=push_warning(run))
+        return OrderOutcome(run, words, warnings=push_warning(run))
     warnings = order(run, Word.ACK, fresh, reason)
-    return Told(run, f"taken note of {', '.join(fresh)}", warnings=warnings)
+    return OrderOutcome(run, f"taken note of {', '.join(fresh)}", warnings=warnings)
 
 
 def _chosen(run: Run, alerts: Iterable[Alert], name: str) -> list[Alert]:
@@ -75,7 +75,7 @@ def _asked_anew(memory: Memory) -> bool:
     return answer.yes and tries is not None and tries.last > answer.at
 
 
-def answer(run: Run, yes: bool, reason: str = "") -> Told:
+def answer(run: Run, yes: bool, reason: str = "") -> OrderOutcome:
     """Say yes or no to the relaunch that is asked for. An approved one happens at the next tick, through the gate."""
     memory = begun(run)
     if _judge_is_asked_about(memory, yes):
@@ -96,9 +96,9 @@ def answer(run: Run, yes: bool, reason: str = "") -> Told:
         )
     warnings = order(run, Word.APPROVE if yes else Word.DENY, questions, reason)
     if not yes:
-        return Told(run, f"denied: {current.name} is not relaunched", warnings=warnings)
+        return OrderOutcome(run, f"denied: {current.name} is not relaunched", warnings=warnings)
     words = f"approved: {current.name} is relaunched at the next tick, through the launch gate"
-    return Told(run, words, warnings=(*warnings, *nobody_watches(run)))
+    return OrderOutcome(run, words, warnings=(*warnings, *nobody_watches(run)))
 
 
 def _goes_on(run: Run, memory: Memory) -> str:
@@ -114,7 +114,7 @@ def _judge_is_asked_about(memory: Memory, yes: bool) -> bool:
     return judge.answer is None or (judge.answer.yes is not yes and not open_questions(memory))
 
 
-def _answer_for_judge(run: Run, memory: Memory, yes: bool, reason: str) -> Told:
+def _answer_for_judge(run: Run, memory: Memory, yes: bool, reason: str) -> OrderOutcome:
     """Say whether a changed herorun may act on the job."""
     judge = memory.judge
     assert judge.replayed is not None
@@ -123,20 +123,20 @@ def _answer_for_judge(run: Run, memory: Memory, yes: bool, reason: str) -> Told:
     words = f"approved: {name} acts from the next tick on" if yes else f"denied: {name} only observes"
     rest = open_questions(memory)
     more = f"; a relaunch is asked for too: `herorun status {run.slug}`"
-    return Told(
+    return OrderOutcome(
         run, words + (more if rest else ""), warnings=(*warnings, *(nobody_watches(run) if yes else ()))
     )
 
 
-def _nothing_open(run: Run, memory: Memory, yes: bool) -> Told:
+def _nothing_open(run: Run, memory: Memory, yes: bool) -> OrderOutcome:
     current = memory.current
     said = memory.answers.get(current.name) if current else None
     if said is None and memory.judge.answer is not None:
-        return Told(run, f"{memory.judge.answer.words} already")
+        return OrderOutcome(run, f"{memory.judge.answer.words} already")
     if said is None:
         raise WrongUse(f"Nothing is asked about {run.slug}: `herorun status {run.slug}` shows how it stands.")
     if said.yes is yes:
-        return Told(run, f"{said.words} already", warnings=push_warning(run))
+        return OrderOutcome(run, f"{said.words} already", warnings=push_warning(run))
     raise WrongUse(
         f"It was {said.words} before. To start it all the same: `{_goes_on(run, memory)}`; to hold it: "
         f"`herorun pause {run.slug} --until 2h`."

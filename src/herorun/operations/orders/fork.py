@@ -13,16 +13,16 @@ from herorun.core.contract import SLUG
 from herorun.core.errors import Blocked, CouldNotLook, HerorunError, WrongUse, in_words
 from herorun.core.evidence import Candidate, Checkpoints, Metrics, Now, StartSiblings
 from herorun.core.finding import count
-from herorun.core.identity.fork_contract import Asked, forked, leftovers, same_identity
+from herorun.core.identity.fork_contract import ForkRequest, forked, leftovers, same_identity
 from herorun.core.lineage import acceptable
 from herorun.core.redaction.scrub import scrub
 from herorun.core.render import worded
 from herorun.gather import gather
 from herorun.operations.health.taints import with_taints_now
-from herorun.operations.launch.launch import Launch, launch
+from herorun.operations.launch.launch import LaunchOutcome, launch
 from herorun.operations.launch.rollback_target import target_of
 from herorun.operations.launch.submit import Say, unsaid
-from herorun.operations.orders.order import Told
+from herorun.operations.orders.order import OrderOutcome
 from herorun.operations.record.init import begin
 from herorun.operations.record.post import record_link, say
 from herorun.runs import Run, open_run
@@ -42,7 +42,7 @@ def fork(
     and_launch: bool = False,
     babysit: bool = True,
     say_first: Say = unsaid,
-) -> Told:
+) -> OrderOutcome:
     """Write the contract; or, where it is committed, begin the new run and tell both. The same words do both in turn."""
     if not SLUG.fullmatch(slug) or slug == old.slug:
         raise WrongUse(
@@ -59,17 +59,17 @@ def fork(
     warnings += _told_both(old, new, facts, begun.issue)
     words = f"{slug} is begun as a fork of {old.slug}: issue {begun.issue}"
     if not and_launch:
-        return Told(
+        return OrderOutcome(
             new,
             f"{words}. Next: `herorun preflight {slug}`, then `herorun launch {slug}`",
             0,
             tuple(warnings),
         )
     done = launch(new, babysit=babysit, say=say_first)
-    return Told(new, f"{words}; {_launched(done)}", done.exit_code, (*warnings, *done.warnings))
+    return OrderOutcome(new, f"{words}; {_launched(done)}", done.exit_code, (*warnings, *done.warnings))
 
 
-def _launched(done: Launch) -> str:
+def _launched(done: LaunchOutcome) -> str:
     if done.launched is None:
         why = done.preflight.report.summary
         return f"nothing was submitted, the launch gate is {done.preflight.verdict}: {why}"
@@ -87,11 +87,11 @@ def _written(
     reason: str,
     roots: tuple[str | None, str | None],
     tracker_id: str | None,
-) -> Told:
+) -> OrderOutcome:
     if not reason.strip():
         raise WrongUse("Say why it becomes another run, with --reason: both records keep it.")
     source = _source(old, step)
-    data = forked(old.contract, Asked(slug, source.path, scrub(reason), *roots, tracker_id))
+    data = forked(old.contract, ForkRequest(slug, source.path, scrub(reason), *roots, tracker_id))
     head = f"# A fork of {old.slug} from step {source.step}: read it, change what is to differ, commit and push it.\n\n"
     create_whole(path, (head + tomli_w.dumps(data)).encode())
     notes = [f"its command still says {word!r}: is that meant?" for word in leftovers(old.contract, data)]
@@ -103,7 +103,7 @@ def _written(
         f"wrote {path}, from {source.path} (step {source.step}). Read it, commit and push it; then "
         f"`herorun fork {old.slug} {slug}` again"
     )
-    return Told(old, words, 0, tuple(scrub(note) for note in notes))
+    return OrderOutcome(old, words, 0, tuple(scrub(note) for note in notes))
 
 
 def _source(old: Run, step: int | None) -> Candidate:

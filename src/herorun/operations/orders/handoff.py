@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable
 
 from herorun import discover
-from herorun.core.alert import State
+from herorun.core.alert import AlertState
 from herorun.core.errors import Blocked, CouldNotLook, HerorunError, WrongUse, in_words
 from herorun.core.escalation import Option
 from herorun.core.event import Done, Failed, HandedOff, Intended
@@ -19,7 +19,7 @@ from herorun.gather import gather
 from herorun.operations.health.evaluate import evaluate, must_be_launched
 from herorun.operations.health.taints import with_taints_now
 from herorun.operations.launch.propose import Proposer
-from herorun.operations.orders.order import Told, begun, person, push_warning
+from herorun.operations.orders.order import OrderOutcome, begun, person, push_warning
 from herorun.operations.record.lease import hand_lease, seize_lease, take_lease
 from herorun.operations.record.post import say
 from herorun.runs import Run
@@ -29,7 +29,7 @@ from herorun.system.files import locked
 LOOK_AGAIN = 5.0  # seconds between two looks at a lease that may be stale
 
 
-def hand_over(run: Run, to: str, reason: str = "") -> Told:
+def hand_over(run: Run, to: str, reason: str = "") -> OrderOutcome:
     """Give the run to another owner. Only who holds its lease can."""
     if "@" not in to or to.strip() != to or " " in to:
         raise WrongUse(f"{to!r} is no owner: name it as user@machine.")
@@ -49,7 +49,7 @@ def hand_over(run: Run, to: str, reason: str = "") -> Told:
             hand_lease(run, to)
         warnings = _told(run)
     words = f"{to} watches from now on: there, `herorun babysit {run.slug}`"
-    return Told(run, words, warnings=warnings)
+    return OrderOutcome(run, words, warnings=warnings)
 
 
 def _has_lease(run: Run, owner: str) -> bool:
@@ -60,7 +60,7 @@ def _has_lease(run: Run, owner: str) -> bool:
 
 def take_over(
     run: Run, reason: str = "", wait: float = 0.0, rest: Callable[[float], None] = time.sleep
-) -> Told:
+) -> OrderOutcome:
     """Take over a lease that does not move any more, watching it for at most so many seconds."""
     run.prepare()
     must_be_launched(run, begun(run))
@@ -70,7 +70,7 @@ def take_over(
         begun_before = next((i for i in run.record.memory().intended.values() if _is_taking(i)), None)
         if seen is None and begun_before is None:
             take_lease(run)
-            return Told(run, f"{owner} holds the lease already", warnings=push_warning(run))
+            return OrderOutcome(run, f"{owner} holds the lease already", warnings=push_warning(run))
         intended = begun_before or _intend(run, seen, reason)
         if seen is not None:
             _seize(run, intended, seen)
@@ -80,7 +80,7 @@ def take_over(
             HandedOff(now(), owner, lines), Done(now(), intended.key, intended.attempt, result=owner)
         )
         warnings = _told(run)
-    return Told(run, f"{owner} watches from now on: `herorun babysit {run.slug}`", warnings=warnings)
+    return OrderOutcome(run, f"{owner} watches from now on: `herorun babysit {run.slug}`", warnings=warnings)
 
 
 TAKING = "handoff/take/"
@@ -185,7 +185,9 @@ def _signal(run: Run) -> str:
         f", newest row at {metrics.advanced_at:%Y-%m-%d %H:%M} UTC" if isinstance(metrics, Metrics) else ""
     )
     firing = [
-        f"{alert.check}: {alert.message}" for alert in seen.alerts.values() if alert.state is State.FIRING
+        f"{alert.check}: {alert.message}"
+        for alert in seen.alerts.values()
+        if alert.state is AlertState.FIRING
     ]
     firing += [
         f"{alert.check} ended unresolved: {alert.message}" for alert in run.record.memory().unacknowledged

@@ -7,7 +7,7 @@ from typing import Any
 
 from herorun.core.errors import Blocked, HerorunError, in_words
 from herorun.core.event import Noted
-from herorun.core.journal import Line
+from herorun.core.journal import JournalLine
 from herorun.core.redaction.scrub import scrub, scrub_tree
 from herorun.core.render import quoted
 from herorun.operations.record.post import say
@@ -72,7 +72,7 @@ def _queued_words(run: Run, pushed: Pushed) -> str:
     )
 
 
-def _said_before(run: Run, noted: Noted) -> Line | None:
+def _said_before(run: Run, noted: Noted) -> JournalLine | None:
     recent = run.record.recent(noted.at - AGAIN)
     newest = next((line for line in reversed(recent) if isinstance(line.event, Noted)), None)
     if newest is None or not isinstance(newest.event, Noted):
@@ -86,6 +86,6 @@ def _words(noted: Noted) -> object:
     return scrub_tree([noted.by, noted.title, dict(noted.lines), noted.caveat])
 
 
-def _written(run: Run, noted: Noted) -> Line:
+def _written(run: Run, noted: Noted) -> JournalLine:
     run.record.append(noted)
     return next(line for line in reversed(run.record.recent(noted.at)) if line.event.at == noted.at)

@@ -16,7 +16,7 @@ from herorun.system.files import is_locked
 
 
 @dataclass(frozen=True)
-class Told:
+class OrderOutcome:
     """How an order ended, in words; `code` is its exit code."""
 
     run: MonitoredRun

@@ -13,7 +13,7 @@ from herorun.operations.launch.propose import Proposer
 from herorun.operations.launch.relaunch import Again, must_be_resumable, start_again
 from herorun.operations.launch.rollback_target import Back, choose
 from herorun.operations.launch.submit import Say, unsaid
-from herorun.operations.orders.order import Told, begun, order, person
+from herorun.operations.orders.order import OrderOutcome, begun, order, person
 from herorun.operations.orders.stop_and_relaunch import (
     intended_once,
     just_ordered,
@@ -37,7 +37,7 @@ def rollback(
     babysit: bool = True,
     dry: bool = False,
     say: Say = unsaid,
-) -> Told:
+) -> OrderOutcome:
     """Print what the choice costs, then order, record and start, each once. `dry` ends after the printing."""
     run.prepare()
     with locked(run.lock("act"), what="another herorun that acts on this run"):
@@ -47,7 +47,7 @@ def rollback(
         done = _done_already(run, name, step, reason, waiting)
         words = done or _go_back(run, name, step, reason, stop_first, wait, dry, say)
     if dry and not done:
-        return Told(run, words)
+        return OrderOutcome(run, words)
     return watched_again(run, words, babysit)
 
 

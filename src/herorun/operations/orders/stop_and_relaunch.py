@@ -4,7 +4,7 @@ import time
 
 from herorun.core.durations import say_span
 from herorun.core.errors import Blocked, CouldNotLook, sentence
-from herorun.core.escalation import Option, Proposal
+from herorun.core.escalation import Option, ProposedCommand
 from herorun.core.event import Intended, Word
 from herorun.core.evidence import Job
 from herorun.core.ports import Found, Unknown
@@ -15,7 +15,7 @@ from herorun.operations.health.taints import record_taints, with_taints_now
 from herorun.operations.launch.launch import start_watch
 from herorun.operations.launch.propose import Proposer
 from herorun.operations.launch.start_instance import settle_launching
-from herorun.operations.orders.order import Told, begun, order, person, push_warning
+from herorun.operations.orders.order import OrderOutcome, begun, order, person, push_warning
 from herorun.runs import MonitoredRun, Run
 from herorun.system.clock import now
 from herorun.system.files import locked
@@ -23,7 +23,7 @@ from herorun.system.files import locked
 STARTS = ("relaunch/", "rollback/")  # how the keys of what starts an instance in the place of another begin
 
 
-def stop(run: Run, reason: str = "", wait: float = 120.0) -> Told:
+def stop(run: Run, reason: str = "", wait: float = 120.0) -> OrderOutcome:
     """Stop the current instance through its scheduler, and wait so many seconds for the end."""
     run.prepare()
     with locked(run.lock("act"), what="another herorun that acts on this run"):
@@ -31,12 +31,12 @@ def stop(run: Run, reason: str = "", wait: float = 120.0) -> Told:
         return stop_and_wait(run, name, reason, wait)
 
 
-def stop_and_wait(run: MonitoredRun, name: str, reason: str, wait: float) -> Told:
+def stop_and_wait(run: MonitoredRun, name: str, reason: str, wait: float) -> OrderOutcome:
     job = look_at(run, name)
     if job is None or job.state.ended:
         _close(run, name)
         words = f"{name} has ended already: {job.ending if job else 'the scheduler knows no such job'}"
-        return Told(run, words, warnings=push_warning(run))
+        return OrderOutcome(run, words, warnings=push_warning(run))
     warnings: tuple[str, ...] = ()
     if not ordered_before(run, Word.STOP, name):
         warnings = order(run, Word.STOP, [name], reason)
@@ -44,7 +44,7 @@ def stop_and_wait(run: MonitoredRun, name: str, reason: str, wait: float) -> Tol
     stop_once(run, intended_once(run, f"stop/{name}", f"stop {name}: {why}"), name, why)
     ended = _until_ended(run, name, wait)
     words = f"{name} was stopped" + (f": {ended.ending}" if ended else "")
-    return Told(run, words, warnings=warnings or push_warning(run))
+    return OrderOutcome(run, words, warnings=warnings or push_warning(run))
 
 
 def _close(run: MonitoredRun, name: str) -> None:
@@ -95,16 +95,16 @@ def look_at(run: MonitoredRun, name: str) -> Job | None:
     return job
 
 
-def watched_again(run: Run, words: str, babysit: bool) -> Told:
+def watched_again(run: Run, words: str, babysit: bool) -> OrderOutcome:
     """The end of an order that started an instance: whoever watches it, and that is said too where nobody does."""
     watched, unwatched = start_watch(run, babysit)
     warnings = (*push_warning(run), *((unwatched,) if unwatched else ()))
-    return Told(run, f"{words}; babysitter: {watched}", 3 if unwatched else 0, warnings)
+    return OrderOutcome(run, f"{words}; babysitter: {watched}", 3 if unwatched else 0, warnings)
 
 
 def relaunch_by_hand(
     run: Run, stop_first: bool = False, reason: str = "", wait: float = 120.0, babysit: bool = True
-) -> Told:
+) -> OrderOutcome:
     """Relaunch through the launch gate, as the babysitter would, because a person says so."""
     run.prepare()
     with locked(run.lock("act"), what="another herorun that acts on this run"):
@@ -156,7 +156,7 @@ def _may_be_relaunched(run: Run, name: str) -> None:
         )
 
 
-def _proposed(run: Run, way: Option) -> tuple[Proposal, ...]:
+def _proposed(run: Run, way: Option) -> tuple[ProposedCommand, ...]:
     return Proposer(run, with_taints_now(run, run.record.memory())).proposals((way,))
 
 

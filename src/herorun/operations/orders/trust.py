@@ -15,7 +15,7 @@ from herorun.system.trusted import ITEMS, LAUNCHES, REJECTED, trust, trust_file,
 
 
 @dataclass(frozen=True)
-class Asked:
+class TrustQuestion:
     """What a person is asked about. `launches` are those of the record that nothing proves, and seals without a tag."""
 
     slug: str
@@ -59,7 +59,7 @@ class Asked:
         }
 
 
-def ask(name: str, start: Path) -> Asked:
+def ask(name: str, start: Path) -> TrustQuestion:
     """What of a run's contract, as it stands on disk, and of its record has to be trusted."""
     run = open_run(name, start)
     must_be_the_users(run.contract, run.repository)
@@ -69,7 +69,7 @@ def ask(name: str, start: Path) -> Asked:
     bad, alone = _ids(run.to_prove), _ids(run.to_believe)
     seals = _seals(run)
     forged = bad if bad or seals else alone
-    return Asked(run.slug, run.repository.main, items, _doubts(run), (*bad, *alone), forged, seals)
+    return TrustQuestion(run.slug, run.repository.main, items, _doubts(run), (*bad, *alone), forged, seals)
 
 
 def _doubts(run: Run) -> tuple[str, ...]:
@@ -87,12 +87,12 @@ def _seals(run: Run) -> tuple[str, ...]:
     return tuple(seal.statement_digest for seal, _ in run.record.unproven_seals())
 
 
-def accept(asked: Asked) -> None:
+def accept(asked: TrustQuestion) -> None:
     """Trust the items, and believe the launches. A seal without its tag is believed by nobody's word."""
     trust(asked.repository, ITEMS, asked.items)
     trust(asked.repository, LAUNCHES, asked.ids)
 
 
-def reject(asked: Asked) -> None:
+def reject(asked: TrustQuestion) -> None:
     """The launches and seals that nothing proves are forgeries: they are left out from now on, and no more is said."""
     trust(asked.repository, REJECTED, (*asked.forged, *asked.seals))

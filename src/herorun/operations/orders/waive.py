@@ -18,7 +18,7 @@ REASON = "say why this is acceptable"
 
 
 @dataclass(frozen=True)
-class Proposal:
+class WaiverProposal:
     """`toml` holds one block a finding; `note` says what a person does with it."""
 
     toml: str
@@ -27,7 +27,7 @@ class Proposal:
 
 def propose(
     check: str, name: str | None, start: Path, subject: str | None, reason: str, days: int, unknown: bool
-) -> Proposal:
+) -> WaiverProposal:
     """`WrongUse` names the nearest checks where there is none of that name."""
     _must_be_in_order(check, name)
     gates = {found.gate for found in discover.checks_named(check)}
@@ -39,7 +39,7 @@ def propose(
         waiver_toml(check, each, reason or REASON, expires, unknown or unseen)
         for each, unseen in found or [(subject, False)]
     ]
-    return Proposal("\n".join(blocks), _note(run, check, is_open=bool(found) or not asked))
+    return WaiverProposal("\n".join(blocks), _note(run, check, is_open=bool(found) or not asked))
 
 
 def _must_be_in_order(check: str, name: str | None) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from herorun.core.logbook import page_number, pages_of
-from herorun.core.verify import Snapshot
+from herorun.core.verify import RecordSnapshot
 from herorun.record import LARGEST, Record
 from herorun.system import progress
 from herorun.system.git import Repository
@@ -11,7 +11,7 @@ from herorun.system.git import Repository
 BATCH = 100  # commits whose content is held at once
 
 
-def read_history(record: Record, tip: str) -> Iterator[Snapshot]:
+def read_history(record: Record, tip: str) -> Iterator[RecordSnapshot]:
     """The record at each of its commits, oldest first; its content is read batch by batch."""
     changes = [
         (commit, parents, _of_record(record, paths))
@@ -29,7 +29,7 @@ def read_history(record: Record, tip: str) -> Iterator[Snapshot]:
             files = {path: oid for path, oid in {**files, **changed}.items() if oid}
             pages = {path: blobs[files[path]] for path in pages_of(record.logbook_path, files)}
             segments = {path: blobs[oid] for path, oid in files.items() if path not in pages}
-            yield Snapshot(commit, parents, segments, pages)
+            yield RecordSnapshot(commit, parents, segments, pages)
     progress.progress("walking the record", 1, 1)
 
 

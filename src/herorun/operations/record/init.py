@@ -25,7 +25,7 @@ UNRESOLVED = "the config could not be resolved"
 
 
 @dataclass(frozen=True)
-class Begun:
+class InitOutcome:
     """What `init` found or made. `warning` says why the record is not pushed."""
 
     created: tuple[str, ...]
@@ -34,7 +34,7 @@ class Begun:
     adopted: tuple[str, ...] = ()  # what was there before
 
 
-def begin(run: Run) -> Begun:
+def begin(run: Run) -> InitOutcome:
     """Begin the record and the issue; a run that has them keeps them."""
     run.prepare()
     with locked(run.lock("act")):
@@ -43,7 +43,7 @@ def begin(run: Run) -> Begun:
         known = run.record.memory().initialised
         if known:
             reopen(run)
-            return Begun((), known.issue, run.record.push().why)
+            return InitOutcome((), known.issue, run.record.push().why)
         final = _admissible(run)
         adopted = run.contract.issue.number is not None or run.issue.find(issue_key(run)) is not None
         issue = run.issue.open(_issue(run, _final_words(run, final)), run.contract.issue.labels)
@@ -52,7 +52,9 @@ def begin(run: Run) -> Begun:
         pushed = run.record.push()
     logbook = f"{run.record.logbook_path} on branch {run.record.branch}"
     page = f"issue {issue}"
-    return Begun((logbook, *(() if adopted else (page,))), issue, pushed.why, (page,) if adopted else ())
+    return InitOutcome(
+        (logbook, *(() if adopted else (page,))), issue, pushed.why, (page,) if adopted else ()
+    )
 
 
 def _admissible(run: Run) -> Sourced[int | None]:

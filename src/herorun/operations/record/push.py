@@ -10,7 +10,7 @@ from herorun.core.errors import HerorunError, in_words
 from herorun.core.redaction.scrub import scrub
 from herorun.record import Pushed, Record
 from herorun.system.git import Repository
-from herorun.system.git.plumbing import RefMoved, Sending, move_ref, move_refs, push_many
+from herorun.system.git.plumbing import RefMoved, RefUpdate, move_ref, move_refs, push_many
 
 AT_ONCE = 1000  # records in one call: their names are words of a command line, about 250 bytes each
 STALE = ("stale info", "fetch first", "non-fast-forward")  # somebody else pushed first
@@ -71,14 +71,14 @@ def _push(remote: str, group: Sequence[tuple[int, Record]]) -> dict[int, Pushed]
     return told
 
 
-def _waiting(group: Sequence[tuple[int, Record]], tips: Mapping[str, str]) -> dict[int, Sending]:
+def _waiting(group: Sequence[tuple[int, Record]], tips: Mapping[str, str]) -> dict[int, RefUpdate]:
     """What is to be sent, by number. Of two that name one branch the second is looked at alone."""
-    sent: dict[int, Sending] = {}
+    sent: dict[int, RefUpdate] = {}
     taken = {"refs/heads/main", "refs/heads/master"}
     for number, record in group:
         tip, target = tips.get(record.ref), f"refs/heads/{record.branch}"
         if tip and not _is_up_to_date(record, tips) and target not in taken:
-            sent[number] = Sending(tip, target, tips.get(record.pushed_ref))
+            sent[number] = RefUpdate(tip, target, tips.get(record.pushed_ref))
             taken.add(target)
     return sent
 

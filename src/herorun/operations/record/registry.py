@@ -14,20 +14,20 @@ from herorun.core.adhoc_jobs.registry import (
 from herorun.core.adhoc_jobs.spec import FORMS, must_be_id
 from herorun.core.errors import HerorunError
 from herorun.core.evidence import Job
-from herorun.operations.record.session import OWN, Session, change_jobs, prepare, session_of_launch
+from herorun.operations.record.session import OWN, JobSession, change_jobs, prepare, session_of_launch
 from herorun.runs import Run
 from herorun.system.clock import now
 from herorun.system.files import is_locked
 from herorun.system.spawn import start_detached
 
 
-def register(session: Session, entry: Entry) -> None:
+def register(session: JobSession, entry: Entry) -> None:
     """Write one job down."""
     must_be_id(str(entry["type"]), str(entry["id"]))
     change_jobs(session, lambda held: with_entry(held, entry))
 
 
-def ensure_watch(session: Session, start: Path) -> str:
+def ensure_watch(session: JobSession, start: Path) -> str:
     """Start `herorun jobs watch` of the session, detached, unless it is there; what was done, in words."""
     if is_locked(session.watch_lock):
         return "is watched already"
@@ -37,7 +37,7 @@ def ensure_watch(session: Session, start: Path) -> str:
     return f"is watched by process {pid}, log {session.log}"
 
 
-def handed_on(session: Session | None) -> dict[str, str]:
+def handed_on(session: JobSession | None) -> dict[str, str]:
     """What tells a process without a terminal whose it is."""
     return {OWN: session.id} if session and session.agent == "manual" else {}
 
@@ -63,7 +63,7 @@ def register_one(
     why: str,
     options: dict[str, Any],
     at: datetime | None = None,
-) -> Session | None:
+) -> JobSession | None:
     """In the session of whoever launches; None where nobody is there to be told."""
     session = session_of_launch(start)
     if session is None:

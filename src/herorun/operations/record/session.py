@@ -20,7 +20,7 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
 
 
 @dataclass(frozen=True)
-class Session:
+class JobSession:
     """Whose jobs they are, and where the list of them lies."""
 
     id: str
@@ -44,13 +44,13 @@ class Session:
         return self.folder / "watch.log"
 
 
-def session_here(start: Path, named: str = "", env: Mapping[str, str] | None = None) -> Session:
+def session_here(start: Path, named: str = "", env: Mapping[str, str] | None = None) -> JobSession:
     """Of the agent that its variable names, else of this terminal."""
     identity, agent = _named(named, os.environ if env is None else env) or (terminal(), "manual")
-    return Session(identity, agent, _top(start) / FOLDER / identity)
+    return JobSession(identity, agent, _top(start) / FOLDER / identity)
 
 
-def session_of_launch(start: Path) -> Session | None:
+def session_of_launch(start: Path) -> JobSession | None:
     """The same; None where neither an agent nor a person at a terminal is there to be told, as in CI."""
     attended = _named("", os.environ) is not None or _at_a_terminal()
     return session_here(start) if attended else None
@@ -92,7 +92,7 @@ def _top(start: Path) -> Path:
         return start.resolve()
 
 
-def read_jobs(session: Session) -> tuple[list[Entry], str]:
+def read_jobs(session: JobSession) -> tuple[list[Entry], str]:
     """The jobs, and what is wrong with the file, in words; empty where nothing is."""
     try:
         entries, fault = read_entries(session.file.read_bytes())
@@ -103,7 +103,7 @@ def read_jobs(session: Session) -> tuple[list[Entry], str]:
     return entries, f"{session.file}: {fault}; what is whole of it was read" if fault else ""
 
 
-def change_jobs(session: Session, change: Callable[[list[Entry]], list[Entry]]) -> list[Entry]:
+def change_jobs(session: JobSession, change: Callable[[list[Entry]], list[Entry]]) -> list[Entry]:
     """Read, change and replace, alone. A damaged file is kept beside it before it is replaced."""
     prepare(session)
     with locked(session.lock, what="another herorun that changes this registry"):
@@ -123,14 +123,14 @@ def _keep_damaged(file: Path) -> None:
         create_whole(file.with_name(f"active_jobs.damaged-{name}.json"), data)
 
 
-def prepare(session: Session) -> None:
+def prepare(session: JobSession) -> None:
     """Make the folder, invisible to git: a registry is no change of the code."""
     make_folders(session.folder, 0o644)
     with contextlib.suppress(FileExistsError):
         create_whole(session.folder.parent / ".gitignore", b"*\n")
 
 
-def must_have(session: Session, entries: list[Entry], job: str, start: Path) -> list[Entry]:
+def must_have(session: JobSession, entries: list[Entry], job: str, start: Path) -> list[Entry]:
     """The entries of an id, which may be a path from `start`; `WrongUse` names what there is."""
     found = [entry for entry in entries if entry["id"] in (job, str((start / job).resolve()))]
     if not found:

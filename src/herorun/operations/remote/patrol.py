@@ -13,8 +13,8 @@ from herorun.core.decode import decode
 from herorun.core.errors import HerorunError
 from herorun.core.escalation import Option
 from herorun.core.job_chain import install_and_start, transfer
-from herorun.core.patrol.advice import State, Told, Ways
-from herorun.core.patrol.observation import Before, Look, Memory, Own
+from herorun.core.patrol.advice import PatrolAdvice, PatrolState, Ways
+from herorun.core.patrol.observation import Before, HostObservation, MemoryUse, Own
 from herorun.core.patrol.state import state_of
 from herorun.core.patrol.summary_line import facts_of, line_of, movement_of
 from herorun.core.patrol.table import decide
@@ -31,9 +31,9 @@ MEMORY = "patrol.json"
 
 
 @dataclass(frozen=True)
-class Tick:
-    look: Look
-    told: Told
+class PatrolTick:
+    look: HostObservation
+    told: PatrolAdvice
     line: str
     before: Before | None
 
@@ -42,23 +42,23 @@ class Tick:
         return {"line": self.line, "state": self.told.state.value, "advice": advice, "look": plain(self.look)}
 
 
-def patrol(run: Run) -> Tick:
+def patrol(run: Run) -> PatrolTick:
     """Look, decide and remember. It ends in time, whatever hangs."""
     seen = look_at(run)
     before = remembered(run)
     told = decided(run, seen, before)
-    tick = Tick(seen, told, scrub(line_of(seen, told, before)), before)
+    tick = PatrolTick(seen, told, scrub(line_of(seen, told, before)), before)
     remember(run, tick)
     return tick
 
 
-def decided(run: Run, seen: Look, before: Before | None = None) -> Told:
+def decided(run: Run, seen: HostObservation, before: Before | None = None) -> PatrolAdvice:
     """By the table. Of a run that is down, the gate is asked which command continues it now.
 
     A job that succeeded and left no sign of it may have done its work: nobody is sent back to an earlier checkpoint.
     """
     ways = ways_of(run)
-    is_down = state_of(seen) is State.DOWN and not seen.succeeded
+    is_down = state_of(seen) is PatrolState.DOWN and not seen.succeeded
     if _launched(run) and not run.contract.patrol.resume and is_down:
         memory = with_taints_now(run, run.record.memory())
         command = Proposer(run, memory).proposals((Option.RELAUNCH,))[0].command
@@ -99,14 +99,14 @@ def remembered(run: Run) -> Before | None:
         return None
 
 
-def remember(run: Run, tick: Tick) -> None:
+def remember(run: Run, tick: PatrolTick) -> None:
     """A blind tick has seen nothing that the next one could be compared with."""
     if tick.look.unreachable:
         return
     before, look, movement = tick.before, tick.look, movement_of(tick.look)
     since = before.since if before and before.movement == movement else look.at
     step = look.log.step if isinstance(look.log, Own) else None
-    kills = look.memory.oom_kill if isinstance(look.memory, Memory) else None
+    kills = look.memory.oom_kill if isinstance(look.memory, MemoryUse) else None
     new = Before(look.at, facts_of(look, tick.told), step, since, scrub(movement), kills)
     with suppress(OSError, HerorunError):  # a full disk takes the comparison away, and not the tick
         run.prepare()

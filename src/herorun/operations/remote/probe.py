@@ -19,7 +19,7 @@ from herorun import signatures
 from herorun.core.durations import say_span
 from herorun.core.errors import WrongUse, in_words
 from herorun.core.patrol.log import own_log
-from herorun.core.patrol.observation import Alive, Blind, Copy, Look, Own
+from herorun.core.patrol.observation import Alive, Blind, Copy, HostObservation, Own
 from herorun.core.patrol.parse import (
     alive_by,
     chain_of,
@@ -39,9 +39,9 @@ from herorun.core.remote_target import RemoteTarget, SshLogin
 from herorun.runs import Run
 from herorun.system import _host_cpu, _host_probe, _remote_agent
 from herorun.system.clock import now
-from herorun.system.remote_python import Program, own_file, readable, remote_to
+from herorun.system.remote_python import RemoteProgram, own_file, readable, remote_to
 
-LOOKING = Program((own_file(_remote_agent), own_file(_host_cpu), own_file(_host_probe)))
+LOOKING = RemoteProgram((own_file(_remote_agent), own_file(_host_cpu), own_file(_host_probe)))
 HERE = RemoteTarget(SshLogin(), sys.executable, 1.0, 20.0)
 SPARE = 8.0  # seconds beyond the connection and the look, for reading at both ends
 LINES = 400  # of the scheduler's log
@@ -50,7 +50,7 @@ OUT_OF_REACH = ("ray", "iris")  # whose jobs leave nothing on a machine that we 
 BOX = ("alive", "files", "copied", "machine", "said")  # what the box itself is asked
 
 
-def look_at(run: Run, wished: str = "") -> Look:
+def look_at(run: Run, wished: str = "") -> HostObservation:
     """All that the contract names, and the marker that somebody waits for."""
     reach, current = run.place.reach or HERE, run.record.memory().current
     name = current.name if current else run.slug
@@ -60,12 +60,14 @@ def look_at(run: Run, wished: str = "") -> Look:
         return _read(run, reach, name, answers, wished)
 
 
-def _read(run: Run, reach: RemoteTarget, name: str, answers: Mapping[str, Any], wished: str) -> Look:
+def _read(
+    run: Run, reach: RemoteTarget, name: str, answers: Mapping[str, Any], wished: str
+) -> HostObservation:
     box: dict[str, Any] = {part: answers[part] for part in BOX if part in answers}
     alive, why, succeeded = alive_by(answers.get("job"), answers.get("alive"))
     files, machine = part_of(answers, "files"), answers.get("machine")
     instances = run.record.memory().instances
-    return Look(
+    return HostObservation(
         at=now(),
         name=name,
         where=remote_to(reach).road.where,

@@ -6,7 +6,7 @@ from pathlib import Path
 from herorun.core.canonical_json import timestamp
 from herorun.core.job_chain import ssh_words
 from herorun.core.redaction.scrub import scrub
-from herorun.core.runbook import Known, handbook
+from herorun.core.runbook import RunbookFacts, handbook
 from herorun.operations.remote.patrol import ways_of
 from herorun.runs import Run
 from herorun.system.clock import now
@@ -19,7 +19,7 @@ PAGE = "handbook.md"
 def page_of(run: Run) -> str:
     """Read from what is here: the box is not asked, so that the page can be written while it is away."""
     memory, reach = run.record.memory(), run.place.reach
-    known = Known(
+    known = RunbookFacts(
         shlex.quote(str(run.repository.top)),
         remote_to(reach).road.where if reach else "this machine",
         shlex.join(ssh_words(reach.login)) if reach else "",

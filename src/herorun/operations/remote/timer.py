@@ -9,14 +9,14 @@ from datetime import timedelta
 from typing import Any
 
 from herorun.core.errors import WrongUse
-from herorun.core.timer import Wish, actions, cron, systemd, units
+from herorun.core.timer import TimerRequest, actions, cron, systemd, units
 from herorun.runs import Run, template
 
 SPARE = 120.0  # seconds that a tick may take beyond the connection and the look
 
 
 @dataclass(frozen=True)
-class Timer:
+class TimerOutput:
     """What is printed, and the files that it holds by where they belong: none for cron, whose line goes into a table."""
 
     host: str
@@ -31,7 +31,7 @@ class Timer:
         return {**told, "text": self.text, "files": files}
 
 
-def timer_of(run: Run, host: str, command: str | None, every: float) -> Timer:
+def timer_of(run: Run, host: str, command: str | None, every: float) -> TimerOutput:
     """For `systemd`, `cron` or GitHub's `actions`. Raises WrongUse for what that host cannot reach or keep."""
     if host == "actions":
         return _actions(run, command or "watchdog", every)
@@ -41,17 +41,17 @@ def timer_of(run: Run, host: str, command: str | None, every: float) -> Timer:
         )
     reach = run.place.reach
     limit = (reach.connect + reach.look if reach else 20.0) + SPARE
-    wish = Wish(
+    wish = TimerRequest(
         run.slug, str(run.repository.top), _program(), command or "patrol", timedelta(seconds=every), limit
     )
     if host == "systemd":
-        return Timer(host, wish.command, int(every), systemd(wish), units(wish))
+        return TimerOutput(host, wish.command, int(every), systemd(wish), units(wish))
     line = cron(wish)
     run.prepare()  # the line writes its log there, and fails unread where there is no such folder
-    return Timer(host, wish.command, int(every), line, {})
+    return TimerOutput(host, wish.command, int(every), line, {})
 
 
-def _actions(run: Run, command: str, every: float) -> Timer:
+def _actions(run: Run, command: str, every: float) -> TimerOutput:
     if command != "watchdog":
         where = f"{run.contract.scheduler.kind} jobs"
         raise WrongUse(
@@ -60,9 +60,9 @@ def _actions(run: Run, command: str, every: float) -> Timer:
         )
     if run.record.remote is None:
         raise WrongUse(f"{run.slug} publishes no record that a cloud runner could read: it has no remote.")
-    wish = Wish(run.slug, "", "herorun", command, timedelta(seconds=every))
+    wish = TimerRequest(run.slug, "", "herorun", command, timedelta(seconds=every))
     text = actions(wish, template("watchdog.yml"))
-    return Timer(
+    return TimerOutput(
         "actions", command, int(every), text, {f".github/workflows/herorun-watchdog-{run.slug}.yml": text}
     )
 

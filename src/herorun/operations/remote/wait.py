@@ -10,10 +10,10 @@ from typing import Any, TypeAlias
 
 from herorun.core.errors import HerorunError, WrongUse, in_words
 from herorun.core.evidence import Job, Metrics
-from herorun.core.patrol.advice import State, Told
-from herorun.core.patrol.observation import Look
+from herorun.core.patrol.advice import PatrolAdvice, PatrolState
+from herorun.core.patrol.observation import HostObservation
 from herorun.core.patrol.summary_line import line_of, movement_of
-from herorun.core.patrol.wait_condition import Outcome, Wish, judge_wish
+from herorun.core.patrol.wait_condition import WaitCondition, WaitOutcome, judge_wish
 from herorun.core.redaction.scrub import scrub
 from herorun.operations.health.evaluate import evaluate
 from herorun.operations.remote.patrol import decided
@@ -22,7 +22,9 @@ from herorun.runs import Run
 from herorun.system import process_registry
 from herorun.system.clock import now
 
-Seen: TypeAlias = tuple[Look, Told, Mapping[str, Any]]  # a look, what it means, and what else is known
+Seen: TypeAlias = tuple[
+    HostObservation, PatrolAdvice, Mapping[str, Any]
+]  # a look, what it means, and what else is known
 LONGEST = timedelta(days=30)  # nobody waits for a sentinel's word that long
 
 
@@ -34,10 +36,10 @@ class Ended:
     words: str
     line: str
     looks: int
-    told: Told | None
+    told: PatrolAdvice | None
 
 
-def wait_for(run: Run, wish: Wish, every: float, most: int, say: Callable[[str], None]) -> Ended:
+def wait_for(run: Run, wish: WaitCondition, every: float, most: int, say: Callable[[str], None]) -> Ended:
     """At most so many looks, `every` seconds apart. Whatever a look meets, the loop goes on to its bound and ends."""
     must_end(every, most)
     if not run.place.reach and run.contract.scheduler.kind in ("ray", "iris") and wish.marker:
@@ -56,7 +58,7 @@ def wait_on(
     see: Callable[[], Seen],
     slug: str,
     top: str,
-    wish: Wish,
+    wish: WaitCondition,
     every: float,
     most: int,
     say: Callable[[str], None],
@@ -81,7 +83,7 @@ def must_end(every: float, most: int) -> None:
         raise WrongUse("--every is at least 1s, --max at least 1, and both together at most 30d.")
 
 
-def replaced(own: process_registry.Watcher) -> list[process_registry.Watcher]:
+def replaced(own: process_registry.RegisteredWatcher) -> list[process_registry.RegisteredWatcher]:
     """Earlier ones for the same run, which were asked to end."""
     others = [
         each
@@ -91,27 +93,27 @@ def replaced(own: process_registry.Watcher) -> list[process_registry.Watcher]:
     return [other for other in others if process_registry.retire(other)]
 
 
-def _loop(see: Callable[[], Seen], wish: Wish, every: float, most: int) -> Ended:
+def _loop(see: Callable[[], Seen], wish: WaitCondition, every: float, most: int) -> Ended:
     movement, moved = "", now()
-    told: Told | None = None
+    told: PatrolAdvice | None = None
     line = ""
     for turn in range(1, most + 1):
         began = time.monotonic()
         try:
             look, told, seen = see()
             line = scrub(line_of(look, told))
-            if told.state is not State.UNKNOWN and movement_of(look) != movement:
+            if told.state is not PatrolState.UNKNOWN and movement_of(look) != movement:
                 movement, moved = movement_of(look), look.at
             outcome, why = judge_wish(wish, look, told.state, seen, look.at - moved)
         except (HerorunError, OSError) as error:
             if isinstance(error, WrongUse):
                 raise  # the next look would say the same
-            outcome, why, told = Outcome.WAIT, scrub(in_words(error)), None
-        if outcome is not Outcome.WAIT:
-            return Ended(int(outcome is Outcome.OVER), why, line, turn, told)
+            outcome, why, told = WaitOutcome.WAIT, scrub(in_words(error)), None
+        if outcome is not WaitOutcome.WAIT:
+            return Ended(int(outcome is WaitOutcome.OVER), why, line, turn, told)
         if turn < most:
             time.sleep(max(0.0, every - (time.monotonic() - began)))
-    blind = told is None or told.state is State.UNKNOWN
+    blind = told is None or told.state is PatrolState.UNKNOWN
     return Ended(
         3 if blind else 1,
         f"gave up after {most} {'look' if most == 1 else 'looks'}: {why.rstrip('.')}. Look yourself",
@@ -121,7 +123,7 @@ def _loop(see: Callable[[], Seen], wish: Wish, every: float, most: int) -> Ended
     )
 
 
-def _seen(run: Run, wish: Wish) -> dict[str, Any]:
+def _seen(run: Run, wish: WaitCondition) -> dict[str, Any]:
     """What the box alone does not tell: the job's and the run's state, and the step that the tracker has."""
     if not (wish.state or wish.step is not None) or run.record.memory().current is None:
         return {}

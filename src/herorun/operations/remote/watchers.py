@@ -8,44 +8,49 @@ from herorun.record import Record
 from herorun.system import process_registry
 from herorun.system.clock import now
 from herorun.system.git import find_repository
-from herorun.system.process_registry import Watcher
+from herorun.system.process_registry import RegisteredWatcher
 
 LATE = 120.0  # seconds after its own bound for which a sentinel may take its last look
 
 
 @dataclass(frozen=True)
-class Row:
+class WatcherRow:
     """One watcher. `action` is what was done about it, or would be."""
 
-    watcher: Watcher | None
+    watcher: RegisteredWatcher | None
     path: Path
     stands: str  # watches, gone, stale, damaged
     why: str = ""
     action: str = ""
 
 
-def reconcile(act: bool) -> list[Row]:
+def reconcile(act: bool) -> list[WatcherRow]:
     """Every watcher with how it stands; stale ones are retired, and what is gone is forgotten, where `act` is wished."""
     known = process_registry.known()
     newest = {each.same_run: each for each in known.values() if each and each.lives}
     return [_row(path, each, newest, act) for path, each in known.items()]
 
 
-def _row(path: Path, each: Watcher | None, newest: dict[tuple[str, str, str], Watcher], act: bool) -> Row:
+def _row(
+    path: Path,
+    each: RegisteredWatcher | None,
+    newest: dict[tuple[str, str, str], RegisteredWatcher],
+    act: bool,
+) -> WatcherRow:
     if each is None:
-        return Row(None, path, "damaged", "it tells nothing", _forget(path, act))
+        return WatcherRow(None, path, "damaged", "it tells nothing", _forget(path, act))
     if not each.lives:
-        return Row(each, path, "gone", "its process has ended", _forget(path, act))
+        return WatcherRow(each, path, "gone", "its process has ended", _forget(path, act))
     why = _stale(each, newest)
     if not why:
-        return Row(each, path, "watches")
+        return WatcherRow(each, path, "watches")
     if each.kind != "await":
-        return Row(each, path, "stale", why, "left alone: stop it yourself")
+        return WatcherRow(each, path, "stale", why, "left alone: stop it yourself")
     retired = process_registry.retire(each) if act else True
-    return Row(each, path, "stale", why, "retired" if retired else "could not be retired")
+    return WatcherRow(each, path, "stale", why, "retired" if retired else "could not be retired")
 
 
-def _stale(each: Watcher, newest: dict[tuple[str, str, str], Watcher]) -> str:
+def _stale(each: RegisteredWatcher, newest: dict[tuple[str, str, str], RegisteredWatcher]) -> str:
     """Why nobody needs it any more; empty where somebody may."""
     other = newest[each.same_run]
     if other != each:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from herorun import discover
-from herorun.core.backtest.curve import Backtest, Fired, judging
+from herorun.core.backtest.curve import CurveBacktest, FiredAlert, judging
 from herorun.core.backtest.rivals import RULES, alarms
 from herorun.core.backtest.score import Label, Score
 from herorun.core.check import Gate
@@ -26,18 +26,18 @@ SAID_EVERY = 20_000  # rows
 
 
 @dataclass
-class Report:
+class BacktestReport:
     """What one file gave, and all of them."""
 
-    files: list[tuple[str, int, list[Fired]]] = field(default_factory=list)  # file, rows, alerts
+    files: list[tuple[str, int, list[FiredAlert]]] = field(default_factory=list)  # file, rows, alerts
     scores: dict[str, Score] = field(default_factory=dict)  # by whose rules; empty without labels
     skipped: list[str] = field(default_factory=list)  # among several files, those that are no curves: why
     unjudged: list[str] = field(default_factory=list)  # of which no alert means nothing: why
 
 
-def backtest(paths: list[Path], labels: Mapping[str, Label] | None, against: bool) -> Report:
+def backtest(paths: list[Path], labels: Mapping[str, Label] | None, against: bool) -> BacktestReport:
     """Every file through our checks, and through others' rules where that is asked for."""
-    report, checks = Report(), judging(discover.checks(Gate.HEALTH))
+    report, checks = BacktestReport(), judging(discover.checks(Gate.HEALTH))
     names = [OURS, *(RULES if against else ())] if labels is not None else []
     report.scores = {name: Score() for name in names}
     for number, path in enumerate(paths):
@@ -51,7 +51,7 @@ def backtest(paths: list[Path], labels: Mapping[str, Label] | None, against: boo
         judged = names_of(columns_of(path))
         if judged is None:
             report.unjudged.append(f"{path} has no column that a rule knows, such as loss or grad_norm")
-        run = Backtest(checks, judged or Names(loss=()))
+        run = CurveBacktest(checks, judged or Names(loss=()))
         alerts = run.run(_noting(rows_of(path), steps if label else None))
         report.files.append((str(path), run.rows, alerts))
         if label is not None:

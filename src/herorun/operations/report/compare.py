@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from herorun.core.canonical_json import plain
-from herorun.core.compare.gate import Gate, parse_gate
+from herorun.core.compare.gate import ComparisonGate, parse_gate
 from herorun.core.compare.join import Pairing
 from herorun.core.compare.operand import Side
-from herorun.core.compare.verdict import Answer, Comparison, compare
+from herorun.core.compare.verdict import ComparisonAnswer, RunComparison, compare
 from herorun.core.config.diff import diff_launches
 from herorun.core.contract import KeyClass
 from herorun.core.detectors import Names
@@ -17,7 +17,7 @@ from herorun.core.errors import CouldNotLook, HerorunError, WrongUse
 from herorun.core.event import Launching
 from herorun.core.finding import count
 from herorun.core.plan import moved
-from herorun.operations.metrics.series import Curves, Held, curves_of
+from herorun.operations.metrics.series import Curves, RowSeries, curves_of
 from herorun.operations.report.backtest import columns_of, rows_of
 from herorun.runs import Run, watched_run
 from herorun.sources.metrics import names_of
@@ -41,12 +41,12 @@ class Compared:
     a: Side
     b: Side
     kind: str  # repeat, resume, change or curves
-    told: Comparison
+    told: RunComparison
     differs: tuple[str, ...] = ()
 
     @property
     def code(self) -> int:
-        return {Answer.NO_GO: 1, Answer.UNKNOWN: 3}.get(self.told.answer, 0)
+        return {ComparisonAnswer.NO_GO: 1, ComparisonAnswer.UNKNOWN: 3}.get(self.told.answer, 0)
 
     def as_json(self) -> dict[str, Any]:
         shape: dict[str, Any] = plain(self.told)
@@ -82,10 +82,10 @@ KINDS = {
     "curves": "two curves",
 }
 ANSWERS = {
-    Answer.GO: "go: every gate holds",
-    Answer.NO_GO: "no-go",
-    Answer.UNJUDGED: "no gate was set, so nothing is judged: give one with --gate, or in [compare] gates",
-    Answer.UNKNOWN: "not comparable",
+    ComparisonAnswer.GO: "go: every gate holds",
+    ComparisonAnswer.NO_GO: "no-go",
+    ComparisonAnswer.UNJUDGED: "no gate was set, so nothing is judged: give one with --gate, or in [compare] gates",
+    ComparisonAnswer.UNKNOWN: "not comparable",
 }
 
 
@@ -146,7 +146,7 @@ def _subject(word: str, start: Path) -> Subject:
 
 
 def _of_file(path: Path, word: str) -> Side:
-    held = Held()
+    held = RowSeries()
     try:
         names = Names() if "loss" in columns_of(path) else Names(loss=())
         for row in rows_of(path):
@@ -175,7 +175,7 @@ def _of_instance(run: Run, name: str) -> Subject:
     after = memory.instances[number + 1].intended if number + 1 < len(memory.instances) else None
     attempts = sorted({p.attempt for metric in curves.names for p in curves.points(metric)})
     by_order = attempts[number] if len(attempts) == len(memory.instances) else None
-    own, name_too = Held(), name
+    own, name_too = RowSeries(), name
     for metric in curves.names:
         for point in curves.points(metric):
             if point.at is None and by_order is None:
@@ -235,7 +235,7 @@ def _shifted(side: Side, a: Subject, b: Subject) -> Side:
     return replace(side, values=values, attempts=spans)
 
 
-def _gates_of(b: Subject) -> list[Gate]:
+def _gates_of(b: Subject) -> list[ComparisonGate]:
     """Those of the change's own contract, as it is committed: what is only on disk was not set before."""
     if b.run is None:
         return []
@@ -283,7 +283,7 @@ def _metric(told: Pairing, noise: bool) -> list[str]:
     return lines
 
 
-def _gate(gate: str, answer: Answer, measured: float | None, why: str) -> str:
+def _gate(gate: str, answer: ComparisonAnswer, measured: float | None, why: str) -> str:
     unit = "%" if gate.endswith("%") else ""
     value = f": {measured:+.6g}{unit}" if measured is not None else ""
     return f"  gate {gate}{value}: {answer}{f', {why}' if why else ''}"

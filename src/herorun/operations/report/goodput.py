@@ -8,9 +8,9 @@ from herorun.core.durations import say_span
 from herorun.core.errors import CouldNotLook, HerorunError, in_words
 from herorun.core.finding import count
 from herorun.core.goodput.latencies import Delay
-from herorun.core.goodput.states import State
+from herorun.core.goodput.states import WallTimeState
 from herorun.core.goodput.timeline import Beat
-from herorun.core.goodput.totals import Goodput, Range, goodput
+from herorun.core.goodput.totals import GoodputTotals, Range, goodput
 from herorun.operations.metrics.series import beats_of, curves_of
 from herorun.runs import Run
 
@@ -18,7 +18,7 @@ from herorun.runs import Run
 @dataclass(frozen=True)
 class Account:
     run: Run
-    told: Goodput
+    told: GoodputTotals
     blind: bool = False  # the rows could not be read
 
     @property
@@ -54,7 +54,7 @@ def account(run: Run) -> Account:
     return Account(run, goodput(events, beats, run.contract.budget.rate, notes), blind)
 
 
-def _page(told: Goodput) -> list[str]:
+def _page(told: GoodputTotals) -> list[str]:
     if told.since is None or told.until is None:
         return ["nothing was launched yet"]
     lines = [
@@ -62,7 +62,7 @@ def _page(told: Goodput) -> list[str]:
         f"{count(told.instances, 'instance')}, {count(told.reached, 'step')}",
         f"effective training time: {_percent(told.effective)}",
     ]
-    for state in State:
+    for state in WallTimeState:
         if told.states[state]:
             hours = (told.hours or {}).get(state)
             cost = f"  {hours:,.1f} accelerator-hours" if hours else ""

@@ -7,12 +7,12 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from herorun.core.finding import count, few
-from herorun.core.goodput.states import State
+from herorun.core.goodput.states import WallTimeState
 from herorun.core.render import MARK
-from herorun.core.report.downsample import Strand, Stretch, longest, table
+from herorun.core.report.downsample import NonFiniteSpan, Strand, longest, table
 from herorun.core.report.text import readable_tree
-from herorun.operations.metrics.charts import MOST_STRETCHES, Chart, Series
-from herorun.operations.report.report import Report
+from herorun.operations.metrics.charts import MOST_STRETCHES, ChartDrawing, Series
+from herorun.operations.report.report import RunReport
 from herorun.runs import template
 
 MOST_LOGBOOK = 400_000  # characters, the newest
@@ -25,7 +25,7 @@ KINDS = (
 )
 
 
-def page_of(report: Report) -> str:
+def page_of(report: RunReport) -> str:
     """The whole page. Its policy names each script and the style by digest: nothing else runs or is fetched."""
     from jinja2 import Environment, StrictUndefined
 
@@ -103,14 +103,14 @@ def _cards(told: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
 def _shares(goodput: dict[str, Any]) -> Iterator[tuple[str, str, str, str]]:
     """State, where its part of the bar begins, how wide it is, in percent, and in words."""
     at, wall = 0.0, goodput["wall"]
-    for state in State:
+    for state in WallTimeState:
         share = 100 * goodput["states"][state] / wall if wall else 0.0
         if share:
             yield state.value, f"{at:.3f}", f"{share:.3f}", f"{state} {share:.1f}%"
         at += share
 
 
-def _chart(chart: Chart) -> dict[str, Any]:
+def _chart(chart: ChartDrawing) -> dict[str, Any]:
     rows = [
         (_name(one, strand), row) for one in chart.series for strand in one.strands for row in table(strand)
     ]
@@ -126,7 +126,7 @@ def _chart(chart: Chart) -> dict[str, Any]:
     return {**shown, "series": chart.series, "rows": [(readable_tree(name), row) for name, row in rows]}
 
 
-def _lost(chart: Chart) -> str:
+def _lost(chart: ChartDrawing) -> str:
     """`, 494 values are not finite (loss: steps 121 to 614)`; empty where all are."""
     rows = sum(each.rows for one in chart.series for each in one.not_finite)
     places = [f"{one.metric}: {_steps(each)}" for one in chart.series for each in one.not_finite]
@@ -135,7 +135,7 @@ def _lost(chart: Chart) -> str:
     return f", {count(rows, 'value')} {'is' if rows == 1 else 'are'} not finite ({few(places)})"
 
 
-def _steps(stretch: Stretch) -> str:
+def _steps(stretch: NonFiniteSpan) -> str:
     return (
         f"step {stretch.first:,}"
         if stretch.first == stretch.last
@@ -147,7 +147,7 @@ def _name(one: Series, strand: Strand) -> str:
     return f"{one.metric} (done again later)" if strand.lane else one.metric
 
 
-def _data(report: Report) -> str:
+def _data(report: RunReport) -> str:
     """What the script draws, harmless inside of a page."""
     charts = [
         {

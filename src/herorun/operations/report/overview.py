@@ -17,13 +17,13 @@ from herorun.core.check import Gate
 from herorun.core.decode import decode
 from herorun.core.errors import CouldNotLook, HerorunError, in_words
 from herorun.core.evidence import Checkpoints, Evidence, FinalStep, Job, Metrics, Now, Unavailable
-from herorun.core.health.training import Awaited
+from herorun.core.health.training import AwaitedEvidence
 from herorun.core.journal import Memory
 from herorun.core.lineage import given_up
 from herorun.core.ports import Scheduler
 from herorun.core.redaction.scrub import scrub
 from herorun.core.run_health import BY_STATE, RunHealth
-from herorun.core.run_summary import Glance, OpenAlert, Pace, pace_of, sparkline
+from herorun.core.run_summary import OpenAlert, Pace, RunSummary, pace_of, sparkline
 from herorun.gather import gather
 from herorun.operations.babysit.batch import each
 from herorun.operations.health.rules import evidence_file
@@ -41,13 +41,13 @@ KEPT: Mapping[str, Any] = {"Metrics": Metrics, "FinalStep": FinalStep, "Checkpoi
 LONGEST = 64 << 20  # bytes of an evidence file that are looked through for its last line
 
 
-def glance_at(name: str, start: Path, looks: SharedPolls | None = None) -> Glance:
+def glance_at(name: str, start: Path, looks: SharedPolls | None = None) -> RunSummary:
     """One run as its babysitter saw it last, unless its job says something else by now."""
     run = open_run(name, start)
     memory = run.record.memory()
     told = memory.last_decided
     if told is None or not memory.instances:
-        bare = Glance(run.slug, stage_of(run))
+        bare = RunSummary(run.slug, stage_of(run))
         return at_the_end(run, memory, bare) if memory.sealed else bare
     stale = (now() - told.at) > 2 * run.contract.babysit.cadence and told.run not in ("finished", "down")
     standing = ("finished", "fresh") if memory.sealed else (told.run, "stale" if stale else told.monitor)
@@ -94,11 +94,11 @@ def stage_of(run: Run) -> str:
     return "initialised" if memory.initialised else "not initialised"
 
 
-def glances(names: list[str], start: Path, looks: SharedPolls | None = None) -> list[Glance]:
+def glances(names: list[str], start: Path, looks: SharedPolls | None = None) -> list[RunSummary]:
     """Each of them; one that cannot be read says why. `looks` are those of a process that looks again and again."""
     shared = (looks or SharedPolls()).expect(names, start)
     return [
-        answer.value or Glance(answer.slug, "unknown", error=answer.error, monitor="stale")
+        answer.value or RunSummary(answer.slug, "unknown", error=answer.error, monitor="stale")
         for answer in each(names, lambda name: glance_at(name, start, shared))
     ]
 
@@ -110,8 +110,8 @@ def glance_of(
     standing: tuple[str, str],
     seen: datetime,
     alerts: Iterable[Alert],
-    awaited: tuple[Awaited, ...] = (),
-) -> Glance:
+    awaited: tuple[AwaitedEvidence, ...] = (),
+) -> RunSummary:
     """From the evidence of any look, how the run and its monitor stood then, and the rows that are kept."""
     health, monitor = standing
     metrics, final = evidence.get(Metrics), evidence.get(FinalStep)
@@ -121,7 +121,7 @@ def glance_of(
     last = metrics.last or {} if isinstance(metrics, Metrics) else {}
     named = next((name for name in names_of(run.contract).loss if name in last), "")
     over = bool(memory.sealed) or health == RunHealth.FINISHED
-    return Glance(
+    return RunSummary(
         slug=run.slug,
         stage=stage_of(run),
         run=health,

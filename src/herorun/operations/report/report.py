@@ -7,7 +7,7 @@ from math import isnan
 from typing import Any
 
 from herorun import __version__, discover
-from herorun.core.alert import State
+from herorun.core.alert import AlertState
 from herorun.core.canonical_json import plain, timestamp
 from herorun.core.check import Gate
 from herorun.core.config.diff import diff_launches
@@ -22,12 +22,21 @@ from herorun.core.journal import Memory
 from herorun.core.notifications import progress
 from herorun.core.plan import moved
 from herorun.core.render import turn_of
-from herorun.core.report.annotations import Incident, Kind, Mark, alerts, incidents, launches, restarts, seals
+from herorun.core.report.annotations import (
+    AlertIncident,
+    Kind,
+    StepMark,
+    alerts,
+    incidents,
+    launches,
+    restarts,
+    seals,
+)
 from herorun.core.report.eta import Eta, eta
 from herorun.core.report.text import readable, readable_tree
 from herorun.gather import gather
 from herorun.operations.health.evaluate import READ_DEADLINE
-from herorun.operations.metrics.charts import Chart, begun_of, charts_of
+from herorun.operations.metrics.charts import ChartDrawing, begun_of, charts_of
 from herorun.operations.metrics.series import beats_of, curves_of, names_for
 from herorun.operations.report.compare import TRAINS
 from herorun.operations.report.goodput import Account
@@ -48,11 +57,11 @@ LEVELS = {
 
 
 @dataclass(frozen=True)
-class Report:
+class RunReport:
     """`told` is the JSON document; the rest is what the page shows beside it."""
 
     told: dict[str, Any]
-    charts: tuple[Chart, ...]
+    charts: tuple[ChartDrawing, ...]
     account: tuple[str, ...]  # the goodput for people, line by line
     logbook: str
     blind: bool = False  # there are rows, and they could not be read
@@ -66,14 +75,14 @@ class Report:
 class _Rows:
     """What the tracker's rows give."""
 
-    charts: tuple[Chart, ...] = ()
+    charts: tuple[ChartDrawing, ...] = ()
     beats: tuple[Beat, ...] = ()
-    restarts: tuple[Mark, ...] = ()
+    restarts: tuple[StepMark, ...] = ()
     notes: tuple[str, ...] = ()
     blind: bool = False
 
 
-def report_of(run: Run, drift: str = "") -> Report:
+def report_of(run: Run, drift: str = "") -> RunReport:
     """Look once, and put it together. What cannot be read is said on the page, and the rest of it stands."""
     at, memory = now(), run.record.memory()
     standing, evidence, glance = standing_of(run, drift)
@@ -115,7 +124,7 @@ def report_of(run: Run, drift: str = "") -> Report:
         "notes": [*rows.notes, *standing["doubts"]],
     }
     lines = tuple(readable(line) for line in account.lines())
-    return Report(readable_tree(told), rows.charts, lines, _logbook(run), rows.blind)
+    return RunReport(readable_tree(told), rows.charts, lines, _logbook(run), rows.blind)
 
 
 def _look(run: Run, memory: Memory) -> Evidence:
@@ -220,28 +229,28 @@ def _marks(
     evidence: Evidence,
     events: Sequence[Event],
     rows: _Rows,
-    found: Sequence[Incident],
+    found: Sequence[AlertIncident],
     final: int | None,
     step: int | None,
-) -> list[Mark]:
-    phases = [Mark(Kind.PHASE, phase.step, phase.name, phase.kind) for phase in run.contract.phase]
+) -> list[StepMark]:
+    phases = [StepMark(Kind.PHASE, phase.step, phase.name, phase.kind) for phase in run.contract.phase]
     told = [
         launches(events)[-MOST_MARKS:],
         list(rows.restarts)[-MOST_MARKS:],
         _checkpoints(evidence)[-MOST_MARKS:],
         alerts(found)[-MOST_MARKS:],
         phases,
-        [Mark(Kind.FINAL, final, "final step")] if final is not None else [],
+        [StepMark(Kind.FINAL, final, "final step")] if final is not None else [],
         seals(events, step or 0),
     ]
     return sorted((mark for some in told for mark in some), key=lambda mark: (mark.step, mark.kind))
 
 
-def _checkpoints(evidence: Evidence) -> list[Mark]:
+def _checkpoints(evidence: Evidence) -> list[StepMark]:
     found = evidence.get(Checkpoints)
     listed = found.candidates if isinstance(found, Checkpoints) else ()
     return [
-        Mark(Kind.CHECKPOINT, one.step, f"checkpoint {one.step}", _state(one), one.modified)
+        StepMark(Kind.CHECKPOINT, one.step, f"checkpoint {one.step}", _state(one), one.modified)
         for one in sorted(listed, key=lambda one: one.step)
         if not one.alike
     ]
@@ -260,7 +269,7 @@ def _newest(evidence: Evidence) -> dict[str, Any] | None:
     return {"step": newest.step, "path": newest.path, "at": plain(newest.modified)} if newest else None
 
 
-def _chart_json(chart: Chart) -> dict[str, Any]:
+def _chart_json(chart: ChartDrawing) -> dict[str, Any]:
     return {
         "title": chart.title,
         "metrics": [one.metric for one in chart.series],
@@ -271,13 +280,13 @@ def _chart_json(chart: Chart) -> dict[str, Any]:
     }
 
 
-def _state_of(one: Incident) -> str:
+def _state_of(one: AlertIncident) -> str:
     if one.superseded:
         return "superseded"
-    return State.RESOLVED.value if one.resolved else one.alert.state.value
+    return AlertState.RESOLVED.value if one.resolved else one.alert.state.value
 
 
-def _alert_json(one: Incident, acked: Container[str]) -> dict[str, Any]:
+def _alert_json(one: AlertIncident, acked: Container[str]) -> dict[str, Any]:
     alert, over, happened = one.alert, one.resolved, one.steps
     severities = {check.name: check.severity.value for check in discover.checks(Gate.HEALTH)}
     return {
@@ -342,4 +351,4 @@ def _logbook(run: Run) -> str:
     return readable(run.record.logbook()) if run.record.tip else ""
 
 
-__all__ = ("Chart", "Report", "report_of")
+__all__ = ("ChartDrawing", "RunReport", "report_of")

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from herorun import discover
-from herorun.core.alert import Alert, State
+from herorun.core.alert import Alert, AlertState
 from herorun.core.canonical_json import timestamp
 from herorun.core.check import Check, Gate
 from herorun.core.durations import say_span
@@ -17,12 +17,12 @@ from herorun.core.journal_decision import decided
 from herorun.core.notifications import progress_of
 from herorun.core.policy import trouble_began
 from herorun.core.redaction.scrub import scrub, scrub_tree
-from herorun.core.run_summary import Glance
+from herorun.core.run_summary import RunSummary
 from herorun.core.tick import RECEIPT, RunHealth, Tick, critical_topics, exit_code
-from herorun.core.watchdog import Watched as Silence
+from herorun.core.watchdog import WatchState as Silence
 from herorun.core.watchdog import watchdog
 from herorun.gate import findings_json
-from herorun.operations.babysit.batch import Answer, each
+from herorun.operations.babysit.batch import BatchResult, each
 from herorun.operations.babysit.tick import TickOutcome
 from herorun.operations.babysit.tick_json import (
     alert_json,
@@ -48,7 +48,7 @@ DRIFT, STANDS = "contract-drift: ", "; the admitted contract stands"  # as `oper
 
 def all_looked_at(
     names: Sequence[str], start: Path, whole: bool = True
-) -> list[Answer[tuple[dict[str, Any], Glance]]]:
+) -> list[BatchResult[tuple[dict[str, Any], RunSummary]]]:
     """The standing of every run, and its glance as it is drawn; without `whole` the findings are left out.
 
     Each run is opened once. What it will ask of its scheduler is taken down before the first look, which then answers
@@ -64,17 +64,17 @@ def all_looked_at(
     asked = list(each(names, opened, "opening runs"))
     runs = {answer.slug: answer.value for answer in asked if answer.value}
 
-    def look(slug: str) -> tuple[dict[str, Any], Glance]:
+    def look(slug: str) -> tuple[dict[str, Any], RunSummary]:
         told, _, glance = standing_of(*runs.pop(slug), looks, whole)
         return told, glance
 
-    unopened = [Answer[Any](a.slug, None, a.error, a.code) for a in asked if not a.value]
+    unopened = [BatchResult[Any](a.slug, None, a.error, a.code) for a in asked if not a.value]
     return [*each(list(runs), look), *unopened]
 
 
 def standing_of(
     run: Run, drift: str, looks: SharedPolls | None = None, whole: bool = True
-) -> tuple[dict[str, Any], Evidence, Glance]:
+) -> tuple[dict[str, Any], Evidence, RunSummary]:
     """The shape of `babysit --once --json` with the record's facts and a glance beside it; what was seen; the glance.
 
     Nothing is looked at before the launch and after the seal.
@@ -129,13 +129,13 @@ def _silence(run: Run, memory: Memory, evidence: Evidence, checks: Mapping[str, 
     if found.monitor is not Silence.STALE or found.due is None:
         return []
     message = f"nobody watches: {found.why}; `herorun babysit {run.slug}`"
-    return [Alert("stale-monitor", "nobody", found.due, now(), State.FIRING, message)]
+    return [Alert("stale-monitor", "nobody", found.due, now(), AlertState.FIRING, message)]
 
 
-def _at_rest(run: Run, memory: Memory, facts: dict[str, Any]) -> tuple[dict[str, Any], Evidence, Glance]:
+def _at_rest(run: Run, memory: Memory, facts: dict[str, Any]) -> tuple[dict[str, Any], Evidence, RunSummary]:
     """Before the launch, after the seal, and where nothing that the contract names may be used."""
     monitor = "stale" if run.shut else "fresh"
-    glance = Glance(run.slug, stage_of(run), monitor=monitor)
+    glance = RunSummary(run.slug, stage_of(run), monitor=monitor)
     if memory.sealed:
         glance = at_the_end(run, memory, glance)
     quiet = {"run": glance.run, "monitor": monitor, "progress": progress_at_seal(memory, glance)}

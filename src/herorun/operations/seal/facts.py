@@ -7,7 +7,7 @@ from typing import Any
 from herorun.core.evidence import FinalStep
 from herorun.core.journal import Memory
 from herorun.core.notifications import progress
-from herorun.core.run_summary import Glance
+from herorun.core.run_summary import RunSummary
 from herorun.core.seal.parse import parse_statement
 from herorun.core.seal.statement import facts_of
 from herorun.operations.metrics.series import names_for
@@ -32,7 +32,7 @@ def facts_at_seal(run: Run, memory: Memory) -> Mapping[str, Any]:
     return _stated[named]
 
 
-def at_the_end(run: Run, memory: Memory, glance: Glance) -> Glance:
+def at_the_end(run: Run, memory: Memory, glance: RunSummary) -> RunSummary:
     """The glance at a sealed run: how far it came, how far it was to go, and its last loss."""
     facts = facts_at_seal(run, memory)
     planned = final_step(memory)
@@ -48,7 +48,7 @@ def at_the_end(run: Run, memory: Memory, glance: Glance) -> Glance:
     )
 
 
-def progress_at_seal(memory: Memory, glance: Glance) -> str:
+def progress_at_seal(memory: Memory, glance: RunSummary) -> str:
     """`~900/900`; where the seal tells no step, what was seen last."""
     if glance.step is None and memory.last_decided:
         return memory.last_decided.progress

@@ -1,6 +1,6 @@
 """One fresh look at a run's health for the seal gate: what a turn of the babysitter would find, without acting."""
 
-from herorun.core.alert import Alert, State, muted_topics
+from herorun.core.alert import Alert, AlertState, muted_topics
 from herorun.core.check import Check, Severity, Topic
 from herorun.core.evidence import Evidence, Judged
 from herorun.core.finding import Outcome, failed
@@ -37,7 +37,7 @@ def _ended(run: Run, seen: Tick, memory: Memory, checks: dict[str, Check]) -> li
 
 
 def _ended_words(alert: Alert, slug: str) -> str:
-    return f"{alert.message}; {State.ENDED}: acknowledge it (`herorun ack {slug} '{_name(alert)}'`)"
+    return f"{alert.message}; {AlertState.ENDED}: acknowledge it (`herorun ack {slug} '{_name(alert)}'`)"
 
 
 def _alerts(seen: Tick, checks: dict[str, Check], known: set[str]) -> tuple[tuple[str, str], ...]:
@@ -48,7 +48,7 @@ def _alerts(seen: Tick, checks: dict[str, Check], known: set[str]) -> tuple[tupl
 
 def _counts(alert: Alert, seen: Tick, checks: dict[str, Check]) -> bool:
     """Firing above INFO; or critical and failing now: at the end of a run nothing is held any longer."""
-    if alert.state is State.RESOLVED or checks[alert.check].severity is Severity.INFO:
+    if alert.state is AlertState.RESOLVED or checks[alert.check].severity is Severity.INFO:
         return False
     return alert.firing or (
         _fails_now(alert, seen, checks) and checks[alert.check].topic is not Topic.MONITOR
@@ -57,7 +57,7 @@ def _counts(alert: Alert, seen: Tick, checks: dict[str, Check]) -> bool:
 
 def _fails_now(alert: Alert, seen: Tick, checks: dict[str, Check]) -> bool:
     critical = checks[alert.check].severity is Severity.CRITICAL
-    return critical and alert.state is State.PENDING and alert.seen == seen.at
+    return critical and alert.state is AlertState.PENDING and alert.seen == seen.at
 
 
 def _unseen(seen: Tick, evidence: Evidence, checks: dict[str, Check]) -> tuple[tuple[str, str], ...]:

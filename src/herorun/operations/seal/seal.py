@@ -44,7 +44,7 @@ WANTED = (Job, Metrics, Checkpoints, FinalStep, Receipt, MilestoneCheckpoint)
 
 
 @dataclass(frozen=True)
-class Seal:
+class SealOutcome:
     """How sealing ended. `tag` is None where the gate was not clear; `report` is None where it was sealed before."""
 
     report: GateReport | None
@@ -69,7 +69,7 @@ class Seal:
         }
 
 
-def seal(run: Run, sealing: Sealing = FINAL) -> Seal:
+def seal(run: Run, sealing: Sealing = FINAL) -> SealOutcome:
     """Ask the seal gate; then state, tag, push, tell and record. A seal that ends the run stops what watches it."""
     run.prepare()
     try:
@@ -82,7 +82,7 @@ def seal(run: Run, sealing: Sealing = FINAL) -> Seal:
     return done
 
 
-def _sealed_alone(run: Run, sealing: Sealing) -> Seal:
+def _sealed_alone(run: Run, sealing: Sealing) -> SealOutcome:
     with locked(run.lock("act")):
         run.record.fetch()
         run.record.must_understand()
@@ -90,7 +90,7 @@ def _sealed_alone(run: Run, sealing: Sealing) -> Seal:
         return _sealed(run, sealing)
 
 
-def _sealed(run: Run, sealing: Sealing) -> Seal:
+def _sealed(run: Run, sealing: Sealing) -> SealOutcome:
     memory = run.record.memory()
     if before := _before(run, memory, sealing):
         return _again(run, before)
@@ -102,7 +102,7 @@ def _sealed(run: Run, sealing: Sealing) -> Seal:
     if statement is None:
         report = run_seal_gate(run, sealing, WANTED, look(run))
         if report.verdict is not GateVerdict.CLEAR:
-            return Seal(report, None, None, None, _unpushed(run, pushed))
+            return SealOutcome(report, None, None, None, _unpushed(run, pushed))
         statement, manifest = _stated(run, memory, sealing, report)
     return _tag(run, report, tag, statement, manifest)
 
@@ -142,7 +142,7 @@ def _must_be_another(run: Run, slug: str) -> None:
 
 def _tag(
     run: Run, report: GateReport | None, tag: str, statement: dict[str, Any], manifest: Manifest | None
-) -> Seal:
+) -> SealOutcome:
     memory, key = run.record.memory(), f"tag/{tag}"
     facts = facts_of(statement)
     commit = str(facts["commit"])
@@ -172,7 +172,7 @@ def _tag(
     warnings += [f"noted too late for the tag, only the logbook has it: {caveat}" for caveat in late]
     warnings += [*unsigned, *_tell(run, told)]
     run.record.push()
-    return Seal(report, tag, commit, statement, tuple(warnings))
+    return SealOutcome(report, tag, commit, statement, tuple(warnings))
 
 
 def _tell(run: Run, sealed: Sealed) -> list[str]:
@@ -202,7 +202,7 @@ def _must_push(run: Run, key: str) -> None:
         raise CouldNotLook(f"Nothing was tagged: the record could not be pushed: {pushed.why}")
 
 
-def _again(run: Run, sealed: Sealed) -> Seal:
+def _again(run: Run, sealed: Sealed) -> SealOutcome:
     """Sealed before: whatever of it did not reach the world yet goes out now."""
     oid = tag_here(run, sealed.tag)
     warnings = []
@@ -217,4 +217,4 @@ def _again(run: Run, sealed: Sealed) -> Seal:
     pushed = run.record.push()
     if not pushed:
         warnings.append(f"the record is not pushed: {pushed.why}")
-    return Seal(None, sealed.tag, sealed.commit, None, tuple(warnings))
+    return SealOutcome(None, sealed.tag, sealed.commit, None, tuple(warnings))

@@ -26,7 +26,7 @@ from herorun.core.redaction.scrub import scrub_tree
 from herorun.core.seal.caveats import caveats
 from herorun.core.seal.kinds import SealKind
 from herorun.core.seal.manifest import Manifest
-from herorun.core.seal.statement import Found, facts_of, statement
+from herorun.core.seal.statement import SealFacts, facts_of, statement
 from herorun.gate import GateReport
 from herorun.operations.checkpoints.content import sealed_content
 from herorun.runs import Run
@@ -65,7 +65,7 @@ def make_statement(
         "receipts": receipts(run),
         "record": run.record.tip,
     }
-    found = Found(
+    found = SealFacts(
         facts,
         plan,
         commit,

@@ -4,7 +4,7 @@ from herorun.core.errors import WrongUse
 from herorun.core.redaction.scrub import scrub
 from herorun.core.seal.parse import OtherForm, statement_in
 from herorun.core.seal.render import split_tag
-from herorun.core.seal.verification import Proof
+from herorun.core.seal.verification import SealProof
 from herorun.operations.seal.verify_checkpoint import ask_checkpoint
 from herorun.operations.seal.verify_record import ask_record, kept_manifest, record_of
 from herorun.operations.seal.verify_tag import SealedTag, ask_commit, ask_remote, ask_signature, ask_words
@@ -28,13 +28,13 @@ def _instead(repository: Repository, name: str) -> str:
     return "`git fetch --tags`, or correct the name"
 
 
-def verify_seal(repository: Repository, name: str, offline: bool = False) -> Proof:
+def verify_seal(repository: Repository, name: str, offline: bool = False) -> SealProof:
     """`WrongUse` where there is no such tag in this clone. Whatever is in the tag, the answer is a proof."""
     tag = name.removeprefix("refs/tags/")
     text = tag_text(repository, tag)
     if text is None:
         raise WrongUse(f"There is no annotated tag {tag} in this clone: {_instead(repository, tag)}.")
-    proof = Proof(tag)
+    proof = SealProof(tag)
     try:
         statement = statement_in(text)
     except OtherForm as why:
@@ -47,7 +47,7 @@ def verify_seal(repository: Repository, name: str, offline: bool = False) -> Pro
     return proof
 
 
-def _ask(seal: SealedTag, proof: Proof, offline: bool) -> None:
+def _ask(seal: SealedTag, proof: SealProof, offline: bool) -> None:
     ask_words(seal, proof)
     proof.ask("the signature", lambda: ask_signature(seal, proof))
     proof.ask("the commit", lambda: ask_commit(seal, proof))

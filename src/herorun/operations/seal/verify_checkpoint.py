@@ -3,14 +3,14 @@
 from herorun import discover
 from herorun.core.finding import count as count_of
 from herorun.core.ports import Place, Store
-from herorun.core.seal.manifest import Comparison, Manifest, compare
-from herorun.core.seal.verification import Proof
+from herorun.core.seal.manifest import Manifest, ManifestComparison, compare
+from herorun.core.seal.verification import SealProof
 from herorun.operations.checkpoints.manifest import read_contents, read_manifest
 from herorun.operations.seal.verify_tag import SealedTag, contract_of
 from herorun.store_router import RoutedStore
 
 
-def ask_checkpoint(seal: SealedTag, then: Manifest, proof: Proof) -> None:
+def ask_checkpoint(seal: SealedTag, then: Manifest, proof: SealProof) -> None:
     """Against the manifest that the record keeps. What this machine cannot reach is no fault."""
     try:
         now = _as_it_is(_store(seal), then)
@@ -31,7 +31,7 @@ def _as_it_is(store: Store, then: Manifest) -> Manifest:
     return listed if len(then.by_size_alone) == len(then.files) else read_contents(store, listed)
 
 
-def _tell(then: Manifest, found: Comparison, proof: Proof) -> None:
+def _tell(then: Manifest, found: ManifestComparison, proof: SealProof) -> None:
     proof.faults += [f"the checkpoint: {change}" for change in found.changed]
     if found.unproven:
         several, some = len(found.unproven) > 1, ", ".join(found.unproven[:3])

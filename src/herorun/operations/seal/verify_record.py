@@ -7,7 +7,7 @@ from herorun.core.errors import HerorunError
 from herorun.core.event import Sealed
 from herorun.core.finding import count
 from herorun.core.seal.manifest import Manifest, manifest_from
-from herorun.core.seal.verification import Proof
+from herorun.core.seal.verification import SealProof
 from herorun.core.untrusted_json import read_strict_json
 from herorun.core.verify import judge
 from herorun.operations.record.history import read_history
@@ -36,7 +36,7 @@ def _tip(seal: SealedTag, record: Record) -> str | None:
     return next((tip for name in there if (tip := seal.repository.resolve(name))), None)
 
 
-def ask_record(seal: SealedTag, record: Record, proof: Proof) -> None:
+def ask_record(seal: SealedTag, record: Record, proof: SealProof) -> None:
     facts, told = seal.facts, str(seal.facts["record"])
     tip = _tip(seal, record)
     if tip is None or not seal.repository.has(told):
@@ -69,7 +69,7 @@ def _read(data: bytes) -> Any:
         return None
 
 
-def kept_manifest(seal: SealedTag, record: Record, proof: Proof) -> Manifest | None:
+def kept_manifest(seal: SealedTag, record: Record, proof: SealProof) -> Manifest | None:
     """The checkpoint's, as the record keeps it: it must have the digest that the statement names."""
     told = seal.facts["manifest"]
     if told is None:

@@ -7,7 +7,7 @@ from herorun.core.contract import Contract, parse_contract
 from herorun.core.redaction.scrub import scrub
 from herorun.core.seal.render import tag_message
 from herorun.core.seal.statement import checkpoint_of, commit_of, facts_of
-from herorun.core.seal.verification import Proof
+from herorun.core.seal.verification import SealProof
 from herorun.system.git import Repository
 from herorun.system.git.signing import signature_of
 
@@ -35,7 +35,7 @@ def contract_of(seal: SealedTag) -> Contract | None:
     return None if data is None else parse_contract(data.decode("utf-8", "replace"), path)
 
 
-def ask_words(seal: SealedTag, proof: Proof) -> None:
+def ask_words(seal: SealedTag, proof: SealProof) -> None:
     facts, statement = seal.facts, seal.statement
     subject, stated = checkpoint_of(statement), (facts["manifest"] or {}).get("digest")
     found = [
@@ -60,7 +60,7 @@ def ask_words(seal: SealedTag, proof: Proof) -> None:
     proof.faults += [f"the tag: {why}" for _, holds, why in found if not holds]
 
 
-def ask_signature(seal: SealedTag, proof: Proof) -> None:
+def ask_signature(seal: SealedTag, proof: SealProof) -> None:
     if not seal.signature:
         proof.notes.append("the tag is not signed: who made it is not proven")
         return
@@ -73,7 +73,7 @@ def ask_signature(seal: SealedTag, proof: Proof) -> None:
         proof.faults.append(f"the signature does not fit the tag: {scrub(found.words)}")
 
 
-def ask_commit(seal: SealedTag, proof: Proof) -> None:
+def ask_commit(seal: SealedTag, proof: SealProof) -> None:
     edits = seal.facts["edits"]
     for what, commit in {
         "the commit": seal.facts["commit"],
@@ -85,7 +85,7 @@ def ask_commit(seal: SealedTag, proof: Proof) -> None:
             proof.unproven.append(f"{what} {commit[:9]} is not in this clone: fetch it")
 
 
-def ask_remote(seal: SealedTag, proof: Proof) -> None:
+def ask_remote(seal: SealedTag, proof: SealProof) -> None:
     if "origin" not in seal.repository.remotes():
         proof.unproven.append("the remote: this clone has none called origin")
         return

@@ -15,7 +15,7 @@ from herorun.core.ports import Absent, ById, Origin, Place, Search, Unknown
 from herorun.core.untrusted_json import read_json
 from herorun.schedulers._iris_client import CommandLine
 from herorun.schedulers._iris_parse import (
-    Listing,
+    IrisListing,
     detail_words,
     stop_words,
 )
@@ -64,7 +64,7 @@ class IrisById:
         except (CouldNotLook, OSError) as error:
             return Unknown(in_words(error))
 
-    def _list(self, job: str) -> Listing:
+    def _list(self, job: str) -> IrisListing:
         user, name = job.strip("/").split("/", 1)
         return self._iris.list(user, name, whole=True)
 

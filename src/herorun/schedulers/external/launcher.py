@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 from pydantic import ConfigDict, Field
 
-from herorun.core.adhoc_jobs.launcher_log import Output, read_output
+from herorun.core.adhoc_jobs.launcher_log import LauncherOutput, read_output
 from herorun.core.errors import CouldNotLook, in_words
 from herorun.core.evidence import Job, JobState
 from herorun.core.ports import Absent, ById, Found, Place, Search, Unknown
@@ -52,7 +52,7 @@ class LauncherById:
             return Found(replace(found, state=JobState.FAILED, raw="FAILED", ended=changed))
         return Found(replace(found, state=JobState.BUILDING, raw="STARTED"))
 
-    def _as_slurm(self, job: Job, told: Output) -> Search:
+    def _as_slurm(self, job: Job, told: LauncherOutput) -> Search:
         """Its output names no status yet: Slurm's own word about the newest job that it names."""
         answer = slurm.SlurmById(slurm.Options(**self._options.model_dump())).look(told.slurm[-1])
         if not isinstance(answer, Found):
@@ -86,5 +86,5 @@ class LauncherById:
         return text, datetime.fromtimestamp(int(stamp), UTC)
 
 
-def _why(told: Output) -> str:
+def _why(told: LauncherOutput) -> str:
     return told.failed if told.state in (JobState.FAILED, JobState.UNKNOWN) else ""

@@ -11,7 +11,7 @@ from herorun.core.errors import CouldNotLook, in_words
 from herorun.core.ports import Absent, ById, Found, Origin, Place, Search, Unknown
 from herorun.schedulers._nel_jobs import NelJobs
 from herorun.schedulers._nel_options import Options as NelOptions
-from herorun.schedulers._nel_parse import Entry
+from herorun.schedulers._nel_parse import NelTask
 from herorun.schedulers._nel_state import judge
 from herorun.schedulers._option_types import Absolute
 from herorun.schedulers._road import SshLogin
@@ -50,7 +50,7 @@ class NelById(NelJobs):
         except (CouldNotLook, OSError) as error:
             return Unknown(in_words(error))
 
-    def _of(self, job: str) -> list[Entry]:
+    def _of(self, job: str) -> list[NelTask]:
         return [entry for entry in self._entries() if job in (entry.invocation, entry.id)]
 
     def tail(self, job: str, lines: int) -> str:
@@ -88,7 +88,7 @@ class NelById(NelJobs):
 
     def recent(self, count: int) -> tuple[tuple[str, str], ...]:
         """The invocations of the last day, newest first, as `nel ls runs --since 1d` lists them: id, and what of it."""
-        newest: dict[str, Entry] = {}
+        newest: dict[str, NelTask] = {}
         for entry in sorted(self._entries(), key=lambda each: each.at, reverse=True):
             if now() - entry.at <= DAY:
                 newest.setdefault(entry.invocation, entry)

@@ -10,7 +10,7 @@ from herorun.core.errors import CouldNotLook, WrongUse
 from herorun.core.ports import Absent, ById, Found, Origin, Place, Search, Unknown
 from herorun.schedulers._ray_client import Dashboard
 from herorun.schedulers._ray_log import read_log
-from herorun.schedulers._ray_snapshot import Look
+from herorun.schedulers._ray_snapshot import RaySnapshot
 
 TIMEOUT = 20.0  # seconds of one question
 
@@ -75,5 +75,5 @@ class RayById:
             raise WrongUse(f"There is no job {job} on {self._address}.")
         look.dashboard.ask("POST", f"/api/jobs/{quote(job, safe='')}/stop")
 
-    def _look(self) -> Look:
-        return Look(Dashboard(self._address, {}, TIMEOUT, None))
+    def _look(self) -> RaySnapshot:
+        return RaySnapshot(Dashboard(self._address, {}, TIMEOUT, None))

@@ -13,7 +13,7 @@ from herorun.core.evidence import Job, JobState
 from herorun.core.ports import Absent, ById, Found, Origin, Place, Search, Unknown
 from herorun.schedulers._road import SshLogin, transport_to
 from herorun.schedulers._slurm_client import Programs, new_parted
-from herorun.schedulers._slurm_parse import Row, log_in, squeue_rows, squeue_words
+from herorun.schedulers._slurm_parse import SlurmRow, log_in, squeue_rows, squeue_words
 from herorun.schedulers._slurm_state import Books, judge
 from herorun.schedulers._slurm_state_names import state_of
 from herorun.schedulers._submission_record import SubmissionRecord
@@ -63,7 +63,7 @@ class SlurmById:
         answer = judge(job, queue, told, Books(told, books.silent, books.none_kept), kept)
         return Found(_with_id(answer, job)) if isinstance(answer, Found) else answer
 
-    def _queue(self, number: str) -> Sequence[Row]:
+    def _queue(self, number: str) -> Sequence[SlurmRow]:
         parted = new_parted()
         answer = self._slurm.ask(squeue_words(parted, ids=[number]))
         if answer.code and b"Invalid job id" in answer.err:
@@ -131,7 +131,7 @@ def _parts(job: str) -> tuple[str, str]:
     return found[1], found[2]
 
 
-def _of(rows: Sequence[Row], number: str, part: str) -> list[Row]:
+def _of(rows: Sequence[SlurmRow], number: str, part: str) -> list[SlurmRow]:
     return [row for row in rows if row.id == number and (not part or row.part == part)]
 
 

@@ -7,12 +7,12 @@ from datetime import datetime
 from typing import Any
 
 from herorun.core.evidence import Candidate
-from herorun.core.ports import Entry, Store
+from herorun.core.ports import FileEntry, Store
 
 _SHARD = re.compile(r"(?P<stem>.+)-(?P<number>[0-9]+)-of-(?P<count>[0-9]+)(?P<end>\.\w+)")
 
 
-def contents(store: Store, path: str) -> Mapping[str, Entry] | None:
+def contents(store: Store, path: str) -> Mapping[str, FileEntry] | None:
     """The entries of a folder by name, folders with a slash; None if it is gone."""
     try:
         return {entry.name: entry for entry in store.entries(path)}
@@ -63,13 +63,13 @@ def missing_shard(names: Iterable[str]) -> str:
     return ""
 
 
-def last_touched(beside: Mapping[str, Entry], candidate: Candidate) -> datetime | None:
+def last_touched(beside: Mapping[str, FileEntry], candidate: Candidate) -> datetime | None:
     """When anything of a save under way changed, where the store tells."""
     times = [entry.modified for entry in beside.values() if entry.modified]
     return max(times, default=candidate.modified)
 
 
-def modified(beside: Mapping[str, Entry], file: str, candidate: Candidate) -> datetime | None:
+def modified(beside: Mapping[str, FileEntry], file: str, candidate: Candidate) -> datetime | None:
     """When the marker changed, where the store tells; else what is known of the folder."""
     entry = beside.get(file)
     return (entry.modified if entry else None) or candidate.modified

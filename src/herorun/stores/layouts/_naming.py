@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from herorun.core.evidence import Candidate
-from herorun.core.ports import Entry, Store
+from herorun.core.ports import FileEntry, Store
 from herorun.stores.layouts._contents import contents, last_touched
 
 _UNFINISHED = re.compile(r"(?<![a-z])te?mp(?![a-z])|partial|incomplete|staging", re.IGNORECASE)
@@ -29,7 +29,7 @@ def stem(words: str, digits: str = "[0-9]+") -> Naming:
     )
 
 
-class Named(ABC):
+class NamedLayout(ABC):
     """A layout that knows a checkpoint by its name. See `core.ports.Layout`."""
 
     naming: ClassVar[Naming]
@@ -64,7 +64,7 @@ def in_order(candidates: Iterable[Candidate]) -> tuple[Candidate, ...]:
     return tuple(sorted(candidates, key=lambda c: (c.step, c.timestamp, c.path)))
 
 
-def _candidate(naming: Naming, entry: Entry, root: str, temporary: bool) -> Candidate | None:
+def _candidate(naming: Naming, entry: FileEntry, root: str, temporary: bool) -> Candidate | None:
     name = entry.name.removesuffix("/")
     if name == entry.name and not naming.files:
         return None

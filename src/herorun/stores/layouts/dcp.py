@@ -12,9 +12,9 @@ from dataclasses import replace
 from pydantic import BaseModel, ConfigDict
 
 from herorun.core.evidence import Candidate
-from herorun.core.ports import Entry, Layout, Place, Store
+from herorun.core.ports import FileEntry, Layout, Place, Store
 from herorun.stores.layouts._contents import contents, modified
-from herorun.stores.layouts._naming import Named, stem
+from herorun.stores.layouts._naming import NamedLayout, stem
 
 MARKER = ".metadata"
 EXPORT = "model.safetensors.index.json"
@@ -28,7 +28,7 @@ def connect(options: Options, place: Place) -> Layout:
     return Dcp()
 
 
-class Dcp(Named):
+class Dcp(NamedLayout):
     """See `core.ports.Layout`. One listing a checkpoint."""
 
     naming = stem("step-")
@@ -44,7 +44,7 @@ class Dcp(Named):
         return f"{root.rstrip('/')}/step-{step}"
 
 
-def shard_problem(there: Mapping[str, Entry]) -> str:
+def shard_problem(there: Mapping[str, FileEntry]) -> str:
     """What a folder of shards lacks; empty for a whole one."""
     shards = any(name.endswith(".distcp") for name in there)
     entry = there.get(MARKER)

@@ -21,7 +21,7 @@ from herorun.stores.layouts._contents import (
     visible,
     wrong_step,
 )
-from herorun.stores.layouts._naming import Named, stem
+from herorun.stores.layouts._naming import NamedLayout, stem
 
 MARKER = "trainer_state.json"
 _WEIGHTS = re.compile(
@@ -39,7 +39,7 @@ def connect(options: Options, place: Place) -> Layout:
     return HfTrainer()
 
 
-class HfTrainer(Named):
+class HfTrainer(NamedLayout):
     """See `core.ports.Layout`. A read of the trainer's state and one listing a checkpoint."""
 
     naming = stem("checkpoint-")

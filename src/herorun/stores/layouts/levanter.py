@@ -19,7 +19,7 @@ from herorun.stores.layouts._contents import (
     visible,
     wrong_step,
 )
-from herorun.stores.layouts._naming import Named, stem
+from herorun.stores.layouts._naming import NamedLayout, stem
 
 MARKER = "metadata.json"
 MANIFEST = "manifest.json"
@@ -33,7 +33,7 @@ def connect(options: Options, place: Place) -> Layout:
     return Levanter()
 
 
-class Levanter(Named):
+class Levanter(NamedLayout):
     """See `core.ports.Layout`. `is_temporary` in the metadata wins over what the root says."""
 
     naming = stem("step-")

@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict
 from herorun.core.evidence import Candidate
 from herorun.core.ports import Layout, Place, Store
 from herorun.stores.layouts._contents import contents, modified
-from herorun.stores.layouts._naming import Named, Naming
+from herorun.stores.layouts._naming import NamedLayout, Naming
 from herorun.stores.layouts.dcp import shard_problem
 
 META = "meta.pt"
@@ -31,7 +31,7 @@ def connect(options: Options, place: Place) -> Layout:
     return Lightning()
 
 
-class Lightning(Named):
+class Lightning(NamedLayout):
     """See `core.ports.Layout`. One read of a file's end; of a folder one listing more."""
 
     naming = Naming(

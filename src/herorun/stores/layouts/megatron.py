@@ -14,9 +14,9 @@ from dataclasses import replace
 from pydantic import BaseModel, ConfigDict
 
 from herorun.core.evidence import Candidate
-from herorun.core.ports import Entry, Layout, Place, Store
+from herorun.core.ports import FileEntry, Layout, Place, Store
 from herorun.stores.layouts._contents import contents, marker, modified, visible
-from herorun.stores.layouts._naming import Named, stem
+from herorun.stores.layouts._naming import NamedLayout, stem
 from herorun.stores.layouts.dcp import shard_problem
 
 TRACKER = "latest_checkpointed_iteration.txt"
@@ -33,7 +33,7 @@ def connect(options: Options, place: Place) -> Layout:
     return Megatron()
 
 
-class Megatron(Named):
+class Megatron(NamedLayout):
     """See `core.ports.Layout`. A read of the tracker file and one listing a checkpoint; of ranks one listing more."""
 
     naming = stem("iter_", digits="[0-9]{7}|[1-9][0-9]{7,}")
@@ -70,7 +70,7 @@ def _unfinished(tracker: bytes | None, step: int) -> str:
     return f"{TRACKER} is at {int(text)}: the save was not finished" if int(text) < step else ""
 
 
-def _without_data(there: Mapping[str, Entry]) -> str:
+def _without_data(there: Mapping[str, FileEntry]) -> str:
     names = visible(there)
     if METADATA in names:
         return _distributed_problem(there, names)
@@ -81,7 +81,7 @@ def _without_data(there: Mapping[str, Entry]) -> str:
     return "" if ranks else f"no {METADATA} and no mp_rank folder" if names else "the folder is empty"
 
 
-def _distributed_problem(there: Mapping[str, Entry], names: set[str]) -> str:
+def _distributed_problem(there: Mapping[str, FileEntry], names: set[str]) -> str:
     if any(name.endswith(".distcp") for name in names):
         return shard_problem(there)
     return "" if names - {METADATA, COMMON} else f"{METADATA} is missing its data"

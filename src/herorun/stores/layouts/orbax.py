@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict
 from herorun.core.evidence import Candidate
 from herorun.core.ports import Layout, Place, Store
 from herorun.stores.layouts._contents import contents, marker, modified, parsed, visible
-from herorun.stores.layouts._naming import Named, Naming
+from herorun.stores.layouts._naming import NamedLayout, Naming
 
 METADATA = "_CHECKPOINT_METADATA"
 COMMIT = "commit_success.txt"
@@ -34,7 +34,7 @@ def connect(options: Options, place: Place) -> Layout:
     return Orbax()
 
 
-class Orbax(Named):
+class Orbax(NamedLayout):
     """See `core.ports.Layout`. One listing a checkpoint, and a read where it has metadata."""
 
     naming = Naming(

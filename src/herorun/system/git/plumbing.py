@@ -19,7 +19,7 @@ from herorun.system.git import REMOTE, GitFailed, Repository
 from herorun.system.git.submodules import submodules
 from herorun.system.host import owner
 from herorun.system.litter import swept
-from herorun.system.process import Answer
+from herorun.system.process import ProcessResult
 from herorun.system.reserve import give_up_reserve
 
 # fast-import's own pack is unpacked at once, also where the user keeps all packs: what is stored is compressed as always.
@@ -66,7 +66,7 @@ def commit_files(
     return answer.text.strip().splitlines()[-1]
 
 
-def _imported(repository: Repository, stream: bytes) -> Answer:
+def _imported(repository: Repository, stream: bytes) -> ProcessResult:
     """On a full disk once more, in the room of the reserve. What a failed import has left is removed."""
     asked = ("fast-import", "--quiet", "--done", "--date-format=raw")
     try:
@@ -129,7 +129,7 @@ def push(repository: Repository, remote: str, oid: str, ref: str, expected: str 
 
 
 @dataclass(frozen=True)
-class Sending:
+class RefUpdate:
     """One object for one ref of a remote, where it must still be at `expected` (None: does not exist)."""
 
     oid: str
@@ -137,7 +137,7 @@ class Sending:
     expected: str | None
 
 
-def push_many(repository: Repository, remote: str, sendings: Sequence[Sending]) -> dict[str, str]:
+def push_many(repository: Repository, remote: str, sendings: Sequence[RefUpdate]) -> dict[str, str]:
     """Push each to its ref in one call; ref -> why it did not go through, of those that did not.
 
     Each stands for itself: one that is refused keeps no other back. `CouldNotLook` where the remote was not reached.

@@ -13,7 +13,7 @@ from herorun.core.redaction.scrub import scrub
 from herorun.system.git.config_watch import known_settings
 from herorun.system.git.loose_objects import Elsewhere, Loose
 from herorun.system.git.run import FLAGS, LOCAL, REMOTE, GitFailed, environment, users_ssh
-from herorun.system.process import Answer, run
+from herorun.system.process import ProcessResult, run
 
 _ASK = ("ls-remote", "fetch", "push", "checkout-index")  # remotes; the last one in a partial clone
 _REMOTE = re.compile(r"^(\S+)\t(.*) \((fetch|push)\)", re.MULTILINE)
@@ -40,7 +40,7 @@ class Repository:
         env: Mapping[str, str] | None = None,
         ok: Sequence[int] = (0,),
         settings: Sequence[str] = (),
-    ) -> Answer:
+    ) -> ProcessResult:
         """Run git here, with `key=value` settings for this call; an exit code that is not `ok` is a `GitFailed`."""
         words = ("git", *FLAGS, *(word for each in settings for word in ("-c", each)), *args)
         ssh = users_ssh(self.config("core.sshCommand")) if args[0] in _ASK else {}
@@ -245,7 +245,7 @@ class Repository:
         return self.git("merge-base", "--is-ancestor", old, new, ok=(0, 1)).code == 0
 
 
-def _rows(listed: Answer) -> list[tuple[str, str, str]]:
+def _rows(listed: ProcessResult) -> list[tuple[str, str, str]]:
     """What `ls-tree -z` printed."""
     rows = []
     for record in listed.text.split("\0"):
@@ -257,6 +257,8 @@ def _rows(listed: Answer) -> list[tuple[str, str, str]]:
 
 
 @lru_cache(maxsize=512)
-def _set(repository: "Repository", asked: tuple[str, ...], ok: tuple[int, ...], known: object) -> Answer:
+def _set(
+    repository: "Repository", asked: tuple[str, ...], ok: tuple[int, ...], known: object
+) -> ProcessResult:
     """What git says of its settings, each time the same while `known` is."""
     return repository.git(*asked, ok=ok)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from herorun.core.errors import CouldNotLook
 from herorun.core.redaction.scrub import scrub
-from herorun.system.process import Answer
+from herorun.system.process import ProcessResult
 
 LOCAL = 60.0  # seconds for what stays on this machine
 REMOTE = 120.0  # seconds for what asks a remote
@@ -71,14 +71,14 @@ def users_ssh(configured: str | None) -> dict[str, str]:
 class GitFailed(CouldNotLook):
     """A git call ended with an error."""
 
-    def __init__(self, args: Sequence[str], answer: Answer) -> None:
+    def __init__(self, args: Sequence[str], answer: ProcessResult) -> None:
         asked = args[0] in ("ls-remote", "fetch", "push")
         named = [args[0], *([arg for arg in args[1:] if not arg.startswith("-")][:1] if asked else [])]
         super().__init__(f"`git {' '.join(named)}` failed: {complaint(answer)}")
         self.answer = answer
 
 
-def complaint(answer: Answer) -> str:
+def complaint(answer: ProcessResult) -> str:
     """The first line that says what is wrong; git ends with advice that fits anything."""
     lines = [line.strip() for line in answer.err.decode("utf-8", "backslashreplace").splitlines()]
     lines = [line for line in lines if line]

@@ -31,23 +31,25 @@ def _truth(repository: Repository, key: str) -> bool | None:
 
 
 @dataclass(frozen=True)
-class Signature:
+class TagSignature:
     """What git says of a tag's signature: good, bad, or nobody here can tell."""
 
     good: bool | None
     words: str
 
 
-def signature_of(repository: Repository, tag: str) -> Signature:
+def signature_of(repository: Repository, tag: str) -> TagSignature:
     """Checked by the keys that this machine knows and trusts. Asked only of a tag that has a signature."""
     answer = repository.git("verify-tag", "--raw", f"refs/tags/{tag}", ok=range(256))
     said = [line.strip() for line in answer.err.decode("utf-8", "replace").splitlines() if line.strip()]
     told = " ".join(said)
     if answer.code == 0:
-        return Signature(True, next((line for line in said if "Good" in line), "") or _gpg(said, "GOODSIG"))
+        return TagSignature(
+            True, next((line for line in said if "Good" in line), "") or _gpg(said, "GOODSIG")
+        )
     if "[GNUPG:] BADSIG" in told or "incorrect signature" in told:
-        return Signature(False, _gpg(said, "BADSIG") or said[-1])
-    return Signature(None, _gpg(said, "NO_PUBKEY") or (said[-1] if said else f"exit code {answer.code}"))
+        return TagSignature(False, _gpg(said, "BADSIG") or said[-1])
+    return TagSignature(None, _gpg(said, "NO_PUBKEY") or (said[-1] if said else f"exit code {answer.code}"))
 
 
 def _gpg(said: list[str], word: str) -> str:
