@@ -14,18 +14,18 @@ from herorun.schedulers._iris_parse import (
     LIMIT,
     Generation,
     IrisRow,
-    detail_words,
+    detail_argv,
     detailed,
     generation_of,
-    list_words,
+    list_argv,
     listing,
     log_text,
-    stop_words,
+    stop_argv,
     submitted_id,
 )
 from herorun.schedulers._iris_state import gang_of, judge, root_of
 from herorun.schedulers._iris_state_names import STATES, state_of
-from herorun.schedulers._iris_submit import run_words, unknown_flags
+from herorun.schedulers._iris_submit import run_argv, unknown_flags
 from herorun.schedulers._submission_record import SubmissionRecord
 
 RECORDINGS = Path(__file__).parents[1] / "recordings" / "iris"
@@ -81,12 +81,12 @@ def test_a_program_that_is_no_iris_is_not_guessed_at() -> None:
 
 
 def test_each_generation_is_asked_in_its_own_words() -> None:
-    assert list_words(A, "ada", "tiny-1", True) == ["job", "list", "--json", "--prefix", "/ada/tiny-1"]
-    assert list_words(A, "ada", "tiny-", False) == ["job", "list", "--json"]
-    assert list_words(B, "ada", "tiny-", False) == ["job", "list", "--prefix", "/ada/tiny-"]
-    assert list_words(C, "ada", "tiny-", False)[-2:] == ["--limit", str(LIMIT)]
-    assert [detail_words(each, "/j")[1] for each in Generation] == ["summary", "summary", "describe"]
-    assert [stop_words(each, "/j")[1] for each in Generation] == ["stop", "stop", "cancel"]
+    assert list_argv(A, "ada", "tiny-1", True) == ["job", "list", "--json", "--prefix", "/ada/tiny-1"]
+    assert list_argv(A, "ada", "tiny-", False) == ["job", "list", "--json"]
+    assert list_argv(B, "ada", "tiny-", False) == ["job", "list", "--prefix", "/ada/tiny-"]
+    assert list_argv(C, "ada", "tiny-", False)[-2:] == ["--limit", str(LIMIT)]
+    assert [detail_argv(each, "/j")[1] for each in Generation] == ["summary", "summary", "describe"]
+    assert [stop_argv(each, "/j")[1] for each in Generation] == ["stop", "stop", "cancel"]
 
 
 # --- coordinator and gang ------------------------------------------------------------------------------
@@ -273,7 +273,7 @@ def test_the_submitted_job_is_the_bare_line_or_what_the_log_says() -> None:
 
 
 def test_what_is_sent_names_the_job_and_ends_before_the_command() -> None:
-    words = run_words(
+    words = run_argv(
         JOB, Options(cluster="marin", user="ada", region=("a", "b"), time_limit="1h"), "/c", "/a"
     )
     flags = words[: words.index("--")]
@@ -290,11 +290,11 @@ def test_what_is_sent_names_the_job_and_ends_before_the_command() -> None:
 
 def test_restarts_by_iris_are_off_unless_the_contract_says_so() -> None:
     options = Options(cluster="marin", user="ada", restarts="backend", retries=5)
-    assert "--max-retries=5" in run_words(JOB, options, "/c", "/a")
+    assert "--max-retries=5" in run_argv(JOB, options, "/c", "/a")
 
 
 def test_a_flag_that_this_iris_has_not_is_seen_before_it_becomes_the_command() -> None:
-    words = run_words(JOB, Options(cluster="marin", user="ada", arguments=("--no-sync",)), "/c", "/a")
+    words = run_argv(JOB, Options(cluster="marin", user="ada", arguments=("--no-sync",)), "/c", "/a")
     known = "--no-wait --no-terminate-on-exit --job-name --user --max-retries"
     assert unknown_flags(words, known) == ["--no-sync"]
     assert unknown_flags(words, f"{known} --no-sync") == []

@@ -11,7 +11,7 @@ from herorun import discover
 from herorun.core.errors import WrongUse
 from herorun.core.evidence import Offered
 from herorun.core.ports import Submission
-from herorun.schedulers._slurm_limits import offered, partition_words
+from herorun.schedulers._slurm_limits import offered, partition_argv
 from herorun.schedulers._slurm_options import OURS, Options, slurm_time
 from herorun.schedulers._slurm_parse import Tag
 from herorun.schedulers._slurm_submit import (
@@ -20,7 +20,7 @@ from herorun.schedulers._slurm_submit import (
     job_id,
     job_script,
     must_be_sound,
-    sbatch_words,
+    sbatch_argv,
     shown,
 )
 from ports.scheduler_suite import WEIRD
@@ -36,7 +36,7 @@ PartitionName=free AllowGroups=ALL Default=NO DefaultTime=NONE MaxTime=UNLIMITED
 
 
 def words(**options: object) -> list[str]:
-    return sbatch_words(JOB, Options(**options), WHERE, TAG)
+    return sbatch_argv(JOB, Options(**options), WHERE, TAG)
 
 
 # --- options -------------------------------------------------------------------------------------------
@@ -216,7 +216,7 @@ def test_the_hardware_is_what_is_asked_for(options: dict[str, object], hardware:
 
 
 def test_only_the_partition_that_is_used_is_asked_for() -> None:
-    assert partition_words(Options(partition="big"))[-1] == "big"
+    assert partition_argv(Options(partition="big"))[-1] == "big"
 
 
 def test_behind_a_login_node_the_runs_paths_are_read_there() -> None:

@@ -141,7 +141,7 @@ def install_and_start(contract: Contract, top: str, login: SshLogin | None) -> s
     chain = must_have_stages(contract)
     folder = shlex.quote(chain.folder or "")
     there = f"mkdir -p {folder} && cat > {folder}/chain.new && mv {folder}/chain.new {folder}/chain.sh && {start_there(chain)}"
-    road = shlex.join([*ssh_words(login), there]) if login and login.host else f"sh -c {shlex.quote(there)}"
+    road = shlex.join([*ssh_argv(login), there]) if login and login.host else f"sh -c {shlex.quote(there)}"
     return f"herorun -C {shlex.quote(top)} chain {contract.slug} | {road}"
 
 
@@ -155,11 +155,11 @@ def behind_a_job(contract: Contract, top: str, login: SshLogin | None, job: str)
         f"mkdir -p {folder} && {conf}{sbatch} --dependency=afterok:{shlex.quote(job)} --kill-on-invalid-dep=yes "
         f"--job-name={contract.slug}-chain --output={folder}/chain.log --open-mode=append"
     )
-    road = shlex.join([*ssh_words(login), there]) if login and login.host else f"sh -c {shlex.quote(there)}"
+    road = shlex.join([*ssh_argv(login), there]) if login and login.host else f"sh -c {shlex.quote(there)}"
     return f"herorun -C {shlex.quote(top)} chain {contract.slug} | {road}"
 
 
-def ssh_words(login: SshLogin) -> list[str]:
+def ssh_argv(login: SshLogin) -> list[str]:
     """ssh for people to type: bounded, and by the same login."""
     words = ["ssh", "-o", "ConnectTimeout=15", "-o", "ServerAliveInterval=10", "-o", "ServerAliveCountMax=3"]
     words += ["-F", login.ssh_config] if login.ssh_config else []
@@ -173,5 +173,5 @@ def transfer(source: str, path: str, login: SshLogin | None) -> str:
     ends = [f"{source.rstrip('/')}/", f"{path}/"]
     if login is None or not login.host:
         return shlex.join(["rsync", "-a", "--partial", *ends])
-    road = shlex.join(ssh_words(login)[:-1])
+    road = shlex.join(ssh_argv(login)[:-1])
     return shlex.join(["rsync", "-a", "--partial", "-e", road, ends[0], f"{login.host}:{ends[1]}"])

@@ -11,13 +11,13 @@ from herorun.schedulers._iris_parse import (
     Generation,
     IrisListing,
     IrisRow,
-    detail_words,
+    detail_argv,
     detailed,
     generation_of,
-    list_words,
+    list_argv,
     listing,
+    log_argv,
     log_text,
-    log_words,
 )
 from herorun.schedulers._iris_state_names import state_of
 from herorun.schedulers._iris_submit import FORWARDED
@@ -48,7 +48,7 @@ class CommandLine:
 
     def list(self, user: str, beginning: str, whole: bool) -> IrisListing:
         generation = self.generation
-        answer = self.ask(list_words(generation, user, beginning, whole))
+        answer = self.ask(list_argv(generation, user, beginning, whole))
         if answer.code == USAGE:
             self._known = None  # iris was upgraded under us: the next look asks what it is now
         if answer.code:
@@ -62,12 +62,12 @@ class CommandLine:
             return row
         if (row.exit_code is not None) if state.ended else row.counts:
             return row
-        answer = self.ask(detail_words(self.generation, row.id))
+        answer = self.ask(detail_argv(self.generation, row.id))
         return detailed(self.generation, row, answer.text) if answer.code == 0 else row
 
     def log(self, job: str, lines: int) -> str | None:
         """The end of it, with its children's; None where there is no such job."""
-        answer = self.ask(log_words(job, lines, self._children_apart()))
+        answer = self.ask(log_argv(job, lines, self._children_apart()))
         if answer.code and NO_JOB.search(said_by(answer)):
             return None
         if answer.code:

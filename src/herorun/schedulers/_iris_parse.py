@@ -72,7 +72,7 @@ def generation_of(help_text: str) -> Generation:
     )
 
 
-def list_words(generation: Generation, user: str, beginning: str, whole: bool) -> list[str]:
+def list_argv(generation: Generation, user: str, beginning: str, whole: bool) -> list[str]:
     """The jobs of a user whose names begin so. Generation A takes only a whole name; for more it is asked for all."""
     prefix = ["--prefix", f"/{user}/{beginning}"]
     if generation is Generation.A:
@@ -90,18 +90,18 @@ def beginning_of(names: Collection[str]) -> str:
     return first[: next(alike)]
 
 
-def detail_words(generation: Generation, job: str) -> list[str]:
+def detail_argv(generation: Generation, job: str) -> list[str]:
     if generation is Generation.C:
         return ["job", "describe", job]
     return ["job", "summary", *(["--json"] if generation is Generation.A else []), job]
 
 
-def stop_words(generation: Generation, job: str) -> list[str]:
+def stop_argv(generation: Generation, job: str) -> list[str]:
     """With its children, which is what every generation does by itself."""
     return ["job", "cancel" if generation is Generation.C else "stop", job]
 
 
-def log_words(job: str, lines: int, children_apart: bool = False) -> list[str]:
+def log_argv(job: str, lines: int, children_apart: bool = False) -> list[str]:
     """The last lines: by itself generation A gives the first ones.
 
     They are bounded by their number and not by their age: what a job said last before it fell silent is what is looked

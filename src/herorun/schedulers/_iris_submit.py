@@ -35,7 +35,7 @@ def selector(options: Options) -> list[str]:
     return [f"--{name}={value}" for name, value in told.items() if value is not None]
 
 
-def run_words(submission: Submission, options: Options, code: str, admission: str) -> list[str]:
+def run_argv(submission: Submission, options: Options, code: str, admission: str) -> list[str]:
     """What follows the program's name and the cluster."""
     one = {
         "tpu": options.tpu,

@@ -11,7 +11,7 @@ from herorun.schedulers._nel_parse import NelTask, last_ids
 from herorun.schedulers._nel_state import Nowhere
 from herorun.schedulers._road import Transport, transport_to
 from herorun.schedulers._slurm_client import Programs, new_parted
-from herorun.schedulers._slurm_parse import SlurmRow, sacct_rows, sacct_words
+from herorun.schedulers._slurm_parse import SlurmRow, sacct_argv, sacct_rows
 from herorun.schedulers._slurm_state import Books, judge
 from herorun.schedulers._submission_record import SubmissionRecord
 
@@ -67,7 +67,7 @@ class SlurmJobs:
         queue = slurm.queue()
         since = min(job.at for job in known) - timedelta(days=1)
         parted = new_parted()
-        books = sacct_rows(slurm.told(sacct_words(parted, since, ids=asked)), parted)
+        books = sacct_rows(slurm.told(sacct_argv(parted, since, ids=asked)), parted)
         return {**found, **{job.id: _of(ids[job.slurm_id], queue, books) for job in known}}
 
     def _programs(self, job: NelTask) -> Programs:

@@ -12,10 +12,10 @@ from herorun.schedulers._slurm_parse import (
     PARTED,
     SlurmRow,
     programs,
+    sacct_argv,
     sacct_rows,
-    sacct_words,
+    squeue_argv,
     squeue_rows,
-    squeue_words,
 )
 from herorun.schedulers._slurm_state import Books
 from herorun.schedulers._slurm_submit import NO_FOLDER, NO_PROGRAM, RemotePaths
@@ -61,7 +61,7 @@ class Programs:
         """All that the controller remembers of these names, or of every job."""
         few = names if len(",".join(names)) <= _MOST_NAMES else ()
         parted = new_parted()
-        return squeue_rows(self.told(squeue_words(parted, few)), parted)
+        return squeue_rows(self.told(squeue_argv(parted, few)), parted)
 
     def books(self, names: Iterable[str], since: datetime) -> Books:
         return self.accounting(since - timedelta(days=1), names=sorted(names))
@@ -70,7 +70,7 @@ class Programs:
         """What accounting has of these names, or of these ids; where it is silent, or kept none, it says so."""
         parted = new_parted()
         try:
-            answer = self.ask(sacct_words(parted, since, names, ids))
+            answer = self.ask(sacct_argv(parted, since, names, ids))
             if answer.code and NO_ACCOUNTING in answer.err.decode("utf-8", "replace"):
                 return Books(none_kept=True)
             return Books(sacct_rows(self.whole("sacct", answer), parted))

@@ -11,7 +11,7 @@ _TIME = re.compile(r"(?:(?P<d>\d+)-)?(?P<h>\d+):(?P<m>\d+):(?P<s>\d+)")
 _GPUS = re.compile(r"(?:(?P<kind>[A-Za-z][\w.-]*):)?(?P<count>\d+)")
 
 
-def partition_words(options: Options) -> list[str]:
+def partition_argv(options: Options) -> list[str]:
     return ["scontrol", "-a", "-o", "show", "partition", *([options.partition] if options.partition else [])]
 
 

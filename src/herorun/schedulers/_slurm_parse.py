@@ -74,7 +74,7 @@ def programs(folder: str | None, conf: str | None, program: str, *words: str) ->
     return [*env, f"{folder}/{program}" if folder else program, *words]
 
 
-def squeue_words(parted: str, names: Iterable[str] = (), ids: Iterable[str] = ()) -> list[str]:
+def squeue_argv(parted: str, names: Iterable[str] = (), ids: Iterable[str] = ()) -> list[str]:
     """All that the controller remembers, ended jobs too; of these names, or of every job."""
     form = ",".join(f"{field}:{parted}" for field in SQUEUE.split())
     words = ["squeue", "-h", "-t", "all", "-O", form]
@@ -82,9 +82,7 @@ def squeue_words(parted: str, names: Iterable[str] = (), ids: Iterable[str] = ()
     return words + ([f"--jobs={','.join(ids)}"] if ids else [])
 
 
-def sacct_words(
-    parted: str, since: datetime, names: Iterable[str] = (), ids: Iterable[str] = ()
-) -> list[str]:
+def sacct_argv(parted: str, since: datetime, names: Iterable[str] = (), ids: Iterable[str] = ()) -> list[str]:
     """Of all users, since a time: without one, sacct tells of today only. Of these names, or of these ids."""
     form = ",".join(SACCT.split())
     start = f"uts{int(since.timestamp())}"

@@ -54,7 +54,7 @@ def must_be_sound(submission: Submission) -> None:
         raise WrongUse(f"{submission.instance}: sbatch takes no script with NUL or a DOS line break in it.")
 
 
-def sbatch_words(submission: Submission, options: Options, where: RemotePaths, tag: Tag) -> list[str]:
+def sbatch_argv(submission: Submission, options: Options, where: RemotePaths, tag: Tag) -> list[str]:
     asked = {
         "partition": options.partition,
         "account": options.account,

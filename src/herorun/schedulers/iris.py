@@ -26,7 +26,7 @@ from herorun.schedulers._iris_parse import (
     IrisListing,
     IrisRow,
     beginning_of,
-    stop_words,
+    stop_argv,
     submitted_id,
 )
 from herorun.schedulers._iris_state import gang_of, judge, root_of
@@ -34,7 +34,7 @@ from herorun.schedulers._iris_state_names import state_of
 from herorun.schedulers._iris_submit import (
     bundled,
     must_be_sound,
-    run_words,
+    run_argv,
     selector,
     shown,
     unknown_flags,
@@ -186,7 +186,7 @@ class Iris:
 
     def request(self, submission: Submission, code: str, admission: str) -> str:
         """What iris is given."""
-        words = run_words(submission, self._options, code, admission)
+        words = run_argv(submission, self._options, code, admission)
         return shown(self._iris.program, words, submission.secrets, self._options.code == "bundle")
 
     def submit(self, submission: Submission, code: str, admission: str) -> Job:
@@ -204,7 +204,7 @@ class Iris:
             if there:
                 return there
             self._must_be_alone(instance)
-            words = run_words(submission, self._options, code, admission)
+            words = run_argv(submission, self._options, code, admission)
             self._must_know(words)
             keeping.keep_asked(self._folder, instance)
             self._run(instance, words, code, admission)
@@ -219,7 +219,7 @@ class Iris:
         end_once(self._folder, job, by, "Iris", self._end)
 
     def _end(self, job: Job) -> None:
-        answer = self._iris.ask(stop_words(self._iris.generation, job.id))
+        answer = self._iris.ask(stop_argv(self._iris.generation, job.id))
         if answer.code and _DENIED.search(said_by(answer)):
             raise WrongUse(f"{job.id} is another user's: only they may end it.")
         if answer.code:

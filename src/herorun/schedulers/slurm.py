@@ -23,7 +23,7 @@ from herorun.schedulers._idempotent import end_once, known_job, taken_after
 from herorun.schedulers._road import Transport, transport_to
 from herorun.schedulers._slurm_client import Programs, refusal
 from herorun.schedulers._slurm_files import FarFiles, HereFiles, files_for
-from herorun.schedulers._slurm_limits import offered, partition_words
+from herorun.schedulers._slurm_limits import offered, partition_argv
 from herorun.schedulers._slurm_options import Options as Options
 from herorun.schedulers._slurm_parse import (
     SlurmRow,
@@ -41,7 +41,7 @@ from herorun.schedulers._slurm_submit import (
     job_script,
     must_be_sound,
     request_digest,
-    sbatch_words,
+    sbatch_argv,
     shown,
 )
 from herorun.schedulers._submission_record import SubmissionRecord
@@ -179,7 +179,7 @@ class Slurm:
 
     def offers(self, plan: Plan) -> Offered:
         """The options decide it; the plan is not asked."""
-        return offered(self._slurm.told(partition_words(self._options)), self._options)
+        return offered(self._slurm.told(partition_argv(self._options)), self._options)
 
     def tail(self, instance: str, lines: int) -> str:
         """FileNotFoundError where it has no log, or none yet."""
@@ -210,7 +210,7 @@ class Slurm:
     def request(self, submission: Submission, code: str, admission: str) -> str:
         """What sbatch is given: the comment's last number is the time of the submission, in seconds since 1970."""
         where = self._files.where(submission.instance, code, admission)
-        words = sbatch_words(submission, self._options, where, self._tag(submission))
+        words = sbatch_argv(submission, self._options, where, self._tag(submission))
         return shown(words, job_script(submission, where), submission.secrets, self._slurm.road.where)
 
     def submit(self, submission: Submission, code: str, admission: str) -> Job:
@@ -256,7 +256,7 @@ class Slurm:
         return known_job(self.find, instance, min([now() - MONTH, *living]))
 
     def _sbatch(self, submission: Submission, where: RemotePaths, secrets: Mapping[str, str]) -> str:
-        words = sbatch_words(submission, self._options, where, self._tag(submission))
+        words = sbatch_argv(submission, self._options, where, self._tag(submission))
         program = programs(self._options.programs, self._options.slurm_conf, words[0])
         stdin = handed_over(program, words, job_script(submission, where), where, submission.cwd, secrets)
         try:

@@ -179,7 +179,7 @@ def _matching(pattern: str) -> list[list[Any]]:
     """Processes of this login's user by their command line, but for those who only look, and for ourselves."""
     found, own = [], _ancestors(os.getpid())
     for name in sorted(filter(str.isdecimal, os.listdir("/proc")), key=int):
-        words = _words(name)
+        words = _argv(name)
         if not words or int(name) in own or os.path.basename(words[0]).rstrip(":") in LOOKERS:
             continue
         if re.search(pattern, " ".join(words)) and not _is_herorun(words):
@@ -206,7 +206,7 @@ def _instances(name: str) -> list[int]:
     return found
 
 
-def _words(pid: str) -> list[str]:
+def _argv(pid: str) -> list[str]:
     try:
         if os.stat(f"/proc/{pid}").st_uid != os.geteuid() or _stat(pid)[0] in _DEAD:
             return []

@@ -42,7 +42,7 @@ def write_admission(run: Run, plan: Plan, submission: Submission, code: str) -> 
         "commit": plan.commit.value,
         "tree": plan.code_tree.value,
         "code": code,
-        "argv": _sealed_words(submission.argv),
+        "argv": _sealed_argv(submission.argv),
         "config": _sealed(plan.config.value),
         "config_digests": file_digests(code, configs),
         "output_root": plan.output_root.value,
@@ -107,7 +107,7 @@ def _sealed(value: Any, name: str = "") -> Any:
     return form if clean == form else sealed(form)
 
 
-def _sealed_words(argv: Sequence[str]) -> list[str]:
+def _sealed_argv(argv: Sequence[str]) -> list[str]:
     """The same of a command line."""
     shown = scrub_argv(tuple(argv))
     return [word if word == clean else sealed(word) for word, clean in zip(argv, shown, strict=True)]

@@ -4,7 +4,7 @@ import shlex
 from pathlib import Path
 
 from herorun.core.canonical_json import timestamp
-from herorun.core.job_chain import ssh_words
+from herorun.core.job_chain import ssh_argv
 from herorun.core.redaction.scrub import scrub
 from herorun.core.runbook import RunbookFacts, handbook
 from herorun.operations.remote.patrol import ways_of
@@ -22,7 +22,7 @@ def page_of(run: Run) -> str:
     known = RunbookFacts(
         shlex.quote(str(run.repository.top)),
         remote_to(reach).road.where if reach else "this machine",
-        shlex.join(ssh_words(reach.login)) if reach else "",
+        shlex.join(ssh_argv(reach.login)) if reach else "",
         run.launcher.owner,
         [(each.name, each.job, timestamp(each.started)) for each in memory.instances],
         memory.sealed.tag if memory.sealed else "",

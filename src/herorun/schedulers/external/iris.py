@@ -16,8 +16,8 @@ from herorun.core.untrusted_json import read_json
 from herorun.schedulers._iris_client import CommandLine
 from herorun.schedulers._iris_parse import (
     IrisListing,
-    detail_words,
-    stop_words,
+    detail_argv,
+    stop_argv,
 )
 from herorun.schedulers._iris_state import gang_of, judge, root_of
 from herorun.schedulers._iris_state_names import state_of
@@ -81,13 +81,13 @@ class IrisById:
         return Origin(user, user == self._user if self._user else None)
 
     def tasks(self, job: str) -> tuple[TaskEnd, ...]:
-        answer = self._iris.ask(detail_words(self._iris.generation, job))
+        answer = self._iris.ask(detail_argv(self._iris.generation, job))
         if answer.code:
             return ()
         return summary_tasks(answer.text) or described_tasks(answer.text)
 
     def stop(self, job: str) -> None:
-        answer = self._iris.ask(stop_words(self._iris.generation, job))
+        answer = self._iris.ask(stop_argv(self._iris.generation, job))
         if answer.code:
             raise self._iris.trouble("job stop", answer)
 

@@ -28,7 +28,7 @@ def connect(options: Options, place: Place) -> ById:
 _A_SHELLS = re.compile(r"[$`|&;<>(){}*?~\\\n]")
 
 
-def _plain_words(entrypoint: str) -> tuple[str, ...]:
+def _plain_argv(entrypoint: str) -> tuple[str, ...]:
     """
     >>> _plain_words("python 'my train.py'"), _plain_words("cd x && python y")
     (('python', 'my train.py'), ())
@@ -66,7 +66,7 @@ class RayById:
         """Ray knows no users. Its entrypoint is a shell's words; those that a shell would change are not compared."""
         record = self._look().record(job)
         told = record.entrypoint if record else ""
-        return Origin(command=_plain_words(told), told=told)
+        return Origin(command=_plain_argv(told), told=told)
 
     def stop(self, job: str) -> None:
         """The job alone: nothing here touches the cluster."""

@@ -13,7 +13,7 @@ from herorun.core.evidence import Job, JobState
 from herorun.core.ports import Absent, ById, Found, Origin, Place, Search, Unknown
 from herorun.schedulers._road import SshLogin, transport_to
 from herorun.schedulers._slurm_client import Programs, new_parted
-from herorun.schedulers._slurm_parse import SlurmRow, log_in, squeue_rows, squeue_words
+from herorun.schedulers._slurm_parse import SlurmRow, log_in, squeue_argv, squeue_rows
 from herorun.schedulers._slurm_state import Books, judge
 from herorun.schedulers._slurm_state_names import state_of
 from herorun.schedulers._submission_record import SubmissionRecord
@@ -65,7 +65,7 @@ class SlurmById:
 
     def _queue(self, number: str) -> Sequence[SlurmRow]:
         parted = new_parted()
-        answer = self._slurm.ask(squeue_words(parted, ids=[number]))
+        answer = self._slurm.ask(squeue_argv(parted, ids=[number]))
         if answer.code and b"Invalid job id" in answer.err:
             return ()  # the controller has forgotten it
         return squeue_rows(self._slurm.whole("squeue", answer), parted)
