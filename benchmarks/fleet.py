@@ -171,8 +171,26 @@ def under_way(begun: Run, number: int) -> str:
     root, owner = plan.output_root.value, begun.launcher.owner
     begun.record.append(
         Initialised(at, begun.slug, {"DRI": "@dri"}, "issue.md"),
-        Launching(at, name, 1, as_json(plan), plan.digest, "by hand", begun.file.path, by=owner),
-        Launched(at, name, 1, job, plan.digest, root, commit, {"DRI": "@dri"}),
+        Launching(
+            at=at,
+            instance=name,
+            number=1,
+            plan=as_json(plan),
+            plan_digest=plan.digest,
+            why="by hand",
+            contract_file=begun.file.path,
+            by=owner,
+        ),
+        Launched(
+            at=at,
+            instance=name,
+            number=1,
+            job=job,
+            plan_digest=plan.digest,
+            output_root=root,
+            commit=commit,
+            entry={"DRI": "@dri"},
+        ),
     )
     since = int(at.timestamp())
     asked = begun.contract.scheduler

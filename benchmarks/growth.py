@@ -118,8 +118,16 @@ def ticking(record: Record) -> Callable[[int], None]:
         seen |= {f"Moving{each}": digest([each, number]) for each in range(MOVING)}
         after = digest(["after", number])[7:23]
         record.append(
-            Observed(at, "0.1.0", digest("rules"), seen, (), after, 2 * number),
-            Decided(at, "healthy", "fresh", f"~{number}/100000000"),
+            Observed(
+                at=at,
+                version="0.1.0",
+                rules=digest("rules"),
+                evidence=seen,
+                gaps=(),
+                after=after,
+                lines=2 * number,
+            ),
+            Decided(at=at, run="healthy", monitor="fresh", progress=f"~{number}/100000000"),
         )
         assert record.push()
 

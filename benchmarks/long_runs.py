@@ -183,8 +183,8 @@ def remember(under: Run, ticks: int) -> None:
         at += CADENCE
         seen = {f"Evidence{name}": digest([name, number]) for name in range(30)}
         day += [
-            Observed(at, __version__, digest("rules"), seen),
-            Decided(at, "healthy", "fresh", f"~{number}/100000000"),
+            Observed(at=at, version=__version__, rules=digest("rules"), evidence=seen),
+            Decided(at=at, run="healthy", monitor="fresh", progress=f"~{number}/100000000"),
         ]
         if len(day) == 300:
             under.record.append(*day)

@@ -185,7 +185,15 @@ def an_excursion(
     is_open: bool = True,
 ) -> Excursion:
     """A stretch of `rows` rows over `steps` steps (as many as rows where it is not said)."""
-    return Excursion(metric, first, first + (steps or rows) - 1, rows, peak, 2.0, is_open)
+    return Excursion(
+        metric=metric,
+        first_step=first,
+        last_step=first + (steps or rows) - 1,
+        rows=rows,
+        peak=peak,
+        expected=2.0,
+        open=is_open,
+    )
 
 
 def a_receipt(instance: str = "tiny-1", outcome: str = "pass", **changes: Any) -> Receipt:
@@ -251,7 +259,9 @@ def healthy(gate: Gate) -> dict[Any, Any]:
         LiveJobs(),
         Now(NOON),
         OutputRoots({ROOT: None, TEMPORARY: None}),
-        Published("origin", COMMIT, ("refs/heads/main",), ref="refs/heads/main", tip=COMMIT),
+        Published(
+            remote="origin", commit=COMMIT, refs=("refs/heads/main",), ref="refs/heads/main", tip=COMMIT
+        ),
         RootFacts({ROOT: None, TEMPORARY: None}),
         SecretNames(),
         Watch(),
@@ -274,7 +284,7 @@ def healthy(gate: Gate) -> dict[Any, Any]:
         Disks({ROOT: Disk(100 << 30, 200 << 30, 1_000_000)}),
         Heartbeat(True, NOON - EVERY),
         JobLog(),
-        LeaseSeen("dri@here", "tiny", NOON - EVERY, NOON - EVERY),
+        LeaseSeen(owner="dri@here", slug="tiny", unchanged_since=NOON - EVERY, modified=NOON - EVERY),
         OwnSecrets(),
         OwnVersion("0.1.0"),
         RecoverySource(f"{ROOT}/step-100", 100),

@@ -122,4 +122,4 @@ def clean(seed: int, spreads: tuple[float, ...] = SPREADS, rows: int = ROWS, **c
     for i in range(rows):
         kept = memory * kept + math.sqrt(1 - memory**2) * TAILS[tail](lots)
         losses.append(unit * math.exp(SHAPES[shape](i / rows, lots) + spread * kept))
-    return Made(shape, tail, spread, memory, unit, gap, losses)
+    return Made(shape=shape, tail=tail, spread=spread, memory=memory, unit=unit, gap=gap, losses=losses)

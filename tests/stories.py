@@ -368,7 +368,7 @@ def seal_by_hand(story: Story, **changes: Any) -> None:
     run, stated = story.run, {"of": "a test"}
     commit = git(story.work, "rev-parse", "HEAD").strip()
     annotated_tag(run.repository, TAG, commit, f"sealed\n\n{canonical(stated)}\n")
-    run.record.append(Sealed(now(), TAG, commit, digest(stated), **changes))
+    run.record.append(Sealed(at=now(), tag=TAG, commit=commit, statement_digest=digest(stated), **changes))
 
 
 def forget() -> None:

@@ -14,7 +14,16 @@ from herorun.core.evidence import Job, JobState
 from herorun.core.journal import Memory
 from herorun.core.ports import Absent, Found, Place, Search, Unknown
 
-ADOPTS = Launching(NOON, "tiny-1", 1, {}, "", "", "runs/tiny.toml", adopts=Adopted("4711"))
+ADOPTS = Launching(
+    at=NOON,
+    instance="tiny-1",
+    number=1,
+    plan={},
+    plan_digest="",
+    why="",
+    contract_file="runs/tiny.toml",
+    adopts=Adopted("4711"),
+)
 MEMORY = Memory(instances=(an_instance(1, job="4711"),), launchings={"tiny-1": ADOPTS})
 
 
@@ -101,7 +110,12 @@ def test_its_log_is_read_from_its_end_and_that_of_a_later_instance_by_its_schedu
     assert not hasattr(scheduler(RUNS), "read_log")
     later = Memory(
         instances=(*MEMORY.instances, an_instance(2)),
-        launchings={**MEMORY.launchings, "tiny-2": Launching(NOON, "tiny-2", 2, {}, "", "", "")},
+        launchings={
+            **MEMORY.launchings,
+            "tiny-2": Launching(
+                at=NOON, instance="tiny-2", number=2, plan={}, plan_digest="", why="", contract_file=""
+            ),
+        },
     )
     assert scheduler(RUNS, later).read_log("tiny-2", 0, 9) == "bytes"
 

@@ -129,7 +129,18 @@ def test_the_files_of_an_event_go_with_it(two: tuple[Record, Record]) -> None:
 @pytest.mark.thorough
 def test_an_instance_that_two_intend_is_the_first_ones(two: tuple[Record, Record]) -> None:
     for each, by in zip(two, ("ada@one", "bob@two"), strict=True):
-        each.append(Launching(AT, "tiny-1", 1, {}, "sha256:1", "by hand", "runs/tiny.toml", by=by))
+        each.append(
+            Launching(
+                at=AT,
+                instance="tiny-1",
+                number=1,
+                plan={},
+                plan_digest="sha256:1",
+                why="by hand",
+                contract_file="runs/tiny.toml",
+                by=by,
+            )
+        )
         assert each.push()
     assert two[1].memory().launchings["tiny-1"].by == "ada@one"
 
@@ -363,11 +374,35 @@ def test_a_repository_with_other_digests_is_pushed_and_taken_over(tmp_path: Path
 
 def test_messages_are_the_seeds_and_skip_ci(story: Story) -> None:
     mine = record(story)
-    launching = Launching(AT, "tiny-1", 1, {}, "sha256:1", "by hand", "runs/tiny.toml")
-    launched = Launched(AT, "tiny-2", 2, "job", "sha256:1", "/data", "c0ffee", {}, relaunch_of="tiny-1")
-    for event in (beginning(), launching, launched, note("one"), Intended(AT, "tell/x", 1, "x")):
+    launching = Launching(
+        at=AT,
+        instance="tiny-1",
+        number=1,
+        plan={},
+        plan_digest="sha256:1",
+        why="by hand",
+        contract_file="runs/tiny.toml",
+    )
+    launched = Launched(
+        at=AT,
+        instance="tiny-2",
+        number=2,
+        job="job",
+        plan_digest="sha256:1",
+        output_root="/data",
+        commit="c0ffee",
+        entry={},
+        relaunch_of="tiny-1",
+    )
+    for event in (
+        beginning(),
+        launching,
+        launched,
+        note("one"),
+        Intended(at=AT, key="tell/x", attempt=1, what="x"),
+    ):
         mine.append(event)
-    mine.append(Sealed(AT, "herorun/tiny/seal-1", "c0ffee", "sha256:2"))
+    mine.append(Sealed(at=AT, tag="herorun/tiny/seal-1", commit="c0ffee", statement_digest="sha256:2"))
     assert mine.tip
     messages = git(story.work, "log", "--reverse", "--format=%B%x00", mine.tip).split("\0\n")[:-1]
     subjects = ["start hero-run logbook", "log launch", "log relaunch", "log note", "log check"]
@@ -403,7 +438,9 @@ def test_the_branch_holds_the_record_alone_and_has_no_root_in_the_code(story: St
 def quiet(number: int) -> tuple[Observed, Decided]:
     """A tick, nine hours after the one before."""
     at = AT + number * timedelta(hours=9)
-    return Observed(at, "0", "", {}), Decided(at, "healthy", "fresh", f"~{number}/99")
+    return Observed(at=at, version="0", rules="", evidence={}), Decided(
+        at=at, run="healthy", monitor="fresh", progress=f"~{number}/99"
+    )
 
 
 @pytest.fixture
@@ -443,7 +480,7 @@ def test_who_writes_for_long_holds_the_newest_lines_only(long: Story) -> None:
     """A babysitter lives as long as its run, and acts now and then: its memory must not be the whole journal."""
     written = record(long)
     for number in range(12, 60):
-        written.append(*quiet(number), Intended(AT, f"tell/{number}", 1, "news"))
+        written.append(*quiet(number), Intended(at=AT, key=f"tell/{number}", attempt=1, what="news"))
         assert len(written._content.lines) <= 12 and len(written._content.segments) < 6
     assert written.memory() == record(long).memory() == fold(line.event for line in written.lines())
     assert is_well(written)
@@ -471,9 +508,9 @@ def test_no_act_is_written_on_top_of_what_the_journal_does_not_say(long: Story) 
     opened = record(long)
     assert opened.memory().most_saved == 98
     with pytest.raises(HerorunError, match="was not what its journal says"):
-        opened.append(Intended(AT, "relaunch/tiny-1", 1, "relaunch"))
+        opened.append(Intended(at=AT, key="relaunch/tiny-1", attempt=1, what="relaunch"))
     assert opened.memory().most_saved == 0
-    opened.append(Intended(AT, "relaunch/tiny-1", 1, "relaunch"))
+    opened.append(Intended(at=AT, key="relaunch/tiny-1", attempt=1, what="relaunch"))
     assert "relaunch/tiny-1" in record(long).memory().intended and is_well(record(long))
 
 

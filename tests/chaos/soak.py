@@ -52,15 +52,15 @@ def sample(world: World, hour: int) -> Sample:
     events = [event for slug in world.slugs for event in journal(world, slug)]
     loose = sum(len(os.listdir(path)) for path in (world.work / ".git/objects").glob("[0-9a-f][0-9a-f]"))
     return Sample(
-        hour,
-        pid,
-        int(status["VmRSS"].split()[0]) / 1024,
-        len(os.listdir(f"/proc/{pid}/fd")),
-        int(status["Threads"]),
-        size(world.work / ".git") / 1e6,
-        loose,
-        sum(kind == "Observed" for kind, _ in events),
-        sum(len(str(event)) for _, event in events) / 1e3,
+        hour=hour,
+        pid=pid,
+        memory=int(status["VmRSS"].split()[0]) / 1024,
+        files=len(os.listdir(f"/proc/{pid}/fd")),
+        threads=int(status["Threads"]),
+        git=size(world.work / ".git") / 1e6,
+        loose=loose,
+        ticks=sum(kind == "Observed" for kind, _ in events),
+        journal=sum(len(str(event)) for _, event in events) / 1e3,
     )
 
 

@@ -62,7 +62,15 @@ CHECKS = [check for gate in Gate for check in discover.checks(gate)]
 
 
 def an_alert(message: str) -> Alert:
-    return Alert("ill", "m", NOON, NOON, AlertState.FIRING, message, instance="tiny-1")
+    return Alert(
+        check="ill",
+        subject="m",
+        since=NOON,
+        seen=NOON,
+        state=AlertState.FIRING,
+        message=message,
+        instance="tiny-1",
+    )
 
 
 def faults(message: str) -> list[str]:

@@ -134,7 +134,7 @@ def test_rows_that_cannot_be_read_are_said_and_the_rest_stands(told: Story, caps
 
 def test_no_rows_yet_is_no_failure_to_look_and_rows_that_are_gone_are_one() -> None:
     none, lost = {Metrics: Nothing("no metrics file yet")}, {Metrics: Unavailable("no answer")}
-    seen = Decided(NOON, run="healthy", monitor="fresh", progress="~3/4", alerts=())
+    seen = Decided(at=NOON, run="healthy", monitor="fresh", progress="~3/4", alerts=())
     assert report._none_yet(none, Memory())
     assert not report._none_yet(lost, Memory())
     assert not report._none_yet(none, Memory(last_decided=seen))

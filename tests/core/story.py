@@ -22,14 +22,33 @@ def launched(number: int, at: datetime, relaunch_of: str = "") -> list[Any]:
     name = f"tiny-{number}"
     plan = {"temporary_root": {"value": None, "source": ""}}
     return [
-        Launching(at, name, number, plan, "sha256:p1a4", "why", "runs/tiny.toml", relaunch_of),
-        Launched(at, name, number, f"job-{name}", "sha256:p1a4", ROOT, "c0ffee", {}, relaunch_of),
+        Launching(
+            at=at,
+            instance=name,
+            number=number,
+            plan=plan,
+            plan_digest="sha256:p1a4",
+            why="why",
+            contract_file="runs/tiny.toml",
+            relaunch_of=relaunch_of,
+        ),
+        Launched(
+            at=at,
+            instance=name,
+            number=number,
+            job=f"job-{name}",
+            plan_digest="sha256:p1a4",
+            output_root=ROOT,
+            commit="c0ffee",
+            entry={},
+            relaunch_of=relaunch_of,
+        ),
     ]
 
 
 def begun() -> Memory:
     start = NOON - timedelta(hours=1)
-    looked = Decided(NOON - EVERY, "healthy", "fresh", "~1/2")
+    looked = Decided(at=NOON - EVERY, run="healthy", monitor="fresh", progress="~1/2")
     told = [Done(start, f"tell/tiny-1/{what}", 1) for what in ("first-step", "first-checkpoint")]
     return fold([Initialised(start, "tiny", {}), *launched(1, start), looked, *told])
 
@@ -66,10 +85,19 @@ class Story:
 
     def _journal(self, turn: Tick, submit_fails: bool) -> None:
         alerts = (*turn.alerts.values(), *turn.ended)
-        events: list[Any] = [Decided(turn.at, turn.run, turn.monitor, "~1/2", alerts, failure=turn.ending)]
+        events: list[Any] = [
+            Decided(
+                at=turn.at,
+                run=turn.run,
+                monitor=turn.monitor,
+                progress="~1/2",
+                alerts=alerts,
+                failure=turn.ending,
+            )
+        ]
         for action in turn.actions:
             attempt = self.memory.attempt(action.key)
-            events.append(Intended(turn.at, action.key, attempt, action.why))
+            events.append(Intended(at=turn.at, key=action.key, attempt=attempt, what=action.why))
             if isinstance(action, Relaunch) and submit_fails:
                 events.append(Failed(turn.at, action.key, attempt, "no answer"))
                 continue

@@ -190,7 +190,15 @@ def test_a_non_finite_value_mutes_the_shape_of_the_curves(outcome, muted):
 
 def test_late_evidence_about_the_instance_itself_resolves_what_ended():
     ended = [
-        Alert("ill", subject, NOON, NOON, AlertState.ENDED, "m", instance="tiny-1")
+        Alert(
+            check="ill",
+            subject=subject,
+            since=NOON,
+            seen=NOON,
+            state=AlertState.ENDED,
+            message="m",
+            instance="tiny-1",
+        )
         for subject in ("tiny-1", "loss")
     ]
     findings = [Finding("ill", Verdict(PASS, "m", subject)) for subject in ("tiny-1", "loss", "tiny-2")]

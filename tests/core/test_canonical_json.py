@@ -87,7 +87,9 @@ def test_reading_back_names_the_field_that_does_not_fit():
 
 
 def test_non_finite_numbers_survive():
-    spike = Excursion("loss", 1, 2, 2, math.inf, 2.0, True)
+    spike = Excursion(
+        metric="loss", first_step=1, last_step=2, rows=2, peak=math.inf, expected=2.0, open=True
+    )
 
     assert decode(Excursion, plain(spike)) == spike
 

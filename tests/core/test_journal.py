@@ -48,30 +48,49 @@ from herorun.core.recovery.classify import Cause, Ending
 
 PLAN = a_plan()
 ALERT = Alert(
-    "loss-spike",
-    "loss from step 412",
-    NOON,
-    NOON + EVERY,
-    AlertState.FIRING,
-    "up",
-    timedelta(seconds=0.5),
-    2,
-    400,
-    "tiny-1",
+    check="loss-spike",
+    subject="loss from step 412",
+    since=NOON,
+    seen=NOON + EVERY,
+    state=AlertState.FIRING,
+    message="up",
+    held=timedelta(seconds=0.5),
+    ticks=2,
+    first_step=400,
+    instance="tiny-1",
 )
-END = End("tiny-1", JobState.FAILED, NOON, 1, "SIGKILL", 7, 4, "f1", ("node-1",))
+END = End(
+    instance="tiny-1",
+    state=JobState.FAILED,
+    at=NOON,
+    exit_code=1,
+    signal="SIGKILL",
+    step=7,
+    checkpoint=4,
+    fingerprint="f1",
+    failed_on=("node-1",),
+)
 ENDING = Ending(
-    "tiny-1", Cause.INFRA, "f1", "exit code 1", NOON, True, "train.py:7", True, "10.0.0.7", "node-failure"
+    instance="tiny-1",
+    cause=Cause.INFRA,
+    fingerprint="f1",
+    why="exit code 1",
+    ended=NOON,
+    advanced=True,
+    place="train.py:7",
+    needs_person=True,
+    worker="10.0.0.7",
+    seen="node-failure",
 )
 INIT = Initialised(NOON, "tiny", {"DRI": "@dri"}, "issue.md", "notes/tiny.md")
 LAUNCHING = Launching(
-    NOON,
-    "tiny-1",
-    1,
-    as_json(PLAN),
-    PLAN.digest,
-    "first launch",
-    "runs/tiny.toml",
+    at=NOON,
+    instance="tiny-1",
+    number=1,
+    plan=as_json(PLAN),
+    plan_digest=PLAN.digest,
+    why="first launch",
+    contract_file="runs/tiny.toml",
     by="dri@here",
     where="dri@here:/state",
     foreign=(f"{ROOT}/step-9",),
@@ -83,38 +102,64 @@ LAUNCHING = Launching(
     secrets={"HF_TOKEN": "5a17:d19e57"},
 )
 LAUNCHED = Launched(
-    NOON + EVERY,
-    "tiny-1",
-    1,
-    "job-1",
-    PLAN.digest,
-    ROOT,
-    PLAN.commit.value,
-    {"Command": "`x`"},
+    at=NOON + EVERY,
+    instance="tiny-1",
+    number=1,
+    job="job-1",
+    plan_digest=PLAN.digest,
+    output_root=ROOT,
+    commit=PLAN.commit.value,
+    entry={"Command": "`x`"},
     babysitter="b",
 )
 EVENTS = [
     INIT,
     LAUNCHING,
     LAUNCHED,
-    CheckedIn(NOON, "tiny-1", 1, "pass", (("argv", "pass", "as admitted"),), f"{ROOT}/step-1", NOON),
-    Observed(NOON, "0.1.0", "sha256:00", {"Job": "sha256:01"}, ("Metrics: 503",), "0123456789abcdef", 3, 72),
-    Decided(
-        NOON,
-        "degraded",
-        "fresh",
-        "~1/2",
-        (ALERT,),
-        ("tell/x",),
-        "all quiet",
-        END,
-        3,
-        ENDING,
-        NOON,
-        (AwaitedEvidence("row", "the first row", NOON),),
-        150,
+    CheckedIn(
+        at=NOON,
+        instance="tiny-1",
+        attempt=1,
+        outcome="pass",
+        items=(("argv", "pass", "as admitted"),),
+        loaded=f"{ROOT}/step-1",
+        written=NOON,
     ),
-    Intended(NOON, "tell/x", 1, "x is firing", "body", {"Status": "x"}, "tell/y", page="must"),
+    Observed(
+        at=NOON,
+        version="0.1.0",
+        rules="sha256:00",
+        evidence={"Job": "sha256:01"},
+        gaps=("Metrics: 503",),
+        after="0123456789abcdef",
+        lines=3,
+        rows=72,
+    ),
+    Decided(
+        at=NOON,
+        run="degraded",
+        monitor="fresh",
+        progress="~1/2",
+        alerts=(ALERT,),
+        actions=("tell/x",),
+        summary="all quiet",
+        ended=END,
+        saved=3,
+        failure=ENDING,
+        job_started=NOON,
+        awaited=(AwaitedEvidence("row", "the first row", NOON),),
+        temporary=150,
+    ),
+    Intended(
+        at=NOON,
+        key="tell/x",
+        attempt=1,
+        what="x is firing",
+        body="body",
+        lines={"Status": "x"},
+        edits="tell/y",
+        page="must",
+    ),
     Failed(NOON, "tell/x", 1, "503 \u2028 café 🤖", True),
     Done(NOON, "tell/x", 2, "title", {"Status": "s"}, "issue.md#1"),
     Ordered(NOON, "ada@here", Word.PAUSE, ("tiny",), "maintenance", NOON + EVERY),
@@ -123,27 +168,27 @@ EVENTS = [
     HandedOff(NOON, "bob@there", {"lease": "7"}),
     Amended(NOON, "tiny-2", {"Goal": "a -> b"}, {"Goal": "b"}),
     Replayed(
-        NOON,
-        "0.2.0",
-        "0.1.0",
-        "~=0.2",
-        NOON - EVERY,
-        9,
-        1,
-        2,
-        ("alerts: 1 -> 2",),
-        "why",
-        "escalate/judge/0.2.0/1",
+        at=NOON,
+        version="0.2.0",
+        before="0.1.0",
+        pin="~=0.2",
+        since=NOON - EVERY,
+        ticks=9,
+        differ=1,
+        unknown=2,
+        changed=("alerts: 1 -> 2",),
+        why="why",
+        key="escalate/judge/0.2.0/1",
     ),
     Sealed(
-        NOON,
-        "herorun/tiny/seal-1",
-        "c0ffee",
-        "sha256:02",
-        {"Tag": "x"},
-        "superseded",
-        "tiny-2",
-        "/data/step-2",
+        at=NOON,
+        tag="herorun/tiny/seal-1",
+        commit="c0ffee",
+        statement_digest="sha256:02",
+        lines={"Tag": "x"},
+        ending="superseded",
+        name="tiny-2",
+        checkpoint="/data/step-2",
     ),
 ]
 LINES = chain(EVENTS, START)
@@ -319,9 +364,13 @@ def test_a_launch_is_unsettled_until_its_outcome():
 
 
 def test_a_check_in_of_a_later_attempt_is_a_restart_until_the_next_launch():
-    first = CheckedIn(NOON, LAUNCHED.instance, 1, "pass", written=NOON)
-    again = CheckedIn(NOON + EVERY, LAUNCHED.instance, 2, "pass", written=NOON + EVERY / 2)
-    untold = CheckedIn(NOON + EVERY, LAUNCHED.instance, 3, "pass")  # as older versions wrote it
+    first = CheckedIn(at=NOON, instance=LAUNCHED.instance, attempt=1, outcome="pass", written=NOON)
+    again = CheckedIn(
+        at=NOON + EVERY, instance=LAUNCHED.instance, attempt=2, outcome="pass", written=NOON + EVERY / 2
+    )
+    untold = CheckedIn(
+        at=NOON + EVERY, instance=LAUNCHED.instance, attempt=3, outcome="pass"
+    )  # as older versions wrote it
 
     memory = fold([INIT, LAUNCHING, LAUNCHED, first, again, untold])
     assert memory.history.restarts == ((NOON + EVERY / 2, 2),)
@@ -350,26 +399,31 @@ def test_a_launch_that_failed_keeps_its_number():
 
 
 def test_a_new_instance_closes_the_old_ones_alerts():
-    alerts = Decided(NOON, "down", "fresh", "~1/2", (ALERT,))
+    alerts = Decided(at=NOON, run="down", monitor="fresh", progress="~1/2", alerts=(ALERT,))
 
     assert fold([INIT, LAUNCHING, LAUNCHED, alerts]).history.open_alerts == (ALERT.key,)
     assert fold([INIT, alerts, LAUNCHING, LAUNCHED]).alerts == {}
 
 
 def test_a_resolved_alert_is_forgotten():
-    over = Alert("a", "", NOON, NOON, AlertState.RESOLVED, "m")
+    over = Alert(check="a", subject="", since=NOON, seen=NOON, state=AlertState.RESOLVED, message="m")
 
-    assert fold([Decided(NOON, "healthy", "fresh", "~", (over, ALERT))]).alerts == {ALERT.id: ALERT}
+    assert fold(
+        [Decided(at=NOON, run="healthy", monitor="fresh", progress="~", alerts=(over, ALERT))]
+    ).alerts == {ALERT.id: ALERT}
 
 
 def test_a_pending_alert_is_remembered_and_not_open():
-    pending = Alert("a", "", NOON, NOON, AlertState.PENDING, "m")
-    memory = fold([Decided(NOON, "healthy", "fresh", "~", (pending,))])
+    pending = Alert(check="a", subject="", since=NOON, seen=NOON, state=AlertState.PENDING, message="m")
+    memory = fold([Decided(at=NOON, run="healthy", monitor="fresh", progress="~", alerts=(pending,))])
 
     assert memory.alerts and memory.history.open_alerts == ()
 
 
-INTENT, POST = Intended(NOON, "relaunch/tiny-1", 1, "why"), Intended(NOON, "tell/x", 1, "why", "body")
+INTENT, POST = (
+    Intended(at=NOON, key="relaunch/tiny-1", attempt=1, what="why"),
+    Intended(at=NOON, key="tell/x", attempt=1, what="why", body="body"),
+)
 
 
 def test_an_intent_is_in_doubt_until_done_or_failed():
@@ -401,7 +455,17 @@ def test_a_post_that_failed_waits_with_its_words():
 
 
 def test_only_relaunches_count_against_the_budget():
-    again = Launched(NOON, "tiny-2", 2, "j", "p", ROOT, "c", {}, relaunch_of="tiny-1")
+    again = Launched(
+        at=NOON,
+        instance="tiny-2",
+        number=2,
+        job="j",
+        plan_digest="p",
+        output_root=ROOT,
+        commit="c",
+        entry={},
+        relaunch_of="tiny-1",
+    )
 
     assert fold([LAUNCHED, again]).ledger.relaunched == (NOON,)
     assert fold([LAUNCHED, again]).ledger.instance == "tiny-2"
@@ -416,7 +480,7 @@ def test_caveats_seals_and_receipts_are_history():
 
 
 def test_the_last_summary_is_remembered_through_quiet_ticks():
-    quiet = Decided(NOON + EVERY, "healthy", "fresh", "~")
+    quiet = Decided(at=NOON + EVERY, run="healthy", monitor="fresh", progress="~")
 
     assert fold([*EVENTS, quiet]).last_summary == NOON
     assert fold([*EVENTS, quiet]).last_decided == quiet
@@ -452,16 +516,24 @@ def test_an_order_to_go_back_stands_until_it_is_carried_out_refused_or_replaced(
 
 
 def test_a_milestone_does_not_end_the_run_and_the_seal_after_it_does():
-    half = Sealed(NOON, "herorun/tiny/seal-1", "c0ffee", "sha256:02", {}, "milestone", "half")
+    half = Sealed(
+        at=NOON,
+        tag="herorun/tiny/seal-1",
+        commit="c0ffee",
+        statement_digest="sha256:02",
+        lines={},
+        ending="milestone",
+        name="half",
+    )
     memory = fold([half])
     assert (memory.sealed, memory.milestones) == (None, (half,))
-    end = Sealed(NOON, "herorun/tiny/seal-2", "c0ffee", "sha256:03")
+    end = Sealed(at=NOON, tag="herorun/tiny/seal-2", commit="c0ffee", statement_digest="sha256:03")
     assert fold([end], memory).sealed == end
 
 
 def test_a_deletion_is_under_way_until_it_is_known_to_be_done():
     key = "prune/0555e136d332//data/tiny/step-1"
-    begun = fold([Intended(NOON, key, 1, "delete it")])
+    begun = fold([Intended(at=NOON, key=key, attempt=1, what="delete it")])
     assert begun.history.deleting == {"/data/tiny/step-1"}
     refused = fold([Failed(NOON, key, 1, "403")], begun)
     assert refused.history.deleting == {"/data/tiny/step-1"}

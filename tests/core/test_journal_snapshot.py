@@ -15,16 +15,16 @@ from herorun.core.taint import Health, launched
 SEGMENTS = [("20261120.jsonl", "a1"), ("20261121.jsonl", "b2")]
 ALERTS = (
     Alert(
-        "not-finite",
-        "loss, 'train'",
-        NOON,
-        NOON,
-        AlertState.FIRING,
-        "NaN",
-        timedelta(minutes=9),
+        check="not-finite",
+        subject="loss, 'train'",
+        since=NOON,
+        seen=NOON,
+        state=AlertState.FIRING,
+        message="NaN",
+        held=timedelta(minutes=9),
         instance="t-1",
     ),
-    Alert("crashed", "", NOON, NOON, AlertState.PENDING, "gone"),
+    Alert(check="crashed", subject="", since=NOON, seen=NOON, state=AlertState.PENDING, message="gone"),
 )
 
 
@@ -32,11 +32,14 @@ def a_memory() -> Memory:
     begun = fold(
         [
             Initialised(NOON, "tiny", {"DRI": "@dri"}, "issue.md"),
-            Decided(NOON, "degraded", "fresh", "~5/9", ALERTS),
-            Intended(NOON, "tell/a", 1, "tell", "words"),
-            Intended(NOON, "tell/b", 1, "tell"),
+            Decided(at=NOON, run="degraded", monitor="fresh", progress="~5/9", alerts=ALERTS),
+            Intended(at=NOON, key="tell/a", attempt=1, what="tell", body="words"),
+            Intended(at=NOON, key="tell/b", attempt=1, what="tell"),
             Done(NOON, "tell/b", 1, result="said"),
-            *(Intended(NOON, f"escalate/{n}@x", 1, "ask", "words", page="must") for n in range(3)),
+            *(
+                Intended(at=NOON, key=f"escalate/{n}@x", attempt=1, what="ask", body="words", page="must")
+                for n in range(3)
+            ),
             Done(NOON, "page/ALERTS/escalate/0@x", 1, result="sent"),
             Done(NOON, "page/ALERTS/escalate/1@x", 1, result="folded"),
             Failed(NOON, "page/ALERTS/escalate/2@x", 1, "interrupted", interrupted=True),

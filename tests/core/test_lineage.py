@@ -59,13 +59,13 @@ def test_what_is_older_than_the_first_launch_is_not_trusted(minutes, old):
     ("minutes", "tainted"), [(9, False), (10, False), (11, True), (19, True), (20, False)]
 )
 def test_a_taint_is_a_time(minutes, tainted):
-    taint = Taint("not-finite", NOON + 10 * MINUTE, 50, NOON + 20 * MINUTE)
+    taint = Taint(check="not-finite", since=NOON + 10 * MINUTE, step=50, until=NOON + 20 * MINUTE)
 
     assert bool(mistrust(written(100, minutes), a_run(taint))) is tainted
 
 
 def test_a_taint_without_a_next_launch_is_open():
-    taint = Taint("not-finite", NOON + 10 * MINUTE, 50)
+    taint = Taint(check="not-finite", since=NOON + 10 * MINUTE, step=50)
 
     assert mistrust(written(100, 9999), a_run(taint)).startswith("it is tainted by not-finite;")
 
@@ -75,14 +75,24 @@ def test_a_taint_without_a_next_launch_is_open():
     [(119, 20, False), (120, 20, True), (120, 1, False), (200, 60, False), (200, None, True)],
 )
 def test_where_the_data_names_a_step_the_step_decides_among_what_its_instance_wrote(step, minutes, covered):
-    taint = Taint("not-finite", NOON + 10 * MINUTE, 119, NOON + 60 * MINUTE, "tiny-1", "loss", bad_step=121)
+    taint = Taint(
+        check="not-finite",
+        since=NOON + 10 * MINUTE,
+        step=119,
+        until=NOON + 60 * MINUTE,
+        instance="tiny-1",
+        subject="loss",
+        bad_step=121,
+    )
     candidate = written(step) if minutes is None else written(step, minutes)
 
     assert taint.covers(candidate) is covered
 
 
 def test_a_taint_names_its_alert_and_its_steps():
-    taint = Taint("not-finite", NOON, 119, None, "tiny-1", "loss", bad_step=121)
+    taint = Taint(
+        check="not-finite", since=NOON, step=119, until=None, instance="tiny-1", subject="loss", bad_step=121
+    )
 
     assert mistrust(written(200, 5), a_run(taint)) == (
         "it is tainted by not-finite[loss], bad from step 121; trusted up to step 119"
@@ -91,7 +101,7 @@ def test_a_taint_names_its_alert_and_its_steps():
 
 @pytest.mark.parametrize(("step", "tainted"), [(50, False), (51, True)])
 def test_where_the_store_tells_no_time_a_taint_is_a_step(step, tainted):
-    taint = Taint("not-finite", NOON, 50, NOON + MINUTE)
+    taint = Taint(check="not-finite", since=NOON, step=50, until=NOON + MINUTE)
 
     assert bool(mistrust(written(step), a_run(taint))) is tainted
 
@@ -179,7 +189,7 @@ def test_times_that_run_backwards_price_nothing():
 
 def test_what_a_person_decided_on_is_not_refused_again():
     named = {"from": f"{ROOT}/step-100", "reason": "the NaN was in the logger"}
-    tainted = a_run(Taint("not-finite", NOON, 50))
+    tainted = a_run(Taint(check="not-finite", since=NOON, step=50))
 
     assert refusal(written(100), a_contract(), tainted)
     assert refusal(written(100), a_contract(start=named), tainted) == ""

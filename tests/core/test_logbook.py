@@ -31,7 +31,16 @@ def events() -> list[Initialised | Noted | Launched]:
         Noted(NOON + number * timedelta(hours=1), "dri", f"note {number}", {"Status": f"step {number}"})
         for number in range(NOTES)
     ]
-    launched = Launched(NOON, "tiny-2", 2, "job", "sha256:p", "/d", "c0ffee", {"Command": "`x`"})
+    launched = Launched(
+        at=NOON,
+        instance="tiny-2",
+        number=2,
+        job="job",
+        plan_digest="sha256:p",
+        output_root="/d",
+        commit="c0ffee",
+        entry={"Command": "`x`"},
+    )
     return [Initialised(NOON, "tiny", {"DRI": "@dri"}, "issue.md"), *noted[:10], launched, *noted[10:]]
 
 

@@ -138,7 +138,9 @@ def test_each_day_is_a_key_of_its_own():
 def test_the_digest_says_how_it_goes():
     metrics = some_metrics(100, advanced_at=STARTED + timedelta(hours=10), last={"tokens_per_s": 1234.5})
     known = Ledger(done=frozenset({"tell/tiny-1/first-step", "tell/tiny-1/first-checkpoint"}))
-    fires = Alert("loss-spike", "", NOON, NOON, AlertState.FIRING, "up")
+    fires = Alert(
+        check="loss-spike", subject="", since=NOON, seen=NOON, state=AlertState.FIRING, message="up"
+    )
     (tell,) = told(
         days=1.0,
         metrics=metrics,

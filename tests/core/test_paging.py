@@ -43,7 +43,7 @@ def alert_key(name="stalled-steps", at=NOON):
 
 
 def post(key, page=Urgency.MUST, at=NOON, title="what"):
-    return Intended(at, key, 1, title, f"**{title}**\n\nthe words", page=page)
+    return Intended(at=at, key=key, attempt=1, what=title, body=f"**{title}**\n\nthe words", page=page)
 
 
 def sent(key, at=NOON, channel="ALERTS", result=SENT):
@@ -71,15 +71,15 @@ def waiting(*events):
         (Tell(f"tell/{alert_key('crashed')}/firing", "t", "w"), Urgency.MUST),
         (Tell(f"tell/{alert_key('burning')}/firing", "t", "w"), Urgency.MUST),
         (Tell(f"tell/{alert_key()}/firing", "t", "w"), None),  # its escalation says it
-        (Escalate(f"escalate/{alert_key()}", "t", "w"), Urgency.MUST),
-        (Escalate("escalate/relaunch/tiny-1/budget", "t", "w"), Urgency.MUST),
-        (Escalate(f"again/{alert_key()}/2", "t", "w"), Urgency.AGAIN),
+        (Escalate(key=f"escalate/{alert_key()}", title="t", why="w"), Urgency.MUST),
+        (Escalate(key="escalate/relaunch/tiny-1/budget", title="t", why="w"), Urgency.MUST),
+        (Escalate(key=f"again/{alert_key()}/2", title="t", why="w"), Urgency.AGAIN),
         (Tell(f"tell/{alert_key('crashed')}/resolved", "t", "w"), Urgency.NEWS),
         (Tell("tell/tiny-1/finished", "t", "w"), Urgency.NEWS),
         (Tell("tell/tiny-1/day-1", "t", "w"), None),
         (Tell(f"tell/{alert_key('slow')}/firing", "t", "w"), None),
         (Tell(f"again/{alert_key('slow')}/1", "t", "w"), None),
-        (Escalate(f"escalate/{alert_key('undelivered-escalation')}", "t", "w"), None),
+        (Escalate(key=f"escalate/{alert_key('undelivered-escalation')}", title="t", why="w"), None),
         (Relaunch("relaunch/tiny-1", "tiny-1", "w"), None),  # its announcement says it
     ],
 )

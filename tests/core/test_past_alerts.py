@@ -120,7 +120,14 @@ def test_a_disk_that_stays_full_over_a_relaunch_is_told_once_and_its_end_too():
 
 
 def an_alert(number=0, **changes):
-    alert = Alert("loss-spike", f"loss from step {number}", NOON, NOON, AlertState.RESOLVED, "over")
+    alert = Alert(
+        check="loss-spike",
+        subject=f"loss from step {number}",
+        since=NOON,
+        seen=NOON,
+        state=AlertState.RESOLVED,
+        message="over",
+    )
     return replace(alert, **changes)
 
 
@@ -132,5 +139,7 @@ def test_the_newest_are_kept_and_what_only_waited_is_not():
 
 
 def test_the_journal_remembers_them():
-    memory = fold([Decided(NOON, "healthy", "fresh", "~1/2", (an_alert(),))], begun())
+    memory = fold(
+        [Decided(at=NOON, run="healthy", monitor="fresh", progress="~1/2", alerts=(an_alert(),))], begun()
+    )
     assert memory.ledger.past == (an_alert(),)

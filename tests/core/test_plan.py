@@ -122,13 +122,13 @@ def test_a_foreign_one_is_never_chosen():
 
 def test_one_that_was_written_after_an_unresolved_alert_is_never_chosen():
     own = [a_checkpoint(100), a_checkpoint(150)]
-    history = a_history(taints=(Taint("not-finite", NOON, 120),))
+    history = a_history(taints=(Taint(check="not-finite", since=NOON, step=120),))
 
     assert a_plan(own=own, history=history).start.value.step == 100
 
 
 def test_where_all_are_refused_none_is_chosen():
-    history = a_history(taints=(Taint("not-finite", NOON, 0),))
+    history = a_history(taints=(Taint(check="not-finite", since=NOON, step=0),))
 
     assert a_plan(own=[a_checkpoint(100)], history=history).start.value is None
 
@@ -236,13 +236,13 @@ EDITS = Snapshot("5e1f", "7ree", "sha256:d1ff", ("train.py",), 9)
 
 def an_edited_plan(snapshot=EDITS):
     return make_plan(
-        a_contract(),
-        a_tree(),
-        Sources("sha256:c0de", {"seed": 7}, "config.toml", "runs/tiny.toml"),
-        Checkpoints(),
-        StartSiblings(),
-        History(initialised=True),
-        snapshot,
+        contract=a_contract(),
+        tree=a_tree(),
+        sources=Sources("sha256:c0de", {"seed": 7}, "config.toml", "runs/tiny.toml"),
+        checkpoints=Checkpoints(),
+        siblings=StartSiblings(),
+        history=History(initialised=True),
+        snapshot=snapshot,
     )
 
 

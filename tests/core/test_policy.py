@@ -43,7 +43,7 @@ CHECKS = {
 
 
 def alert(name, state=AlertState.FIRING, seen=NOON, subject="", since=NOON):
-    return Alert(name, subject, since, seen, state, f"{name} message")
+    return Alert(check=name, subject=subject, since=since, seen=seen, state=state, message=f"{name} message")
 
 
 def act(*alerts, policy=None, now=NOON, case=None, **ledger):
@@ -294,14 +294,14 @@ def test_a_live_job_can_be_stopped_and_an_ended_one_relaunched():
     assert live.ways == (Option.ACK, Option.STOP, Option.STOP_AND_RELAUNCH)
     assert live.about == "spike[loss]"
     assert asked(spike).ways == live.ways  # it was not seen to end
-    ended = Ending("tiny-1", Cause.INFRA, "node-failure", "lost", NOON)
+    ended = Ending(instance="tiny-1", cause=Cause.INFRA, fingerprint="node-failure", why="lost", ended=NOON)
     assert asked(spike, case=Case(ending=ended)).ways == (Option.ACK, Option.RELAUNCH)
 
 
 @pytest.mark.parametrize("topic", [Topic.METRIC, Topic.NUMERIC])
 def test_trouble_in_the_numbers_is_gone_back_from_and_not_relaunched_as_if_it_were_the_hardwares(topic):
     checks = {"nan": make("nan", Response.ESCALATE, topic=topic, vetoes_relaunch=True)}
-    ended = Ending("tiny-1", Cause.INFRA, "node-failure", "lost", NOON)
+    ended = Ending(instance="tiny-1", cause=Cause.INFRA, fingerprint="node-failure", why="lost", ended=NOON)
     for case, ways in (
         (Case(live=True), (Option.STOP, Option.STOP_AND_ROLLBACK, Option.FORK)),
         (Case(ending=ended), (Option.ROLLBACK, Option.FORK)),
@@ -391,7 +391,9 @@ def test_the_reminder_says_it_again():
 
 
 def test_of_a_job_that_is_stopped_or_has_ended_it_says_nothing():
-    ended = Case(ending=Ending("tiny-1", Cause.UNKNOWN, "f", "exit code 1", NOON))
+    ended = Case(
+        ending=Ending(instance="tiny-1", cause=Cause.UNKNOWN, fingerprint="f", why="exit code 1", ended=NOON)
+    )
 
     assert (
         escalation_text(RecoveryPolicy(stop_on=("nan",)))

@@ -38,7 +38,16 @@ def logbook(*events):
 
 
 def launched(number):
-    return Launched(NOON, f"tiny-{number}", number, "job", "sha256:p", "/d", "c0ffee", {"Command": "`x`"})
+    return Launched(
+        at=NOON,
+        instance=f"tiny-{number}",
+        number=number,
+        job="job",
+        plan_digest="sha256:p",
+        output_root="/d",
+        commit="c0ffee",
+        entry={"Command": "`x`"},
+    )
 
 
 def noted(title, **lines):
@@ -116,9 +125,9 @@ def test_the_logbook_only_grows_at_the_end_of_each_section():
 @pytest.mark.parametrize(
     "event",
     [
-        Observed(NOON, "0", "sha256:0", {}),
-        Intended(NOON, "k", 1, "w"),
-        Decided(NOON, "healthy", "fresh", "~"),
+        Observed(at=NOON, version="0", rules="sha256:0", evidence={}),
+        Intended(at=NOON, key="k", attempt=1, what="w"),
+        Decided(at=NOON, run="healthy", monitor="fresh", progress="~"),
         Done(NOON, "k", 1),
     ],
 )
@@ -142,8 +151,8 @@ def test_an_entry_has_the_templates_lines():
         noted(HOSTILE, Status=HOSTILE),
         Failed(NOON, f"tell/{HOSTILE}", 1, HOSTILE),
         Done(NOON, "k", 1, HOSTILE, {"Status": HOSTILE}),
-        Sealed(NOON, HOSTILE, "c", "d", {"Tag": HOSTILE}),
-        Decided(NOON, "healthy", "fresh", "~", summary=HOSTILE),
+        Sealed(at=NOON, tag=HOSTILE, commit="c", statement_digest="d", lines={"Tag": HOSTILE}),
+        Decided(at=NOON, run="healthy", monitor="fresh", progress="~", summary=HOSTILE),
     ],
     ids=lambda event: event.kind,
 )

@@ -30,7 +30,13 @@ def sized(step, temporary=True, problem="", **changes):
 def plan(*found, policy=POLICY, names=None, roots=None, recovery="", trusted=None):
     trusted = [s.candidate.path for s in found] if trusted is None else trusted
     return prune_plan(
-        "tiny", found, policy, RetentionReference(names or {}, roots or {}), recovery, trusted, NOON
+        slug="tiny",
+        found=found,
+        policy=policy,
+        held=RetentionReference(names or {}, roots or {}),
+        recovery=recovery,
+        trusted=trusted,
+        now=NOON,
     )
 
 

@@ -18,7 +18,7 @@ BY_NAME = {check.name: check for check in checks(Gate.HEALTH)}
 
 
 def an_alert(check, state=AlertState.FIRING):
-    return Alert(check, "", NOON, NOON, state, "said")
+    return Alert(check=check, subject="", since=NOON, seen=NOON, state=state, message="said")
 
 
 PROVEN = Training(TrainingProof.COMPLETE)

@@ -15,16 +15,37 @@ from herorun.core.seal.caveats import caveats
 from herorun.core.seal.manifest import FileSeen, Manifest
 
 START = NOON - 60 * MINUTE
-LOOKS = tuple(Decided(START + n * EVERY, "healthy", "fresh", "~1/2") for n in range(1, 5))
-KNOWN = Memory(instances=(an_instance(),), ends={"tiny-1": End("tiny-1", JobState.SUCCEEDED, NOON)})
+LOOKS = tuple(
+    Decided(at=START + n * EVERY, run="healthy", monitor="fresh", progress="~1/2") for n in range(1, 5)
+)
+KNOWN = Memory(
+    instances=(an_instance(),), ends={"tiny-1": End(instance="tiny-1", state=JobState.SUCCEEDED, at=NOON)}
+)
 WHOLE = Manifest("/data/tiny/step-200", (FileSeen("weights", 9, "sha256:aa"),))
-STALL = Alert("stalled-steps", "tiny-1", START, START, AlertState.ENDED, "no step", instance="tiny-1")
+STALL = Alert(
+    check="stalled-steps",
+    subject="tiny-1",
+    since=START,
+    seen=START,
+    state=AlertState.ENDED,
+    message="no step",
+    instance="tiny-1",
+)
 ACK = Ordered(NOON, "ada", Word.ACK, (STALL.key,), "an evaluation")
 NOTHING_JUDGED = Judged()
 
 
 def told(memory=KNOWN, looks=LOOKS, judged=NOTHING_JUDGED, waivers=(), manifest=WHOLE, verified=("tiny-1",)):
-    return caveats(memory, looks, judged, waivers, manifest, frozenset(verified), EVERY, NOON)
+    return caveats(
+        memory=memory,
+        events=looks,
+        judged=judged,
+        waivers=waivers,
+        manifest=manifest,
+        verified=frozenset(verified),
+        cadence=EVERY,
+        at=NOON,
+    )
 
 
 def test_of_a_run_of_which_all_is_known_there_is_none():
@@ -66,7 +87,9 @@ def test_each_doubt_is_one_caveat(change, words):
 
 def test_a_blind_look_closes_no_gap_and_nobody_need_look_after_the_end():
     blind = tuple(replace(look, monitor="stale") for look in LOOKS)
-    ended = replace(KNOWN, ends={"tiny-1": End("tiny-1", JobState.SUCCEEDED, NOON, ended=START + EVERY)})
+    ended = replace(
+        KNOWN, ends={"tiny-1": End(instance="tiny-1", state=JobState.SUCCEEDED, at=NOON, ended=START + EVERY)}
+    )
 
     assert len(told(looks=blind)) == 1
     assert told(ended, looks=()) == []

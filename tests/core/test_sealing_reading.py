@@ -31,7 +31,9 @@ FACTS = {
 
 def made(**changes: Any) -> dict[str, Any]:
     """A whole statement with some facts changed."""
-    told: dict[str, Any] = json.loads(json.dumps(statement(SealFacts(FACTS, {}, COMMIT, manifest=MANIFEST))))
+    told: dict[str, Any] = json.loads(
+        json.dumps(statement(SealFacts(facts=FACTS, plan={}, commit=COMMIT, manifest=MANIFEST)))
+    )
     told["predicate"]["herorun_seal"] |= changes
     return told
 

@@ -21,17 +21,40 @@ def at(tick):
 def launch(number, tick, plan=PLAN):
     """The intent, and the submission a second later."""
     name = f"tiny-{number}"
-    intent = Launching(at(tick), name, number, as_json(plan), plan.digest, "why", "runs/tiny.toml")
+    intent = Launching(
+        at=at(tick),
+        instance=name,
+        number=number,
+        plan=as_json(plan),
+        plan_digest=plan.digest,
+        why="why",
+        contract_file="runs/tiny.toml",
+    )
     return [
         intent,
         Launched(
-            at(tick) + EVERY / 900, name, number, f"job-{number}", plan.digest, "/data/tiny", "c0de", {}
+            at=at(tick) + EVERY / 900,
+            instance=name,
+            number=number,
+            job=f"job-{number}",
+            plan_digest=plan.digest,
+            output_root="/data/tiny",
+            commit="c0de",
+            entry={},
         ),
     ]
 
 
 def alert(state=AlertState.FIRING, check="not-finite", subject="loss", tick=0):
-    return Alert(check, subject, at(tick), at(tick), state, "not a number", instance="tiny-1")
+    return Alert(
+        check=check,
+        subject=subject,
+        since=at(tick),
+        seen=at(tick),
+        state=state,
+        message="not a number",
+        instance="tiny-1",
+    )
 
 
 def bad(first, last, state=AlertState.FIRING):
@@ -40,7 +63,7 @@ def bad(first, last, state=AlertState.FIRING):
 
 
 def decide(tick, step, *alerts, monitor="fresh"):
-    return Decided(at(tick), "healthy", monitor, f"~{step}/200", alerts)
+    return Decided(at=at(tick), run="healthy", monitor=monitor, progress=f"~{step}/200", alerts=alerts)
 
 
 def taints(*events):
@@ -63,7 +86,7 @@ def test_a_healthy_run_has_none():
 def test_an_alert_taints_from_the_last_healthy_decision_on(check):
     told = taints(BEGUN, decide(3, 30, alert(check=check)))
 
-    assert told == (Taint(check, at(2), 20, None, "tiny-1", "loss"),)
+    assert told == (Taint(check=check, since=at(2), step=20, until=None, instance="tiny-1", subject="loss"),)
 
 
 def test_the_next_launch_ends_it():
@@ -137,7 +160,7 @@ def test_a_monitor_that_could_not_look_found_nothing_healthy():
 
 
 def test_a_step_that_was_not_read_is_the_one_before():
-    unread = Decided(at(3), "healthy", "fresh", "~unknown/200")
+    unread = Decided(at=at(3), run="healthy", monitor="fresh", progress="~unknown/200")
 
     (told,) = taints(BEGUN, unread, decide(4, 40, alert()))
     assert (told.since, told.step) == (at(3), 20)

@@ -289,7 +289,9 @@ def test_the_monitors_health_is_told_apart(gaps, health):
 
 def test_an_alert_of_a_check_that_is_gone_ends_without_a_word():
     """A later version has renamed or dropped the check, or its package was uninstalled."""
-    gone = Alert("phase-of-the-moon", "", NOON, NOON, AlertState.FIRING, "full")
+    gone = Alert(
+        check="phase-of-the-moon", subject="", since=NOON, seen=NOON, state=AlertState.FIRING, message="full"
+    )
     rules = Rules(checks(Gate.HEALTH), RecoveryPolicy())
     told = frozenset({"tell/tiny-1/first-step", "tell/tiny-1/first-checkpoint"})
     seen = tick({gone.id: gone}, Ledger(told, instance="tiny-1"), healthy(Gate.HEALTH), rules, NOON)
@@ -299,7 +301,7 @@ def test_an_alert_of_a_check_that_is_gone_ends_without_a_word():
 
 def test_the_cause_is_told_with_the_symptom_and_never_muted_by_it():
     """NaN right behind a resume with 16 times the learning rate."""
-    resume = Resume(121, 120, rate_before=1e-4, rate_after=16e-4)
+    resume = Resume(step=121, high_water=120, rate_before=1e-4, rate_after=16e-4)
     nan = reporting(non_finite=(an_excursion(1, metric="train/loss"),), resume=resume)
     (turn,) = Story().ticks([nan])
 

@@ -158,22 +158,22 @@ class Replay:
     def _journal(self, turn: Tick, evidence: dict[Any, Any]) -> None:
         history = self.memory.history
         decided = Decided(
-            turn.at,
-            turn.run.value,
-            turn.monitor.value,
-            "",
-            tuple(turn.alerts.values()),
-            tuple(action.key for action in turn.actions),
-            "",
-            end_to_record(evidence, history, turn.at),
-            saved_to_record(evidence, history),
-            turn.ending,
+            at=turn.at,
+            run=turn.run.value,
+            monitor=turn.monitor.value,
+            progress="",
+            alerts=tuple(turn.alerts.values()),
+            actions=tuple(action.key for action in turn.actions),
+            summary="",
+            ended=end_to_record(evidence, history, turn.at),
+            saved=saved_to_record(evidence, history),
+            failure=turn.ending,
         )
         events: list[Any] = [decided]
         for action in turn.actions:
             attempt = self.memory.attempt(action.key)
             events += [
-                Intended(turn.at, action.key, attempt, action.why),
+                Intended(at=turn.at, key=action.key, attempt=attempt, what=action.why),
                 Done(turn.at, action.key, attempt),
             ]
         self.memory = fold(events, self.memory)

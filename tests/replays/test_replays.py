@@ -123,7 +123,17 @@ def asked(incident: Incident, contract: Contract, config: dict[str, Any]) -> tup
     siblings = beside if isinstance(beside, StartSiblings) else StartSiblings()
     sources = Sources("sha256:c0de", config, "config.toml", "runs/replay.toml")
     shell, bundle = environment(incident, contract, clock.now), bundle_of(incident, contract, clock.now)
-    plan = make_plan(contract, a_tree(), sources, own, siblings, history, CLEAN, shell, bundle)
+    plan = make_plan(
+        contract=contract,
+        tree=a_tree(),
+        sources=sources,
+        checkpoints=own,
+        siblings=siblings,
+        history=history,
+        snapshot=CLEAN,
+        environment=shell,
+        bundle=bundle,
+    )
     place = Place(contract.slug, "/nowhere/at/all", contract.output.root, "/nowhere/at/all")
     metrics = read_metrics(tracker_of(incident, clock), contract, place, Now(clock.now), History())
     source = incident.told.get("source_run")
@@ -171,7 +181,17 @@ def launched_before(
     began = incident.until(incident.end, "launched")[0]["at"]
     then, bundle = environment(incident, contract, began), bundle_of(incident, contract, began)
     none = History(initialised=True)
-    before = make_plan(contract, a_tree(), sources, Checkpoints(), StartSiblings(), none, CLEAN, then, bundle)
+    before = make_plan(
+        contract=contract,
+        tree=a_tree(),
+        sources=sources,
+        checkpoints=Checkpoints(),
+        siblings=StartSiblings(),
+        history=none,
+        snapshot=CLEAN,
+        environment=then,
+        bundle=bundle,
+    )
     here = newest(incident, "shell", incident.end) or {}
     flags = tuple(Flag(name, "train.py", 7) for name in told["reads"])
     given: dict[Any, Any] = {

@@ -78,9 +78,26 @@ def launches(line: dict[str, Any], contract: str) -> list[Any]:
     number = int(told["instance"].rpartition("-")[2])
     origin, job = told.get("relaunch_of", ""), f"job-{told['instance']}"
     return [
-        Launching(line["at"], told["instance"], number, plan, "sha256:p1a4", "as planned", contract, origin),
+        Launching(
+            at=line["at"],
+            instance=told["instance"],
+            number=number,
+            plan=plan,
+            plan_digest="sha256:p1a4",
+            why="as planned",
+            contract_file=contract,
+            relaunch_of=origin,
+        ),
         Launched(
-            line["at"], told["instance"], number, job, "sha256:p1a4", told["root"], "c0ffee", {}, origin
+            at=line["at"],
+            instance=told["instance"],
+            number=number,
+            job=job,
+            plan_digest="sha256:p1a4",
+            output_root=told["root"],
+            commit="c0ffee",
+            entry={},
+            relaunch_of=origin,
         ),
     ]
 

@@ -56,8 +56,11 @@ def told(instance: str, gang: str | None = None) -> Job:
 
 
 def family(root: str, *gang: str, **of_gang: object) -> tuple[IrisRow, ...]:
-    children = (IrisRow(f"/ada/tiny-1/train_lm-{n}", word, AT, **of_gang) for n, word in enumerate(gang))
-    return (IrisRow("/ada/tiny-1", root, AT), *children)
+    children = (
+        IrisRow(id=f"/ada/tiny-1/train_lm-{n}", word=word, submitted=AT, **of_gang)
+        for n, word in enumerate(gang)
+    )
+    return (IrisRow(id="/ada/tiny-1", word=root, submitted=AT), *children)
 
 
 # --- generations ---------------------------------------------------------------------------------------
@@ -124,8 +127,8 @@ def test_a_named_gang_that_is_not_there_yet_is_being_built() -> None:
 def test_only_the_named_gang_counts() -> None:
     rows = (
         *family("running"),
-        IrisRow("/ada/tiny-1/tokenize", "running", AT),
-        IrisRow("/ada/tiny-1/train", "pending", AT),
+        IrisRow(id="/ada/tiny-1/tokenize", word="running", submitted=AT),
+        IrisRow(id="/ada/tiny-1/train", word="pending", submitted=AT),
     )
     assert of(rows, "tiny-1", "train").state is JobState.PENDING
     assert of(rows, "tiny-1").state is JobState.RUNNING
@@ -237,7 +240,7 @@ def test_a_list_as_long_as_it_may_be_is_partial() -> None:
 )
 def test_a_jobs_own_code_is_its_first_failing_tasks(generation: Generation, name: str) -> None:
     """The job's is 0 long after it has failed."""
-    row = detailed(generation, IrisRow("/ada/tiny-4", "failed"), recorded(name))
+    row = detailed(generation, IrisRow(id="/ada/tiny-4", word="failed"), recorded(name))
     assert row.exit_code == 3
 
 
@@ -245,15 +248,15 @@ def test_killed_tasks_are_told_with_the_memory_that_they_had() -> None:
     killed = recorded("summary-A.json").replace('"exit_code":3', '"exit_code":137')
     row = detailed(
         A,
-        IrisRow("/ada/tiny-4", "failed"),
+        IrisRow(id="/ada/tiny-4", word="failed"),
         killed.replace('"memory_peak_mb":0', '"memory_peak_mb":1990'),
     )
     assert row.reason == "1 of 2 tasks ended by SIGKILL, with up to 1990 MB of memory in use"
-    assert detailed(A, IrisRow("/ada/tiny-4", "failed"), killed).reason == ""
+    assert detailed(A, IrisRow(id="/ada/tiny-4", word="failed"), killed).reason == ""
 
 
 def test_a_detail_of_another_state_is_left_for_the_next_look() -> None:
-    row = IrisRow("/ada/tiny-4", "running")
+    row = IrisRow(id="/ada/tiny-4", word="running")
     assert detailed(C, row, recorded("describe-C.txt")) == row == detailed(C, row, "Traceback")
 
 

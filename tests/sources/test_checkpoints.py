@@ -174,7 +174,7 @@ def test_a_tainted_one_is_passed_over(local: LocalDisk) -> None:
         save(local, step)
     (listed,) = (c for c in look(local).candidates if c.step == 20)
     assert listed.modified
-    taints = (Taint("not-finite", listed.modified, 20),)
+    taints = (Taint(check="not-finite", since=listed.modified, step=20),)
     history = a_history(instances=LAUNCHED.instances, taints=taints)
     assert states(look(local, history)) == {10: "unexamined", 20: "complete", 30: "complete"}
 

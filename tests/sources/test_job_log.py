@@ -31,7 +31,7 @@ def test_when_it_last_changed(log: Path) -> None:
     log.write_text("step 1\n")
     os.utime(log, (NOON.timestamp(), NOON.timestamp()))
 
-    assert read(log) == JobLog(NOON, size=7, step=1, stepped_at=NOON)
+    assert read(log) == JobLog(changed_at=NOON, size=7, step=1, stepped_at=NOON)
 
 
 def test_the_tracker_runs_that_it_names_in_order_and_once(log: Path) -> None:

@@ -120,7 +120,7 @@ def test_the_tip_of_the_branch(world: World) -> None:
 
 def test_a_commit_that_was_not_pushed(world: World) -> None:
     world.commit()
-    assert world.read() == Published("origin", world.tree().commit, ())
+    assert world.read() == Published(remote="origin", commit=world.tree().commit, refs=())
 
 
 def test_a_stale_remote_tracking_ref_proves_nothing(world: World) -> None:

@@ -46,7 +46,15 @@ def test_only_a_waiver_that_stands_lets_it_be_taken(story: Story, waivers: Waive
     (story.work / "train.sh").write_text("exit 0\n")
     repository = find_repository(story.work)
     tree = WorkTree(str(repository.resolve("HEAD")), unstaged=("train.sh",))
-    found = read_snapshot(repository, a_contract(), FILE, tree, Nothing(), waivers, Now(NOON))
+    found = read_snapshot(
+        repository=repository,
+        contract=a_contract(),
+        file=FILE,
+        tree=tree,
+        closure=Nothing(),
+        waivers=waivers,
+        now=Now(NOON),
+    )
     assert isinstance(found, Snapshot if taken else Nothing)
 
 

@@ -68,7 +68,15 @@ class Raising(Known):
 
 
 def test_what_the_trainer_raised_is_read_and_scrubbed() -> None:
-    raised = TrackerAlert(1, "3f2a", "loss is up", "see https://u:hunter2secret@x.example", "error", 9, NOON)
+    raised = TrackerAlert(
+        number=1,
+        attempt="3f2a",
+        title="loss is up",
+        text="see https://u:hunter2secret@x.example",
+        level="error",
+        step=9,
+        at=NOON,
+    )
     found = read_tracker_alerts(Raising(raised), a_contract())
 
     assert isinstance(found, TrackerAlerts)

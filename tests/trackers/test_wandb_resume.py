@@ -49,7 +49,15 @@ def write(
 
 def instance(number: int, at: datetime, start: int) -> Instance:
     return Instance(
-        f"tiny-{number}", number, "job", "sha256:0", "/data/tiny", at, "c0ffee", intended=at, start=start
+        name=f"tiny-{number}",
+        number=number,
+        job="job",
+        plan_digest="sha256:0",
+        output_root="/data/tiny",
+        started=at,
+        commit="c0ffee",
+        intended=at,
+        start=start,
     )
 
 

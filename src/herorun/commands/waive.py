@@ -35,7 +35,9 @@ def command(
     from herorun import output
     from herorun.operations.orders.waive import propose
 
-    told = propose(check, run, Path(start), subject, reason, days, unknown)
+    told = propose(
+        check=check, name=run, start=Path(start), subject=subject, reason=reason, days=days, unknown=unknown
+    )
     if as_json:
         output.show_json({"check": check, "toml": told.toml, "note": told.note})
         return 0

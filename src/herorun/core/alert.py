@@ -41,7 +41,7 @@ class AlertState(StrEnum):
     ENDED = "ended-unresolved"  # its instance ended before anything showed that
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Alert:
     check: str
     subject: str
@@ -183,8 +183,8 @@ def _seen(before: Alert | None, check: Check, finding: Finding, moment: Moment) 
     gap = max(moment.now - before.seen, timedelta()) if before else timedelta()  # the clock may be set back
     if before is None or (gap > 3 * moment.cadence and not before.firing):
         began = Alert(
-            check.name,
-            finding.verdict.subject,
+            check=check.name,
+            subject=finding.verdict.subject,
             since=moment.now,
             seen=moment.now,
             state=AlertState.PENDING,

@@ -32,7 +32,7 @@ class Adopted:
     since: datetime | None = None  # when it was started, or else submitted; None: nobody tells
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Launching:
     """A submission is intended, or that a job is adopted. It is settled by Launched, or by Failed under `submit/<instance>`."""
 
@@ -61,7 +61,7 @@ class Launching:
         return f"submit/{self.instance}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Launched:
     kind: ClassVar[str] = "Launched"
     at: datetime
@@ -87,7 +87,7 @@ class Amended:
     contract: Mapping[str, str]  # the Run Contract lines from here on
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class CheckedIn:
     kind: ClassVar[str] = "CheckedIn"
     at: datetime
@@ -99,7 +99,7 @@ class CheckedIn:
     written: datetime | None = None  # when the job checked in, by its own clock; `at` is when that was seen
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Observed:
     """What one tick saw, named by digest; the evidence itself stays on the machine that saw it."""
 
@@ -114,7 +114,7 @@ class Observed:
     rows: int = 0  # of the tracker, that it knew; 0: it does not say
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Decided:
     kind: ClassVar[str] = "Decided"
     at: datetime
@@ -132,7 +132,7 @@ class Decided:
     temporary: int | None = None  # newest step in the temporary root, whenever it is newer than ever before
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Intended:
     kind: ClassVar[str] = "Intended"
     at: datetime
@@ -230,7 +230,7 @@ class Ordered:
     until: datetime | None = None  # of a pause
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Replayed:
     """A changed herorun judged the last ticks again before it may act. `why` is empty where it may."""
 
@@ -248,7 +248,7 @@ class Replayed:
     key: str = ""  # of that question, or of the news
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Sealed:
     kind: ClassVar[str] = "Sealed"
     at: datetime

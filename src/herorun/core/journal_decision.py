@@ -30,7 +30,11 @@ def allowed(actions: Sequence[Action], hands: Hands) -> list[Action]:
         key = f"escalate/lease/{digest(hands.lease)[7:19]}"
         kept.append(
             Escalate(
-                key, "the lease is lost", hands.lease, reason=EscalationReason.UNVERIFIED, ways=(Option.TAKE,)
+                key=key,
+                title="the lease is lost",
+                why=hands.lease,
+                reason=EscalationReason.UNVERIFIED,
+                ways=(Option.TAKE,),
             )
         )
     return kept
@@ -39,19 +43,19 @@ def allowed(actions: Sequence[Action], hands: Hands) -> list[Action]:
 def decided(seen: Tick, evidence: Evidence, memory: Memory, actions: Sequence[Action]) -> Decided:
     """What the journal says of a tick."""
     return Decided(
-        seen.at,
-        seen.run.value,
-        seen.monitor.value,
-        progress_of(evidence),
-        (*seen.alerts.values(), *seen.ended),
-        tuple(action.key for action in actions),
-        _quiet_line(seen, evidence, memory),
-        end_to_record(evidence, memory.history, seen.at),
-        saved_to_record(evidence, memory.history),
-        _new_failure(seen, memory),
-        _new_start(evidence, memory),
-        seen.awaited,
-        temporary_to_record(evidence, memory.history),
+        at=seen.at,
+        run=seen.run.value,
+        monitor=seen.monitor.value,
+        progress=progress_of(evidence),
+        alerts=(*seen.alerts.values(), *seen.ended),
+        actions=tuple(action.key for action in actions),
+        summary=_quiet_line(seen, evidence, memory),
+        ended=end_to_record(evidence, memory.history, seen.at),
+        saved=saved_to_record(evidence, memory.history),
+        failure=_new_failure(seen, memory),
+        job_started=_new_start(evidence, memory),
+        awaited=seen.awaited,
+        temporary=temporary_to_record(evidence, memory.history),
     )
 
 
@@ -63,7 +67,7 @@ def to_intend(actions: Iterable[Action], memory: Memory) -> list[Action]:
 def reason_of(action: Action) -> tuple[str, str]:
     """What the journal's `Intended` says of an action, without the words that the contract adds: what, and why."""
     match action:
-        case Tell(_, title, why) | Escalate(_, title, why):
+        case Tell(_, title, why) | Escalate(key=_, title=title, why=why):
             return title, why
         case Relaunch(_, instance, why):
             return f"relaunch after {instance}: {why}", ""
@@ -83,13 +87,13 @@ def checked_in(seen: Tick, evidence: Evidence, memory: Memory) -> list[CheckedIn
         return []
     return [
         CheckedIn(
-            seen.at,
-            receipt.instance,
-            receipt.attempt,
-            receipt.outcome,
-            receipt.items,
-            receipt.loaded,
-            receipt.at,
+            at=seen.at,
+            instance=receipt.instance,
+            attempt=receipt.attempt,
+            outcome=receipt.outcome,
+            items=receipt.items,
+            loaded=receipt.loaded,
+            written=receipt.at,
         )
     ]
 

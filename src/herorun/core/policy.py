@@ -35,7 +35,7 @@ class Tell:
     about: str = ""  # the alert that is to be acknowledged
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Escalate:
     """Ask a person. The DRI is named."""
 
@@ -106,7 +106,7 @@ def decide(
     wanted = [
         *(tell for alert in ordered for tell in _news(alert, checks[alert.check])),
         *_escalations(ordered, checks, policy, case),
-        *_again(ordered, checks, policy, ledger, case, now, muted),
+        *_again(alerts=ordered, checks=checks, policy=policy, ledger=ledger, case=case, now=now, muted=muted),
         *_bad_node(policy, case),
         *_intervention(ordered, checks, policy, ledger, case, now),
     ]
@@ -196,7 +196,16 @@ def _asked(
             check.reason,
             (Option.ROLLBACK, Option.FORK) if check.about_numbers else (Option.RELAUNCH,),
         )
-    return Escalate(key, title, why, edits, reason, (Option.ACK, *ways), name, alert.steps and alert.steps[0])
+    return Escalate(
+        key=key,
+        title=title,
+        why=why,
+        edits=edits,
+        reason=reason,
+        ways=(Option.ACK, *ways),
+        about=name,
+        before=alert.steps and alert.steps[0],
+    )
 
 
 def trains_on(alert: Alert, check: Check, policy: RecoveryPolicy, case: Case) -> str:
@@ -231,7 +240,16 @@ def _again(
             edited = sticky(alert)
             critical = check.severity is Severity.CRITICAL
             said.append(
-                _asked(key, title, why, alert, check, case, found, edited)
+                _asked(
+                    key=key,
+                    title=title,
+                    why=why,
+                    alert=alert,
+                    check=check,
+                    case=case,
+                    found=found,
+                    edits=edited,
+                )
                 if critical
                 else Tell(key, title, why, edited, False)
             )
@@ -294,7 +312,7 @@ def _intervention(
         key = not_relaunched(ledger.instance, found.kind)
         title, told = f"{ledger.instance} is not relaunched", f"{why}. {found.why}"
         first = trouble_began(alerts, checks) if found.numbers else None
-        return [Escalate(key, title, told, reason=found.reason, ways=found.ways, before=first)]
+        return [Escalate(key=key, title=title, why=told, reason=found.reason, ways=found.ways, before=first)]
     if wait_until(min(alert.since for alert in calls), ledger, case.ending, now):
         return []
     if node := _node_first(policy, ledger, case):

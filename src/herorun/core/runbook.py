@@ -7,7 +7,7 @@ from herorun.core.contract import Contract
 from herorun.core.patrol.advice import Ways
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class RunbookFacts:
     """What the record and this machine tell."""
 

@@ -59,8 +59,23 @@ def _taint(health: Health, alert: Alert) -> Taint:
     """It begins at the earliest step that the alert ever named for this instance."""
     known = health.open.get(alert.id)
     if alert.taints_from is None:
-        began = Taint(alert.check, health.at or alert.since, health.step, None, alert.instance, alert.subject)
+        began = Taint(
+            check=alert.check,
+            since=health.at or alert.since,
+            step=health.step,
+            until=None,
+            instance=alert.instance,
+            subject=alert.subject,
+        )
         return known or began
     since, bad = health.launched or alert.since, alert.steps[0] if alert.steps else alert.taints_from
-    taint = Taint(alert.check, since, alert.taints_from - 1, None, alert.instance, alert.subject, bad)
+    taint = Taint(
+        check=alert.check,
+        since=since,
+        step=alert.taints_from - 1,
+        until=None,
+        instance=alert.instance,
+        subject=alert.subject,
+        bad_step=bad,
+    )
     return known if known and known.bad_step is not None and known.step <= taint.step else taint

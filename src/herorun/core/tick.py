@@ -47,7 +47,7 @@ class MonitorHealth(StrEnum):
     STALE = "stale"  # neither the job nor its metrics were
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Tick:
     at: datetime
     run: RunHealth
@@ -114,22 +114,24 @@ def tick(
     health = run_health(evidence, proof, after.values(), checks)
     actions = [
         *told_as_ended(ended, checks, ledger),
-        *decide(after, checks, rules.policy, ledger, now, case, muted),
+        *decide(
+            alerts=after, checks=checks, policy=rules.policy, ledger=ledger, now=now, case=case, muted=muted
+        ),
         *news(health, evidence, after.values(), rules.policy, ledger, now),
     ]
     return Tick(
-        now,
-        health,
-        monitor_health(evidence),
-        findings,
-        after,
-        actions,
-        case.ending,
-        wake,
-        settled,
-        (*proof.awaited, *late),
-        rules.policy.quiet_every,
-        ended,
+        at=now,
+        run=health,
+        monitor=monitor_health(evidence),
+        findings=findings,
+        alerts=after,
+        actions=actions,
+        ending=case.ending,
+        wake=wake,
+        settled=settled,
+        awaited=(*proof.awaited, *late),
+        quiet_every=rules.policy.quiet_every,
+        ended=ended,
     )
 
 

@@ -25,17 +25,17 @@ def compared(judge: Judge, version: str, pin: str, at: datetime, again: Sequence
     asked = question_key(version, judge.version, pin)
     news = news_key(version, judge.version, pin) if differ else ""
     return Replayed(
-        at,
-        version,
-        judge.version,
-        pin,
-        at - LOOK_BACK,
-        len(again),
-        len(differ),
-        len(unknown),
-        changed[:MOST],
-        why,
-        asked if why else news,
+        at=at,
+        version=version,
+        before=judge.version,
+        pin=pin,
+        since=at - LOOK_BACK,
+        ticks=len(again),
+        differ=len(differ),
+        unknown=len(unknown),
+        changed=changed[:MOST],
+        why=why,
+        key=asked if why else news,
     )
 
 

@@ -38,7 +38,7 @@ class Generation(StrEnum):
     C = "C"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class IrisRow:
     """A job as iris tells of it."""
 
@@ -142,15 +142,15 @@ def _row(told: Mapping[str, Any]) -> IrisRow:
         str(key): _whole(value) or 0 for key, value in dict(told.get("task_state_counts") or {}).items()
     }
     return IrisRow(
-        str(told["job_id"]),
-        word,
-        _moment(told.get("submitted_at")),
-        _moment(told.get("started_at")),
-        _moment(told.get("finished_at")),
-        "; ".join(part for part in (next((each for each in reasons if each), ""), handed) if part),
-        _whole(told.get("exit_code")),
-        _whole(told.get("task_count")),
-        counts,
+        id=str(told["job_id"]),
+        word=word,
+        submitted=_moment(told.get("submitted_at")),
+        started=_moment(told.get("started_at")),
+        ended=_moment(told.get("finished_at")),
+        reason="; ".join(part for part in (next((each for each in reasons if each), ""), handed) if part),
+        exit_code=_whole(told.get("exit_code")),
+        tasks=_whole(told.get("task_count")),
+        counts=counts,
     )
 
 
@@ -177,7 +177,10 @@ def _from_table(text: str) -> tuple[IrisRow, ...]:
     cells = (_cells(lines[at], line) for line in lines[at + 1 :] if line.startswith("/"))
     return tuple(
         IrisRow(
-            each["JOB ID"], each["STATE"], _zoned(each.get("SUBMITTED", "")), reason=each.get("REASON", "")
+            id=each["JOB ID"],
+            word=each["STATE"],
+            submitted=_zoned(each.get("SUBMITTED", "")),
+            reason=each.get("REASON", ""),
         )
         for each in cells
     )
@@ -204,15 +207,15 @@ def detailed(generation: Generation, row: IrisRow, text: str) -> IrisRow:
     if told is None or plain(told.word) != plain(row.word):
         return row  # it changed between the two answers: the next look tells
     return IrisRow(
-        row.id,
-        row.word,
-        row.submitted,
-        row.started,
-        row.ended,
-        told.reason or row.reason,
-        told.exit_code if told.exit_code is not None else row.exit_code,
-        told.tasks if told.tasks is not None else row.tasks,
-        told.counts or row.counts,
+        id=row.id,
+        word=row.word,
+        submitted=row.submitted,
+        started=row.started,
+        ended=row.ended,
+        reason=told.reason or row.reason,
+        exit_code=told.exit_code if told.exit_code is not None else row.exit_code,
+        tasks=told.tasks if told.tasks is not None else row.tasks,
+        counts=told.counts or row.counts,
     )
 
 
@@ -227,8 +230,8 @@ def _summary(text: str) -> IrisRow | None:
     tasks = [task for task in told.get("tasks") or () if isinstance(task, dict)]
     codes = [_whole(task.get("exit_code")) for task in tasks]
     return IrisRow(
-        str(told.get("job_id", "")),
-        str(told.get("state", "")),
+        id=str(told.get("job_id", "")),
+        word=str(told.get("state", "")),
         reason="; ".join(filter(None, (str(told.get("error") or ""), _killed(tasks)))),
         exit_code=_first_failure([_whole(told.get("exit_code")), *codes]),
         tasks=_whole(told.get("task_count")),
@@ -255,8 +258,8 @@ def _described(text: str) -> IrisRow | None:
     counts = dict(re.findall(r"(\w+)=(\d+)", tasks[2])) if tasks else {}
     codes = [_whole(state[2]), *(_whole(code) for code in _task_codes(text))]
     return IrisRow(
-        "",
-        state[1],
+        id="",
+        word=state[1],
         reason=error[1] if error else "",
         exit_code=_first_failure(codes),
         tasks=int(tasks[1]) if tasks else None,

@@ -20,7 +20,7 @@ class Nowhere(str):
     __slots__ = ()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class JudgedTask:
     """One task of an instance, judged."""
 
@@ -35,7 +35,15 @@ class JudgedTask:
 
 def local_part(entry: NelTask, word: str, told: Stages) -> JudgedTask:
     state = state_of(word)
-    part = JudgedTask(entry, state, word, "", told.exit_code, told.started, told.ended)
+    part = JudgedTask(
+        entry=entry,
+        state=state,
+        raw=word,
+        reason="",
+        exit_code=told.exit_code,
+        started=told.started,
+        ended=told.ended,
+    )
     if state is JobState.UNKNOWN:
         return replace(part, reason=f"nel says {word!r} of {entry.id}", ended=None, exit_code=None)
     if state is JobState.FAILED and not told.exit_code:
@@ -52,10 +60,21 @@ def slurm_part(entry: NelTask, word: str, slurm: Job | str) -> JudgedTask:
     if isinstance(slurm, str):
         told = state is JobState.PENDING  # nel's own waiting, before Slurm has a job
         return JudgedTask(
-            entry, state if told else JobState.UNKNOWN, word, f"nel says {word!r} of {entry.id}; {slurm}"
+            entry=entry,
+            state=state if told else JobState.UNKNOWN,
+            raw=word,
+            reason=f"nel says {word!r} of {entry.id}; {slurm}",
         )
     raw = f"{word}; Slurm {slurm.raw}"
-    part = JudgedTask(entry, slurm.state, raw, slurm.reason, slurm.exit_code, slurm.started, slurm.ended)
+    part = JudgedTask(
+        entry=entry,
+        state=slurm.state,
+        raw=raw,
+        reason=slurm.reason,
+        exit_code=slurm.exit_code,
+        started=slurm.started,
+        ended=slurm.ended,
+    )
     resumes = slurm.state in (JobState.PREEMPTED, JobState.TIMED_OUT, JobState.NODE_FAILED)
     if state is JobState.PENDING and resumes:
         why = f"Slurm's job {slurm.id} is {slurm.raw}, and nel starts it again"

@@ -90,7 +90,13 @@ class Slurm:
         ]  # one name may be used for two runs
         self._folder = Path(place.state).absolute() / "slurm"
         self._files: HereFiles | FarFiles = files_for(
-            road, login_of(options), self._folder, options.folder, self._run, place.slug, self._slurm.timeout
+            road=road,
+            login=login_of(options),
+            state=self._folder,
+            folder=options.folder,
+            run=self._run,
+            slug=place.slug,
+            timeout=self._slurm.timeout,
         )
         self.reach = road.reach
         self.everywhere = True  # until it turns out that the cluster keeps no accounting

@@ -44,7 +44,7 @@ class PathChange:
     in_head: str = ""  # the object that HEAD has there
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class TreeStatus:
     """Both answers about one work tree. Paths are git's own: they name files on the disk."""
 
@@ -123,7 +123,15 @@ def parse_status(repository: Repository, status: str, index: bytes = b"\0") -> T
                 changes.append(PathChange(record.split(" ", 10)[10], False, True))
     untracked = [record[2:] for record in records if record.startswith("? ")]
     ignored = [record[2:] for record in records if record.startswith("! ")]
-    return TreeStatus(repository, commit, branch, changes, untracked, ignored, index)
+    return TreeStatus(
+        repository=repository,
+        commit=commit,
+        branch=branch,
+        changes=changes,
+        untracked=untracked,
+        ignored=ignored,
+        index=index,
+    )
 
 
 def _change(record: str) -> PathChange:

@@ -25,20 +25,20 @@ def read_job_log(log: OwnLog, contract: Contract, place: Place) -> JobLog | Noth
 def job_log_of(catalogue: Catalogue, log: OwnLog) -> JobLog:
     crowded = log.crowded
     return JobLog(
-        log.changed_at,
-        log.signs.runs,
-        log.saves,
-        log.wedges,
-        log.skipped,
-        tuple(_complaint(catalogue, log, match) for match in log.seen.lately),
-        _complaint(catalogue, log, crowded) if crowded else None,
-        log.signs.server,
-        log.offset,
-        _overdue(catalogue, log),
-        log.step,
-        log.stepped_at,
-        tuple(_loading(catalogue, match) for match in log.loading),
-        log.signs.dropped,
+        changed_at=log.changed_at,
+        runs=log.signs.runs,
+        saves=log.saves,
+        wedges=log.wedges,
+        skipped=log.skipped,
+        complaints=tuple(_complaint(catalogue, log, match) for match in log.seen.lately),
+        crowded=_complaint(catalogue, log, crowded) if crowded else None,
+        server=log.signs.server,
+        size=log.offset,
+        overdue=_overdue(catalogue, log),
+        step=log.step,
+        stepped_at=log.stepped_at,
+        loading=tuple(_loading(catalogue, match) for match in log.loading),
+        dropped=log.signs.dropped,
     )
 
 
@@ -63,11 +63,11 @@ def _overdue(catalogue: Catalogue, log: OwnLog) -> tuple[tuple[str, int, int], .
 def _complaint(catalogue: Catalogue, log: OwnLog, match: Match) -> Complaint:
     known = {signature.id: signature for signature in catalogue.signatures}.get(match.signature)
     return Complaint(
-        match.failure.value,
-        match.strength.name.lower(),
-        match.line,
-        scrub(match.excerpt.strip())[:300],
-        f"{match.where.file}:{match.where.line}" if match.where else "",
-        known.advice if known else "",
-        dict(log.known).get(match.fingerprint),
+        failure_class=match.failure.value,
+        weight=match.strength.name.lower(),
+        line=match.line,
+        excerpt=scrub(match.excerpt.strip())[:300],
+        where=f"{match.where.file}:{match.where.line}" if match.where else "",
+        advice=known.advice if known else "",
+        since=dict(log.known).get(match.fingerprint),
     )

@@ -37,7 +37,16 @@ def _seen(place: Place, lease: Lease, modified: datetime | None, launcher: Launc
     since = _unchanged_since(Path(place.state), lease, now.at)
     held = without_lost_clone(lease, launcher.owner)
     mine = is_held_by(held, launcher.owner, launcher.clone)
-    return LeaseSeen(lease.owner, lease.slug, since, modified, mine, lease.fence, lease.beat, held.clone)
+    return LeaseSeen(
+        owner=lease.owner,
+        slug=lease.slug,
+        unchanged_since=since,
+        modified=modified,
+        mine=mine,
+        fence=lease.fence,
+        beat=lease.beat,
+        clone=held.clone,
+    )
 
 
 def _unchanged_since(state: Path, lease: Lease, now: datetime) -> datetime:

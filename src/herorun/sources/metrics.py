@@ -62,7 +62,7 @@ class Arrived:
             self.after = batch.cursor
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class MetricsRead:
     """What was read last, to be kept if it was seen by a tick."""
 
@@ -93,7 +93,15 @@ def read_metrics(
         return Nothing(_gone(place, source))
     state = _in_time(state, arrived, at.at)
     metrics = summarise(state, names)
-    _looks[place.state] = MetricsRead(metrics, version, state, arrived, tracker, source, names)
+    _looks[place.state] = MetricsRead(
+        metrics=metrics,
+        version=version,
+        state=state,
+        arrived=arrived,
+        tracker=tracker,
+        source=source,
+        names=names,
+    )
     return metrics or Nothing("no rows yet")
 
 

@@ -46,4 +46,14 @@ def read_plan(
     environment: Environment,
     bundle: BundleContent | Nothing | Unavailable,
 ) -> Plan:
-    return make_plan(contract, tree, sources, checkpoints, siblings, history, snapshot, environment, bundle)
+    return make_plan(
+        contract=contract,
+        tree=tree,
+        sources=sources,
+        checkpoints=checkpoints,
+        siblings=siblings,
+        history=history,
+        snapshot=snapshot,
+        environment=environment,
+        bundle=bundle,
+    )

@@ -46,7 +46,7 @@ def read_published(
         if inside:
             return _measured(repository, remote, tree, inside, own)
         elsewhere = containing(repository, tree.commit, known(repository, others))
-        return Published(remote, tree.commit, (), tuple(sorted(elsewhere)))
+        return Published(remote=remote, commit=tree.commit, refs=(), elsewhere=tuple(sorted(elsewhere)))
 
 
 def _own(repository: Repository, remote: str, tree: WorkTree) -> tuple[str, ...]:
@@ -79,7 +79,7 @@ def _measured(
     that is least ahead.
     """
     exact = sorted(name for name, tip in inside.items() if tip == tree.commit)
-    found = Published(remote, tree.commit, tuple(sorted(inside)))
+    found = Published(remote=remote, commit=tree.commit, refs=tuple(sorted(inside)))
     first = [*(ref for ref in own if ref in inside), *exact]
     if first:
         ref = first[0]
@@ -102,9 +102,11 @@ def _by_tips(
     elsewhere = tuple(sorted(name for name, tip in others.items() if tip == tree.commit))
     first = next((ref for ref in own if ref in named), None)
     if not exact or (first and named[first] != tree.commit):
-        return Published(remote, tree.commit, exact, elsewhere, why_not=_SHALLOW)
+        return Published(remote=remote, commit=tree.commit, refs=exact, elsewhere=elsewhere, why_not=_SHALLOW)
     ref = first or exact[0]
-    return Published(remote, tree.commit, exact, elsewhere, ref, tree.commit)
+    return Published(
+        remote=remote, commit=tree.commit, refs=exact, elsewhere=elsewhere, ref=ref, tip=tree.commit
+    )
 
 
 def read_record_state(repository: Repository, contract: Contract, remotes: Remotes) -> RecordState:

@@ -37,12 +37,13 @@ def _code(job: Job) -> int | None:
 def _told(found: TriageVerdict) -> Triage:
     where = found.where
     return Triage(
-        found.failure.value,
-        found.role.value,
-        found.fingerprint,
-        where.file if where else "",
-        where.line if where else None,
-        scrub(found.excerpt)[:300],
-        found.person and found.failure not in QUIET,  # of a log that says nothing nobody can learn more
-        found.advice,
+        failure_class=found.failure.value,
+        role=found.role.value,
+        fingerprint=found.fingerprint,
+        file=where.file if where else "",
+        line=where.line if where else None,
+        excerpt=scrub(found.excerpt)[:300],
+        needs_person=found.person
+        and found.failure not in QUIET,  # of a log that says nothing nobody can learn more
+        advice=found.advice,
     )

@@ -20,7 +20,7 @@ TRANSFERS = ("ssh", "scp", "rsync", "sftp")
 _DEAD = ("Z", "X")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class RegisteredWatcher:
     """One that has written itself down. `until` is when it ends by itself, in seconds since 1970; 0: with its run."""
 
@@ -57,7 +57,16 @@ def registered(
     kind: str, run: str, top: str, what: str, started: float, until: float = 0.0
 ) -> Iterator[RegisteredWatcher]:
     """This very process, for as long as it watches."""
-    own = RegisteredWatcher(kind, run, top, what, os.getpid(), born(os.getpid()), started, until)
+    own = RegisteredWatcher(
+        kind=kind,
+        run=run,
+        top=top,
+        what=what,
+        pid=os.getpid(),
+        born=born(os.getpid()),
+        started=started,
+        until=until,
+    )
     path = folder() / f"{own.pid}-{kind}-{run}.json"
     make_folders(folder())
     write_whole(path, (json.dumps(asdict(own)) + "\n").encode())

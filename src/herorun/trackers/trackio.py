@@ -89,7 +89,15 @@ class Trackio:
         with reading(self._path, "alerts") as database:
             found = database.execute(_ALERTS, {**self._mine, "after": since}).fetchall()
         return tuple(
-            TrackerAlert(int(number), str(run), str(title), str(text or ""), str(level), step, _utc(at))
+            TrackerAlert(
+                number=int(number),
+                attempt=str(run),
+                title=str(title),
+                text=str(text or ""),
+                level=str(level),
+                step=step,
+                at=_utc(at),
+            )
             for number, run, at, title, text, level, step in found
         )
 

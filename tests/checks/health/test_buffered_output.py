@@ -10,7 +10,7 @@ from herorun.core.evidence import Checkpoints, JobLog, JobState, Metrics, Unavai
 from herorun.core.finding import Outcome
 
 SECOND = timedelta(seconds=1)
-FROZEN = JobLog(NOON - 30 * MINUTE)
+FROZEN = JobLog(changed_at=NOON - 30 * MINUTE)
 
 
 @pytest.mark.parametrize(("ahead", "outcome"), [(15, Outcome.PASS), (16, Outcome.FAIL)])

@@ -26,7 +26,13 @@ def test_the_past_passes():
 def test_a_minute_is_no_network_delay(seconds, outcome):
     assert answer(clock_skew, saved(seconds)).outcome is outcome
     assert answer(clock_skew, a_job(started=ahead(seconds))).outcome is outcome
-    assert answer(clock_skew, LeaseSeen("dri@here", "tiny", NOON, ahead(seconds))).outcome is outcome
+    assert (
+        answer(
+            clock_skew,
+            LeaseSeen(owner="dri@here", slug="tiny", unchanged_since=NOON, modified=ahead(seconds)),
+        ).outcome
+        is outcome
+    )
 
 
 def test_each_clock_is_named():
@@ -55,12 +61,12 @@ def behind(seconds):
 def test_what_is_dated_before_its_launch_tells_of_a_clock_that_is_behind(seconds, outcome):
     assert answer(clock_skew, a_job(started=behind(seconds))).outcome is outcome
     assert answer(clock_skew, a_job(started=None, submitted=behind(seconds))).outcome is outcome
-    assert answer(clock_skew, JobLog(behind(seconds))).outcome is outcome
+    assert answer(clock_skew, JobLog(changed_at=behind(seconds))).outcome is outcome
     assert answer(clock_skew, some_metrics(advanced_at=behind(seconds))).outcome is outcome
 
 
 def test_a_clock_that_is_behind_is_named():
-    verdict = answer(clock_skew, JobLog(behind(90)))
+    verdict = answer(clock_skew, JobLog(changed_at=behind(90)))
 
     assert (verdict.subject, verdict.message) == (
         "the log's clock",
@@ -85,11 +91,23 @@ def test_rows_of_an_earlier_instance_tell_nothing():
 def test_our_own_beat_is_not_older_than_the_turn_that_wrote_it(seen, seconds, mine, outcome):
     written = NOON - EVERY - timedelta(seconds=seconds)
 
-    assert answer(clock_skew, LeaseSeen("dri@here", "tiny", seen, written, mine)).outcome is outcome
+    assert (
+        answer(
+            clock_skew,
+            LeaseSeen(owner="dri@here", slug="tiny", unchanged_since=seen, modified=written, mine=mine),
+        ).outcome
+        is outcome
+    )
 
 
 def test_a_beat_that_the_last_turn_could_not_see_or_renew_tells_nothing():
-    old = LeaseSeen("dri@here", "tiny", NOON, NOON - EVERY - timedelta(seconds=300), True)
+    old = LeaseSeen(
+        owner="dri@here",
+        slug="tiny",
+        unchanged_since=NOON,
+        modified=NOON - EVERY - timedelta(seconds=300),
+        mine=True,
+    )
     assert answer(clock_skew, old, a_history(last_tick_whole=False)).outcome is Outcome.PASS
     assert answer(clock_skew, old, a_history()).outcome is Outcome.FAIL
 

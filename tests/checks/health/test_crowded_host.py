@@ -6,7 +6,14 @@ from herorun.core.check import Response
 from herorun.core.evidence import Complaint, JobLog, JobState
 from herorun.core.finding import Outcome
 
-SAID = Complaint("host-contention", "symptom", 9, "load average: 312", advice="Cap threads.", since=NOON)
+SAID = Complaint(
+    failure_class="host-contention",
+    weight="symptom",
+    line=9,
+    excerpt="load average: 312",
+    advice="Cap threads.",
+    since=NOON,
+)
 
 
 def test_a_noisy_neighbour_is_told_while_the_job_runs():

@@ -7,7 +7,15 @@ from herorun.core.finding import Outcome
 
 
 def test_it_says_the_class_the_line_and_the_excerpt():
-    bug = Complaint("code-bug-small", "bug", 40, "NameError: g", "train.py:7", "Look at it.", NOON)
+    bug = Complaint(
+        failure_class="code-bug-small",
+        weight="bug",
+        line=40,
+        excerpt="NameError: g",
+        where="train.py:7",
+        advice="Look at it.",
+        since=NOON,
+    )
     verdict = answer(error_in_log, a_job(), JobLog(complaints=(bug,)))
 
     assert verdict.outcome is Outcome.FAIL
@@ -19,6 +27,11 @@ def test_it_says_the_class_the_line_and_the_excerpt():
 
 def test_a_faint_sign_is_not_worth_a_word():
     assert (
-        answer(error_in_log, JobLog(complaints=(Complaint("data", "faint", 1, "?", since=NOON),))).outcome
+        answer(
+            error_in_log,
+            JobLog(
+                complaints=(Complaint(failure_class="data", weight="faint", line=1, excerpt="?", since=NOON),)
+            ),
+        ).outcome
         is Outcome.PASS
     )

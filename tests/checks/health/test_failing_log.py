@@ -11,15 +11,28 @@ from herorun.core.finding import Outcome
 
 SECOND = timedelta(seconds=1)
 HBM = Complaint(
-    "hbm-exhaustion",
-    "cause",
-    812,
-    "Program hbm requirement 16.30G",
+    failure_class="hbm-exhaustion",
+    weight="cause",
+    line=812,
+    excerpt="Program hbm requirement 16.30G",
     advice="Lower it.",
     since=NOON - 9 * MINUTE,
 )
-BUG = Complaint("code-bug-small", "bug", 40, "NameError: g", "train.py:7", since=NOON - 9 * MINUTE)
-PEER = Complaint("network-collective", "symptom", 3, "Watchdog caught collective timeout", since=NOON)
+BUG = Complaint(
+    failure_class="code-bug-small",
+    weight="bug",
+    line=40,
+    excerpt="NameError: g",
+    where="train.py:7",
+    since=NOON - 9 * MINUTE,
+)
+PEER = Complaint(
+    failure_class="network-collective",
+    weight="symptom",
+    line=3,
+    excerpt="Watchdog caught collective timeout",
+    since=NOON,
+)
 
 
 def complaining(*complaints, idle=3 * MINUTE, check=failing_log, rows=None, **job):
@@ -77,7 +90,7 @@ def test_the_one_that_explains_most_is_named():
 @pytest.mark.parametrize("check", [failing_log, error_in_log])
 @pytest.mark.parametrize("named", ["preemption", "host-contention", "capacity", "not-a-failure", "unknown"])
 def test_what_ends_no_training_by_itself_is_no_failing_log(check, named):
-    other = Complaint(named, "cause", 3, "said", since=NOON)
+    other = Complaint(failure_class=named, weight="cause", line=3, excerpt="said", since=NOON)
 
     assert complaining(other, idle=50 * MINUTE, check=check).outcome is Outcome.PASS
 

@@ -7,7 +7,9 @@ from herorun.core.finding import Outcome
 
 
 def resumed(before, after, exact=True):
-    return some_metrics(resume=Resume(50, 60, rate_before=before, rate_after=after, rate_exact=exact))
+    return some_metrics(
+        resume=Resume(step=50, high_water=60, rate_before=before, rate_after=after, rate_exact=exact)
+    )
 
 
 @pytest.mark.parametrize(

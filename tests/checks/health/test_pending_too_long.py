@@ -42,7 +42,7 @@ def test_running_without_a_row_a_log_line_or_a_receipt_is_an_unconfirmed_allocat
 @pytest.mark.parametrize(
     "sign",
     [
-        JobLog(NOON),
+        JobLog(changed_at=NOON),
         Metrics(1, 1, NOON),
         Receipt("tiny-1", 1, "pass"),
         a_history(checked_in=frozenset({"tiny-1"})),

@@ -10,7 +10,7 @@ THIRD = a_crashed_job(instance="tiny-3")
 
 
 def an_end(number, step=None, state=JobState.FAILED, **told):
-    return End(f"tiny-{number}", state, NOON, 1, None, step, **told)
+    return End(instance=f"tiny-{number}", state=state, at=NOON, exit_code=1, signal=None, step=step, **told)
 
 
 def crashed(*before, step=150, job=THIRD, newest=100, **changes):

@@ -18,7 +18,9 @@ ORDERED = a_contract(data={"order": "deterministic"})
 
 
 def asked(limits=None, contract=ORDERED, **told):
-    return answer(resume_mismatch, contract, some_metrics(resume=Resume(50, 60, **told)), limits=limits)
+    return answer(
+        resume_mismatch, contract, some_metrics(resume=Resume(step=50, high_water=60, **told)), limits=limits
+    )
 
 
 def test_one_attempt_is_not_applicable():
@@ -135,7 +137,14 @@ def test_each_limit_is_the_contracts():
 @pytest.mark.parametrize(("still", "outcome"), [(True, Outcome.UNKNOWN), (False, Outcome.FAIL)])
 def test_while_two_write_no_resume_can_be_compared(kind, still, outcome):
     off = Resume(
-        90, 100, compared=3, early=(0.5, 0.5, 0.5), median=0.5, worst=0.5, rate_before=1.0, rate_after=2.0
+        step=90,
+        high_water=100,
+        compared=3,
+        early=(0.5, 0.5, 0.5),
+        median=0.5,
+        worst=0.5,
+        rate_before=1.0,
+        rate_after=2.0,
     )
     rows = some_metrics(resume=off, excursions=(replace(an_excursion(3), kind=kind, open=still),))
 
@@ -145,7 +154,9 @@ def test_while_two_write_no_resume_can_be_compared(kind, still, outcome):
 
 def test_what_an_earlier_instance_reported_is_not_this_ones():
     relaunched = a_history(instances=(an_instance(), an_instance(2, intended=NOON, started=NOON)))
-    old = some_metrics(resume=Resume(50, 60, compared=9, worst=1.0), advanced_at=NOON - MINUTE)
+    old = some_metrics(
+        resume=Resume(step=50, high_water=60, compared=9, worst=1.0), advanced_at=NOON - MINUTE
+    )
 
     assert answer(resume_mismatch, relaunched, old).outcome is Outcome.NOT_APPLICABLE
 
@@ -197,7 +208,9 @@ def test_rows_that_are_missing_behind_the_resume_leave_it_unknown():
 
 def test_the_resume_of_an_older_instance_is_not_the_present_ones():
     twice = a_history(instances=(an_instance(), an_instance(2), an_instance(3)))
-    off = Resume(50, 60, compared=9, worst=1.0, instance="tiny-2", rate_before=1.0, rate_after=2.0)
+    off = Resume(
+        step=50, high_water=60, compared=9, worst=1.0, instance="tiny-2", rate_before=1.0, rate_after=2.0
+    )
 
     def now(instance, check=resume_mismatch):
         return answer(check, ORDERED, twice, some_metrics(resume=off, instance=instance)).outcome

@@ -12,7 +12,7 @@ from herorun.core.finding import Outcome
 
 SECOND = timedelta(seconds=1)
 LONG = a_job(started=NOON - timedelta(days=1))
-GOES_ON = JobLog(NOON - MINUTE)
+GOES_ON = JobLog(changed_at=NOON - MINUTE)
 
 
 def silent(idle, *changes, cadence=MINUTE, check=silent_tracker):
@@ -51,19 +51,24 @@ def test_a_log_that_goes_on_makes_it_the_trackers_fault_and_no_stall():
     assert silent(20 * MINUTE, GOES_ON, check=stalled_steps).outcome is Outcome.UNKNOWN
 
 
-@pytest.mark.parametrize("log", [JobLog(NOON - 5 * MINUTE - SECOND), JobLog(), Nothing(), Unavailable("403")])
+@pytest.mark.parametrize(
+    "log", [JobLog(changed_at=NOON - 5 * MINUTE - SECOND), JobLog(), Nothing(), Unavailable("403")]
+)
 def test_a_log_that_stands_still_or_is_out_of_sight_makes_it_a_stall(log):
     assert silent(20 * MINUTE, {JobLog: log}).outcome is Outcome.PASS
     assert silent(20 * MINUTE, {JobLog: log}, check=stalled_steps).outcome is Outcome.FAIL
 
 
 def test_a_log_five_minutes_old_still_goes_on():
-    assert silent(20 * MINUTE, JobLog(NOON - 5 * MINUTE)).outcome is Outcome.FAIL
-    assert silent(20 * MINUTE, JobLog(NOON - 5 * MINUTE), check=stalled_steps).outcome is Outcome.UNKNOWN
+    assert silent(20 * MINUTE, JobLog(changed_at=NOON - 5 * MINUTE)).outcome is Outcome.FAIL
+    assert (
+        silent(20 * MINUTE, JobLog(changed_at=NOON - 5 * MINUTE), check=stalled_steps).outcome
+        is Outcome.UNKNOWN
+    )
 
 
 def test_a_log_that_ended_with_the_rows_is_no_sign_of_life():
-    assert silent(16 * MINUTE, JobLog(NOON - 15 * MINUTE)).outcome is Outcome.PASS
+    assert silent(16 * MINUTE, JobLog(changed_at=NOON - 15 * MINUTE)).outcome is Outcome.PASS
 
 
 def test_a_newer_checkpoint_is_a_sign_of_life():

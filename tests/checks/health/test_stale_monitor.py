@@ -13,7 +13,7 @@ LIMITS = [(EVERY, 30 * MINUTE), (SECOND, 2 * MINUTE)]
 
 
 def lease(idle, cadence=EVERY, mine=False):
-    seen = LeaseSeen("eve@there", "tiny", NOON - idle, mine=mine)
+    seen = LeaseSeen(owner="eve@there", slug="tiny", unchanged_since=NOON - idle, mine=mine)
     return answer(stale_monitor, seen, Heartbeat(), Cadence(cadence))
 
 

@@ -122,7 +122,20 @@ RESTARTED = a_history(restarts=((NOON - 20 * MINUTE, 2),))
 
 def a_restart(first):
     """Rows of a second attempt."""
-    resume = Resume(first, 150, 0, (), 0.0, 0.0, 0, None, 0, 0.0, 0.0, None)
+    resume = Resume(
+        step=first,
+        high_water=150,
+        compared=0,
+        early=(),
+        median=0.0,
+        worst=0.0,
+        worst_step=0,
+        first_bad_step=None,
+        after=0,
+        offset=0.0,
+        noise=0.0,
+        fall=None,
+    )
     return some_metrics(first + 10, first_step=first, high_water=150, attempts=2, resume=resume)
 
 
@@ -149,12 +162,12 @@ def test_a_restart_that_goes_on_or_could_not_is_not_told(metrics, saved, history
 
 
 def test_a_restart_whose_rows_are_dropped_from_the_first_one_on_is_told():
-    log = JobLog(NOON, dropped=Dropped(0, 40, 150, 41, 99))
+    log = JobLog(changed_at=NOON, dropped=Dropped(0, 40, 150, 41, 99))
 
     verdict = answer(wrong_resume, SCRATCH, some_metrics(150, first_step=1), OWN, RESTARTED, log)
 
     assert verdict.outcome is Outcome.FAIL and "should have begun after step 120" in verdict.message
-    replayed = JobLog(NOON, dropped=Dropped(100, 110, 150, 11, 99))
+    replayed = JobLog(changed_at=NOON, dropped=Dropped(100, 110, 150, 11, 99))
     sound = answer(wrong_resume, SCRATCH, some_metrics(150, first_step=1), OWN, RESTARTED, replayed)
     assert sound.outcome is Outcome.PASS
 
@@ -297,7 +310,7 @@ def test_the_instances_first_row_tells_however_far_it_has_come():
 
 
 def test_where_a_tracker_drops_the_steps_that_it_has_the_first_row_tells_nothing():
-    later = Resume(3601, 3600, instance="tiny-1")
+    later = Resume(step=3601, high_water=3600, instance="tiny-1")
     ours = some_metrics(3700, first_step=3601, high_water=3700, instance="tiny-1", resume=later)
     newer = Checkpoints((replace(a_checkpoint(3590), modified=NOON - timedelta(days=1)),))
 

@@ -42,7 +42,10 @@ def test_a_named_start_is_not_asked():
 
 def test_to_begin_before_tainted_ones_needs_a_reason():
     """The start that the contract names is mostly that of the first launch."""
-    named, tainted = {"from": f"{PARENT}/step-9"}, a_history(taints=(Taint("not-finite", NOON, 50),))
+    named, tainted = (
+        {"from": f"{PARENT}/step-9"},
+        a_history(taints=(Taint(check="not-finite", since=NOON, step=50),)),
+    )
 
     assert ask(a_checkpoint(100), history=tainted, **named).outcome is Outcome.FAIL
     assert ask(a_checkpoint(100), history=tainted, **named, reason="x").outcome is Outcome.NOT_APPLICABLE
@@ -51,7 +54,7 @@ def test_to_begin_before_tainted_ones_needs_a_reason():
 
 def test_rejected_and_tainted_ones_do_not_count():
     assert ask(a_checkpoint(100), rejected=[ROOT]).outcome is Outcome.FAIL
-    tainted = a_history(taints=(Taint("not-finite", NOON, 50),))
+    tainted = a_history(taints=(Taint(check="not-finite", since=NOON, step=50),))
     assert "tainted by not-finite" in ask(a_checkpoint(100), history=tainted).details[0]
 
 

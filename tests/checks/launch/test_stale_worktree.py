@@ -7,14 +7,14 @@ from herorun.core.finding import Outcome
 
 TIP = "12" * 20
 BEHIND = Published(
-    "origin",
-    COMMIT,
-    ("refs/heads/main",),
-    (),
-    "refs/heads/main",
-    TIP,
-    3,
-    ("README.md", "model.py", "tests/data.py"),
+    remote="origin",
+    commit=COMMIT,
+    refs=("refs/heads/main",),
+    elsewhere=(),
+    ref="refs/heads/main",
+    tip=TIP,
+    behind=3,
+    behind_files=("README.md", "model.py", "tests/data.py"),
 )
 
 
@@ -55,11 +55,16 @@ def test_the_contract_says_what_counts():
 
 
 def test_a_commit_on_no_published_ref_is_another_checks_matter():
-    assert answer(stale_worktree, Published("origin", COMMIT, ())).outcome is Outcome.NOT_APPLICABLE
+    assert (
+        answer(stale_worktree, Published(remote="origin", commit=COMMIT, refs=())).outcome
+        is Outcome.NOT_APPLICABLE
+    )
 
 
 def test_what_nobody_could_measure_is_unknown():
-    verdict = answer(stale_worktree, Published("origin", COMMIT, ("refs/heads/x",), why_not="shallow"))
+    verdict = answer(
+        stale_worktree, Published(remote="origin", commit=COMMIT, refs=("refs/heads/x",), why_not="shallow")
+    )
 
     assert verdict.outcome is Outcome.UNKNOWN
     assert "shallow" in verdict.message

@@ -197,7 +197,7 @@ def test_one_that_cannot_be_read_and_may_be_newer_is_unknown():
 
 def test_a_tainted_one_does_not_count():
     own = [a_checkpoint(100), a_checkpoint(150)]
-    history = a_history(taints=(Taint("not-finite", NOON, 120),))
+    history = a_history(taints=(Taint(check="not-finite", since=NOON, step=120),))
     plan = a_plan(own=own, history=history)
 
     verdict = answer(start_checkpoint_not_newest, plan, history, Checkpoints(tuple(own)))

@@ -17,7 +17,7 @@ from herorun.core.check import AtRelaunch
 from herorun.core.evidence import Checkpoints, SourceRun, StartSiblings, Taint, Unavailable
 from herorun.core.finding import Outcome
 
-TAINT = Taint("not-finite", NOON, 120, None, "tiny-1")
+TAINT = Taint(check="not-finite", since=NOON, step=120, until=None, instance="tiny-1")
 
 
 def ask_own(step=150, reason=None, **history):

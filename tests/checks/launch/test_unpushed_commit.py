@@ -9,21 +9,25 @@ def test_a_published_commit_passes():
 
 
 def test_a_commit_on_no_ref_fails():
-    verdict = answer(unpushed_commit, Published("origin", COMMIT, ()))
+    verdict = answer(unpushed_commit, Published(remote="origin", commit=COMMIT, refs=()))
 
     assert verdict.outcome is Outcome.FAIL
     assert "origin" in verdict.message and "3f2a9c1d0" in verdict.message
 
 
 def test_a_commit_on_a_ref_that_the_contract_does_not_name_was_pushed():
-    verdict = answer(unpushed_commit, Published("origin", COMMIT, (), ("refs/pull/7/head",)))
+    verdict = answer(
+        unpushed_commit, Published(remote="origin", commit=COMMIT, refs=(), elsewhere=("refs/pull/7/head",))
+    )
 
     assert verdict.outcome is Outcome.PASS
     assert verdict.message.endswith("refs/pull/7/head")
 
 
 def test_what_nobody_could_measure_is_unknown():
-    verdict = answer(unpushed_commit, Published("origin", COMMIT, (), why_not="this clone is shallow"))
+    verdict = answer(
+        unpushed_commit, Published(remote="origin", commit=COMMIT, refs=(), why_not="this clone is shallow")
+    )
 
     assert verdict.outcome is Outcome.UNKNOWN
     assert "this clone is shallow" in verdict.message

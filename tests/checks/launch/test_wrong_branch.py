@@ -3,7 +3,7 @@ from herorun.checks.launch.wrong_branch import wrong_branch
 from herorun.core.evidence import Nothing, Published, Unavailable
 from herorun.core.finding import Outcome
 
-PULL = Published("origin", COMMIT, (), ("refs/pull/7/head",))
+PULL = Published(remote="origin", commit=COMMIT, refs=(), elsewhere=("refs/pull/7/head",))
 
 
 def test_a_named_branch_passes():
@@ -19,11 +19,17 @@ def test_a_commit_of_a_pull_request_fails():
 
 
 def test_a_commit_on_no_branch_is_another_checks_matter():
-    assert answer(wrong_branch, Published("origin", COMMIT, ())).outcome is Outcome.NOT_APPLICABLE
+    assert (
+        answer(wrong_branch, Published(remote="origin", commit=COMMIT, refs=())).outcome
+        is Outcome.NOT_APPLICABLE
+    )
 
 
 def test_what_nobody_could_measure_is_unknown():
-    verdict = answer(wrong_branch, Published("origin", COMMIT, (), PULL.elsewhere, why_not="shallow"))
+    verdict = answer(
+        wrong_branch,
+        Published(remote="origin", commit=COMMIT, refs=(), elsewhere=PULL.elsewhere, why_not="shallow"),
+    )
 
     assert verdict.outcome is Outcome.UNKNOWN
     assert "shallow" in verdict.message

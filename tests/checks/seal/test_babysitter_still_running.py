@@ -3,7 +3,7 @@ from herorun.checks.seal.babysitter_still_running import babysitter_still_runnin
 from herorun.core.evidence import Heartbeat, LeaseSeen, Nothing, Unavailable
 from herorun.core.finding import Outcome
 
-THEIRS = LeaseSeen("eve@there", "tiny", NOON - EVERY, mine=False)
+THEIRS = LeaseSeen(owner="eve@there", slug="tiny", unchanged_since=NOON - EVERY, mine=False)
 
 
 def test_a_babysitter_of_this_machine_is_no_fault():

@@ -10,10 +10,10 @@ from herorun.core.errors import WrongUse
 @pytest.mark.parametrize(
     ("facts", "lacking"),
     [
-        (JobSpec("", ""), ("--job", "--scheduler")),
-        (JobSpec("/ada/x", "iris"), ("--config",)),
-        (JobSpec("ray-run-1", "ray"), ("--cluster", "--experiment")),
-        (JobSpec("4711", "slurm"), ()),
+        (JobSpec(job="", kind=""), ("--job", "--scheduler")),
+        (JobSpec(job="/ada/x", kind="iris"), ("--config",)),
+        (JobSpec(job="ray-run-1", kind="ray"), ("--cluster", "--experiment")),
+        (JobSpec(job="4711", kind="slurm"), ()),
     ],
 )
 def test_what_the_seed_requires_and_nobody_gave_is_named(facts: JobSpec, lacking: tuple[str, ...]) -> None:
@@ -22,7 +22,7 @@ def test_what_the_seed_requires_and_nobody_gave_is_named(facts: JobSpec, lacking
 
 def test_all_that_is_missing_stands_in_one_sentence() -> None:
     with pytest.raises(WrongUse) as error:
-        must_be_whole(JobSpec("x", "ray"))
+        must_be_whole(JobSpec(job="x", kind="ray"))
     assert str(error.value) == "To watch a job without a contract, --cluster and --experiment are missing."
 
 
@@ -69,6 +69,6 @@ def test_a_scheduler_whose_jobs_have_no_ids_of_their_own_is_refused_by_name() ->
 
 @pytest.mark.parametrize("kind", sorted(FORMS))
 def test_a_jobs_slug_is_a_slug_and_another_on_another_cluster(kind: str) -> None:
-    facts = [JobSpec("/A.b/" + "long_" * 30, kind, host=host) for host in ("one", "two")]
+    facts = [JobSpec(job="/A.b/" + "long_" * 30, kind=kind, host=host) for host in ("one", "two")]
     assert all(SLUG.fullmatch(each.slug) for each in facts)
     assert facts[0].slug != facts[1].slug

@@ -9,7 +9,7 @@ from herorun.core.adhoc_jobs.spec import JobSpec
 from herorun.core.adhoc_jobs.state_file import facts_in, name_of, newest_first, projected
 
 AT = datetime(2026, 3, 2, 18, 56, tzinfo=UTC)
-FACTS = JobSpec("/ada/x-1", "iris", config="c.yaml", resubmit="iris job run --no-wait")
+FACTS = JobSpec(job="/ada/x-1", kind="iris", config="c.yaml", resubmit="iris job run --no-wait")
 
 
 def test_a_taken_name_gets_a_number() -> None:

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 from herorun.core.adhoc_jobs.tasks import TaskEnd, memory_asked, summary
 
-KILLED = TaskEnd("0", "failed", 137, peak_mb=15.9, limit_mb=16.0, failed=True)
-FINE = TaskEnd("1", "succeeded", 0, peak_mb=3.0, limit_mb=16.0)
+KILLED = TaskEnd(name="0", state="failed", exit_code=137, peak_mb=15.9, limit_mb=16.0, failed=True)
+FINE = TaskEnd(name="1", state="succeeded", exit_code=0, peak_mb=3.0, limit_mb=16.0)
 
 
 def test_shards_at_the_limit_that_were_killed_need_more_memory() -> None:

@@ -8,7 +8,16 @@ STEPS = list(range(0, 1000, 10))
 
 
 def an_alert(row, severity="critical", topic=Topic.METRIC):
-    return FiredAlert("loss-spike", severity, topic, "loss", row, STEPS[row], None, "")
+    return FiredAlert(
+        check="loss-spike",
+        severity=severity,
+        topic=topic,
+        subject="loss",
+        row=row,
+        step=STEPS[row],
+        until_row=None,
+        message="",
+    )
 
 
 def scored(label, *alerts):

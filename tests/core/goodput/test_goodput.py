@@ -39,32 +39,52 @@ def launch(number, seconds, start=None, of="", count=8):
     )
     plan = {"start": {"value": point}, "hardware": {"value": {"count": count} if count else {}}}
     return [
-        Launching(at(seconds), name, number, plan, "sha256:p1a4", "why", "runs/tiny.toml", of),
-        Launched(at(seconds + 1), name, number, "job", "sha256:p1a4", ROOT, "c0ffee", {}, of),
+        Launching(
+            at=at(seconds),
+            instance=name,
+            number=number,
+            plan=plan,
+            plan_digest="sha256:p1a4",
+            why="why",
+            contract_file="runs/tiny.toml",
+            relaunch_of=of,
+        ),
+        Launched(
+            at=at(seconds + 1),
+            instance=name,
+            number=number,
+            job="job",
+            plan_digest="sha256:p1a4",
+            output_root=ROOT,
+            commit="c0ffee",
+            entry={},
+            relaunch_of=of,
+        ),
     ]
 
 
 def looked(seconds, *alerts, **told):
-    return Decided(at(seconds), "healthy", "fresh", "~1/2", alerts, **told)
+    return Decided(at=at(seconds), run="healthy", monitor="fresh", progress="~1/2", alerts=alerts, **told)
 
 
 def checked_in(number, seconds):
     name = f"tiny-{number}"
-    return CheckedIn(at(seconds + 100), name, 1, "pass", written=at(seconds))
+    return CheckedIn(at=at(seconds + 100), instance=name, attempt=1, outcome="pass", written=at(seconds))
 
 
 def crash(number, seconds, seen, cause=Cause.INFRA):
     name = f"tiny-{number}"
     return looked(
         seen,
-        ended=End(name, JobState.FAILED, at(seen), ended=at(seconds)),
-        failure=Ending(name, cause, "same", "why", at(seconds)),
+        ended=End(instance=name, state=JobState.FAILED, at=at(seen), ended=at(seconds)),
+        failure=Ending(instance=name, cause=cause, fingerprint="same", why="why", ended=at(seconds)),
     )
 
 
 def success(number, seconds):
     return looked(
-        seconds + 5, ended=End(f"tiny-{number}", JobState.SUCCEEDED, at(seconds + 5), ended=at(seconds))
+        seconds + 5,
+        ended=End(instance=f"tiny-{number}", state=JobState.SUCCEEDED, at=at(seconds + 5), ended=at(seconds)),
     )
 
 
@@ -153,8 +173,8 @@ def test_a_question_is_open_until_a_person_answers():
 def test_an_end_that_the_scheduler_did_not_date_has_no_detection_time():
     seen = looked(
         60,
-        ended=End("tiny-1", JobState.FAILED, at(60)),
-        failure=Ending("tiny-1", Cause.INFRA, "", "", at(60)),
+        ended=End(instance="tiny-1", state=JobState.FAILED, at=at(60)),
+        failure=Ending(instance="tiny-1", cause=Cause.INFRA, fingerprint="", why="", ended=at(60)),
     )
     told = goodput([*launch(1, 0), seen], steps(11, 1, 40)).delays.detection
 
@@ -182,7 +202,14 @@ def test_a_save_that_the_row_dates_is_no_training():
 
 
 GAP = [*steps(11, 1, 20), *steps(91, 21, 9)]
-STALL = Alert("stalled-steps", "tiny-1", at(60), at(80), AlertState.FIRING, "no step")
+STALL = Alert(
+    check="stalled-steps",
+    subject="tiny-1",
+    since=at(60),
+    seen=at(80),
+    state=AlertState.FIRING,
+    message="no step",
+)
 
 
 def test_a_gap_that_nothing_explains_is_unknown():
@@ -252,7 +279,17 @@ def stories(draw):
             events.append(checked_in(number, came))
         if draw(st.booleans()):
             events.append(
-                looked(last + 2, Alert("wedged", "", at(draw(SECONDS)), at(0), AlertState.FIRING, ""))
+                looked(
+                    last + 2,
+                    Alert(
+                        check="wedged",
+                        subject="",
+                        since=at(draw(SECONDS)),
+                        seen=at(0),
+                        state=AlertState.FIRING,
+                        message="",
+                    ),
+                )
             )
         if draw(st.booleans()):
             events.append(crash(number, draw(SECONDS), last + 3))

@@ -19,7 +19,15 @@ from herorun.core.evidence import (
 from herorun.core.recovery.diagnosis import Cause, Scene, diagnose, scene_of
 
 ROOT = "/data/tiny"
-FIRST = Instance("tiny-1", 1, "job", "sha256:0", ROOT, NOON, "c0ffee")
+FIRST = Instance(
+    name="tiny-1",
+    number=1,
+    job="job",
+    plan_digest="sha256:0",
+    output_root=ROOT,
+    started=NOON,
+    commit="c0ffee",
+)
 HERE, GONE = RootAtEnd(ROOT), RootAtEnd(ROOT, False)
 TEMPORARY = "/data/tiny-temporary"
 TEMPORARY_GONE = RootAtEnd(ROOT, True, TEMPORARY, False)
@@ -40,20 +48,32 @@ SMALL_FULL = Disks({ROOT: Disk(1 << 20, 8 << 20, 1 << 10)})
 NO_INODES = Disks({ROOT: Disk(1 << 35, 1 << 40, 0)})
 ROOMY = Disks({ROOT: Disk(1 << 39, 1 << 40, 1 << 20)})
 MISSING = Triage(
-    "data", file="train.py", line=72, excerpt=f"FileNotFoundError: '{ROOT}/metrics.jsonl'", advice="Compare."
+    failure_class="data",
+    file="train.py",
+    line=72,
+    excerpt=f"FileNotFoundError: '{ROOT}/metrics.jsonl'",
+    advice="Compare.",
 )
 MISSING_TEMPORARY = Triage(
-    "data", file="train.py", line=9, excerpt=f"FileNotFoundError: '{TEMPORARY}/step-3'", advice="Compare."
+    failure_class="data",
+    file="train.py",
+    line=9,
+    excerpt=f"FileNotFoundError: '{TEMPORARY}/step-3'",
+    advice="Compare.",
 )
 OTHER_FILE = Triage(
-    "data", file="train.py", line=72, excerpt="FileNotFoundError: '/corpus/a'", advice="Compare."
+    failure_class="data",
+    file="train.py",
+    line=72,
+    excerpt="FileNotFoundError: '/corpus/a'",
+    advice="Compare.",
 )
-BUG = Triage("code-bug-small", file="train.py", line=72, excerpt="NameError: x")
-VAGUE = Triage("code-bug-complex", excerpt="RuntimeError: write failed")
-NO_SPACE = Triage("disk-full", excerpt="[Errno 28]", needs_person=True, advice="Make room.")
-NCCL = Triage("network-collective", excerpt="collective timed out")
-DENIED = Triage("storage-auth", excerpt="403", advice="Ask for access.")
-SILENT = Triage("unknown")
+BUG = Triage(failure_class="code-bug-small", file="train.py", line=72, excerpt="NameError: x")
+VAGUE = Triage(failure_class="code-bug-complex", excerpt="RuntimeError: write failed")
+NO_SPACE = Triage(failure_class="disk-full", excerpt="[Errno 28]", needs_person=True, advice="Make room.")
+NCCL = Triage(failure_class="network-collective", excerpt="collective timed out")
+DENIED = Triage(failure_class="storage-auth", excerpt="403", advice="Ask for access.")
+SILENT = Triage(failure_class="unknown")
 NONE = Checkpoints()
 HALF = Checkpoints((a_checkpoint(100), a_checkpoint(200, problem="no metadata.json")))
 FAILED = JobState.FAILED
@@ -63,46 +83,46 @@ FAILED = JobState.FAILED
     ("state", "scene", "cause", "seen", "words", "asks"),
     [
         # an output root that is gone
-        (FAILED, Scene(MISSING, GONE, receipt_gone=True, history=CHECKED_IN), "lost-output", "output-root-gone", "the output root /data/tiny is gone (its log: data at train.py:72", True),
-        (FAILED, Scene(BUG, GONE, checkpoints=NONE, history=SAVED), "lost-output", "output-root-gone", "the output root /data/tiny is gone", True),
-        (FAILED, Scene(None, GONE, checkpoints=NONE, history=SAVED), "lost-output", "output-root-gone", "the output root /data/tiny is gone", True),
-        (JobState.PREEMPTED, Scene(None, GONE, checkpoints=NONE, history=SAVED), "lost-output", "output-root-gone", "is preempted", True),
-        (FAILED, Scene(MISSING, HERE, history=LOST), "lost-output", "output-root-back", "was gone, and is there again", True),
+        (FAILED, Scene(triage=MISSING, root=GONE, receipt_gone=True, history=CHECKED_IN), "lost-output", "output-root-gone", "the output root /data/tiny is gone (its log: data at train.py:72", True),
+        (FAILED, Scene(triage=BUG, root=GONE, checkpoints=NONE, history=SAVED), "lost-output", "output-root-gone", "the output root /data/tiny is gone", True),
+        (FAILED, Scene(triage=None, root=GONE, checkpoints=NONE, history=SAVED), "lost-output", "output-root-gone", "the output root /data/tiny is gone", True),
+        (JobState.PREEMPTED, Scene(triage=None, root=GONE, checkpoints=NONE, history=SAVED), "lost-output", "output-root-gone", "is preempted", True),
+        (FAILED, Scene(triage=MISSING, root=HERE, history=LOST), "lost-output", "output-root-back", "was gone, and is there again", True),
         # a temporary root that is gone, with what nothing else holds
-        (FAILED, Scene(MISSING_TEMPORARY, TEMPORARY_GONE, checkpoints=OLDER, history=TEMPORARY_SAVED), "lost-output", "temporary-root-gone", "the temporary root /data/tiny-temporary is gone (its log: data at train.py:9", True),
-        (FAILED, Scene(BUG, TEMPORARY_GONE, checkpoints=OLDER, history=TEMPORARY_SAVED), "lost-output", "temporary-root-gone", "the temporary root /data/tiny-temporary is gone", True),
-        (FAILED, Scene(MISSING_TEMPORARY, TEMPORARY_GONE, checkpoints=NEWER, history=TEMPORARY_SAVED), "lost-output", "temporary-root-gone", "the temporary root /data/tiny-temporary is gone", True),
-        (FAILED, Scene(BUG, RootAtEnd(ROOT, True, TEMPORARY), history=TEMPORARY_LOST), "lost-output", "temporary-root-back", "the temporary root /data/tiny-temporary was gone, and is there again", True),
+        (FAILED, Scene(triage=MISSING_TEMPORARY, root=TEMPORARY_GONE, checkpoints=OLDER, history=TEMPORARY_SAVED), "lost-output", "temporary-root-gone", "the temporary root /data/tiny-temporary is gone (its log: data at train.py:9", True),
+        (FAILED, Scene(triage=BUG, root=TEMPORARY_GONE, checkpoints=OLDER, history=TEMPORARY_SAVED), "lost-output", "temporary-root-gone", "the temporary root /data/tiny-temporary is gone", True),
+        (FAILED, Scene(triage=MISSING_TEMPORARY, root=TEMPORARY_GONE, checkpoints=NEWER, history=TEMPORARY_SAVED), "lost-output", "temporary-root-gone", "the temporary root /data/tiny-temporary is gone", True),
+        (FAILED, Scene(triage=BUG, root=RootAtEnd(ROOT, True, TEMPORARY), history=TEMPORARY_LOST), "lost-output", "temporary-root-back", "the temporary root /data/tiny-temporary was gone, and is there again", True),
         # one whose last checkpoint its trainer deleted itself, that nothing was seen in, or that was not read
-        (FAILED, Scene(BUG, TEMPORARY_GONE, checkpoints=NEWER, history=TEMPORARY_SAVED), "code-bug", "code-bug-small", "its log says code-bug-small", False),
-        (FAILED, Scene(BUG, TEMPORARY_GONE, checkpoints=OLDER, history=SAVED), "code-bug", "code-bug-small", "its log says code-bug-small", False),
-        (FAILED, Scene(BUG, TEMPORARY_GONE, history=TEMPORARY_SAVED), "code-bug", "code-bug-small", "its log says code-bug-small", False),
-        (FAILED, Scene(BUG, TEMPORARY_GONE, history=TEMPORARY_LOST), "code-bug", "code-bug-small", "its log says code-bug-small", False),
+        (FAILED, Scene(triage=BUG, root=TEMPORARY_GONE, checkpoints=NEWER, history=TEMPORARY_SAVED), "code-bug", "code-bug-small", "its log says code-bug-small", False),
+        (FAILED, Scene(triage=BUG, root=TEMPORARY_GONE, checkpoints=OLDER, history=SAVED), "code-bug", "code-bug-small", "its log says code-bug-small", False),
+        (FAILED, Scene(triage=BUG, root=TEMPORARY_GONE, history=TEMPORARY_SAVED), "code-bug", "code-bug-small", "its log says code-bug-small", False),
+        (FAILED, Scene(triage=BUG, root=TEMPORARY_GONE, history=TEMPORARY_LOST), "code-bug", "code-bug-small", "its log says code-bug-small", False),
         # one that was never made, or that nobody misses
-        (FAILED, Scene(BUG, GONE, history=NEW), "code-bug", "code-bug-small", "its log says code-bug-small at train.py:72 (NameError: x)", False),
-        (FAILED, Scene(OTHER_FILE, HERE, history=SAVED), "code-bug", "data", "its log says data at train.py:72", True),
-        (JobState.CANCELLED, Scene(MISSING, GONE, receipt_gone=True, history=STOPPED), "by-us", "data", "", True),
-        (FAILED, Scene(MISSING, GONE, receipt_gone=True, history=NEW), "code-bug", "data", "nothing lies in its output root /data/tiny", True),
-        (FAILED, Scene(BUG, GONE, checkpoints=HALF, history=SAVED), "code-bug", "code-bug-small", "its log says", False),
-        (FAILED, Scene(BUG, GONE, None, history=SAVED), "code-bug", "code-bug-small", "its log says", False),
-        (FAILED, Scene(BUG, GONE, checkpoints=NONE, history=CHECKED_IN), "code-bug", "code-bug-small", "its log says", False),
+        (FAILED, Scene(triage=BUG, root=GONE, history=NEW), "code-bug", "code-bug-small", "its log says code-bug-small at train.py:72 (NameError: x)", False),
+        (FAILED, Scene(triage=OTHER_FILE, root=HERE, history=SAVED), "code-bug", "data", "its log says data at train.py:72", True),
+        (JobState.CANCELLED, Scene(triage=MISSING, root=GONE, receipt_gone=True, history=STOPPED), "by-us", "data", "", True),
+        (FAILED, Scene(triage=MISSING, root=GONE, receipt_gone=True, history=NEW), "code-bug", "data", "nothing lies in its output root /data/tiny", True),
+        (FAILED, Scene(triage=BUG, root=GONE, checkpoints=HALF, history=SAVED), "code-bug", "code-bug-small", "its log says", False),
+        (FAILED, Scene(triage=BUG, root=GONE, root_unread=None, history=SAVED), "code-bug", "code-bug-small", "its log says", False),
+        (FAILED, Scene(triage=BUG, root=GONE, checkpoints=NONE, history=CHECKED_IN), "code-bug", "code-bug-small", "its log says", False),
         # full disks
-        (FAILED, Scene(VAGUE, HERE, disks=FULL, history=SAVED), "infra", "disk-full", "the disk under /data/tiny is full: 0 MiB of 1024.0 GiB are free", True),
-        (FAILED, Scene(None, HERE, disks=NO_INODES, history=SAVED), "infra", "disk-full", "room for 0 more files", True),
-        (FAILED, Scene(NO_SPACE, HERE, disks=FULL, history=SAVED), "infra", "disk-full", "/data/tiny: 0 MiB of 1024.0 GiB are free", True),
-        (FAILED, Scene(NO_SPACE, HERE, disks=ROOMY, history=SAVED), "infra", "disk-full", "so it was another disk or a quota", True),
-        (FAILED, Scene(VAGUE, HERE, disks=SMALL_FULL, history=SAVED), "infra", "disk-full", "is full: 1 MiB of 8 MiB are free", True),
-        (FAILED, Scene(SILENT, HERE, disks=SMALL, history=SAVED), "unknown", "unknown", "no reason given", False),
-        (FAILED, Scene(BUG, HERE, disks=FULL, history=SAVED), "code-bug", "code-bug-small", "its log says code-bug-small", False),
-        (JobState.OUT_OF_MEMORY, Scene(VAGUE, HERE, disks=FULL, history=SAVED), "oom", "code-bug-complex", "the scheduler's word counts", True),
+        (FAILED, Scene(triage=VAGUE, root=HERE, disks=FULL, history=SAVED), "infra", "disk-full", "the disk under /data/tiny is full: 0 MiB of 1024.0 GiB are free", True),
+        (FAILED, Scene(triage=None, root=HERE, disks=NO_INODES, history=SAVED), "infra", "disk-full", "room for 0 more files", True),
+        (FAILED, Scene(triage=NO_SPACE, root=HERE, disks=FULL, history=SAVED), "infra", "disk-full", "/data/tiny: 0 MiB of 1024.0 GiB are free", True),
+        (FAILED, Scene(triage=NO_SPACE, root=HERE, disks=ROOMY, history=SAVED), "infra", "disk-full", "so it was another disk or a quota", True),
+        (FAILED, Scene(triage=VAGUE, root=HERE, disks=SMALL_FULL, history=SAVED), "infra", "disk-full", "is full: 1 MiB of 8 MiB are free", True),
+        (FAILED, Scene(triage=SILENT, root=HERE, disks=SMALL, history=SAVED), "unknown", "unknown", "no reason given", False),
+        (FAILED, Scene(triage=BUG, root=HERE, disks=FULL, history=SAVED), "code-bug", "code-bug-small", "its log says code-bug-small", False),
+        (JobState.OUT_OF_MEMORY, Scene(triage=VAGUE, root=HERE, disks=FULL, history=SAVED), "oom", "code-bug-complex", "the scheduler's word counts", True),
         # the scheduler against the log
-        (JobState.OUT_OF_MEMORY, Scene(BUG, HERE, history=SAVED), "oom", "code-bug-small", "the scheduler's word counts, not its log's (code-bug-small at train.py:72 (NameError: x))", False),
-        (JobState.NODE_FAILED, Scene(NCCL, HERE, history=SAVED), "infra", "network-collective", "its log says network-collective", False),
-        (FAILED, Scene(NCCL, HERE, history=SAVED), "infra", "network-collective", "its log says network-collective", False),
+        (JobState.OUT_OF_MEMORY, Scene(triage=BUG, root=HERE, history=SAVED), "oom", "code-bug-small", "the scheduler's word counts, not its log's (code-bug-small at train.py:72 (NameError: x))", False),
+        (JobState.NODE_FAILED, Scene(triage=NCCL, root=HERE, history=SAVED), "infra", "network-collective", "its log says network-collective", False),
+        (FAILED, Scene(triage=NCCL, root=HERE, history=SAVED), "infra", "network-collective", "its log says network-collective", False),
         # the store
-        (FAILED, Scene(DENIED, None, "403 Forbidden", history=SAVED), "infra", "storage-auth", "whether its output root is there could not be read: 403 Forbidden", True),
-        (FAILED, Scene(MISSING, None, "time-out", history=SAVED), "code-bug", "data", "could not be read: time-out", True),
-        (FAILED, Scene(SILENT, HERE, checkpoints=HALF, history=SAVED), "unknown", "unknown", "its checkpoint of step 200 is half-written", False),
+        (FAILED, Scene(triage=DENIED, root=None, root_unread="403 Forbidden", history=SAVED), "infra", "storage-auth", "whether its output root is there could not be read: 403 Forbidden", True),
+        (FAILED, Scene(triage=MISSING, root=None, root_unread="time-out", history=SAVED), "code-bug", "data", "could not be read: time-out", True),
+        (FAILED, Scene(triage=SILENT, root=HERE, checkpoints=HALF, history=SAVED), "unknown", "unknown", "its checkpoint of step 200 is half-written", False),
     ],
 )  # fmt: skip
 def test_what_is_named(state, scene, cause, seen, words, asks):
@@ -115,7 +135,13 @@ def test_what_is_named(state, scene, cause, seen, words, asks):
 def test_a_tick_s_evidence_becomes_the_scene():
     unread = scene_of({RootAtEnd: Unavailable("time-out"), Triage: BUG, History: SAVED})
 
-    assert unread == Scene(BUG, None, "time-out", history=SAVED)
+    assert unread == Scene(triage=BUG, root=None, root_unread="time-out", history=SAVED)
     assert scene_of({RootAtEnd: GONE, Disks: FULL, Checkpoints: HALF, Receipt: Nothing()}) == Scene(
-        None, GONE, "", HALF, FULL, True, History()
+        triage=None,
+        root=GONE,
+        root_unread="",
+        checkpoints=HALF,
+        disks=FULL,
+        receipt_gone=True,
+        history=History(),
     )

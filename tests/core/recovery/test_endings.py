@@ -32,7 +32,16 @@ def test_the_end_and_what_is_known_of_it():
     job = a_crashed_job(exit_code=137, failed_on=("n7",))
 
     assert recorded(seen(job)) == End(
-        "tiny-1", JobState.FAILED, NOON, 137, "SIGKILL", 150, 100, "", ("n7",), NOON
+        instance="tiny-1",
+        state=JobState.FAILED,
+        at=NOON,
+        exit_code=137,
+        signal="SIGKILL",
+        step=150,
+        checkpoint=100,
+        fingerprint="",
+        failed_on=("n7",),
+        ended=NOON,
     )
 
 
@@ -55,7 +64,7 @@ def test_it_is_recorded_once_and_again_when_more_is_known():
     better = recorded(seen(a_crashed_job()), history)
     assert better.step == 150
     assert recorded(seen(a_crashed_job()), a_history(ends=(better,))) is None
-    triage = Triage("code-bug-small", fingerprint="f1")
+    triage = Triage(failure_class="code-bug-small", fingerprint="f1")
     assert recorded(seen(a_crashed_job(), triage), a_history(ends=(better,))).fingerprint == "f1"
 
 
@@ -75,8 +84,8 @@ def test_the_newest_step_in_the_temporary_root_is_recorded_and_forgotten_at_the_
     assert temporary_to_record({Checkpoints: Checkpoints((a_checkpoint(100),))}, a_history()) is None
     assert temporary_to_record({Checkpoints: Unavailable("403")}, a_history()) is None
     events = (
-        Decided(NOON, "healthy", "fresh", "~150/200", temporary=150),
-        Decided(NOON, "healthy", "fresh", ""),
+        Decided(at=NOON, run="healthy", monitor="fresh", progress="~150/200", temporary=150),
+        Decided(at=NOON, run="healthy", monitor="fresh", progress=""),
     )
     lines = [read_line(write_line(event, "").text, "here").event for event in events]
     assert fold(lines, begun()).history.temporary_saved == 150
@@ -84,9 +93,19 @@ def test_the_newest_step_in_the_temporary_root_is_recorded_and_forgotten_at_the_
 
 
 def test_the_journal_remembers_both():
-    end = End("tiny-1", JobState.FAILED, NOON, 1, None, 150, 100, "f1", ("n7",))
-    told = Decided(NOON, "down", "fresh", "~150/200", ended=end, saved=7)
-    quiet = Decided(NOON + MINUTE, "down", "fresh", "~150/200")
+    end = End(
+        instance="tiny-1",
+        state=JobState.FAILED,
+        at=NOON,
+        exit_code=1,
+        signal=None,
+        step=150,
+        checkpoint=100,
+        fingerprint="f1",
+        failed_on=("n7",),
+    )
+    told = Decided(at=NOON, run="down", monitor="fresh", progress="~150/200", ended=end, saved=7)
+    quiet = Decided(at=NOON + MINUTE, run="down", monitor="fresh", progress="~150/200")
     lines = [read_line(write_line(event, "").text, "here").event for event in (told, quiet)]
     history = fold(lines, begun()).history
 

@@ -29,11 +29,27 @@ from herorun.core.recovery.policy import (
 from herorun.core.stop_condition import Until, parse_moment, parse_until
 
 HOUR = 60 * MINUTE
-FIRST = Instance("tiny-1", 1, "job", "sha256:0", "/data/tiny", NOON - HOUR, "c0ffee")
+FIRST = Instance(
+    name="tiny-1",
+    number=1,
+    job="job",
+    plan_digest="sha256:0",
+    output_root="/data/tiny",
+    started=NOON - HOUR,
+    commit="c0ffee",
+)
 
 
 def an_ending(cause=Cause.INFRA, number=2, fingerprint=None, advanced=True, **told):
-    return Ending(f"tiny-{number}", cause, fingerprint or f"f{number}", "why", NOON, advanced, **told)
+    return Ending(
+        instance=f"tiny-{number}",
+        cause=cause,
+        fingerprint=fingerprint or f"f{number}",
+        why="why",
+        ended=NOON,
+        advanced=advanced,
+        **told,
+    )
 
 
 def after(ending, *earlier, policy=None, **ledger):
@@ -74,9 +90,9 @@ def asked(actions):
     ],
 )
 def test_the_schedulers_word_is_certain_and_the_logs_is_next(state, told, cause):
-    triage = Triage(told) if told else None
+    triage = Triage(failure_class=told) if told else None
 
-    ending = ending_of(a_job(state), Scene(triage, checkpoints=Checkpoints()), FIRST, -1, NOON)
+    ending = ending_of(a_job(state), Scene(triage=triage, checkpoints=Checkpoints()), FIRST, -1, NOON)
     assert ending.cause is cause
 
 
@@ -116,9 +132,9 @@ def test_a_killed_job_was_stopped_by_hand_only_if_nothing_else_explains_it(reaso
     ],
 )
 def test_a_fault_of_the_hardware_is_relaunched_directly_though_its_row_names_a_person(told, asks):
-    triage = Triage(told, needs_person=True)
+    triage = Triage(failure_class=told, needs_person=True)
 
-    assert ending_of(a_job(JobState.FAILED), Scene(triage), FIRST, -1, NOON).needs_person is asks
+    assert ending_of(a_job(JobState.FAILED), Scene(triage=triage), FIRST, -1, NOON).needs_person is asks
 
 
 @pytest.mark.parametrize("state", [JobState.RUNNING, JobState.SUCCEEDED, JobState.GONE, JobState.UNKNOWN])
@@ -387,7 +403,9 @@ def test_the_address_is_read_from_the_line_that_blames_the_node():
     line = "(worker ip=10.0.0.7) RuntimeError: No accelerator found"
 
     def worker(excerpt, told="bad-accelerator"):
-        return ending_of(job, Scene(Triage(told, excerpt=excerpt)), FIRST, 0, NOON).worker
+        return ending_of(
+            job, Scene(triage=Triage(failure_class=told, excerpt=excerpt)), FIRST, 0, NOON
+        ).worker
 
     assert worker(line) == "10.0.0.7"
     assert worker(f"{line} 10.0.0.8") == worker("no address") == worker(line, "node-failure") == ""

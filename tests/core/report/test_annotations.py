@@ -22,20 +22,38 @@ HOUR = timedelta(hours=1)
 def a_launching(number: int, start: object = None, of: str = "") -> Launching:
     plan = {"start": {"value": start}}
     return Launching(
-        NOON, f"tiny-{number}", number, plan, "sha256:0", "because", "runs/tiny.toml", relaunch_of=of
+        at=NOON,
+        instance=f"tiny-{number}",
+        number=number,
+        plan=plan,
+        plan_digest="sha256:0",
+        why="because",
+        contract_file="runs/tiny.toml",
+        relaunch_of=of,
     )
 
 
 def a_launched(number: int, hours: int = 0) -> Launched:
-    return Launched(NOON + hours * HOUR, f"tiny-{number}", number, "4711", "sha256:0", "/data", "a" * 40, {})
+    return Launched(
+        at=NOON + hours * HOUR,
+        instance=f"tiny-{number}",
+        number=number,
+        job="4711",
+        plan_digest="sha256:0",
+        output_root="/data",
+        commit="a" * 40,
+        entry={},
+    )
 
 
 def a_tick(hours: int, *alerts: Alert) -> Decided:
-    return Decided(NOON + hours * HOUR, "degraded", "fresh", "~1/2", alerts)
+    return Decided(at=NOON + hours * HOUR, run="degraded", monitor="fresh", progress="~1/2", alerts=alerts)
 
 
 def an_alert(state: AlertState = AlertState.FIRING, message: str = "high") -> Alert:
-    return Alert("loss-spike", "", NOON, NOON, state, message, first_step=641)
+    return Alert(
+        check="loss-spike", subject="", since=NOON, seen=NOON, state=state, message=message, first_step=641
+    )
 
 
 def test_an_instance_stands_where_it_went_on_from() -> None:

@@ -93,7 +93,15 @@ def on_ssh(home: Path, box: Box) -> Iterator[World]:
     def files(root: str) -> list[str]:
         return box.ssh(f"cd {top}/{root} && find . -type f").stdout.replace("./", "").split()
 
-    yield World(story, top, files, write, lambda name: box.ssh(f"rm {top}/{name}"), box.cut, box.mend)
+    yield World(
+        story=story,
+        top=top,
+        files=files,
+        write=write,
+        remove=lambda name: box.ssh(f"rm {top}/{name}"),
+        cut=box.cut,
+        mend=box.mend,
+    )
     box.mend()
     box.ssh(f"rm -rf {top}", check=False)
 
@@ -110,13 +118,13 @@ def on_store(story: Story, scheme: str, server: Service) -> World:
         return []
 
     return World(
-        story,
-        top,
-        files,
-        lambda files: server.tell("fill", bucket=bucket, files=dict(files)),
-        lambda name: story.run.store.delete(f"{top}/{name}"),
-        lambda: server.fault(url="tiny-temporary", status=403),
-        server.heal,
+        story=story,
+        top=top,
+        files=files,
+        write=lambda files: server.tell("fill", bucket=bucket, files=dict(files)),
+        remove=lambda name: story.run.store.delete(f"{top}/{name}"),
+        cut=lambda: server.fault(url="tiny-temporary", status=403),
+        mend=server.heal,
     )
 
 

@@ -432,7 +432,7 @@ def test_an_order_about_nothing_is_one_sentence(
 def test_a_log_that_nobody_could_read_tells_no_end_and_is_a_gap(
     tmp_path: Path, error: Exception, told: type
 ) -> None:
-    facts = JobSpec("71", "slurm")
+    facts = JobSpec(job="71", kind="slurm")
     run = JobRun(facts, tmp_path, contract_for(facts, tmp_path / "slurm-71"))
     run.record.append(run.instance("71", "as a person named it"))
 

@@ -234,7 +234,7 @@ def test_a_launchers_output_file_is_named_in_full_and_one_of_the_same_name_elsew
         assert cli.run([*words, "--session", "s-1"]) == 0
     entries = [e for f in ("one", "two") for e in read_jobs(session_here(alone.folder / f))[0]]
     assert [entry["id"] for entry in entries] == [str(alone.folder / f / "out.log") for f in ("one", "two")]
-    one, two = (JobSpec(str(entry["id"]), "launcher").slug for entry in entries)
+    one, two = (JobSpec(job=str(entry["id"]), kind="launcher").slug for entry in entries)
     assert one != two
     assert cli.run(["-C", str(alone.folder / "one"), "jobs", "remove", "out.log"]) == 0
     assert read_jobs(session_here(alone.folder / "one"))[0] == []

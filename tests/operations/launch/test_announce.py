@@ -140,7 +140,18 @@ def test_an_edit_that_was_interrupted_is_made_later(story: Story) -> None:
 
     story.init()
     run = story.run
-    run.record.append(Intended(now(), "again/x/1", 1, "x still fires", "slower", {}, "tell/x/firing", False))
+    run.record.append(
+        Intended(
+            at=now(),
+            key="again/x/1",
+            attempt=1,
+            what="x still fires",
+            body="slower",
+            lines={},
+            edits="tell/x/firing",
+            anew=False,
+        )
+    )
     assert settle(run) == []
     assert "slower" in comment(story, "tell/x/firing")
     assert "again/x/1" in run.record.memory().done

@@ -53,7 +53,14 @@ def forge_launch(story: Story, mark: Path) -> None:
     name, at = "tiny-2", now()
     forged = replace(first, at=at, instance=name, number=2, plan=plan, plan_digest=digest("x"))
     started = Launched(
-        at, name, 2, "/y/tiny-2", forged.plan_digest, first.plan["output_root"]["value"], commit, {}
+        at=at,
+        instance=name,
+        number=2,
+        job="/y/tiny-2",
+        plan_digest=forged.plan_digest,
+        output_root=first.plan["output_root"]["value"],
+        commit=commit,
+        entry={},
     )
     run.record.append(forged, started)
     assert run.record.push()
@@ -64,7 +71,9 @@ def forge_seal(story: Story) -> None:
     run.record.fetch()
     (launching,) = run.record.memory().launchings.values()
     commit = str(launching.plan["commit"]["value"])
-    run.record.append(Sealed(now(), "herorun/tiny/seal-1", commit, digest("x")))
+    run.record.append(
+        Sealed(at=now(), tag="herorun/tiny/seal-1", commit=commit, statement_digest=digest("x"))
+    )
     assert run.record.push()
 
 
@@ -80,7 +89,19 @@ def forge_environment(story: Story, folder: Path) -> None:
     at = now()
     forged = replace(first, at=at, instance="tiny-2", number=2, plan=plan, plan_digest=evil)
     commit, root = first.plan["commit"]["value"], first.plan["output_root"]["value"]
-    run.record.append(forged, Launched(at, "tiny-2", 2, "999999", evil, root, commit, {}))
+    run.record.append(
+        forged,
+        Launched(
+            at=at,
+            instance="tiny-2",
+            number=2,
+            job="999999",
+            plan_digest=evil,
+            output_root=root,
+            commit=commit,
+            entry={},
+        ),
+    )
     assert run.record.push()
 
 

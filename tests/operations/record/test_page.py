@@ -232,7 +232,12 @@ def test_repeats_beyond_the_budget_are_told_of_later(paged: Story, service: WebS
     before = said(service)
     run = paged.run
     reminder = Intended(
-        now(), "again/crashed[tiny-1]@2026-01-01T00:00:00Z/1", 1, "still", "words", page="again"
+        at=now(),
+        key="again/crashed[tiny-1]@2026-01-01T00:00:00Z/1",
+        attempt=1,
+        what="still",
+        body="words",
+        page="again",
     )
     run.record.append(reminder)
     paged.tick()

@@ -128,7 +128,13 @@ def test_the_list_forgets_the_dead_retires_the_stale_and_leaves_the_rest(
 def test_a_process_is_never_taken_for_a_later_one_with_its_number() -> None:
     child = subprocess.Popen(["sleep", "60"])
     own = process_registry.RegisteredWatcher(
-        "await", "tiny", "", "the end", child.pid, process_registry.born(child.pid), 0.0
+        kind="await",
+        run="tiny",
+        top="",
+        what="the end",
+        pid=child.pid,
+        born=process_registry.born(child.pid),
+        started=0.0,
     )
     try:
         later = process_registry.RegisteredWatcher(

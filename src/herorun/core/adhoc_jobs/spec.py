@@ -9,7 +9,7 @@ from herorun.core.contract import SLUG
 from herorun.core.errors import WrongUse
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class JobSpec:
     """One job, as a person names it. Empty is not said."""
 
@@ -118,4 +118,4 @@ def _and(names: Iterable[str]) -> str:
     return f"{', '.join(first)} and {last}" if first else last
 
 
-assert SLUG.fullmatch(JobSpec("/Ada/x_1", "iris", config="c").slug)
+assert SLUG.fullmatch(JobSpec(job="/Ada/x_1", kind="iris", config="c").slug)

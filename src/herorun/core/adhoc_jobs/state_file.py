@@ -77,17 +77,17 @@ def facts_in(data: bytes) -> tuple[JobSpec, dict[str, Any]]:
         raise ValueError("it names no job_id")
     kind = text["scheduler"] or ("iris" if text["config"] else "ray" if text["cluster"] else "")
     facts = JobSpec(
-        text["first_job_id"] or text["job_id"],
-        kind,
-        text["cluster"],
-        text["config"],
-        text["experiment"],
-        text["host"],
-        text["user"],
-        text["resubmit_command"],
-        text["log"],
-        text["cwd"],
-        text["notify"],
+        job=text["first_job_id"] or text["job_id"],
+        kind=kind,
+        cluster=text["cluster"],
+        config=text["config"],
+        experiment=text["experiment"],
+        host=text["host"],
+        user=text["user"],
+        resubmit=text["resubmit_command"],
+        log=text["log"],
+        cwd=text["cwd"],
+        notify=text["notify"],
     )
     return facts, told
 

@@ -11,7 +11,7 @@ NEAR = 0.9  # of the limit
 OOM_CODE = 137  # 128 and SIGKILL: what a container ends with that met its memory limit
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class TaskEnd:
     """One task as its scheduler tells of it. None is not told."""
 

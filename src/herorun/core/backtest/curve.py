@@ -23,7 +23,7 @@ BEGINNING = datetime(1970, 1, 1, tzinfo=UTC)
 Key = tuple[str, str]  # check, subject
 
 
-@dataclass
+@dataclass(kw_only=True)
 class FiredAlert:
     """One alert of a backtest. Rows are 0-based data rows."""
 
@@ -97,7 +97,16 @@ class CurveBacktest:
 
     def _fire(self, key: Key, row: int, step: int, message: str) -> None:
         check = self._by_name[key[0]]
-        fired = FiredAlert(check.name, check.severity, check.topic, key[1], row, step, None, message)
+        fired = FiredAlert(
+            check=check.name,
+            severity=check.severity,
+            topic=check.topic,
+            subject=key[1],
+            row=row,
+            step=step,
+            until_row=None,
+            message=message,
+        )
         self._firing[key] = fired
         self.alerts.append(fired)
 
@@ -151,7 +160,16 @@ def judging(checks: Iterable[Check]) -> tuple[Check, ...]:
 
 def _given() -> dict[Any, Any]:
     """The evidence beside the metrics: a run of one instance, under a contract that declares a fixed order of the data."""
-    instance = Instance("curve-1", 1, "", "", "", BEGINNING, "", intended=BEGINNING)
+    instance = Instance(
+        name="curve-1",
+        number=1,
+        job="",
+        plan_digest="",
+        output_root="",
+        started=BEGINNING,
+        commit="",
+        intended=BEGINNING,
+    )
     told = {
         "slug": "curve",
         "goal": "a backtest",

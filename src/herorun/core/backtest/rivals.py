@@ -121,7 +121,14 @@ def alarms(name: str, rows: Iterator[Row]) -> list[FiredAlert]:
         complains = loss is not None and rule.complains(loss)
         if complains and firing is None:
             firing = FiredAlert(
-                name, "critical", Topic.METRIC, "loss", number, row.step, None, f"loss {loss}"
+                check=name,
+                severity="critical",
+                topic=Topic.METRIC,
+                subject="loss",
+                row=number,
+                step=row.step,
+                until_row=None,
+                message=f"loss {loss}",
             )
             found.append(firing)
         elif not complains and firing is not None:

@@ -27,7 +27,7 @@ class GateComparison:
     why: str = ""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class RunComparison:
     first: int | None  # the window, both ends included
     last: int | None
@@ -48,25 +48,27 @@ def compare(
     """Loss, the metrics that gates or a person name, over the window: by default all steps that both have reached."""
     if a.span is None or b.span is None:
         empty = a.name if a.span is None else b.name
-        return RunComparison(None, None, ComparisonAnswer.UNKNOWN, notes=(f"{empty} has no rows",))
+        return RunComparison(
+            first=None, last=None, answer=ComparisonAnswer.UNKNOWN, notes=(f"{empty} has no rows",)
+        )
     first = window[0] if window[0] is not None else max(a.span[0], b.span[0])
     last = window[1] if window[1] is not None else min(a.span[1], b.span[1])
     if first > last:
         note = f"{a.name} has steps {a.span[0]} to {a.span[1]}, {b.name} {b.span[0]} to {b.span[1]}: no step is in both"
-        return RunComparison(first, last, ComparisonAnswer.UNKNOWN, notes=(note,))
+        return RunComparison(first=first, last=last, answer=ComparisonAnswer.UNKNOWN, notes=(note,))
     named = dict.fromkeys(("loss", *metrics, *(gate.metric for gate in gates)))
     pairings = tuple(pair(metric, a.curve(metric), b.curve(metric), first, last) for metric in named)
     short = _short(a, b, first, last)
     by_name = {each.metric: each for each in pairings}
     judged = tuple(_judge(gate, by_name[gate.metric], short) for gate in gates)
     return RunComparison(
-        first,
-        last,
-        _together(judged, pairings),
-        pairings,
-        judged,
-        unexercised(b, first, last),
-        _notes(pairings, short),
+        first=first,
+        last=last,
+        answer=_together(judged, pairings),
+        metrics=pairings,
+        gates=judged,
+        unexercised=unexercised(b, first, last),
+        notes=_notes(pairings, short),
     )
 
 

@@ -61,7 +61,9 @@ def _saving(place: str, key: str, value: Any, keys: Mapping[str, Any], final: in
     if any(_ELSEWHERE.fullmatch(part) for part in above):
         return None
     below = any(_CHECKPOINT.fullmatch(part) for part in above)
-    for what, found, rank in _told(last, above, below, key, value, keys, final):
+    for what, found, rank in _told(
+        last=last, above=above, below=below, key=key, value=value, keys=keys, final=final
+    ):
         return Saving(what, f"{place} {key}", found, rank)
     return None
 

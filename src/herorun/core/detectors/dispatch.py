@@ -87,7 +87,15 @@ def _loss(state: MetricsState, name: str, values: Mapping[str, float], names: Na
         if name in state.non_finite:
             nonfinite.judge(state.non_finite, name, at.step, True)
         before = None if at.fresh else state.lineage.old_losses.get(at.step)
-        loss.judge(state.loss, at.step, value, at.fresh, at.declared, at.boundary, before)
+        loss.judge(
+            state=state.loss,
+            step=at.step,
+            loss=value,
+            fresh=at.fresh,
+            declared=at.declared,
+            boundary=at.boundary,
+            before=before,
+        )
         resume.see_loss(state.lineage, at.step, value)
     elif not any(values.get(skip, 0.0) > 0 for skip in names.skipped):
         nonfinite.judge(state.non_finite, name, at.step, False)  # the loss of a skipped step harmed nothing

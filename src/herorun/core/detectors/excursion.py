@@ -38,17 +38,17 @@ class Streak:
 
     def told(self, kind: str, metric: str, is_open: bool) -> Excursion:
         return Excursion(
-            metric,
-            self.first_step,
-            self.last_step,
-            self.rows,
-            ratio(self.peak),
-            self.expected,
-            is_open,
-            kind,
-            ratio(self.total / self.rows),
-            self.noise,
-            self.declared,
+            metric=metric,
+            first_step=self.first_step,
+            last_step=self.last_step,
+            rows=self.rows,
+            peak=ratio(self.peak),
+            expected=self.expected,
+            open=is_open,
+            kind=kind,
+            typical=ratio(self.total / self.rows),
+            noise=self.noise,
+            declared=self.declared,
             back=is_open and self.misses > 0,
             crest=(ratio(self.crest), self.crest_rows) if self.crest_rows else None,
         )

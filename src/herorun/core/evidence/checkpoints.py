@@ -41,7 +41,7 @@ class Candidate:
         return not self.examined and bool(self.problem)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Taint:
     """What an instance wrote after its numbers went wrong: nobody should continue from it."""
 

@@ -44,7 +44,7 @@ class TrackerEnvironment:
     variables: Mapping[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class TrackerAlert:
     """What the trainer itself raised through its tracker."""
 

@@ -128,7 +128,7 @@ class OtherJobs:
     why: str = ""  # why not all are known
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Triage:
     """Why the current instance ended, as its own log tells."""
 

@@ -8,7 +8,7 @@ from herorun.core.evidence.jobs import JobState
 from herorun.core.evidence.reports import Metrics
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Instance:
     """One launch of the run."""
 
@@ -33,7 +33,7 @@ class Instance:
         return tuple(root.rstrip("/") for root in (self.output_root, self.temporary_root) if root)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class End:
     """How one instance ended, as the record keeps it."""
 

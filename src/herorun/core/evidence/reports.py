@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Excursion:
     """A stretch of rows in which a curve left what was expected of it."""
 
@@ -44,7 +44,7 @@ class Excursion:
         return math.log(max(self.usual, 1 / self.usual)) * math.sqrt(self.rows) / self.noise
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Resume:
     """How the newest attempt goes on from the one before it, by the loss. Steps are completed updates."""
 

@@ -49,7 +49,7 @@ class WorkTree:
         return tuple(f"{path} ({word})" for word, paths in named for path in paths)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Published:
     """Which refs of the remote contain the commit. An empty `refs` means that we looked and none does."""
 

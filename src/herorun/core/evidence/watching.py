@@ -7,7 +7,7 @@ from datetime import datetime
 from herorun.core.lease import Lease
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Complaint:
     """A line of the job's log that would explain its end, if it ended."""
 
@@ -42,7 +42,7 @@ class Dropped:
     line: int  # the newest
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class JobLog:
     """The current instance's own log."""
 
@@ -82,7 +82,7 @@ class Disks:
     before_at: datetime | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class LeaseSeen:
     """The lease in its place, as this machine saw it over time."""
 

@@ -18,7 +18,7 @@ def micros(at: datetime) -> int:
     return round(at.timestamp() * SECOND)
 
 
-@dataclass
+@dataclass(kw_only=True)
 class Life:
     """One instance. Times are microseconds; None where nobody told."""
 
@@ -117,13 +117,13 @@ def _life(event: Launched, launching: Launching | None) -> Life:
     start, hardware = _value(plan, "start"), _value(plan, "hardware") or {}
     step = _start_step(start)
     return Life(
-        event.instance,
-        micros(launching.at if launching else event.at),
-        micros(event.at),
-        event.relaunch_of,
-        step,
-        start is not None,
-        hardware.get("count"),
+        name=event.instance,
+        intended=micros(launching.at if launching else event.at),
+        launched=micros(event.at),
+        relaunch_of=event.relaunch_of,
+        start_step=step,
+        from_checkpoint=start is not None,
+        accelerators=hardware.get("count"),
     )
 
 

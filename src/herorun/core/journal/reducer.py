@@ -137,14 +137,14 @@ def _ticked(memory: Memory, event: Decided) -> Memory:
 def _launched(memory: Memory, event: Launched) -> Memory:
     launching = memory.launchings.get(event.instance)
     instance = Instance(
-        event.instance,
-        event.number,
-        event.job,
-        event.plan_digest,
-        event.output_root,
-        event.at,
-        event.commit,
-        event.babysitter,
+        name=event.instance,
+        number=event.number,
+        job=event.job,
+        plan_digest=event.plan_digest,
+        output_root=event.output_root,
+        started=event.at,
+        commit=event.commit,
+        babysitter=event.babysitter,
         temporary_root=plan_value(launching.plan, "temporary_root") if launching else None,
         intended=((launching.adopts and launching.adopts.since) or launching.at) if launching else None,
         start=start_step(launching) if launching and not launching.adopts else None,

@@ -10,7 +10,7 @@ from herorun.core.recovery.diagnosis import Cause as Cause
 from herorun.core.recovery.diagnosis import Scene, diagnose
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Ending:
     """An end without success. `advanced` is None where the checkpoints could not be read."""
 
@@ -37,17 +37,17 @@ def ending_of(job: Job, scene: Scene, instance: Instance, start_step: int, now: 
     found, told = diagnose(job, scene), scene.triage.fingerprint if scene.triage else ""
     own = f"{found.cause}: {job.signal or job.exit_code or job.reason or job.state}"
     return Ending(
-        instance.name,
-        found.cause,
-        found.cause.value if found.cause is Cause.LOST_OUTPUT else told or own,
-        found.why,
-        job.ended or now,
-        landed(scene.checkpoints, instance, start_step) if scene.checkpoints is not None else None,
-        found.place,
-        found.needs_person,
-        _worker(scene.triage),
-        found.seen,
-        found.advice,
+        instance=instance.name,
+        cause=found.cause,
+        fingerprint=found.cause.value if found.cause is Cause.LOST_OUTPUT else told or own,
+        why=found.why,
+        ended=job.ended or now,
+        advanced=landed(scene.checkpoints, instance, start_step) if scene.checkpoints is not None else None,
+        place=found.place,
+        needs_person=found.needs_person,
+        worker=_worker(scene.triage),
+        seen=found.seen,
+        advice=found.advice,
     )
 
 

@@ -34,16 +34,16 @@ def end_of(
     wrote = isinstance(metrics, Metrics) and history.wrote(metrics)
     newest = checkpoints.newest if isinstance(checkpoints, Checkpoints) else None
     return End(
-        job.instance,
-        job.state,
-        at,
-        job.exit_code,
-        job.signal,
-        metrics.step if wrote and isinstance(metrics, Metrics) else None,
-        None if isinstance(checkpoints, Unavailable) else newest.step if newest else 0,
-        fingerprint,
-        job.failed_on,
-        job.ended,
+        instance=job.instance,
+        state=job.state,
+        at=at,
+        exit_code=job.exit_code,
+        signal=job.signal,
+        step=metrics.step if wrote and isinstance(metrics, Metrics) else None,
+        checkpoint=None if isinstance(checkpoints, Unavailable) else newest.step if newest else 0,
+        fingerprint=fingerprint,
+        failed_on=job.failed_on,
+        ended=job.ended,
     )
 
 

@@ -10,7 +10,7 @@ from herorun.core.evidence import Taint
 from herorun.core.recovery.classify import Cause, Ending
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class RecoveryPolicy:
     """What the contract allows the babysitter to do."""
 

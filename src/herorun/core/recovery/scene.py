@@ -15,7 +15,7 @@ from herorun.core.evidence import (
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Scene:
     """What was seen of an end beside the job itself. None: nobody looked, or it could not be read."""
 
@@ -33,11 +33,11 @@ def scene_of(evidence: Evidence) -> Scene:
     triage, root, saved = evidence.get(Triage), evidence.get(RootAtEnd), evidence.get(Checkpoints)
     disks, history = evidence.get(Disks), evidence.get(History)
     return Scene(
-        triage if isinstance(triage, Triage) else None,
-        root if isinstance(root, RootAtEnd) else None,
-        root.why if isinstance(root, Unavailable) else "",
-        saved if isinstance(saved, Checkpoints) else None,
-        disks if isinstance(disks, Disks) else None,
-        isinstance(evidence.get(Receipt), Nothing),
-        history if isinstance(history, History) else History(),
+        triage=triage if isinstance(triage, Triage) else None,
+        root=root if isinstance(root, RootAtEnd) else None,
+        root_unread=root.why if isinstance(root, Unavailable) else "",
+        checkpoints=saved if isinstance(saved, Checkpoints) else None,
+        disks=disks if isinstance(disks, Disks) else None,
+        receipt_gone=isinstance(evidence.get(Receipt), Nothing),
+        history=history if isinstance(history, History) else History(),
     )

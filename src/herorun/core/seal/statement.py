@@ -19,7 +19,7 @@ SCHEMA = 1
 Tree = Mapping[str, Any]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SealFacts:
     """What there is to state, in plain form; `facts` are herorun's own."""
 

@@ -12,7 +12,7 @@ SMALL, COMPLEX = "code-bug-small", "code-bug-complex"  # the rows of exceptions 
 _EXCERPT = 400
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Match:
     """One line that says something."""
 
@@ -41,15 +41,15 @@ def of_exception(catalogue: Catalogue, line: LogLine, number: int, raised: Raise
     site = raised.where.site if raised.where else ""
     return [
         Match(
-            hit.id,
-            hit.failure,
-            hit.role,
-            _strength(hit, raised),
-            number,
-            line.text[:_EXCERPT],
-            fingerprint(hit.id, raised.exception, site, raised.message),
-            raised.where,
-            raised.earlier,
+            signature=hit.id,
+            failure=hit.failure,
+            role=hit.role,
+            strength=_strength(hit, raised),
+            line=number,
+            excerpt=line.text[:_EXCERPT],
+            fingerprint=fingerprint(hit.id, raised.exception, site, raised.message),
+            where=raised.where,
+            earlier=raised.earlier,
         )
         for hit in hits
     ]
@@ -60,7 +60,14 @@ def torn(traceback_line: int, where: Frame | None, text: str) -> Match:
     mark = fingerprint("torn", "", where.site if where else "", "")
     unknown = FailureClass.UNKNOWN
     return Match(
-        "torn-traceback", unknown, LineRole.CASCADE, Strength.FAINT, traceback_line, text, mark, where
+        signature="torn-traceback",
+        failure=unknown,
+        role=LineRole.CASCADE,
+        strength=Strength.FAINT,
+        line=traceback_line,
+        excerpt=text,
+        fingerprint=mark,
+        where=where,
     )
 
 
@@ -87,13 +94,13 @@ def _found(asked: list[LogSignature], content: str, known: str) -> list[tuple[Lo
 def _match(signature: LogSignature, start: int, line: LogLine, number: int) -> Match:
     mark = fingerprint(signature.id, "", "", line.content[start:])
     return Match(
-        signature.id,
-        signature.failure,
-        signature.role,
-        signature.strength,
-        number,
-        _around(line, start),
-        mark,
+        signature=signature.id,
+        failure=signature.failure,
+        role=signature.role,
+        strength=signature.strength,
+        line=number,
+        excerpt=_around(line, start),
+        fingerprint=mark,
         confirms=signature.confirms,
     )
 

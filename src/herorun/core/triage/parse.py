@@ -48,14 +48,14 @@ def parse(
     _demand(len(taken) == len(mine), "your catalogue", "one id stands there twice")
     signatures = (*mine, *(s for s in shipped if s.id not in taken))
     return Catalogue(
-        signatures,
-        {row["code"]: _exit_code(row) for row in rules["exit_code"]},
-        Exceptions(**{name: frozenset(types) for name, types in rules["exceptions"].items()}),
-        re.compile(rules["hedges"], re.IGNORECASE),
-        re.compile(rules["source_text"]),
-        KeywordFilter((signature.keywords for signature in signatures), _FIRST),
-        Sieve(_stems((*_FIRST, *rules["stems"]), signatures)),
-        digest([list(documents), list(own)]),
+        signatures=signatures,
+        exit_codes={row["code"]: _exit_code(row) for row in rules["exit_code"]},
+        exceptions=Exceptions(**{name: frozenset(types) for name, types in rules["exceptions"].items()}),
+        hedges=re.compile(rules["hedges"], re.IGNORECASE),
+        source_text=re.compile(rules["source_text"]),
+        gate=KeywordFilter((signature.keywords for signature in signatures), _FIRST),
+        sieve=Sieve(_stems((*_FIRST, *rules["stems"]), signatures)),
+        digest=digest([list(documents), list(own)]),
     )
 
 
@@ -84,20 +84,20 @@ def _signature(row: Mapping[str, Any], name: str) -> LogSignature:
             bool(enough), what, f"keyword {keyword!r} has no three characters in a row that are no digits"
         )
     return LogSignature(
-        row["id"],
-        _one_of(FailureClass, row["class"], what),
-        _one_of(LineRole, row["role"], what),
-        _strength(row.get("strength", "cause"), what),
-        tuple(keyword.lower() for keyword in keywords),
-        _pattern(row["pattern"], what),
-        bool(row.get("person", False)),
-        row["advice"],
-        str(row.get("source", "")),
-        bool(row.get("hedged", False)),
-        tuple(row.get("confirms", ())),
-        str(row.get("printed_by", "")),
-        _due(row.get("due_mib", 0), what),
-        _loads(row, what),
+        id=row["id"],
+        failure=_one_of(FailureClass, row["class"], what),
+        role=_one_of(LineRole, row["role"], what),
+        strength=_strength(row.get("strength", "cause"), what),
+        keywords=tuple(keyword.lower() for keyword in keywords),
+        pattern=_pattern(row["pattern"], what),
+        person=bool(row.get("person", False)),
+        advice=row["advice"],
+        source=str(row.get("source", "")),
+        hedged=bool(row.get("hedged", False)),
+        confirms=tuple(row.get("confirms", ())),
+        printed_by=str(row.get("printed_by", "")),
+        due=_due(row.get("due_mib", 0), what),
+        loads=_loads(row, what),
     )
 
 

@@ -69,4 +69,12 @@ def can_survive(match: Match) -> bool:
 
 
 def went_on(number: int) -> Match:
-    return Match("progress", FailureClass.NOT_A_FAILURE, LineRole.PROGRESS, Strength.FAINT, number, "", "")
+    return Match(
+        signature="progress",
+        failure=FailureClass.NOT_A_FAILURE,
+        role=LineRole.PROGRESS,
+        strength=Strength.FAINT,
+        line=number,
+        excerpt="",
+        fingerprint="",
+    )

@@ -17,7 +17,7 @@ LONGEST = 16_384
 OVERLAP = 1_024
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Scan:
     """How far a log has been read. Begin with `Scan()`; `offset` is the byte to read next."""
 
@@ -52,14 +52,24 @@ def scan(catalogue: Catalogue, state: Scan, data: bytes) -> tuple[Scan, list[Mat
 
 def _after(now: LineParser, offset: int, lines: int, said: int, carry: bytes, inside: bool) -> Scan:
     ended, handled = tuple(now.ended.items()), tuple(now.handled.items())
-    return Scan(offset, lines, said, carry, inside, tuple(now.open.values()), ended, handled, now.watch)
+    return Scan(
+        offset=offset,
+        lines=lines,
+        said=said,
+        carry=carry,
+        inside=inside,
+        open=tuple(now.open.values()),
+        ended=ended,
+        handled=handled,
+        watch=now.watch,
+    )
 
 
 def skip(state: Scan, size: int, newlines: int = 0) -> Scan:
     """Go on so many bytes further down, within a line perhaps."""
     lines = state.lines + newlines
     said = lines if newlines else state.said
-    return Scan(state.offset + size, lines, said, inside=True, watch=state.watch)
+    return Scan(offset=state.offset + size, lines=lines, said=said, inside=True, watch=state.watch)
 
 
 def finish(catalogue: Catalogue, state: Scan) -> tuple[Scan, list[Match]]:

@@ -9,7 +9,7 @@ from herorun.core.triage.classes import FailureClass, LineRole, Loads, Strength
 from herorun.core.triage.prefilter import KeywordFilter, Sieve
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class LogSignature:
     """One row: a line that holds a keyword and matches the pattern means `failure`, in the role given."""
 
@@ -47,7 +47,7 @@ class Exceptions:
     cascade: frozenset[str]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Catalogue:
     """All that is known; made by `parse`."""
 

@@ -11,7 +11,7 @@ from herorun.core.triage.tracebacks import Frame
 _SIGNAL = 128
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class TriageVerdict:
     """What is said of one log. `line` and `excerpt` are the anchor's; a quiet log has none."""
 
@@ -102,16 +102,16 @@ def _ended_well(catalogue: Catalogue, seen: AttemptLog) -> TriageVerdict:
 def _of(catalogue: Catalogue, match: Match, seen: AttemptLog) -> TriageVerdict:
     known = {signature.id: signature for signature in catalogue.signatures}.get(match.signature)
     return TriageVerdict(
-        match.failure,
-        match.role,
-        match.line,
-        match.excerpt,
-        match.fingerprint,
-        known.advice if known else "The traceback is torn: look for its end in the other logs.",
-        match.signature,
-        match.where,
-        known.person if known else True,
-        seen.attempt,
+        failure=match.failure,
+        role=match.role,
+        line=match.line,
+        excerpt=match.excerpt,
+        fingerprint=match.fingerprint,
+        advice=known.advice if known else "The traceback is torn: look for its end in the other logs.",
+        signature=match.signature,
+        where=match.where,
+        person=known.person if known else True,
+        attempt=seen.attempt,
     )
 
 
@@ -147,7 +147,15 @@ def no_log(found: TriageVerdict) -> TriageVerdict:
 
 
 def _nothing(seen: AttemptLog) -> TriageVerdict:
-    return TriageVerdict(FailureClass.UNKNOWN, LineRole.CASCADE, None, "", "", "", attempt=seen.attempt)
+    return TriageVerdict(
+        failure=FailureClass.UNKNOWN,
+        role=LineRole.CASCADE,
+        line=None,
+        excerpt="",
+        fingerprint="",
+        advice="",
+        attempt=seen.attempt,
+    )
 
 
 def _quiet(catalogue: Catalogue, seen: AttemptLog) -> TriageVerdict:

@@ -54,14 +54,14 @@ def watch(
     if over is None:
         signal.signal(signal.SIGTERM, _interrupted)
     own = BabysitLoop(
-        name,
-        start,
-        report,
-        until or Until(),
-        turn or run_tick,
-        bell_file(run),
-        over or threading.Event(),
-        opened,
+        name=name,
+        start=start,
+        report=report,
+        until=until or Until(),
+        turn=turn or run_tick,
+        bell=bell_file(run),
+        over=over or threading.Event(),
+        opened=opened,
     )
     try:
         _rest_first(own, run)
@@ -106,7 +106,7 @@ def unattended() -> Iterator[None]:
             os.environ[UNATTENDED] = before
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class BabysitLoop(Generic[W]):
     """One loop's own things."""
 

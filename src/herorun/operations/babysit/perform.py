@@ -82,10 +82,17 @@ def _words(run: MonitoredRun, action: Action, at: datetime, proposer: Proposer |
         case Tell(key, title, why, edits, anew, about):
             lines = {"Status": title, "Evidence": why, "Decision": "tell", "Next": "watch"}
             told = intent_to_say(
-                run, key, title, f"{worded(why)}{_note_of(about, proposer)}", lines, at, edits, anew
+                run=run,
+                key=key,
+                title=title,
+                why=f"{worded(why)}{_note_of(about, proposer)}",
+                lines=lines,
+                at=at,
+                edits=edits,
+                anew=anew,
             )
             return with_pictures(run, told) if is_digest(key) else told
-        case Escalate(key, title, why, edits, reason):
+        case Escalate(key=key, title=title, why=why, edits=edits, reason=reason):
             asked = f"{addressed(run.contract.dri or run.launcher.user or 'unknown')}: your decision is needed ({reason})."
             stop_when = run.contract.stop_when
             asked += f" Stop, says the contract, when: {quoted(stop_when)}" if stop_when else ""
@@ -97,9 +104,16 @@ def _words(run: MonitoredRun, action: Action, at: datetime, proposer: Proposer |
                 "Next": "a person decides",
             }
             words = f"{worded(why)}\n\n{asked}"
-            return intent_to_say(run, key, f"Escalation: {title}", words, lines, at, edits)
+            return intent_to_say(
+                run=run, key=key, title=f"Escalation: {title}", why=words, lines=lines, at=at, edits=edits
+            )
         case Relaunch() | Stop() | DeleteNode():
-            return Intended(at, action.key, run.record.memory().attempt(action.key), reason_of(action)[0])
+            return Intended(
+                at=at,
+                key=action.key,
+                attempt=run.record.memory().attempt(action.key),
+                what=reason_of(action)[0],
+            )
 
 
 def perform(run: MonitoredRun, action: Action) -> Performed:
@@ -148,7 +162,12 @@ def relaunch_once(run: MonitoredRun, intended: Intended, instance: str, why: str
             title = f"{instance} is not relaunched"
             told = f"{why}. {in_words(error)}"
             key = not_relaunched(instance, "gate")
-            perform(run, Escalate(key, title, told, reason=EscalationReason.UNVERIFIED, ways=QUESTION_WAYS))
+            perform(
+                run,
+                Escalate(
+                    key=key, title=title, why=told, reason=EscalationReason.UNVERIFIED, ways=QUESTION_WAYS
+                ),
+            )
         raise
     run.record.append(Done(now(), intended.key, intended.attempt, result=started))
 

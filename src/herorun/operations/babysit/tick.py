@@ -46,7 +46,7 @@ from herorun.system.clock import now
 from herorun.system.files import append_line, locked
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class TickOutcome:
     """What one turn saw and did. `tick` is None where the run is sealed and nothing is left to watch."""
 
@@ -123,7 +123,7 @@ def _acting_turn(
         run.record.must_understand()
         memory = run.record.memory()
         if memory.sealed:
-            return TickOutcome(run, None, {}, sealed=memory.sealed.tag)
+            return TickOutcome(run=run, tick=None, evidence={}, sealed=memory.sealed.tag)
         must_be_launched(run, memory)
         must_be_ours(run, memory)
         lease, lost = _lease(run)
@@ -144,14 +144,14 @@ def _acting_turn(
     pushed = (push or run.record.push)()  # nobody with an order waits for a remote that does not answer
     after = run.record.memory()
     return TickOutcome(
-        run,
-        seen,
-        evidence,
-        performed,
-        tuple(doubts),
-        pushed.why,
-        after.ledger.paused(seen.at),
-        pause_after(run, seen, after),
+        run=run,
+        tick=seen,
+        evidence=evidence,
+        performed=performed,
+        doubts=tuple(doubts),
+        push=pushed.why,
+        paused=after.ledger.paused(seen.at),
+        pause=pause_after(run, seen, after),
     )
 
 
@@ -170,7 +170,14 @@ def observed(
     doubts = (f"this clone only observes: {scrub(why)}",)
     pause = run.contract.babysit.cadence
     pushed = (push or run.record.push)()
-    return TickOutcome(run, replace(seen, actions=[]), evidence, doubts=doubts, push=pushed.why, pause=pause)
+    return TickOutcome(
+        run=run,
+        tick=replace(seen, actions=[]),
+        evidence=evidence,
+        doubts=doubts,
+        push=pushed.why,
+        pause=pause,
+    )
 
 
 def pause_after(run: MonitoredRun, seen: Tick, memory: Memory) -> timedelta:
@@ -248,7 +255,16 @@ def _journal(
     metrics = evidence.get(Metrics)
     rows = metrics.rows if isinstance(metrics, Metrics) else 0
     run.record.append(
-        Observed(seen.at, __version__, told, digests(kept), gaps, known.newest, known.lines, rows),
+        Observed(
+            at=seen.at,
+            version=__version__,
+            rules=told,
+            evidence=digests(kept),
+            gaps=gaps,
+            after=known.newest,
+            lines=known.lines,
+            rows=rows,
+        ),
         decision,
         *checked_in(seen, evidence, known.memory),
         *intents(run, to_intend(actions, run.record.memory()), seen.at, ahead, evidence),

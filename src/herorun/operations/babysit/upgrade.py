@@ -48,4 +48,6 @@ def _news(run: MonitoredRun, done: Replayed) -> Tell | Escalate:
     answer = f"It observes until `herorun approve {run.slug}`, or `herorun deny {run.slug}`."
     why = f"{done.why}{f' {otherwise}.' if otherwise else ''} {answer}"
     title = f"herorun {done.version} asks whether it may act"
-    return Escalate(done.key, title, why, reason=EscalationReason.UNVERIFIED, ways=QUESTION_WAYS)
+    return Escalate(
+        key=done.key, title=title, why=why, reason=EscalationReason.UNVERIFIED, ways=QUESTION_WAYS
+    )

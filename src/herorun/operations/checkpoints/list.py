@@ -149,13 +149,13 @@ def make_plan(run: Run, keep: int | None = None) -> PrunePlan:
     )
     trusted = acceptable((each.candidate for each in listing.found), run.contract, memory.history)
     return prune_plan(
-        run.slug,
-        listing.found,
-        policy,
-        names,
-        trusted.newest.path if trusted.newest else "",
-        {candidate.path for candidate in trusted.candidates},
-        listing.at,
+        slug=run.slug,
+        found=listing.found,
+        policy=policy,
+        held=names,
+        recovery=trusted.newest.path if trusted.newest else "",
+        trusted={candidate.path for candidate in trusted.candidates},
+        now=listing.at,
     )
 
 

@@ -136,7 +136,7 @@ def _one(run: Run, plan: PrunePlan, victim: Victim, begun: bool) -> str:
         return scrub(in_words(error))
     if key not in memory.intended:
         what = f"delete {victim.path}: {size_words(victim.bytes)}, {victim.why}"
-        run.record.append(Intended(now(), key, memory.attempt(key), what))
+        run.record.append(Intended(at=now(), key=key, attempt=memory.attempt(key), what=what))
     attempt = run.record.memory().intended[key].attempt
     try:
         _must_be_pushed(run)

@@ -58,14 +58,14 @@ def _words(*parts: object) -> str:
 
 
 def _runs(host: str, user: str) -> tuple[tuple[str, str], ...]:
-    nel = adapter_for(JobSpec("000000", "nel", host=host, user=user), state_home() / "jobs")
+    nel = adapter_for(JobSpec(job="000000", kind="nel", host=host, user=user), state_home() / "jobs")
     return tuple((f"nel {job}", told) for job, told in nel.recent(NEWEST))
 
 
 def _queue(host: str, user: str) -> tuple[tuple[str, str], ...]:
     if not host and shutil.which("squeue") is None:
         raise CouldNotLook("there is no squeue on this machine: name the login node with --host")
-    slurm = adapter_for(JobSpec("1", "slurm", host=host, user=user), state_home() / "jobs")
+    slurm = adapter_for(JobSpec(job="1", kind="slurm", host=host, user=user), state_home() / "jobs")
     return tuple((f"slurm {job}", _words(word, name)) for job, word, name in slurm.mine())
 
 

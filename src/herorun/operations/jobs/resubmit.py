@@ -31,7 +31,7 @@ def resubmit(run: JobRun, instance: str, why: str) -> str:
     _must_be_first(run, memory, key)
     _must_have_got_on(memory, instance)
     take_lease(run)
-    run.record.append(Intended(now(), key, 1, f"submit again after {instance}: {why}"))
+    run.record.append(Intended(at=now(), key=key, attempt=1, what=f"submit again after {instance}: {why}"))
     try:
         job = _submitted(run, instance)
     except (Blocked, CouldNotLook) as error:

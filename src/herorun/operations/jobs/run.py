@@ -203,7 +203,17 @@ class JobRun(MonitoredRun):
     def instance(self, job: str, why: str, after: str = "") -> Launched:
         number = len(self.record.memory().instances) + 1
         entry = {"Job": job, "Why": why}
-        return Launched(now(), f"{self.slug}-{number}", number, job, "", str(self.folder), "", entry, after)
+        return Launched(
+            at=now(),
+            instance=f"{self.slug}-{number}",
+            number=number,
+            job=job,
+            plan_digest="",
+            output_root=str(self.folder),
+            commit="",
+            entry=entry,
+            relaunch_of=after,
+        )
 
 
 def open_job(facts: JobSpec, every: timedelta = CADENCE) -> JobRun:

@@ -20,7 +20,7 @@ from herorun.operations.jobs.scheduler import LINES
 from herorun.operations.jobs.state_file import project
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class JobTurn(TickOutcome):
     """It is over at the terminal state, once nothing more follows from it."""
 

@@ -39,7 +39,7 @@ def wait_for_job(
         return look, decide(look, ways), {"job": state}
 
     run.prepare()
-    return wait_on(see, run.slug, str(run.folder), wish, every, most, say)
+    return wait_on(see=see, slug=run.slug, top=str(run.folder), wish=wish, every=every, most=most, say=say)
 
 
 def _look(adapter: ById, run: JobRun, wish: WaitCondition) -> tuple[HostObservation, str | None]:

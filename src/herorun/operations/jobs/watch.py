@@ -115,7 +115,7 @@ def _lost(entry: Entry, before: str) -> JobStatus:
 
 def _facts(entry: Entry) -> JobSpec:
     told = {name: str(entry.get(name) or "") for name in ("cluster", "config", "host", "user", "log")}
-    return JobSpec(str(entry["id"]), str(entry["type"]), **told)
+    return JobSpec(job=str(entry["id"]), kind=str(entry["type"]), **told)
 
 
 def result_of(jobs: Any, job: Job) -> str:

@@ -30,7 +30,9 @@ def announce(run: Run, order: LaunchOrder, launching: Launching) -> None:
             launch_comment(run, order, launching),
             Urgency.MUST if _dri_must_know(run, order) else "",
         )
-        run.record.append(Intended(now(), key, memory.attempt(key), title, words, page=page))
+        run.record.append(
+            Intended(at=now(), key=key, attempt=memory.attempt(key), what=title, body=words, page=page)
+        )
     try:
         deliver(run, run.record.memory().intended[key])
     except (HerorunError, OSError) as error:

@@ -26,7 +26,7 @@ from herorun.runs import Run, believe, log_of
 from herorun.system.files import locked
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class LaunchOutcome:
     """How it ended. `launched` is None when the gate was not clear."""
 
@@ -99,7 +99,7 @@ def launch(
     if adopt and known:
         told = (*told, f"job {adopt} is {known[0].instance} of this run already: nothing new was recorded")
     if launched is None:
-        return LaunchOutcome(answer, None, warnings=told, adopted=adoptee)
+        return LaunchOutcome(preflight=answer, launched=None, warnings=told, adopted=adoptee)
     pushed = run.record.push()
     unpushed = "" if pushed else f"the record is not pushed: {pushed.why}"
     watched, unwatched = start_watch(run, babysit)
@@ -107,7 +107,13 @@ def launch(
     crowd = "" if live == ALONE else f"{launched.instance} runs, and {live}"
     warnings = tuple(warning for warning in (*told, crowd, unpushed, unwatched) if warning)
     return LaunchOutcome(
-        answer, launched, watched, log_of(run, launched.instance), warnings, unwatched, adoptee
+        preflight=answer,
+        launched=launched,
+        babysitter=watched,
+        log=log_of(run, launched.instance),
+        warnings=warnings,
+        unwatched=unwatched,
+        adopted=adoptee,
     )
 
 

@@ -70,7 +70,21 @@ def choose(
     admitted = admitted_plan(run, memory.launchings[name])
     plan = admitted.started_from(target, "the step that a person named")
     above = tuple(_examined(run, c) for c in found.candidates if c.step > step)
-    return Back(name, target, above, plan, _facts(run, name, target, above, evidence, admitted, reason))
+    return Back(
+        name,
+        target,
+        above,
+        plan,
+        _facts(
+            run=run,
+            name=name,
+            target=target,
+            above=above,
+            evidence=evidence,
+            admitted=admitted,
+            reason=reason,
+        ),
+    )
 
 
 def target_of(run: Run, found: Checkpoints, memory: Memory, step: int) -> Candidate:

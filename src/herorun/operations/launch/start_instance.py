@@ -130,24 +130,24 @@ def _back(told: Launching | LaunchOrder) -> int | None:
 def _new_intent(run: Run, order: LaunchOrder) -> Launching:
     number = run.record.memory().next_number
     launching = Launching(
-        now(),
-        f"{run.slug}-{number}",
-        number,
-        as_json(order.plan),
-        order.plan.digest,
-        order.why,
-        run.file.path,
-        order.relaunch_of,
-        run.launcher.owner,
-        order.dirty,
-        where(run),
-        order.foreign,
-        order.policy,
-        order.overlooked,
-        order.given_up,
-        order.facts,
-        order.adopts,
-        salted_secrets(run, order.plan),
+        at=now(),
+        instance=f"{run.slug}-{number}",
+        number=number,
+        plan=as_json(order.plan),
+        plan_digest=order.plan.digest,
+        why=order.why,
+        contract_file=run.file.path,
+        relaunch_of=order.relaunch_of,
+        by=run.launcher.owner,
+        dirty=order.dirty,
+        where=where(run),
+        foreign=order.foreign,
+        policy=order.policy,
+        overlooked=order.overlooked,
+        given_up=order.given_up,
+        facts=order.facts,
+        adopts=order.adopts,
+        secrets=salted_secrets(run, order.plan),
     )
     amended = None if order.relaunch_of else amendment(run, order.plan, launching.instance)
     if amended is not None:
@@ -173,21 +173,21 @@ def _kept_files(run: Run, plan: Plan) -> dict[str, bytes]:
 def _confirm(run: Run, order: LaunchOrder, launching: Launching, job: Job) -> Launched:
     plan = order.plan
     launched = Launched(
-        now(),
-        launching.instance,
-        launching.number,
-        job.id,
-        plan.digest,
-        plan.output_root.value,
-        plan.commit.value,
-        {
+        at=now(),
+        instance=launching.instance,
+        number=launching.number,
+        job=job.id,
+        plan_digest=plan.digest,
+        output_root=plan.output_root.value,
+        commit=plan.commit.value,
+        entry={
             **instance_lines(plan, run.dri, order.babysitter, job.id, order.dirty, order.policy),
             **({"`initialize_from`": "not known: herorun did not start it"} if order.adopts else {}),
             **{name: one_line(told) for name, told in order.facts.items()},
             "Live jobs": scrub(company(run, launching.instance) or ALONE),
         },
-        order.relaunch_of,
-        order.babysitter,
+        relaunch_of=order.relaunch_of,
+        babysitter=order.babysitter,
     )
     run.record.append(launched)
     run.record.push()

@@ -50,7 +50,9 @@ def fork(
         )
     path = old.repository.top / "runs" / f"{slug}.toml"
     if not path.exists():
-        return _written(old, path, slug, step, reason, roots, tracker_id)
+        return _written(
+            old=old, path=path, slug=slug, step=step, reason=reason, roots=roots, tracker_id=tracker_id
+        )
     new = _checked(old, open_run(slug, start), step)
     facts = fork_facts(old, new)
     say_first("\n".join(f"  {fact}: {told}" for fact, told in facts.items()))

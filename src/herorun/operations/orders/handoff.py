@@ -95,7 +95,9 @@ def _intend(run: Run, seen: LeaseSeen | None, reason: str) -> Intended:
     assert seen is not None
     why = reason or f"its lease has not moved since {seen.unchanged_since:%Y-%m-%d %H:%M:%S} UTC"
     key = f"{TAKING}{seen.fence}"
-    run.record.append(Intended(now(), key, run.record.memory().attempt(key), f"{seen.owner}: {why}"))
+    run.record.append(
+        Intended(at=now(), key=key, attempt=run.record.memory().attempt(key), what=f"{seen.owner}: {why}")
+    )
     return run.record.memory().intended[key]
 
 

@@ -45,7 +45,9 @@ def rollback(
         waiting = before.unsettled is not None or any(k.startswith("rollback/") for k in before.intended)
         name = settled(run)
         done = _done_already(run, name, step, reason, waiting)
-        words = done or _go_back(run, name, step, reason, stop_first, wait, dry, say)
+        words = done or _go_back(
+            run=run, name=name, step=step, reason=reason, stop_first=stop_first, wait=wait, dry=dry, say=say
+        )
     if dry and not done:
         return OrderOutcome(run, words)
     return watched_again(run, words, babysit)

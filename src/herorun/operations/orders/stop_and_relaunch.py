@@ -58,7 +58,7 @@ def intended_once(run: MonitoredRun, key: str, what: str) -> Intended:
     """The intent in the record; that of an interrupted call goes on."""
     memory = run.record.memory()
     if key not in memory.intended:
-        run.record.append(Intended(now(), key, memory.attempt(key), what))
+        run.record.append(Intended(at=now(), key=key, attempt=memory.attempt(key), what=what))
     return run.record.memory().intended[key]
 
 

@@ -14,7 +14,7 @@ from herorun.runs.trusting import must_be_the_users, untrusted
 from herorun.system.trusted import ITEMS, LAUNCHES, REJECTED, trust, trust_file, trusts_all
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class TrustQuestion:
     """What a person is asked about. `launches` are those of the record that nothing proves, and seals without a tag."""
 
@@ -69,7 +69,15 @@ def ask(name: str, start: Path) -> TrustQuestion:
     bad, alone = _ids(run.to_prove), _ids(run.to_believe)
     seals = _seals(run)
     forged = bad if bad or seals else alone
-    return TrustQuestion(run.slug, run.repository.main, items, _doubts(run), (*bad, *alone), forged, seals)
+    return TrustQuestion(
+        slug=run.slug,
+        repository=run.repository.main,
+        items=items,
+        launches=_doubts(run),
+        ids=(*bad, *alone),
+        forged=forged,
+        seals=seals,
+    )
 
 
 def _doubts(run: Run) -> tuple[str, ...]:

@@ -89,7 +89,9 @@ def _by(run: MonitoredRun, channel: Channel, page: Page) -> str:
     if memory.pages.is_folded(page, channel.name, budget(run), now()):
         run.record.append(Done(now(), key, attempt, result=FOLDED))
         return ""
-    run.record.append(Intended(now(), key, attempt, f"page by {channel.name}: {page.title}"))
+    run.record.append(
+        Intended(at=now(), key=key, attempt=attempt, what=f"page by {channel.name}: {page.title}")
+    )
     try:
         channel.post(Post(page.key, page.title, _words(run, memory.pages.words(page, key))))
     except (HerorunError, OSError) as error:

@@ -38,7 +38,16 @@ def intent_to_say(
     """What is journalled before it is said, word for word. `edits` and `anew` as in `Intended`."""
     title = worded(title)
     body = f"**{title}**\n\n{why}\n\nRun `{run.slug}`, record {record_link(run)}."
-    return Intended(at, key, run.record.memory().attempt(key), title, body, lines, edits, anew)
+    return Intended(
+        at=at,
+        key=key,
+        attempt=run.record.memory().attempt(key),
+        what=title,
+        body=body,
+        lines=lines,
+        edits=edits,
+        anew=anew,
+    )
 
 
 def record_link(run: MonitoredRun) -> str:

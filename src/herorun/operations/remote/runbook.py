@@ -20,14 +20,14 @@ def page_of(run: Run) -> str:
     """Read from what is here: the box is not asked, so that the page can be written while it is away."""
     memory, reach = run.record.memory(), run.place.reach
     known = RunbookFacts(
-        shlex.quote(str(run.repository.top)),
-        remote_to(reach).road.where if reach else "this machine",
-        shlex.join(ssh_argv(reach.login)) if reach else "",
-        run.launcher.owner,
-        [(each.name, each.job, timestamp(each.started)) for each in memory.instances],
-        memory.sealed.tag if memory.sealed else "",
-        run.contract.record_branch,
-        timestamp(now().replace(microsecond=0)),
+        top=shlex.quote(str(run.repository.top)),
+        where=remote_to(reach).road.where if reach else "this machine",
+        login=shlex.join(ssh_argv(reach.login)) if reach else "",
+        owner=run.launcher.owner,
+        instances=[(each.name, each.job, timestamp(each.started)) for each in memory.instances],
+        sealed=memory.sealed.tag if memory.sealed else "",
+        branch=run.contract.record_branch,
+        written=timestamp(now().replace(microsecond=0)),
     )
     return scrub(handbook(run.contract, ways_of(run), known))
 

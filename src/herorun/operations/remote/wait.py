@@ -51,7 +51,9 @@ def wait_for(run: Run, wish: WaitCondition, every: float, most: int, say: Callab
         look = look_at(run, wish.marker)
         return look, decided(run, look), _seen(run, wish)
 
-    return wait_on(see, run.slug, run.place.repository, wish, every, most, say)
+    return wait_on(
+        see=see, slug=run.slug, top=run.place.repository, wish=wish, every=every, most=most, say=say
+    )
 
 
 def wait_on(

@@ -56,7 +56,9 @@ def glance_at(name: str, start: Path, looks: SharedPolls | None = None) -> RunSu
     alerts = (*memory.alerts.values(), *memory.unacknowledged)
     seen = last_evidence(run, told.at)
     awaited = told.awaited if standing[0] == told.run else ()  # what became of the job answers the rest
-    glance = glance_of(run, memory, seen, standing, told.at, alerts, awaited)
+    glance = glance_of(
+        run=run, memory=memory, evidence=seen, standing=standing, seen=told.at, alerts=alerts, awaited=awaited
+    )
     return at_the_end(run, memory, glance) if memory.sealed else glance
 
 

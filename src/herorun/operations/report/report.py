@@ -98,7 +98,7 @@ def report_of(run: Run, drift: str = "") -> RunReport:
     done = eta(rows.beats, final, at, _idle(standing))
     found = incidents(events)
     account = Account(run, goodput(events, rows.beats, run.contract.budget.rate, rows.notes))
-    marks = _marks(run, evidence, events, rows, found, final, step)
+    marks = _marks(run=run, evidence=evidence, events=events, rows=rows, found=found, final=final, step=step)
     told = {
         "run": run.slug,
         "verdict": _verdict(run.slug, standing, progress(step, final)),

@@ -103,7 +103,15 @@ def standing_of(
         facts["babysitter"] = babysitter_words(run, over=True)
     alerts = [*shown_alerts(seen, memory), *_silence(run, memory, evidence, checks)]
     monitor = STALE if not over and monitor_is_stale(run) else seen.monitor.value
-    glance = glance_of(run, memory, evidence, (seen.run.value, monitor), now(), alerts, seen.awaited)
+    glance = glance_of(
+        run=run,
+        memory=memory,
+        evidence=evidence,
+        standing=(seen.run.value, monitor),
+        seen=now(),
+        alerts=alerts,
+        awaited=seen.awaited,
+    )
     told = {
         "run": seen.run.value,
         "monitor": monitor,
@@ -129,7 +137,16 @@ def _silence(run: Run, memory: Memory, evidence: Evidence, checks: Mapping[str, 
     if found.monitor is not Silence.STALE or found.due is None:
         return []
     message = f"nobody watches: {found.why}; `herorun babysit {run.slug}`"
-    return [Alert("stale-monitor", "nobody", found.due, now(), AlertState.FIRING, message)]
+    return [
+        Alert(
+            check="stale-monitor",
+            subject="nobody",
+            since=found.due,
+            seen=now(),
+            state=AlertState.FIRING,
+            message=message,
+        )
+    ]
 
 
 def _at_rest(run: Run, memory: Memory, facts: dict[str, Any]) -> tuple[dict[str, Any], Evidence, RunSummary]:

@@ -151,7 +151,7 @@ def _tag(
         files = {name: (canonical(statement) + "\n").encode()}
         if manifest:
             files[f"manifest-{manifest.digest[7:19]}.json"] = manifest.text.encode()
-        run.record.append(Intended(now(), key, memory.attempt(key), name), files=files)
+        run.record.append(Intended(at=now(), key=key, attempt=memory.attempt(key), what=name), files=files)
         if manifest:
             DigestLog(run.state, manifest.path).remove()
     _must_push(run, key)
@@ -164,7 +164,16 @@ def _tag(
         raise
     lines = seal_lines(statement, tag)
     checkpoint = str(facts["final_checkpoint"] or "")
-    told = Sealed(now(), tag, commit, digest(statement), lines, facts["kind"], facts["name"], checkpoint)
+    told = Sealed(
+        at=now(),
+        tag=tag,
+        commit=commit,
+        statement_digest=digest(statement),
+        lines=lines,
+        ending=facts["kind"],
+        name=facts["name"],
+        checkpoint=checkpoint,
+    )
     run.record.append(Done(now(), key, attempt, result=oid), told)
     pushed = run.record.push()
     warnings = [] if pushed else [f"the record is not pushed: {pushed.why}"]

@@ -66,14 +66,14 @@ def make_statement(
         "record": run.record.tip,
     }
     found = SealFacts(
-        facts,
-        plan,
-        commit,
-        run.repository.remotes().get(run.contract.code.remote, ""),
-        manifest,
-        str(run.record.tip),
-        (timestamp(memory.instances[0].started), at),
-        tuple(
+        facts=facts,
+        plan=plan,
+        commit=commit,
+        remote=run.repository.remotes().get(run.contract.code.remote, ""),
+        manifest=manifest,
+        record=str(run.record.tip),
+        times=(timestamp(memory.instances[0].started), at),
+        further=tuple(
             {"name": f"edits of {name}", "digest": {"gitCommit": oid}} for name, oid in sorted(edits.items())
         ),
     )
@@ -89,14 +89,14 @@ def _doubts(run: Run, memory: Memory, report: GateReport, manifest: Manifest | N
     judged, receipt = report.evidence.get(Judged), report.evidence.get(Receipt)
     seen = {receipt.instance} if isinstance(receipt, Receipt) else set()
     return caveats(
-        memory,
-        (line.event for line in run.record.lines()),
-        judged if isinstance(judged, Judged) else Judged(),
-        run.waivers,
-        manifest,
-        memory.checked_in | seen,
-        run.contract.babysit.cadence,
-        now(),
+        memory=memory,
+        events=(line.event for line in run.record.lines()),
+        judged=judged if isinstance(judged, Judged) else Judged(),
+        waivers=run.waivers,
+        manifest=manifest,
+        verified=memory.checked_in | seen,
+        cadence=run.contract.babysit.cadence,
+        at=now(),
     )
 
 

@@ -110,13 +110,13 @@ def _task(told: dict[str, Any], limit: float | None) -> TaskEnd:
     word, code = str(told.get("state", "")), told.get("exit_code")
     milliseconds = _number(told.get("duration_ms"))
     return TaskEnd(
-        str(told.get("index", told.get("task_id", ""))),
-        word,
-        code if isinstance(code, int) else None,
-        milliseconds / 1000 if milliseconds else None,
-        _number(told.get("memory_peak_mb")),
-        _number(told.get("memory_limit_mb")) or limit,
-        _failed(word),
+        name=str(told.get("index", told.get("task_id", ""))),
+        state=word,
+        exit_code=code if isinstance(code, int) else None,
+        seconds=milliseconds / 1000 if milliseconds else None,
+        peak_mb=_number(told.get("memory_peak_mb")),
+        limit_mb=_number(told.get("memory_limit_mb")) or limit,
+        failed=_failed(word),
     )
 
 
@@ -139,7 +139,9 @@ def described_tasks(text: str) -> tuple[TaskEnd, ...]:
         peak = _MIB.search(_cell(heads, "PEAK MEM", line))
         size = float(peak[1]) * _TIMES[peak[2][0].lower()] if peak else None
         code = int(first[3]) if first[3] != "-" else None
-        found.append(TaskEnd(first[1], first[2], code, peak_mb=size, failed=_failed(first[2])))
+        found.append(
+            TaskEnd(name=first[1], state=first[2], exit_code=code, peak_mb=size, failed=_failed(first[2]))
+        )
     return tuple(found)
 
 

@@ -73,7 +73,9 @@ class NelById(NelJobs):
         entries = self._of(job)
         parts = self._parts(entries)
         return tuple(
-            TaskEnd(e.id, p.raw, p.exit_code, failed=p.state.ended and p.state != "succeeded")
+            TaskEnd(
+                name=e.id, state=p.raw, exit_code=p.exit_code, failed=p.state.ended and p.state != "succeeded"
+            )
             for e in entries
             if (p := parts[e.id])
         )

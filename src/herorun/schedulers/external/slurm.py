@@ -198,10 +198,10 @@ def task_ends(text: str) -> tuple[TaskEnd, ...]:
             peaks[whole] = max(peak, peaks.get(whole, 0.0))
         if ident == whole:
             jobs[whole] = TaskEnd(
-                whole,
-                state,
-                OOM_CODE if state == "OUT_OF_MEMORY" else _code(code),
-                float(elapsed) if elapsed.isdigit() else None,
+                name=whole,
+                state=state,
+                exit_code=OOM_CODE if state == "OUT_OF_MEMORY" else _code(code),
+                seconds=float(elapsed) if elapsed.isdigit() else None,
                 limit_mb=_mb(limit),
                 failed=state_of(state) not in (JobState.SUCCEEDED, JobState.RUNNING, JobState.PENDING),
             )
