@@ -1,4 +1,5 @@
-"""`make bench`: measure beside what people would use instead, print the table, and write docs/benchmarks.md.
+"""`make bench`: measure beside what people would use instead, print the table, and write
+docs/benchmarks.md.
 
 A few of its parts alone, which writes nothing: `python -m benchmarks fleet triage`.
 """
@@ -57,7 +58,7 @@ INTRO = """\
 
 Every line is the median of several rounds, taken in turns with what stands beside it, in one run of `make bench`.
 Ratios travel from machine to machine; milliseconds do not.
-What stands beside is what people type or write instead, and it does less: a preflight also makes the plan and looks at checkpoints, jobs and the record."""
+What stands beside is what people type or write instead, and it does less: a preflight also makes the plan and looks at checkpoints, jobs and the record."""  # noqa: E501
 
 
 def main() -> None:
@@ -84,7 +85,10 @@ def table(title: str, measure: Measure) -> str:
                 print(f"  left out: {row.why}", flush=True)
                 missing.append(f"\nLeft out: {row.why}.")
                 continue
-            print(f"  {row.what:<55} {said(row.seconds):>8}  {row.ratio:6.2f} x {row.beside}", flush=True)
+            print(
+                f"  {row.what:<55} {said(row.seconds):>8}  {row.ratio:6.2f} x {row.beside}",
+                flush=True,
+            )
             lines.append(line(row))
     print(f"  ({perf_counter() - began:.0f} s)", flush=True)
     return "\n".join(lines + missing)
@@ -101,7 +105,10 @@ def line(row: Row) -> str:
 
 def machine() -> str:
     """Cores, kind and Python; nothing that names it."""
-    return f"{os.cpu_count()} cores of {processor()}, {platform.system()}, Python {platform.python_version()}"
+    return (
+        f"{os.cpu_count()} cores of {processor()}, {platform.system()}, Python "
+        f"{platform.python_version()}"
+    )
 
 
 def processor() -> str:
@@ -109,7 +116,11 @@ def processor() -> str:
         told = Path("/proc/cpuinfo").read_text(encoding="utf-8")
     except OSError:
         return platform.machine()
-    names = [text.partition(":")[2].strip() for text in told.splitlines() if text.startswith("model name")]
+    names = [
+        text.partition(":")[2].strip()
+        for text in told.splitlines()
+        if text.startswith("model name")
+    ]
     return names[0] if names else platform.machine()
 
 

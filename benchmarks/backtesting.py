@@ -1,6 +1,8 @@
-"""A backtest of a million rows of five metrics, and the memory that it takes; beside merely parsing the file.
+"""A backtest of a million rows of five metrics, and the memory that it takes; beside merely parsing
+the file.
 
-Ten times as many rows must not take more memory: the curve is read once, and the folds are of one size.
+Ten times as many rows must not take more memory: the curve is read once, and the folds are of one
+size.
 """
 
 import csv
@@ -49,14 +51,19 @@ def write(path: Path, count: int) -> None:
             loss = spike * (1.8 + 4 * math.exp(-step / 50_000)) * math.exp(lots.gauss(0, 0.01))
             seconds = 18.5 * math.exp(lots.gauss(0, 0.02))
             norm = 0.3 * math.exp(lots.gauss(0, 0.1))
-            file.write(f"{step},{loss:.6f},{norm:.5f},{3e-4:g},{seconds:.4f},{46.1e6 / seconds:.1f}\n")
+            file.write(
+                f"{step},{loss:.6f},{norm:.5f},{3e-4:g},{seconds:.4f},{46.1e6 / seconds:.1f}\n"
+            )
 
 
 def backtested(path: Path) -> None:
     from herorun.operations.report.backtest import backtest
 
     (found,) = backtest([path], None, False).files
-    assert found[1] == ROWS and sum(alert.check == "loss-spike" for alert in found[2]) == ROWS // 100_000
+    assert (
+        found[1] == ROWS
+        and sum(alert.check == "loss-spike" for alert in found[2]) == ROWS // 100_000
+    )
 
 
 def parsed(path: Path) -> None:

@@ -1,6 +1,8 @@
-"""The newest complete checkpoint among 5,000 on an object store, in requests and seconds; beside a naive glob.
+"""The newest complete checkpoint among 5,000 on an object store, in requests and seconds; beside a
+naive glob.
 
-The servers stand on this machine and answer at once: what a request costs elsewhere comes on top for each of them.
+The servers stand on this machine and answer at once: what a request costs elsewhere comes on top
+for each of them.
 """
 
 import json

@@ -1,7 +1,9 @@
-"""A thousand runs, babysat by one process; beside what people write instead, a shell loop that asks for each of them.
+"""A thousand runs, babysat by one process; beside what people write instead, a shell loop that asks
+for each of them.
 
-All of them run on Slurm, for which a program stands that answers at once, and have logged 100 rows at their first
-tick, and 10 more at their second. Their journals tell of launches that were never made: a thousand take minutes.
+All of them run on Slurm, for which a program stands that answers at once, and have logged 100 rows
+at their first tick, and 10 more at their second. Their journals tell of launches that were never
+made: a thousand take minutes.
 """
 
 import io
@@ -91,23 +93,32 @@ def shown(home: Path) -> Row:
 
 
 def ticked(home: Path) -> Row:
-    """From the start of the process to the second tick of the last of them, without a moment's rest."""
+    """From the start of the process to the second tick of the last of them, without a moment's
+    rest.
+    """
     work, slugs = a_fleet(home, RUNS)
     began = perf_counter()
     turns = two_ticks_each(home, work, slugs)
     seconds = (perf_counter() - began) / 2
     odd = [
-        (turn.doubts, turn.tick and list(turn.tick.alerts.values())) for turn in turns if not is_well(turn)
+        (turn.doubts, turn.tick and list(turn.tick.alerts.values()))
+        for turn in turns
+        if not is_well(turn)
     ]
     assert not odd, odd[:3]
     assert len(turns) == 2 * RUNS
     rate, most = RUNS / seconds, memory("VmHWM") / 1e6
-    what = f"a tick of each of {RUNS:,} runs in one process: {rate:.0f} a second, {most:.0f} MB at most"
+    what = (
+        f"a tick of each of {RUNS:,} runs in one process: {rate:.0f} a second, {most:.0f} MB at "
+        "most"
+    )
     return Row(what, seconds, BESIDE, in_turns({"loop": looping(home)}, 1)["loop"])
 
 
 def two_ticks_each(home: Path, work: Path, slugs: list[str]) -> list[TickOutcome]:
-    """As `herorun babysit --all` goes about it; a run's loop ends at its second tick, which sees what it logged since."""
+    """As `herorun babysit --all` goes about it; a run's loop ends at its second tick, which sees
+    what it logged since.
+    """
     turns: list[TickOutcome] = []
 
     def seen(run: Run, turn: TickOutcome) -> None:
@@ -153,7 +164,12 @@ def a_fleet(home: Path, count: int) -> tuple[Path, list[str]]:
 def log(home: Path, slug: str, first: int, count: int) -> None:
     with (home / "data" / slug / "metrics.jsonl").open("a", encoding="utf-8") as file:
         for step in range(first, first + count):
-            row = {"step": step, "train/loss": 2 + 1 / (step + 1), "grad_norm": 0.5, "throughput": 1e5}
+            row = {
+                "step": step,
+                "train/loss": 2 + 1 / (step + 1),
+                "grad_norm": 0.5,
+                "throughput": 1e5,
+            }
             file.write(json.dumps(row) + "\n")
 
 
@@ -165,7 +181,9 @@ def under_way(begun: Run, number: int) -> str:
     assert commit
     tree = code_tree(begun.repository, commit, begun.file.path)
     sources = Sources(tree, {}, "the contract names no config", begun.file.path)
-    plan = make_plan(begun.contract, WorkTree(commit), sources, Checkpoints(), StartSiblings(), History())
+    plan = make_plan(
+        begun.contract, WorkTree(commit), sources, Checkpoints(), StartSiblings(), History()
+    )
     (begun.state / "slurm").mkdir()
     (begun.state / "slurm" / f"{name}.log").write_text(RECEIPT.format(name=name), encoding="utf-8")
     root, owner = plan.output_root.value, begun.launcher.owner
@@ -194,7 +212,23 @@ def under_way(begun: Run, number: int) -> str:
     )
     since = int(at.timestamp())
     asked = begun.contract.scheduler
-    slurm: Slurm = connect("schedulers", asked.kind, asked.options, begun.place, {"restarts": asked.restarts})
+    slurm: Slurm = connect(
+        "schedulers", asked.kind, asked.options, begun.place, {"restarts": asked.restarts}
+    )
     comment = Tag(slurm._run, "0" * 12, since).comment
-    told = (job, name, "dri", "RUNNING", 0, 0, since, since, since + 10**6, 1, "n1", comment, "None")
+    told = (
+        job,
+        name,
+        "dri",
+        "RUNNING",
+        0,
+        0,
+        since,
+        since,
+        since + 10**6,
+        1,
+        "n1",
+        comment,
+        "None",
+    )
     return "PARTED".join(map(str, told)) + "PARTED"

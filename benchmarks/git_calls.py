@@ -1,7 +1,9 @@
-"""What preflight asks git, by herorun's own calls; beside GitPython, already imported and open. Its import comes first.
+"""What preflight asks git, by herorun's own calls; beside GitPython, already imported and open. Its
+import comes first.
 
-Then whole preflights: as it is, and one whose repository is found, refs listed, HEAD resolved, files read and commits
-listed by GitPython, which answers these as git does. What it answers wrongly (untracked files, what differs) stays git's.
+Then whole preflights: as it is, and one whose repository is found, refs listed, HEAD resolved,
+files read and commits listed by GitPython, which answers these as git does. What it answers wrongly
+(untracked files, what differs) stays git's.
 """
 
 import sys
@@ -75,7 +77,7 @@ from herorun.cli import main
 
 sys.argv = ["herorun", "preflight", "tiny"]
 sys.exit(main())
-"""
+"""  # noqa: E501
 
 
 def rows(home: Path) -> Iterator[Row]:
@@ -122,7 +124,10 @@ def rows(home: Path) -> Iterator[Row]:
         ROUNDS,
     )
     yield Row(
-        "one `git rev-parse`, a whole process", started["git"], "`python -c 'import git'`", started["import"]
+        "one `git rev-parse`, a whole process",
+        started["git"],
+        "`python -c 'import git'`",
+        started["import"],
     )
     yield Row("`python -c pass`", started["bare"], "`python -c 'import git'`", started["import"])
     yield preflights(work)
@@ -139,5 +144,8 @@ def preflights(work: Path) -> Row:
         ROUNDS,
     )
     return Row(
-        "a whole `herorun preflight`", taken["ours"], "the same, these calls by GitPython", taken["theirs"]
+        "a whole `herorun preflight`",
+        taken["ours"],
+        "the same, these calls by GitPython",
+        taken["theirs"],
     )

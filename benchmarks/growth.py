@@ -1,5 +1,5 @@
-"""What a quiet tick adds to the user's `.git`, packed now and then as it is, and beside that never packed; and what an
-entry adds to a long logbook, beside a short one.
+"""What a quiet tick adds to the user's `.git`, packed now and then as it is, and beside that never
+packed; and what an entry adds to a long logbook, beside a short one.
 
 Alone: `python -m benchmarks.growth`.
 """
@@ -24,11 +24,14 @@ from herorun.system.clock import now
 TICKS = 300  # two days
 CADENCE = timedelta(seconds=570)
 YEAR = timedelta(days=365) / CADENCE
-STEADY, MOVING = 26, 7  # digests of evidence that stay, and that are new with each tick: as in a real run
+# digests of evidence that stay, and that are new with each tick: as in a real run
+STEADY, MOVING = 26, 7
 NEVER = 10**9
 LENGTHS = (10, 1000, 10_000)  # entries
 STRETCH = (
-    250  # entries after these, so that a page of the logbook and a file of the journal fill up and begin anew
+    # entries after these, so that a page of the logbook and a file of the journal fill up and begin
+    # anew
+    250
 )
 
 
@@ -38,7 +41,9 @@ def rows(home: Path) -> Iterator[Row]:
 
 
 def by_entries(home: Path) -> Iterator[Row]:
-    """The mean of a stretch, in turns: what an entry costs rises until its page and its segment are full."""
+    """The mean of a stretch, in turns: what an entry costs rises until its page and its segment are
+    full.
+    """
     records = {length: long(home / str(length), length) for length in LENGTHS}
     sizes = {length: size_of(objects_of(record)) for length, record in records.items()}
     times: dict[int, list[float]] = {length: [] for length in LENGTHS}
@@ -81,9 +86,12 @@ def objects_of(record: Record) -> Path:
 def by_ticks(home: Path) -> Iterator[Row]:
     taken, size, kinds = measured(home / "packed", maintenance.PACK)
     loose_taken, loose, _ = measured(home / "loose", NEVER)
-    told = ", ".join(f"{kinds[kind] / TICKS:.0f} bytes of {kind}s" for kind in ("blob", "tree", "commit"))
+    told = ", ".join(
+        f"{kinds[kind] / TICKS:.0f} bytes of {kind}s" for kind in ("blob", "tree", "commit")
+    )
     yield Row(
-        f"a quiet tick recorded: {size / TICKS / 1e3:.1f} kB in `.git` ({told}); {size / TICKS * YEAR / 1e6:.0f} MB a year",
+        f"a quiet tick recorded: {size / TICKS / 1e3:.1f} kB in `.git` ({told}); "
+        f"{size / TICKS * YEAR / 1e6:.0f} MB a year",
         taken,
         f"never packed: {loose / TICKS / 1e3:.0f} kB; {loose / TICKS * YEAR / 1e6:,.0f} MB a year",
         loose_taken,
@@ -152,7 +160,10 @@ def kinds_of(folder: Path, work: Path) -> dict[str, int]:
 def main() -> None:
     with tempfile.TemporaryDirectory(prefix="herorun-bench-") as home:
         for row in rows(Path(home)):
-            print(f"{row.what:<90} {said(row.seconds):>8}  {row.ratio:6.2f} x {row.beside}", flush=True)
+            print(
+                f"{row.what:<90} {said(row.seconds):>8}  {row.ratio:6.2f} x {row.beside}",
+                flush=True,
+            )
 
 
 if __name__ == "__main__":

@@ -1,4 +1,6 @@
-"""What a training run has logged, by each tracker's own format, as fast as it can be written: rows of one loss."""
+"""What a training run has logged, by each tracker's own format, as fast as it can be written: rows
+of one loss.
+"""
 
 import json
 import sqlite3
@@ -24,10 +26,14 @@ def jsonl(root: Path, first: int, rows: int) -> None:
 def trackio(root: Path, first: int, rows: int) -> None:
     at = "2026-11-21T12:00:00+00:00"
     table = (
-        "create table if not exists metrics (id integer primary key autoincrement, run_id text, timestamp text,"
+        "create table if not exists metrics (id integer primary key autoincrement, run_id text, "
+        "timestamp text,"
         " run_name text, step integer, metrics text)"
     )
-    line = "insert into metrics (run_id, timestamp, run_name, step, metrics) values ('a', ?, 'long', ?, ?)"
+    line = (
+        "insert into metrics (run_id, timestamp, run_name, step, metrics) values ('a', ?, 'long', "
+        "?, ?)"
+    )
     with closing(sqlite3.connect(root / "long.db")) as database, database:
         database.execute(table)
         steps = range(first, first + rows)

@@ -1,5 +1,6 @@
-"""A whole tick, as `babysit --once` makes it, of runs that have logged 10^4 to 10^6 steps (10^5 by the trackers that take
-minutes to write more), each with 100 new rows; and after 10 and 10^4 earlier ticks. Beside each stands the shortest of its kind: where the cost grew, the ratio would.
+"""A whole tick, as `babysit --once` makes it, of runs that have logged 10^4 to 10^6 steps (10^5 by
+the trackers that take minutes to write more), each with 100 new rows; and after 10 and 10^4 earlier
+ticks. Beside each stands the shortest of its kind: where the cost grew, the ratio would.
 """
 
 from collections.abc import Iterable, Iterator
@@ -110,7 +111,11 @@ def rows(home: Path) -> Iterator[Row | LeftOut]:
 
 def by_steps(home: Path) -> Iterator[Row | LeftOut]:
     sizes = {kind: (*SIZES, MOST) if kind == "jsonl" else SIZES for kind in TRACKERS}
-    runs = {(kind, size): f"{kind.replace('_', '-')}-{size}" for kind in TRACKERS for size in sizes[kind]}
+    runs = {
+        (kind, size): f"{kind.replace('_', '-')}-{size}"
+        for kind in TRACKERS
+        for size in sizes[kind]
+    }
     work = signed(home, {slug: kind for (kind, _), slug in runs.items()})
     for kind, (log, _) in TRACKERS.items():
         with stopping(work, [runs[kind, size] for size in sizes[kind]]):
@@ -125,7 +130,10 @@ def by_ticks(home: Path) -> Iterator[Row]:
     runs = {ticks: f"after-{ticks}" for ticks in TICKS}
     work = signed(home, dict.fromkeys(runs.values(), "jsonl"))
     with stopping(work, runs.values()):
-        under = {ticks: started(Long(work, slug, logged.jsonl), 1000, ticks) for ticks, slug in runs.items()}
+        under = {
+            ticks: started(Long(work, slug, logged.jsonl), 1000, ticks)
+            for ticks, slug in runs.items()
+        }
         yield from compared(under, "`jsonl`, after {:,} earlier ticks")
 
 
@@ -154,7 +162,9 @@ def signed(home: Path, kinds: dict[str, str]) -> Path:
 
 
 def started(long: Long, size: int, ticks: int = 0) -> Long:
-    """Launched, with so many rows that an earlier tick has seen, and so many earlier ticks in its journal."""
+    """Launched, with so many rows that an earlier tick has seen, and so many earlier ticks in its
+    journal.
+    """
     begun = long.run
     if ticks:
         remember(begun, ticks)
@@ -203,7 +213,8 @@ def compared(runs: dict[int, Long], words: str) -> Iterator[Row]:
     for size, found in costs.items():
         read, most = median(cost.read for cost in found), median(cost.memory for cost in found)
         yield Row(
-            f"a tick, {words.format(size)}: {read / 1e6:.1f} MB read, {most / 1e6:.0f} MB more memory",
+            f"a tick, {words.format(size)}: {read / 1e6:.1f} MB read, {most / 1e6:.0f} MB more "
+            "memory",
             median(cost.seconds for cost in found),
             words.format(least),
             median(cost.seconds for cost in costs[least]),

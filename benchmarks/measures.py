@@ -15,7 +15,9 @@ def reset_peak() -> None:
 def memory(name: str) -> int:
     """VmRSS or VmHWM, in bytes; 0 where the system does not tell."""
     try:
-        told = re.search(rf"{name}:\s+(\d+) kB", Path("/proc/self/status").read_text(encoding="ascii"))
+        told = re.search(
+            rf"{name}:\s+(\d+) kB", Path("/proc/self/status").read_text(encoding="ascii")
+        )
     except OSError:
         return 0
     return int(told[1]) * 1024 if told else 0

@@ -1,7 +1,8 @@
-"""A whole preflight in a repository of 2,000 files; beside what a careful person types, and beside gantry's git checks.
+"""A whole preflight in a repository of 2,000 files; beside what a careful person types, and beside
+gantry's git checks.
 
-Gantry is another launcher's gate: it demands a clean work tree and a commit that GitHub knows. Its question to GitHub is
-answered at once here, by a `gh` that says yes.
+Gantry is another launcher's gate: it demands a clean work tree and a commit that GitHub knows. Its
+question to GitHub is answered at once here, by a `gh` that says yes.
 """
 
 import sys
@@ -35,7 +36,12 @@ def rows(home: Path) -> Iterator[Row | LeftOut]:
         acts["gantry"] = gantry(home, work)
     taken = in_turns(acts, ROUNDS)
     what = f"`herorun preflight`, {FILES:,} files, local origin"
-    yield Row(what, taken["preflight"], "`git status --porcelain`, `git ls-remote origin`", taken["by hand"])
+    yield Row(
+        what,
+        taken["preflight"],
+        "`git status --porcelain`, `git ls-remote origin`",
+        taken["by hand"],
+    )
     if "gantry" in taken:
         yield Row(what, taken["preflight"], "gantry's git checks, whole process", taken["gantry"])
     else:

@@ -1,4 +1,6 @@
-"""One more entry in the record, at 10 and at 1,000 entries; beside committing a line to a log file with git."""
+"""One more entry in the record, at 10 and at 1,000 entries; beside committing a line to a log file
+with git.
+"""
 
 from collections.abc import Callable, Iterator
 from itertools import count
@@ -41,7 +43,12 @@ def appending(home: Path, size: int) -> Callable[[], object]:
 
 
 def a_note(number: int) -> Noted:
-    lines = {"Status": f"step {number}", "Evidence": "loss 2.31", "Decision": "go on", "Next": "look again"}
+    lines = {
+        "Status": f"step {number}",
+        "Evidence": "loss 2.31",
+        "Decision": "go on",
+        "Next": "look again",
+    }
     return Noted(now(), "dri", f"note {number}", lines)
 
 

@@ -1,4 +1,6 @@
-"""The page of a run of a million rows: seconds and size; beside what people write in a notebook with pandas and plotly."""
+"""The page of a run of a million rows: seconds and size; beside what people write in a notebook
+with pandas and plotly.
+"""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -13,7 +15,7 @@ import pandas
 import plotly.express
 rows = pandas.read_json(sys.argv[1], lines=True)
 plotly.express.line(rows, x="step", y=[name for name in rows.columns if name != "step"]).write_html(sys.argv[2])
-"""
+"""  # noqa: E501
 
 
 def reported(home: Path, work: Path, slug: str, log: Path, rows: int) -> Iterator[Row | LeftOut]:

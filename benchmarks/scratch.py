@@ -28,7 +28,11 @@ def repository(home: Path, files: int = FILES) -> Path:
     work = home / "work"
     run(["git", "init", "--quiet", "--bare", str(home / "origin.git")])
     run(["git", "init", "--quiet", "--initial-branch=main", str(work)])
-    for key, value in (("user.name", "dri"), ("user.email", "dri@localhost"), ("commit.gpgSign", "false")):
+    for key, value in (
+        ("user.name", "dri"),
+        ("user.email", "dri@localhost"),
+        ("commit.gpgSign", "false"),
+    ):
         run(["git", "config", key, value], work)
     for number in range(files):
         path = work / "package" / f"part_{number // 100}" / f"module_{number}.py"

@@ -1,6 +1,8 @@
-"""The digests of a checkpoint's content, as a seal makes them; beside `sha256sum` with one process a core.
+"""The digests of a checkpoint's content, as a seal makes them; beside `sha256sum` with one process
+a core.
 
-Both read the same files, which the machine's memory holds by then, so that processors are compared and not disks.
+Both read the same files, which the machine's memory holds by then, so that processors are compared
+and not disks.
 """
 
 import os

@@ -24,4 +24,6 @@ def rows(home: Path) -> Iterator[Row]:
     )
     for name in ("herorun --version", "herorun --help", "herorun explain --list"):
         yield Row(f"`{name}`", taken[name], "`python -c 'import click'`", taken["click"])
-    yield Row("`python -c 'import herorun'`", taken["import herorun"], "`python -c pass`", taken["bare"])
+    yield Row(
+        "`python -c 'import herorun'`", taken["import herorun"], "`python -c pass`", taken["bare"]
+    )

@@ -1,4 +1,6 @@
-"""What a tick pays for the metrics: 10 new rows after 10^3 to 10^5, warm and cold; beside reading the whole file."""
+"""What a tick pays for the metrics: 10 new rows after 10^3 to 10^5, warm and cold; beside reading
+the whole file.
+"""
 
 import json
 from collections.abc import Callable, Iterator
@@ -69,7 +71,12 @@ def log(path: Path, numbers: Iterator[int], rows: int) -> None:
     with path.open("a", encoding="utf-8") as file:
         for _ in range(rows):
             step = next(numbers)
-            row = {"step": step, "train/loss": 2 + 1 / (step + 1), "grad_norm": 0.5, "throughput": 1e5}
+            row = {
+                "step": step,
+                "train/loss": 2 + 1 / (step + 1),
+                "grad_norm": 0.5,
+                "throughput": 1e5,
+            }
             file.write(json.dumps(row) + "\n")
 
 

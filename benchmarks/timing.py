@@ -45,7 +45,9 @@ def in_turns(acts: Mapping[str, Callable[[], object]], rounds: int) -> dict[str,
     return {name: median(times) for name, times in taken.items()}
 
 
-def process(*argv: str, cwd: Path | None = None, env: Mapping[str, str] | None = None) -> Callable[[], None]:
+def process(
+    *argv: str, cwd: Path | None = None, env: Mapping[str, str] | None = None
+) -> Callable[[], None]:
     """Run a program to its end; a failure ends the benchmark, for its time would mean nothing."""
 
     def act() -> None:
@@ -56,7 +58,12 @@ def process(*argv: str, cwd: Path | None = None, env: Mapping[str, str] | None =
 
 def run(argv: Sequence[str], cwd: Path | None = None, env: Mapping[str, str] | None = None) -> str:
     done = subprocess.run(
-        argv, cwd=cwd, env={**os.environ, **(env or {})}, capture_output=True, text=True, check=False
+        argv,
+        cwd=cwd,
+        env={**os.environ, **(env or {})},
+        capture_output=True,
+        text=True,
+        check=False,
     )
     if done.returncode:
         told = (done.stderr or done.stdout).strip()

@@ -1,6 +1,8 @@
-"""Reading a run's whole history from its tracker, beside the vendor's own reader or the plainest loop.
+"""Reading a run's whole history from its tracker, beside the vendor's own reader or the plainest
+loop.
 
-TensorBoard's reader is measured where it is installed: in this environment, or in that of HERORUN_VENDORS, a python.
+TensorBoard's reader is measured where it is installed: in this environment, or in that of
+HERORUN_VENDORS, a python.
 """
 
 import json
@@ -53,9 +55,18 @@ def of_wandb(home: Path) -> Iterator[Row]:
     log = next(home.glob("wandb/offline-run-*/run-tiny.wandb"))
     reader = wandb_offline.connect(wandb_offline.Options(id="tiny"), place(home))
     vendor = process(
-        core(), "leet", "inspect", "--no-observability", "--json", "--run-file", str(log), str(log.parent)
+        core(),
+        "leet",
+        "inspect",
+        "--no-observability",
+        "--json",
+        "--run-file",
+        str(log),
+        str(log.parent),
     )
-    yield compared("wandb_offline", reader, "`wandb-core leet inspect --json`, whole process", vendor)
+    yield compared(
+        "wandb_offline", reader, "`wandb-core leet inspect --json`, whole process", vendor
+    )
 
 
 def core() -> str:
@@ -73,11 +84,17 @@ def of_tensorboard(home: Path) -> Iterator[Row]:
     there = subprocess.run([PYTHON, "-c", "import tensorboard"], capture_output=True, check=False)
     if there.returncode == 0:
         vendor = process(PYTHON, "-c", LOADER, str(log))
-        yield compared("tensorboard", reader, "TensorBoard's `EventFileLoader`, whole process", vendor)
+        yield compared(
+            "tensorboard", reader, "TensorBoard's `EventFileLoader`, whole process", vendor
+        )
     lines = home / "metrics.jsonl"
-    lines.write_text("".join(f"{json.dumps({'step': step, **logged(step)})}\n" for step in range(SIZE)))
+    lines.write_text(
+        "".join(f"{json.dumps({'step': step, **logged(step)})}\n" for step in range(SIZE))
+    )
     same = jsonl.connect(jsonl.Options.model_validate({}), place(home))
-    yield compared("tensorboard", reader, "the same rows by the tracker `jsonl`", lambda: drained(same))
+    yield compared(
+        "tensorboard", reader, "the same rows by the tracker `jsonl`", lambda: drained(same)
+    )
 
 
 def tfrecord(step: int, name: str) -> bytes:
@@ -86,7 +103,15 @@ def tfrecord(step: int, name: str) -> bytes:
     value = b"\x0a" + bytes([len(tag)]) + tag + b"\x15" + struct.pack("<f", 1 / (step + 1))
     summary = b"\x0a" + bytes([len(value)]) + value
     told = bytes((step & 0x7F | 0x80, step >> 7 & 0x7F | 0x80, step >> 14))
-    event = b"\x09" + struct.pack("<d", 1.7e9) + b"\x10" + told + b"\x2a" + bytes([len(summary)]) + summary
+    event = (
+        b"\x09"
+        + struct.pack("<d", 1.7e9)
+        + b"\x10"
+        + told
+        + b"\x2a"
+        + bytes([len(summary)])
+        + summary
+    )
     size = struct.pack("<Q", len(event))
     return size + struct.pack("<I", masked(size)) + event + struct.pack("<I", masked(event))
 
@@ -95,11 +120,13 @@ def of_trackio(home: Path) -> Iterator[Row]:
     path = home / "tiny.db"
     with closing(sqlite3.connect(path)) as database, database:
         database.execute(
-            "create table metrics (id integer primary key autoincrement, run_id text, timestamp text, run_name text,"
+            "create table metrics (id integer primary key autoincrement, run_id text, timestamp "
+            "text, run_name text,"
             " step integer, metrics text)"
         )
         line = (
-            "insert into metrics (run_id, timestamp, run_name, step, metrics) values ('a', ?, 'tiny', ?, ?)"
+            "insert into metrics (run_id, timestamp, run_name, step, metrics) values ('a', ?, "
+            "'tiny', ?, ?)"
         )
         at = "2026-11-21T12:00:00+00:00"
         database.executemany(line, ((at, step, json.dumps(logged(step))) for step in range(SIZE)))
@@ -110,7 +137,9 @@ def of_trackio(home: Path) -> Iterator[Row]:
             for (told,) in database.execute("select metrics from metrics order by id"):
                 json.loads(told)
 
-    yield compared("trackio", reader, "select the rows by `sqlite3`, parse them with `json`", plainly)
+    yield compared(
+        "trackio", reader, "select the rows by `sqlite3`, parse them with `json`", plainly
+    )
 
 
 def of_levanter(home: Path) -> Iterator[Row]:
@@ -118,7 +147,9 @@ def of_levanter(home: Path) -> Iterator[Row]:
     with path.open("w", encoding="utf-8") as file:
         for step in range(SIZE):
             told = {"tracker": "json_logger", "event": "log", "step": step, "metrics": logged(step)}
-            file.write(f"INFO a line of another kind\nINFO levanter.json_logger {json.dumps(told)}\n")
+            file.write(
+                f"INFO a line of another kind\nINFO levanter.json_logger {json.dumps(told)}\n"
+            )
     reader = levanter_log.connect(levanter_log.Options(), place(home))
 
     def plainly() -> None:
@@ -140,7 +171,10 @@ def place(home: Path) -> Place:
 
 def compared(kind: str, reader: Tracker, beside: str, act: Callable[[], object]) -> Row:
     taken = in_turns({"ours": lambda: drained(reader), "theirs": act}, ROUNDS)
-    what = f"`{kind}`, {SIZE:,} rows of {len(NAMES)} metrics: {SIZE / taken['ours']:,.0f} rows a second"
+    what = (
+        f"`{kind}`, {SIZE:,} rows of {len(NAMES)} metrics: {SIZE / taken['ours']:,.0f} rows a "
+        "second"
+    )
     return Row(what, taken["ours"], beside, taken["theirs"])
 
 

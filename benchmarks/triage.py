@@ -1,4 +1,6 @@
-"""Scanning a log for every signature, beside ripgrep (or grep, where there is none) searching the same keywords."""
+"""Scanning a log for every signature, beside ripgrep (or grep, where there is none) searching the
+same keywords.
+"""
 
 import json
 import random
@@ -21,14 +23,19 @@ BLOCK = 1 << 20
 
 def rows(home: Path) -> Iterator[Row]:
     keywords = home / "keywords"
-    words = {keyword.strip(EDGE) for signature in shipped().signatures for keyword in signature.keywords}
+    words = {
+        keyword.strip(EDGE) for signature in shipped().signatures for keyword in signature.keywords
+    }
     keywords.write_text("\n".join(sorted(words)) + "\n", encoding="utf-8")
     for what, lines in (("a training log", training()), ("prose, no two lines alike", prose())):
         log = filled(home / "log", lines)
         program, searching = search(keywords, log)
         taken = in_turns({"scan": scanning(log), "search": searching}, ROUNDS)
         yield Row(
-            f"triage of {MEGABYTES} MB, {what}", taken["scan"], f"`{program}` the keywords", taken["search"]
+            f"triage of {MEGABYTES} MB, {what}",
+            taken["scan"],
+            f"`{program}` the keywords",
+            taken["search"],
         )
 
 
@@ -73,14 +80,28 @@ def training() -> Iterator[str]:
     while True:
         step += 1
         when = f"2026-01-01T{step // 3600 % 24:02d}:{step // 60 % 60:02d}:{step % 60:02d}Z"
-        numbers = {"step": step, "loss": lot.random() * 4, "grad_norm": lot.random(), "mfu": lot.random()}
+        numbers = {
+            "step": step,
+            "loss": lot.random() * 4,
+            "grad_norm": lot.random(),
+            "mfu": lot.random(),
+        }
         yield json.dumps(numbers)
         for rank in range(8):
-            yield f"{when} [rank{rank}] step {step}/500000 loss {lot.random() * 4:.4f} tokens/s {lot.randrange(10**6)}"
+            yield (
+                f"{when} [rank{rank}] step {step}/500000 loss {lot.random() * 4:.4f} tokens/s "
+                f"{lot.randrange(10**6)}"
+            )
         if step % 100 == 0:
-            yield f"{when} INFO Saved checkpoint to /ckpt/{lot.randbytes(8).hex()}/step-{step} for step {step}"
+            yield (
+                f"{when} INFO Saved checkpoint to /ckpt/{lot.randbytes(8).hex()}/step-{step} for "
+                f"step {step}"
+            )
         if step % 500 == 0:
-            yield "a.py:9: UserWarning: the loader's timeout is 1800 s and will be an error in a later version"
+            yield (
+                "a.py:9: UserWarning: the loader's timeout is 1800 s and will be an error in a "
+                "later version"
+            )
 
 
 def prose() -> Iterator[str]:

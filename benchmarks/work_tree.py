@@ -1,4 +1,6 @@
-"""The work tree's fingerprint and a whole preflight, in a repository of 100,000 tracked and 30,000 untracked files."""
+"""The work tree's fingerprint and a whole preflight, in a repository of 100,000 tracked and 30,000
+untracked files.
+"""
 
 import subprocess
 import sys
@@ -45,7 +47,10 @@ def _source(work: Path, size: str) -> Row:
     }
     taken = in_turns(acts, ROUNDS)
     return Row(
-        f"work-tree fingerprint, {size}", taken["source"], "`git status`, `git ls-files -v`", taken["git"]
+        f"work-tree fingerprint, {size}",
+        taken["source"],
+        "`git status`, `git ls-files -v`",
+        taken["git"],
     )
 
 
@@ -68,7 +73,9 @@ def _preflight(home: Path, work: Path, size: str) -> Row:
 
 
 def repository(home: Path) -> Path:
-    """Committed by one fast-import, checked out and pushed; the untracked files are notes that block nothing."""
+    """Committed by one fast-import, checked out and pushed; the untracked files are notes that
+    block nothing.
+    """
     work, origin = home / "work", home / "origin.git"
     run(["git", "init", "--quiet", "--bare", str(origin)])
     run(["git", "init", "--quiet", "--initial-branch=main", str(work)])
@@ -90,7 +97,9 @@ def repository(home: Path) -> Path:
 def _stream(contract: str) -> bytes:
     blobs = ("VALUE = 1\n", contract, "print('trains')\n")
     lines = [f"blob\nmark :{n}\ndata {len(text)}\n{text}" for n, text in enumerate(blobs, start=1)]
-    lines.append("commit refs/heads/main\ncommitter dri <dri@localhost> 1700000000 +0000\ndata 8\nthe code")
+    lines.append(
+        "commit refs/heads/main\ncommitter dri <dri@localhost> 1700000000 +0000\ndata 8\nthe code"
+    )
     lines += [f"M 100644 :1 package/part_{n // A_FOLDER}/module_{n}.py" for n in range(TRACKED - 2)]
     lines += ["M 100644 :2 runs/tiny.toml", "M 100644 :3 train.py", "", "done", ""]
     return "\n".join(lines).encode()

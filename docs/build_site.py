@@ -1,8 +1,10 @@
-"""Build the site: `python docs/build_site.py` copies the pages to build/site, lets zensical print them, and looks at the result.
+"""Build the site: `python docs/build_site.py` copies the pages to build/site, lets zensical print
+them, and looks at the result.
 
-The pages stay Markdown that reads well on GitHub; what the site needs otherwise is changed in the copy: README.md is
-its first page, a link to a file of the tree leads to a copy of it, and of headings with one name each gets the number
-that GitHub gives it. A link that leads nowhere, and a page that would load anything from elsewhere, is a failure.
+The pages stay Markdown that reads well on GitHub; what the site needs otherwise is changed in the
+copy: README.md is its first page, a link to a file of the tree leads to a copy of it, and of
+headings with one name each gets the number that GitHub gives it. A link that leads nowhere, and a
+page that would load anything from elsewhere, is a failure.
 A page that docs/zensical.toml does not name stands under "More".
 """
 
@@ -27,17 +29,24 @@ LINK = re.compile(r"(\]\()([^)\s#]+)((?:#[^)\s]*)?\))")
 LOADING = {"link": "href", "script": "src", "img": "src", "iframe": "src", "source": "src"}
 COLOUR = re.compile(r"\x1b\[[\d;]*m")
 ELSEWHERE = re.compile(r"[a-z]+:|//")
-OTHERS = {"README.md": "index.md", "CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changelog.md"}
+OTHERS = {
+    "README.md": "index.md",
+    "CONTRIBUTING.md": "contributing.md",
+    "CHANGELOG.md": "changelog.md",
+}
 
 
 def main() -> int:
-    """0: built; 1: zensical warned, a link leads to nothing, or a page loads something from elsewhere."""
+    """0: built; 1: zensical warned, a link leads to nothing, or a page loads something from
+    elsewhere.
+    """
     stage(BUILD)
     program = Path(sys.executable).parent / "zensical"
     argv = [str(program), "build", "--clean", "--strict"]
     done = subprocess.run(argv, cwd=BUILD, capture_output=True, text=True, check=False)
     if done.returncode:
-        # What it found comes first, in colour letter by letter; its own traceback tells nothing more.
+        # What it found comes first, in colour letter by letter; its own traceback tells nothing
+        # more.
         told = COLOUR.sub("", done.stdout + done.stderr).partition("Traceback")[0]
         print(told, file=sys.stderr)
         return 1
@@ -47,7 +56,8 @@ def main() -> int:
     if not faults:
         html = BUILD / "html"
         print(
-            f"The site is in {html}: open index.html there; its search needs `python -m http.server -d {html}`."
+            f"The site is in {html}: open index.html there; its search needs `python -m "
+            f"http.server -d {html}`."
         )
     return 1 if faults else 0
 
@@ -91,7 +101,10 @@ def page(folder: Path, source: str, pages: dict[str, str]) -> str:
     """The text of a page for the site, outside its blocks of code."""
     parts = FENCE.split((TOP / source).read_text(encoding="utf-8"))
     seen: dict[str, int] = {}
-    prose = [numbered(LINK.sub(lambda m: led(folder, source, pages, m), part), seen) for part in parts[::2]]
+    prose = [
+        numbered(LINK.sub(lambda m: led(folder, source, pages, m), part), seen)
+        for part in parts[::2]
+    ]
     parts[::2] = prose
     return "".join(parts)
 
@@ -107,7 +120,9 @@ def led(folder: Path, source: str, pages: dict[str, str], link: re.Match[str]) -
 
 
 def copied(folder: Path, there: str) -> str:
-    """A file that is no page lies on the site as it is; one that is missing is zensical's to say."""
+    """A file that is no page lies on the site as it is; one that is missing is zensical's to
+    say.
+    """
     name = (
         there.removeprefix("docs/")
         if there.startswith("docs/")
@@ -149,7 +164,9 @@ class Links(HTMLParser):
 
 
 def faults_of(html: Path) -> Iterator[str]:
-    """What a page loads from another host, and what it links to within the site and is not there."""
+    """What a page loads from another host, and what it links to within the site and is not
+    there.
+    """
     for path in sorted(html.rglob("*.html")):
         page = path.relative_to(html)
         links = Links()
@@ -157,7 +174,8 @@ def faults_of(html: Path) -> Iterator[str]:
         yield from (f"{page} loads {url}" for url in links.loads if ELSEWHERE.match(url))
         for url in (*links.loads, *links.leads):
             target = unquote(url.partition("#")[0].partition("?")[0])
-            # The page for what is missing is shown at any address, and its links begin at the top of the site.
+            # The page for what is missing is shown at any address, and its links begin at the top
+            # of the site.
             within = target and not ELSEWHERE.match(url) and page.name != "404.html"
             if within and not (path.parent / target).exists():
                 yield f"{page} links to {url}, which is not there"

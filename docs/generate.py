@@ -1,7 +1,9 @@
-"""Print the reference from the code: `python docs/generate.py` writes it, `--check` fails where it is stale.
+"""Print the reference from the code: `python docs/generate.py` writes it, `--check` fails where it
+is stale.
 
-checks.md from the checks' own pages, cli.md from the commands' help, contract.md from the contract's schema,
-triage.md from the catalogue of failures, json.md from the shapes, library.md from the docstrings.
+checks.md from the checks' own pages, cli.md from the commands' help, contract.md from the
+contract's schema, triage.md from the catalogue of failures, json.md from the shapes, library.md
+from the docstrings.
 """
 
 import sys
@@ -57,29 +59,44 @@ def read(path: Path) -> str:
     return path.read_text(encoding="utf-8") if path.exists() else ""
 
 
-# --- checks.md -------------------------------------------------------------------------------------
+# --- checks.md ------------------------------------------------------------------------------------
 
 QUESTIONS = {
-    Gate.LAUNCH: "may it start? `herorun preflight` and `herorun launch` ask; an open finding blocks the launch.",
-    Gate.CHECKIN: "is what runs what was admitted? `herorun.check_in()` asks inside the job; a difference refuses.",
-    Gate.HEALTH: "may it go on? `herorun babysit` asks at every tick; it tells, relaunches, escalates or stops.",
+    Gate.LAUNCH: (
+        "may it start? `herorun preflight` and `herorun launch` ask; an open finding blocks the "
+        "launch."
+    ),
+    Gate.CHECKIN: (
+        "is what runs what was admitted? `herorun.check_in()` asks inside the job; a difference "
+        "refuses."
+    ),
+    Gate.HEALTH: (
+        "may it go on? `herorun babysit` asks at every tick; it tells, relaunches, escalates or "
+        "stops."
+    ),
     Gate.SEAL: "is it done? `herorun seal` asks; with an open finding nothing is tagged.",
 }
 RELAUNCH = {
     AtRelaunch.SKIP: "",
-    AtRelaunch.WARN: "Asked again at a relaunch: a failure blocks it, and what cannot be read is told.",
-    AtRelaunch.BLOCK: "Asked again at a relaunch: a failure blocks it, and so does what cannot be read.",
+    AtRelaunch.WARN: (
+        "Asked again at a relaunch: a failure blocks it, and what cannot be read is told."
+    ),
+    AtRelaunch.BLOCK: (
+        "Asked again at a relaunch: a failure blocks it, and so does what cannot be read."
+    ),
 }
 
 
 def checks_page() -> str:
-    return page("Checks", "the checks themselves", [CHECKS_INTRO, *(gate_part(gate) for gate in Gate)])
+    return page(
+        "Checks", "the checks themselves", [CHECKS_INTRO, *(gate_part(gate) for gate in Gate)]
+    )
 
 
 CHECKS_INTRO = """\
 Every check is one question, asked at one of the four gates (see [concepts](concepts.md)).
 `herorun explain NAME` prints its page in the terminal, and a [waiver](concepts.md#waivers) names it.
-Thresholds are set in the contract, under `[babysit.thresholds.NAME]`."""
+Thresholds are set in the contract, under `[babysit.thresholds.NAME]`."""  # noqa: E501
 
 
 def gate_part(gate: Gate) -> str:
@@ -102,11 +119,14 @@ def gate_part(gate: Gate) -> str:
 
 SEALS = """\
 There are four kinds of a seal: `final`; `milestone` (`--milestone NAME`), after which the run and its babysitter go on;
-`aborted` (`--aborted`); and `superseded` (`--superseded-by RUN`). Which checks hold for which:"""
+`aborted` (`--aborted`); and `superseded` (`--superseded-by RUN`). Which checks hold for which:"""  # noqa: E501
 
 
 def seal_table(found: Iterable[Check]) -> str:
-    rows = [(check.name, *("yes" if holds(check.name, kind) else "" for kind in SealKind)) for check in found]
+    rows = [
+        (check.name, *("yes" if holds(check.name, kind) else "" for kind in SealKind))
+        for check in found
+    ]
     return table(("check", *SealKind), rows)
 
 
@@ -114,7 +134,9 @@ def anchor(check: Check) -> str:
     """Where its heading is linked to: of headings with one name, the later ones are numbered."""
     gates = list(Gate)
     before = [
-        c for c in discover.checks() if c.name == check.name and gates.index(c.gate) < gates.index(check.gate)
+        c
+        for c in discover.checks()
+        if c.name == check.name and gates.index(c.gate) < gates.index(check.gate)
     ]
     return f"{check.name}-{len(before)}" if before else check.name
 
@@ -165,7 +187,7 @@ def limits_table(limits: type[Any]) -> str:
     return table(("threshold", "type", "default"), rows)
 
 
-# --- cli.md ----------------------------------------------------------------------------------------
+# --- cli.md ---------------------------------------------------------------------------------------
 
 CLI_INTRO = """\
 RUN is a slug, which names `runs/<slug>.toml`, or a path.
@@ -182,7 +204,9 @@ Where the command could not do what was asked, the document holds `error` and `e
 
 
 def cli_page() -> str:
-    return page("Commands", "the commands' help", [CLI_INTRO, *command_parts(herorun, "herorun", None)])
+    return page(
+        "Commands", "the commands' help", [CLI_INTRO, *command_parts(herorun, "herorun", None)]
+    )
 
 
 def command_parts(command: click.Command, name: str, parent: click.Context | None) -> Iterator[str]:
@@ -199,20 +223,22 @@ def command_parts(command: click.Command, name: str, parent: click.Context | Non
             yield from command_parts(found, child, context)
 
 
-# --- contract.md -----------------------------------------------------------------------------------
+# --- contract.md ----------------------------------------------------------------------------------
 
 CONTRACT_INTRO = """\
 `runs/<slug>.toml`: what people signed.
 `herorun init` writes one to fill in, and `herorun schema` prints all of this as JSON Schema, for editors.
 Unknown keys are errors.
-A duration is written like `"570s"`, `"15m"`, `"1.5h"` or `"2d"`."""
+A duration is written like `"570s"`, `"15m"`, `"1.5h"` or `"2d"`."""  # noqa: E501
 DURATION = TypeAdapter(Duration).json_schema()["pattern"]
 PORTS = {"tracker": "trackers", "scheduler": "schedulers"}
 
 
 def contract_page() -> str:
     schema = Contract.model_json_schema(by_alias=True, schema_generator=ContractSchema)
-    return page("The contract file", "herorun.core.contract", [CONTRACT_INTRO, *contract_parts(schema)])
+    return page(
+        "The contract file", "herorun.core.contract", [CONTRACT_INTRO, *contract_parts(schema)]
+    )
 
 
 def contract_parts(schema: Schema) -> Iterator[str]:
@@ -227,12 +253,18 @@ def contract_parts(schema: Schema) -> Iterator[str]:
 
 def table_parts(title: str, name: str, shape: Schema, defs: Schema) -> Iterator[str]:
     """One table of the file, then the tables inside it and what its adapters add."""
-    inside = {key: found for key, told in shape["properties"].items() if (found := table_of(told, defs))}
+    inside = {
+        key: found for key, told in shape["properties"].items() if (found := table_of(told, defs))
+    }
     plain = {key: told for key, told in shape["properties"].items() if key not in inside}
     plain.pop("thresholds", None)
-    entered = "It enters the plan: changing it changes the plan's digest." if name in PLAN_TABLES else ""
+    entered = (
+        "It enters the plan: changing it changes the plan's digest." if name in PLAN_TABLES else ""
+    )
     words = " ".join(part for part in (shape.get("description", "").strip(), entered) if part)
-    yield "\n\n".join(part for part in (f"## `{title}`", words, keys_table(plain, shape, defs)) if part)
+    yield "\n\n".join(
+        part for part in (f"## `{title}`", words, keys_table(plain, shape, defs)) if part
+    )
     for key, found in inside.items():
         yield f"### `[{name}.{key}]`\n\n{keys_table(found['properties'], found, defs)}"
     if name == "babysit":
@@ -286,7 +318,9 @@ def kind(told: Schema, defs: Schema) -> str:
         case "object" if told["additionalProperties"] is True:
             return "table"
         case "object":
-            return f"table of {kind(told['additionalProperties'], defs)}" + ("s" if simple(told) else "")
+            return f"table of {kind(told['additionalProperties'], defs)}" + (
+                "s" if simple(told) else ""
+            )
         case "boolean":
             return "`true` or `false`"
         case "string" if told.get("pattern") == DURATION:
@@ -325,12 +359,14 @@ def toml(value: Any) -> str:
             return f"[{', '.join(toml(item) for item in value)}]"
         case dict():
             return (
-                "{}" if not value else "{ " + ", ".join(f"{k} = {toml(v)}" for k, v in value.items()) + " }"
+                "{}"
+                if not value
+                else "{ " + ", ".join(f"{k} = {toml(v)}" for k, v in value.items()) + " }"
             )
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-# --- triage.md -------------------------------------------------------------------------------------
+# --- triage.md ------------------------------------------------------------------------------------
 
 TRIAGE_INTRO = """\
 `herorun triage FILE...` says what a log shows: the class of the failure, the line that is its root, and what to do.
@@ -367,7 +403,7 @@ source = "the flux driver"         # optional
 printed_by = "flux-driver"         # optional: a Python package; preflight then looks whether the installed one still holds a keyword
 # loads = "scratch"                # with the role loading: scratch, none, older, weights, part or resumed
 due_mib = 64                       # optional: a line of this kind must come within so many MiB of a running job's log, or it is told
-```"""
+```"""  # noqa: E501
 
 
 def triage_page() -> str:
@@ -377,12 +413,20 @@ def triage_page() -> str:
     codes = [(str(row.code), row.failure.value, row.advice) for row in known.exit_codes.values()]
     ends = "## Exit codes\n\nWhat an exit code says where the log does not.\n\n"
     ends += table(("exit code", "class", "advice"), codes)
-    return page("What logs say", "the catalogue in src/herorun/signatures", [TRIAGE_INTRO, *parts, ends])
+    return page(
+        "What logs say", "the catalogue in src/herorun/signatures", [TRIAGE_INTRO, *parts, ends]
+    )
 
 
 def class_part(kind: FailureClass, found: list[LogSignature]) -> str:
     rows = [
-        (f"`{s.id}`", strength_words(s), ", ".join(f"`{k}`" for k in s.keywords), s.advice, s.source)
+        (
+            f"`{s.id}`",
+            strength_words(s),
+            ", ".join(f"`{k}`" for k in s.keywords),
+            s.advice,
+            s.source,
+        )
         for s in found
     ]
     return f"## {kind}\n\n" + table(("signature", "role", "keywords", "advice", "source"), rows)

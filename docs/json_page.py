@@ -20,7 +20,7 @@ Every document has `"schema": 1`; under that number keys may be added, and none 
 A null is a value that nothing states; a number that is not finite is a string.
 
 In Python the same shapes are types: `herorun.schemas.DOCUMENTS["preflight"].model_validate_json(text)`, and `.model_json_schema()` for the JSON Schema.
-The tests hold what the commands really print against them, key by key."""
+The tests hold what the commands really print against them, key by key."""  # noqa: E501
 
 
 def json_page() -> str:
@@ -39,7 +39,9 @@ def json_page() -> str:
         if "properties" in told
     ]
     failure = f"## A failure\n\n{shape_words(schema_of(shapes.FailureDocument), {}, {})}"
-    return page("JSON shapes", "herorun.schemas", [INTRO, failure, *documents, "## Parts", *sections])
+    return page(
+        "JSON shapes", "herorun.schemas", [INTRO, failure, *documents, "## Parts", *sections]
+    )
 
 
 def schema_of(model: type[BaseModel]) -> Schema:
@@ -70,29 +72,43 @@ def shape_words(told: Schema, parts: Mapping[str, Schema], said: Mapping[str, st
     """What it is, and its keys; `schema` is in every document, and told once."""
     doc = (told.get("description") or "").partition("\n")[0]
     rows = [
-        (f"`{name}`", type_words(each, parts), sentence(each.get("description") or said.get(name, "")))
+        (
+            f"`{name}`",
+            type_words(each, parts),
+            sentence(each.get("description") or said.get(name, "")),
+        )
         for name, each in told["properties"].items()
         if name != "schema"
     ]
-    return "\n\n".join(part for part in (shown(doc), table(("key", "type", "meaning"), rows)) if part)
+    return "\n\n".join(
+        part for part in (shown(doc), table(("key", "type", "meaning"), rows)) if part
+    )
 
 
 def type_words(told: Schema, parts: Mapping[str, Schema]) -> str:
     """The type of a value in JSON; a part of its own is linked to."""
     if "$ref" in told:
         name = told["$ref"].rpartition("/")[2]
-        return f"[{name}](#{name.lower()})" if "properties" in parts[name] else type_words(parts[name], parts)
+        return (
+            f"[{name}](#{name.lower()})"
+            if "properties" in parts[name]
+            else type_words(parts[name], parts)
+        )
     if "anyOf" in told:
         return " or ".join(dict.fromkeys(type_words(part, parts) for part in told["anyOf"]))
     if "const" in told or "enum" in told:
-        return ", ".join(f"`{json.dumps(value)}`" for value in told.get("enum", [told.get("const")]))
+        return ", ".join(
+            f"`{json.dumps(value)}`" for value in told.get("enum", [told.get("const")])
+        )
     match told.get("type"):
         case "array":
             return f"list of {type_words(told.get('items', {}), parts)}"
         case "object":
             inside = told.get("additionalProperties")
             return (
-                f"object of {type_words(inside, parts)}" if isinstance(inside, dict) and inside else "object"
+                f"object of {type_words(inside, parts)}"
+                if isinstance(inside, dict) and inside
+                else "object"
             )
         case "string" if told.get("format") == "date-time":
             return "date and time"

@@ -23,20 +23,31 @@ import herorun
 
 run = herorun.load("runs/grug.toml")
 herorun.preflight(run).raise_if_blocked()
-```"""
-CONTRACT = "Its tables and keys are those of [the contract file](contract.md): `herorun.Contract(slug=..., command={...}, ...)`."
-ERRORS = "All are made for people: what happened, where, and what to do next. The commands end with their exit codes."
-WIDTH = 110  # as ruff formats the code in a page
+```"""  # noqa: E501
+CONTRACT = (
+    "Its tables and keys are those of [the contract file](contract.md): "
+    "`herorun.Contract(slug=..., command={...}, ...)`."
+)
+ERRORS = (
+    "All are made for people: what happened, where, and what to do next. The commands end with "
+    "their exit codes."
+)
+WIDTH = 100  # as ruff formats the code in a page
 RETURNED = (PreflightOutcome, LaunchOutcome, SealOutcome)
 
 
 def library_page() -> str:
     found = {name: getattr(herorun, name) for name in sorted(herorun.__all__)}
-    errors = {name: it for name, it in found.items() if inspect.isclass(it) and issubclass(it, Exception)}
+    errors = {
+        name: it for name, it in found.items() if inspect.isclass(it) and issubclass(it, Exception)
+    }
     classes = {name: it for name, it in found.items() if inspect.isclass(it) and name not in errors}
-    functions = [function_part(f"herorun.{name}", it) for name, it in found.items() if inspect.isfunction(it)]
+    functions = [
+        function_part(f"herorun.{name}", it) for name, it in found.items() if inspect.isfunction(it)
+    ]
     rows = [
-        (f"`herorun.{name}`", str(getattr(it, "exit_code", "")), first(it)) for name, it in errors.items()
+        (f"`herorun.{name}`", str(getattr(it, "exit_code", "")), first(it))
+        for name, it in errors.items()
     ]
     return page(
         "The library",
@@ -67,7 +78,10 @@ def prose(it: Any) -> str:
 
 
 def function_part(name: str, it: Any) -> str:
-    return f"### {name}\n\n```python\n{signature(name.rpartition('.')[2], it)}: ...\n```\n\n{prose(it)}"
+    return (
+        f"### {name}\n\n```python\n{signature(name.rpartition('.')[2], it)}: ...\n```\n\n"
+        f"{prose(it)}"
+    )
 
 
 def signature(name: str, it: Any) -> str:
@@ -75,12 +89,17 @@ def signature(name: str, it: Any) -> str:
     told = inspect.signature(it)
     words = [plain(str(each)) for each in told.parameters.values()]
     star = next(
-        (at for at, each in enumerate(told.parameters.values()) if each.kind is each.KEYWORD_ONLY), None
+        (at for at, each in enumerate(told.parameters.values()) if each.kind is each.KEYWORD_ONLY),
+        None,
     )
     if star is not None:
         words.insert(star, "*")
     returned = told.return_annotation
-    answer = returned if isinstance(returned, str) else getattr(returned, "__name__", None) or str(returned)
+    answer = (
+        returned
+        if isinstance(returned, str)
+        else getattr(returned, "__name__", None) or str(returned)
+    )
     if not isinstance(returned, type):
         answer = str(returned)
     line = f"def {name}({', '.join(words)}) -> {plain(answer)}"
@@ -102,7 +121,9 @@ def type_part(kind: Any) -> str:
 def members(kind: Any) -> Iterator[tuple[str, str]]:
     """Its fields, public properties and methods, as far as they say what they are."""
     said = comments(kind)
-    yield from ((each.name, sentence(said[each.name])) for each in fields(kind) if each.name in said)
+    yield from (
+        (each.name, sentence(said[each.name])) for each in fields(kind) if each.name in said
+    )
     for name, it in vars(kind).items():
         if name.startswith("_"):
             continue

@@ -1,4 +1,5 @@
-"""Export the README's picture: a preflight that is really blocked, in the demo's scratch repository.
+"""Export the README's picture: a preflight that is really blocked, in the demo's scratch
+repository.
 
 Run `python docs/picture.py`; it writes docs/preflight-blocked.svg.
 """
@@ -17,7 +18,8 @@ from herorun.operations.launch.preflight import preflight
 from herorun.output.findings import show_preflight
 
 TARGET = Path(__file__).with_name("preflight-blocked.svg")
-SHOWN = "herorun-the-demo"  # in place of the folder's name, and as long: each line's width is in the picture
+# in place of the folder's name, and as long: each line's width is in the picture
+SHOWN = "herorun-the-demo"
 
 
 def main() -> None:

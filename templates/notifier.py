@@ -1,4 +1,6 @@
-"""The run's issue as a folder of Markdown files, one for each thing said: for a drive that a team shares."""
+"""The run's issue as a folder of Markdown files, one for each thing said: for a drive that a team
+shares.
+"""
 
 import hashlib
 import os
@@ -23,7 +25,9 @@ def connect(options: Options, place: Place) -> IssueTracker:
 
 
 class IssueFolder:
-    """See `core.ports.IssueTracker`. A file is named by its post's key, so a key is said once, whatever happens."""
+    """See `core.ports.IssueTracker`. A file is named by its post's key, so a key is said once,
+    whatever happens.
+    """
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -32,7 +36,9 @@ class IssueFolder:
         """The first one to open it writes the first page; everybody else gets its path."""
         if self._first() is None:
             named = f"Labels: {', '.join(labels)}\n\n" if labels else ""
-            self._say(f"issue-{_name(post.key)}", f"# {_line(post.title)}\n\n{named}{_text(post.body)}\n")
+            self._say(
+                f"issue-{_name(post.key)}", f"# {_line(post.title)}\n\n{named}{_text(post.body)}\n"
+            )
         first = self._first()
         assert first is not None
         return first
@@ -45,7 +51,9 @@ class IssueFolder:
         return self.find(post.key) or str(self._folder / _name(post.key))
 
     def edit(self, post: Post) -> str:
-        """In the place of what was said under the key before, and as old as that; anew where nothing was."""
+        """In the place of what was said under the key before, and as old as that; anew where
+        nothing was.
+        """
         path = self._folder / _name(post.key)
         if path.name in self._names():
             said_at = path.stat().st_mtime_ns

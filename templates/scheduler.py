@@ -1,4 +1,5 @@
-"""Jobs in a queue that is spoken to through its program, `jobq`: text out, text in, around one thin call.
+"""Jobs in a queue that is spoken to through its program, `jobq`: text out, text in, around one thin
+call.
 
 All that is special about the queue is in `submit_argv` and `parse`, which are pure.
 """
@@ -70,7 +71,9 @@ class JobQueue:
 
     def live(self, slug: str) -> tuple[Job, ...]:
         ours = re.compile(rf"{re.escape(slug)}-[0-9]+")
-        return tuple(job for name, job in self._jobs().items() if ours.fullmatch(name) and job.state.live)
+        return tuple(
+            job for name, job in self._jobs().items() if ours.fullmatch(name) and job.state.live
+        )
 
     def tail(self, instance: str, lines: int) -> str:
         text = self._log(instance).read_bytes().decode("utf-8", "replace")
@@ -100,7 +103,9 @@ class JobQueue:
 
 
 def submit_argv(submission: Submission, code: str, admission: str, log: str) -> list[str]:
-    """What the queue is told. Secrets go by name: the program takes their values from its own environment."""
+    """What the queue is told. Secrets go by name: the program takes their values from its own
+    environment.
+    """
     env = {**submission.env, "HERORUN_ADMISSION": admission, "HERORUN_ATTEMPT": "1"}
     return [
         "submit",

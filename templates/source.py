@@ -8,7 +8,9 @@ from herorun.core.evidence import FreeDisk, Nothing
 
 
 def read_free_disk(contract: Contract) -> FreeDisk | Nothing:
-    """Of each root on this machine; an OSError, where a disk cannot be asked, is made `Unavailable` by `gather`."""
+    """Of each root on this machine; an OSError, where a disk cannot be asked, is made `Unavailable`
+    by `gather`.
+    """
     told = (contract.output.root, contract.output.temporary_root)
     roots = [root for root in told if root and "://" not in root]
     if not roots:

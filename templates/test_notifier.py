@@ -22,7 +22,9 @@ class Bench:
 
     def said(self) -> str:
         pages = (self._top / "tiny" / "issue").iterdir()
-        return "\n".join(page.read_text() for page in sorted(pages, key=lambda page: page.stat().st_mtime_ns))
+        return "\n".join(
+            page.read_text() for page in sorted(pages, key=lambda page: page.stat().st_mtime_ns)
+        )
 
     def cut_off(self) -> None:
         place = self._top / "tiny" / "issue"

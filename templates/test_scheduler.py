@@ -11,7 +11,8 @@ from herorun.core.ports import Found, Place
 from herorun.schedulers import jobq
 from ports.scheduler_suite import Rig, SchedulerSuite, long_ago
 
-# A queue that really runs what it is given, in a folder beside it. Yours is there already: use it, if tests may.
+# A queue that really runs what it is given, in a folder beside it. Yours is there already: use it,
+# if tests may.
 QUEUE = """\
 import json, os, signal, subprocess, sys, time
 from datetime import datetime, timezone
@@ -76,11 +77,13 @@ while rest and rest[0].startswith("--") and rest[0] != "--":
     key, _, value = rest.pop(0)[2:].partition("=")
     options.setdefault(key, []).append(value)
 {"submit": submit, "list": show, "cancel": cancel}[word](options, rest[1:] if rest[:1] == ["--"] else rest)
-"""
+"""  # noqa: E501
 
 
 def adapter(state: Path, program: Path) -> jobq.JobQueue:
-    return jobq.connect(jobq.Options(program=str(program)), Place("tiny", str(state), "/out", "/repository"))
+    return jobq.connect(
+        jobq.Options(program=str(program)), Place("tiny", str(state), "/out", "/repository")
+    )
 
 
 @pytest.fixture
@@ -106,7 +109,10 @@ class TestJobQueue(SchedulerSuite):
 
 
 def test_a_word_that_we_do_not_know_is_unknown_and_not_a_crash() -> None:
-    line = '{"name": "tiny-1", "state": "frozen", "exit": null, "by": null, "started": null, "ended": null}'
+    line = (
+        '{"name": "tiny-1", "state": "frozen", "exit": null, "by": null, "started": null, '
+        '"ended": null}'
+    )
     job = jobq.parse(line)["tiny-1"]
     assert (job.state, job.crashed) == (JobState.UNKNOWN, False)
 

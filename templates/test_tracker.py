@@ -38,7 +38,9 @@ class Bench:
 
 
 def line(step: int, values: Mapping[str, float]) -> str:
-    return " ".join([f"step={step}", *(f"{name}={value!r}" for name, value in values.items())]) + "\n"
+    return (
+        " ".join([f"step={step}", *(f"{name}={value!r}" for name, value in values.items())]) + "\n"
+    )
 
 
 class TestKeyValues(TrackerSuite):

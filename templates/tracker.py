@@ -20,7 +20,9 @@ class Options(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    path: str = Field("metrics.txt", min_length=1, description="Absolute, or relative to the output root.")
+    path: str = Field(
+        "metrics.txt", min_length=1, description="Absolute, or relative to the output root."
+    )
 
 
 def connect(options: Options, place: Place) -> Tracker:
@@ -28,13 +30,17 @@ def connect(options: Options, place: Place) -> Tracker:
 
 
 class KeyValues:
-    """See `core.ports.Tracker`. A missing file raises FileNotFoundError, one that cannot be read another OSError."""
+    """See `core.ports.Tracker`. A missing file raises FileNotFoundError, one that cannot be read
+    another OSError.
+    """
 
     def __init__(self, path: Path) -> None:
         self._path = path
 
     def read(self, cursor: str) -> Rows:
-        """The next rows. What is no row is a problem, named by its place and never by its content."""
+        """The next rows. What is no row is a problem, named by its place and never by its
+        content.
+        """
         rows: list[Row] = []
         problems: list[str] = []
         with self._path.open("rb") as file:

@@ -105,11 +105,13 @@ SMALL: Mapping[str, Any] = {
 }
 
 
-# --- the contract and the plan ---------------------------------------------------------------------
+# --- the contract and the plan --------------------------------------------------------------------
 
 
 def a_contract(**changes: Any) -> Contract:
-    """The small contract. A table given as a mapping is merged into its own; None takes a key away."""
+    """The small contract. A table given as a mapping is merged into its own; None takes a key
+    away.
+    """
     data = dict(SMALL)
     for key, value in changes.items():
         data[key] = {**data.get(key, {}), **value} if isinstance(value, Mapping) else value
@@ -142,21 +144,23 @@ def a_plan(
     )
 
 
-# --- the source tree -------------------------------------------------------------------------------
+# --- the source tree ------------------------------------------------------------------------------
 
 
 def a_tree(**changes: Any) -> WorkTree:
     return WorkTree(**{"commit": COMMIT, "branch": "main", **changes})
 
 
-# --- checkpoints -----------------------------------------------------------------------------------
+# --- checkpoints ----------------------------------------------------------------------------------
 
 
-def a_checkpoint(step: int, root: str = ROOT, problem: str = "", temporary: bool = False) -> Candidate:
+def a_checkpoint(
+    step: int, root: str = ROOT, problem: str = "", temporary: bool = False
+) -> Candidate:
     return Candidate(f"{root}/step-{step}", step, root, temporary, "2026-01-01T11:30:00", problem)
 
 
-# --- jobs ------------------------------------------------------------------------------------------
+# --- jobs -----------------------------------------------------------------------------------------
 
 
 def a_job(state: JobState = JobState.RUNNING, instance: str = "tiny-1", **changes: Any) -> Job:
@@ -168,11 +172,16 @@ def a_crashed_job(**changes: Any) -> Job:
     return a_job(JobState.FAILED, **{"signal": "SIGKILL", "ended": NOON, **changes})
 
 
-# --- what the run reports --------------------------------------------------------------------------
+# --- what the run reports -------------------------------------------------------------------------
 
 
 def some_metrics(step: int = 100, **changes: Any) -> Metrics:
-    told = {"rows": step, "advanced_at": NOON - timedelta(seconds=20), "high_water": step, **changes}
+    told = {
+        "rows": step,
+        "advanced_at": NOON - timedelta(seconds=20),
+        "high_water": step,
+        **changes,
+    }
     return Metrics(step=step, **told)
 
 
@@ -205,7 +214,7 @@ def a_row(step: int, loss: float | None = None, at: datetime | None = None, **va
     return Row(step, {**named, **values}, at or NOON + timedelta(seconds=step))
 
 
-# --- what we remember ------------------------------------------------------------------------------
+# --- what we remember -----------------------------------------------------------------------------
 
 
 def an_instance(number: int = 1, **changes: Any) -> Instance:
@@ -232,7 +241,7 @@ def a_history(count: int = 1, **changes: Any) -> History:
     return History(**{**told, **changes})
 
 
-# --- a gate ----------------------------------------------------------------------------------------
+# --- a gate ---------------------------------------------------------------------------------------
 
 
 def healthy(gate: Gate) -> dict[Any, Any]:
@@ -260,7 +269,11 @@ def healthy(gate: Gate) -> dict[Any, Any]:
         Now(NOON),
         OutputRoots({ROOT: None, TEMPORARY: None}),
         Published(
-            remote="origin", commit=COMMIT, refs=("refs/heads/main",), ref="refs/heads/main", tip=COMMIT
+            remote="origin",
+            commit=COMMIT,
+            refs=("refs/heads/main",),
+            ref="refs/heads/main",
+            tip=COMMIT,
         ),
         RootFacts({ROOT: None, TEMPORARY: None}),
         SecretNames(),
@@ -284,7 +297,9 @@ def healthy(gate: Gate) -> dict[Any, Any]:
         Disks({ROOT: Disk(100 << 30, 200 << 30, 1_000_000)}),
         Heartbeat(True, NOON - EVERY),
         JobLog(),
-        LeaseSeen(owner="dri@here", slug="tiny", unchanged_since=NOON - EVERY, modified=NOON - EVERY),
+        LeaseSeen(
+            owner="dri@here", slug="tiny", unchanged_since=NOON - EVERY, modified=NOON - EVERY
+        ),
         OwnSecrets(),
         OwnVersion("0.1.0"),
         RecoverySource(f"{ROOT}/step-100", 100),
@@ -323,7 +338,9 @@ _NOT_YET = (
 
 
 def answers(check: Check, *changes: Any, limits: Any = None) -> list[Verdict]:
-    """Ask a check about a healthy run, but for these: evidence values, or `{type: Nothing() or Unavailable()}`."""
+    """Ask a check about a healthy run, but for these: evidence values, or
+    `{type: Nothing() or Unavailable()}`.
+    """
     evidence = healthy(check.gate)
     for change in changes:
         evidence |= change if isinstance(change, dict) else {type(change): change}

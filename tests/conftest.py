@@ -12,11 +12,13 @@ for variable in ("CLAUDE_CODE_SESSION_ID", "CODEX_THREAD_ID", "HERORUN_SESSION")
 # What the tests' own contracts name is trusted, as in CI; what asks for trust takes this away.
 os.environ["HERORUN_TRUST"] = "all"
 
-# What this shell tells trainers would stand in every plan, and another clone would have to be told to believe it.
+# What this shell tells trainers would stand in every plan, and another clone would have to be told
+# to believe it.
 for variable in [name for name in os.environ if admissible(name) and name != "PYTHONPATH"]:
     os.environ.pop(variable)
 
-# A shell's background jobs ignore interruptions, and would hand that down to all that the tests start.
+# A shell's background jobs ignore interruptions, and would hand that down to all that the tests
+# start.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 

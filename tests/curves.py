@@ -28,7 +28,9 @@ def summarise(state, names=NAMES):
 
 
 def found(rows, *kinds, names=NAMES):
-    """The excursions of these kinds after all rows; of every kind but spikes where none is named."""
+    """The excursions of these kinds after all rows; of every kind but spikes where none is
+    named.
+    """
     metrics = summarise(folded(rows, names=names), names)
     return metrics.of(*kinds) if kinds else metrics.excursions
 

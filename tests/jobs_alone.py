@@ -1,4 +1,6 @@
-"""Real jobs that nobody planned: supervised processes of a folder, started by a script as a person would."""
+"""Real jobs that nobody planned: supervised processes of a folder, started by a script as a person
+would.
+"""
 
 import json
 import sys
@@ -43,7 +45,9 @@ class Alone:
     @property
     def all(self) -> list[str]:
         jobs = self.folder / "jobs"
-        return sorted(path.name for path in jobs.iterdir() if path.is_dir()) if jobs.exists() else []
+        return (
+            sorted(path.name for path in jobs.iterdir() if path.is_dir()) if jobs.exists() else []
+        )
 
     def place(self, job: Job | str) -> str:
         return str(self.folder / "jobs" / (job if isinstance(job, str) else job.instance))
@@ -52,11 +56,15 @@ class Alone:
         """A command that submits the next one and says its id."""
         script = self.folder / "again.py"
         here = str(Path(__file__).parent)
-        script.write_text(AGAIN.format(path=[here, str(Path(here).parent / "src")], folder=str(self.folder)))
+        script.write_text(
+            AGAIN.format(path=[here, str(Path(here).parent / "src")], folder=str(self.folder))
+        )
         return f"{sys.executable} {script} {json.dumps(words)}"
 
     def end(self) -> None:
-        """Nothing of it runs afterwards: their folder is about to go, and with it what they wait for."""
+        """Nothing of it runs afterwards: their folder is about to go, and with it what they wait
+        for.
+        """
         (self.folder / "go").touch()
         for name in self.all:
             self.adapter.stop(name, "the test")

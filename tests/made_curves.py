@@ -1,7 +1,7 @@
 """Made curves of many shapes, noises, units and logging intervals, and what can go wrong with them.
 
-Each is made from a seed, so that a failure can be made again: `clean(seed)` has nothing to be woken for, and the
-other functions take such a curve and break it at a row.
+Each is made from a seed, so that a failure can be made again: `clean(seed)` has nothing to be woken
+for, and the other functions take such a curve and break it at a row.
 """
 
 import math
@@ -16,7 +16,8 @@ ROWS = 300
 BREAK = 200  # the row at which something goes wrong
 NAN = math.nan
 
-Shape = Callable[[float, Random], float]  # the logarithm of the level at this part of the run, from 0 to 1
+# the logarithm of the level at this part of the run, from 0 to 1
+Shape = Callable[[float, Random], float]
 Noise = Callable[[Random], float]  # of the logarithm
 
 
@@ -94,13 +95,18 @@ class Made:
     losses: list[float]
 
     def __str__(self) -> str:
-        return f"{self.shape}, {self.tail} noise of {self.spread} that keeps {self.memory}, in {self.unit}, every {self.gap}"
+        return (
+            f"{self.shape}, {self.tail} noise of {self.spread} that keeps {self.memory}, in "
+            f"{self.unit}, every {self.gap}"
+        )
 
     def rows(self, first: int = 0) -> list[Row]:
         return rows_of(self.losses, self.gap, first)
 
     def broken(self, change: Callable[[int, float], float], at: int = BREAK) -> "list[Row]":
-        """The same, with each loss from a row on changed: by its place behind that row, and its value."""
+        """The same, with each loss from a row on changed: by its place behind that row, and its
+        value.
+        """
         after = [change(i, loss) for i, loss in enumerate(self.losses[at:])]
         return rows_of([*self.losses[:at], *after], self.gap)
 
@@ -122,4 +128,6 @@ def clean(seed: int, spreads: tuple[float, ...] = SPREADS, rows: int = ROWS, **c
     for i in range(rows):
         kept = memory * kept + math.sqrt(1 - memory**2) * TAILS[tail](lots)
         losses.append(unit * math.exp(SHAPES[shape](i / rows, lots) + spread * kept))
-    return Made(shape=shape, tail=tail, spread=spread, memory=memory, unit=unit, gap=gap, losses=losses)
+    return Made(
+        shape=shape, tail=tail, spread=spread, memory=memory, unit=unit, gap=gap, losses=losses
+    )

@@ -1,4 +1,6 @@
-"""Made secrets of every kind that a hero run may meet, drawn anew each time: none of them was ever valid."""
+"""Made secrets of every kind that a hero run may meet, drawn anew each time: none of them was ever
+valid.
+"""
 
 import base64
 import json
@@ -31,15 +33,21 @@ def _b64(text: str, urlsafe: bool = False, padded: bool = True) -> str:
 
 
 def _jwt(draw: Draw) -> str:
-    head = _b64(json.dumps({"alg": draw.choice(["HS256", "RS256", "ES384"]), "typ": "JWT"}), True, False)
-    body = _b64(json.dumps({"sub": chars(draw, ALNUM, 8), "iat": draw.randint(1, 1 << 31)}), True, False)
+    head = _b64(
+        json.dumps({"alg": draw.choice(["HS256", "RS256", "ES384"]), "typ": "JWT"}), True, False
+    )
+    body = _b64(
+        json.dumps({"sub": chars(draw, ALNUM, 8), "iat": draw.randint(1, 1 << 31)}), True, False
+    )
     return f"{head}.{body}.{chars(draw, URLSAFE, 43, 342)}"
 
 
 def pem(draw: Draw, newline: str = "\n") -> str:
     kind = draw.choice(["", "RSA ", "EC ", "DSA ", "OPENSSH ", "ENCRYPTED "])
     rows = [chars(draw, BASE64, 64) for _ in range(draw.randint(2, 24))]
-    return newline.join([f"-----BEGIN {kind}PRIVATE KEY-----", *rows, f"-----END {kind}PRIVATE KEY-----"])
+    return newline.join(
+        [f"-----BEGIN {kind}PRIVATE KEY-----", *rows, f"-----END {kind}PRIVATE KEY-----"]
+    )
 
 
 # A secret that says by its own shape what it is, wherever it stands.
@@ -61,15 +69,17 @@ SHAPED: dict[str, Kind] = {
     "gcp-gemini": lambda d: f"AQ.Ab8RN6{chars(d, URLSAFE, 44)}",
     "gcp-hmac": lambda d: f"GOOG1{chars(d, UPPER, 56)}",
     "aws-session": lambda d: (
-        f"{d.choice(['IQoJb3JpZ2luX2Vj', 'FwoGZXIvYXdzE', 'FQoGZXIvYXdzE'])}{chars(d, BASE64, 300, 700)}"
+        f"{d.choice(['IQoJb3JpZ2luX2Vj', 'FwoGZXIvYXdzE', 'FQoGZXIvYXdzE'])}{chars(d, BASE64, 300, 700)}"  # noqa: E501
     ),
     "aws-id": lambda d: (
-        f"{d.choice(['AKIA', 'ASIA', 'ABIA', 'ACCA'])}{chars(d, string.ascii_uppercase + '234567', 16)}"
+        f"{d.choice(['AKIA', 'ASIA', 'ABIA', 'ACCA'])}{chars(d, string.ascii_uppercase + '234567', 16)}"  # noqa: E501
     ),
     "aws-bedrock": lambda d: f"ABSK{chars(d, BASE64, 109, 128)}",
-    "azure-ad": lambda d: f"{chars(d, ALNUM, 3)}{d.randint(0, 9)}Q~{chars(d, ALNUM + '~_.-', 31, 34)}",
+    "azure-ad": lambda d: (
+        f"{chars(d, ALNUM, 3)}{d.randint(0, 9)}Q~{chars(d, ALNUM + '~_.-', 31, 34)}"
+    ),
     "slack": lambda d: (
-        f"xox{d.choice('abeoprs')}-{d.randint(10**10, 10**12)}-{d.randint(10**10, 10**12)}-{chars(d, ALNUM, 24)}"
+        f"xox{d.choice('abeoprs')}-{d.randint(10**10, 10**12)}-{d.randint(10**10, 10**12)}-{chars(d, ALNUM, 24)}"  # noqa: E501
     ),
     "slack-cookie": lambda d: f"xoxd-{quote(chars(d, BASE64, 60), safe='')}",
     "slack-app": lambda d: (
@@ -78,11 +88,13 @@ SHAPED: dict[str, Kind] = {
     "slack-config": lambda d: f"xoxe.xoxp-1-{chars(d, ALNUM, 146)}",
     "openai": lambda d: f"sk-{chars(d, ALNUM, 20)}T3BlbkFJ{chars(d, ALNUM, 20)}",
     "openai-project": lambda d: (
-        f"sk-{d.choice(['proj', 'svcacct', 'admin', 'None'])}-{chars(d, URLSAFE, 58, 74)}T3BlbkFJ{chars(d, URLSAFE, 58, 74)}"
+        f"sk-{d.choice(['proj', 'svcacct', 'admin', 'None'])}-{chars(d, URLSAFE, 58, 74)}T3BlbkFJ{chars(d, URLSAFE, 58, 74)}"  # noqa: E501
     ),
     "openai-session": lambda d: f"sess-{chars(d, ALNUM, 39)}A",
     "fireworks": lambda d: f"fw_{chars(d, ALNUM, 22)}1aA",
-    "anthropic": lambda d: f"sk-ant-{d.choice(['api03', 'admin01', 'oat01'])}-{chars(d, URLSAFE, 93)}AA",
+    "anthropic": lambda d: (
+        f"sk-ant-{d.choice(['api03', 'admin01', 'oat01'])}-{chars(d, URLSAFE, 93)}AA"
+    ),
     "openrouter": lambda d: f"sk-or-v1-{chars(d, HEX, 64)}",
     "groq": lambda d: f"gsk_{chars(d, ALNUM, 52)}",
     "xai": lambda d: f"xai-{chars(d, ALNUM, 80)}",
@@ -91,19 +103,23 @@ SHAPED: dict[str, Kind] = {
     "docker": lambda d: f"dckr_{d.choice(['pat', 'oat'])}_{chars(d, URLSAFE, 27, 32)}",
     "npm": lambda d: f"npm_{chars(d, ALNUM, 36)}",
     "pypi": lambda d: (
-        f"pypi-{d.choice(['AgEIcHlwaS5vcmc', 'AgENdGVzdC5weXBpLm9yZw'])}{chars(d, URLSAFE, 70, 180)}"
+        f"pypi-{d.choice(['AgEIcHlwaS5vcmc', 'AgENdGVzdC5weXBpLm9yZw'])}{chars(d, URLSAFE, 70, 180)}"  # noqa: E501
     ),
     "jwt": _jwt,
     "jwe": lambda d: (
-        f"{_b64(json.dumps({'alg': 'dir', 'enc': 'A256GCM'}), True, False)}..{chars(d, URLSAFE, 16)}.{chars(d, URLSAFE, 43)}.{chars(d, URLSAFE, 22)}"
+        f"{_b64(json.dumps({'alg': 'dir', 'enc': 'A256GCM'}), True, False)}..{chars(d, URLSAFE, 16)}.{chars(d, URLSAFE, 43)}.{chars(d, URLSAFE, 22)}"  # noqa: E501
     ),
-    "stripe": lambda d: f"{d.choice(['sk', 'rk'])}_{d.choice(['live', 'test'])}_{chars(d, ALNUM, 24, 99)}",
+    "stripe": lambda d: (
+        f"{d.choice(['sk', 'rk'])}_{d.choice(['live', 'test'])}_{chars(d, ALNUM, 24, 99)}"
+    ),
     "sendgrid": lambda d: f"SG.{chars(d, URLSAFE, 22)}.{chars(d, URLSAFE, 43)}",
     "databricks": lambda d: f"dapi{chars(d, HEX, 32)}{d.choice(['', '-2'])}",
     "digitalocean": lambda d: f"do{d.choice('opr')}_v1_{chars(d, HEX, 64)}",
     "grafana": lambda d: f"glsa_{chars(d, ALNUM, 32)}_{chars(d, HEX, 8)}",
     "vault": lambda d: f"hv{d.choice('sb')}.{chars(d, URLSAFE, 90, 140)}",
-    "tailscale": lambda d: f"tskey-{d.choice(['auth', 'api'])}-k{chars(d, ALNUM, 10)}-{chars(d, ALNUM, 32)}",
+    "tailscale": lambda d: (
+        f"tskey-{d.choice(['auth', 'api'])}-k{chars(d, ALNUM, 10)}-{chars(d, ALNUM, 32)}"
+    ),
     "linear": lambda d: f"lin_api_{chars(d, ALNUM, 40)}",
     "pulumi": lambda d: f"pul-{chars(d, HEX, 40)}",
     "prefect": lambda d: f"pnu_{chars(d, LOWER, 36)}",
@@ -116,7 +132,8 @@ SHAPED: dict[str, Kind] = {
     "pem": pem,
     "pem-cut": lambda d: pem(d).partition("\n")[2],
     "pem-ssh2": lambda d: (
-        f"---- BEGIN SSH2 ENCRYPTED PRIVATE KEY ----\n{chars(d, BASE64, 64)}\n---- END SSH2 ENCRYPTED PRIVATE KEY ----"
+        f"---- BEGIN SSH2 ENCRYPTED PRIVATE KEY ----\n{chars(d, BASE64, 64)}\n---- END SSH2 "
+        "ENCRYPTED PRIVATE KEY ----"
     ),
     "pem-escaped": lambda d: pem(d, "\\n"),
     "pem-escaped-twice": lambda d: pem(d, "\\\\n"),
@@ -153,15 +170,33 @@ PLACES: dict[str, tuple[str, str]] = {
         "DefaultEndpointsProtocol=https;AccountName=a;AccountKey={};EndpointSuffix=core.windows.net",
     ),
     "azure-shared": ("base64", "Endpoint=sb://h/;SharedAccessKeyName=n;SharedAccessKey={}"),
-    "azure-sas": ("signature", "https://a.blob.core.windows.net/c/o?sv=2024-01-01&se=2026-01-01&sig={}"),
-    "gcp-private": ("alnum", '{{"type": "service_account", "private_key_id": "{}", "client_id": "1"}}'),
+    "azure-sas": (
+        "signature",
+        "https://a.blob.core.windows.net/c/o?sv=2024-01-01&se=2026-01-01&sig={}",
+    ),
+    "gcp-private": (
+        "alnum",
+        '{{"type": "service_account", "private_key_id": "{}", "client_id": "1"}}',
+    ),
     "gcp-signed": ("hex40", "https://storage.googleapis.com/b/o?X-Goog-Date=1&X-Goog-Signature={}"),
-    "aws-signed": ("hex40", "https://b.s3.amazonaws.com/o?X-Amz-Credential=A%2F1&X-Amz-Signature={}"),
+    "aws-signed": (
+        "hex40",
+        "https://b.s3.amazonaws.com/o?X-Amz-Credential=A%2F1&X-Amz-Signature={}",
+    ),
     "slack-hook": ("webhook", "https://hooks.slack.com/services/T0AB12CD3/B0EF45GH6/{}"),
-    "slack-hook-json": ("webhook", '{{"url":"https:\\/\\/hooks.slack.com\\/services\\/T0A\\/B0B\\/{}"}}'),
+    "slack-hook-json": (
+        "webhook",
+        '{{"url":"https:\\/\\/hooks.slack.com\\/services\\/T0A\\/B0B\\/{}"}}',
+    ),
     "discord-hook": ("webhook", "https://discord.com/api/webhooks/1134567890123456789/{}"),
-    "discord-hook-old": ("webhook", "https://canary.discordapp.com/api/v10/webhooks/113456789012/{}"),
-    "teams-hook": ("hex32", "https://contoso.webhook.office.com/webhookb2/a@b/IncomingWebhook/{}/c"),
+    "discord-hook-old": (
+        "webhook",
+        "https://canary.discordapp.com/api/v10/webhooks/113456789012/{}",
+    ),
+    "teams-hook": (
+        "hex32",
+        "https://contoso.webhook.office.com/webhookb2/a@b/IncomingWebhook/{}/c",
+    ),
     "teams-flow": (
         "signature",
         "https://prod-1.westus.logic.azure.com:443/workflows/a/triggers/manual/paths/invoke?sp=%2F&sv=1.0&sig={}",

@@ -1,7 +1,8 @@
 """Whatever command a story is proposed works when it is typed.
 
-A command stands in what the command line prints: in backticks, or as `next` of a status. After the test's own body, while
-its world still stands, a command that the last call proposed is typed. One story in `EACH` is tried, always the same ones;
+A command stands in what the command line prints: in backticks, or as `next` of a status. After the
+test's own body, while its world still stands, a command that the last call proposed is typed. One
+story in `EACH` is tried, always the same ones;
 HERORUN_TYPED=1 tries the first command of every story, HERORUN_TYPED=2 the second, and so on.
 """
 
@@ -17,13 +18,32 @@ from typing import Any
 
 EACH = 10
 # After a "then" it waits for a step of the person's own, such as a commit.
-_COMMAND = re.compile(r"(?<!then )`(herorun [^`\n]+)`|^  (?:next|goes on)  +(herorun .+)$", re.MULTILINE)
+_COMMAND = re.compile(
+    r"(?<!then )`(herorun [^`\n]+)`|^  (?:next|goes on)  +(herorun .+)$", re.MULTILINE
+)
 _TO_FILL_IN = re.compile(r"\b[A-Z]{2,}\b|\.\.\.|\{|user@machine")
 # What an order comes to, and what a look may find: nothing that is proposed is a wrong use.
 ORDERS = frozenset(
-    {"ack", "approve", "deny", "fork", "handoff", "pause", "relaunch", "rollback", "seal", "stop", "trust"}
+    {
+        "ack",
+        "approve",
+        "deny",
+        "fork",
+        "handoff",
+        "pause",
+        "relaunch",
+        "rollback",
+        "seal",
+        "stop",
+        "trust",
+    }
 )
-ONCE = {"babysit": "--once", "launch": "--no-babysit", "relaunch": "--no-babysit", "rollback": "--no-babysit"}
+ONCE = {
+    "babysit": "--once",
+    "launch": "--no-babysit",
+    "relaunch": "--no-babysit",
+    "rollback": "--no-babysit",
+}
 
 _proposed: dict[Path, list[str]] = {}  # by the story's home: of its last call
 

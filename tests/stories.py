@@ -1,7 +1,9 @@
-"""A run in a scratch repository, for real: a bare origin, a contract, and a training job that takes milliseconds.
+"""A run in a scratch repository, for real: a bare origin, a contract, and a training job that takes
+milliseconds.
 
-The job counts its starts in `<data>/started`, checks in (unless there is `<data>/no-receipt`), logs rows, saves Levanter-shaped checkpoints at steps 2 and 4, and
-between steps 3 and 4 follows the shell words in `<data>/orders/<instance>`, where there are any.
+The job counts its starts in `<data>/started`, checks in (unless there is `<data>/no-receipt`), logs
+rows, saves Levanter-shaped checkpoints at steps 2 and 4, and between steps 3 and 4 follows the
+shell words in `<data>/orders/<instance>`, where there are any.
 """
 
 import contextlib
@@ -72,7 +74,7 @@ while [ "$step" -lt 4 ]; do
   fi
 done
 save 4
-"""
+"""  # noqa: E501
 _PASSING = re.compile(
     r"note/[0-9a-f]{16}|handoff/\d{8}T\d{6}|\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z| UTC)?"
 )
@@ -132,7 +134,8 @@ class Story:
         with (self.work / ".git" / "config").open("a") as config:
             config.write(
                 "[user]\nname = Dri\nemail = dri@example.org\n"
-                f'[remote "origin"]\nurl = {self.origin}\nfetch = +refs/heads/*:refs/remotes/origin/*\n'
+                f'[remote "origin"]\nurl = {self.origin}\nfetch = '
+                "+refs/heads/*:refs/remotes/origin/*\n"
             )
         (self.work / "train.sh").write_text(JOB)
         (self.work / "config.toml").write_text("[trainer]\nseed = 7\n")
@@ -142,7 +145,9 @@ class Story:
         return self
 
     def sign(self, **changes: Any) -> None:
-        """Write the contract, a table given as a mapping merged into its own, and publish everything."""
+        """Write the contract, a table given as a mapping merged into its own, and publish
+        everything.
+        """
         self._write(**changes)
         self.publish()
 
@@ -166,7 +171,10 @@ class Story:
         """What the first push leaves, without the nine processes that it takes."""
         here = self.work / ".git"
         shutil.copytree(here / "objects", self.origin / "objects", dirs_exist_ok=True)
-        for ref in (self.origin / "refs" / "heads" / "main", here / "refs" / "remotes" / "origin" / "main"):
+        for ref in (
+            self.origin / "refs" / "heads" / "main",
+            here / "refs" / "remotes" / "origin" / "main",
+        ):
             ref.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(here / "refs" / "heads" / "main", ref)
 
@@ -236,13 +244,19 @@ class Story:
 
     def ended(self, instance: str = "tiny-1") -> None:
         """Wait until nothing of the instance runs any more."""
-        eventually(lambda: (self.jobs / instance).exists() and not is_locked(self.jobs / f"{instance}.lock"))
+        eventually(
+            lambda: (
+                (self.jobs / instance).exists() and not is_locked(self.jobs / f"{instance}.lock")
+            )
+        )
 
     def reaches(self, step: int) -> None:
         eventually(lambda: f'"step": {step},' in _text(self.root / "metrics.jsonl"))
 
     def launched(self, words: str = "") -> "Story":
-        """Initialised and launched; its first instance has come to its end, or to what it was ordered to."""
+        """Initialised and launched; its first instance has come to its end, or to what it was
+        ordered to.
+        """
         if words:
             self.order("tiny-1", words)
         assert self.init() == 0
@@ -308,19 +322,32 @@ class Story:
         """The seal statement that the record keeps; one that was never tagged may lie beside it."""
         names = git(self.work, "ls-tree", "-r", "--name-only", "refs/herorun/record/tiny").split()
         (sealed,) = self.events("Sealed")
-        (name,) = [name for name in names if name.endswith(f"/seal-{sealed.statement_digest[7:19]}.json")]
+        (name,) = [
+            name for name in names if name.endswith(f"/seal-{sealed.statement_digest[7:19]}.json")
+        ]
         return json.loads(git(self.work, "show", f"refs/herorun/record/tiny:{name}"))
 
     @property
     def published(self) -> bool:
-        """Whether the newest intent to launch, to tag or to delete is in the record on the remote."""
+        """Whether the newest intent to launch, to tag or to delete is in the record on the
+        remote.
+        """
         intents = [line for line in self.lines if line.event.kind == "Launching" or _is_final(line)]
         return f'"id":"{intents[-1].id}"' in self.journal_there
 
     @property
     def journal_there(self) -> str:
         """The journal as the remote has it."""
-        return git(self.origin, "grep", "-h", "-e", "", "refs/heads/herorun/tiny", "--", f"*{SLUG}.journal/*")
+        return git(
+            self.origin,
+            "grep",
+            "-h",
+            "-e",
+            "",
+            "refs/heads/herorun/tiny",
+            "--",
+            f"*{SLUG}.journal/*",
+        )
 
     def tags(self, where: Path | None = None) -> list[str]:
         return git(
@@ -330,7 +357,9 @@ class Story:
 
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
-    """Where the last command of a story proposes one, that is typed; not in a world that a test has bent by hand."""
+    """Where the last command of a story proposes one, that is typed; not in a world that a test has
+    bent by hand.
+    """
     outcome: Any = yield
     told = getattr(item, "funcargs", {}).get("story")
     if outcome.excinfo or not isinstance(told, Story) or "monkeypatch" in item.fixturenames:
@@ -349,9 +378,13 @@ def home() -> Iterator[Path]:
 
 
 def in_memory() -> Path | None:
-    """Where folders lie in memory, if the system has room there: every journal line is synced to its disk."""
+    """Where folders lie in memory, if the system has room there: every journal line is synced to
+    its disk.
+    """
     memory = Path("/dev/shm")
-    return memory if os.access(memory, os.W_OK) and shutil.disk_usage(memory).free > 1 << 28 else None
+    return (
+        memory if os.access(memory, os.W_OK) and shutil.disk_usage(memory).free > 1 << 28 else None
+    )
 
 
 @pytest.fixture
@@ -364,11 +397,15 @@ def story(home: Path) -> Iterator[Story]:
 
 
 def seal_by_hand(story: Story, **changes: Any) -> None:
-    """A seal that states next to nothing: its tag, and the line of the record that the tag bears out."""
+    """A seal that states next to nothing: its tag, and the line of the record that the tag bears
+    out.
+    """
     run, stated = story.run, {"of": "a test"}
     commit = git(story.work, "rev-parse", "HEAD").strip()
     annotated_tag(run.repository, TAG, commit, f"sealed\n\n{canonical(stated)}\n")
-    run.record.append(Sealed(at=now(), tag=TAG, commit=commit, statement_digest=digest(stated), **changes))
+    run.record.append(
+        Sealed(at=now(), tag=TAG, commit=commit, statement_digest=digest(stated), **changes)
+    )
 
 
 def forget() -> None:

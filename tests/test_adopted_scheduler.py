@@ -113,7 +113,13 @@ def test_its_log_is_read_from_its_end_and_that_of_a_later_instance_by_its_schedu
         launchings={
             **MEMORY.launchings,
             "tiny-2": Launching(
-                at=NOON, instance="tiny-2", number=2, plan={}, plan_digest="", why="", contract_file=""
+                at=NOON,
+                instance="tiny-2",
+                number=2,
+                plan={},
+                plan_digest="",
+                why="",
+                contract_file="",
             ),
         },
     )
@@ -135,7 +141,9 @@ def test_what_a_scheduler_cannot_do_it_still_cannot() -> None:
 
 
 def test_an_iris_that_is_known_by_its_address_alone_cannot_be_asked_about_a_job() -> None:
-    told = SchedulerTable.model_validate({"kind": "iris", "controller_url": "http://x", "user": "ada"})
+    told = SchedulerTable.model_validate(
+        {"kind": "iris", "controller_url": "http://x", "user": "ada"}
+    )
     with pytest.raises(WrongUse, match="config or cluster"):
         jobs_by_id(told, Place("tiny", "/s", "/o", "/r"))
 
@@ -151,4 +159,6 @@ def test_an_iris_that_is_known_by_its_address_alone_cannot_be_asked_about_a_job(
     ],
 )
 def test_jobs_are_asked_for_by_the_contracts_road(told: dict[str, Any]) -> None:
-    assert hasattr(jobs_by_id(SchedulerTable.model_validate(told), Place("tiny", "/s", "/o", "/r")), "look")
+    assert hasattr(
+        jobs_by_id(SchedulerTable.model_validate(told), Place("tiny", "/s", "/o", "/r")), "look"
+    )

@@ -1,4 +1,6 @@
-"""The library's verbs: a contract that is built in Python is written once, and never over what people wrote."""
+"""The library's verbs: a contract that is built in Python is written once, and never over what
+people wrote.
+"""
 
 from pathlib import Path
 
@@ -43,7 +45,9 @@ def test_a_file_that_says_something_else_is_kept(story: Story, edit: str | None)
 
 
 @pytest.mark.parametrize(("data", "why"), [(None, "No such file"), (b"\xff\xfe", "not UTF-8")])
-def test_a_contract_that_cannot_be_read_is_a_sentence(tmp_path: Path, data: bytes | None, why: str) -> None:
+def test_a_contract_that_cannot_be_read_is_a_sentence(
+    tmp_path: Path, data: bytes | None, why: str
+) -> None:
     path = tmp_path / "run.toml"
     if data is not None:
         path.write_bytes(data)

@@ -16,13 +16,26 @@ TOLD = tomllib.loads((TOP / "pyproject.toml").read_text())["tool"]
 CONTRACTS = [contract["id"] for contract in TOLD["importlinter"]["contracts"]]
 BANNED = sorted(TOLD["ruff"]["lint"]["flake8-tidy-imports"]["banned-api"])
 
-# What breaks each contract: lines, by the file that each is added to, and what of it import-linter must name.
+# What breaks each contract: lines, by the file that each is added to, and what of it import-linter
+# must name.
 VIOLATIONS = {
     "one-way": [
         ("core/alert.py", "import herorun.system.clock", "core.alert -> herorun.system.clock"),
-        ("system/git/discover.py", "import herorun.record", "system.git.discover -> herorun.record"),
-        ("sources/jobs.py", "import herorun.schedulers.local", "sources.jobs -> herorun.schedulers.local"),
-        ("trackers/jsonl.py", "import herorun.stores.local", "trackers.jsonl -> herorun.stores.local"),
+        (
+            "system/git/discover.py",
+            "import herorun.record",
+            "system.git.discover -> herorun.record",
+        ),
+        (
+            "sources/jobs.py",
+            "import herorun.schedulers.local",
+            "sources.jobs -> herorun.schedulers.local",
+        ),
+        (
+            "trackers/jsonl.py",
+            "import herorun.stores.local",
+            "trackers.jsonl -> herorun.stores.local",
+        ),
         ("gather.py", "import herorun.discover", "gather -> herorun.discover"),
         (
             "operations/launch/preflight.py",
@@ -31,28 +44,56 @@ VIOLATIONS = {
         ),
     ],
     "rooms": [
-        ("operations/launch/launch.py", "import herorun.operations.babysit.loop", "launch.launch -> "),
-        ("operations/record/post.py", "def f():\n    import herorun.operations.seal.tag", "record.post -> "),
+        (
+            "operations/launch/launch.py",
+            "import herorun.operations.babysit.loop",
+            "launch.launch -> ",
+        ),
+        (
+            "operations/record/post.py",
+            "def f():\n    import herorun.operations.seal.tag",
+            "record.post -> ",
+        ),
         ("operations/seal/seal.py", "import herorun.operations.orders.note", "seal.seal -> "),
     ],
     "one-way, and nothing beside it": [("new_module.py", "import json", "new_module")],
     "by-name": [
         ("runs/run.py", "import herorun.schedulers.local", "runs.run -> herorun.schedulers.local"),
-        ("commands/status.py", "def f():\n    import herorun.sources.jobs", "status -> herorun.sources.jobs"),
+        (
+            "commands/status.py",
+            "def f():\n    import herorun.sources.jobs",
+            "status -> herorun.sources.jobs",
+        ),
     ],
     "pure": [
-        ("core/detectors/pipeline.py", "from time import monotonic", "core.detectors.pipeline -> time"),
+        (
+            "core/detectors/pipeline.py",
+            "from time import monotonic",
+            "core.detectors.pipeline -> time",
+        ),
         ("core/deeper.py", "def f():\n    from os import environ", "core.deeper -> os"),
         ("checks/launch/dirty_tree.py", "import pathlib", "dirty_tree -> pathlib"),
         ("checks/health/crashed.py", "from urllib.request import urlopen", "crashed -> urllib"),
     ],
     "checks-know-core-only": [
-        ("checks/seal/open_alerts.py", "import herorun.system.files", "open_alerts -> herorun.system.files"),
+        (
+            "checks/seal/open_alerts.py",
+            "import herorun.system.files",
+            "open_alerts -> herorun.system.files",
+        ),
     ],
     "light-in-the-job": [
-        ("checkin.py", "import herorun.core.canonical_json", "checkin -> herorun.core.canonical_json"),
+        (
+            "checkin.py",
+            "import herorun.core.canonical_json",
+            "checkin -> herorun.core.canonical_json",
+        ),
         ("checkin.py", "def f():\n    import pydantic", "checkin -> pydantic"),
-        ("core/admission/items.py", "import herorun.core.errors", "admission.items -> herorun.core.errors"),
+        (
+            "core/admission/items.py",
+            "import herorun.core.errors",
+            "admission.items -> herorun.core.errors",
+        ),
     ],
     "one-way-out": [
         ("sources/published.py", "import subprocess", "sources.published -> subprocess"),
@@ -127,7 +168,9 @@ def test_no_contract_is_left_out() -> None:
     assert {name.partition(",")[0] for name in VIOLATIONS} == set(CONTRACTS)
 
 
-@pytest.mark.parametrize("where", ["core/policy.py", "core/deeper.py", "checks/launch/dirty_tree.py"])
+@pytest.mark.parametrize(
+    "where", ["core/policy.py", "core/deeper.py", "checks/launch/dirty_tree.py"]
+)
 @pytest.mark.parametrize("line", IMPURE)
 def test_the_clock_the_disk_and_chance_are_banned_where_it_is_judged(
     rules: Path, where: str, line: str
@@ -146,7 +189,9 @@ def test_every_ban_bites(rules: Path, name: str) -> None:
 
 
 def test_the_rest_may_do_what_is_banned_there(rules: Path) -> None:
-    spoil(rules, "system/clock.py", "\n".join(f"import {name}" for name in BANNED if "." not in name))
+    spoil(
+        rules, "system/clock.py", "\n".join(f"import {name}" for name in BANNED if "." not in name)
+    )
     assert ruff(rules, "src") == ""
 
 
@@ -154,6 +199,8 @@ def test_no_module_is_named_for_nothing() -> None:
     words = re.compile("|".join(rf"(?:^|_){word}s?(?:$|_)" for word in AVOIDED))
     folders = ("src", "tests", "benchmarks", "docs", "templates")
     named = [path for folder in folders for path in (TOP / folder).rglob("*.py")]
-    said = {path: path.relative_to(TOP).with_suffix("").as_posix().replace("/", "_") for path in named}
+    said = {
+        path: path.relative_to(TOP).with_suffix("").as_posix().replace("/", "_") for path in named
+    }
     assert len(named) > 100
     assert [path for path, name in said.items() if words.search(name)] == []

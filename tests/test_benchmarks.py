@@ -1,4 +1,6 @@
-"""A benchmark whose stand-in has fallen behind what it stands for is noticed before somebody wants its numbers."""
+"""A benchmark whose stand-in has fallen behind what it stands for is noticed before somebody wants
+its numbers.
+"""
 
 from pathlib import Path
 
@@ -8,7 +10,9 @@ from benchmarks.timing import Row
 
 
 @pytest.mark.thorough
-def test_the_benchmark_of_many_runs_can_be_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_benchmark_of_many_runs_can_be_measured(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(fleet, "SHOWN", 3)
     monkeypatch.setattr(fleet, "ROUNDS", 1)
     row = fleet.shown(tmp_path / "few")

@@ -1,7 +1,8 @@
-"""The callbacks of `templates/callbacks`, driven as their trainers drive them: they check in once and log each step.
+"""The callbacks of `templates/callbacks`, driven as their trainers drive them: they check in once
+and log each step.
 
-The trainers themselves are too heavy for the tests: what stands in for them here has the names and the signatures of
-`tests/stubs`, which mypy holds the callbacks to.
+The trainers themselves are too heavy for the tests: what stands in for them here has the names and
+the signatures of `tests/stubs`, which mypy holds the callbacks to.
 """
 
 import importlib.util
@@ -51,7 +52,9 @@ def load(monkeypatch: pytest.MonkeyPatch, name: str, **modules: Any) -> Any:
 
 
 def rows(path: Path) -> list[tuple[int, float]]:
-    return [(row["step"], row["train/loss"]) for row in map(json.loads, path.read_text().splitlines())]
+    return [
+        (row["step"], row["train/loss"]) for row in map(json.loads, path.read_text().splitlines())
+    ]
 
 
 @pytest.fixture
@@ -67,7 +70,9 @@ def lightning(monkeypatch: pytest.MonkeyPatch) -> Any:
 
 def test_lightning_logs_each_update_once(logged: Path, lightning: Any) -> None:
     hook = lightning.HerorunCallback({"seed": 7}, str(logged.parent))
-    trainer = SimpleNamespace(ckpt_path=str(logged.parent / "step-2"), global_step=2, callback_metrics={})
+    trainer = SimpleNamespace(
+        ckpt_path=str(logged.parent / "step-2"), global_step=2, callback_metrics={}
+    )
     hook.on_fit_start(trainer, None)
     for batch in range(4):  # two batches an update
         trainer.global_step = 3 + batch // 2
@@ -82,7 +87,9 @@ def test_lightning_is_refused_from_another_checkpoint(logged: Path, lightning: A
         hook.on_fit_start(SimpleNamespace(ckpt_path=None), None)
 
 
-def test_hf_trainer_logs_what_the_trainer_logs(logged: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_hf_trainer_logs_what_the_trainer_logs(
+    logged: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     names = ("TrainerCallback", "TrainerControl", "TrainerState", "TrainingArguments")
     module = load(monkeypatch, "hf_trainer_callback", transformers=dict.fromkeys(names, object))
     hook = module.HerorunCallback({"seed": 7}, str(logged.parent / "step-2"))
@@ -95,13 +102,17 @@ def test_hf_trainer_logs_what_the_trainer_logs(logged: Path, monkeypatch: pytest
     assert rows(logged) == [(2, 2.5)]
 
 
-def test_levanter_logs_the_step_that_was_completed(logged: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_levanter_logs_the_step_that_was_completed(
+    logged: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     class StepInfo:
         step, loss, step_duration = 7, 2.5, 0.25
 
         def __class_getitem__(cls, item: Any) -> Any:
             return cls
 
-    module = load(monkeypatch, "levanter_hook", levanter={}, levanter__callbacks={"StepInfo": StepInfo})
+    module = load(
+        monkeypatch, "levanter_hook", levanter={}, levanter__callbacks={"StepInfo": StepInfo}
+    )
     module.herorun_hook(StepInfo())
     assert rows(logged) == [(7, 2.5)]

@@ -1,4 +1,6 @@
-"""Check-in in a real process: what it sees by itself, whom it refuses, and what it leaves behind."""
+"""Check-in in a real process: what it sees by itself, whom it refuses, and what it leaves
+behind.
+"""
 
 import hashlib
 import json
@@ -38,14 +40,22 @@ class World:
             "files": {name: digest(self.code / name) for name in ("train.py", "model.py")},
         }
 
-    def run(self, said: dict[str, Any] | None = None, **env: str) -> "subprocess.CompletedProcess[str]":
+    def run(
+        self, said: dict[str, Any] | None = None, **env: str
+    ) -> "subprocess.CompletedProcess[str]":
         admission = self.home / "admission.json"
         if not admission.exists():
             admission.write_text(json.dumps(self.admitted))
-        plain = {n: v for n, v in os.environ.items() if not n.startswith(("HERORUN_", "SLURM_", "WANDB_"))}
+        plain = {
+            n: v
+            for n, v in os.environ.items()
+            if not n.startswith(("HERORUN_", "SLURM_", "WANDB_"))
+        }
         argv = [sys.executable, str(self.code / "train.py"), json.dumps(said or {})]
         env = {**plain, "HERORUN_ADMISSION": str(admission), **env}
-        return subprocess.run(argv, env=env, cwd=self.home, capture_output=True, text=True, timeout=30)
+        return subprocess.run(
+            argv, env=env, cwd=self.home, capture_output=True, text=True, timeout=30
+        )
 
     def item(self, name: str, said: dict[str, Any] | None = None, **env: str) -> tuple[str, str]:
         receipt = receipt_of(self.run(said, **env))
@@ -79,7 +89,7 @@ def test_what_was_admitted_trains_and_leaves_a_receipt(world: World) -> None:
     assert world.receipts == ["tiny-1.1.json"]
 
 
-# --- the command line --------------------------------------------------------------------------------
+# --- the command line -----------------------------------------------------------------------------
 
 
 def test_only_the_submitted_process_is_refused_for_its_command_line(world: World) -> None:
@@ -91,7 +101,10 @@ def test_only_the_submitted_process_is_refused_for_its_command_line(world: World
 
 def test_the_submitted_process_is_refused_for_its_command_line(world: World) -> None:
     world.admitted["argv"] = ["python", "other.py"]
-    told = "import os, sys; os.environ['HERORUN_MAIN_PID'] = str(os.getpid()); os.execv(sys.argv[1], sys.argv[1:])"
+    told = (
+        "import os, sys; os.environ['HERORUN_MAIN_PID'] = str(os.getpid()); os.execv(sys.argv[1], "
+        "sys.argv[1:])"
+    )
     (world.home / "admission.json").write_text(json.dumps(world.admitted))
     argv = [sys.executable, "-c", told, sys.executable, str(world.code / "train.py"), "{}"]
     env = {**os.environ, "HERORUN_ADMISSION": str(world.home / "admission.json")}
@@ -99,7 +112,7 @@ def test_the_submitted_process_is_refused_for_its_command_line(world: World) -> 
     assert subprocess.run(argv, env=env, capture_output=True, timeout=30).returncode == 78
 
 
-# --- paths and identities ------------------------------------------------------------------------------
+# --- paths and identities -------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("root", ["link", "link/", "root/", "./root", "root/../root"])
@@ -146,7 +159,7 @@ def test_a_stray_run_id_counts_only_where_the_run_reports_to_wandb(
     assert world.item("tracker-id", {"tracker_id": "tiny"}, WANDB_RUN_ID="stray")[0] == "pass"
 
 
-# --- files that cannot be read -------------------------------------------------------------------------
+# --- files that cannot be read --------------------------------------------------------------------
 
 
 def test_a_missing_file_differs(world: World) -> None:
@@ -166,7 +179,9 @@ def test_a_file_that_cannot_be_read_is_unseen(world: World) -> None:
 
 
 @pytest.mark.parametrize("content", [None, "{", "[]", '{"schema": 2}'])
-def test_a_missing_or_broken_admission_is_refused_at_once(world: World, content: str | None) -> None:
+def test_a_missing_or_broken_admission_is_refused_at_once(
+    world: World, content: str | None
+) -> None:
     admission = world.home / "there.json"
     if content is not None:
         admission.write_text(content)
@@ -179,7 +194,10 @@ def test_an_admission_that_cannot_be_read_for_a_moment_is_tried_again(world: Wor
     world.run()
     link = world.home / "link.json"
     link.symlink_to(link)
-    mend = f"import os, time; time.sleep(0.5); os.unlink({str(link)!r}); os.symlink('admission.json', {str(link)!r})"
+    mend = (
+        f"import os, time; time.sleep(0.5); os.unlink({str(link)!r}); "
+        f"os.symlink('admission.json', {str(link)!r})"
+    )
     with subprocess.Popen([sys.executable, "-c", mend]):
         done = world.run(HERORUN_ADMISSION=str(link))
 
@@ -196,7 +214,7 @@ def test_an_admission_that_stays_unreadable_is_refused_with_the_reason(world: Wo
     assert 2 <= time.monotonic() - began < 5
 
 
-# --- ranks -----------------------------------------------------------------------------------------------
+# --- ranks ----------------------------------------------------------------------------------------
 
 
 def test_a_rank_that_passes_leaves_nothing(world: World) -> None:
@@ -227,13 +245,15 @@ def test_a_restart_by_the_launcher_is_another_attempt(world: World) -> None:
     assert receipt_of(world.run(TORCHELASTIC_RESTART_COUNT="2"))["attempt"] == 3
 
 
-# --- file systems without hard links -----------------------------------------------------------------------
+# --- file systems without hard links --------------------------------------------------------------
 
 
 @pytest.mark.parametrize("number", ["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS"])
 def test_a_receipt_needs_no_hard_links(world: World, number: str) -> None:
     """The system's answer is made here: no such file system is at hand."""
-    no_links = f"import errno, os\ndef link(*_): raise OSError(errno.{number}, 'no')\nos.link = link\n"
+    no_links = (
+        f"import errno, os\ndef link(*_): raise OSError(errno.{number}, 'no')\nos.link = link\n"
+    )
     (world.code / "train.py").write_text(no_links + SCRIPT)
     world.admitted["files"] = {}
     for _ in range(2):
@@ -243,12 +263,19 @@ def test_a_receipt_needs_no_hard_links(world: World, number: str) -> None:
     assert json.loads((world.root / "_herorun/receipts/tiny-1.2.json").read_text())["attempt"] == 2
 
 
-# --- a full disk -------------------------------------------------------------------------------------------
+# --- a full disk ----------------------------------------------------------------------------------
 
 
-def test_a_receipt_that_finds_no_room_leaves_nothing_and_is_no_cause_of_an_end(world: World) -> None:
-    """What is left of it would lie there for good, and the job may end weeks later for any reason."""
-    no_room = "import errno, os\ndef fsync(_): raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))\nos.fsync = fsync\n"
+def test_a_receipt_that_finds_no_room_leaves_nothing_and_is_no_cause_of_an_end(
+    world: World,
+) -> None:
+    """What is left of it would lie there for good, and the job may end weeks later for any
+    reason.
+    """
+    no_room = (
+        "import errno, os\ndef fsync(_): raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))\n"
+        "os.fsync = fsync\n"
+    )
     (world.code / "train.py").write_text(no_room + SCRIPT)
     world.admitted["files"] = {}
     done = world.run()
@@ -259,10 +286,11 @@ def test_a_receipt_that_finds_no_room_leaves_nothing_and_is_no_cause_of_an_end(w
     assert judged(done.stderr).failure == "benign"
 
 
-# --- other code than was admitted --------------------------------------------------------------------------
+# --- other code than was admitted -----------------------------------------------------------------
 
 USES_MODEL = (
-    "import json, sys, herorun, model\nherorun.check_in(**json.loads(sys.argv[1]))\nprint('trains')\n"
+    "import json, sys, herorun, model\nherorun.check_in(**json.loads(sys.argv[1]))\n"
+    "print('trains')\n"
 )
 
 
@@ -280,7 +308,9 @@ def with_model(world: World) -> Path:
 def test_two_machines_with_one_process_number_write_two_receipts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As in containers, where each main process is number 1: neither may write into the other's file."""
+    """As in containers, where each main process is number 1: neither may write into the other's
+    file.
+    """
     target, real = str(tmp_path / "tiny-1.1.json"), os.link
 
     def elsewhere_meanwhile(source: str, goal: str) -> None:
@@ -295,7 +325,10 @@ def test_two_machines_with_one_process_number_write_two_receipts(
     assert [path.name for path in tmp_path.iterdir()] == ["tiny-1.1.json"]
 
 
-KILLED = "import os, sys; from herorun import checkin; os.link = lambda *_: os.kill(os.getpid(), 9); checkin._create(sys.argv[1], {})"
+KILLED = (
+    "import os, sys; from herorun import checkin; os.link = lambda *_: os.kill(os.getpid(), 9); "
+    "checkin._create(sys.argv[1], {})"
+)
 
 
 def test_what_a_killed_check_in_had_begun_to_write_the_next_one_removes(world: World) -> None:
@@ -324,7 +357,9 @@ def test_modules_of_the_admitted_tree_are_admitted(world: World) -> None:
     assert world.item("modules") == ("pass", "2 of the run's own, all from the admitted tree")
 
 
-def test_a_module_from_the_users_checkout_is_refused_though_its_text_is_the_same(world: World) -> None:
+def test_a_module_from_the_users_checkout_is_refused_though_its_text_is_the_same(
+    world: World,
+) -> None:
     """As PYTHONPATH, or an editable install's .pth file, brings it before the tree's own."""
     checkout = with_model(world)
     first = f"import sys; sys.path.insert(0, {str(checkout)!r})\n"

@@ -24,7 +24,9 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
         shutil.copytree(TOP / folder, top / folder, ignore=shutil.ignore_patterns("__pycache__"))
     for source, target in COPIES:
         (top / target).parent.mkdir(parents=True, exist_ok=True)
-        assert not (top / target).exists(), f"{target} is there already: the recipe needs another example"
+        assert not (top / target).exists(), (
+            f"{target} is there already: the recipe needs another example"
+        )
         shutil.copy(top / source, top / target)
     (evidence,) = [block for block in BLOCKS if block.startswith("@dataclass")]
     with (top / "src/herorun/core/evidence/runtime.py").open("a", encoding="utf-8") as file:
@@ -41,7 +43,9 @@ def run(copy: Path, *argv: str) -> subprocess.CompletedProcess[str]:
 def test_every_recipe_is_two_files_and_one_is_its_test() -> None:
     things = [target for _, target in COPIES if target.startswith("src/herorun/")]
     tests = [target for _, target in COPIES if target.startswith("tests/")]
-    mirrored = [re.sub(r"^src/herorun/(.*)/(\w+\.py)$", r"tests/\1/test_\2", thing) for thing in things]
+    mirrored = [
+        re.sub(r"^src/herorun/(.*)/(\w+\.py)$", r"tests/\1/test_\2", thing) for thing in things
+    ]
     assert len(things) == 5
     assert mirrored == tests
 
@@ -59,12 +63,17 @@ def test_the_recipes_work_and_their_tests_pass(copy: Path) -> None:
 
 def test_the_new_check_is_found_without_another_edit(copy: Path) -> None:
     listed = run(copy, "herorun", "explain", "--list").stdout
-    assert re.search(r"^launch +detached-head +The launch is from no branch\.$", listed, re.MULTILINE)
+    assert re.search(
+        r"^launch +detached-head +The launch is from no branch\.$", listed, re.MULTILINE
+    )
 
 
 @pytest.mark.thorough
 def test_the_new_kinds_are_found_by_their_names(copy: Path) -> None:
-    asked = "from herorun import discover; print([discover.adapter_kinds(p) for p in discover.ADAPTERS])"
+    asked = (
+        "from herorun import discover; print([discover.adapter_kinds(p) for p in "
+        "discover.ADAPTERS])"
+    )
     env = {**os.environ, "PYTHONPATH": str(copy / "src")}
     told = subprocess.run(
         [sys.executable, "-c", asked], cwd=copy, env=env, capture_output=True, text=True, timeout=60
@@ -79,5 +88,7 @@ def test_the_new_files_keep_the_house_rules(copy: Path) -> None:
     assert run(copy, "ruff", "check", "--no-cache", *made).stdout.strip() == "All checks passed!"
     env = {**os.environ, "PYTHONPATH": str(copy / "src")}
     linter = Path(sys.executable).parent / "lint-imports"
-    contracts = subprocess.run([linter, "--no-cache"], cwd=copy, env=env, capture_output=True, timeout=60)
+    contracts = subprocess.run(
+        [linter, "--no-cache"], cwd=copy, env=env, capture_output=True, timeout=60
+    )
     assert contracts.returncode == 0, contracts.stdout.decode()

@@ -1,4 +1,6 @@
-"""What the pages say is true: links lead somewhere, commands and flags exist, what is printed by the code is fresh."""
+"""What the pages say is true: links lead somewhere, commands and flags exist, what is printed by
+the code is fresh.
+"""
 
 import ast
 import html
@@ -24,7 +26,15 @@ GENERATED = ("docs/checks.md", "docs/cli.md", "docs/contract.md", "docs/json.md"
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)|<(?:img|a)[^>]*?(?:src|href)=\"([^\"]+)\"")
 SPAN = re.compile(r"`(herorun [^`\n]+)`")
-REGISTRIES = ["pypi.", "pythonhosted.", "npmjs.", "anaconda.", "crates.", "rubygems.", "proxy.golang."]
+REGISTRIES = [
+    "pypi.",
+    "pythonhosted.",
+    "npmjs.",
+    "anaconda.",
+    "crates.",
+    "rubygems.",
+    "proxy.golang.",
+]
 
 
 def files(*patterns: str) -> list[Path]:
@@ -32,7 +42,9 @@ def files(*patterns: str) -> list[Path]:
     argv = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", *patterns]
     told = subprocess.run(argv, cwd=TOP, capture_output=True, timeout=60, check=True).stdout
     names = sorted(set(os.fsdecode(told).split("\0")) - {""})
-    return [TOP / name for name in names if not name.startswith(".agents/") and (TOP / name).is_file()]
+    return [
+        TOP / name for name in names if not name.startswith(".agents/") and (TOP / name).is_file()
+    ]
 
 
 def name(path: Path) -> str:
@@ -44,7 +56,7 @@ WRITTEN = [page for page in PAGES if name(page) not in (*GENERATED, "docs/benchm
 CHECKS = discover.checks()
 
 
-# --- the picture -----------------------------------------------------------------------------------
+# --- the picture ----------------------------------------------------------------------------------
 
 
 def test_the_picture_says_what_the_checks_say_today() -> None:
@@ -59,7 +71,7 @@ def test_the_picture_says_what_the_checks_say_today() -> None:
     assert [check.name for check in shown if " ".join(check.fix.split()) not in said] == []
 
 
-# --- links -----------------------------------------------------------------------------------------
+# --- links ----------------------------------------------------------------------------------------
 
 
 def links(page: Path) -> Iterator[str]:
@@ -74,7 +86,9 @@ def anchors(page: Path) -> set[str]:
     """The headings as GitHub links to them: of those with one name, the later ones are numbered."""
     text = FENCE.sub("", page.read_text(encoding="utf-8"))
     headings = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
-    names = [re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-") for heading in headings]
+    names = [
+        re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-") for heading in headings
+    ]
     return {f"{name}-{names[:at].count(name)}".removesuffix("-0") for at, name in enumerate(names)}
 
 
@@ -101,7 +115,7 @@ def test_of_two_headings_with_one_name_the_second_is_numbered(tmp_path: Path) ->
     assert [target for target in links(page) if leads_nowhere(page, target)] == ["#one-2"]
 
 
-# --- commands --------------------------------------------------------------------------------------
+# --- commands -------------------------------------------------------------------------------------
 
 
 def command_lines(text: str) -> Iterator[str]:
@@ -190,7 +204,9 @@ NO_AGENT = {
 def skill_lines() -> list[str]:
     """The commands that stand in the tables."""
     text = (TOP / "templates" / "SKILL.md").read_text(encoding="utf-8")
-    return [found[1] for row in text.splitlines() if row.startswith("|") for found in SPAN.finditer(row)]
+    return [
+        found[1] for row in text.splitlines() if row.startswith("|") for found in SPAN.finditer(row)
+    ]
 
 
 @pytest.mark.parametrize("line", skill_lines())
@@ -224,7 +240,7 @@ def test_the_readme_names_the_commands_that_everybody_needs() -> None:
         assert words in text
 
 
-# --- code in pages ---------------------------------------------------------------------------------
+# --- code in pages --------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name)
@@ -244,7 +260,7 @@ def test_a_line_holds_one_sentence(page: Path) -> None:
     assert [line for line in lines if re.search(r"[a-z`)]\. [A-Z`]", line)] == []
 
 
-# --- what is printed by the code -------------------------------------------------------------------
+# --- what is printed by the code ------------------------------------------------------------------
 
 
 def generate(folder: Path, *words: str, seed: str = "0") -> subprocess.CompletedProcess[str]:
@@ -275,13 +291,17 @@ def test_every_check_has_a_page_and_a_test(check: Check) -> None:
     printed = (TOP / "docs" / "checks.md").read_text(encoding="utf-8")
     assert check.why and check.fix
     assert f"\n### {check.name}\n" in printed
-    assert (TOP / "tests" / "checks" / check.gate / f"test_{check.name.replace('-', '_')}.py").is_file()
+    assert (
+        TOP / "tests" / "checks" / check.gate / f"test_{check.name.replace('-', '_')}.py"
+    ).is_file()
 
 
-# --- the whole tree --------------------------------------------------------------------------------
+# --- the whole tree -------------------------------------------------------------------------------
 
 
 def test_no_file_names_a_package_registry() -> None:
-    hosts = re.compile("|".join(re.escape(part) + r"(?:org|com|io|net)\b" for part in REGISTRIES).encode())
+    hosts = re.compile(
+        "|".join(re.escape(part) + r"(?:org|com|io|net)\b" for part in REGISTRIES).encode()
+    )
     assert hosts.search(b"https://" + b"pypi" + b".org/simple")
     assert [name(path) for path in files() if hosts.search(path.read_bytes())] == []

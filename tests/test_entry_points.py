@@ -1,4 +1,6 @@
-"""Checks that an installed package brings: asked like our own, and unknown where they cannot be imported."""
+"""Checks that an installed package brings: asked like our own, and unknown where they cannot be
+imported.
+"""
 
 import os
 import re
@@ -55,18 +57,27 @@ def asked(folder: Path, entry_points: str, script: str) -> str:
     (facts / "entry_points.txt").write_text(entry_points)
     path = os.pathsep.join([str(folder), str(TOP / "src")])
     env = {**os.environ, "PYTHONPATH": path}
-    done = subprocess.run([sys.executable, "-c", script], env=env, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", script], env=env, capture_output=True, text=True, check=True
+    )
     return done.stdout
 
 
 def test_a_foreign_scheduler_is_used_and_one_that_lacks_a_member_is_refused(tmp_path: Path) -> None:
     whole = (TOP / "templates" / "scheduler.py").read_text()
     (tmp_path / "queue_whole.py").write_text(whole)
-    (tmp_path / "queue_older.py").write_text(re.sub(r"^    everywhere = .*$", "", whole, flags=re.MULTILINE))
-    told = asked(tmp_path, "[herorun.schedulers]\nqueue = queue_whole\nolder = queue_older\n", CONNECT)
+    (tmp_path / "queue_older.py").write_text(
+        re.sub(r"^    everywhere = .*$", "", whole, flags=re.MULTILINE)
+    )
+    told = asked(
+        tmp_path, "[herorun.schedulers]\nqueue = queue_whole\nolder = queue_older\n", CONNECT
+    )
     assert told.splitlines() == [
         "()",
-        "The adapter 'older' of [scheduler] kind lacks everywhere, which core.ports.Scheduler asks for.",
+        (
+            "The adapter 'older' of [scheduler] kind lacks everywhere, which core.ports.Scheduler "
+            "asks for."
+        ),
     ]
 
 

@@ -8,7 +8,9 @@ from herorun import errors
 def test_every_error_stands_in_the_table_with_its_exit_code() -> None:
     told = dict(re.findall(r"^\| `(\w+)` \| (\d+) \|", errors.__doc__ or "", re.MULTILINE))
     kinds = {name: getattr(errors, name) for name in errors.__all__ if name[1].islower()}
-    codes = {name: str(getattr(kind, "exit_code", errors.EXIT_REFUSED)) for name, kind in kinds.items()}
+    codes = {
+        name: str(getattr(kind, "exit_code", errors.EXIT_REFUSED)) for name, kind in kinds.items()
+    }
     assert told == codes
 
 

@@ -1,4 +1,6 @@
-"""Whatever parses other people's bytes: no crash but the errors that it promises, and a time that is bounded."""
+"""Whatever parses other people's bytes: no crash but the errors that it promises, and a time that
+is bounded.
+"""
 
 import contextlib
 import json
@@ -34,7 +36,9 @@ from stories import note
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20),
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=12), inner, max_size=4),
+    lambda inner: (
+        st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=12), inner, max_size=4)
+    ),
     max_leaves=12,
 )
 LINE = chain([note("seen")], "")[0].text
@@ -50,8 +54,11 @@ HARD = (
     '{"step": 1e999, "loss": -1e999}',
     "2026-13-45T99:99:99Z " * 50,
 )
-MANY = int(os.environ.get("HERORUN_FUZZ_EXAMPLES", "60"))  # more by hand: `HERORUN_FUZZ_EXAMPLES=5000`
-fuzz = settings(max_examples=MANY, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+# more by hand: `HERORUN_FUZZ_EXAMPLES=5000`
+MANY = int(os.environ.get("HERORUN_FUZZ_EXAMPLES", "60"))
+fuzz = settings(
+    max_examples=MANY, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 
 Parser = Callable[[str], Any]
 TEXTS: dict[str, tuple[Parser, tuple[type[Exception], ...]]] = {
@@ -104,7 +111,9 @@ def test_text_that_is_made_to_bring_it_down(name: str, text: str) -> None:
 
 @fuzz
 @given(st.integers(0, len(LINE) - 1), st.characters())
-def test_a_journal_line_with_one_character_changed_is_never_believed(at: int, character: str) -> None:
+def test_a_journal_line_with_one_character_changed_is_never_believed(
+    at: int, character: str
+) -> None:
     changed = LINE[:at] + character + LINE[at + 1 :]
     if changed != LINE:
         with contextlib.suppress(BrokenJournal):
@@ -147,7 +156,9 @@ def test_any_file_of_a_tracker_is_read_to_its_end(name: str, data: bytes, tmp_pa
 @given(data=st.binary(max_size=200) | JSON.map(lambda value: canonical_or_json(value).encode()))
 @example(data=b"[" * 100_000)
 @example(data=b'{"schema": 1, "digest": "x", "victims": [], "kept": []}')
-def test_any_plan_file_is_wrong_use(read: Callable[[Path], Any], data: bytes, tmp_path: Path) -> None:
+def test_any_plan_file_is_wrong_use(
+    read: Callable[[Path], Any], data: bytes, tmp_path: Path
+) -> None:
     path = tmp_path / "plan.json"
     path.write_bytes(data)
     with pytest.raises(WrongUse):

@@ -1,4 +1,6 @@
-"""Whatever a box, W&B, GitHub or a log answers: no error but the promised ones, and a time that is bounded."""
+"""Whatever a box, W&B, GitHub or a log answers: no error but the promised ones, and a time that is
+bounded.
+"""
 
 import base64
 import contextlib
@@ -29,7 +31,14 @@ from herorun.trackers import wandb
 from test_fuzz import JSON, fuzz
 
 REACH = RemoteTarget(SshLogin(host="box"))
-SEEN = {"there": True, "submitting": False, "locked": False, "watched": False, "lives": False, "records": {}}
+SEEN = {
+    "there": True,
+    "submitting": False,
+    "locked": False,
+    "watched": False,
+    "lives": False,
+    "records": {},
+}
 
 
 class Box:
@@ -82,7 +91,9 @@ def ask_box(box: Box, monkeypatch: pytest.MonkeyPatch) -> None:
             each()
 
 
-FACTS = st.fixed_dictionaries({}, optional=dict.fromkeys([*SEEN, "rest", "watched"], JSON)) | st.just(SEEN)
+FACTS = st.fixed_dictionaries(
+    {}, optional=dict.fromkeys([*SEEN, "rest", "watched"], JSON)
+) | st.just(SEEN)
 BOXES = JSON | st.fixed_dictionaries(
     {},
     optional={
@@ -103,7 +114,11 @@ BOXES = JSON | st.fixed_dictionaries(
 @fuzz
 @given(told=BOXES)
 @example(
-    told={"now": 1e999, "boot": "", "jobs": {"tiny-1": {**SEEN, "records": {"exit.json": "[" * 99_999}}}}
+    told={
+        "now": 1e999,
+        "boot": "",
+        "jobs": {"tiny-1": {**SEEN, "records": {"exit.json": "[" * 99_999}}},
+    }
 )
 def test_any_answer_of_a_box_is_answered(told: Any) -> None:
     with pytest.MonkeyPatch.context() as monkeypatch:
@@ -124,7 +139,18 @@ def test_a_few_bytes_of_a_box_do_not_unpack_to_many(monkeypatch: pytest.MonkeyPa
 RUNS = st.fixed_dictionaries(
     {},
     optional=dict.fromkeys(
-        ("state", "started", "name", "last_step", "heartbeat", "created", "config", "url", "summary"), JSON
+        (
+            "state",
+            "started",
+            "name",
+            "last_step",
+            "heartbeat",
+            "created",
+            "config",
+            "url",
+            "summary",
+        ),
+        JSON,
     ),
 )
 ANSWERS = st.fixed_dictionaries(
@@ -133,7 +159,8 @@ ANSWERS = st.fixed_dictionaries(
         "run": JSON | RUNS,
         "parent": JSON | RUNS,
         "namesakes": JSON,
-        "rows": JSON | st.lists(st.dictionaries(st.sampled_from(["_step", "loss", "_timestamp"]), JSON)),
+        "rows": JSON
+        | st.lists(st.dictionaries(st.sampled_from(["_step", "loss", "_timestamp"]), JSON)),
         "start": JSON,
         "next": JSON,
         "fault": JSON,
@@ -171,12 +198,25 @@ class Server:
 PAGES = st.fixed_dictionaries(
     {},
     optional=dict.fromkeys(
-        ("number", "html_url", "body", "user", "login", "id", "labels", "message", "errors", "updated_at"),
+        (
+            "number",
+            "html_url",
+            "body",
+            "user",
+            "login",
+            "id",
+            "labels",
+            "message",
+            "errors",
+            "updated_at",
+        ),
         JSON,
     ),
 )
 HEADERS = st.dictionaries(
-    st.sampled_from(["retry-after", "x-ratelimit-remaining", "x-ratelimit-reset", "link", "x-github-sso"]),
+    st.sampled_from(
+        ["retry-after", "x-ratelimit-remaining", "x-ratelimit-reset", "link", "x-github-sso"]
+    ),
     st.sampled_from(["0", "9" * 400, "\u00b2", "-1"]) | st.text(max_size=9),
 )
 
@@ -192,7 +232,9 @@ def test_any_answer_of_github_is_answered(told: Any, status: int, headers: dict[
 
     with pytest.MonkeyPatch.context() as monkeypatch:
         monkeypatch.setenv("GITHUB_TOKEN", "x")
-        monkeypatch.setattr(Requester.Requester, "requestJsonAndCheck", Server(told, status, headers))
+        monkeypatch.setattr(
+            Requester.Requester, "requestJsonAndCheck", Server(told, status, headers)
+        )
         monkeypatch.setattr(_github_calls, "DEADLINE", 0.05)
         page = GitHubIssue(OfGitHub(repo="o/r", number=1, login="we"), "o/r", lambda seconds: None)
         post = Post("tiny/x", "title", "body")
@@ -225,7 +267,9 @@ TELLING = st.sampled_from(
 
 @fuzz
 @given(
-    parts=st.lists(st.lists(TELLING | st.binary(max_size=30), max_size=12).map(b"".join), max_size=4),
+    parts=st.lists(
+        st.lists(TELLING | st.binary(max_size=30), max_size=12).map(b"".join), max_size=4
+    ),
     code=st.none() | st.integers(-(2**40), 2**40),
 )
 def test_any_log_is_judged(parts: list[bytes], code: int | None) -> None:

@@ -18,5 +18,6 @@ def test_one_reason_of_many_findings_is_said_once() -> None:
     by_name = {check.name: check for check in checks(Gate.LAUNCH)}
     said = GateReport(Gate.LAUNCH, GateVerdict.BLOCKED, found, by_name, {}).summary
     assert said == (
-        "dirty-tree: 1 file was edited; output-root-in-use, wrong-lineage: gs://kept/tiny: 403 Forbidden"
+        "dirty-tree: 1 file was edited; output-root-in-use, wrong-lineage: gs://kept/tiny: 403 "
+        "Forbidden"
     )

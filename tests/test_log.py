@@ -1,4 +1,6 @@
-"""`herorun.log` in real processes: what it writes is what the tracker reads, whole lines whoever else writes."""
+"""`herorun.log` in real processes: what it writes is what the tracker reads, whole lines whoever
+else writes.
+"""
 
 import json
 import math
@@ -28,7 +30,9 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name in ("RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "JAX_PROCESS_ID"):
         monkeypatch.delenv(name, raising=False)
     admission = tmp_path / "admission.json"
-    admission.write_text(json.dumps({"output_root": str(tmp_path / "root"), "metrics": "logs/metrics.jsonl"}))
+    admission.write_text(
+        json.dumps({"output_root": str(tmp_path / "root"), "metrics": "logs/metrics.jsonl"})
+    )
     monkeypatch.setenv("HERORUN_ADMISSION", str(admission))
     return tmp_path / "root"
 
@@ -52,7 +56,10 @@ def test_what_is_not_finite_stays_so_and_is_json(root: Path) -> None:
     text = (root / "logs" / "metrics.jsonl").read_text()
     json.loads(text, parse_constant=lambda word: pytest.fail(f"{word} is no JSON"))
     (row,) = rows(root)
-    assert math.isnan(row.values["loss"]) and (row.values["norm"], row.values["low"]) == (math.inf, -math.inf)
+    assert math.isnan(row.values["loss"]) and (row.values["norm"], row.values["low"]) == (
+        math.inf,
+        -math.inf,
+    )
 
 
 class Tensor:
@@ -66,8 +73,16 @@ class Tensor:
         return one
 
 
-def test_what_is_no_number_is_left_out_and_said_once(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    values: dict[str, Any] = {"a": Tensor(1.5), "b": Tensor(1, 2), "c": "text", "d": None, "e": True}
+def test_what_is_no_number_is_left_out_and_said_once(
+    root: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    values: dict[str, Any] = {
+        "a": Tensor(1.5),
+        "b": Tensor(1, 2),
+        "c": "text",
+        "d": None,
+        "e": True,
+    }
     assert log(values, step=1) and log(values, step=2)
     assert [dict(row.values) for row in rows(root)] == [{"a": 1.5, "e": 1.0}] * 2
     said = capsys.readouterr().err.splitlines()
@@ -98,7 +113,9 @@ def test_a_line_that_a_crash_tore_off_does_not_spoil_the_next(root: Path) -> Non
 def test_several_processes_at_once_write_whole_lines(root: Path) -> None:
     source = str(Path(herorun.__file__).parents[1])
     env = {**os.environ, "PYTHONPATH": source}
-    workers = [subprocess.Popen([sys.executable, "-S", "-c", MANY, name], env=env) for name in "abcd"]
+    workers = [
+        subprocess.Popen([sys.executable, "-S", "-c", MANY, name], env=env) for name in "abcd"
+    ]
     assert [worker.wait(60) for worker in workers] == [0] * 4
     found = rows(root)
     for name in "abcd":
@@ -125,7 +142,12 @@ def test_a_file_that_cannot_be_written_does_not_end_the_training(
 
 
 def test_the_module_of_the_same_name_can_be_called_too() -> None:
-    code = "import herorun.log, herorun; herorun.log({}, step=0); from herorun.log import log; herorun.log({}, step=1)"
+    code = (
+        "import herorun.log, herorun; herorun.log({}, step=0); from herorun.log import log; "
+        "herorun.log({}, step=1)"
+    )
     env = {**os.environ, "PYTHONPATH": str(Path(herorun.__file__).parents[1])}
-    done = subprocess.run([sys.executable, "-S", "-c", code], env=env, capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-S", "-c", code], env=env, capture_output=True, text=True
+    )
     assert done.returncode == 0, done.stderr

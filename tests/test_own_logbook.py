@@ -1,4 +1,6 @@
-"""The record that this repository carries of its own run is whole: chain, entries, and what it tells."""
+"""The record that this repository carries of its own run is whole: chain, entries, and what it
+tells.
+"""
 
 from pathlib import Path
 
@@ -8,7 +10,9 @@ from herorun.core.verify import RecordSnapshot, judge
 
 HOME = Path(__file__).parents[1] / ".agents" / "logbooks"
 LOGBOOK = HOME / "char-lm.md"
-SEGMENTS = {path.name: path.read_bytes() for path in sorted((HOME / "char-lm.journal").glob("*.jsonl"))}
+SEGMENTS = {
+    path.name: path.read_bytes() for path in sorted((HOME / "char-lm.journal").glob("*.jsonl"))
+}
 
 
 def lines():
@@ -30,4 +34,6 @@ def test_it_tells_of_a_kill_one_relaunch_and_a_seal():
     assert [event.relaunch_of for event in launched] == ["", "char-lm-1"]
     assert any(key.startswith("tell/crashed[char-lm-1]") for key in memory.done)
     assert "/char-lm-temporary/step-" in launched[1].entry["`initialize_from`"]
-    assert [event.tag for event in events if isinstance(event, Sealed)] == ["herorun/char-lm/seal-1"]
+    assert [event.tag for event in events if isinstance(event, Sealed)] == [
+        "herorun/char-lm/seal-1"
+    ]

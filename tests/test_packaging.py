@@ -41,7 +41,9 @@ def unmet(asked: list[str], pinned: dict[str, str]) -> list[str]:
     told = [Requirement(text) for text in asked]
     versions = [(need, pinned.get(canonicalize_name(need.name))) for need in told]
     return [
-        str(need) for need, version in versions if not (version and need.specifier.contains(version, True))
+        str(need)
+        for need, version in versions
+        if not (version and need.specifier.contains(version, True))
     ]
 
 
@@ -79,7 +81,16 @@ def test_lower_bounds_stay_loose() -> None:
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("dist")
-    argv = [sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory", str(folder)]
+    argv = [
+        sys.executable,
+        "-m",
+        "hatchling",
+        "build",
+        "--target",
+        "wheel",
+        "--directory",
+        str(folder),
+    ]
     done = subprocess.run(argv, cwd=TOP, capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stderr
     return next(folder.glob("*.whl"))
@@ -89,10 +100,21 @@ def test_a_job_checks_in_with_the_wheel_alone_and_with_no_program_at_hand(
     built: Path, tmp_path: Path
 ) -> None:
     """As in a container: installed without its dependencies, no git, no network, no tracker."""
-    argv = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index", "--no-compile"]
+    argv = [
+        sys.executable,
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--no-deps",
+        "--no-index",
+        "--no-compile",
+    ]
     subprocess.run([*argv, "--target", str(tmp_path / "site"), str(built)], check=True, timeout=120)
     admission = tmp_path / "admission.json"
-    admission.write_text(json.dumps({"schema": 1, "instance": "tiny-1", "output_root": str(tmp_path)}))
+    admission.write_text(
+        json.dumps({"schema": 1, "instance": "tiny-1", "output_root": str(tmp_path)})
+    )
     script = "import herorun; print(herorun.__file__, herorun.check_in(required=True)['outcome'])"
     env = {"PYTHONPATH": str(tmp_path / "site"), "PATH": "", "HERORUN_ADMISSION": str(admission)}
     done = subprocess.run(
@@ -111,11 +133,16 @@ def test_the_wheel_holds_the_templates_and_the_types(built: Path) -> None:
         names = set(wheel.namelist())
         metadata = wheel.read(f"herorun-{herorun.__version__}.dist-info/METADATA").decode()
     templates = {
-        path for path in (TOP / "templates").rglob("*") if path.is_file() and "__pycache__" not in path.parts
+        path
+        for path in (TOP / "templates").rglob("*")
+        if path.is_file() and "__pycache__" not in path.parts
     }
     assert {f"herorun/{path.relative_to(TOP).as_posix()}" for path in templates} <= names
     assert len(templates) > 10
-    rows = {f"herorun/signatures/{path.name}" for path in (TOP / "src/herorun/signatures").glob("*.toml")}
+    rows = {
+        f"herorun/signatures/{path.name}"
+        for path in (TOP / "src/herorun/signatures").glob("*.toml")
+    }
     assert rows <= names and len(rows) > 5
     assert {"herorun/py.typed", "herorun/cli.py", "herorun/checks/launch/dirty_tree.py"} <= names
     assert not [name for name in names if "__pycache__" in name or not name.startswith("herorun")]
@@ -134,7 +161,9 @@ def test_the_versions_agree() -> None:
 def rehearsed(target: str) -> str:
     """What make would do on a fresh machine."""
     argv = ["make", "--dry-run", "VENV=not-there-yet", target]
-    return subprocess.run(argv, cwd=TOP, capture_output=True, text=True, timeout=60, check=True).stdout
+    return subprocess.run(
+        argv, cwd=TOP, capture_output=True, text=True, timeout=60, check=True
+    ).stdout
 
 
 @pytest.mark.thorough
@@ -167,5 +196,12 @@ def test_ci_can_be_run() -> None:
     assert os.access(script, os.X_OK)
     assert subprocess.run(["bash", "-n", script], timeout=60).returncode == 0
     text = script.read_text()
-    for words in ("make test", "make lint", "make types", "make docs-check", "make site", 'herorun" demo'):
+    for words in (
+        "make test",
+        "make lint",
+        "make types",
+        "make docs-check",
+        "make site",
+        'herorun" demo',
+    ):
         assert words in text

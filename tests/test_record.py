@@ -1,4 +1,6 @@
-"""The durable record: one line of events, whoever writes it, from wherever, and however the remote is."""
+"""The durable record: one line of events, whoever writes it, from wherever, and however the remote
+is.
+"""
 
 import json
 import os
@@ -75,7 +77,7 @@ def two(story: Story) -> tuple[Record, Record]:
     return first, second
 
 
-# --- two clones -------------------------------------------------------------------------------------
+# --- two clones -----------------------------------------------------------------------------------
 
 
 @pytest.mark.thorough
@@ -145,7 +147,7 @@ def test_an_instance_that_two_intend_is_the_first_ones(two: tuple[Record, Record
     assert two[1].memory().launchings["tiny-1"].by == "ada@one"
 
 
-# --- interruptions ------------------------------------------------------------------------------------
+# --- interruptions --------------------------------------------------------------------------------
 
 
 class Dead(BaseException):
@@ -158,7 +160,9 @@ STEPS = ((remote, "push"), (remote, "fetch"), (writer, "commit_files"), (remote,
 @pytest.mark.thorough
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
 def test_an_interrupted_adoption_loses_nothing(story: Story, after: bool) -> None:
-    """The process ends at every git step of a push that has to adopt; then it is simply pushed again."""
+    """The process ends at every git step of a push that has to adopt; then it is simply pushed
+    again.
+    """
     first = record(story)
     first.append(beginning())
     first.push()
@@ -213,10 +217,12 @@ def _interrupted_push(of: Record, at: int, after: bool) -> bool:
     return False
 
 
-# --- the remote ---------------------------------------------------------------------------------------
+# --- the remote -----------------------------------------------------------------------------------
 
 
-def test_what_could_not_be_pushed_goes_out_later_also_when_nothing_new_was_written(story: Story) -> None:
+def test_what_could_not_be_pushed_goes_out_later_also_when_nothing_new_was_written(
+    story: Story,
+) -> None:
     mine = record(story)
     mine.append(beginning())
     away = story.home / "away"
@@ -233,7 +239,9 @@ def test_a_rewritten_remote_is_never_adopted(two: tuple[Record, Record], story: 
     second.append(note("kept"))
     assert second.push()
     empty = git(story.origin, "hash-object", "-t", "tree", "-w", "--stdin").strip()
-    forged = git(story.origin, "-c", "user.name=x", "-c", "user.email=x", "commit-tree", empty, "-m", "x")
+    forged = git(
+        story.origin, "-c", "user.name=x", "-c", "user.email=x", "commit-tree", empty, "-m", "x"
+    )
     git(story.origin, "update-ref", BRANCH, forged.strip())
     second.append(note("later"))
     before = second.tip
@@ -258,7 +266,9 @@ def test_a_branch_that_was_removed_is_said(two: tuple[Record, Record], story: St
 def test_who_writes_does_not_wait_for_a_push_that_is_under_way(
     story: Story, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A remote that does not answer may take minutes, and an act's outcome must be written down meanwhile."""
+    """A remote that does not answer may take minutes, and an act's outcome must be written down
+    meanwhile.
+    """
     mine, real = record(story), remote.push
     mine.append(beginning())
 
@@ -273,7 +283,7 @@ def test_who_writes_does_not_wait_for_a_push_that_is_under_way(
     assert mine.push() and mine.pushed == mine.tip and words(mine) == ["meanwhile"]
 
 
-# --- one clone ----------------------------------------------------------------------------------------
+# --- one clone ------------------------------------------------------------------------------------
 
 WRITER = """
 import sys
@@ -293,7 +303,8 @@ def test_processes_that_write_at_once_lose_nothing(story: Story) -> None:
     tests = Path(__file__).parent
     env = {**os.environ, "PYTHONPATH": os.pathsep.join((str(tests), str(tests.parent / "src")))}
     writers = [
-        subprocess.Popen([sys.executable, "-c", WRITER, str(story.home), name], env=env) for name in "ab"
+        subprocess.Popen([sys.executable, "-c", WRITER, str(story.home), name], env=env)
+        for name in "ab"
     ]
     assert [writer.wait(60) for writer in writers] == [0, 0]
     assert sorted(words(mine)) == sorted(f"{name} {number}" for name in "ab" for number in range(8))
@@ -346,7 +357,7 @@ def test_secrets_are_masked_before_anything_is_hashed(story: Story) -> None:
     assert mine.push() and is_well(mine)
 
 
-# --- how it looks in git --------------------------------------------------------------------------------
+# --- how it looks in git --------------------------------------------------------------------------
 
 
 def test_a_repository_with_other_digests_is_pushed_and_taken_over(tmp_path: Path) -> None:
@@ -402,14 +413,18 @@ def test_messages_are_the_seeds_and_skip_ci(story: Story) -> None:
         Intended(at=AT, key="tell/x", attempt=1, what="x"),
     ):
         mine.append(event)
-    mine.append(Sealed(at=AT, tag="herorun/tiny/seal-1", commit="c0ffee", statement_digest="sha256:2"))
+    mine.append(
+        Sealed(at=AT, tag="herorun/tiny/seal-1", commit="c0ffee", statement_digest="sha256:2")
+    )
     assert mine.tip
     messages = git(story.work, "log", "--reverse", "--format=%B%x00", mine.tip).split("\0\n")[:-1]
     subjects = ["start hero-run logbook", "log launch", "log relaunch", "log note", "log check"]
     assert messages == [f"tiny: {said}\n\n[skip ci]\n" for said in (*subjects, "log final seal")]
 
 
-def test_it_is_written_where_git_knows_nobody(story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_is_written_where_git_knows_nobody(
+    story: Story, monkeypatch: pytest.MonkeyPatch
+) -> None:
     config = story.work / ".git" / "config"
     config.write_text(
         config.read_text().replace("name = Dri\nemail = dri@example.org", "useConfigOnly = true")
@@ -432,7 +447,7 @@ def test_the_branch_holds_the_record_alone_and_has_no_root_in_the_code(story: St
     assert len(roots) == 1 and roots[0] not in git(story.origin, "rev-list", "refs/heads/main")
 
 
-# --- what is remembered of a long journal ------------------------------------------------------------
+# --- what is remembered of a long journal ---------------------------------------------------------
 
 
 def quiet(number: int) -> tuple[Observed, Decided]:
@@ -445,7 +460,9 @@ def quiet(number: int) -> tuple[Observed, Decided]:
 
 @pytest.fixture
 def long(story: Story, monkeypatch: pytest.MonkeyPatch) -> Story:
-    """A record of a dozen ticks over five days, of which the ten newest lines at most are to be folded."""
+    """A record of a dozen ticks over five days, of which the ten newest lines at most are to be
+    folded.
+    """
     monkeypatch.setattr(maintenance, "REMEMBER", 10)
     written = record(story)
     written.append(beginning())
@@ -477,21 +494,31 @@ def test_a_tick_folds_the_newest_lines_only(long: Story) -> None:
 
 
 def test_who_writes_for_long_holds_the_newest_lines_only(long: Story) -> None:
-    """A babysitter lives as long as its run, and acts now and then: its memory must not be the whole journal."""
+    """A babysitter lives as long as its run, and acts now and then: its memory must not be the
+    whole journal.
+    """
     written = record(long)
     for number in range(12, 60):
-        written.append(*quiet(number), Intended(at=AT, key=f"tell/{number}", attempt=1, what="news"))
+        written.append(
+            *quiet(number), Intended(at=AT, key=f"tell/{number}", attempt=1, what="news")
+        )
         assert len(written._content.lines) <= 12 and len(written._content.segments) < 6
     assert written.memory() == record(long).memory() == fold(line.event for line in written.lines())
     assert is_well(written)
 
 
 @pytest.mark.thorough
-def test_what_a_real_run_amounts_to_is_remembered(story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_a_real_run_amounts_to_is_remembered(
+    story: Story, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(maintenance, "REMEMBER", 1)
     story.finished()
     opened = record(story)
-    assert kept(story).exists() and opened.memory().launchings and opened._read().remembered is not None
+    assert (
+        kept(story).exists()
+        and opened.memory().launchings
+        and opened._read().remembered is not None
+    )
     assert opened.memory() == fold(line.event for line in opened.lines())
 
 
@@ -531,11 +558,14 @@ def test_what_was_remembered_of_another_history_does_not_count(long: Story) -> N
     )
     record(long).append(note("another history"))
     kept(long).write_bytes(old)
-    assert words(record(long)) == ["another history"] and record(long).memory().last_decided is not None
+    assert (
+        words(record(long)) == ["another history"]
+        and record(long).memory().last_decided is not None
+    )
     assert record(long).memory().last_decided.progress == "~0/99"
 
 
-# --- what it costs -----------------------------------------------------------------------------------
+# --- what it costs --------------------------------------------------------------------------------
 
 
 @dataclass
@@ -579,7 +609,9 @@ def test_an_event_costs_the_same_after_thousands_of_entries(story: Story, work: 
     few = _cost(story, work, quiet(70)[1])
     mine.append(*(note(f"{number}", AT + 30 * day) for number in range(2_000)))
     at = AT + 31 * day
-    mine.append(*(replace(quiet(0)[1], at=at + number * timedelta(minutes=10)) for number in range(70)))
+    mine.append(
+        *(replace(quiet(0)[1], at=at + number * timedelta(minutes=10)) for number in range(70))
+    )
     many = _cost(story, work, replace(quiet(0)[1], at=at + day / 2))
     assert many.calls == few.calls and many.bytes < few.bytes + 70 * 1000
     assert len(mine.logbook()) > 2_000 * 100
@@ -588,7 +620,9 @@ def test_an_event_costs_the_same_after_thousands_of_entries(story: Story, work: 
 
 
 @pytest.mark.thorough
-def test_a_day_of_many_lines_goes_on_in_another_file(story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_day_of_many_lines_goes_on_in_another_file(
+    story: Story, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(model, "SEGMENT", 2000)
     mine = record(story)
     mine.append(beginning())
@@ -600,7 +634,8 @@ def test_a_day_of_many_lines_goes_on_in_another_file(story: Story, monkeypatch: 
     assert names[:2] == ["20260101.jsonl", "20260101_002.jsonl"] and names[-1] == "20260102.jsonl"
     assert len(names) > 3 and names == sorted(names)
     assert words(record(story)) == [*(f"{number}" for number in range(12)), "the next day"]
-    assert [line.event.title for line in mine.recent(AT + timedelta(days=1))] == ["the next day"]  # of a note
+    # of a note
+    assert [line.event.title for line in mine.recent(AT + timedelta(days=1))] == ["the next day"]
     assert mine.push() and is_well(mine)
 
 
@@ -608,7 +643,9 @@ def test_a_day_of_many_lines_goes_on_in_another_file(story: Story, monkeypatch: 
 def test_a_logbook_that_grows_long_goes_on_in_another_page(
     two: tuple[Record, Record], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """On two machines at once, by new processes: each event stands on one page, and nothing is lost."""
+    """On two machines at once, by new processes: each event stands on one page, and nothing is
+    lost.
+    """
     monkeypatch.setattr(logbook, "PAGE", 1500)
     first, second = two
     for number in range(4):
@@ -631,7 +668,9 @@ def test_a_logbook_that_grows_long_goes_on_in_another_page(
 
 
 @pytest.mark.thorough
-def test_the_commits_of_many_ticks_are_packed(story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_commits_of_many_ticks_are_packed(
+    story: Story, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(maintenance, "PACK", 10)
     objects = story.work / ".git" / "objects"
     mine = record(story)
@@ -650,7 +689,9 @@ def test_what_cannot_be_packed_is_recorded_all_the_same(
 ) -> None:
     monkeypatch.setattr(maintenance, "PACK", 1)
     monkeypatch.setattr(
-        maintenance, "pack", lambda *_: (_ for _ in ()).throw(OSError(28, "No space left on device"))
+        maintenance,
+        "pack",
+        lambda *_: (_ for _ in ()).throw(OSError(28, "No space left on device")),
     )
     mine = record(story)
     mine.append(beginning())

@@ -1,4 +1,6 @@
-"""The same contract on several back ends, as the page shows it: nothing but `[scheduler]` changes, by three lines."""
+"""The same contract on several back ends, as the page shows it: nothing but `[scheduler]` changes,
+by three lines.
+"""
 
 import re
 import tomllib
@@ -54,7 +56,9 @@ def test_the_same_contract_is_valid_on_each_and_nothing_else_of_its_plan_changes
     here, there = (parse_contract(CONTRACT + table, "the page") for table in (SHOWN[0], text))
     place = Place("tiny", str(tmp_path), "gs://bucket/tiny", str(tmp_path))
     told = there.scheduler
-    adapter = discover.connect("schedulers", told.kind, told.options, place, {"restarts": told.restarts})
+    adapter = discover.connect(
+        "schedulers", told.kind, told.options, place, {"restarts": told.restarts}
+    )
     assert callable(adapter.submit)
     changed = {key for key, value in plan_part(there).items() if plan_part(here).get(key) != value}
     assert changed <= {"scheduler"}

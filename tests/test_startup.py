@@ -1,4 +1,6 @@
-"""What each command imports, and nothing else: start-up time is spent on imports, and is measured by `make bench`."""
+"""What each command imports, and nothing else: start-up time is spent on imports, and is measured
+by `make bench`.
+"""
 
 import subprocess
 import sys
@@ -11,7 +13,13 @@ from stories import SLUG, Story
 
 # Each package with what it brings along.
 CLICK = {"click"}
-PYDANTIC = {"pydantic", "pydantic_core", "annotated_types", "typing_extensions", "typing_inspection"}
+PYDANTIC = {
+    "pydantic",
+    "pydantic_core",
+    "annotated_types",
+    "typing_extensions",
+    "typing_inspection",
+}
 RICH = {"rich"}
 CONTRACT = CLICK | PYDANTIC  # reads a contract or a record, or asks a check
 SHOWN = CONTRACT | RICH  # and lays it out for people
@@ -67,7 +75,9 @@ def imported(act: str, told: Path, *words: str) -> set[str]:
 def foreign(modules: set[str]) -> set[str]:
     """The top-level packages that are neither ours nor of the standard library."""
     tops = {module.partition(".")[0] for module in modules}
-    return {name for name in tops - sys.stdlib_module_names - {"herorun"} if not name.startswith("_")}
+    return {
+        name for name in tops - sys.stdlib_module_names - {"herorun"} if not name.startswith("_")
+    }
 
 
 def ours(modules: set[str]) -> set[str]:
@@ -81,14 +91,20 @@ def test_a_command_outside_a_run_imports_what_it_uses(tmp_path: Path, words: str
 
 
 @pytest.mark.thorough
-def test_a_gate_imports_the_adapters_and_the_checks_of_this_run_alone(story: Story, tmp_path: Path) -> None:
+def test_a_gate_imports_the_adapters_and_the_checks_of_this_run_alone(
+    story: Story, tmp_path: Path
+) -> None:
     assert story.init() == 0
     words = ["-C", str(story.work), "preflight", SLUG, "--json"]
     modules = ours(imported(COMMAND, tmp_path / "modules", *words))
     for port, kind in {"schedulers": "local", "trackers": "jsonl", "stores": "local"}.items():
-        inside = {name.rpartition(".")[2] for name in modules if name.startswith(f"herorun.{port}.")}
+        inside = {
+            name.rpartition(".")[2] for name in modules if name.startswith(f"herorun.{port}.")
+        }
         assert {name for name in inside if name in discover.adapter_kinds(port)} == {kind}, port
-    assert {name.split(".")[2] for name in modules if name.startswith("herorun.checks.")} == {"launch"}
+    assert {name.split(".")[2] for name in modules if name.startswith("herorun.checks.")} == {
+        "launch"
+    }
 
 
 @pytest.mark.thorough
@@ -106,13 +122,22 @@ def test_a_command_on_a_run_imports_what_it_uses(story: Story) -> None:
 def test_version_and_help_load_nothing_of_the_core(tmp_path: Path) -> None:
     assert ours(imported(COMMAND, tmp_path / "modules", "--version")) == {"herorun", "herorun.cli"}
     helped = ours(imported(COMMAND, tmp_path / "modules", "--help"))
-    assert {name for name in helped if not name.startswith("herorun.commands")} == {"herorun", "herorun.cli"}
+    assert {name for name in helped if not name.startswith("herorun.commands")} == {
+        "herorun",
+        "herorun.cli",
+    }
 
 
 def test_every_commands_help_loads_nothing_of_the_core(tmp_path: Path) -> None:
     commands = Path(__file__).parents[1] / "src" / "herorun" / "commands"
-    names = [path.stem.replace("_", "-") for path in commands.glob("*.py") if not path.stem.startswith("_")]
-    asked = "from herorun.cli import run\nfor name in sys.argv[2:]: assert run([name, '--help']) == 0"
+    names = [
+        path.stem.replace("_", "-")
+        for path in commands.glob("*.py")
+        if not path.stem.startswith("_")
+    ]
+    asked = (
+        "from herorun.cli import run\nfor name in sys.argv[2:]: assert run([name, '--help']) == 0"
+    )
     modules = imported(asked, tmp_path / "modules", *names)
     assert len(names) > 9
     assert foreign(modules) == CLICK
@@ -144,4 +169,11 @@ def test_check_in_needs_the_standard_library_alone(tmp_path: Path) -> None:
     }
     assert ours(modules) == {"herorun", "herorun.checkin", "herorun.core", *admission}
     assert foreign(modules) == set()
-    assert not modules & {"subprocess", "socket", "asyncio", "urllib.request", "dataclasses", "inspect"}
+    assert not modules & {
+        "subprocess",
+        "socket",
+        "asyncio",
+        "urllib.request",
+        "dataclasses",
+        "inspect",
+    }

@@ -49,7 +49,7 @@ def test_it_is_verified_in_a_fresh_clone_and_without_the_contract(kept: Story) -
     assert verdict(other) == "clear"
 
 
-# --- the journal ------------------------------------------------------------------------------------
+# --- the journal ----------------------------------------------------------------------------------
 
 
 def lines(edit: Callable[[list[str]], list[str]]) -> Callable[[str], str]:
@@ -76,7 +76,10 @@ def rechained(texts: list[str]) -> list[str]:
 
 
 TAMPERED: dict[str, tuple[Callable[[list[str]], list[str]], str]] = {
-    "edited": (lambda all_: [all_[0], all_[1].replace('"one"', '"won"'), *all_[2:]], "it was changed"),
+    "edited": (
+        lambda all_: [all_[0], all_[1].replace('"one"', '"won"'), *all_[2:]],
+        "it was changed",
+    ),
     "edited, its hash made anew": (
         lambda all_: [all_[0], forged(all_[1], title="won"), *all_[2:]],
         "does not follow the line before it",
@@ -135,7 +138,10 @@ def _commit(story: Story, tree: str, *parents: str) -> None:
 
 
 FORGED: dict[str, tuple[str, Callable[[list[str]], list[str]]]] = {
-    "edited": (".jsonl", lambda all_: rechained([all_[0], forged(all_[1], title="won"), *all_[2:]])),
+    "edited": (
+        ".jsonl",
+        lambda all_: rechained([all_[0], forged(all_[1], title="won"), *all_[2:]]),
+    ),
     "reordered": (".jsonl", lambda all_: rechained([all_[0], all_[2], all_[1], all_[3]])),
     "deleted": (".jsonl", lambda all_: rechained([*all_[:2], all_[3]])),
     "the last one deleted": (".jsonl", lambda all_: all_[:-1]),
@@ -147,7 +153,10 @@ FORGED: dict[str, tuple[str, Callable[[list[str]], list[str]]]] = {
         ".jsonl",
         lambda all_: rechained([*all_[:2], forged(all_[1], at="2025-12-31T12:00:00Z"), *all_[2:]]),
     ),
-    "forked": (".jsonl", lambda all_: [*all_, forged(all_[2], json.loads(all_[1])["hash"], title="else")]),
+    "forked": (
+        ".jsonl",
+        lambda all_: [*all_, forged(all_[2], json.loads(all_[1])["hash"], title="else")],
+    ),
     "shown otherwise": (
         "tiny.md",
         lambda all_: [line.replace("Status: two", "Status: too") for line in all_],
@@ -171,9 +180,19 @@ def test_whoever_clones_finds_what_was_forged_and_pushed(kept: Story) -> None:
 
 @pytest.mark.thorough
 def test_whoever_clones_finds_a_rewritten_branch_by_the_seals_tag(kept: Story) -> None:
-    """All of it made anew from its first commit on, and in harmony: but a seal names a commit that it lacks."""
+    """All of it made anew from its first commit on, and in harmony: but a seal names a commit that
+    it lacks.
+    """
     sealed = git(kept.work, "rev-parse", REF).strip()
-    git(kept.work, "tag", "-a", "herorun/tiny/seal-1", "-m", f'seal\n\n{{"record": "{sealed}"}}', "HEAD")
+    git(
+        kept.work,
+        "tag",
+        "-a",
+        "herorun/tiny/seal-1",
+        "-m",
+        f'seal\n\n{{"record": "{sealed}"}}',
+        "HEAD",
+    )
     git(kept.work, "push", "-q", "origin", "herorun/tiny/seal-1")
     git(kept.work, "update-ref", REF, f"{REF}~2")
     kept.run.record.append(note("forged"))
@@ -182,15 +201,21 @@ def test_whoever_clones_finds_a_rewritten_branch_by_the_seals_tag(kept: Story) -
     assert told.verdict != "clear" and "the record that herorun/tiny/seal-1 names" in str(told)
 
 
-# --- the logbook ------------------------------------------------------------------------------------
+# --- the logbook ----------------------------------------------------------------------------------
 
 EDITED: dict[str, tuple[Callable[[str], str], str]] = {
     "an entry": (
         lambda text: text.replace("- Status: two", "- Status: too"),
         "differs from its journal line",
     ),
-    "an entry's mark": (lambda text: re.sub("hash=sha256:....", "hash=sha256:0000", text), "differs from"),
-    "an entry removed": (lambda text: text[: text.index("### 2026-01-01 12:00 UTC - three")], "is missing"),
+    "an entry's mark": (
+        lambda text: re.sub("hash=sha256:....", "hash=sha256:0000", text),
+        "differs from",
+    ),
+    "an entry removed": (
+        lambda text: text[: text.index("### 2026-01-01 12:00 UTC - three")],
+        "is missing",
+    ),
     "an entry by hand": (
         lambda text: f"{text.rstrip()}\n\n### 2026-01-02 12:00 UTC - mine\n\n- Status: fine\n",
         "the entry '2026-01-02 12:00 UTC - mine' has no journal line",
@@ -218,7 +243,7 @@ def test_an_edited_logbook_is_found(kept: Story, name: str) -> None:
     assert wanted in faults(kept)
 
 
-# --- a logbook of many pages ------------------------------------------------------------------------
+# --- a logbook of many pages ----------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -232,15 +257,22 @@ def long(kept: Story, monkeypatch: pytest.MonkeyPatch) -> Story:
 
 PAGES: dict[str, tuple[Callable[[Story], object], str]] = {
     "an entry of a closed page edited": (
-        lambda story: story.tamper("_002.md", lambda text: text.replace("Status: more", "Status: less")),
+        lambda story: story.tamper(
+            "_002.md", lambda text: text.replace("Status: more", "Status: less")
+        ),
         "tiny_002.md was changed after it was closed",
     ),
     "an entry of the newest edited": (
-        lambda story: story.tamper("_003.md", lambda text: text.replace("Status: more", "Status: less")),
+        lambda story: story.tamper(
+            "_003.md", lambda text: text.replace("Status: more", "Status: less")
+        ),
         "differs from its journal line",
     ),
     "a page deleted": (lambda story: _remove(story, "_002.md"), "tiny_002.md was removed"),
-    "the newest deleted": (lambda story: _remove(story, "_003.md"), "tiny_003.md, which is not there"),
+    "the newest deleted": (
+        lambda story: _remove(story, "_003.md"),
+        "tiny_003.md, which is not there",
+    ),
 }
 
 
@@ -265,7 +297,7 @@ def test_all_pages_are_shown(long: Story, capsys: pytest.CaptureFixture[str]) ->
     assert long.herorun("logbook", "verify", SLUG) == 0
 
 
-# --- the branch -------------------------------------------------------------------------------------
+# --- the branch -----------------------------------------------------------------------------------
 
 
 @pytest.mark.thorough

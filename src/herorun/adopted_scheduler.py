@@ -1,4 +1,6 @@
-"""A run's scheduler that knows the run's adopted jobs too: those by their ids, all others by their instances' names."""
+"""A run's scheduler that knows the run's adopted jobs too: those by their ids, all others by their
+instances' names.
+"""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -22,17 +24,25 @@ def jobs_by_id(told: SchedulerTable, place: Place) -> Any:
     if told.kind == "ray":
         stated["cluster"] = stated.get("address")
     if told.kind == "iris" and not (stated.get("config") or stated.get("cluster")):
-        raise WrongUse("A job of Iris is adopted by [scheduler] config or cluster, not by controller_url.")
+        raise WrongUse(
+            "A job of Iris is adopted by [scheduler] config or cluster, not by controller_url."
+        )
     return discover.connect("schedulers.external", told.kind, {}, place, stated)
 
 
 class WithAdopted:
-    """The scheduler port. What an adapter offers beyond it is passed on, unless the newest instance was adopted."""
+    """The scheduler port. What an adapter offers beyond it is passed on, unless the newest instance
+    was adopted.
+    """
 
     everywhere: bool  # as its scheduler has it
 
     def __init__(
-        self, scheduler: Scheduler, memory: Callable[[], Memory], jobs: Callable[[], ById], but: str = ""
+        self,
+        scheduler: Scheduler,
+        memory: Callable[[], Memory],
+        jobs: Callable[[], ById],
+        but: str = "",
     ) -> None:
         self._scheduler, self._memory, self._connect, self._but = scheduler, memory, jobs, but
 
@@ -44,10 +54,16 @@ class WithAdopted:
 
     def find(self, instance: str, intended_at: datetime) -> Search:
         job = self._memory().adopted.get(instance)
-        return self._scheduler.find(instance, intended_at) if job is None else self._look(instance, job)
+        return (
+            self._scheduler.find(instance, intended_at)
+            if job is None
+            else self._look(instance, job)
+        )
 
     def live(self, slug: str) -> tuple[Job, ...]:
-        """What the scheduler knows by name, and the newest instance where that was adopted; each job once."""
+        """What the scheduler knows by name, and the newest instance where that was adopted; each
+        job once.
+        """
         memory = self._memory()
         adopted, newest = memory.adopted, memory.newest
         known = {self._but, *adopted.values()}
@@ -64,7 +80,9 @@ class WithAdopted:
 
     def _look(self, instance: str, job: str) -> Search:
         answer: Search = self._jobs.look(job)
-        return Found(replace(answer.job, instance=instance)) if isinstance(answer, Found) else answer
+        return (
+            Found(replace(answer.job, instance=instance)) if isinstance(answer, Found) else answer
+        )
 
     def tail(self, instance: str, lines: int) -> str:
         job = self._memory().adopted.get(instance)

@@ -24,7 +24,8 @@ def load(path: str | PathLike[str]) -> Contract:
         text = Path(path).read_text(encoding="utf-8")
     except OSError as error:
         raise WrongUse(
-            f"The contract {path} cannot be read: {error.strerror}. `herorun init RUN` writes a new one."
+            f"The contract {path} cannot be read: {error.strerror}. `herorun init RUN` writes a "
+            "new one."
         ) from None
     except UnicodeDecodeError:
         raise WrongUse(f"The contract {path} cannot be read: it is not UTF-8 text.") from None
@@ -61,12 +62,15 @@ def launch(
     if run.file.text == "":
         if path.exists():
             raise Blocked(
-                f"{path} says something else than the contract of this program. Launch what the file says (`herorun.load`), or bring the two together and commit the file."
+                f"{path} says something else than the contract of this program. Launch what the "
+                "file says (`herorun.load`), or bring the two together and commit the file."
             )
         import tomli_w
 
         write_whole(path, tomli_w.dumps(contract.data_for_toml()).encode(), 0o644)
-        raise Blocked(f"The contract was written to {path}: commit and push this file, then launch again.")
+        raise Blocked(
+            f"The contract was written to {path}: commit and push this file, then launch again."
+        )
     return _launch(run, babysit=babysit, adopt=adopt)
 
 

@@ -16,14 +16,24 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, NoReturn
 
-from herorun.core.admission import FAIL, PASS, SCHEMA, Item, Presented, compare, refused, seen_devices
+from herorun.core.admission import (
+    FAIL,
+    PASS,
+    SCHEMA,
+    Item,
+    Presented,
+    compare,
+    refused,
+    seen_devices,
+)
 
 EXIT_REFUSED = 78
 READING = 2.0  # seconds for which an admission is tried again that is there and cannot be read
 HASHING = 0.040  # seconds that hashing the code may take; what was seen until then is said
 UNSAID = "\0unsaid"  # not passed at all: another thing than None, which is "from scratch"
 _MISSING = (FileNotFoundError, NotADirectoryError, IsADirectoryError)  # there is no such file
-_NO_LINKS = (errno.EPERM, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP)  # as some file systems answer
+# as some file systems answer
+_NO_LINKS = (errno.EPERM, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP)
 _ASIDE = re.compile(r".+\.\d+(?:\.rank\d+)?\.json\.\d+-[0-9a-f]{8}\.new")
 ABANDONED = 600.0  # seconds after which nobody writes such a file any more: its writer was killed
 _RANKS = ("RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "JAX_PROCESS_ID")
@@ -59,7 +69,10 @@ def check_in(
     """
     path = os.environ.get("HERORUN_ADMISSION")
     if not path:
-        _say("herorun: no admission in the environment (HERORUN_ADMISSION); this run is not governed.")
+        _say(
+            "herorun: no admission in the environment (HERORUN_ADMISSION); this run is not "
+            "governed."
+        )
         if required:
             _refuse([Item("admission", FAIL, "required, and there is none in the environment")])
         return None
@@ -81,7 +94,9 @@ def _read(path: str) -> dict[str, Any]:
     except (OSError, ValueError, RecursionError) as error:
         _refuse([Item("admission", FAIL, f"{path} cannot be read: {error}")])
     if not isinstance(found, dict) or found.get("schema") != SCHEMA:
-        _refuse([Item("admission", FAIL, f"{path} is no admission that this herorun can compare with")])
+        _refuse(
+            [Item("admission", FAIL, f"{path} is no admission that this herorun can compare with")]
+        )
     return found
 
 
@@ -103,7 +118,10 @@ def _read_patiently(path: str) -> bytes:
 def _refuse(items: Sequence[Item]) -> NoReturn:
     for item in items:
         _say(f"herorun: refused: {item.item}: {item.message}")
-    _say("herorun: this job is not what was admitted; launch it again with `herorun launch`. Exit code 78.")
+    _say(
+        "herorun: this job is not what was admitted; launch it again with `herorun launch`. Exit "
+        "code 78."
+    )
     raise Refused(items)
 
 
@@ -128,12 +146,17 @@ def _present(
     unread: dict[str, str] = {}
     files, seen = _hash_files(code, admission.get("files") or {}, unread)
     elsewhere, modules = strays(
-        _loaded(), (code, os.path.realpath(code)), admission.get("files") or {}, admission.get("roots") or ()
+        _loaded(),
+        (code, os.path.realpath(code)),
+        admission.get("files") or {},
+        admission.get("roots") or (),
     )
     return Presented(
         argv=list(getattr(sys, "orig_argv", sys.argv)),
         main=os.environ.get("HERORUN_MAIN_PID") == str(os.getpid()),
-        config_digests={name: _digest(code, name, unread) for name in admission.get("config_digests") or {}},
+        config_digests={
+            name: _digest(code, name, unread) for name in admission.get("config_digests") or {}
+        },
         config=config,
         output_root=_spelled(output_root, admission.get("output_root")),
         tracker_id=_tracker_id(admission, tracker_id),
@@ -271,7 +294,9 @@ def _attempt() -> int:
     return first + (int(within) if within.isdigit() else 0)
 
 
-def _receipt(admission: Mapping[str, Any], items: Sequence[Item], presented: Presented) -> dict[str, Any]:
+def _receipt(
+    admission: Mapping[str, Any], items: Sequence[Item], presented: Presented
+) -> dict[str, Any]:
     return {
         "schema": 1,
         "instance": str(admission.get("instance", "")),
@@ -296,7 +321,10 @@ def _write(admission: Mapping[str, Any], receipt: dict[str, Any]) -> dict[str, A
         os.makedirs(folder, exist_ok=True)
         _sweep(folder)
         if receipt["rank"]:
-            receipt = {**receipt, "attempt": max(receipt["attempt"], _newest(folder, receipt["instance"]))}
+            receipt = {
+                **receipt,
+                "attempt": max(receipt["attempt"], _newest(folder, receipt["instance"])),
+            }
         while True:
             rank = f".rank{receipt['rank']}" if receipt["rank"] else ""
             target = os.path.join(folder, f"{receipt['instance']}.{receipt['attempt']}{rank}.json")
@@ -305,7 +333,8 @@ def _write(admission: Mapping[str, Any], receipt: dict[str, Any]) -> dict[str, A
             receipt = {**receipt, "attempt": receipt["attempt"] + 1}
     except OSError as error:
         _say(
-            f"herorun: the receipt could not be written under {folder}: {error.strerror}; it is in this log."
+            f"herorun: the receipt could not be written under {folder}: {error.strerror}; it is "
+            "in this log."
         )
         return receipt
 
@@ -325,14 +354,16 @@ def _newest(folder: str, instance: str) -> int:
     """The number of rank 0's newest receipt: a refusal beside it must not look older."""
     names = [name.removesuffix(".json").rpartition(".") for name in os.listdir(folder)]
     return max(
-        (int(number) for owner, _, number in names if owner == instance and number.isdigit()), default=0
+        (int(number) for owner, _, number in names if owner == instance and number.isdigit()),
+        default=0,
     )
 
 
 def _create(target: str, receipt: Mapping[str, Any]) -> bool:
     """Whole at once; where the file system has no hard links, at least create-only."""
     text = json.dumps(receipt, sort_keys=True) + "\n"
-    aside = f"{target}.{os.getpid()}-{os.urandom(4).hex()}.new"  # two containers may share a process id
+    # two containers may share a process id
+    aside = f"{target}.{os.getpid()}-{os.urandom(4).hex()}.new"
     try:
         _put(aside, text, "x")
         return _linked(aside, target, text)

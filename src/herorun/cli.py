@@ -11,7 +11,8 @@ import click
 from herorun import __version__
 
 COMPLETE = "_HERORUN_COMPLETE"  # what the shell asks by, as `herorun completion` prints it
-# These change nothing anywhere, so that `[tool.herorun] run` may stand in for a RUN that was not named.
+# These change nothing anywhere, so that `[tool.herorun] run` may stand in for a RUN that was not
+# named.
 LOOKING = ("doctor", "goodput", "preflight", "report", "status", "watch")
 
 
@@ -21,7 +22,9 @@ class Commands(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:
         from herorun import commands
 
-        names = {name.removesuffix(".py") for path in commands.__path__ for name in os.listdir(path)}
+        names = {
+            name.removesuffix(".py") for path in commands.__path__ for name in os.listdir(path)
+        }
         return sorted(name.replace("_", "-") for name in names if not name.startswith(("_", ".")))
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
@@ -41,19 +44,27 @@ class Commands(click.Group):
         except click.UsageError as error:
             from herorun.commands._usage_errors import unknown_word
 
-            raise click.UsageError(f"{error.message} {unknown_word(self, ctx, args[0])}".rstrip()) from None
+            raise click.UsageError(
+                f"{error.message} {unknown_word(self, ctx, args[0])}".rstrip()
+            ) from None
 
 
 @click.command(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, "--version", prog_name="herorun")
 @click.option("-C", "start", default=".", metavar="DIR", help="Work as if started in DIR.")
-@click.option("-q", "--quiet", is_flag=True, help="Only what is open or went wrong, and the verdict.")
 @click.option(
-    "-v", "--verbose", is_flag=True, help="Also what was read and how long it took, on standard error."
+    "-q", "--quiet", is_flag=True, help="Only what is open or went wrong, and the verdict."
+)
+@click.option(
+    "-v",
+    "--verbose",
+    is_flag=True,
+    help="Also what was read and how long it took, on standard error.",
 )
 @click.pass_context
 def herorun(ctx: click.Context, start: str, quiet: bool, verbose: bool) -> None:
-    """Govern expensive training runs: gate the launch, prove what runs, babysit, recover, record, seal.
+    """Govern expensive training runs: gate the launch, prove what runs, babysit, recover, record,
+    seal.
 
     \b
     Example:
@@ -111,7 +122,9 @@ def main() -> None:
 
 
 def _nothing_left() -> None:
-    """What could not be written was said already; Python would try once more at its end, and exit with 120."""
+    """What could not be written was said already; Python would try once more at its end, and exit
+    with 120.
+    """
     try:
         sys.stdout.flush()
     except OSError:
@@ -164,19 +177,25 @@ def _asks_for_json(argv: list[str]) -> bool:
 
 
 def _printed() -> tuple[int, int]:
-    """How many JSON documents this process has printed, and how many of them as lines of a stream."""
+    """How many JSON documents this process has printed, and how many of them as lines of a
+    stream.
+    """
     screen = sys.modules.get("herorun.output")
     return (screen.documents, screen.lines) if screen else (0, 0)
 
 
 def _is_owed(before: tuple[int, int], code: int) -> bool:
-    """Whether what went wrong is a document of its own: the only one, or the last line of a stream that failed."""
+    """Whether what went wrong is a document of its own: the only one, or the last line of a stream
+    that failed.
+    """
     documents, lines = (now - then for now, then in zip(_printed(), before, strict=True))
     return documents == (0 if code == 130 else lines)
 
 
 def _tell(words: str, code: int, as_json: bool) -> int:
-    """What went wrong, on standard error; and as the one document, where one was asked for and none was printed."""
+    """What went wrong, on standard error; and as the one document, where one was asked for and none
+    was printed.
+    """
     words = _clean(words)
     if words:
         click.echo(words, err=True)
@@ -199,13 +218,17 @@ def _take_the_bar_away() -> None:
 
 
 def _unread() -> int:
-    """The reader is gone, as of `| head`: so are we, quietly, with the exit code that other programs have then."""
+    """The reader is gone, as of `| head`: so are we, quietly, with the exit code that other
+    programs have then.
+    """
     _let_go()
     return 128 + signal.SIGPIPE
 
 
 def _let_go() -> None:
-    """Of an output that takes no more: what is still to be written would fail once again at the end."""
+    """Of an output that takes no more: what is still to be written would fail once again at the
+    end.
+    """
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 

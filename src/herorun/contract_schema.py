@@ -1,4 +1,6 @@
-"""The contract's JSON Schema, with the options of every built-in adapter and the thresholds of every check."""
+"""The contract's JSON Schema, with the options of every built-in adapter and the thresholds of
+every check.
+"""
 
 from dataclasses import fields
 from datetime import timedelta
@@ -52,7 +54,9 @@ def _thresholds() -> dict[str, Any]:
             "type": "object",
             "additionalProperties": False,
             "description": check.problem,
-            "properties": {field.name: {"default": _shown(field.default)} for field in fields(check.limits)},
+            "properties": {
+                field.name: {"default": _shown(field.default)} for field in fields(check.limits)
+            },
         }
         for check in discover.checks()
         if check.limits is not None

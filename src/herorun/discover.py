@@ -1,7 +1,7 @@
 """Find checks and sources in our packages, and load an adapter by its name or an entry point.
 
-Adding one is adding a file. A third party's comes by entry point: `herorun.checks`, `herorun.schedulers`,
-`herorun.trackers`, `herorun.notifiers`.
+Adding one is adding a file. A third party's comes by entry point: `herorun.checks`,
+`herorun.schedulers`, `herorun.trackers`, `herorun.notifiers`.
 """
 
 import pkgutil
@@ -56,7 +56,8 @@ PORTS: Mapping[str, type] = {  # what each adapter must be able to do
 def checks(gate: Gate | None = None) -> tuple[Check, ...]:
     """Every check of a gate, or of all, by name and gate.
 
-    One name may stand at several gates: a question asked at several gates is one function with one check per gate.
+    One name may stand at several gates: a question asked at several gates is one function with one
+    check per gate.
     Two of one name at one gate are an error.
     """
     gates = [gate] if gate else list(Gate)
@@ -81,14 +82,18 @@ def _add(found: dict[tuple[str, int], Check], check: Check) -> None:
 
 
 def checks_named(name: str) -> tuple[Check, ...]:
-    """The checks of one name, gate by gate; a `WrongUse` names the nearest one where there is none."""
+    """The checks of one name, gate by gate; a `WrongUse` names the nearest one where there is
+    none.
+    """
     from difflib import get_close_matches
 
     found = tuple(check for check in checks() if check.name == name)
     if not found:
         near = get_close_matches(name, sorted({check.name for check in checks()}), 3)
         meant = f" Did you mean {' or '.join(near)}?" if near else ""
-        raise WrongUse(f"There is no check called {name!r}.{meant} `herorun explain --list` names them.")
+        raise WrongUse(
+            f"There is no check called {name!r}.{meant} `herorun explain --list` names them."
+        )
     return found
 
 
@@ -126,19 +131,30 @@ def sources() -> Mapping[Any, Callable[..., Any]]:
 
 
 def connect(
-    port: str, kind: str, options: Mapping[str, Any], place: Place, stated: Mapping[str, Any] | None = None
+    port: str,
+    kind: str,
+    options: Mapping[str, Any],
+    place: Place,
+    stated: Mapping[str, Any] | None = None,
 ) -> Any:
-    """The adapter of a kind, its options validated; a `WrongUse` says which key is wrong or what there is.
+    """The adapter of a kind, its options validated; a `WrongUse` says which key is wrong or what
+    there is.
 
-    `stated` are the contract's own keys of that table: the adapter gets those that its `Options` declare too.
+    `stated` are the contract's own keys of that table: the adapter gets those that its `Options`
+    declare too.
     """
     module = _adapter(port, kind)
     declared = getattr(module.Options, "model_fields", {})
-    own = {name: value for name, value in (stated or {}).items() if name in declared and value is not None}
+    own = {
+        name: value
+        for name, value in (stated or {}).items()
+        if name in declared and value is not None
+    }
     adapter = module.connect(_validated(port, kind, module, {**own, **options}), place)
     if lacking := missing_members(PORTS[port], adapter):
         raise WrongUse(
-            f"The adapter {kind!r} of {ADAPTERS[port]} lacks {', '.join(lacking)}, which core.ports.{PORTS[port].__name__} asks for."
+            f"The adapter {kind!r} of {ADAPTERS[port]} lacks {', '.join(lacking)}, which "
+            f"core.ports.{PORTS[port].__name__} asks for."
         )
     return adapter
 
@@ -148,7 +164,8 @@ def must_hold_pages(kind: str) -> None:
     if not _holds_pages(kind):
         able = ", ".join(each for each in adapter_kinds("notifiers") if _holds_pages(each))
         raise WrongUse(
-            f"[issue] kind = {kind!r} only sends, and a run's page needs a place that it stays in: use one of {able}, and name {kind!r} in [notify] kinds."
+            f"[issue] kind = {kind!r} only sends, and a run's page needs a place that it stays "
+            f"in: use one of {able}, and name {kind!r} in [notify] kinds."
         )
 
 
@@ -161,26 +178,33 @@ def _holds_pages(kind: str) -> bool:
 
 
 def trust_items(table: str, port: str, kind: str, options: Mapping[str, Any]) -> tuple[str, ...]:
-    """What these options make this machine run, or send credentials to, as people read it; wrong ones are told later."""
+    """What these options make this machine run, or send credentials to, as people read it; wrong
+    ones are told later.
+    """
     if not options:
         return ()
     from herorun.core.trust import trust_items as items
 
     module = _adapter(port, kind)
     known = {
-        name: value for name, value in options.items() if name in getattr(module.Options, "model_fields", {})
+        name: value
+        for name, value in options.items()
+        if name in getattr(module.Options, "model_fields", {})
     }
     return tuple(items(table, module.Options.model_construct(**known)))
 
 
 def reach(kind: str, options: Mapping[str, Any]) -> RemoteTarget | None:
-    """How the machine is reached on which a scheduler's jobs run; None where it is this one, or has no files for us.
+    """How the machine is reached on which a scheduler's jobs run; None where it is this one, or has
+    no files for us.
 
     A scheduler elsewhere tells it by a function `reach(options)` beside its `connect`.
     """
     module = _adapter("schedulers", kind)
     tell = getattr(module, "reach", None)
-    told: RemoteTarget | None = tell(_validated("schedulers", kind, module, options)) if tell else None
+    told: RemoteTarget | None = (
+        tell(_validated("schedulers", kind, module, options)) if tell else None
+    )
     return told
 
 
@@ -195,7 +219,9 @@ def _validated(port: str, kind: str, module: Any, options: Mapping[str, Any]) ->
 
 def _adapter(port: str, kind: str) -> Any:
     if not _KIND.fullmatch(kind):
-        raise WrongUse(f"{kind!r} is no name of an adapter: use lower-case letters, digits and underscores.")
+        raise WrongUse(
+            f"{kind!r} is no name of an adapter: use lower-case letters, digits and underscores."
+        )
     if kind in _names(f"herorun.{port}"):
         own = import_module(f"herorun.{port}.{kind}")
         if hasattr(own, "connect"):  # a neighbour that only reads for one has none
@@ -205,7 +231,9 @@ def _adapter(port: str, kind: str) -> Any:
         raise WrongUse(f"Two installed packages offer herorun.{port} called {kind}: uninstall one.")
     if foreign:
         return foreign[0].load()
-    raise WrongUse(f"There is no {ADAPTERS[port]} = {kind!r}. There are: {', '.join(adapter_kinds(port))}.")
+    raise WrongUse(
+        f"There is no {ADAPTERS[port]} = {kind!r}. There are: {', '.join(adapter_kinds(port))}."
+    )
 
 
 def adapter_kinds(port: str) -> tuple[str, ...]:
@@ -232,7 +260,8 @@ def limits(contract: Contract) -> dict[str, Any]:
         kind = known.get(name)
         if name not in known:
             raise WrongUse(
-                f"[babysit.thresholds] names {name!r}, which is no check: see `herorun explain --list`."
+                f"[babysit.thresholds] names {name!r}, which is no check: see `herorun explain "
+                "--list`."
             )
         if kind is None:
             raise WrongUse(f"[babysit.thresholds.{name}]: that check has no thresholds.")
@@ -246,7 +275,8 @@ def _must_be_health(names: tuple[str, ...]) -> None:
     for name in names:
         if name not in known:
             raise WrongUse(
-                f"[babysit] stop_on names {name!r}, which is no health check: see `herorun explain --list`."
+                f"[babysit] stop_on names {name!r}, which is no health check: see `herorun "
+                "explain --list`."
             )
 
 
@@ -255,7 +285,9 @@ def _limits(kind: type[Any], name: str, values: Mapping[str, Any]) -> Any:
     extra = values.keys() - kind.__dataclass_fields__.keys()
     if extra:
         there = ", ".join(kind.__dataclass_fields__)
-        raise WrongUse(f"[babysit.thresholds.{name}]: unknown key `{sorted(extra)[0]}`: there are {there}.")
+        raise WrongUse(
+            f"[babysit.thresholds.{name}]: unknown key `{sorted(extra)[0]}`: there are {there}."
+        )
     try:
         return TypeAdapter(kind).validate_python(_durations(kind, values))
     except (ValidationError, ValueError) as error:

@@ -35,7 +35,9 @@ DEADLINE = 180.0  # seconds for all reads of a gate together
 
 @dataclass(frozen=True)
 class GateReport:
-    """What a gate answered. `verdict` is what acts; `would_be` is the same without a lenient `[policy] mode`."""
+    """What a gate answered. `verdict` is what acts; `would_be` is the same without a lenient
+    `[policy] mode`.
+    """
 
     gate: Gate
     verdict: GateVerdict
@@ -72,18 +74,26 @@ class GateReport:
 
     @property
     def summary(self) -> str:
-        """The reasons in one line, each once: one store that is out of reach leaves many checks without an answer."""
+        """The reasons in one line, each once: one store that is out of reach leaves many checks
+        without an answer.
+        """
         asked: dict[str, list[str]] = {}
         for finding in self.blocking:
             asked.setdefault(finding.verdict.message, []).append(finding.check)
-        return "; ".join(f"{', '.join(dict.fromkeys(names))}: {why}" for why, names in asked.items())
+        return "; ".join(
+            f"{', '.join(dict.fromkeys(names))}: {why}" for why, names in asked.items()
+        )
 
     def as_json(self) -> list[dict[str, Any]]:
         told = self.evidence.get(Contract)
-        return findings_json(self.findings, self.checks, told.slug if isinstance(told, Contract) else "")
+        return findings_json(
+            self.findings, self.checks, told.slug if isinstance(told, Contract) else ""
+        )
 
 
-def run_gate(run: Run, gate: Gate, wanted: Sequence[Any] = (), given: Evidence | None = None) -> GateReport:
+def run_gate(
+    run: Run, gate: Gate, wanted: Sequence[Any] = (), given: Evidence | None = None
+) -> GateReport:
     """Every check of the gate; `wanted` is evidence that the caller needs beside them."""
     mode = run.mode if gate is Gate.LAUNCH else Mode.ENFORCE
     return _ask(run, gate, discover.checks(gate), wanted, given or {}, mode)
@@ -98,11 +108,15 @@ def run_seal_gate(
 
 
 def run_relaunch_gate(run: Run, given: Evidence, deadline: float = DEADLINE) -> GateReport:
-    """The launch gate for a relaunch under a standing contract: nothing about the user's checkout is asked.
+    """The launch gate for a relaunch under a standing contract: nothing about the user's checkout
+    is asked.
 
-    It is enforced in every `[policy] mode`: nobody reads what an unattended launch would only print.
+    It is enforced in every `[policy] mode`: nobody reads what an unattended launch would only
+    print.
     """
-    asked = [check for check in discover.checks(Gate.LAUNCH) if check.at_relaunch is not AtRelaunch.SKIP]
+    asked = [
+        check for check in discover.checks(Gate.LAUNCH) if check.at_relaunch is not AtRelaunch.SKIP
+    ]
     report = _ask(run, Gate.LAUNCH, asked, (), given, deadline=deadline)
     forgiven = {c.name for c in asked if c.at_relaunch is AtRelaunch.WARN}
     counted = [
@@ -111,7 +125,11 @@ def run_relaunch_gate(run: Run, given: Evidence, deadline: float = DEADLINE) -> 
         if not (finding.check in forgiven and finding.verdict.outcome is Outcome.UNKNOWN)
     ]
     return GateReport(
-        Gate.LAUNCH, verdict_of(counted, report.checks), report.findings, report.checks, report.evidence
+        Gate.LAUNCH,
+        verdict_of(counted, report.checks),
+        report.findings,
+        report.checks,
+        report.evidence,
     )
 
 
@@ -136,11 +154,14 @@ def _ask(
 def _judge(
     run: Run, gate: Gate, checks: Sequence[Check], evidence: dict[Any, Any], at: datetime
 ) -> list[Finding]:
-    """What the waivers signed is known once all other checks have answered; who asks about it is asked last."""
+    """What the waivers signed is known once all other checks have answered; who asks about it is
+    asked last.
+    """
     first = [check for check in checks if WaiverUse not in check.needs]
     found = waive(if_it_runs(evaluate(first, evidence, run.limits), evidence), run.waivers, at)
     asked = {check.name for check in checks}
-    known = discover.checks() if run.waivers else ()  # without a waiver none is looked for elsewhere
+    # without a waiver none is looked for elsewhere
+    known = discover.checks() if run.waivers else ()
     elsewhere = {check.name for check in known if check.gate is not gate or check.name not in asked}
     evidence[WaiverUse] = waiver_use(run.waivers, found, asked, elsewhere, at)
     last = [check for check in checks if WaiverUse in check.needs]
@@ -152,7 +173,9 @@ def _judge(
 def findings_json(
     findings: Sequence[Finding], checks: Mapping[str, Check], slug: str = ""
 ) -> list[dict[str, Any]]:
-    """The findings in their promised shape; `caused_by` names the one that a finding follows from."""
+    """The findings in their promised shape; `caused_by` names the one that a finding follows
+    from.
+    """
     groups = group_findings(findings, checks)
     causes = {id(effect): group.cause for group in groups for effect in group.effects}
     shapes = [_finding_json(f, checks[f.check], causes.get(id(f))) for f in findings]
@@ -181,7 +204,9 @@ def _finding_json(finding: Finding, check: Check, cause: Finding | None) -> dict
             },
             "why": check.why,
             "fix": check.fix,
-            "caused_by": {"check": cause.check, "subject": cause.verdict.subject} if cause else None,
+            "caused_by": {"check": cause.check, "subject": cause.verdict.subject}
+            if cause
+            else None,
         }
     )
     return shape

@@ -1,6 +1,7 @@
 """Read only the evidence that is asked for: each source once, all at once, by a deadline.
 
-What fails or is late becomes `Unavailable`. A source whose last read still hangs is not started again.
+What fails or is late becomes `Unavailable`. A source whose last read still hangs is not started
+again.
 """
 
 import types
@@ -25,7 +26,8 @@ Kind: TypeAlias = Any  # an evidence type
 
 GLANCE = 0.5  # seconds after which whoever waits is told how far it is
 
-_reading: dict[tuple[str, str], Thread] = {}  # sources whose read has not come back, by run and name
+# sources whose read has not come back, by run and name
+_reading: dict[tuple[str, str], Thread] = {}
 
 
 def by_kind(sources: Iterable[Source]) -> dict[Kind, Source]:
@@ -43,7 +45,9 @@ def evidence_type(hint: Any) -> Kind:
 def gather(
     wanted: Iterable[Kind], sources: Mapping[Kind, Source], given: Evidence, deadline: float = 60
 ) -> dict[Kind, Any]:
-    """Every wanted evidence type with its value, `Nothing` or `Unavailable`; what is given is not read."""
+    """Every wanted evidence type with its value, `Nothing` or `Unavailable`; what is given is not
+    read.
+    """
     graph = _needed(wanted, sources, given)
     order = TopologicalSorter(graph)
     order.prepare()
@@ -118,7 +122,11 @@ def _start(
 
 
 def _read(
-    key: tuple[str, str], kind: Kind, source: Source, inputs: list[Any], answers: Queue[tuple[Kind, Any]]
+    key: tuple[str, str],
+    kind: Kind,
+    source: Source,
+    inputs: list[Any],
+    answers: Queue[tuple[Kind, Any]],
 ) -> None:
     began = monotonic()
     try:
@@ -132,7 +140,9 @@ def _read(
 
 
 def _lacking(source: Source, inputs: list[Any]) -> Unavailable | Nothing | None:
-    """An input without a value, unless the annotation says that the source deals with it; a gap comes first."""
+    """An input without a value, unless the annotation says that the source deals with it; a gap
+    comes first.
+    """
     hints = typing.get_type_hints(source)
     accepted = [typing.get_args(hint) for name, hint in hints.items() if name != "return"]
     lacking = [
@@ -140,10 +150,14 @@ def _lacking(source: Source, inputs: list[Any]) -> Unavailable | Nothing | None:
         for value, kinds in zip(inputs, accepted, strict=True)
         if isinstance(value, (Nothing, Unavailable)) and type(value) not in kinds
     ]
-    return next((i for i in lacking if isinstance(i, Unavailable)), None) or next(iter(lacking), None)
+    return next((i for i in lacking if isinstance(i, Unavailable)), None) or next(
+        iter(lacking), None
+    )
 
 
 def _gaps(evidence: Mapping[Kind, Any], graph: Mapping[Kind, Any]) -> Gaps:
     """What somebody asked for and nobody could read; what is given beside it is no gap."""
-    lost = sorted(f"{name_of(k)}: {v.why}" for k in graph if isinstance(v := evidence[k], Unavailable))
+    lost = sorted(
+        f"{name_of(k)}: {v.why}" for k in graph if isinstance(v := evidence[k], Unavailable)
+    )
     return Gaps(tuple(lost), len(graph))

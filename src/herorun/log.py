@@ -56,7 +56,10 @@ def log(
     try:
         _append(target, (json.dumps(row, allow_nan=False) + "\n").encode())
     except OSError as error:
-        _say_once(f"{target} cannot be written: {error.strerror or error}; the training goes on without it.")
+        _say_once(
+            f"{target} cannot be written: {error.strerror or error}; the training goes on without "
+            "it."
+        )
         return False
     return True
 
@@ -67,13 +70,16 @@ def _target(path: str | os.PathLike[str] | None) -> str:
     if os.path.isabs(told):
         return told
     admission = _admission(os.environ.get("HERORUN_ADMISSION", ""))
-    told = os.path.join(str(admission.get("output_root") or ""), told or str(admission.get("metrics") or ""))
+    told = os.path.join(
+        str(admission.get("output_root") or ""), told or str(admission.get("metrics") or "")
+    )
     if "://" in told:
         _say_once(f"{told} is no file here: give `herorun.log` a `path` on this machine.")
         return ""
     if not os.path.isabs(told) or told.endswith("/"):
         _say_once(
-            'nothing is logged: no admission whose [tracker] kind is "jsonl" is in the environment, and no absolute `path` was given.'
+            'nothing is logged: no admission whose [tracker] kind is "jsonl" is in the '
+            "environment, and no absolute `path` was given."
         )
         return ""
     return told
@@ -110,7 +116,13 @@ def _number(value: Any) -> int | float | str:
     """Numbers, and what holds exactly one of them."""
     if isinstance(value, str | bytes):
         raise TypeError("a text")
-    value = value if isinstance(value, int | float) else value.item() if hasattr(value, "item") else value
+    value = (
+        value
+        if isinstance(value, int | float)
+        else value.item()
+        if hasattr(value, "item")
+        else value
+    )
     if isinstance(value, int):  # bool is one too
         return int(value)
     number = float(value)

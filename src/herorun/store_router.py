@@ -1,4 +1,6 @@
-"""One store for every path: each goes to the store of its own scheme, which is connected when it is first used."""
+"""One store for every path: each goes to the store of its own scheme, which is connected when it is
+first used.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
@@ -9,7 +11,9 @@ from herorun.core.ports import FileDigest, FileEntry, LifecycleRule, Measured, P
 
 
 class RoutedStore:
-    """See `core.ports.Store`. A path without a scheme is a path of the machine where the job runs."""
+    """See `core.ports.Store`. A path without a scheme is a path of the machine where the job
+    runs.
+    """
 
     def __init__(self, place: Place) -> None:
         self._place = place
@@ -60,7 +64,9 @@ class RoutedStore:
         self._of(root).probe(root)
 
     def room(self, path: str) -> tuple[int, int, int | None]:
-        """Free and all bytes, and free names, on the disk of a path of another machine; for its store alone."""
+        """Free and all bytes, and free names, on the disk of a path of another machine; for its
+        store alone.
+        """
         store = self._of(path)
         if not isinstance(store, Measured):
             raise OSError(f"the store of {path} does not tell how much room there is")
@@ -72,7 +78,9 @@ class RoutedStore:
         return store.examine() if isinstance(store, Examined) else ()
 
     def _of(self, path: str) -> Store:
-        """Sources ask all at once; of two that connect at the same time, the second is kept, and they are alike."""
+        """Sources ask all at once; of two that connect at the same time, the second is kept, and
+        they are alike.
+        """
         scheme, separator, _ = path.partition("://")
         kind = scheme if separator else "local"
         if kind not in self._stores:

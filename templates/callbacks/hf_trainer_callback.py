@@ -1,10 +1,11 @@
-"""herorun in Hugging Face's Trainer: check in before the first step, and one row of metrics at each logging step.
+"""herorun in Hugging Face's Trainer: check in before the first step, and one row of metrics at each
+logging step.
 
     trainer = Trainer(..., callbacks=[HerorunCallback(config=config, loaded=checkpoint)])
     trainer.train(resume_from_checkpoint=checkpoint)
 
-The contract: `[tracker] kind = "jsonl"` and `[checkpoints] layout = "hf_trainer"`. Where another integration reports
-for you, leave `log` off and keep the check-in.
+The contract: `[tracker] kind = "jsonl"` and `[checkpoints] layout = "hf_trainer"`. Where another
+integration reports for you, leave `log` off and keep the check-in.
 """
 
 from collections.abc import Mapping
@@ -16,7 +17,9 @@ import herorun
 
 
 class HerorunCallback(TrainerCallback):
-    """`config`: what the script trains by. `loaded`: the checkpoint that it resumes from; None is from scratch."""
+    """`config`: what the script trains by. `loaded`: the checkpoint that it resumes from; None is
+    from scratch.
+    """
 
     def __init__(self, config: Any, loaded: str | None, log: bool = True) -> None:
         self._config, self._loaded, self._log = config, loaded, log
@@ -24,7 +27,9 @@ class HerorunCallback(TrainerCallback):
     def on_train_begin(
         self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **kwargs: Any
     ) -> None:
-        """On every rank. Raises `herorun.Refused`, which ends the job with exit code 78, where this is not what was admitted."""
+        """On every rank. Raises `herorun.Refused`, which ends the job with exit code 78, where this
+        is not what was admitted.
+        """
         herorun.check_in(config=self._config, output_root=args.output_dir, loaded=self._loaded)
 
     def on_log(

@@ -1,7 +1,7 @@
 """Checkpoints in Levanter's shape: `<root>/step-N/metadata.json`, where N counts completed updates.
 
-The data is written first and `metadata.json` last, each of them whole or not at all: a folder without
-`metadata.json` is no checkpoint, whenever the process was killed.
+The data is written first and `metadata.json` last, each of them whole or not at all: a folder
+without `metadata.json` is no checkpoint, whenever the process was killed.
 """
 
 import json
@@ -29,16 +29,21 @@ def load(path: Path) -> State:
 class Checkpoints:
     """When to write one, where, and which to delete."""
 
-    def __init__(self, root: Path, temporary_root: Path, policy: Mapping[str, Any], final_step: int) -> None:
+    def __init__(
+        self, root: Path, temporary_root: Path, policy: Mapping[str, Any], final_step: int
+    ) -> None:
         self._root, self._temporary_root, self._final_step = root, temporary_root, final_step
-        self._permanent_every: int = policy.get("permanent_every", 0)  # steps; 0: only the final one
+        # steps; 0: only the final one
+        self._permanent_every: int = policy.get("permanent_every", 0)
         self._every_steps: int = policy.get("temporary_every_steps", 0)
         self._every_seconds: float = policy.get("temporary_every_seconds", 0)
         self._keep: int = policy["keep"]
         self._saved_at = time.monotonic()
 
     def save_if_due(self, step: int, state: Callable[[], State], stopping: bool) -> None:
-        if step == self._final_step or (self._permanent_every and step % self._permanent_every == 0):
+        if step == self._final_step or (
+            self._permanent_every and step % self._permanent_every == 0
+        ):
             self._save(self._root / f"step-{step}", step, state(), temporary=False)
             self._prune(keep=0)  # a permanent one makes the temporary ones needless
         elif stopping or self._temporary_is_due(step):
@@ -52,7 +57,8 @@ class Checkpoints:
 
     def _save(self, folder: Path, step: int, state: State, temporary: bool) -> None:
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / "metadata.json").unlink(missing_ok=True)  # written anew: incomplete until it is whole again
+        # written anew: incomplete until it is whole again
+        (folder / "metadata.json").unlink(missing_ok=True)
         _sync_folder(folder)
         _sync_folder(folder.parent)
         _write(folder / "state.npz", lambda file: np.savez(file, **state))

@@ -1,7 +1,7 @@
 """A small character-level language model: numpy, gradients by hand, Adam.
 
-Each character is predicted from the `context` characters before it: their embeddings side by side, a hidden
-layer, a residual layer, a softmax (after Bengio et al., 2003).
+Each character is predicted from the `context` characters before it: their embeddings side by side,
+a hidden layer, a residual layer, a softmax (after Bengio et al., 2003).
 """
 
 import ast
@@ -19,13 +19,21 @@ Arrays = dict[str, np.ndarray]
 
 
 def read_text(source: str) -> str:
-    """The training text in ASCII: `python-docs`, the prose that comes with Python, or the path of a text file."""
-    text = "\n".join(_python_docs()) if source == "python-docs" else Path(source).read_text(encoding="utf-8")
+    """The training text in ASCII: `python-docs`, the prose that comes with Python, or the path of a
+    text file.
+    """
+    text = (
+        "\n".join(_python_docs())
+        if source == "python-docs"
+        else Path(source).read_text(encoding="utf-8")
+    )
     return unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode("ascii")
 
 
 def _python_docs() -> Iterator[str]:
-    """The language reference behind `help()`; a Python that was built without it still has its docstrings."""
+    """The language reference behind `help()`; a Python that was built without it still has its
+    docstrings.
+    """
     try:
         from pydoc_data.topics import topics
     except ImportError:
@@ -38,17 +46,23 @@ def _python_docs() -> Iterator[str]:
 
 
 class Batches:
-    """Windows of `context` + `seq_len` characters, each once an epoch, in an order shuffled anew every epoch."""
+    """Windows of `context` + `seq_len` characters, each once an epoch, in an order shuffled anew
+    every epoch.
+    """
 
     def __init__(self, text: str, context: int, seq_len: int, batch_size: int, seed: int) -> None:
-        codes, inverse = np.unique(np.frombuffer(text.encode("ascii"), np.uint8), return_inverse=True)
+        codes, inverse = np.unique(
+            np.frombuffer(text.encode("ascii"), np.uint8), return_inverse=True
+        )
         self.digest = hashlib.sha256(text.encode("ascii")).hexdigest()
         self.vocabulary = len(codes)
         self._text = inverse.astype(np.int32)
         self._shape, self._seed = (batch_size, context + seq_len), seed
         self._starts = np.arange(0, len(text) - context - seq_len, seq_len)
         if len(self._starts) < batch_size:
-            raise SystemExit(f"the text has {len(self._starts)} windows, and a batch needs {batch_size}")
+            raise SystemExit(
+                f"the text has {len(self._starts)} windows, and a batch needs {batch_size}"
+            )
         self._rng = np.random.default_rng(seed)
         self._begin_epoch()
 
@@ -68,7 +82,9 @@ class Batches:
 
     def corrupt(self, step: int) -> np.ndarray:
         """What a broken data shard holds at this step: noise of the right shape."""
-        return np.random.default_rng([self._seed, step]).integers(0, self.vocabulary, self._shape, np.int32)
+        return np.random.default_rng([self._seed, step]).integers(
+            0, self.vocabulary, self._shape, np.int32
+        )
 
     def state(self) -> dict[str, Any]:
         """The random state that this epoch began with, and how many of its windows are used up."""
@@ -124,12 +140,16 @@ class Model:
         }
 
     def _windows(self, embedded: np.ndarray) -> np.ndarray:
-        """(rows, width, embed) -> one line per predicted character: the embeddings of its context."""
+        """(rows, width, embed) -> one line per predicted character: the embeddings of its
+        context.
+        """
         windows = np.lib.stride_tricks.sliding_window_view(embedded, self._context, axis=1)
         return windows.transpose(0, 1, 3, 2).reshape(-1, self._context * embedded.shape[2])
 
     def _embedding_gradient(self, inputs: np.ndarray, d_x: np.ndarray) -> np.ndarray:
-        """Each character stood in up to `context` windows: sum over them, then over equal characters."""
+        """Each character stood in up to `context` windows: sum over them, then over equal
+        characters.
+        """
         rows, width = inputs.shape
         d_windows = d_x.reshape(rows, width - self._context + 1, self._context, -1)
         d_embedded = np.zeros((rows, width, d_windows.shape[3]), np.float32)
@@ -152,14 +172,18 @@ def _cross_entropy(logits: np.ndarray, targets: np.ndarray) -> tuple[float, np.n
 class Adam:
     """Adam with gradient clipping by total norm."""
 
-    def __init__(self, parameters: Arrays, beta1: float, beta2: float, max_grad_norm: float) -> None:
+    def __init__(
+        self, parameters: Arrays, beta1: float, beta2: float, max_grad_norm: float
+    ) -> None:
         self._parameters = parameters
         self._beta1, self._beta2, self._max_grad_norm = beta1, beta2, max_grad_norm
         self.mean = {name: np.zeros_like(value) for name, value in parameters.items()}
         self.square = {name: np.zeros_like(value) for name, value in parameters.items()}
 
     def update(self, gradients: Arrays, step: int, rate: float) -> float:
-        """One update in place, `step` counted from 0. Returns the norm of the gradients before clipping."""
+        """One update in place, `step` counted from 0. Returns the norm of the gradients before
+        clipping.
+        """
         norm = math.sqrt(sum(float(np.vdot(g, g)) for g in gradients.values()))
         scale = min(1.0, self._max_grad_norm / norm) if norm > 0 else 1.0
         mean_bias, square_bias = 1 - self._beta1 ** (step + 1), 1 - self._beta2 ** (step + 1)
@@ -168,5 +192,7 @@ class Adam:
             mean, square = self.mean[name], self.square[name]
             mean += (1 - self._beta1) * (gradient - mean)
             square += (1 - self._beta2) * (gradient * gradient - square)
-            self._parameters[name] -= rate / mean_bias * mean / (np.sqrt(square / square_bias) + 1e-8)
+            self._parameters[name] -= (
+                rate / mean_bias * mean / (np.sqrt(square / square_bias) + 1e-8)
+            )
         return norm

@@ -1,13 +1,14 @@
 """Train the character model: `python train.py --config config.toml [--resume PATH]`.
 
-This is also the example of a script that herorun can govern. It owes herorun four things, marked [1] to [4]:
-it starts where it is told to, it checks in before it trains, it logs every step, and its checkpoints say when
-they are complete.
+This is also the example of a script that herorun can govern. It owes herorun four things, marked
+[1] to [4]: it starts where it is told to, it checks in before it trains, it logs every step, and
+its checkpoints say when they are complete.
 """
 
 import os
 
-# One thread: the same sums in the same order every time, so that a resumed run equals an unbroken one bit by bit.
+# One thread: the same sums in the same order every time, so that a resumed run equals an unbroken
+# one bit by bit.
 os.environ |= dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 
 import argparse
@@ -45,9 +46,13 @@ class Training:
         self._warmup: int = optimizer["warmup"]
         text = read_text(config["data"]["source"])
         self._batches = Batches(text, context, trainer["seq_len"], trainer["batch_size"], seed)
-        self._model = Model(self._batches.vocabulary, context, model["embed"], model["hidden"], seed)
+        self._model = Model(
+            self._batches.vocabulary, context, model["embed"], model["hidden"], seed
+        )
         parameters = self._model.parameters
-        self._adam = Adam(parameters, optimizer["beta1"], optimizer["beta2"], optimizer["max_grad_norm"])
+        self._adam = Adam(
+            parameters, optimizer["beta1"], optimizer["beta2"], optimizer["max_grad_norm"]
+        )
 
     def advance(self) -> dict[str, float]:
         """One update. Returns what is logged about it."""
@@ -80,7 +85,11 @@ class Training:
         progress = {"step": self.step, "batches": self._batches.state()}
         return {
             "progress": np.array(json.dumps(progress)),
-            **{f"{kind}/{name}": value for kind, group in self._groups() for name, value in group.items()},
+            **{
+                f"{kind}/{name}": value
+                for kind, group in self._groups()
+                for name, value in group.items()
+            },
         }
 
     def restore(self, state: dict[str, np.ndarray]) -> None:
@@ -90,7 +99,9 @@ class Training:
             for name, value in group.items():
                 saved = state.get(f"{kind}/{name}")
                 if saved is None or saved.shape != value.shape:
-                    raise SystemExit(f"the checkpoint is of another model: {kind}/{name} differs in shape")
+                    raise SystemExit(
+                        f"the checkpoint is of another model: {kind}/{name} differs in shape"
+                    )
                 value[...] = saved
         self.step = progress["step"]
         if self.step > self.final_step:
@@ -107,7 +118,9 @@ class Training:
 
 
 class MetricsLog:
-    """[3] One line of JSON per step, in the shape of Levanter's json_logger, written out at once."""
+    """[3] One line of JSON per step, in the shape of Levanter's json_logger, written out at
+    once.
+    """
 
     def __init__(self, path: Path, every: int, final_step: int) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -134,7 +147,10 @@ class MetricsLog:
         if time.monotonic() - self._said_at >= 1:
             self._said_at = time.monotonic()
             loss, rate = metrics["train/loss"], metrics["optim/learning_rate"]
-            print(f"step={step}/{self._final_step} loss={loss:.4f} learning_rate={rate:.2e}", flush=True)
+            print(
+                f"step={step}/{self._final_step} loss={loss:.4f} learning_rate={rate:.2e}",
+                flush=True,
+            )
 
 
 def _in_json(value: float) -> float | str:
@@ -169,18 +185,24 @@ def main() -> int:
     root, temporary_root = Path(config["output"]["root"]), Path(config["output"]["temporary_root"])
     training = Training(config)
 
-    # [1] The start is given, never searched for: which checkpoint is right is a decision, and it is on record.
+    # [1] The start is given, never searched for: which checkpoint is right is a decision, and it is
+    # on record.
     start = arguments.resume or os.environ.get("HERORUN_START") or None
     if start:
         training.restore(load(Path(start)))
 
     # [2] Before the first update and before anything is written: is this what was admitted?
-    herorun.check_in(config=config, output_root=root, tracker_id=config["tracker"]["id"], loaded=start)
+    herorun.check_in(
+        config=config, output_root=root, tracker_id=config["tracker"]["id"], loaded=start
+    )
     print(f"starts after {training.step} updates, from {start or 'scratch'}", flush=True)
 
-    log = MetricsLog(root / "metrics.jsonl", config["trainer"].get("log_every", 1), training.final_step)
+    log = MetricsLog(
+        root / "metrics.jsonl", config["trainer"].get("log_every", 1), training.final_step
+    )
     checkpoints = Checkpoints(root, temporary_root, config["checkpoints"], training.final_step)
-    with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is logged, and herorun's to judge
+    # what is not finite is logged, and herorun's to judge
+    with np.errstate(over="ignore", invalid="ignore"):
         return train(training, log, checkpoints)
 
 

@@ -1,4 +1,6 @@
-"""What happens in a week, in the order of a seed: one fault after another for each run, and some for the whole machine."""
+"""What happens in a week, in the order of a seed: one fault after another for each run, and some
+for the whole machine.
+"""
 
 import contextlib
 import os
@@ -16,7 +18,8 @@ from chaos.world import World
 
 GAP = 3.0  # seconds between two faults of one run, at least
 PROGRESS = (
-    45  # steps that it makes in between: to die twice between the same two checkpoints is another fault
+    # steps that it makes in between: to die twice between the same two checkpoints is another fault
+    45
 )
 PATIENCE = 20.0  # seconds for them
 
@@ -48,7 +51,9 @@ def kill_job_in_a_line(world: World, fault: Fault) -> None:
 
 def pause_and_kill(world: World, fault: Fault) -> None:
     """A person has paused it, so nothing is relaunched until the resume."""
-    fault.code = world.herorun("pause", fault.slug, "--until", "60s", "--reason", "a look at the node")
+    fault.code = world.herorun(
+        "pause", fault.slug, "--until", "60s", "--reason", "a look at the node"
+    )
     fault.killed = world.kill_job(fault.slug)
     before = len(world.starts(fault.slug))
     time.sleep(3)
@@ -68,7 +73,9 @@ def second_babysitter(world: World, fault: Fault) -> None:
 
 
 def note_elsewhere(world: World, fault: Fault) -> None:
-    """From a clone that nobody watches in, against a remote to which the babysitter pushes every second."""
+    """From a clone that nobody watches in, against a remote to which the babysitter pushes every
+    second.
+    """
     fault.note = f"noted-{fault.slug}-{fault.began:.0f}"
     words = ("--status", fault.note, "--evidence", "e", "--decision", "d", "--next", "n")
     fault.code = world.herorun("note", fault.slug, *words, where=world.other)
@@ -137,7 +144,11 @@ OF_THE_MACHINE = (kill_babysitter, remote_away, remote_refuses, kill_babysitter)
 
 
 def happen(
-    world: World, seed: int, slug: str, until: float, may: tuple[Callable[[World, Fault], None], ...]
+    world: World,
+    seed: int,
+    slug: str,
+    until: float,
+    may: tuple[Callable[[World, Fault], None], ...],
 ) -> list[Fault]:
     """Do them in the order of the seed, again and again, until then (`time.monotonic`)."""
     lots, done, bag = random.Random(f"{seed}-{slug}"), [], list[Callable[[World, Fault], None]]()
@@ -166,7 +177,9 @@ def _go_on(world: World, slug: str) -> None:
 def small_disk(folder: Path) -> Iterator[bool]:
     """Whether the folder lies on a disk of its own that can be filled: only root may mount one."""
     words = ["mount", "-t", "tmpfs", "-o", "size=64m", "tmpfs", str(folder)]
-    mounted = os.geteuid() == 0 and not subprocess.run(words, capture_output=True, check=False).returncode
+    mounted = (
+        os.geteuid() == 0 and not subprocess.run(words, capture_output=True, check=False).returncode
+    )
     try:
         yield mounted
     finally:

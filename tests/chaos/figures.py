@@ -1,4 +1,6 @@
-"""What a week is measured by: what was missed, said twice or said in vain, and how late what was right came."""
+"""What a week is measured by: what was missed, said twice or said in vain, and how late what was
+right came.
+"""
 
 import re
 from collections.abc import Iterator
@@ -13,7 +15,7 @@ AFTER = 40.0  # seconds after its end in which a fault still explains what is sa
 # What a fault must be told by, and what it may be: names of checks.
 MUST = {"cut_rows": "lost-rows", "rotate_rows": "lost-rows", "lose_checkpoint": "unkept-checkpoint"}
 DOWN = "crashed|late-checkpoints|nothing-saved|error-in-log|failing-log"
-DISK = "(full|filling)-disk|late-tick|late-checkpoints|lost-rows|unkept-checkpoint|incomplete-checkpoint|undelivered-escalation"
+DISK = "(full|filling)-disk|late-tick|late-checkpoints|lost-rows|unkept-checkpoint|incomplete-checkpoint|undelivered-escalation"  # noqa: E501
 CLOCK = "clock-skew|late-tick|stale-monitor|late-checkpoints|stalled-.*"
 MAY = {
     "kill_babysitter": "late-tick|stale-monitor",
@@ -52,14 +54,20 @@ class Figures:
 
     @property
     def good(self) -> bool:
-        return not (self.missed or self.repeats) and self.false_per_thousand <= 0.2 and self.late <= 4
+        return (
+            not (self.missed or self.repeats) and self.false_per_thousand <= 0.2 and self.late <= 4
+        )
 
     def __str__(self) -> str:
-        lines = [f"  missed: {each}" for each in self.missed] + [f"  repeat: {each}" for each in self.repeats]
+        lines = [f"  missed: {each}" for each in self.missed] + [
+            f"  repeat: {each}" for each in self.repeats
+        ]
         lines += [f"  false: {each}" for each in self.false]
         head = (
-            f"{self.ticks} run-ticks; {self.expected} to be told, {len(self.missed)} missed; {len(self.repeats)} repeats; "
-            f"{len(self.false)} false ({self.false_per_thousand:.2f} in 1,000 run-ticks); latency p90 {self.late} ticks"
+            f"{self.ticks} run-ticks; {self.expected} to be told, {len(self.missed)} missed; "
+            f"{len(self.repeats)} repeats; "
+            f"{len(self.false)} false ({self.false_per_thousand:.2f} in 1,000 run-ticks); latency "
+            f"p90 {self.late} ticks"
         )
         return "\n".join([head, *lines])
 
@@ -83,14 +91,22 @@ def _of_run(
             continue
         told.expected += 1
         if fault.killed:
-            hits = [at for at, kind, e in events if kind == "Launched" and e["relaunch_of"] == fault.killed]
+            hits = [
+                at
+                for at, kind, e in events
+                if kind == "Launched" and e["relaunch_of"] == fault.killed
+            ]
         else:
-            hits = [at for at, check, _ in firing if check == MUST[fault.name] and at >= fault.began]
+            hits = [
+                at for at, check, _ in firing if check == MUST[fault.name] and at >= fault.began
+            ]
         if not hits or hits[0] > fault.ended + AFTER:
             told.missed.append(f"{slug}: {fault}")
         else:
             paused = fault.name == "pause_and_kill"  # it may go on from the resume
-            told.latency.append(sum((fault.ended if paused else fault.began) < at <= hits[0] for at in ticks))
+            told.latency.append(
+                sum((fault.ended if paused else fault.began) < at <= hits[0] for at in ticks)
+            )
     _spoken(told, slug, faults, firing)
 
 
@@ -110,7 +126,9 @@ def _firing(events: list[tuple[float, str, dict[str, Any]]]) -> Iterator[tuple[f
                 yield at, alert["check"], alert["subject"]
 
 
-def _spoken(told: Figures, slug: str, faults: list[Fault], firing: list[tuple[float, str, str]]) -> None:
+def _spoken(
+    told: Figures, slug: str, faults: list[Fault], firing: list[tuple[float, str, str]]
+) -> None:
     before: dict[tuple[str, str], float] = {}
     for at, check, subject in firing:
         right = [fault for fault in faults if _explains(fault, check, at)]

@@ -15,8 +15,18 @@ from chaos.world import World
 from stories import git
 
 # A fault may rightly be told by these; any other critical alert is a false page.
-RIGHTLY = {"crashed", "late-checkpoints", "nothing-saved", "blind", "full-disk", "late-tick", "stale-monitor"}
-LOOKS = 15  # until a relaunch: a remote or a disk may be away for some of them; what a look takes is the machine's matter
+RIGHTLY = {
+    "crashed",
+    "late-checkpoints",
+    "nothing-saved",
+    "blind",
+    "full-disk",
+    "late-tick",
+    "stale-monitor",
+}
+# until a relaunch: a remote or a disk may be away for some of them; what a look takes is the
+# machine's matter
+LOOKS = 15
 PATIENCE = 120.0  # seconds for so many
 Timed = list[tuple[float, str, dict[str, Any]]]
 LITTER = re.compile(r".*\.new|tmp_(pack|obj|idx)_.*|fast_import_crash_.*|\.export-.*")
@@ -70,23 +80,34 @@ def _awaits(world: World, slug: str, faults: list[Fault]) -> bool:
 
 
 def late_relaunches(slug: str, faults: list[Fault], events: Timed) -> Iterator[str]:
-    """In looks of the run's own watch, which a machine that does much else makes later and not more."""
+    """In looks of the run's own watch, which a machine that does much else makes later and not
+    more.
+    """
     for fault in faults:
         count, done = looks_until_relaunch(fault, events) if fault.killed else (0, True)
         if not done or count > LOOKS:
             said = "late" if done else "not"
-            yield f"{slug}: {fault.killed} was killed by {fault.name} and {said} relaunched, after {count} looks"
+            yield (
+                f"{slug}: {fault.killed} was killed by {fault.name} and {said} relaunched, after "
+                f"{count} looks"
+            )
 
 
 def looks_until_relaunch(fault: Fault, events: Timed) -> tuple[int, bool]:
-    """How often the run was looked at from the fault's end until the relaunch was decided, and whether it was."""
+    """How often the run was looked at from the fault's end until the relaunch was decided, and
+    whether it was.
+    """
     hits = [at for at, kind, e in events if kind == "Launched" and e["relaunch_of"] == fault.killed]
-    looks = [at for at, kind, _ in events if kind == "Observed" and at > max(fault.began, fault.ended)]
+    looks = [
+        at for at, kind, _ in events if kind == "Observed" and at > max(fault.began, fault.ended)
+    ]
     return sum(at <= min(hits, default=at) for at in looks), bool(hits)
 
 
 def timed(events: list[tuple[str, dict[str, Any]]], faults: list[Fault]) -> Timed:
-    """Each with its moment by the real clock: the one that it was told by may have been off by an hour."""
+    """Each with its moment by the real clock: the one that it was told by may have been off by an
+    hour.
+    """
     near = min((fault.began for fault in faults), default=0.0)
     return [(_at(event, near), kind, event) for kind, event in events]
 
@@ -102,7 +123,9 @@ def _mine(slug: str, faults: list[Fault]) -> list[Fault]:
 
 def _notes(world: World, slug: str, faults: list[Fault]) -> Iterator[str]:
     """0 says that the remote has it, 3 that it waits."""
-    book = git(world.origin, "grep", "-h", "-e", "", f"refs/heads/herorun/{slug}", "--", "*.journal/*")
+    book = git(
+        world.origin, "grep", "-h", "-e", "", f"refs/heads/herorun/{slug}", "--", "*.journal/*"
+    )
     for fault in faults:
         count = book.count(f'"Status":"{fault.note}"') if fault.note else 0
         if (
@@ -110,11 +133,23 @@ def _notes(world: World, slug: str, faults: list[Fault]) -> Iterator[str]:
             and (fault.code not in (0, 3) or count != (fault.code == 0))
             and not (fault.code == 3 and count == 1)
         ):
-            yield f"{slug}: {fault.note} ended with {fault.code} and stands {count} times on the remote"
+            yield (
+                f"{slug}: {fault.note} ended with {fault.code} and stands {count} times on the "
+                "remote"
+            )
 
 
 def journal(world: World, slug: str) -> list[tuple[str, dict[str, Any]]]:
-    text = git(world.work, "grep", "-h", "-e", "", f"refs/herorun/record/{slug}", "--", f"*{slug}.journal/*")
+    text = git(
+        world.work,
+        "grep",
+        "-h",
+        "-e",
+        "",
+        f"refs/herorun/record/{slug}",
+        "--",
+        f"*{slug}.journal/*",
+    )
     lines = [json.loads(line) for line in text.splitlines()]
     return [(line["kind"], line["event"]) for line in lines]
 
@@ -123,12 +158,18 @@ def _posts(world: World, slug: str, events: list[tuple[str, dict[str, Any]]]) ->
     """Each once, in the one issue."""
     page = world.page(slug)
     keys = Counter(unquote(key) for key in re.findall(r"<!-- herorun key=(\S+) -->", page))
-    yield from (f"{slug}: the issue says {key} {count} times" for key, count in keys.items() if count > 1)
+    yield from (
+        f"{slug}: the issue says {key} {count} times" for key, count in keys.items() if count > 1
+    )
     done = {event["key"] for kind, event in events if kind == "Done"}
-    posts = {event["key"]: event for kind, event in events if kind == "Intended" and event.get("body")}
+    posts = {
+        event["key"]: event for kind, event in events if kind == "Intended" and event.get("body")
+    }
     yield from (f"{slug}: {key} was intended and never done" for key in sorted(posts.keys() - done))
     said = {key for key, event in posts.items() if key in done and event.get("anew", True)}
-    yield from (f"{slug}: {key} is done, and not in the issue" for key in sorted(said - keys.keys()))
+    yield from (
+        f"{slug}: {key} is done, and not in the issue" for key in sorted(said - keys.keys())
+    )
     if (world.other / ".herorun" / slug / "issue.md").exists():
         yield f"{slug}: the other clone has an issue of its own"
 
@@ -146,7 +187,10 @@ def _verified(world: World, slug: str) -> Iterator[str]:
     git(world.home, "clone", "-q", str(world.origin), str(fresh))
     code = world.herorun("logbook", "verify", slug, where=fresh)
     if code:
-        yield f"{slug}: `logbook verify` in a fresh clone ends with {code}: {world.commands[-1]['said'][-300:]}"
+        yield (
+            f"{slug}: `logbook verify` in a fresh clone ends with {code}: "
+            f"{world.commands[-1]['said'][-300:]}"
+        )
     here = git(world.work, "rev-parse", f"refs/herorun/record/{slug}")
     if here != git(world.origin, "rev-parse", f"refs/heads/herorun/{slug}"):
         yield f"{slug}: the remote does not have the whole record"

@@ -1,4 +1,6 @@
-"""What a long week has beyond the short one: lost data, another host, a clock that is set, and a GitHub that refuses."""
+"""What a long week has beyond the short one: lost data, another host, a clock that is set, and a
+GitHub that refuses.
+"""
 
 import os
 import shutil
@@ -47,7 +49,9 @@ def kill_both(world: World, fault: Fault) -> None:
 
 
 def other_host(world: World, fault: Fault) -> None:
-    """A host that shares the disks alone: another name, and no network; it sees the job die, and may only look."""
+    """A host that shares the disks alone: another name, and no network; it sees the job die, and
+    may only look.
+    """
     other = world.second_babysitter(fault.slug, host="beside")
     time.sleep(3)
     fault.killed = world.kill_job(fault.slug)

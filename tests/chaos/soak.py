@@ -1,7 +1,9 @@
-"""A day of `babysit --all` in 24 minutes: whether its memory, its open files and the clone's `.git` stay flat.
+"""A day of `babysit --all` in 24 minutes: whether its memory, its open files and the clone's `.git`
+stay flat.
 
-`PYTHONPATH=tests python -m chaos.soak`: two runs, a tick a second where a day has one a minute, and a job that dies every
-simulated four hours. It prints one row a simulated hour, and ends with 1 where something grows.
+`PYTHONPATH=tests python -m chaos.soak`: two runs, a tick a second where a day has one a minute, and
+a job that dies every simulated four hours. It prints one row a simulated hour, and ends with 1
+where something grows.
 """
 
 import argparse
@@ -20,7 +22,8 @@ from chaos.world import World
 
 TICKS_AN_HOUR = 60  # and a tick takes a second
 WARM = 6  # hours until all that is kept on purpose is there
-MOST_MEMORY = 1.10  # of the hour it was warm: the arenas of Python's allocator waver by some percent
+# of the hour it was warm: the arenas of Python's allocator waver by some percent
+MOST_MEMORY = 1.10
 MOST_LOOSE = 2000  # objects in the clone: beyond that nobody packs them
 HEADER = " hour  memory MB  open files  threads  .git MB  loose objects  ticks  journal kB"
 
@@ -48,9 +51,13 @@ class Sample:
 
 def sample(world: World, hour: int) -> Sample:
     pid = world.sitter.pid if world.sitter else 0
-    status = dict(line.split(":\t", 1) for line in Path(f"/proc/{pid}/status").read_text().splitlines())
+    status = dict(
+        line.split(":\t", 1) for line in Path(f"/proc/{pid}/status").read_text().splitlines()
+    )
     events = [event for slug in world.slugs for event in journal(world, slug)]
-    loose = sum(len(os.listdir(path)) for path in (world.work / ".git/objects").glob("[0-9a-f][0-9a-f]"))
+    loose = sum(
+        len(os.listdir(path)) for path in (world.work / ".git/objects").glob("[0-9a-f][0-9a-f]")
+    )
     return Sample(
         hour=hour,
         pid=pid,
@@ -80,7 +87,11 @@ def growth(samples: list[Sample]) -> list[str]:
     def at(hours: list[Sample], value: Callable[[Sample], float]) -> float:
         return median(map(value, hours))
 
-    found = ["the babysitter ended, and was started again"] if len({each.pid for each in samples}) > 1 else []
+    found = (
+        ["the babysitter ended, and was started again"]
+        if len({each.pid for each in samples}) > 1
+        else []
+    )
     first, last = (at(hours, lambda each: each.memory) for hours in (warm[:part], warm[-part:]))
     if last > first * MOST_MEMORY:
         found.append(f"memory grew from {first:.1f} to {last:.1f} MB")
@@ -89,7 +100,9 @@ def growth(samples: list[Sample]) -> list[str]:
         found.append(f"open files grew from {first:.0f} to {last:.0f}")
     if (most := max(each.loose for each in warm)) > MOST_LOOSE:
         found.append(f"{most} loose objects lay in the clone")
-    first, last = (at(hours, lambda each: each.git / each.ticks) for hours in (warm[:part], warm[-part:]))
+    first, last = (
+        at(hours, lambda each: each.git / each.ticks) for hours in (warm[:part], warm[-part:])
+    )
     if last > first * MOST_MEMORY:
         found.append(f".git grew from {first * 1e3:.2f} to {last * 1e3:.2f} kB a tick")
     return found

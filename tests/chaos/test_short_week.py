@@ -1,4 +1,5 @@
-"""Two runs, a minute, and every fault that comes to them: the short form of a week, for each change.
+"""Two runs, a minute, and every fault that comes to them: the short form of a week, for each
+change.
 
 HERORUN_WEEK_SECONDS makes it longer, and HERORUN_WEEK_SEEDS names the orders of faults (`1,2,3`).
 """
@@ -35,7 +36,9 @@ def test_a_short_week(home: Path, seed: int) -> None:
             machine = (full_root, *OF_THE_MACHINE, full_state) if may_fill else OF_THE_MACHINE
             until = time.monotonic() + SECONDS
             threads = [
-                threading.Thread(target=lambda s=slug, m=may: faults.extend(happen(world, seed, s, until, m)))
+                threading.Thread(
+                    target=lambda s=slug, m=may: faults.extend(happen(world, seed, s, until, m))
+                )
                 for slug, may in (("r0", OF_A_RUN), ("r1", OF_A_RUN), ("", machine))
             ]
             for thread in threads:

@@ -1,6 +1,8 @@
-"""The job of a chaos week: it trains nothing, logs rows, saves Levanter-shaped checkpoints, and notes each start of itself.
+"""The job of a chaos week: it trains nothing, logs rows, saves Levanter-shaped checkpoints, and
+notes each start of itself.
 
-`train.py --config FILE`, standard library and herorun alone. It notes which other starts of the run still live.
+`train.py --config FILE`, standard library and herorun alone. It notes which other starts of the run
+still live.
 """
 
 import contextlib

@@ -1,7 +1,8 @@
-"""A week of faults in minutes: several runs, one order of faults for each seed, and what came of it in figures.
+"""A week of faults in minutes: several runs, one order of faults for each seed, and what came of it
+in figures.
 
-`PYTHONPATH=tests python -m chaos.week --seed 1 2 --seconds 240 --runs 4 [--github]`, best as root, who can fill disks and
-start another host. It ends with 1 where something is wrong.
+`PYTHONPATH=tests python -m chaos.week --seed 1 2 --seconds 240 --runs 4 [--github]`, best as root,
+who can fill disks and start another host. It ends with 1 where something is wrong.
 """
 
 import argparse
@@ -28,13 +29,19 @@ def week(world: World, seed: int, seconds: float) -> bool:
     world.state.mkdir()
     (world.home / "out").mkdir()
     with ExitStack() as stack:
-        mounted = [stack.enter_context(small_disk(path)) for path in (world.state, world.home / "out")]
+        mounted = [
+            stack.enter_context(small_disk(path)) for path in (world.state, world.home / "out")
+        ]
         stack.callback(world.close)
         world.begin()
         until = time.monotonic() + seconds
-        lots = [(slug, of_a_run()) for slug in world.slugs] + [("", of_the_machine(world, all(mounted)))]
+        lots = [(slug, of_a_run()) for slug in world.slugs] + [
+            ("", of_the_machine(world, all(mounted)))
+        ]
         threads = [
-            threading.Thread(target=lambda s=slug, m=may: faults.extend(happen(world, seed, s, until, m)))
+            threading.Thread(
+                target=lambda s=slug, m=may: faults.extend(happen(world, seed, s, until, m))
+            )
             for slug, may in lots
         ]
         for thread in threads:
@@ -48,7 +55,9 @@ def week(world: World, seed: int, seconds: float) -> bool:
     print("".join(f"  violation: {each}\n" for each in wrong), end="", flush=True)
     good = told.good and not wrong
     print(
-        "" if good else "".join(f"  {each}\n" for each in sorted(faults, key=lambda each: each.began)),
+        ""
+        if good
+        else "".join(f"  {each}\n" for each in sorted(faults, key=lambda each: each.began)),
         end="",
         flush=True,
     )

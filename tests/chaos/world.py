@@ -1,4 +1,5 @@
-"""A small world under faults: real runs, a real `babysit --all` that is started again whenever it ends, and two clones.
+"""A small world under faults: real runs, a real `babysit --all` that is started again whenever it
+ends, and two clones.
 
 Of herorun only the installed command is used, as a person types it.
 """
@@ -114,12 +115,24 @@ class World:
         (self.work / "runs").mkdir()
         for slug in self.slugs:
             text = CONTRACT.format(
-                slug=slug, home=self.home, python=sys.executable, every=self.saved_every, issue=self._issue
+                slug=slug,
+                home=self.home,
+                python=sys.executable,
+                every=self.saved_every,
+                issue=self._issue,
             )
             (self.work / "runs" / f"{slug}.toml").write_text(text)
-            told = {"root": f"{self.home}/out/{slug}", "starts": str(self.starts_file(slug)), "id": slug}
+            told = {
+                "root": f"{self.home}/out/{slug}",
+                "starts": str(self.starts_file(slug)),
+                "id": slug,
+            }
             lines = [f"{name} = {json.dumps(value)}" for name, value in told.items()]
-            lines += [f"steps = {STEPS}", f"every = {self.saved_every}", f"step_time = {self.step_time}"]
+            lines += [
+                f"steps = {STEPS}",
+                f"every = {self.saved_every}",
+                f"step_time = {self.step_time}",
+            ]
             (self.work / f"config-{slug}.toml").write_text("\n".join(lines) + "\n")
 
     @property
@@ -152,10 +165,17 @@ class World:
 
     @property
     def _environment(self) -> dict[str, str]:
-        known = {**os.environ, "PYTHONPATH": SOURCES, "CHAOS_WORLD": str(self.home), "NO_COLOR": "1"}
+        known = {
+            **os.environ,
+            "PYTHONPATH": SOURCES,
+            "CHAOS_WORLD": str(self.home),
+            "NO_COLOR": "1",
+        }
         known |= {"GITHUB_TOKEN": "token-of-dri", "HERORUN_TRUST": "all"}
         known.pop("PYTHONDONTWRITEBYTECODE", None)  # each command would compile all that it imports
-        return known | ({"PYTHONPATH": f"{SOURCES}:{self.home / 'clock'}"} if self.other_clock else {})
+        return known | (
+            {"PYTHONPATH": f"{SOURCES}:{self.home / 'clock'}"} if self.other_clock else {}
+        )
 
     def herorun(self, *words: str, where: Path | None = None) -> int:
         done = subprocess.run(
@@ -167,12 +187,20 @@ class World:
             timeout=120,
             check=False,
         )
-        self.commands.append({"words": words, "code": done.returncode, "said": done.stdout + done.stderr})
+        self.commands.append(
+            {"words": words, "code": done.returncode, "said": done.stdout + done.stderr}
+        )
         return done.returncode
 
     def second_babysitter(self, slug: str, host: str = "") -> subprocess.Popen[bytes]:
-        """Of the same user, in another clone; on a host of that name, in a network of its own, where one is given."""
-        there = ["unshare", "--uts", "--net", "sh", "-c", f'hostname {host}; exec "$@"', "sh"] if host else []
+        """Of the same user, in another clone; on a host of that name, in a network of its own,
+        where one is given.
+        """
+        there = (
+            ["unshare", "--uts", "--net", "sh", "-c", f'hostname {host}; exec "$@"', "sh"]
+            if host
+            else []
+        )
         return subprocess.Popen(
             [*there, *HERORUN, "babysit", slug],
             cwd=self.other,
@@ -217,7 +245,14 @@ class World:
 
     def fingerprint(self) -> dict[str, str]:
         """What is the user's in the clone: files, index, HEAD and refs."""
-        git_ours = ("objects", "herorun", "refs/herorun", "refs/remotes", "logs/refs/remotes", "packed-refs")
+        git_ours = (
+            "objects",
+            "herorun",
+            "refs/herorun",
+            "refs/remotes",
+            "logs/refs/remotes",
+            "packed-refs",
+        )
         ours = (".herorun", *(f".git/{name}" for name in git_ours))
         found = {}
         for path in sorted(self.work.rglob("*")):
@@ -227,7 +262,9 @@ class World:
         return found
 
     def processes(self) -> Iterator[int]:
-        """All that this world started and that still runs: its folder stands in each environment, a job's too."""
+        """All that this world started and that still runs: its folder stands in each environment, a
+        job's too.
+        """
         mark = str(self.home).encode()
         for path in Path("/proc").glob("[0-9]*/environ"):
             with suppress(OSError):

@@ -1,4 +1,6 @@
-"""What checks say is grammatical for every count: no "1 steps", no "2 row", nothing that "goes on" and has ended."""
+"""What checks say is grammatical for every count: no "1 steps", no "2 row", nothing that "goes on"
+and has ended.
+"""
 
 import ast
 import dataclasses
@@ -75,7 +77,9 @@ def an_alert(message: str) -> Alert:
 
 def faults(message: str) -> list[str]:
     """What a reader stumbles over."""
-    return [found[0] for pattern in (ONE_MANY, MANY_ONE) for found in [pattern.search(message)] if found]
+    return [
+        found[0] for pattern in (ONE_MANY, MANY_ONE) for found in [pattern.search(message)] if found
+    ]
 
 
 def shrunk(value: Any, number: int) -> Any:
@@ -88,7 +92,9 @@ def shrunk(value: Any, number: int) -> Any:
         return tuple((value * 2)[:number])
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         fields = {f.name: getattr(value, f.name) for f in dataclasses.fields(value) if f.init}
-        return dataclasses.replace(value, **{name: shrunk(each, number) for name, each in fields.items()})
+        return dataclasses.replace(
+            value, **{name: shrunk(each, number) for name, each in fields.items()}
+        )
     return value
 
 
@@ -118,12 +124,15 @@ def all_limits(check: Check) -> Any:
     numbers = {
         f.name: type(getattr(made, f.name))(0)
         for f in dataclasses.fields(made)
-        if isinstance(getattr(made, f.name), int | float) and not isinstance(getattr(made, f.name), bool)
+        if isinstance(getattr(made, f.name), int | float)
+        and not isinstance(getattr(made, f.name), bool)
     }
     return dataclasses.replace(made, **numbers)
 
 
-def messages(check: Check, evidence: Mapping[Any, Any], limits: Any = None) -> Iterator[tuple[Outcome, str]]:
+def messages(
+    check: Check, evidence: Mapping[Any, Any], limits: Any = None
+) -> Iterator[tuple[Outcome, str]]:
     try:
         found = evaluate([check], evidence, {check.name: limits} if limits is not None else {})
     except Exception:  # a world that cannot be: it has no message
@@ -138,7 +147,10 @@ def messages(check: Check, evidence: Mapping[Any, Any], limits: Any = None) -> I
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: f"{check.gate}-{check.name}")
 def test_every_message_of_every_check_is_grammatical(check: Check, number: int) -> None:
     evidence = healthy(check.gate)
-    worlds = [evidence, *({**evidence, kind: shrunk(value, number)} for kind, value in evidence.items())]
+    worlds = [
+        evidence,
+        *({**evidence, kind: shrunk(value, number)} for kind, value in evidence.items()),
+    ]
     worlds += [{kind: shrunk(value, number) for kind, value in evidence.items()}]
     for world in worlds:
         for _, message in messages(check, world):
@@ -160,9 +172,13 @@ def test_every_alert_about_a_curve_has_the_right_number_and_state(
             if outcome is Outcome.FAIL and "m-" in message:
                 told.add(check.name)
                 ended = as_ended(an_alert(message)).message
-                assert not re.search(r"still (is|going)|is not finite", ended) and faults(ended) == [], ended
+                assert (
+                    not re.search(r"still (is|going)|is not finite", ended) and faults(ended) == []
+                ), ended
                 goes_on = "still going on" in message or "still is" in message
-                assert goes_on <= is_open and not (goes_on and back and check.name != "not-finite"), (
+                assert goes_on <= is_open and not (
+                    goes_on and back and check.name != "not-finite"
+                ), (
                     check.name,
                     message,
                 )

@@ -1,4 +1,6 @@
-"""Every check is a page: one question a file, named for the problem, with its why, its mend and its test."""
+"""Every check is a page: one question a file, named for the problem, with its why, its mend and its
+test.
+"""
 
 from importlib import import_module
 from pathlib import Path
@@ -18,17 +20,26 @@ MODULES = [
 ]
 PROMISED = {
     Gate.LAUNCH: "missing-dri no-logbook no-remote dirty-tree unpushed-commit output-root-in-use "
-    "undecided-retention incomplete-start-checkpoint start-checkpoint-not-newest unknown-final-step "
-    "live-duplicate sealed-run missing-issue unpinned-output-root output-root-mismatch unconfirmed-inference "
+    "undecided-retention incomplete-start-checkpoint start-checkpoint-not-newest "
+    "unknown-final-step "
+    "live-duplicate sealed-run missing-issue unpinned-output-root output-root-mismatch "
+    "unconfirmed-inference "
     "second-babysitter no-babysitter contract-drift unused-waiver lenient-policy",
     Gate.CHECKIN: "admitted-mismatch",
     Gate.HEALTH: "crashed stopped-by-hand refused-at-check-in not-finite loss-spike stalled-steps "
-    "not-checked-in blind unfinished-action contract-drift repeated-crash pending-too-long partial-allocation "
-    "late-checkpoints stalled-checkpoints incomplete-checkpoint shrinking-rollback expiring-source nothing-saved "
-    "wrong-resume silent-tracker wedged tracker-identity-drift stale-tracker-run second-writer moved-output "
-    "unreported-steps writes-after-end late-tick filling-disk full-disk stale-monitor clock-skew missing-artefacts past-final-step missing-secret",
-    Gate.SEAL: "job-not-succeeded short-of-final-step incomplete-final-checkpoint open-alerts no-remote unpushed-logbook "
-    "unfinished-tracker-run missing-final-metrics unrecorded-patch babysitter-still-running surviving-job "
+    "not-checked-in blind unfinished-action contract-drift repeated-crash pending-too-long "
+    "partial-allocation "
+    "late-checkpoints stalled-checkpoints incomplete-checkpoint shrinking-rollback "
+    "expiring-source nothing-saved "
+    "wrong-resume silent-tracker wedged tracker-identity-drift stale-tracker-run second-writer "
+    "moved-output "
+    "unreported-steps writes-after-end late-tick filling-disk full-disk stale-monitor clock-skew "
+    "missing-artefacts past-final-step missing-secret",
+    Gate.SEAL: "job-not-succeeded short-of-final-step "
+    "incomplete-final-checkpoint open-alerts no-remote "
+    "unpushed-logbook "
+    "unfinished-tracker-run missing-final-metrics unrecorded-patch babysitter-still-running "
+    "surviving-job "
     "incomplete-milestone-checkpoint not-checked-in",
 }
 

@@ -23,7 +23,9 @@ class Answer:
 
     def finding(self, check: str) -> Any:
         """The open finding of a check."""
-        (found,) = [f for f in self.document["findings"] if f["check"] == check and f["outcome"] != "pass"]
+        (found,) = [
+            f for f in self.document["findings"] if f["check"] == check and f["outcome"] != "pass"
+        ]
         return found
 
 

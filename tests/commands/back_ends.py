@@ -1,4 +1,6 @@
-"""Back ends by stand-ins, each with what can be wrong with it: programs, a dashboard on loopback, a login node here."""
+"""Back ends by stand-ins, each with what can be wrong with it: programs, a dashboard on loopback, a
+login node here.
+"""
 
 import json
 import shlex
@@ -31,7 +33,7 @@ for word; do case $word in --comment=*) comment=${word#*=} ;; --job-name=*) name
 at=$(date +%s)
 printf '%s\\037' 71 "$name" ada RUNNING 0 0 "$at" "$at" 0 1 n1 "$comment" None > "${0%/*}/queue"
 echo >> "${0%/*}/queue"
-echo 71"""
+echo 71"""  # noqa: E501
 SQUEUE = f'if [ -e "${{0%/*}}/queue" ]; then cat "${{0%/*}}/queue"; fi | {{\n{AS_ASKED}}}'
 NEL = """\
 job='"invocation_id": "0a1b", "invocation": "0a1b", "job_id": "0a1b.0"'
@@ -43,7 +45,7 @@ case "$1" in
     echo 'Invocation ID: 0a1b00' ;;
   status) echo "[{$job, \\"status\\": \\"running\\", \\"data\\": {}}]" ;;
   kill) echo "[{$job, \\"status\\": \\"error\\", \\"data\\": {\\"error\\": \\"permission denied\\"}}]" ;;
-esac"""
+esac"""  # noqa: E501
 
 
 @dataclass
@@ -53,8 +55,10 @@ class World:
     scheduler: dict[str, Any]
     faults: Faults
     refusals: Faults = field(default_factory=dict)  # of a stop
-    wrong: dict[str, tuple[dict[str, Any], str]] = field(default_factory=dict)  # options, refused at once
-    blind: dict[str, tuple[dict[str, Any], str]] = field(default_factory=dict)  # options that lead nowhere
+    # options, refused at once
+    wrong: dict[str, tuple[dict[str, Any], str]] = field(default_factory=dict)
+    # options that lead nowhere
+    blind: dict[str, tuple[dict[str, Any], str]] = field(default_factory=dict)
     argv: list[str] = field(default_factory=list)  # of the command; none: the story's own
     end: Path | None = None  # what is there when a job that really ran has ended
 
@@ -102,14 +106,22 @@ def login_node(top: Path, path: Path) -> Faults:
     return {
         "an unreachable host": (fails(ssh, refused, 255), "alpha refuses the connection"),
         "a host that nobody knows": (fails(ssh, unknown, 255), "no host name that can be resolved"),
-        "a rejected key": (fails(ssh, "Permission denied (publickey).", 255), "alpha rejects the key"),
-        "a strange host key": (fails(ssh, "Host key verification failed.", 255), "is not the known one"),
+        "a rejected key": (
+            fails(ssh, "Permission denied (publickey).", 255),
+            "alpha rejects the key",
+        ),
+        "a strange host key": (
+            fails(ssh, "Host key verification failed.", 255),
+            "is not the known one",
+        ),
         "no ssh here": (gone(ssh), "ssh was not found on this machine"),
     }
 
 
 def some(faults: Faults) -> Faults:
-    """The road is the same for every back end: what the box tells of it all need not be told again."""
+    """The road is the same for every back end: what the box tells of it all need not be told
+    again.
+    """
     return {what: faults[what] for what in ("an unreachable host", "a rejected key")}
 
 
@@ -121,7 +133,10 @@ def a_box(top: Path, path: Path) -> World:
         wrong={
             "an unknown key": ({"hosts": "alpha"}, "unknown key `hosts`"),
             "a folder that is no path": ({"folder": "jobs"}, "`folder`: must be an absolute path"),
-            "a host that is an option": ({"host": "-oProxyCommand=x"}, "a name that ssh could be given"),
+            "a host that is an option": (
+                {"host": "-oProxyCommand=x"},
+                "a name that ssh could be given",
+            ),
         },
         blind={"a box without this Python": ({"python": "python-of-nobody"}, "python-of-nobody")},
         end=jobs / "tiny-1" / "exit.json",
@@ -139,7 +154,10 @@ def a_slurm(folder: Path) -> tuple[Faults, Faults]:
     denied = "scancel: error: Kill job error on job id 71: Access/permission denied"
     return {
         "a missing binary": (gone(folder / "squeue"), "squeue was not found on"),
-        "an unreachable controller": (fails(folder / "squeue", down), "Unable to contact slurm controller"),
+        "an unreachable controller": (
+            fails(folder / "squeue", down),
+            "Unable to contact slurm controller",
+        ),
         "a rejected credential": (fails(folder / "squeue", munge), "Protocol authentication error"),
     }, {"another user's job": (fails(folder / "scancel", denied, 210), "job 71 of another user")}
 
@@ -156,7 +174,12 @@ def a_near_slurm(top: Path, path: Path) -> World:
             "an argument with a key": ({"arguments": ["--time=5"]}, "[scheduler] time_limit"),
             "a time without a unit": ({"time_limit": 5}, "has no unit"),
         },
-        {"programs that are not there": ({"programs": "/nowhere"}, "squeue was not found on this machine")},
+        {
+            "programs that are not there": (
+                {"programs": "/nowhere"},
+                "squeue was not found on this machine",
+            )
+        },
     )
 
 
@@ -171,7 +194,12 @@ def a_nel(top: Path, path: Path, executor: str = "local", **data: str) -> World:
     program(path / "nel", NEL.replace("EXECUTOR", executor).replace("DATA", json.dumps(data)))
     refused = "requests.exceptions.ConnectionError: HTTPConnectionPool: Connection refused"
     return World(
-        {"kind": "nel", "settle": "1ms", "folder": str(top / "results"), "exec_db": str(top / "exec.jsonl")},
+        {
+            "kind": "nel",
+            "settle": "1ms",
+            "folder": str(top / "results"),
+            "exec_db": str(top / "exec.jsonl"),
+        },
         {"a missing binary": (gone(path / "nel"), "pip install nemo-evaluator-launcher")},
         {
             "another user's containers": (partial(instead, path / "nel", NEL), "permission denied"),
@@ -186,14 +214,23 @@ def a_nel(top: Path, path: Path, executor: str = "local", **data: str) -> World:
 
 
 def a_far_nel(top: Path, path: Path) -> World:
-    """Its jobs run by nel's Slurm executor, and Slurm's own word is asked for behind the login node."""
+    """Its jobs run by nel's Slurm executor, and Slurm's own word is asked for behind the login
+    node.
+    """
     roads, there = some(login_node(top, path)), top / "slurm"
-    near = a_nel(top, path, "slurm", slurm_job_id="71", remote_rundir_path=str(top), hostname="alpha")
+    near = a_nel(
+        top, path, "slurm", slurm_job_id="71", remote_rundir_path=str(top), hostname="alpha"
+    )
     faults, _ = a_slurm(there)
-    row = "\\037".join(("71", "j", "ada", "RUNNING", "0", "0", *["1795303317"] * 3, "1", "n1", "", "None"))
+    row = "\\037".join(
+        ("71", "j", "ada", "RUNNING", "0", "0", *["1795303317"] * 3, "1", "n1", "", "None")
+    )
     program(there / "squeue", f"printf '{row}\\037\\n' | {{\n{AS_ASKED}}}")
     return World(
-        {**near.scheduler, "programs": str(there)}, near.faults, {**roads, **faults}, argv=["eval.yaml"]
+        {**near.scheduler, "programs": str(there)},
+        near.faults,
+        {**roads, **faults},
+        argv=["eval.yaml"],
     )
 
 
@@ -206,7 +243,10 @@ def an_iris(top: Path, path: Path) -> World:
 
     def refuses(command: str, said: str) -> Fault:
         """Its help needs no cluster."""
-        one = f'case "$*" in *--help*) ;; *"job {command}"*) echo {shlex.quote(said)} >&2; exit 1 ;; esac'
+        one = (
+            f'case "$*" in *--help*) ;; *"job {command}"*) echo {shlex.quote(said)} >&2; exit 1 '
+            ";; esac"
+        )
         return partial(instead, path / "iris", f"{one}\n{own}")
 
     error = "connectrpc.errors.ConnectError: "
@@ -214,10 +254,21 @@ def an_iris(top: Path, path: Path) -> World:
         {"kind": "iris", "cluster": "marin", "user": "ada", "code": "shared", "settle": "1ms"},
         {
             "a missing binary": (gone(path / "iris"), "iris was not found on this machine"),
-            "an unreachable host": (refuses("", f"{error}unavailable: no route"), "unavailable: no route"),
-            "a rejected token": (refuses("", f"{error}unauthenticated: log in"), "unauthenticated: log in"),
+            "an unreachable host": (
+                refuses("", f"{error}unavailable: no route"),
+                "unavailable: no route",
+            ),
+            "a rejected token": (
+                refuses("", f"{error}unauthenticated: log in"),
+                "unauthenticated: log in",
+            ),
         },
-        {"another user's job": (refuses("cancel", f"{error}permission_denied"), "is another user's")},
+        {
+            "another user's job": (
+                refuses("cancel", f"{error}permission_denied"),
+                "is another user's",
+            )
+        },
         {
             "an unknown key": ({"clusters": "x"}, "unknown key `clusters`"),
             "two clusters": (
@@ -251,7 +302,9 @@ def a_ray(top: Path, stand: Stand) -> World:
         return {"submission_id": "tiny-1"}
 
     node = {"node_id": "a", "node_ip": "192.0.2.2", "state": "ALIVE", "start_time_ms": 1}
-    stand.answers.update({"/api/jobs/": jobs, "/api/v0/nodes": {"data": {"result": {"result": [node]}}}})
+    stand.answers.update(
+        {"/api/jobs/": jobs, "/api/v0/nodes": {"data": {"result": {"result": [node]}}}}
+    )
     foreign = {**RECORDED["pending"], "status": "RUNNING", "metadata": {}}
     return World(
         {"kind": "ray", "address": stand.url, "settle": "1ms", "code": "shared"},
@@ -271,7 +324,10 @@ def a_ray(top: Path, stand: Stand) -> World:
             "an address that is none": ({"address": "auto"}, "http://host:port"),
         },
         {
-            "nobody listens": ({"address": f"http://127.0.0.1:{free_port()}"}, "Connection refused"),
+            "nobody listens": (
+                {"address": f"http://127.0.0.1:{free_port()}"},
+                "Connection refused",
+            ),
             "a token that is not set": ({"token_env": "NO_TOKEN"}, "NO_TOKEN is not set"),
             "no certificates": (
                 {"address": stand.url.replace("http:", "https:"), "ca_file": "/nope"},

@@ -24,7 +24,13 @@ def curves(tmp_path):
     write(tmp_path, "calm.csv", CALM)
     write(tmp_path, "spike.csv", CALM + SPIKE)
     labels = {
-        "calm.csv": {"label": "clean", "events": [], "time_label": "", "time_events": [], "rows": 100},
+        "calm.csv": {
+            "label": "clean",
+            "events": [],
+            "time_label": "",
+            "time_events": [],
+            "rows": 100,
+        },
         "spike.csv": {
             "label": "spike-sustained",
             "events": [[100, 129, "x1.75"]],
@@ -77,7 +83,12 @@ def test_labels_give_figures_and_others_stand_beside(curves):
     paths = [curves / "calm.csv", curves / "spike.csv", "--labels", curves / "LABELS.json"]
     totals = documented(*paths, "--against")[1]["totals"]
 
-    assert (totals["false_alarms"], totals["events"], totals["found"], totals["missed"]) == (0, 1, 1, 0)
+    assert (totals["false_alarms"], totals["events"], totals["found"], totals["missed"]) == (
+        0,
+        1,
+        1,
+        0,
+    )
     assert totals["false_alarms_per_1000_steps"] == 0.0 and totals["median_delay_steps"] == 9
     assert set(totals["against"]) == {
         "llm-foundry KillLossSpike",
@@ -92,13 +103,24 @@ def test_labels_give_figures_and_others_stand_beside(curves):
 def test_people_are_told_each_alert(curves):
     said = ran(curves / "spike.csv").output
 
-    assert "spike.csv: 130 rows" in said and "critical row 109  loss-spike: loss up to 1.75 times" in said
+    assert (
+        "spike.csv: 130 rows" in said
+        and "critical row 109  loss-spike: loss up to 1.75 times" in said
+    )
 
 
 def test_values_that_are_no_numbers_and_times_of_any_kind(curves):
-    lines = ["1,NaN,,2020-01-01 10:00:00,5", "2,inf,1.5,1577872800000", "3,-inf,,nonsense", "4,2.0,1.0,"]
+    lines = [
+        "1,NaN,,2020-01-01 10:00:00,5",
+        "2,inf,1.5,1577872800000",
+        "3,-inf,,nonsense",
+        "4,2.0,1.0,",
+    ]
     path = write(
-        curves, "odd.csv", [line.replace(",5", "") for line in lines], "step,loss,grad_norm,timestamp"
+        curves,
+        "odd.csv",
+        [line.replace(",5", "") for line in lines],
+        "step,loss,grad_norm,timestamp",
     )
     _, told = documented(path)
 
@@ -126,7 +148,10 @@ def test_among_several_files_json_lines_without_a_step_are_left_out_too(curves):
     logged.write_text('{"loss": 1.0}\n')
     result = ran(curves / "calm.csv", logged)
 
-    assert "logged.jsonl has no JSON line with a step" in result.stderr and ": left out" in result.stderr
+    assert (
+        "logged.jsonl has no JSON line with a step" in result.stderr
+        and ": left out" in result.stderr
+    )
     assert "calm.csv: 100 rows" in result.stdout
 
 
@@ -154,8 +179,12 @@ def test_figures_need_labels_and_labels_their_shape(curves):
 
 
 def test_a_loss_by_another_name_is_judged_by_us_and_by_the_rivals(curves):
-    lost = write(curves, "lost.csv", [*(f"{n},2.0" for n in range(200)), "200,nan"], "step,train/loss")
-    (curves / "labels.json").write_text('{"lost.csv": {"shows": ["non-finite"], "events": [[200, 200]]}}')
+    lost = write(
+        curves, "lost.csv", [*(f"{n},2.0" for n in range(200)), "200,nan"], "step,train/loss"
+    )
+    (curves / "labels.json").write_text(
+        '{"lost.csv": {"shows": ["non-finite"], "events": [[200, 200]]}}'
+    )
 
     assert ran(lost).return_value == 1
     assert ran(lost, "--labels", curves / "labels.json", "--against").return_value == 1
@@ -170,7 +199,10 @@ def test_a_curve_of_which_nothing_is_judged_is_not_calm(curves):
 
 
 def test_json_lines_are_judged_as_the_tracker_reads_them(tmp_path):
-    rows = [*({"step": i, "train/loss": 2.0} for i in range(100)), {"step": 100, "train/loss": float("nan")}]
+    rows = [
+        *({"step": i, "train/loss": 2.0} for i in range(100)),
+        {"step": 100, "train/loss": float("nan")},
+    ]
     path = tmp_path / "metrics.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     result = run("--json", path)
@@ -181,7 +213,10 @@ def test_json_lines_are_judged_as_the_tracker_reads_them(tmp_path):
 
 @pytest.mark.parametrize(
     ("text", "words"),
-    [('{"loss": 1}\n', "no JSON line with a step"), ('{"step": 1, "loss": 2}\nxx\n', "a.jsonl:2: not JSON")],
+    [
+        ('{"loss": 1}\n', "no JSON line with a step"),
+        ('{"step": 1, "loss": 2}\nxx\n', "a.jsonl:2: not JSON"),
+    ],
 )
 def test_json_lines_that_are_no_curve_are_named_by_their_line(tmp_path, text, words):
     (tmp_path / "a.jsonl").write_text(text)

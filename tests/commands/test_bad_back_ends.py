@@ -1,4 +1,6 @@
-"""What is wrong with a back end is one sentence and exit 2 or 3, whichever command meets it, and nothing is started."""
+"""What is wrong with a back end is one sentence and exit 2 or 3, whichever command meets it, and
+nothing is started.
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -40,7 +42,9 @@ class Told:
 
 
 @pytest.fixture(params=KINDS)
-def told(request: pytest.FixtureRequest, home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Told]:
+def told(
+    request: pytest.FixtureRequest, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Told]:
     """A run on a back end of stand-ins, initialised; whatever it started has ended afterwards."""
     top = home / "back end"
     top.mkdir()
@@ -89,7 +93,8 @@ def test_a_back_end_that_cannot_be_asked_is_neither_launched_on_nor_judged_nor_s
     story, world = told.story, told.world
     for number, (what, (fault, said)) in enumerate(world.faults.items()):
         with fault():
-            for command in ("preflight", "launch")[number > 0 :]:  # a launch asks what a preflight asks
+            # a launch asks what a preflight asks
+            for command in ("preflight", "launch")[number > 0 :]:
                 answer = ask(story, capsys, command, SLUG, "--json")
                 assert (answer.code, said in unknown(answer)) == (3, True), (what, answer)
     assert story.starts == [] and not story.events("Launching")
@@ -98,9 +103,9 @@ def test_a_back_end_that_cannot_be_asked_is_neither_launched_on_nor_judged_nor_s
         with fault():
             stopped = ask(story, capsys, "stop", SLUG)
             assert stopped.code in (2, 3) and said in stopped.err, (what, stopped)
-            assert len(stopped.err.splitlines()) == 1 and ".." not in stopped.err.replace("...", ""), (
-                stopped.err
-            )
+            assert len(stopped.err.splitlines()) == 1 and ".." not in stopped.err.replace(
+                "...", ""
+            ), stopped.err
     for what, (fault, said) in world.faults.items():
         with fault():
             tick = ask(story, capsys, "babysit", SLUG, "--once", "--json")

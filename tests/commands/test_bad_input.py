@@ -1,4 +1,6 @@
-"""Bad input gets one or two clear sentences that name the place and the mend, and nothing is lost."""
+"""Bad input gets one or two clear sentences that name the place and the mend, and nothing is
+lost.
+"""
 
 import json
 import os
@@ -24,10 +26,19 @@ BAD_CONTRACTS: dict[str, tuple[Callable[[str], str], tuple[str, ...]]] = {
         lambda text: f"{text}\n[babysit.budget]\na = 1\n",
         ("runs/tiny.toml", "unknown key `babysit.budget`", "herorun schema"),
     ),
-    "a wrong type": (lambda text: text.replace("keep = 10", 'keep = "ten"'), ("`checkpoints.keep`", "'ten'")),
+    "a wrong type": (
+        lambda text: text.replace("keep = 10", 'keep = "ten"'),
+        ("`checkpoints.keep`", "'ten'"),
+    ),
     "no TOML": (lambda text: f"{text}\n[[[", ("runs/tiny.toml is not valid TOML", "line ")),
-    "a bad slug": (lambda text: text.replace('slug = "tiny"', 'slug = "Ti ny"'), ("`slug`", "'Ti ny'")),
-    "a missing key": (lambda text: text.replace("[output]", "[hardware]"), ("missing key `output`",)),
+    "a bad slug": (
+        lambda text: text.replace('slug = "tiny"', 'slug = "Ti ny"'),
+        ("`slug`", "'Ti ny'"),
+    ),
+    "a missing key": (
+        lambda text: text.replace("[output]", "[hardware]"),
+        ("missing key `output`",),
+    ),
     "a number without a unit": (lambda text: text.replace('"15m"', "15"), ("has no unit", '"15m"')),
     "thresholds of an unknown check": (
         lambda text: f"{text}\n[babysit.thresholds.nonsense]\na = 1\n",
@@ -72,15 +83,27 @@ def test_a_bad_contract_is_named_with_its_key(story: Story, capsys: CAPTURE, nam
 
 def test_a_missing_contract_says_what_writes_one(story: Story, capsys: CAPTURE) -> None:
     (story.work / "runs" / "tiny.toml").unlink()
-    for words in (("preflight", SLUG), ("launch", SLUG), ("babysit", SLUG, "--once"), ("seal", SLUG), NOTE):
+    for words in (
+        ("preflight", SLUG),
+        ("launch", SLUG),
+        ("babysit", SLUG, "--once"),
+        ("seal", SLUG),
+        NOTE,
+    ):
         answer = ask(story, capsys, *words)
         assert answer.code == 2
-        assert f"{story.work}/runs/tiny.toml" in answer.err and "`herorun init tiny` writes one" in answer.err
+        assert (
+            f"{story.work}/runs/tiny.toml" in answer.err
+            and "`herorun init tiny` writes one" in answer.err
+        )
 
 
 def test_a_run_whose_name_was_mistyped_is_offered(story: Story, capsys: CAPTURE) -> None:
     answer = ask(story, capsys, "status", "tinny")
-    assert answer.code == 2 and "did you mean tiny? If not, `herorun init tinny` writes one." in answer.err
+    assert (
+        answer.code == 2
+        and "did you mean tiny? If not, `herorun init tinny` writes one." in answer.err
+    )
 
 
 def test_a_contract_that_cannot_be_read_is_named(story: Story, capsys: CAPTURE) -> None:
@@ -107,7 +130,10 @@ def test_a_bad_name_writes_nothing(story: Story, capsys: CAPTURE, command: str, 
 
 def test_no_repository(home: Path, capsys: CAPTURE) -> None:
     git(home, "init", "-q", "--bare", "bare.git")
-    for folder, wanted in ((home, "not in a git repository"), (home / "bare.git", "bare git repository")):
+    for folder, wanted in (
+        (home, "not in a git repository"),
+        (home / "bare.git", "bare git repository"),
+    ):
         answer = _at(folder, capsys, "preflight", SLUG)
         assert answer.code == 2 and str(folder) in answer.err and wanted in answer.err
     assert "does not exist" in _at(home / "gone", capsys, "preflight", SLUG).err
@@ -129,11 +155,15 @@ def _at(folder: Path, capsys: CAPTURE, *words: str) -> Answer:
 # --- the remote -----------------------------------------------------------------------------------
 
 
-def test_without_a_remote_nothing_is_launched_and_all_say_not_pushed(story: Story, capsys: CAPTURE) -> None:
+def test_without_a_remote_nothing_is_launched_and_all_say_not_pushed(
+    story: Story, capsys: CAPTURE
+) -> None:
     git(story.work, "remote", "remove", "origin")
     assert "not pushed: there is no remote" in ask(story, capsys, "init", SLUG).err
     blocked = ask(story, capsys, "launch", SLUG, "--json")
-    assert blocked.code == 1 and "no remote called origin" in blocked.finding("no-remote")["message"]
+    assert (
+        blocked.code == 1 and "no remote called origin" in blocked.finding("no-remote")["message"]
+    )
     assert "not anchored: there is no remote" in ask(story, capsys, "logbook", "verify", SLUG).out
     assert story.starts == []
 
@@ -154,7 +184,9 @@ def test_a_host_that_is_not_known_is_named(
     story: Story, capsys: CAPTURE, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     git(story.work, "remote", "set-url", "origin", "ssh://nobody@nowhere.example/tiny")
-    monkeypatch.setenv("GIT_SSH_COMMAND", "echo 'ssh: Could not resolve hostname nowhere.example' >&2; false")
+    monkeypatch.setenv(
+        "GIT_SSH_COMMAND", "echo 'ssh: Could not resolve hostname nowhere.example' >&2; false"
+    )
     answer = ask(story, capsys, "init", SLUG)
     assert answer.code == 3 and "Could not resolve hostname nowhere.example" in answer.err
     assert story.run.record.tip is None
@@ -191,7 +223,7 @@ def test_an_output_root_that_cannot_be_read_is_unknown_and_never_empty(
     assert story.starts == []
 
 
-# --- what lies in files -----------------------------------------------------------------------------
+# --- what lies in files ---------------------------------------------------------------------------
 
 
 def test_a_start_checkpoint_with_malformed_metadata(story: Story, capsys: CAPTURE) -> None:
@@ -218,7 +250,9 @@ def test_not_a_number_and_a_torn_last_line_in_the_metrics(story: Story, capsys: 
     assert code == 1 and told.document["progress"] == "~5/4" and told.document["monitor"] == "fresh"
     assert told.finding("not-finite")["subject"] == "train/loss"
     status = ask(story, capsys, "status", SLUG, "--json").document
-    assert [alert["check"] for alert in status["alerts"] if alert["state"] == "firing"] == ["not-finite"]
+    assert [alert["check"] for alert in status["alerts"] if alert["state"] == "firing"] == [
+        "not-finite"
+    ]
 
 
 @pytest.mark.thorough
@@ -235,12 +269,24 @@ def test_a_file_name_that_is_not_utf8(story: Story, capsys: CAPTURE) -> None:
 
 
 BAD_CONFIGS = {
-    "missing in the commit": ({"config": {"files": ["nope.toml"]}}, "nope.toml is not in commit", 3),
-    "outside the repository": ({"config": {"files": ["../x.toml"]}}, "lies outside the repository", 3),
+    "missing in the commit": (
+        {"config": {"files": ["nope.toml"]}},
+        "nope.toml is not in commit",
+        3,
+    ),
+    "outside the repository": (
+        {"config": {"files": ["../x.toml"]}},
+        "lies outside the repository",
+        3,
+    ),
     "a missing key": ({"final_step": "trainer.nope"}, "trainer.nope is missing in config.toml", 1),
     "a key that is no integer": ({"final_step": "trainer"}, "trainer is {'seed': 7}", 1),
     "no such program": ({"config": {"command": ["herorun-no-such-program"]}}, "was not found", 3),
-    "a program that prints no JSON": ({"config": {"command": ["echo", "hello"]}}, "one JSON object", 3),
+    "a program that prints no JSON": (
+        {"config": {"command": ["echo", "hello"]}},
+        "one JSON object",
+        3,
+    ),
 }
 
 
@@ -266,7 +312,9 @@ def test_a_malformed_config_file(story: Story, capsys: CAPTURE) -> None:
 
 
 @pytest.mark.thorough
-def test_a_damaged_journal_stops_every_act_and_is_not_touched(story: Story, capsys: CAPTURE) -> None:
+def test_a_damaged_journal_stops_every_act_and_is_not_touched(
+    story: Story, capsys: CAPTURE
+) -> None:
     story.launched()
     story.tamper(".jsonl", lambda text: text.replace("show the whole path", "show another path"))
     _nobody_acts(story, capsys, 1, ("damaged", ".jsonl:1", "logbook verify"))
@@ -278,7 +326,9 @@ def test_a_damaged_journal_stops_every_act_and_is_not_touched(story: Story, caps
 def test_a_newer_journal_is_only_looked_at(story: Story, capsys: CAPTURE) -> None:
     story.launched()
     story.tamper(".jsonl", lambda text: text + '{"v":2}\n')
-    _nobody_acts(story, capsys, 2, ("newer than this herorun", "journal version 2", "Upgrade herorun"))
+    _nobody_acts(
+        story, capsys, 2, ("newer than this herorun", "journal version 2", "Upgrade herorun")
+    )
     assert ask(story, capsys, "status", SLUG, "--json").document["run"] == "finished"
     assert ask(story, capsys, "logbook", "show", SLUG).code == 0
     assert ask(story, capsys, "logbook", "verify", SLUG, "--json").code == 3
@@ -295,7 +345,7 @@ def _nobody_acts(story: Story, capsys: CAPTURE, code: int, wanted: tuple[str, ..
     assert after == before
 
 
-# --- out of turn ------------------------------------------------------------------------------------
+# --- out of turn ----------------------------------------------------------------------------------
 
 
 @pytest.mark.thorough
@@ -332,7 +382,11 @@ def test_a_plan_file_that_is_none(story: Story, capsys: CAPTURE, content: bytes)
     plan = story.home / "plan.json"
     plan.write_bytes(content)
     answer = ask(story, capsys, "launch", SLUG, "--plan", str(plan), "--json")
-    assert answer.code == 2 and f"{plan} is no plan" in answer.err and f"preflight {SLUG} --out" in answer.err
+    assert (
+        answer.code == 2
+        and f"{plan} is no plan" in answer.err
+        and f"preflight {SLUG} --out" in answer.err
+    )
     assert story.starts == []
 
 
@@ -357,7 +411,7 @@ def test_a_link_out_of_the_repository_is_no_state_folder(story: Story, capsys: C
     assert list(outside.iterdir()) == [] and story.starts == []
 
 
-# --- the issue --------------------------------------------------------------------------------------
+# --- the issue ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("command", ["init", "launch"])
@@ -370,13 +424,15 @@ def test_a_lost_issue_page_is_opened_again(story: Story, capsys: CAPTURE, comman
     assert len(story.starts) <= 1
 
 
-# --- really from outside ------------------------------------------------------------------------------
+# --- really from outside --------------------------------------------------------------------------
 
 
 def herorun(story: Story, *words: str, stdout: int = subprocess.PIPE) -> Answer:
     argv = [sys.executable, "-m", "herorun", "-C", str(story.work), *words]
     env = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2] / "src")}
-    done = subprocess.run(argv, stdout=stdout, stderr=subprocess.PIPE, env=env, text=True, check=False)
+    done = subprocess.run(
+        argv, stdout=stdout, stderr=subprocess.PIPE, env=env, text=True, check=False
+    )
     return checked(Answer(done.returncode, done.stdout or "", done.stderr), words)
 
 
@@ -390,7 +446,9 @@ def test_a_bad_contract_in_a_process_of_its_own(story: Story) -> None:
 
 @pytest.mark.thorough
 def test_a_reader_that_goes_away_ends_it_quietly(story: Story) -> None:
-    """As `herorun logbook show tiny | head -1` does; and a gate that nobody heard has not said "clear"."""
+    """As `herorun logbook show tiny | head -1` does; and a gate that nobody heard has not said
+    "clear".
+    """
     story.init()
     for words in (("logbook", "show", SLUG), ("preflight", SLUG)):
         reader, writer = os.pipe()

@@ -11,8 +11,25 @@ from stories import SLUG, Story, git
 # Inside .git: our refs, the seal's tag, and git's own mark of what was pushed.
 REMOTE = "refs/remotes/origin/herorun/"
 OURS = ("objects/", "herorun/", "refs/herorun/", "refs/tags/herorun/", REMOTE, f"logs/{REMOTE}")
-WAIVED = {"check": "dirty-tree", "reason": "a test", "approved_by": "@dri", "expires": "2999-01-01T00:00:00Z"}
-NOTE = ("note", SLUG, "--status", "a", "--evidence", "b", "--decision", "c", "--next", "d", "--issue")
+WAIVED = {
+    "check": "dirty-tree",
+    "reason": "a test",
+    "approved_by": "@dri",
+    "expires": "2999-01-01T00:00:00Z",
+}
+NOTE = (
+    "note",
+    SLUG,
+    "--status",
+    "a",
+    "--evidence",
+    "b",
+    "--decision",
+    "c",
+    "--next",
+    "d",
+    "--issue",
+)
 
 
 def files(top: Path, skip: tuple[str, ...]) -> Iterator[tuple[bytes, int, bytes]]:
@@ -28,7 +45,9 @@ def files(top: Path, skip: tuple[str, ...]) -> Iterator[tuple[bytes, int, bytes]
 
 
 def checkout(work: Path) -> dict[bytes, object]:
-    """All that is the user's, by name: work tree, index, HEAD, configuration, stash, branches, logs."""
+    """All that is the user's, by name: work tree, index, HEAD, configuration, stash, branches,
+    logs.
+    """
     inside = files(work / ".git", OURS) if (work / ".git").is_dir() else ()
     status = ("--no-optional-locks", "status", "--porcelain=v2", "--branch", "-uall")
     return {
@@ -40,14 +59,18 @@ def checkout(work: Path) -> dict[bytes, object]:
     }
 
 
-def changes(before: dict[bytes, object], after: dict[bytes, object]) -> list[tuple[bytes, object, object]]:
+def changes(
+    before: dict[bytes, object], after: dict[bytes, object]
+) -> list[tuple[bytes, object, object]]:
     names = sorted(before.keys() | after.keys())
     return [(n, before.get(n), after.get(n)) for n in names if before.get(n) != after.get(n)]
 
 
 @pytest.fixture
 def messy(story: Story) -> Story:
-    """Detached, with staged, unstaged, untracked, hidden and stashed edits; the DRI has waived it."""
+    """Detached, with staged, unstaged, untracked, hidden and stashed edits; the DRI has waived
+    it.
+    """
     work = story.work
     for name in ("staged", "edited", "both", "hidden"):
         (work / name).write_text("as committed\n")
@@ -96,7 +119,10 @@ def test_every_command_leaves_it_as_it_was(messy: Story) -> None:
         if words[0] == "launch":
             messy.ended()
     edits, seal = (line.split()[0] for line in messy.tags(messy.origin))
-    assert edits.startswith(f"refs/tags/herorun/{SLUG}/edits-") and seal == f"refs/tags/herorun/{SLUG}/seal-1"
+    assert (
+        edits.startswith(f"refs/tags/herorun/{SLUG}/edits-")
+        and seal == f"refs/tags/herorun/{SLUG}/seal-1"
+    )
     assert "refs/herorun/snapshots/tiny/" in git(messy.origin, "for-each-ref")
 
 

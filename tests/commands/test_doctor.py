@@ -1,4 +1,6 @@
-"""`herorun doctor`: what works, what does not, and what nobody could see, with exit codes to match."""
+"""`herorun doctor`: what works, what does not, and what nobody could see, with exit codes to
+match.
+"""
 
 import os
 import stat
@@ -45,8 +47,16 @@ def test_where_all_works_it_is_said_of_each_part(story: Story, capsys: CAPTURE) 
     assert (told.code, told.document["verdict"]) == (0, "works"), parts(told, "broken") | parts(
         told, "unseen"
     )
-    wanted = {"git: program", "git: remote origin", "git: remote origin, push", "scheduler: local, tiny"}
-    assert wanted | {"tracker: jsonl, tiny", "patterns: shipped", "clock: this machine"} <= parts(told).keys()
+    wanted = {
+        "git: program",
+        "git: remote origin",
+        "git: remote origin, push",
+        "scheduler: local, tiny",
+    }
+    assert (
+        wanted | {"tracker: jsonl, tiny", "patterns: shipped", "clock: this machine"}
+        <= parts(told).keys()
+    )
 
 
 def test_it_changes_nothing_here_or_there(story: Story, capsys: CAPTURE) -> None:
@@ -65,14 +75,21 @@ def test_a_remote_that_is_gone_and_a_push_that_is_refused_are_told_apart(
 ) -> None:
     story.origin.rename(story.home / "away")
     told = examined(story, capsys, SLUG)
-    assert told.code != 0 and "git: remote origin" in (parts(told, "broken") | parts(told, "unseen"))
+    assert told.code != 0 and "git: remote origin" in (
+        parts(told, "broken") | parts(told, "unseen")
+    )
     assert "git: remote origin, push" not in parts(told)
 
 
-def test_a_secret_that_is_not_set_is_broken_and_its_mend_stands_there(story: Story, capsys: CAPTURE) -> None:
+def test_a_secret_that_is_not_set_is_broken_and_its_mend_stands_there(
+    story: Story, capsys: CAPTURE
+) -> None:
     story.sign(command={"argv": ["sh", "train.sh", str(story.data)], "secrets": ["HERO_TEST_KEY"]})
     told = examined(story, capsys, SLUG)
-    assert told.code == 1 and "HERO_TEST_KEY=..." in parts(told, "broken")["secret: HERO_TEST_KEY"]["fix"]
+    assert (
+        told.code == 1
+        and "HERO_TEST_KEY=..." in parts(told, "broken")["secret: HERO_TEST_KEY"]["fix"]
+    )
     people = ask(story, capsys, "-q", "doctor", SLUG).out
     assert people.startswith("✗ secret: HERO_TEST_KEY") and "fix: `export HERO_TEST_KEY" in people
 
@@ -101,8 +118,13 @@ def test_a_clock_that_only_the_commits_speak_for_is_not_checked_and_fails_nothin
     told = examined(story, capsys)
     assert (told.code, told.document["verdict"], parts(told, "unseen")) == (0, "works", {})
     clock = parts(told, "unchecked")["clock: this machine"]
-    assert "not behind the newest commit here" in clock["message"] and "timedatectl" in clock["message"]
-    assert ask(story, capsys, "doctor").out.endswith("0 broken, 0 could not be seen, 1 not checked\n")
+    assert (
+        "not behind the newest commit here" in clock["message"]
+        and "timedatectl" in clock["message"]
+    )
+    assert ask(story, capsys, "doctor").out.endswith(
+        "0 broken, 0 could not be seen, 1 not checked\n"
+    )
 
 
 def test_a_clock_that_nothing_speaks_for_is_neither_well_nor_ill(
@@ -113,7 +135,9 @@ def test_a_clock_that_nothing_speaks_for_is_neither_well_nor_ill(
         list(machine._clock(None))
 
 
-def test_a_contract_that_cannot_be_read_does_not_hide_the_others(story: Story, capsys: CAPTURE) -> None:
+def test_a_contract_that_cannot_be_read_does_not_hide_the_others(
+    story: Story, capsys: CAPTURE
+) -> None:
     (story.work / "runs" / "broken.toml").write_text("[[[")
     (story.work / "runs" / "config.toml").write_text("[trainer]\n")
     told = examined(story, capsys)
@@ -121,10 +145,14 @@ def test_a_contract_that_cannot_be_read_does_not_hide_the_others(story: Story, c
     assert "contract: tiny" in parts(told, "works")
 
 
-def test_outside_a_repository_the_machine_is_looked_at_all_the_same(home: Path, capsys: CAPTURE) -> None:
+def test_outside_a_repository_the_machine_is_looked_at_all_the_same(
+    home: Path, capsys: CAPTURE
+) -> None:
     told = ask(Story(home), capsys, "-C", str(home), "doctor", "--json")
     assert told.code == 1
-    assert list(parts(told, "broken")) == ["git: repository"] and "git: program" in parts(told, "works")
+    assert list(parts(told, "broken")) == ["git: repository"] and "git: program" in parts(
+        told, "works"
+    )
 
 
 def test_no_program_gets_a_secrets_value(

@@ -35,7 +35,8 @@ def test_the_parts_are_the_whole_and_what_is_known_is_named(told: Story, capsys:
     assert sum(document["states"].values()) == pytest.approx(document["wall"])
     assert document["states"]["queued"] > 0 and document["states"]["down"] > 0
     assert (document["instances"], document["interruptions"]) == (2, {"unknown": 1})
-    # Step 2 is logged by both: the later row counts, and that tiny-1 had done 3 steps is in the journal.
+    # Step 2 is logged by both: the later row counts, and that tiny-1 had done 3 steps is in the
+    # journal.
     assert (document["rows"], document["reached"], document["lost"]) == (4, 4, 1)
     assert document["delays"]["detection"]["count"] == 2
     assert document["money"]["most"] == pytest.approx(2 * document["all_hours"]["most"])
@@ -55,7 +56,11 @@ def test_a_run_without_a_record(story: Story, capsys: CAPTURE) -> None:
 def test_a_resume_is_compared_with_the_instance_before_it(told: Story, capsys: CAPTURE) -> None:
     """tiny-2 did step 2 again, and the later row is kept: no step is left in both."""
     answer = ask(told, capsys, "compare", "tiny-1", "tiny-2", "--json")
-    assert (answer.code, answer.document["verdict"], answer.document["a"]) == (3, "not comparable", "tiny-1")
+    assert (answer.code, answer.document["verdict"], answer.document["a"]) == (
+        3,
+        "not comparable",
+        "tiny-1",
+    )
     whole = ask(told, capsys, "compare", SLUG, "tiny-2", "--json").document
     assert (whole["kind"], whole["window"], whole["verdict"]) == ("resume", [2, 3], "unjudged")
     assert whole["metrics"][0]["equal"] == 2

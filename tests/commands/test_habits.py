@@ -1,4 +1,6 @@
-"""What people expect of any command line: completion, --quiet, --verbose, a default RUN, a bar while they wait."""
+"""What people expect of any command line: completion, --quiet, --verbose, a default RUN, a bar
+while they wait.
+"""
 
 import io
 import json
@@ -23,7 +25,7 @@ from stories import SLUG, Story
 CAPTURE = pytest.CaptureFixture[str]
 
 
-# --- completion -------------------------------------------------------------------------------------
+# --- completion -----------------------------------------------------------------------------------
 
 
 def completed(monkeypatch: pytest.MonkeyPatch, capsys: CAPTURE, words: str) -> list[str]:
@@ -65,7 +67,8 @@ def test_every_shipped_check_is_offered() -> None:
     assert {check.name for check in checks()} == set(check_names())
 
 
-# What completes in each shell, once the printed script is sourced: the words typed so far, then Tab.
+# What completes in each shell, once the printed script is sourced: the words typed so far, then
+# Tab.
 TAB = {
     "bash": """
 source ./script
@@ -114,12 +117,17 @@ def test_the_printed_script_completes_in_the_shell_itself(
     env = {**os.environ, "PATH": f"{beside_herorun / 'bin'}{os.pathsep}{os.environ['PATH']}"}
     env |= {"HOME": str(beside_herorun), "XDG_CONFIG_HOME": str(beside_herorun), "TERM": "dumb"}
     done = subprocess.run(
-        [program, "-c", TAB[shell]], cwd=beside_herorun, env=env, capture_output=True, text=True, timeout=60
+        [program, "-c", TAB[shell]],
+        cwd=beside_herorun,
+        env=env,
+        capture_output=True,
+        text=True,
+        timeout=60,
     )
     assert "dirty-tree" in done.stdout, done
 
 
-# --- how much is said -------------------------------------------------------------------------------
+# --- how much is said -----------------------------------------------------------------------------
 
 
 def test_quiet_keeps_what_is_open_and_the_verdict(story: Story, capsys: CAPTURE) -> None:
@@ -143,7 +151,9 @@ def test_verbose_tells_what_was_read_on_standard_error_alone(story: Story, capsy
     assert told.out.startswith("{") and "WorkTree in" not in told.out
 
 
-def test_what_one_command_was_told_counts_no_more_for_the_next(story: Story, capsys: CAPTURE) -> None:
+def test_what_one_command_was_told_counts_no_more_for_the_next(
+    story: Story, capsys: CAPTURE
+) -> None:
     assert ask(story, capsys, "-q", "doctor").out != ""
     assert "✓ git: program" in ask(story, capsys, "doctor").out
 
@@ -153,10 +163,12 @@ def test_quiet_and_verbose_exclude_each_other(capsys: CAPTURE) -> None:
     assert "exclude each other" in capsys.readouterr().err
 
 
-# --- [tool.herorun] ---------------------------------------------------------------------------------
+# --- [tool.herorun] -------------------------------------------------------------------------------
 
 
-def test_the_settings_name_the_run_of_a_command_that_only_looks(story: Story, capsys: CAPTURE) -> None:
+def test_the_settings_name_the_run_of_a_command_that_only_looks(
+    story: Story, capsys: CAPTURE
+) -> None:
     (story.work / "pyproject.toml").write_text(f'[tool.herorun]\nrun = "{SLUG}"\n')
     assert ask(story, capsys, "status", "--json").document["slug"] == SLUG
     acting = story.herorun("launch")
@@ -172,10 +184,12 @@ def test_a_wrong_setting_is_one_sentence(story: Story, capsys: CAPTURE) -> None:
 def test_a_new_contract_begins_with_what_the_settings_say(story: Story, capsys: CAPTURE) -> None:
     (story.work / "pyproject.toml").write_text('[tool.herorun.init]\ndri = "@dri"\n')
     assert ask(story, capsys, "init", "new").code == 0
-    assert 'dri = "@dri"  # from [tool.herorun.init]' in (story.work / "runs" / "new.toml").read_text()
+    assert (
+        'dri = "@dri"  # from [tool.herorun.init]' in (story.work / "runs" / "new.toml").read_text()
+    )
 
 
-# --- while people wait ------------------------------------------------------------------------------
+# --- while people wait ----------------------------------------------------------------------------
 
 
 def drawn(patience: float, *told: tuple[str, int, int | None]) -> str:
@@ -193,7 +207,9 @@ def test_a_bar_is_shown_for_what_lasts_and_for_nothing_else() -> None:
 
 def test_what_is_waited_for_within_something_does_not_take_its_bar_away() -> None:
     many, one = "looking at runs", "reading the world"
-    shown = drawn(0.0, (many, 0, 2), (one, 1, 4), (one, 4, 4), (many, 1, 2), (many, 1, 1), (one, 1, 4))
+    shown = drawn(
+        0.0, (many, 0, 2), (one, 1, 4), (one, 4, 4), (many, 1, 2), (many, 1, 1), (one, 1, 4)
+    )
     assert shown.index(many) < shown.index("50%") < shown.index(one)
 
 
@@ -246,7 +262,9 @@ LASTING = {
 def test_what_may_last_shows_a_bar_on_a_terminal(
     story: Story, monkeypatch: pytest.MonkeyPatch, capsys: CAPTURE, command: str
 ) -> None:
-    """With no patience at all, what takes a moment here is drawn as what takes minutes elsewhere."""
+    """With no patience at all, what takes a moment here is drawn as what takes minutes
+    elsewhere.
+    """
     csv, log = story.home / "long.csv", story.home / "long.log"
     files = {"backtest": str(csv), "triage": str(log), "report": SLUG, "launch": SLUG}
     csv.write_text("step,loss\n" + "".join(f"{n},{3 - n / 100}\n" for n in range(50)))

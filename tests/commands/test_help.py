@@ -20,7 +20,11 @@ def commands(group: click.Group, words: tuple[str, ...] = ()) -> Iterator[tuple[
 GROUPS = [value for value in vars(cli).values() if isinstance(value, click.Group)]
 
 
-@pytest.mark.parametrize("words", [words for group in GROUPS for words in commands(group)], ids=" ".join)
-def test_every_help_has_an_example(words: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(
+    "words", [words for group in GROUPS for words in commands(group)], ids=" ".join
+)
+def test_every_help_has_an_example(
+    words: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
     assert cli.run([*words, "--help"]) == 0
     assert f"herorun {words[0]}" in capsys.readouterr().out.partition("Example")[2]

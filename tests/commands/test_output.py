@@ -37,8 +37,21 @@ def test_an_ascii_output_is_no_failure(story: Story) -> None:
 
 
 def row(check: str, outcome: str, message: str = "m", **other: Any) -> dict[str, Any]:
-    same = {"waiver": None, "details": [], "fix": f"fix {check}", "subject": "", "response": "block"}
-    return {**same, "check": check, "outcome": outcome, "message": message, "caused_by": None, **other}
+    same = {
+        "waiver": None,
+        "details": [],
+        "fix": f"fix {check}",
+        "subject": "",
+        "response": "block",
+    }
+    return {
+        **same,
+        "check": check,
+        "outcome": outcome,
+        "message": message,
+        "caused_by": None,
+        **other,
+    }
 
 
 def shown(capsys: pytest.CaptureFixture[str], *rows: dict[str, Any]) -> list[str]:
@@ -49,8 +62,13 @@ def shown(capsys: pytest.CaptureFixture[str], *rows: dict[str, Any]) -> list[str
 def test_what_one_reason_hides_is_one_entry(capsys: pytest.CaptureFixture[str]) -> None:
     """As at a seal, where each alert that could not be looked for is a finding of its own."""
     cause = {"check": "surviving-job", "subject": "tiny-1"}
-    alerts = [row("open-alerts", "unknown", subject=name, caused_by=cause) for name in ("crashed", "wedged")]
-    assert shown(capsys, row("surviving-job", "unknown", "no answer", subject="tiny-1"), *alerts) == [
+    alerts = [
+        row("open-alerts", "unknown", subject=name, caused_by=cause)
+        for name in ("crashed", "wedged")
+    ]
+    assert shown(
+        capsys, row("surviving-job", "unknown", "no answer", subject="tiny-1"), *alerts
+    ) == [
         "? unknown surviving-job no answer",
         "the same reason hides: open-alerts (crashed, wedged)",
     ]

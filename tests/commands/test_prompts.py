@@ -1,4 +1,6 @@
-"""`babysit --job` asks on a real terminal for what it needs and was not told; without one it says what is missing."""
+"""`babysit --job` asks on a real terminal for what it needs and was not told; without one it says
+what is missing.
+"""
 
 import json
 import os
@@ -19,7 +21,9 @@ Start = Callable[..., "Terminal"]
 
 
 class Terminal:
-    """`herorun babysit --once` whose controlling terminal is a real one: a typed ctrl-C is a signal."""
+    """`herorun babysit --once` whose controlling terminal is a real one: a typed ctrl-C is a
+    signal.
+    """
 
     def __init__(self, folder: Path, *words: str) -> None:
         self._end, other = pty.openpty()
@@ -43,7 +47,9 @@ class Terminal:
     def _reads_until(self, enough: Callable[[], bool]) -> None:
         until = time.monotonic() + 30
         while not enough():
-            assert select.select([self._end], [], [], max(0.0, until - time.monotonic()))[0], self.seen
+            assert select.select([self._end], [], [], max(0.0, until - time.monotonic()))[0], (
+                self.seen
+            )
             try:
                 self.seen += os.read(self._end, 65536).decode()
             except OSError:  # Linux calls it an error that the other end is gone
@@ -83,13 +89,17 @@ def state(folder: Path) -> Any:
 
 
 @pytest.mark.thorough
-def test_what_the_scheduler_needs_is_asked_once_the_scheduler_is_told(at: Start, tmp_path: Path) -> None:
+def test_what_the_scheduler_needs_is_asked_once_the_scheduler_is_told(
+    at: Start, tmp_path: Path
+) -> None:
     terminal = at("--job", "ray-run-1")
     terminal.answers(r"scheduler \(iris, .*slurm\): ", "rey\n")
     terminal.answers(r"Jobs of 'rey' cannot be looked at.*\n.*scheduler.*: ", "ray\n")
     terminal.answers("cluster: ", "\n")
     terminal.answers("cluster: ", "us-east5-a\n")
-    terminal.answers(r"'us-east5-a' is no cluster that is known here(?s:.*)cluster: ", "http://127.0.0.1:9\n")
+    terminal.answers(
+        r"'us-east5-a' is no cluster that is known here(?s:.*)cluster: ", "http://127.0.0.1:9\n"
+    )
     terminal.answers("experiment: ", "experiments/isoflop_sweep.py\n")
     terminal.answers(r"resubmit command \(empty: it is only watched\): ", "\n")
     code, said = terminal.ended()
@@ -106,7 +116,9 @@ def test_a_config_is_taken_by_the_short_name_of_its_cluster(at: Start, tmp_path:
     config.write_text("controller: {}\n")
     terminal = at("--scheduler", "iris")
     terminal.answers(r"job \(the canonical name /<user>/<job>.*\): ", "train-tiny\n")
-    terminal.answers(r"'train-tiny' is no id of an iris job(?s:.*)job \(.*\): ", "/dlwh/train-tiny\n")
+    terminal.answers(
+        r"'train-tiny' is no id of an iris job(?s:.*)job \(.*\): ", "/dlwh/train-tiny\n"
+    )
     terminal.answers("config, or the short name of the cluster: ", "nowhere.yaml\n")
     terminal.answers(r"There is no .*nowhere\.yaml(?s:.*)cluster: ", "marin_dev\n")
     terminal.answers("resubmit command .*: ", "iris job run --no-wait -- python train.py\n")
@@ -151,5 +163,6 @@ def test_without_a_terminal_one_sentence_names_what_is_missing(tmp_path: Path) -
     )
     assert (done.returncode, done.stdout) == (2, "")
     assert (
-        done.stderr == "herorun: To watch a job without a contract, --cluster and --experiment are missing.\n"
+        done.stderr
+        == "herorun: To watch a job without a contract, --cluster and --experiment are missing.\n"
     )

@@ -44,7 +44,10 @@ def test_the_document_tells_what_the_page_shows(told: Story, capsys: CAPTURE) ->
     assert (answer.code, document["state"], document["level"]) == (0, "finished", "good")
     assert document["progress"] == {"step": 4, "final_step": 4, "words": "~4/4"}
     assert document["eta"]["words"] == "none: all steps are done"
-    assert [(one["turn"], one["steps"]) for one in document["instances"]] == [("launch", 3), ("relaunch", 4)]
+    assert [(one["turn"], one["steps"]) for one in document["instances"]] == [
+        ("launch", 3),
+        ("relaunch", 4),
+    ]
     assert document["instances"][0]["changes"] is None
     assert [change.partition(":")[0] for change in document["instances"][1]["changes"]] == ["start"]
     assert {(mark["kind"], mark["step"]) for mark in document["marks"]} == {
@@ -62,7 +65,9 @@ def test_the_document_tells_what_the_page_shows(told: Story, capsys: CAPTURE) ->
     assert told.run.record.tip == before  # it only looks
 
 
-def test_the_page_lies_in_the_private_folder_and_holds_the_run(told: Story, capsys: CAPTURE) -> None:
+def test_the_page_lies_in_the_private_folder_and_holds_the_run(
+    told: Story, capsys: CAPTURE
+) -> None:
     answer = ask(told, capsys, "report", SLUG)
     path = told.state / "report.html"
     assert answer.code == 0 and f"Written to {path}" in answer.out
@@ -93,7 +98,9 @@ def test_rows_that_no_tick_has_kept_yet_are_drawn_and_nothing_is_written(
         rows.write_bytes(whole)
     loss = document["charts"][0]
     assert (loss["newest"], loss["not_finite"]) == ("not finite", 1)
-    assert any(note.endswith(", and 2 more as the tracker has them now") for note in document["notes"])
+    assert any(
+        note.endswith(", and 2 more as the tracker has them now") for note in document["notes"]
+    )
     page = (told.work / "page.html").read_text()
     assert "the newest value is not finite" in page
     (data,) = re.findall(r'id="data">(.*?)</script>', page)
@@ -112,12 +119,19 @@ def test_another_place(told: Story, capsys: CAPTURE) -> None:
 def test_before_the_launch_there_is_a_page_and_no_estimate(story: Story, capsys: CAPTURE) -> None:
     story.init()
     answer = ask(story, capsys, "report", SLUG, "--json")
-    assert answer.code == 0 and answer.document["eta"]["words"] == "unknown: the final step is not resolved"
+    assert (
+        answer.code == 0
+        and answer.document["eta"]["words"] == "unknown: the final step is not resolved"
+    )
     assert "was not launched yet" in answer.document["verdict"]
 
 
-def test_rows_that_cannot_be_read_are_said_and_the_rest_stands(told: Story, capsys: CAPTURE) -> None:
-    """Damaged columns, and a tracker that has nothing any more: the exit code is that of not having looked."""
+def test_rows_that_cannot_be_read_are_said_and_the_rest_stands(
+    told: Story, capsys: CAPTURE
+) -> None:
+    """Damaged columns, and a tracker that has nothing any more: the exit code is that of not having
+    looked.
+    """
     (block,) = [path for path in (told.state / "metrics").rglob("*") if path.is_file()]
     whole, rows = block.read_bytes(), told.root / "metrics.jsonl"
     block.write_bytes(whole[:40] + bytes(byte ^ 0xFF for byte in whole[40:]))
@@ -147,6 +161,9 @@ def test_a_sealed_run_is_shown_and_judged_no_more(story: Story, capsys: CAPTURE)
     story.tick()
     assert story.seal() == 0
     document = ask(story, capsys, "report", SLUG, "--json").document
-    assert document["verdict"] == f"tiny is sealed as {TAG}, at ~4/4 steps." and document["level"] == "good"
+    assert (
+        document["verdict"] == f"tiny is sealed as {TAG}, at ~4/4 steps."
+        and document["level"] == "good"
+    )
     assert document["checkpoint"]["step"] == 4
     assert [mark["step"] for mark in document["marks"] if mark["kind"] == "seal"] == [4]

@@ -1,4 +1,6 @@
-"""What goes wrong where `--json` was asked for: standard output stays readable by a program, whatever it was."""
+"""What goes wrong where `--json` was asked for: standard output stays readable by a program,
+whatever it was.
+"""
 
 import json
 import os
@@ -57,7 +59,9 @@ def lost() -> int:
     raise CouldNotLook("nobody answers")
 
 
-def test_an_interruption_is_a_document_of_one_line(command: Callable[..., int], capsys: CAPTURE) -> None:
+def test_an_interruption_is_a_document_of_one_line(
+    command: Callable[..., int], capsys: CAPTURE
+) -> None:
     assert command(interrupted) == 130
     (told,) = documents(capsys)
     assert FailureDocument.model_validate(told) == FailureDocument(
@@ -73,7 +77,9 @@ def test_a_stream_that_fails_ends_with_a_line_that_says_so(
     assert row["slug"] == "tiny" and (told["error"], told["exit_code"]) == ("nobody answers", 3)
 
 
-def test_a_stream_that_is_interrupted_just_ends(command: Callable[..., int], capsys: CAPTURE) -> None:
+def test_a_stream_that_is_interrupted_just_ends(
+    command: Callable[..., int], capsys: CAPTURE
+) -> None:
     assert command(lines_then(interrupted)) == 130
     assert documents(capsys) == [{"schema": 1, "slug": "tiny"}]
 
@@ -108,7 +114,9 @@ def test_runs_that_cannot_be_watched_are_lines_of_their_own(story: Story, capsys
     assert all("herorun init" in row["error"] and row["schema"] == 1 for row in told)
 
 
-@pytest.mark.parametrize("words", [("status", "--json=1"), ("--json", "status"), ("checkpoints", "--json")])
+@pytest.mark.parametrize(
+    "words", [("status", "--json=1"), ("--json", "status"), ("checkpoints", "--json")]
+)
 def test_where_json_is_asked_for_wrongly_there_is_a_document_too(
     words: tuple[str, ...], capsys: CAPTURE
 ) -> None:
@@ -136,13 +144,16 @@ def herorun(*words: str, shell: str = "", cwd: Path) -> "subprocess.Popen[str]":
 
 
 @pytest.mark.thorough
-def test_a_full_disk_under_the_document_and_a_closed_input_are_no_tracebacks(tmp_path: Path) -> None:
+def test_a_full_disk_under_the_document_and_a_closed_input_are_no_tracebacks(
+    tmp_path: Path,
+) -> None:
     told = herorun("status", "--json", shell=">/dev/full", cwd=tmp_path)
     assert "is not in a git repository" in (said := told.communicate(timeout=60)[1])
     assert told.returncode == 2 and "Traceback" not in said
     told = herorun("babysit", "--job", "7", "--json", shell="<&-", cwd=tmp_path)
     assert (
-        "--scheduler is missing" in FailureDocument.model_validate_json(told.communicate(timeout=60)[0]).error
+        "--scheduler is missing"
+        in FailureDocument.model_validate_json(told.communicate(timeout=60)[0]).error
     )
     assert told.returncode == 2
 

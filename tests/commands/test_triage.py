@@ -10,7 +10,10 @@ import pytest
 from herorun.cli import run
 from herorun.commands import triage
 
-OOM = "step 1 loss 2.0\n[rank1]: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB\n"
+OOM = (
+    "step 1 loss 2.0\n[rank1]: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 "
+    "GiB\n"
+)
 
 
 @pytest.fixture
@@ -41,7 +44,9 @@ def test_the_promised_shape(log: Path, capsys: pytest.CaptureFixture[str]) -> No
 
 def test_one_line_a_file_for_people(log: Path, capsys: pytest.CaptureFixture[str]) -> None:
     bug = log.with_name("bug.log")
-    bug.write_text('Traceback (most recent call last):\n  File "a.py", line 7, in f\n    x\nNameError: x\n')
+    bug.write_text(
+        'Traceback (most recent call last):\n  File "a.py", line 7, in f\n    x\nNameError: x\n'
+    )
     assert run(["triage", str(log), str(bug)]) == 1
     first, advice, second, _ = capsys.readouterr().out.splitlines()
     assert first.startswith(f"{log}: oom-accelerator, line 2: ") and "memory" in advice
@@ -62,16 +67,21 @@ def test_an_exit_code_is_evidence(log: Path, capsys: pytest.CaptureFixture[str])
     assert run(["triage", str(log), "--exit-code", "0"]) == 0
 
 
-def test_standard_input(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_standard_input(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.setattr(
-        "sys.stdin", SimpleNamespace(buffer=io.BytesIO(OOM.encode()), encoding="utf-8", errors="strict")
+        "sys.stdin",
+        SimpleNamespace(buffer=io.BytesIO(OOM.encode()), encoding="utf-8", errors="strict"),
     )
     assert run(["triage", "-"]) == 1
     assert capsys.readouterr().out.startswith("-: oom-accelerator, line 2")
 
 
 @pytest.mark.parametrize("name", ["missing.log", "."])
-def test_what_cannot_be_read_is_wrong_use(log: Path, name: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_cannot_be_read_is_wrong_use(
+    log: Path, name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert run(["-C", str(log.parent), "triage", log.name, name]) == 2
     told = capsys.readouterr()
     assert not told.out and len(told.err.splitlines()) == 1
@@ -89,7 +99,9 @@ def test_signatures_of_ones_own(log: Path, capsys: pytest.CaptureFixture[str]) -
 
 
 @pytest.mark.parametrize("text", ["[[signature]]\nid = 'x'\n", "= 1", "[other]\n"])
-def test_a_wrong_catalogue_is_named(log: Path, text: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_wrong_catalogue_is_named(
+    log: Path, text: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     own = log.with_name("own.toml")
     own.write_text(text)
     assert run(["triage", str(log), "--catalogue", str(own)]) == 2
@@ -99,7 +111,8 @@ def test_a_wrong_catalogue_is_named(log: Path, text: str, capsys: pytest.Capture
 
 def test_a_secret_in_a_log_is_not_repeated(log: Path, capsys: pytest.CaptureFixture[str]) -> None:
     log.write_text(
-        "botocore.exceptions.NoCredentialsError: https://u:hunter2secret@x.example/b token=abcdefgh12345678\n"
+        "botocore.exceptions.NoCredentialsError: https://u:hunter2secret@x.example/b "
+        "token=abcdefgh12345678\n"
     )
     run(["triage", str(log)])
     run(["triage", str(log), "--json"])
@@ -113,7 +126,9 @@ def test_what_a_log_prints_moves_no_terminal(log: Path, capsys: pytest.CaptureFi
     assert "\x1b" not in (out := capsys.readouterr().out) and "\x9b" not in out
 
 
-def test_what_is_no_text_is_not_called_benign(log: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_is_no_text_is_not_called_benign(
+    log: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     log.write_bytes(bytes(range(256)) * 400)
     assert run(["triage", str(log), "--json"]) == 0
     (told,) = json.loads(capsys.readouterr().out)["files"]
@@ -131,7 +146,9 @@ def test_a_document_that_speaks_of_a_failure_is_no_log_of_one(
     assert "no log" in told["advice"]
 
 
-@pytest.mark.parametrize("line", ["FutureWarning: this is deprecated, number {}", "step {} loss 2.0"])
+@pytest.mark.parametrize(
+    "line", ["FutureWarning: this is deprecated, number {}", "step {} loss 2.0"]
+)
 def test_of_a_log_that_takes_too_long_the_end_is_read_and_nothing_good_is_said(
     log: Path, line: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

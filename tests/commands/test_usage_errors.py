@@ -17,8 +17,15 @@ MISTYPED = {
     ("status", "tiny", "-C", ".."): ("`herorun -C DIR status ...`",),
     ("launch", "tiny", "--force"): ("There is no --force", "`herorun waive CHECK RUN`"),
     ("watch", "--once"): ("`herorun status` looks once",),
-    ("status", "--jsn"): ("Did you mean '--json'?", "herorun status grug", "`herorun status --help`"),
-    ("note", "tiny", "--status", "a"): ("Missing: --evidence, --decision, --next.", "herorun note grug"),
+    ("status", "--jsn"): (
+        "Did you mean '--json'?",
+        "herorun status grug",
+        "`herorun status --help`",
+    ),
+    ("note", "tiny", "--status", "a"): (
+        "Missing: --evidence, --decision, --next.",
+        "herorun note grug",
+    ),
     ("fork",): ("Missing: RUN, NEW.",),
     ("fork", "tiny"): ("Missing argument 'NEW'.",),
     ("pause", "tiny"): ("Missing option '--until'.", "  herorun pause grug --until 2h"),
@@ -28,7 +35,9 @@ MISTYPED = {
 
 
 @pytest.mark.parametrize("words", MISTYPED, ids=" ".join)
-def test_a_mistyped_command_is_answered_with_what_to_type(words: tuple[str, ...], capsys: CAPTURE) -> None:
+def test_a_mistyped_command_is_answered_with_what_to_type(
+    words: tuple[str, ...], capsys: CAPTURE
+) -> None:
     assert cli.run(list(words)) == 2
     told = capsys.readouterr()
     assert told.out == "" and told.err.startswith("herorun: ") and len(told.err.splitlines()) <= 7
@@ -51,7 +60,9 @@ ORDERS = [
 
 
 @pytest.mark.parametrize("order", ORDERS)
-def test_an_order_takes_yes_and_a_clean_up_does_not(order: str, tmp_path: Path, capsys: CAPTURE) -> None:
+def test_an_order_takes_yes_and_a_clean_up_does_not(
+    order: str, tmp_path: Path, capsys: CAPTURE
+) -> None:
     assert cli.run(["-C", str(tmp_path), order, "tiny", "--yes"]) == 2
     assert "--yes" not in capsys.readouterr().err  # it is some other thing that is missing
     assert cli.run(["checkpoints", "prune", "tiny", "--plan", "p.json", "--yes"]) == 2

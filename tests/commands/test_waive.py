@@ -23,13 +23,17 @@ def test_it_prints_what_nobody_has_signed_yet(story: Story, capsys: CAPTURE) -> 
     assert (told.code, "runs/<slug>.toml" in told.err, "commit it" in told.err) == (0, True, True)
 
 
-def test_a_name_that_no_check_has_is_refused_with_the_nearest(story: Story, capsys: CAPTURE) -> None:
+def test_a_name_that_no_check_has_is_refused_with_the_nearest(
+    story: Story, capsys: CAPTURE
+) -> None:
     told = ask(story, capsys, "waive", "dirty-tre")
     assert (told.code, told.out) == (2, "")
     assert "Did you mean dirty-tree" in told.err
 
 
-def test_with_a_run_each_open_finding_is_proposed_with_its_subject(story: Story, capsys: CAPTURE) -> None:
+def test_with_a_run_each_open_finding_is_proposed_with_its_subject(
+    story: Story, capsys: CAPTURE
+) -> None:
     story.init()
     roots = [story.root, story.data / "tiny-temporary"]
     for root in roots:
@@ -58,7 +62,10 @@ def test_what_could_not_be_read_is_proposed_as_such(story: Story, capsys: CAPTUR
 def test_it_edits_nothing(story: Story, capsys: CAPTURE) -> None:
     story.init()
     (story.work / "notes").write_text("todo")
-    before = (story.work / "runs" / "tiny.toml").read_text(), git(story.work, "status", "--porcelain")
+    before = (
+        (story.work / "runs" / "tiny.toml").read_text(),
+        git(story.work, "status", "--porcelain"),
+    )
     ask(story, capsys, "waive", "dirty-tree", SLUG)
     assert before == (
         (story.work / "runs" / "tiny.toml").read_text(),
@@ -84,7 +91,7 @@ def test_the_block_counts_once_it_is_signed_and_committed(story: Story, capsys: 
     assert told.code == 0
 
 
-# --- waivers that do nothing ------------------------------------------------------------------------------
+# --- waivers that do nothing ----------------------------------------------------------------------
 
 
 def signed(check: str, **changes: str) -> dict[str, str]:
@@ -95,7 +102,12 @@ def signed(check: str, **changes: str) -> dict[str, str]:
 def test_waivers_that_do_nothing_are_told_and_stop_nothing(story: Story, capsys: CAPTURE) -> None:
     old = {"expires": "2020-01-01T00:00:00Z"}
     story.sign(
-        waiver=[signed("dirty-tree"), signed("no-remote", **old), signed("open-alerts"), signed("drity-tree")]
+        waiver=[
+            signed("dirty-tree"),
+            signed("no-remote", **old),
+            signed("open-alerts"),
+            signed("drity-tree"),
+        ]
     )
     story.init()
     told = ask(story, capsys, "preflight", SLUG, "--json")

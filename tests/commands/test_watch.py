@@ -1,4 +1,6 @@
-"""`herorun watch` and `status --all`: what the babysitter keeps, in a real terminal and without one."""
+"""`herorun watch` and `status --all`: what the babysitter keeps, in a real terminal and without
+one.
+"""
 
 import os
 import pty
@@ -19,7 +21,13 @@ import pytest
 from rich.console import Console
 
 from commands.answers import ask
-from herorun.commands._run_table import checkpoint_words, pace_words, progress_words, table_of, tick_words
+from herorun.commands._run_table import (
+    checkpoint_words,
+    pace_words,
+    progress_words,
+    table_of,
+    tick_words,
+)
 from herorun.commands.watch import _code
 from herorun.core.evidence import Candidate, Checkpoints, GivenUp, Job, JobState, Unavailable
 from herorun.core.health.training import AwaitedEvidence
@@ -36,7 +44,9 @@ SOURCES = str(Path(__file__).parents[2] / "src")
 @pytest.fixture(scope="module")
 def world() -> Iterator[Story]:
     """A run in the middle of its steps, which a babysitter looked at once."""
-    with tempfile.TemporaryDirectory(prefix="herorun-", dir=in_memory(), ignore_cleanup_errors=True) as home:
+    with tempfile.TemporaryDirectory(
+        prefix="herorun-", dir=in_memory(), ignore_cleanup_errors=True
+    ) as home:
         story = Story(Path(home).resolve()).begin().launched(WAIT)
         assert story.tick() == 0
         yield story
@@ -110,7 +120,9 @@ def test_the_last_line_is_found_behind_long_ones(tmp_path: Path) -> None:
 
 def test_status_of_all_is_a_table_and_a_fresh_look(watched: Story, capsys: CAPTURE) -> None:
     (watched.work / "runs" / "another.toml").write_text(
-        (watched.work / "runs" / "tiny.toml").read_text().replace('slug = "tiny"', 'slug = "another"')
+        (watched.work / "runs" / "tiny.toml")
+        .read_text()
+        .replace('slug = "tiny"', 'slug = "another"')
     )
     one = ask(watched, capsys, "status", SLUG).out
     assert "  loss       ▁▁▁ 2.5\n" in one and "  checkpoint step 2, " in one
@@ -123,7 +135,7 @@ def test_status_of_all_is_a_table_and_a_fresh_look(watched: Story, capsys: CAPTU
     ]
 
 
-# --- in a terminal ----------------------------------------------------------------------------------
+# --- in a terminal --------------------------------------------------------------------------------
 
 
 class Terminal:
@@ -132,7 +144,13 @@ class Terminal:
     def __init__(self, story: Story) -> None:
         self._end, other = pty.openpty()
         argv = [sys.executable, "-m", "herorun", "-C", str(story.work), "watch", "--every", "0.2"]
-        env = {**os.environ, "PYTHONPATH": SOURCES, "TERM": "xterm", "COLUMNS": "120", "LINES": "20"}
+        env = {
+            **os.environ,
+            "PYTHONPATH": SOURCES,
+            "TERM": "xterm",
+            "COLUMNS": "120",
+            "LINES": "20",
+        }
         self.process = subprocess.Popen(
             argv, stdin=other, stdout=other, stderr=other, env=env, start_new_session=True
         )
@@ -190,7 +208,7 @@ def test_an_interruption_ends_it_with_130(terminal: Terminal) -> None:
     assert terminal.ended() == 130
 
 
-# --- the words --------------------------------------------------------------------------------------
+# --- the words ------------------------------------------------------------------------------------
 
 
 def test_the_words_of_a_row() -> None:
@@ -210,7 +228,8 @@ def test_the_words_of_a_row() -> None:
     assert pace_words(glance) == "48.2k tokens_per_second 96%"
     assert checkpoint_words(glance) == "step 4500, 12m ago"
     assert (
-        tick_words(glance, at) == "in 42s" and tick_words(glance, at + timedelta(minutes=2)) == "1m18s late"
+        tick_words(glance, at) == "in 42s"
+        and tick_words(glance, at + timedelta(minutes=2)) == "1m18s late"
     )
 
 
@@ -226,14 +245,18 @@ def test_a_job_that_was_killed_since_the_last_tick_is_down(story: Story, capsys:
 
 
 @pytest.mark.thorough
-def test_what_the_last_tick_awaited_is_shown_until_the_job_ends(story: Story, capsys: CAPTURE) -> None:
+def test_what_the_last_tick_awaited_is_shown_until_the_job_ends(
+    story: Story, capsys: CAPTURE
+) -> None:
     (story.data / "no-receipt").touch()
     story.launched(WAIT)
     assert story.tick() == 3
     answer = ask(story, capsys, "watch", SLUG, "--json")
     (told,) = answer.document["runs"]
     assert [missing["evidence"] for missing in told["awaited"]] == ["receipt"] and answer.code == 3
-    assert "awaited tiny-1 has not checked in" in " ".join(ask(story, capsys, "watch", SLUG).out.split())
+    assert "awaited tiny-1 has not checked in" in " ".join(
+        ask(story, capsys, "watch", SLUG).out.split()
+    )
     story.end()
     assert ask(story, capsys, "watch", SLUG, "--json").document["runs"][0]["awaited"] == []
 
@@ -243,7 +266,8 @@ JOBS: tuple[tuple[Job | Unavailable, tuple[str, str], tuple[str, str]], ...] = (
     (Job("1", "tiny-1", JobState.FAILED), ("healthy", "fresh"), ("down", "fresh")),
     (Job("1", "tiny-1", JobState.CANCELLED), ("degraded", "stale"), ("down", "stale")),
     (Job("1", "tiny-1", JobState.GONE), ("healthy", "fresh"), ("unknown", "fresh")),
-    (Job("1", "tiny-1", JobState.SUCCEEDED), ("healthy", "fresh"), ("unknown", "fresh")),  # not judged yet
+    # not judged yet
+    (Job("1", "tiny-1", JobState.SUCCEEDED), ("healthy", "fresh"), ("unknown", "fresh")),
     (Job("1", "tiny-1", JobState.SUCCEEDED), ("finished", "fresh"), ("finished", "fresh")),
     (Job("1", "tiny-1", JobState.SUCCEEDED), ("down", "fresh"), ("down", "fresh")),
     (Job("1", "tiny-2", JobState.RUNNING), ("down", "fresh"), ("starting", "fresh")),
@@ -261,7 +285,9 @@ def test_what_the_scheduler_says_now_beats_what_was_seen_last(
 
 def test_the_newest_checkpoint_is_one_of_the_present_lineage() -> None:
     at = datetime(2026, 1, 2, tzinfo=UTC)
-    saved = [Candidate(f"/r/step-{n}", n, "/r", modified=at + timedelta(hours=n)) for n in (100, 600)]
+    saved = [
+        Candidate(f"/r/step-{n}", n, "/r", modified=at + timedelta(hours=n)) for n in (100, 600)
+    ]
     seen = {Checkpoints: Checkpoints(tuple(saved))}
     assert overview._newest(seen, Memory())[1] == 600
     back = replace(Memory().history, given_up=(GivenUp(100, at + timedelta(days=40)),))
@@ -292,7 +318,9 @@ def test_a_table_fits_its_terminal_and_cuts_neither_state_nor_number(width: int)
     out = Console(file=StringIO(), width=width)
     out.print(table_of([run, RunSummary("x", "initialised")], at, width))
     lines = [line.rstrip() for line in out.file.getvalue().splitlines()]
-    assert len(lines) == 3 and max(map(len, lines)) <= width and "healthy, monitor stale" in lines[1]
+    assert (
+        len(lines) == 3 and max(map(len, lines)) <= width and "healthy, monitor stale" in lines[1]
+    )
     assert lines[1].startswith("grug-moe-1e23 ") and "…" not in lines[1]
     assert lines[1].endswith(LAST[width])
 

@@ -1,4 +1,6 @@
-"""A run's story, tick by tick, through the real memory: what was decided is journalled as `babysit` does."""
+"""A run's story, tick by tick, through the real memory: what was decided is journalled as `babysit`
+does.
+"""
 
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime, timedelta
@@ -57,7 +59,10 @@ class Story:
     """Ticks through evidence. `fails` names the ticks at which a relaunch cannot be submitted."""
 
     def __init__(
-        self, policy: RecoveryPolicy | None = None, waivers: Iterable[Waiver] = (), fails: Iterable[int] = ()
+        self,
+        policy: RecoveryPolicy | None = None,
+        waivers: Iterable[Waiver] = (),
+        fails: Iterable[int] = (),
     ) -> None:
         self.memory = begun()
         self.rules = Rules(checks(Gate.HEALTH), policy or RecoveryPolicy(), tuple(waivers))
@@ -74,7 +79,9 @@ class Story:
             yield turn
 
     def _known(self, now: datetime, index: int, wrote: datetime) -> dict[Any, Any]:
-        """What moves by itself: the clock, the memory, and the newest row, until the job has ended."""
+        """What moves by itself: the clock, the memory, and the newest row, until the job has
+        ended.
+        """
         rows = some_metrics(100 + index, advanced_at=wrote - timedelta(seconds=20))
         return {
             Now: Now(now),
@@ -107,9 +114,14 @@ class Story:
         self.memory = fold(events, self.memory)
 
 
-def actions(seen: Iterable[Mapping[Any, Any]], every: timedelta = EVERY, **told: Any) -> list[list[str]]:
+def actions(
+    seen: Iterable[Mapping[Any, Any]], every: timedelta = EVERY, **told: Any
+) -> list[list[str]]:
     """What was done at each tick, by kind."""
-    return [[type(action).__name__ for action in turn.actions] for turn in Story(**told).ticks(seen, every)]
+    return [
+        [type(action).__name__ for action in turn.actions]
+        for turn in Story(**told).ticks(seen, every)
+    ]
 
 
 def firing(turn: Tick) -> list[str]:

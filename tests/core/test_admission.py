@@ -19,7 +19,10 @@ ADMISSION = {
     "schema": 1,
     "commit": "3f2a9c1d0e4b5a697887766554433221100ffeed",
     "argv": ["python", "train.py", "--seed", "7"],
-    "config": {"trainer": {"steps": 200, "clip": "inf", "drop": "nan", "betas": [0.9, 0.95]}, "seed": 7},
+    "config": {
+        "trainer": {"steps": 200, "clip": "inf", "drop": "nan", "betas": [0.9, 0.95]},
+        "seed": 7,
+    },
     "config_digests": {"config.toml": "sha256:01"},
     "output_root": "/data/tiny",
     "tracker_id": "tiny",
@@ -30,7 +33,10 @@ HEALTHY = Presented(
     argv=["/usr/bin/python3", "train.py", "--seed", "7"],
     main=True,
     config_digests={"config.toml": "sha256:01"},
-    config={"trainer": {"steps": 200, "clip": math.inf, "drop": math.nan, "betas": (0.9, 0.95)}, "seed": 7},
+    config={
+        "trainer": {"steps": 200, "clip": math.inf, "drop": math.nan, "betas": (0.9, 0.95)},
+        "seed": 7,
+    },
     output_root="/data/tiny/",
     tracker_id="tiny",
     loaded_said=True,
@@ -64,11 +70,16 @@ def test_a_secret_on_the_command_line_is_compared_by_its_digest_and_never_said()
     secret = "hf_" + "aB3d" * 9
     wanted = ["python", "train.py", sealed(secret), "--seed", "7"]
     assert (
-        item("argv", admission={"argv": wanted}, argv=["python3", "train.py", secret, "--seed", "7"]).outcome
+        item(
+            "argv", admission={"argv": wanted}, argv=["python3", "train.py", secret, "--seed", "7"]
+        ).outcome
         is PASS
     )
     other = item(
-        "argv", admission={"argv": wanted}, argv=["python", "train.py", secret, "--seed", "8"], main=True
+        "argv",
+        admission={"argv": wanted},
+        argv=["python", "train.py", secret, "--seed", "8"],
+        main=True,
     )
     assert other.outcome is FAIL and secret not in other.message and "sha256" not in other.message
     assert (
@@ -98,7 +109,16 @@ def test_the_command_line(argv, outcome):
     assert item("argv", argv=argv).outcome is outcome
 
 
-ELASTIC = ["python", "-m", "torch.distributed.run", "--nproc-per-node", "8", "train.py", "--seed", "7"]
+ELASTIC = [
+    "python",
+    "-m",
+    "torch.distributed.run",
+    "--nproc-per-node",
+    "8",
+    "train.py",
+    "--seed",
+    "7",
+]
 
 
 @pytest.mark.parametrize(
@@ -107,10 +127,18 @@ ELASTIC = ["python", "-m", "torch.distributed.run", "--nproc-per-node", "8", "tr
         (ELASTIC, ["/usr/bin/python3", "-u", "train.py", "--seed", "7"], PASS),
         (ELASTIC, ["python", "train.py", "--seed", "7"], PASS),
         (ELASTIC, ["python", "train.py", "--seed", "8"], UNSEEN),
-        (["torchrun", "train.py", "--seed", "7"], ["python", "-u", "train.py", "--seed", "7"], PASS),
+        (
+            ["torchrun", "train.py", "--seed", "7"],
+            ["python", "-u", "train.py", "--seed", "7"],
+            PASS,
+        ),
         (["srun", "python", "train.py"], ["python", "train.py"], PASS),
         (["python", "launcher.py"], ["python", "t.py"], UNSEEN),
-        (["python", "train.py"], ["python", "-c", "from multiprocessing.spawn import spawn_main"], UNSEEN),
+        (
+            ["python", "train.py"],
+            ["python", "-c", "from multiprocessing.spawn import spawn_main"],
+            UNSEEN,
+        ),
     ],
 )
 def test_a_command_line_behind_a_launcher_is_never_a_difference(wanted, shown, outcome):
@@ -149,10 +177,14 @@ def test_a_changed_key_fails_with_both_values():
 
 
 @pytest.mark.parametrize(
-    ("steps", "clip"), [(201, math.inf), (200, -math.inf), (200, 1.0), (200, math.nan), (None, math.inf)]
+    ("steps", "clip"),
+    [(201, math.inf), (200, -math.inf), (200, 1.0), (200, math.nan), (None, math.inf)],
 )
 def test_a_nested_key_is_compared(steps, clip):
-    assert config_item(trainer={**HEALTHY.config["trainer"], "steps": steps, "clip": clip}).outcome is FAIL
+    assert (
+        config_item(trainer={**HEALTHY.config["trainer"], "steps": steps, "clip": clip}).outcome
+        is FAIL
+    )
 
 
 def test_what_the_script_adds_or_leaves_out_is_no_difference():
@@ -164,15 +196,22 @@ def test_what_the_script_adds_or_leaves_out_is_no_difference():
 def test_a_path_is_compared_as_its_text():
     placed = {"config": {"data": "/data/shards"}}
 
-    assert item("resolved-config", admission=placed, config={"data": Path("/data/shards")}).outcome is PASS
+    assert (
+        item("resolved-config", admission=placed, config={"data": Path("/data/shards")}).outcome
+        is PASS
+    )
     assert item("resolved-config", admission=placed, config={"data": Path("/data")}).outcome is FAIL
 
 
 def test_a_time_is_compared_as_its_text():
     dated = {"config": {"day": "2026-01-01"}}
 
-    assert item("resolved-config", admission=dated, config={"day": date(2026, 1, 1)}).outcome is PASS
-    assert item("resolved-config", admission=dated, config={"day": date(2026, 1, 2)}).outcome is FAIL
+    assert (
+        item("resolved-config", admission=dated, config={"day": date(2026, 1, 1)}).outcome is PASS
+    )
+    assert (
+        item("resolved-config", admission=dated, config={"day": date(2026, 1, 2)}).outcome is FAIL
+    )
 
 
 @pytest.mark.parametrize(
@@ -219,7 +258,7 @@ def test_every_difference_is_named():
     assert [i.item for i in refused(items)] == ["argv", "output-root", "tracker-id"]
 
 
-# --- a config of any kind ----------------------------------------------------------------------------
+# --- a config of any kind -------------------------------------------------------------------------
 
 
 @dataclasses.dataclass
@@ -312,12 +351,14 @@ def test_a_config_of_any_kind_is_compared(number):
 )
 def test_values_are_compared_sensibly(wanted, shown, outcome):
     assert (
-        item("resolved-config", admission={"config": {"k": wanted}}, config={"k": shown}).outcome is outcome
+        item("resolved-config", admission={"config": {"k": wanted}}, config={"k": shown}).outcome
+        is outcome
     )
 
 
 @pytest.mark.parametrize(
-    "config", [{}, {"Seed": 7}, {"trainer": {}}, argparse.Namespace(), Slotted(), 7, "config.toml", [1], len]
+    "config",
+    [{}, {"Seed": 7}, {"trainer": {}}, argparse.Namespace(), Slotted(), 7, "config.toml", [1], len],
 )
 def test_nothing_in_common_is_unseen_and_never_a_pass(config):
     assert item("resolved-config", config=config).outcome is UNSEEN
@@ -347,7 +388,9 @@ def test_a_value_that_cannot_be_compared_is_named_and_hides_no_difference():
         "act is a builtin"
         in item("resolved-config", admission=admitted, config={"act": len, "seed": 7}).message
     )
-    assert item("resolved-config", admission=admitted, config={"act": len, "seed": 8}).outcome is FAIL
+    assert (
+        item("resolved-config", admission=admitted, config={"act": len, "seed": 8}).outcome is FAIL
+    )
 
 
 def test_files_that_could_not_be_read_are_unseen_and_named():
@@ -358,7 +401,8 @@ def test_files_that_could_not_be_read_are_unseen_and_named():
     assert (config.outcome, code.outcome) == (UNSEEN, UNSEEN)
     assert "config.toml: Input/output error" in config.message
     assert (
-        code.message.startswith("1 of 2 files as admitted") and "model.py: Permission denied" in code.message
+        code.message.startswith("1 of 2 files as admitted")
+        and "model.py: Permission denied" in code.message
     )
 
 
@@ -366,5 +410,11 @@ def test_a_path_object_is_the_text_that_it_was_made_from():
     from pathlib import Path
 
     admission = {"config": {"data": "shards/web/"}}
-    assert item("resolved-config", admission=admission, config={"data": Path("shards/web/")}).outcome is PASS
-    assert item("resolved-config", admission=admission, config={"data": Path("shards/code/")}).outcome is FAIL
+    assert (
+        item("resolved-config", admission=admission, config={"data": Path("shards/web/")}).outcome
+        is PASS
+    )
+    assert (
+        item("resolved-config", admission=admission, config={"data": Path("shards/code/")}).outcome
+        is FAIL
+    )

@@ -16,10 +16,18 @@ ADMITTED: dict[str, Any] = {
     "classes": [["NCCL_*", False]],
     "whole": True,
 }
-SHOWN = {"PACK": "8", "XLA_FLAGS": "--a", "PYTHONPATH": "/code", "HF_TOKEN": "secret", "HOME": "/root"}
+SHOWN = {
+    "PACK": "8",
+    "XLA_FLAGS": "--a",
+    "PYTHONPATH": "/code",
+    "HF_TOKEN": "secret",
+    "HOME": "/root",
+}
 
 
-def outcome(*changes: tuple[str, str | None], direct: bool = True, **admitted: Any) -> tuple[str, str]:
+def outcome(
+    *changes: tuple[str, str | None], direct: bool = True, **admitted: Any
+) -> tuple[str, str]:
     shown = {name: value for name, value in {**SHOWN, **dict(changes)}.items() if value is not None}
     item = compare_environment({**ADMITTED, **admitted}, shown, direct)
     return item.outcome, item.message
@@ -33,7 +41,10 @@ def test_what_was_admitted_passes():
 @pytest.mark.parametrize("direct", [True, False])
 def test_another_value_and_a_missing_one_refuse_behind_a_launcher_too(direct):
     assert outcome(("PACK", "1"), direct=direct) == ("fail", "PACK is '1', admitted '8'")
-    assert outcome(("XLA_FLAGS", None), direct=direct) == ("fail", "XLA_FLAGS is not set, admitted '--a'")
+    assert outcome(("XLA_FLAGS", None), direct=direct) == (
+        "fail",
+        "XLA_FLAGS is not set, admitted '--a'",
+    )
 
 
 def test_a_folder_more_to_import_from_is_a_launchers_own():
@@ -48,7 +59,11 @@ def test_a_flag_of_the_code_that_nobody_admitted_refuses_everywhere():
 
 @pytest.mark.parametrize(
     ("name", "whole", "expected"),
-    [("JAX_ENABLE_X64", True, "fail"), ("JAX_ENABLE_X64", False, "unknown"), ("NCCL_DEBUG", True, "unknown")],
+    [
+        ("JAX_ENABLE_X64", True, "fail"),
+        ("JAX_ENABLE_X64", False, "unknown"),
+        ("NCCL_DEBUG", True, "unknown"),
+    ],
 )
 def test_another_variable_that_trainers_read(name, whole, expected):
     assert outcome((name, "1"), whole=whole)[0] == expected
@@ -58,7 +73,8 @@ def test_a_secret_must_be_there_and_another_value_is_told():
     assert outcome(("HF_TOKEN", None)) == ("fail", "HF_TOKEN, a secret, is not set")
     found, message = outcome(("HF_TOKEN", "rotated"))
     assert found == "unknown" and "another value" in message and "rotated" not in message
-    assert outcome(secrets={"HF_TOKEN": ""})[0] == "pass"  # the cluster has it: its value was never seen
+    # the cluster has it: its value was never seen
+    assert outcome(secrets={"HF_TOKEN": ""})[0] == "pass"
 
 
 def test_a_value_that_looks_like_a_secret_is_compared_by_its_digest():

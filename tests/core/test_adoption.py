@@ -6,7 +6,9 @@ from herorun.core.evidence import Adoptee, Nothing
 from herorun.core.finding import Finding, Outcome, failed, passed, unknown
 
 ADOPTED = {Adoptee: Adoptee(a_job(), "slurm")}
-IN_USE = Finding("output-root-in-use", failed("no instance wrote step-2", "step-2", subject="/data"))
+IN_USE = Finding(
+    "output-root-in-use", failed("no instance wrote step-2", "step-2", subject="/data")
+)
 
 
 def test_what_it_wrote_itself_stops_nothing_and_stays_visible() -> None:
@@ -32,7 +34,10 @@ def test_what_is_wrong_of_a_running_job_too_stands() -> None:
 
 
 def test_what_is_not_proved_is_told_whether_signed_for_or_not() -> None:
-    found = [Finding("unproved-job", failed("no receipt")), Finding("unproved-job", passed("it is ada's"))]
+    found = [
+        Finding("unproved-job", failed("no receipt")),
+        Finding("unproved-job", passed("it is ada's")),
+    ]
     assert not_proved(found) == ("no receipt",)
 
 

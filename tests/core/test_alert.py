@@ -22,7 +22,9 @@ def a_check(**told):
 
 
 def story(outcomes, hold=None, every=EVERY, steps=None, gaps=None):
-    """The alert's state after each tick; `-` where there is none. `gaps` widens the time before a tick."""
+    """The alert's state after each tick; `-` where there is none. `gaps` widens the time before a
+    tick.
+    """
     asked, alerts, now, states = a_check(hold=hold), {}, NOON, []
     for index, outcome in enumerate(outcomes):
         now += (gaps or {}).get(index, every) if index else timedelta()
@@ -88,7 +90,11 @@ def test_a_gap_adds_two_cadences_at_most():
 
 
 def test_a_gap_over_three_cadences_begins_anew():
-    assert story([FAIL, FAIL, FAIL], Hold(ticks=2), gaps={1: 3 * EVERY}) == ["pending", "firing", "firing"]
+    assert story([FAIL, FAIL, FAIL], Hold(ticks=2), gaps={1: 3 * EVERY}) == [
+        "pending",
+        "firing",
+        "firing",
+    ]
     assert story([FAIL, FAIL, FAIL], Hold(ticks=2), gaps={1: 3 * EVERY + MINUTE}) == [
         "pending",
         "pending",
@@ -97,7 +103,11 @@ def test_a_gap_over_three_cadences_begins_anew():
 
 
 def test_a_firing_one_survives_a_long_gap():
-    assert story([FAIL] * 3, Hold(ticks=2), gaps={2: 100 * EVERY}) == ["pending", "firing", "firing"]
+    assert story([FAIL] * 3, Hold(ticks=2), gaps={2: 100 * EVERY}) == [
+        "pending",
+        "firing",
+        "firing",
+    ]
 
 
 def one(outcome, subject="", waiver=None):
@@ -126,7 +136,9 @@ def test_a_waived_finding_ends_its_alert():
     after = carry(carry({}, [one(FAIL)]), [one(FAIL, waiver=waiver)], NOON + EVERY)
 
     assert [a.state for a in after.values()] == [AlertState.RESOLVED]
-    assert [a.message for a in after.values()] == ["waived by @dri until 2026-01-02 12:00 UTC: declared"]
+    assert [a.message for a in after.values()] == [
+        "waived by @dri until 2026-01-02 12:00 UTC: declared"
+    ]
 
 
 def test_a_waiver_silences_for_its_time_whatever_else_cannot_be_seen():
@@ -136,7 +148,9 @@ def test_a_waiver_silences_for_its_time_whatever_else_cannot_be_seen():
     assert [a.state for a in silent.values()] == [AlertState.RESOLVED]
     assert carry(silent, [one(FAIL, "a", waiver)], NOON + 2 * EVERY) == {}
     anew = carry({}, [one(FAIL, "a")], NOON + timedelta(days=1))
-    assert [(a.state, a.since) for a in anew.values()] == [(AlertState.FIRING, NOON + timedelta(days=1))]
+    assert [(a.state, a.since) for a in anew.values()] == [
+        (AlertState.FIRING, NOON + timedelta(days=1))
+    ]
 
 
 def test_the_key_changes_when_the_alert_begins_anew():
@@ -158,7 +172,9 @@ def test_a_muted_topic_neither_starts_nor_ends_an_alert():
 
 def test_a_muted_check_may_still_say_that_its_problem_is_over():
     firing = carry({}, [one(FAIL)], topic=Topic.PROGRESS)
-    after = carry(firing, [one(PASS)], NOON + EVERY, frozenset({Topic.PROGRESS}), topic=Topic.PROGRESS)
+    after = carry(
+        firing, [one(PASS)], NOON + EVERY, frozenset({Topic.PROGRESS}), topic=Topic.PROGRESS
+    )
 
     assert [a.state for a in after.values()] == [AlertState.RESOLVED]
 
@@ -183,7 +199,9 @@ def test_an_unread_job_mutes_nothing():
     assert muted_topics({Job: Unavailable("time-out")}, [], {}) == frozenset()
 
 
-@pytest.mark.parametrize(("outcome", "muted"), [(FAIL, {Topic.METRIC}), (UNKNOWN, set()), (PASS, set())])
+@pytest.mark.parametrize(
+    ("outcome", "muted"), [(FAIL, {Topic.METRIC}), (UNKNOWN, set()), (PASS, set())]
+)
 def test_a_non_finite_value_mutes_the_shape_of_the_curves(outcome, muted):
     assert muted_topics({}, [one(outcome)], {"ill": a_check(topic=Topic.NUMERIC)}) == muted
 
@@ -201,7 +219,9 @@ def test_late_evidence_about_the_instance_itself_resolves_what_ended():
         )
         for subject in ("tiny-1", "loss")
     ]
-    findings = [Finding("ill", Verdict(PASS, "m", subject)) for subject in ("tiny-1", "loss", "tiny-2")]
+    findings = [
+        Finding("ill", Verdict(PASS, "m", subject)) for subject in ("tiny-1", "loss", "tiny-2")
+    ]
     assert [(a.subject, a.state) for a in resolved_late(ended, findings).values()] == [
         ("tiny-1", AlertState.RESOLVED)
     ]

@@ -10,15 +10,24 @@ from herorun.core.identity.links import commit_link
 SHA, OTHER = "ab" * 20, "cd" * 20
 ISSUE = "https://github.com/lab/runs/issues/7"
 LINK = commit_link(SHA, "git@github.com:lab/runs.git", ISSUE)
-LAUNCH = "🤖 **Hero run requested: tiny-1**\n\n- Instance: tiny-1\n- Commit: `{other}`\n- Record: {link}\n"
+LAUNCH = (
+    "🤖 **Hero run requested: tiny-1**\n\n- Instance: tiny-1\n- Commit: `{other}`\n- Record: "
+    "{link}\n"
+)
 COMMENTS = {
     "a link": (f"🤖 **x**\n\nwords\n\nRun `tiny`, record {LINK}.", SHA),
     "the commit alone": (f"words\n\nRun `tiny`, record `{SHA}`.\n\n<!-- herorun key=a -->", SHA),
     "SHA-256": (f"Run `tiny`, record `{'ab' * 32}`.", "ab" * 32),
     "lines as the web ends them": (f"words\r\n\r\nRun `tiny`, record `{SHA}`.\r\n\r\nmore", SHA),
-    "a quoted one before ours": (f"Run `tiny`, record `{OTHER}`.\n\nRun `tiny`, record {LINK}.", SHA),
+    "a quoted one before ours": (
+        f"Run `tiny`, record `{OTHER}`.\n\nRun `tiny`, record {LINK}.",
+        SHA,
+    ),
     "a launch": (LAUNCH.format(link=LINK, other=OTHER), SHA),
-    "a launch of another run": (LAUNCH.format(link=LINK, other=OTHER).replace("tiny-1", "tiny-big-1"), ""),
+    "a launch of another run": (
+        LAUNCH.format(link=LINK, other=OTHER).replace("tiny-1", "tiny-big-1"),
+        "",
+    ),
     "another run's": (f"Run `tiny-big`, record {LINK}.", ""),
     "in the middle of words": (f"he said: Run `tiny`, record {LINK}.", ""),
     "not pushed": ("Run `tiny`, record not pushed yet.", ""),

@@ -1,4 +1,6 @@
-"""What no run has, a job may still write: steps of hundreds of digits, and hundreds of thousands of names."""
+"""What no run has, a job may still write: steps of hundreds of digits, and hundreds of thousands of
+names.
+"""
 
 from builders import NOON
 from herorun.core.bounded import LARGEST_STEP, MOST_NAMES, bounded
@@ -37,7 +39,10 @@ def test_names_that_are_new_in_every_read_add_up_to_no_more_and_that_is_said() -
     metrics = summarise(state, names)
     assert metrics is not None and len(state.wanders) == MOST_NAMES
     assert metrics.problems == (
-        "metrics such as a router's or a z-loss have more than 5000 names in all: later ones are not judged",
+        (
+            "metrics such as a router's or a z-loss have more than 5000 names in all: later ones "
+            "are not judged"
+        ),
     )
     for each in range(3 * MOST_NAMES):
         names.roles[f"m{each}"]

@@ -50,7 +50,9 @@ def test_a_set_of_anything_has_one_order():
     members = [("loss", 3), ("loss", 20), ("blind", 1)]
 
     assert (
-        canonical(set(members)) == '[["blind",1],["loss",20],["loss",3]]' == canonical({*reversed(members)})
+        canonical(set(members))
+        == '[["blind",1],["loss",20],["loss",3]]'
+        == canonical({*reversed(members)})
     )
 
 

@@ -87,7 +87,9 @@ def test_what_nobody_read_is_unknown():
 
 def test_nothing_yet_is_not_applicable():
     assert ask(plain, {WorkTree: Nothing("no tree")}) == [(Outcome.NOT_APPLICABLE, "no tree")]
-    assert ask(plain, {WorkTree: Nothing()}) == [(Outcome.NOT_APPLICABLE, "there is no WorkTree yet")]
+    assert ask(plain, {WorkTree: Nothing()}) == [
+        (Outcome.NOT_APPLICABLE, "there is no WorkTree yet")
+    ]
 
 
 def test_a_check_may_deal_with_nothing_and_with_what_could_not_be_read():

@@ -57,7 +57,12 @@ recovery = "relaunch"
 kind = "local"
 """
 LEAST = {"slug": "tiny", "command": {"argv": ["true"]}, "output": {"root": "/data/tiny"}}
-WAIVER = {"check": "dirty-tree", "reason": "r", "approved_by": "@dri", "expires": "2026-12-01T12:00:00Z"}
+WAIVER = {
+    "check": "dirty-tree",
+    "reason": "r",
+    "approved_by": "@dri",
+    "expires": "2026-12-01T12:00:00Z",
+}
 
 
 def least(**changes):
@@ -83,8 +88,14 @@ def test_the_least_contract_has_the_stated_defaults():
     contract = least()
 
     assert (contract.schema_, contract.dri, contract.final_step) == (1, None, None)
-    assert (contract.babysit.cadence, contract.babysit.recovery) == (timedelta(minutes=15), Recovery.RELAUNCH)
-    assert (contract.babysit.budgets.relaunches, contract.babysit.budgets.window) == (6, timedelta(hours=24))
+    assert (contract.babysit.cadence, contract.babysit.recovery) == (
+        timedelta(minutes=15),
+        Recovery.RELAUNCH,
+    )
+    assert (contract.babysit.budgets.relaunches, contract.babysit.budgets.window) == (
+        6,
+        timedelta(hours=24),
+    )
     assert (contract.scheduler.kind, contract.tracker.kind, contract.issue.kind) == (
         "local",
         "jsonl",
@@ -117,7 +128,10 @@ def test_it_cannot_be_changed():
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"sluggish": 1}, "unknown key `sluggish`: remove it, or look for its name in `herorun schema`"),
+        (
+            {"sluggish": 1},
+            "unknown key `sluggish`: remove it, or look for its name in `herorun schema`",
+        ),
         ({"checkpoints": {"kep": 3}}, "unknown key `checkpoints.kep`"),
         ({"command": {}}, "missing key `command.argv`"),
         ({"command": {"argv": []}}, "`command.argv`"),
@@ -149,7 +163,10 @@ def test_it_cannot_be_changed():
         ({"tracker": {"kind": "../x"}}, "`tracker.kind`"),
         ({"tracker": {"first_step": 2}}, "`tracker.first_step`"),
         ({"start": {"kind": "half"}}, "`start.kind`"),
-        ({"waiver": [{**WAIVER, "expires": "2026-12-01T12:00:00"}]}, "`waiver.0.expires`: needs a time zone"),
+        (
+            {"waiver": [{**WAIVER, "expires": "2026-12-01T12:00:00"}]},
+            "`waiver.0.expires`: needs a time zone",
+        ),
         ({"waiver": [{**WAIVER, "approved_by": ""}]}, "`waiver.0.approved_by`"),
         ({"waiver": [{**WAIVER, "approved_by": " "}]}, "`waiver.0.approved_by`: is blank"),
         ({"waiver": [{"check": "dirty-tree"}]}, "missing key `waiver.0.reason`"),
@@ -239,13 +256,19 @@ def test_a_waiver_is_signed_with_a_zoned_end():
 def test_what_enters_the_plan():
     before = plan_part(least())
 
-    assert plan_part(least(goal="other", dri="@x", waiver=[WAIVER], babysit={"cadence": "1m"})) == before
+    assert (
+        plan_part(least(goal="other", dri="@x", waiver=[WAIVER], babysit={"cadence": "1m"}))
+        == before
+    )
     assert plan_part(least(final_step=7)) != before
     assert plan_part(least(runtime={"container": "sha256:1"})) != before
 
 
 def test_channels_are_named_by_their_variables():
-    assert least(notify={"targets": ["HERORUN_SLACK", "mail2"]}).notify.targets == ("HERORUN_SLACK", "mail2")
+    assert least(notify={"targets": ["HERORUN_SLACK", "mail2"]}).notify.targets == (
+        "HERORUN_SLACK",
+        "mail2",
+    )
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,6 @@
-"""An alert whose instance ends before evidence shows that its condition is gone is ended unresolved."""
+"""An alert whose instance ends before evidence shows that its condition is gone is ended
+unresolved.
+"""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -16,7 +18,16 @@ from builders import (
 from core.story import Story, begun, launched
 from herorun.core.alert import AlertState
 from herorun.core.event import Ordered, Word
-from herorun.core.evidence import Checkpoints, History, Job, JobState, Metrics, Nothing, Now, Receipt
+from herorun.core.evidence import (
+    Checkpoints,
+    History,
+    Job,
+    JobState,
+    Metrics,
+    Nothing,
+    Now,
+    Receipt,
+)
 from herorun.core.journal import fold
 
 HOUR = timedelta(hours=1)
@@ -37,7 +48,9 @@ STALLED = {Metrics: some_metrics(advanced_at=NOON - 50 * MINUTE)}
 
 
 def test_the_end_of_its_job_resolves_no_alert():
-    story, (_, fires, over, after) = ticked(NO_RECEIPT, NO_RECEIPT, DONE | NO_RECEIPT, DONE | NO_RECEIPT)
+    story, (_, fires, over, after) = ticked(
+        NO_RECEIPT, NO_RECEIPT, DONE | NO_RECEIPT, DONE | NO_RECEIPT
+    )
 
     assert [alert.state for alert in fires.alerts.values()] == [AlertState.FIRING]
     assert (over.alerts, [(a.check, a.state.value) for a in over.ended]) == (
@@ -47,8 +60,12 @@ def test_the_end_of_its_job_resolves_no_alert():
     assert [a.title for a in over.actions if a.key.endswith("/ended")] == [
         "not-checked-in [tiny-1] ended unresolved"
     ]
-    assert not [action for turn in (over, after) for action in turn.actions if "is over" in str(action)]
-    assert after.ended == () and [a.check for a in story.memory.unacknowledged] == ["not-checked-in"]
+    assert not [
+        action for turn in (over, after) for action in turn.actions if "is over" in str(action)
+    ]
+    assert after.ended == () and [a.check for a in story.memory.unacknowledged] == [
+        "not-checked-in"
+    ]
 
 
 def test_evidence_resolves_it_at_the_end_too():
@@ -70,13 +87,17 @@ def test_a_stall_of_a_job_that_crashed_is_ended_and_the_crash_is_answered_by_the
 
 
 def test_a_launch_resolves_nothing_that_fired():
-    """A spike that was never seen to end, and then a rollback: nobody knows, and a person takes note of it."""
+    """A spike that was never seen to end, and then a rollback: nobody knows, and a person takes
+    note of it.
+    """
     spike = {Metrics: some_metrics(spikes=(an_excursion(12, first=412),), advanced_at=NOON + HOUR)}
     story, _ = ticked(spike)
     story.memory = fold(launched(2, NOON + MINUTE, "tiny-1"), story.memory)
     assert story.memory.alerts == {} and len(story.memory.left) == 1
     second = {Job: a_job(instance="tiny-2"), Receipt: a_receipt("tiny-2")}
-    (turn,) = story.ticks([second | {Metrics: some_metrics(advanced_at=NOON + 2 * MINUTE), Now: Now(NOON)}])
+    (turn,) = story.ticks(
+        [second | {Metrics: some_metrics(advanced_at=NOON + 2 * MINUTE), Now: Now(NOON)}]
+    )
 
     assert [(a.check, a.instance, a.state) for a in turn.ended] == [
         ("loss-spike", "tiny-1", AlertState.ENDED)

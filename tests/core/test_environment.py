@@ -51,7 +51,12 @@ def test_what_no_record_could_hold_is_withheld(value):
 
 
 def test_a_record_gives_no_variable_that_a_shell_could_not():
-    recorded = {"XLA_FLAGS": "--a", "LD_PRELOAD": "/evil.so", "PYTHONSTARTUP": "/evil.py", "PATH": "/evil"}
+    recorded = {
+        "XLA_FLAGS": "--a",
+        "LD_PRELOAD": "/evil.so",
+        "PYTHONSTARTUP": "/evil.py",
+        "PATH": "/evil",
+    }
 
     assert of_plan(recorded) == {"XLA_FLAGS": "--a"}
     assert of_plan(None) == {}
@@ -62,7 +67,9 @@ def test_what_a_program_needs_at_all_is_the_machines(name):
     assert is_machines(name) and is_told_by_others(name) and not admissible(name)
 
 
-@pytest.mark.parametrize("name", ["HERORUN_START", "SLURM_JOB_ID", "RAY_ADDRESS", "RANK", "GIT_DIR", "PACK"])
+@pytest.mark.parametrize(
+    "name", ["HERORUN_START", "SLURM_JOB_ID", "RAY_ADDRESS", "RANK", "GIT_DIR", "PACK"]
+)
 def test_nothing_else_is_passed_on(name):
     assert not is_machines(name) and not admissible(name)
 

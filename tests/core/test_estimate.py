@@ -59,7 +59,11 @@ def test_what_nobody_states_is_not_guessed(offered):
         ({"flops": 9e21}, False, "9e+21 model FLOPs are less than 1e+22"),
         ({"hero": True}, True, "the contract says hero = true"),
         ({"flops": 1e23, "hero": False}, False, "the contract says hero = false"),
-        ({"flops": 1e21, "params": 1e12, "tokens": 1e12}, False, "1e+21 model FLOPs are less than 1e+22"),
+        (
+            {"flops": 1e21, "params": 1e12, "tokens": 1e12},
+            False,
+            "1e+21 model FLOPs are less than 1e+22",
+        ),
     ],
 )
 def test_why_it_is_a_hero_run_or_not(changes, hero, why):

@@ -2,7 +2,17 @@ from datetime import timedelta
 
 import pytest
 
-from builders import MINUTE, NOON, ROOT, a_checkpoint, a_history, a_job, a_tree, an_instance, some_metrics
+from builders import (
+    MINUTE,
+    NOON,
+    ROOT,
+    a_checkpoint,
+    a_history,
+    a_job,
+    a_tree,
+    an_instance,
+    some_metrics,
+)
 from herorun.core.evidence import (
     Checkpoints,
     History,
@@ -22,7 +32,9 @@ def test_what_differs_from_head_is_named_by_kind():
 
 
 def test_the_newest_is_the_highest_complete_step_by_number():
-    own = Checkpoints((a_checkpoint(900), a_checkpoint(1000), a_checkpoint(1100, problem="no metadata.json")))
+    own = Checkpoints(
+        (a_checkpoint(900), a_checkpoint(1000), a_checkpoint(1100, problem="no metadata.json"))
+    )
 
     assert own.newest == a_checkpoint(1000)
     assert Checkpoints((a_checkpoint(1, problem="x"),)).newest is None

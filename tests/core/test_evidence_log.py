@@ -32,12 +32,20 @@ from herorun.discover import checks, sources
 
 TEXTS = st.text(st.characters(min_codepoint=1, max_codepoint=0x1F9FF), max_size=8)
 JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | TEXTS,
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | TEXTS,
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXTS, inner, max_size=3),
     max_leaves=6,
 )
 TABLES = st.dictionaries(TEXTS, JSON, max_size=3)
-ANYTHING = {TrackerIdentity: {"config": TABLES}, Offered: {"hardware": TABLES}, PriorLaunch: {"plan": TABLES}}
+ANYTHING = {
+    TrackerIdentity: {"config": TABLES},
+    Offered: {"hardware": TABLES},
+    PriorLaunch: {"plan": TABLES},
+}
 ANYTHING[RecordedLaunch] = {"plan": TABLES}
 st.register_type_strategy(str, TEXTS)
 st.register_type_strategy(datetime, st.datetimes(timezones=st.just(UTC)))
@@ -55,7 +63,9 @@ def back(evidence: dict[Any, Any]) -> Any:
     "kind", [kind for kind in KINDS.values() if kind not in (Contract, Sourced)], ids=name_of
 )
 def test_every_kind_of_evidence_comes_back(kind: type[Any]) -> None:
-    @settings(max_examples=12, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+    @settings(
+        max_examples=12, deadline=None, database=None, suppress_health_check=list(HealthCheck)
+    )
     @given(st.builds(kind, **ANYTHING.get(kind, {})))
     def holds(value: Any) -> None:
         known = encode_evidence({kind: value})
@@ -75,7 +85,9 @@ def test_a_number_comes_back_also_where_it_is_none(value: float) -> None:
     assert str(found.last["loss"]) == str(found.spikes[0].peak) == str(value)
 
 
-@pytest.mark.parametrize("value", [Nothing("no row yet"), Unavailable("503"), a_job(JobState.FAILED)])
+@pytest.mark.parametrize(
+    "value", [Nothing("no row yet"), Unavailable("503"), a_job(JobState.FAILED)]
+)
 def test_a_value_none_and_a_gap_are_told_apart(value: Any) -> None:
     assert back({Job: value}) == {Job: value}
 
@@ -87,7 +99,8 @@ def test_the_contract_comes_back_as_it_was_signed() -> None:
     )
     found = back({Contract: contract})[Contract]
     assert (found.babysit.cadence, found.waiver) == (contract.babysit.cadence, contract.waiver)
-    assert found.babysit.thresholds["loss-spike"]["sigmas"] == "inf"  # which the check's own limits read
+    # which the check's own limits read
+    assert found.babysit.thresholds["loss-spike"]["sigmas"] == "inf"
     assert encode_evidence({Contract: found}) == encode_evidence({Contract: contract})
 
 

@@ -3,14 +3,30 @@ from datetime import timedelta
 import pytest
 
 from builders import NOON
-from herorun.core.finding import Finding, Outcome, Verdict, Waiver, failed, few, passed, unknown, waive
+from herorun.core.finding import (
+    Finding,
+    Outcome,
+    Verdict,
+    Waiver,
+    failed,
+    few,
+    passed,
+    unknown,
+    waive,
+)
 
 LATER = NOON + timedelta(days=1)
 SPIKE = failed("loss is up", subject="loss from step 412")
 
 
 def sign(verdict: Verdict, now=NOON, check="loss-spike", **changes):
-    told = {"check": "loss-spike", "reason": "declared", "approved_by": "@dri", "expires": LATER, **changes}
+    told = {
+        "check": "loss-spike",
+        "reason": "declared",
+        "approved_by": "@dri",
+        "expires": LATER,
+        **changes,
+    }
     (finding,) = waive([Finding(check, verdict)], [Waiver(**told)], now)
     return finding
 
@@ -54,12 +70,20 @@ def test_the_first_waiver_that_covers_it_signs():
 
 
 def test_only_fail_and_unknown_are_open():
-    assert {o for o in Outcome if Finding("a", Verdict(o, "")).open} == {Outcome.FAIL, Outcome.UNKNOWN}
+    assert {o for o in Outcome if Finding("a", Verdict(o, "")).open} == {
+        Outcome.FAIL,
+        Outcome.UNKNOWN,
+    }
 
 
 @pytest.mark.parametrize(
     ("names", "text"),
-    [([], ""), (["a"], "a"), (["a", "b", "c"], "a, b, c"), (["a", "b", "c", "d"], "a, b, c and 1 more")],
+    [
+        ([], ""),
+        (["a"], "a"),
+        (["a", "b", "c"], "a, b, c"),
+        (["a", "b", "c", "d"], "a, b, c and 1 more"),
+    ],
 )
 def test_a_few_names(names, text):
     assert few(names) == text

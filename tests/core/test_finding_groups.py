@@ -57,7 +57,9 @@ def names(groups):
 
 
 def test_what_a_failure_explains_stands_under_it_and_it_comes_first():
-    root = finding("dirty", replace(failed("config.toml is untracked"), explains=("file config.toml",)))
+    root = finding(
+        "dirty", replace(failed("config.toml is untracked"), explains=("file config.toml",))
+    )
     other = finding("grave", failed("something else"))
 
     groups = group_findings([blind("mild", "file config.toml"), other, root], CHECKS)
@@ -69,7 +71,9 @@ def test_a_chain_of_causes_ends_at_its_root():
     root = finding("grave", replace(failed("a"), explains=("a",)))
     middle = finding("dirty", replace(failed("b"), causes=("a",), explains=("b",)))
 
-    assert names(group_findings([blind("mild", "b"), middle, root], CHECKS)) == [("grave", ["mild", "dirty"])]
+    assert names(group_findings([blind("mild", "b"), middle, root], CHECKS)) == [
+        ("grave", ["mild", "dirty"])
+    ]
 
 
 def test_two_that_explain_each_other_are_both_shown():
@@ -77,7 +81,10 @@ def test_two_that_explain_each_other_are_both_shown():
     two = finding("grave", replace(failed("b"), causes=("a",), explains=("b",)))
     groups = group_findings([one, two], CHECKS)
 
-    assert sorted(f.check for group in groups for f in (group.cause, *group.effects)) == ["dirty", "grave"]
+    assert sorted(f.check for group in groups for f in (group.cause, *group.effects)) == [
+        "dirty",
+        "grave",
+    ]
 
 
 def test_an_unreachable_remote_is_one_group_whatever_each_says_of_it():
@@ -111,14 +118,21 @@ def test_each_finding_has_one_of_six_marks():
 
     assert {mark_of(each, CHECKS[each.check]) for each in found} == set(FindingMark)
     assert (
-        str(tally(found, CHECKS)) == "1 blocking, 1 unknown, 1 warning, 1 waived, 1 passed, 1 not applicable"
+        str(tally(found, CHECKS))
+        == "1 blocking, 1 unknown, 1 warning, 1 waived, 1 passed, 1 not applicable"
     )
 
 
 def test_what_only_the_policy_lets_pass_is_not_counted_as_blocking():
-    found = [finding("dirty", failed("x")), finding("grave", failed("x")), finding("mild", failed("x"))]
+    found = [
+        finding("dirty", failed("x")),
+        finding("grave", failed("x")),
+        finding("mild", failed("x")),
+    ]
 
-    assert str(tally(found, CHECKS, Mode.AUDIT)) == "1 blocking, 1 failed and not enforced, 1 warning"
+    assert (
+        str(tally(found, CHECKS, Mode.AUDIT)) == "1 blocking, 1 failed and not enforced, 1 warning"
+    )
 
 
 def test_a_check_that_cannot_look_names_what_it_follows_from():

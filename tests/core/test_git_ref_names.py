@@ -11,8 +11,8 @@ from herorun.core.errors import WrongUse
 from herorun.core.git_ref_names import branch_name
 
 NO_BRANCH = (
-    "", "-x", "--upload-pack=x", "a/-x", "../main", "a/../b", "/a", "a/", "a//b", ".a", "a/.b", "a.lock", "a.lock/b",
-    "a.", "a b", "a\nb", "a\0b", "a\x7f", "a~1", "a^", "a:b", "a?", "a*", "a[b", "a\\b", "a@{0}", "@", "HEAD", "refs/heads/main",
+    "", "-x", "--upload-pack=x", "a/-x", "../main", "a/../b", "/a", "a/", "a//b", ".a", "a/.b", "a.lock", "a.lock/b",  # noqa: E501
+    "a.", "a b", "a\nb", "a\0b", "a\x7f", "a~1", "a^", "a:b", "a?", "a*", "a[b", "a\\b", "a@{0}", "@", "HEAD", "refs/heads/main",  # noqa: E501
 )  # fmt: skip
 NO_REMOTE = ("", "-x", "--upload-pack=touch x", "ext::sh -c x", "fd::3", "a\nb", "a\0b")
 
@@ -38,7 +38,11 @@ def test_what_git_calls_a_remote_may_be_named(name: str) -> None:
 
 
 @pytest.mark.thorough
-@given(st.lists(st.text(alphabet="aB1-_./@{}~^: \\[\n", min_size=1, max_size=8), min_size=1, max_size=15))
+@given(
+    st.lists(
+        st.text(alphabet="aB1-_./@{}~^: \\[\n", min_size=1, max_size=8), min_size=1, max_size=15
+    )
+)
 def test_git_agrees_with_every_branch_that_is_let_through(names: list[str]) -> None:
     """Asked only of what passes: git allows some names that are not allowed here."""
     for name in names:

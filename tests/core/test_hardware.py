@@ -107,9 +107,13 @@ def test_jax_is_asked_only_where_it_has_begun():
 
 def torch(local: int, started: bool = True, size: int = 0) -> Any:
     cuda = library(
-        is_initialized=lambda: started, device_count=lambda: local, get_device_name=lambda n: "NVIDIA H100"
+        is_initialized=lambda: started,
+        device_count=lambda: local,
+        get_device_name=lambda n: "NVIDIA H100",
     )
-    spread = library(is_available=lambda: True, is_initialized=lambda: size > 0, get_world_size=lambda: size)
+    spread = library(
+        is_available=lambda: True, is_initialized=lambda: size > 0, get_world_size=lambda: size
+    )
     return {"torch": library(cuda=cuda, distributed=spread)}
 
 

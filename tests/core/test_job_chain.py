@@ -13,7 +13,9 @@ from herorun.core.job_chain import BUSY, GAVE_UP, install_and_start, script_of, 
 from herorun.core.remote_target import SshLogin
 
 
-def a_contract(folder: Path, stages: dict[str, str], log: str | None = None, **chain: Any) -> Contract:
+def a_contract(
+    folder: Path, stages: dict[str, str], log: str | None = None, **chain: Any
+) -> Contract:
     data = {
         "slug": "tiny",
         "command": {"argv": ["true"]},
@@ -57,7 +59,9 @@ def test_stages_run_in_order_and_each_makes_its_marker(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("words", ["exit 3", "false; true", "false | cat", "mkdir /proc/no"])
-def test_a_failing_stage_leaves_no_marker_and_starts_nothing_after_it(tmp_path: Path, words: str) -> None:
+def test_a_failing_stage_leaves_no_marker_and_starts_nothing_after_it(
+    tmp_path: Path, words: str
+) -> None:
     contract = a_contract(
         tmp_path,
         {"first": "true", "eval": words, "report": "touch report"},
@@ -68,7 +72,9 @@ def test_a_failing_stage_leaves_no_marker_and_starts_nothing_after_it(tmp_path: 
     assert {path.name for path in tmp_path.glob("*.DONE")} == {"first.DONE"}
     assert not (tmp_path / "report").exists()
     assert (tmp_path / "FAILED").read_text().endswith(f"eval ended with {done.returncode}\n")
-    assert (tmp_path / "pushed").read_text() == f"tiny: eval of the chain ended with {done.returncode}\n"
+    assert (
+        tmp_path / "pushed"
+    ).read_text() == f"tiny: eval of the chain ended with {done.returncode}\n"
 
 
 def test_started_again_it_goes_on_behind_its_markers(tmp_path: Path) -> None:
@@ -100,7 +106,9 @@ def test_two_chains_of_one_run_never_work_at_once(tmp_path: Path) -> None:
     contract = a_contract(tmp_path, {"eval": "echo begun > begun; read -r go < go"})
     os.mkfifo(tmp_path / "go")
     argv = ["bash", "-c", script_of(contract)]
-    with subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True) as first:
+    with subprocess.Popen(
+        argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True
+    ) as first:
         assert first.stdout
         assert first.stdout.readline().endswith("eval begins\n")
         assert run(contract).returncode == BUSY
@@ -117,7 +125,11 @@ def test_a_push_that_fails_undoes_nothing(tmp_path: Path) -> None:
 def test_a_secret_is_not_written_into_a_script(tmp_path: Path) -> None:
     token = "ghp_" + "a1B2c3D4e5F6g7H8i9J0" * 2
     with pytest.raises(WrongUse, match="name the variable"):
-        script_of(a_contract(tmp_path, {"eval": "true"}, push=f"curl -H 'Authorization: Bearer {token}' x"))
+        script_of(
+            a_contract(
+                tmp_path, {"eval": "true"}, push=f"curl -H 'Authorization: Bearer {token}' x"
+            )
+        )
 
 
 def test_words_to_wait_for_need_a_log(tmp_path: Path) -> None:
@@ -139,8 +151,12 @@ def test_stages_that_could_not_have_a_marker_of_their_own(tmp_path: Path, names:
 
 def test_the_command_that_starts_it_goes_over_the_contracts_own_login(tmp_path: Path) -> None:
     contract = a_contract(Path("/data/chain"), {"eval": "true"})
-    told = install_and_start(contract, "/home/dri/work tree", SshLogin(host="box1", user="dri", port=2222))
-    assert told.startswith("herorun -C '/home/dri/work tree' chain tiny | ssh -o ConnectTimeout=15 ")
+    told = install_and_start(
+        contract, "/home/dri/work tree", SshLogin(host="box1", user="dri", port=2222)
+    )
+    assert told.startswith(
+        "herorun -C '/home/dri/work tree' chain tiny | ssh -o ConnectTimeout=15 "
+    )
     assert " -p 2222 -l dri box1 " in told
     local = install_and_start(a_contract(tmp_path, {"eval": "true"}), "/work", None)
     assert "| sh -c " in local

@@ -195,13 +195,15 @@ LINES = chain(EVENTS, START)
 TEXTS = [(f"j:{number}", line.text) for number, line in enumerate(LINES, start=1)]
 
 
-# --- lines -------------------------------------------------------------------------------------------
+# --- lines ----------------------------------------------------------------------------------------
 
 
 def test_every_kind_of_event_is_tried_here():
     assert {event.kind for event in EVENTS} == set(KINDS)
     for event in EVENTS:
-        unset = [f.name for f in fields(event) if not getattr(event, f.name) and f.name != "relaunch_of"]
+        unset = [
+            f.name for f in fields(event) if not getattr(event, f.name) and f.name != "relaunch_of"
+        ]
         assert unset == [], (
             f"{event.kind} leaves {unset} empty, so their way through the journal is not tried"
         )
@@ -309,8 +311,12 @@ def test_a_version_that_is_no_number_is_none(version):
 
 NEWER = {
     "of the same form": forged(v=2),
-    "with other fields": forged(v=3, kind="Rewound", event={"at": "2026-01-01T12:00:00Z", "to": 7}, more=[1]),
-    "of another form": canonical({"v": 2, "what": {"x": None}, "event": [1], "prev": 7, "hash": None}),
+    "with other fields": forged(
+        v=3, kind="Rewound", event={"at": "2026-01-01T12:00:00Z", "to": 7}, more=[1]
+    ),
+    "of another form": canonical(
+        {"v": 2, "what": {"x": None}, "event": [1], "prev": 7, "hash": None}
+    ),
     "with a naive time": canonical({"v": 2, "event": {"at": "2026-01-01"}}),
 }
 
@@ -338,7 +344,7 @@ def test_a_newer_line_without_a_place_in_the_chain_breaks_none():
     assert len(read_lines([TEXTS[0], ("j:2", '{"v":2}'), TEXTS[1]])) == 3
 
 
-# --- memory ------------------------------------------------------------------------------------------
+# --- memory ---------------------------------------------------------------------------------------
 
 
 def test_an_empty_journal_is_an_empty_memory():
@@ -366,7 +372,11 @@ def test_a_launch_is_unsettled_until_its_outcome():
 def test_a_check_in_of_a_later_attempt_is_a_restart_until_the_next_launch():
     first = CheckedIn(at=NOON, instance=LAUNCHED.instance, attempt=1, outcome="pass", written=NOON)
     again = CheckedIn(
-        at=NOON + EVERY, instance=LAUNCHED.instance, attempt=2, outcome="pass", written=NOON + EVERY / 2
+        at=NOON + EVERY,
+        instance=LAUNCHED.instance,
+        attempt=2,
+        outcome="pass",
+        written=NOON + EVERY / 2,
     )
     untold = CheckedIn(
         at=NOON + EVERY, instance=LAUNCHED.instance, attempt=3, outcome="pass"
@@ -406,7 +416,9 @@ def test_a_new_instance_closes_the_old_ones_alerts():
 
 
 def test_a_resolved_alert_is_forgotten():
-    over = Alert(check="a", subject="", since=NOON, seen=NOON, state=AlertState.RESOLVED, message="m")
+    over = Alert(
+        check="a", subject="", since=NOON, seen=NOON, state=AlertState.RESOLVED, message="m"
+    )
 
     assert fold(
         [Decided(at=NOON, run="healthy", monitor="fresh", progress="~", alerts=(over, ALERT))]
@@ -414,8 +426,12 @@ def test_a_resolved_alert_is_forgotten():
 
 
 def test_a_pending_alert_is_remembered_and_not_open():
-    pending = Alert(check="a", subject="", since=NOON, seen=NOON, state=AlertState.PENDING, message="m")
-    memory = fold([Decided(at=NOON, run="healthy", monitor="fresh", progress="~", alerts=(pending,))])
+    pending = Alert(
+        check="a", subject="", since=NOON, seen=NOON, state=AlertState.PENDING, message="m"
+    )
+    memory = fold(
+        [Decided(at=NOON, run="healthy", monitor="fresh", progress="~", alerts=(pending,))]
+    )
 
     assert memory.alerts and memory.history.open_alerts == ()
 
@@ -438,7 +454,12 @@ def test_an_intent_is_in_doubt_until_done_or_failed():
 
 
 def test_failures_are_counted():
-    twice = [INTENT, Failed(NOON, INTENT.key, 1, "a"), INTENT, Failed(NOON + EVERY, INTENT.key, 2, "b")]
+    twice = [
+        INTENT,
+        Failed(NOON, INTENT.key, 1, "a"),
+        INTENT,
+        Failed(NOON + EVERY, INTENT.key, 2, "b"),
+    ]
     tries = fold(twice).ledger.failed[INTENT.key]
 
     assert (tries.count, tries.last, tries.why) == (2, NOON + EVERY, "b")
@@ -512,7 +533,7 @@ def test_an_order_to_go_back_stands_until_it_is_carried_out_refused_or_replaced(
     assert bool(memory.rollback_ordered) is stands
 
 
-# --- seals and deletions ------------------------------------------------------------------------------
+# --- seals and deletions --------------------------------------------------------------------------
 
 
 def test_a_milestone_does_not_end_the_run_and_the_seal_after_it_does():
@@ -545,7 +566,10 @@ def test_an_adopted_instance_began_with_its_job_and_stays_a_caveat() -> None:
     assert memory.adopted == {"tiny-1": "job-1"} and memory.newest == "tiny-1"
     assert memory.instances[0].intended == NOON - EVERY
     assert memory.caveats == (
-        "tiny-1 is job job-1, which herorun adopted and did not submit: what it ran was not compared with the plan",
+        (
+            "tiny-1 is job job-1, which herorun adopted and did not submit: what it ran was not "
+            "compared with the plan"
+        ),
     )
     submitted = fold([replace(LAUNCHING, adopts=None), LAUNCHED])
     assert (submitted.adopted, submitted.caveats, submitted.instances[0].intended) == ({}, (), NOON)

@@ -24,7 +24,9 @@ ALERTS = (
         held=timedelta(minutes=9),
         instance="t-1",
     ),
-    Alert(check="crashed", subject="", since=NOON, seen=NOON, state=AlertState.PENDING, message="gone"),
+    Alert(
+        check="crashed", subject="", since=NOON, seen=NOON, state=AlertState.PENDING, message="gone"
+    ),
 )
 
 
@@ -37,7 +39,9 @@ def a_memory() -> Memory:
             Intended(at=NOON, key="tell/b", attempt=1, what="tell"),
             Done(NOON, "tell/b", 1, result="said"),
             *(
-                Intended(at=NOON, key=f"escalate/{n}@x", attempt=1, what="ask", body="words", page="must")
+                Intended(
+                    at=NOON, key=f"escalate/{n}@x", attempt=1, what="ask", body="words", page="must"
+                )
                 for n in range(3)
             ),
             Done(NOON, "page/ALERTS/escalate/0@x", 1, result="sent"),
@@ -45,7 +49,9 @@ def a_memory() -> Memory:
             Failed(NOON, "page/ALERTS/escalate/2@x", 1, "interrupted", interrupted=True),
         ]
     )
-    return replace(begun, health=replace(begun.health, closed=launched(begun.health, NOON, 3).closed))
+    return replace(
+        begun, health=replace(begun.health, closed=launched(begun.health, NOON, 3).closed)
+    )
 
 
 def kept(memory: Memory) -> Remembered:

@@ -19,7 +19,8 @@ def test_handing_it_over_raises_the_fence():
 
 
 @pytest.mark.parametrize(
-    "data", [b"", b"{", b"null", b"[]", b"{}", b"\xff", b'{"owner":"a","slug":"b","fence":"x","beat":0}']
+    "data",
+    [b"", b"{", b"null", b"[]", b"{}", b"\xff", b'{"owner":"a","slug":"b","fence":"x","beat":0}'],
 )
 def test_what_is_no_lease_is_nobodys(data):
     assert read_lease(data) is None

@@ -5,7 +5,16 @@ from datetime import timedelta
 
 import pytest
 
-from builders import MINUTE, NOON, ROOT, a_checkpoint, a_contract, a_history, an_instance, some_metrics
+from builders import (
+    MINUTE,
+    NOON,
+    ROOT,
+    a_checkpoint,
+    a_contract,
+    a_history,
+    an_instance,
+    some_metrics,
+)
 from herorun.core.evidence import Checkpoints, GivenUp, Taint
 from herorun.core.lineage import (
     acceptable,
@@ -74,7 +83,9 @@ def test_a_taint_without_a_next_launch_is_open():
     ("step", "minutes", "covered"),
     [(119, 20, False), (120, 20, True), (120, 1, False), (200, 60, False), (200, None, True)],
 )
-def test_where_the_data_names_a_step_the_step_decides_among_what_its_instance_wrote(step, minutes, covered):
+def test_where_the_data_names_a_step_the_step_decides_among_what_its_instance_wrote(
+    step, minutes, covered
+):
     taint = Taint(
         check="not-finite",
         since=NOON + 10 * MINUTE,
@@ -91,7 +102,13 @@ def test_where_the_data_names_a_step_the_step_decides_among_what_its_instance_wr
 
 def test_a_taint_names_its_alert_and_its_steps():
     taint = Taint(
-        check="not-finite", since=NOON, step=119, until=None, instance="tiny-1", subject="loss", bad_step=121
+        check="not-finite",
+        since=NOON,
+        step=119,
+        until=None,
+        instance="tiny-1",
+        subject="loss",
+        bad_step=121,
     )
 
     assert mistrust(written(200, 5), a_run(taint)) == (
@@ -110,7 +127,9 @@ def test_a_rejected_lineage_is_refused():
     contract = a_contract(start={"rejected": [f"{ROOT}/step-200"]})
 
     assert refusal(written(200), contract, a_run()) == "its lineage is rejected"
-    assert acceptable([written(100), written(200)], contract, a_run()) == Checkpoints((written(100),))
+    assert acceptable([written(100), written(200)], contract, a_run()) == Checkpoints(
+        (written(100),)
+    )
 
 
 def test_a_person_decides_by_a_reason():
@@ -156,8 +175,13 @@ def test_the_one_that_was_written_last_is_found():
 def test_two_stores_have_two_clocks(seconds, told):
     here = written(300, 0, path="s3://bucket/tiny/step-300")
     at = NOON + timedelta(seconds=seconds)
-    assert seconds_between(here, replace(here, path="gs://bucket/tiny/step-200", modified=at)) == told
-    assert seconds_between(here, replace(here, path="s3://bucket/tiny/step-200", modified=at)) == seconds
+    assert (
+        seconds_between(here, replace(here, path="gs://bucket/tiny/step-200", modified=at)) == told
+    )
+    assert (
+        seconds_between(here, replace(here, path="s3://bucket/tiny/step-200", modified=at))
+        == seconds
+    )
 
 
 def test_what_a_choice_throws_away_is_counted():
@@ -170,7 +194,9 @@ def test_what_a_choice_throws_away_is_counted():
 def test_its_price_is_that_of_the_steps_between_two_checkpoints():
     seen = [written(200, 0), written(300, 50)]  # half a minute a step
 
-    assert discarded(300, seen, some_metrics(420), 8).accelerator_hours == pytest.approx(120 * 30 * 8 / 3600)
+    assert discarded(300, seen, some_metrics(420), 8).accelerator_hours == pytest.approx(
+        120 * 30 * 8 / 3600
+    )
     assert discarded(300, seen, some_metrics(420), None).why == "[hardware] count is not stated"
 
 
@@ -184,7 +210,10 @@ def test_an_unknown_start_is_not_guessed():
 
 
 def test_times_that_run_backwards_price_nothing():
-    assert discarded(300, [written(200, 60), written(300, 0)], some_metrics(400), 8).accelerator_hours is None
+    assert (
+        discarded(300, [written(200, 60), written(300, 0)], some_metrics(400), 8).accelerator_hours
+        is None
+    )
 
 
 def test_what_a_person_decided_on_is_not_refused_again():
@@ -233,6 +262,10 @@ def test_what_is_perhaps_half_deleted_is_never_gone_on_from():
 
 
 def test_a_reason_is_stated_once_however_many_checkpoints_share_it():
-    refused = [(written(step), "tainted") for step in (100, 200, 300)] + [(written(400), "rejected")]
+    refused = [(written(step), "tainted") for step in (100, 200, 300)] + [
+        (written(400), "rejected")
+    ]
 
-    assert reasons_once(refused) == (f"tainted (3 checkpoints, steps 100 to 300); {ROOT}/step-400: rejected")
+    assert reasons_once(refused) == (
+        f"tainted (3 checkpoints, steps 100 to 300); {ROOT}/step-400: rejected"
+    )

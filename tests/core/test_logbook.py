@@ -1,4 +1,6 @@
-"""A long logbook has pages: each entry stands on one, and whatever is done to one of them afterwards is found."""
+"""A long logbook has pages: each entry stands on one, and whatever is done to one of them
+afterwards is found.
+"""
 
 import re
 from collections.abc import Callable, Iterator
@@ -28,7 +30,12 @@ def short(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def events() -> list[Initialised | Noted | Launched]:
     noted = [
-        Noted(NOON + number * timedelta(hours=1), "dri", f"note {number}", {"Status": f"step {number}"})
+        Noted(
+            NOON + number * timedelta(hours=1),
+            "dri",
+            f"note {number}",
+            {"Status": f"step {number}"},
+        )
         for number in range(NOTES)
     ]
     launched = Launched(
@@ -41,7 +48,12 @@ def events() -> list[Initialised | Noted | Launched]:
         commit="c0ffee",
         entry={"Command": "`x`"},
     )
-    return [Initialised(NOON, "tiny", {"DRI": "@dri"}, "issue.md"), *noted[:10], launched, *noted[10:]]
+    return [
+        Initialised(NOON, "tiny", {"DRI": "@dri"}, "issue.md"),
+        *noted[:10],
+        launched,
+        *noted[10:],
+    ]
 
 
 def first_page() -> str:
@@ -73,7 +85,7 @@ def last() -> tuple[list[JournalLine], Pages]:
     return list(grown())[-1]
 
 
-# --- how it grows -----------------------------------------------------------------------------------
+# --- how it grows ---------------------------------------------------------------------------------
 
 
 def test_a_short_logbook_is_one_page_in_the_seeds_shape(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -90,7 +102,9 @@ def test_each_page_leads_to_the_next_and_back() -> None:
         "# tiny: Hero Run Logbook, page 3\n\nContinued from [tiny_002.md](tiny_002.md).\n\n"
         f"{INSTANCES}\n\n{EVENTS}\n\n### "
     )
-    assert "Continued from [tiny.md](tiny.md)." in pages[SECOND] and "Continued in" not in pages[THIRD]
+    assert (
+        "Continued from [tiny.md](tiny.md)." in pages[SECOND] and "Continued in" not in pages[THIRD]
+    )
     assert f"{INSTANCES}\n\n### 2026-01-01 12:00 UTC - tiny-2" in pages[SECOND]
 
 
@@ -132,10 +146,15 @@ def test_pages_are_told_from_what_lies_beside_them() -> None:
     ]
     paths = [f".agents/logbooks/{name}" for name in beside]
     thousandth = page_path(FIRST, 1000)
-    assert pages_of(FIRST, [thousandth, THIRD, *paths, FIRST, SECOND]) == [FIRST, SECOND, THIRD, thousandth]
+    assert pages_of(FIRST, [thousandth, THIRD, *paths, FIRST, SECOND]) == [
+        FIRST,
+        SECOND,
+        THIRD,
+        thousandth,
+    ]
 
 
-# --- what is done to it afterwards --------------------------------------------------------------------
+# --- what is done to it afterwards ----------------------------------------------------------------
 
 
 def test_what_only_grew_is_clear() -> None:
@@ -147,7 +166,10 @@ def entries(page: str) -> list[str]:
 
 
 def without(path: str, number: int) -> Callable[[Pages], Pages]:
-    return lambda pages: {**pages, path: pages[path].replace(f"{entries(pages[path])[number]}\n\n", "")}
+    return lambda pages: {
+        **pages,
+        path: pages[path].replace(f"{entries(pages[path])[number]}\n\n", ""),
+    }
 
 
 def with_(path: str, old: str, new: str) -> Callable[[Pages], Pages]:
@@ -188,11 +210,12 @@ def forked(pages: Pages) -> Pages:
     return {**pages, page_path(FIRST, 4): fork}
 
 
-# What was done; what is said where it was committed on top, and where the whole history was made anew.
+# What was done; what is said where it was committed on top, and where the whole history was made
+# anew.
 FORGED: dict[str, tuple[Callable[[Pages], Pages], str, str]] = {
-    "edited": (with_(SECOND, "Status: step 5", "Status: stop 5"), "after it was closed", "differs from"),
-    "edited on the newest": (with_(THIRD, "step 11", "stop 11"), "was changed, moved", "differs from"),
-    "back-dated": (with_(SECOND, "2026-01-01 17:00", "2025-01-01 17:00"), "after it was closed", "differs from"),
+    "edited": (with_(SECOND, "Status: step 5", "Status: stop 5"), "after it was closed", "differs from"),  # noqa: E501
+    "edited on the newest": (with_(THIRD, "step 11", "stop 11"), "was changed, moved", "differs from"),  # noqa: E501
+    "back-dated": (with_(SECOND, "2026-01-01 17:00", "2025-01-01 17:00"), "after it was closed", "differs from"),  # noqa: E501
     "reordered": (swapped, "after it was closed", "stands in another place"),
     "moved to another page": (moved, "after it was closed", "stands in another place"),
     "shown twice": (doubled, "stands in another place", "stands in another place"),
@@ -200,9 +223,15 @@ FORGED: dict[str, tuple[Callable[[Pages], Pages], str, str]] = {
     "pages exchanged": (exchanged, "after it was closed", "does not begin as its page 2 does"),
     "the first page deleted": (lost(FIRST), f"{FIRST} was removed", "is missing"),
     "a page deleted": (lost(SECOND), f"{SECOND} was removed", f"its page {SECOND} is missing"),
-    "the newest page deleted": (lost(THIRD), f"{THIRD} was removed", "goes on in tiny_003.md, which is not there"),
-    "all but the first deleted": (lost(SECOND, THIRD), f"{THIRD} was removed", "goes on in tiny_002.md"),
-    "forked": (forked, f"{THIRD} does not end with the link", f"{THIRD} does not end with the link"),
+    "the newest page deleted": (lost(THIRD), f"{THIRD} was removed", (
+        "goes on in tiny_003.md, which "
+        "is not there"
+    )),
+    "all but the first deleted": (lost(SECOND, THIRD), f"{THIRD} was removed", "goes on in tiny_002.md"),  # noqa: E501
+    "forked": (forked, (
+        f"{THIRD} does not end with the "
+        "link"
+    ), f"{THIRD} does not end with the link"),
     "a link to elsewhere": (
         with_(FIRST, "[tiny_002.md](tiny_002.md)", "[tiny_003.md](tiny_003.md)"),
         "after it was closed",

@@ -1,9 +1,17 @@
-"""A checkpoint's manifest: what it proves of the content, and how it is held against what is there now."""
+"""A checkpoint's manifest: what it proves of the content, and how it is held against what is there
+now.
+"""
 
 import pytest
 
 from herorun.core.canonical_json import digest
-from herorun.core.seal.manifest import FileSeen, Manifest, ManifestComparison, compare, manifest_from
+from herorun.core.seal.manifest import (
+    FileSeen,
+    Manifest,
+    ManifestComparison,
+    compare,
+    manifest_from,
+)
 
 
 def manifest(*files: FileSeen) -> Manifest:
@@ -18,9 +26,15 @@ def manifest(*files: FileSeen) -> Manifest:
         ("", "sha256:a", ManifestComparison(unproven=("w",))),
         ("sha256:a", "", ManifestComparison(unproven=("w",))),
         ("md5:a", "crc32c:b", ManifestComparison(unproven=("w",))),
-        ("crc32c:a md5:b", "crc32c:a", ManifestComparison()),  # composed since: it has no MD5 any more
-        ("crc32c:a", "crc32c:b", ManifestComparison(("w has other content than it had: crc32c b, was a",))),
-        ("sha256:a etag:x-2", "sha256:a etag:x-7", ManifestComparison()),  # uploaded again in other parts
+        # composed since: it has no MD5 any more
+        ("crc32c:a md5:b", "crc32c:a", ManifestComparison()),
+        (
+            "crc32c:a",
+            "crc32c:b",
+            ManifestComparison(("w has other content than it had: crc32c b, was a",)),
+        ),
+        # uploaded again in other parts
+        ("sha256:a etag:x-2", "sha256:a etag:x-7", ManifestComparison()),
         (
             "sha256:a etag:x",
             "sha256:b etag:x",
@@ -36,13 +50,15 @@ def test_the_strongest_checksum_of_both_times_decides(
 
 def test_a_version_proves_the_content_and_another_one_with_the_same_checksum_is_a_rewrite() -> None:
     old = FileSeen("w", 8, "md5:a", "version:1")
-    assert compare(manifest(old), manifest(FileSeen("w", 8, "", "version:1"))) == ManifestComparison()
-    assert compare(manifest(old), manifest(FileSeen("w", 8, "md5:a", "version:2"))) == ManifestComparison(
-        rewritten=("w",)
+    assert (
+        compare(manifest(old), manifest(FileSeen("w", 8, "", "version:1"))) == ManifestComparison()
     )
-    assert compare(manifest(old), manifest(FileSeen("w", 8, "", "version:2"))) == ManifestComparison(
-        unproven=("w",)
-    )
+    assert compare(
+        manifest(old), manifest(FileSeen("w", 8, "md5:a", "version:2"))
+    ) == ManifestComparison(rewritten=("w",))
+    assert compare(
+        manifest(old), manifest(FileSeen("w", 8, "", "version:2"))
+    ) == ManifestComparison(unproven=("w",))
 
 
 def test_what_is_gone_new_or_of_another_size_changed() -> None:
@@ -61,7 +77,11 @@ def test_what_is_known_by_size_alone_is_said() -> None:
 def test_the_manifest_of_a_seal_from_before_there_were_versions_keeps_its_digest() -> None:
     kept = {"path": "/data/step-4", "files": [{"name": "w", "size": 8, "checksum": ""}]}
     assert manifest_from(kept).digest == digest(kept)
-    newer = {"path": "/p", "files": [{"name": "w", "size": 8, "checksum": "md5:a", "version": "version:1"}]}
+    newer = {
+        "path": "/p",
+        "files": [{"name": "w", "size": 8, "checksum": "md5:a", "version": "version:1"}],
+    }
     assert (
-        manifest_from(newer).digest == digest(newer) and manifest_from(newer).files[0].version == "version:1"
+        manifest_from(newer).digest == digest(newer)
+        and manifest_from(newer).files[0].version == "version:1"
     )

@@ -2,7 +2,13 @@
 
 from herorun.core.module_provenance import code_roots, strays
 
-FILES = ["train.py", "jobs/run.py", "src/grug/__init__.py", "src/grug/model.py", "src/herorun/core/plan.py"]
+FILES = [
+    "train.py",
+    "jobs/run.py",
+    "src/grug/__init__.py",
+    "src/grug/model.py",
+    "src/herorun/core/plan.py",
+]
 CODE = ("/export",)
 
 
@@ -22,7 +28,9 @@ def test_a_module_under_the_tree_is_no_stray() -> None:
 
 
 def test_a_module_from_another_place_is_a_stray() -> None:
-    assert found({"grug.model": "/home/u/src/grug/model.py", "grug": "/home/u/src/grug/__init__.py"}) == (
+    assert found(
+        {"grug.model": "/home/u/src/grug/model.py", "grug": "/home/u/src/grug/__init__.py"}
+    ) == (
         ["grug", "grug.model"],
         2,
     )
@@ -33,7 +41,10 @@ def test_a_folder_that_only_begins_with_the_trees_name_is_another_place() -> Non
 
 
 def test_a_module_that_the_tree_does_not_hold_is_not_the_runs_own() -> None:
-    assert found({"grug.kernels": "/site/grug/kernels.so", "numpy": "/site/numpy/__init__.py"}) == ([], 0)
+    assert found({"grug.kernels": "/site/grug/kernels.so", "numpy": "/site/numpy/__init__.py"}) == (
+        [],
+        0,
+    )
 
 
 def test_a_module_of_the_scripts_folder_counts_where_that_is_a_root() -> None:
@@ -58,7 +69,9 @@ def test_another_checkout_is_told_by_its_paths_though_its_folder_is_no_root() ->
 
 
 def test_a_file_of_the_same_name_in_another_package_is_no_stray() -> None:
-    assert found({"other.train": "/opt/other/train.py", "x.grug.model": "/opt/x/grug/model.py"}) == ([], 0)
+    assert found(
+        {"other.train": "/opt/other/train.py", "x.grug.model": "/opt/x/grug/model.py"}
+    ) == ([], 0)
 
 
 SITE = "/env/lib/python3.11/site-packages"

@@ -7,7 +7,16 @@ import pytest
 from builders import FINAL, NOON, a_checkpoint, a_history, a_job, healthy, some_metrics
 from herorun.core.alert import Alert, AlertState
 from herorun.core.check import Gate
-from herorun.core.evidence import Checkpoints, FinalStep, History, Job, JobLog, JobState, Metrics, Unavailable
+from herorun.core.evidence import (
+    Checkpoints,
+    FinalStep,
+    History,
+    Job,
+    JobLog,
+    JobState,
+    Metrics,
+    Unavailable,
+)
 from herorun.core.notifications import news, progress
 from herorun.core.policy import Tell
 from herorun.core.recovery.policy import Ledger, RecoveryPolicy
@@ -51,7 +60,10 @@ def keys(found):
 
 def test_the_end_is_told_once_and_alone():
     (tell,) = told(
-        RunHealth.FINISHED, 3.0, metrics=some_metrics(FINAL), saved=Checkpoints((a_checkpoint(FINAL),))
+        RunHealth.FINISHED,
+        3.0,
+        metrics=some_metrics(FINAL),
+        saved=Checkpoints((a_checkpoint(FINAL),)),
     )
 
     assert tell == Tell("tell/tiny-1/finished", "tiny-1 finished", f"~{FINAL}/{FINAL}; next: seal")
@@ -79,7 +91,9 @@ def test_each_tracker_run_that_the_log_names_is_told_once_with_its_link():
         "tiny-1 reports to the tracker run lab/hero/t1",
         "https://wandb.ai/lab/hero/runs/t1",
     )
-    before = Ledger(done=frozenset({first.key.replace("tiny-1", "tiny-0")}), instance="tiny-1", start_step=-1)
+    before = Ledger(
+        done=frozenset({first.key.replace("tiny-1", "tiny-0")}), instance="tiny-1", start_step=-1
+    )
     assert told(log=log, ledger=before) == [second]
 
 
@@ -136,7 +150,9 @@ def test_each_day_is_a_key_of_its_own():
 
 
 def test_the_digest_says_how_it_goes():
-    metrics = some_metrics(100, advanced_at=STARTED + timedelta(hours=10), last={"tokens_per_s": 1234.5})
+    metrics = some_metrics(
+        100, advanced_at=STARTED + timedelta(hours=10), last={"tokens_per_s": 1234.5}
+    )
     known = Ledger(done=frozenset({"tell/tiny-1/first-step", "tell/tiny-1/first-checkpoint"}))
     fires = Alert(
         check="loss-spike", subject="", since=NOON, seen=NOON, state=AlertState.FIRING, message="up"

@@ -43,7 +43,9 @@ def alert_key(name="stalled-steps", at=NOON):
 
 
 def post(key, page=Urgency.MUST, at=NOON, title="what"):
-    return Intended(at=at, key=key, attempt=1, what=title, body=f"**{title}**\n\nthe words", page=page)
+    return Intended(
+        at=at, key=key, attempt=1, what=title, body=f"**{title}**\n\nthe words", page=page
+    )
 
 
 def sent(key, at=NOON, channel="ALERTS", result=SENT):
@@ -62,7 +64,7 @@ def waiting(*events):
     return list(pages(*events).waiting)
 
 
-# --- what matters -----------------------------------------------------------------------------------
+# --- what matters ---------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -87,7 +89,7 @@ def test_what_the_dri_is_told_of(action, matters):
     assert urgency(action, CHECKS) is matters
 
 
-# --- what waits -------------------------------------------------------------------------------------
+# --- what waits -----------------------------------------------------------------------------------
 
 
 def test_a_page_waits_until_one_channel_has_it():
@@ -131,14 +133,16 @@ def test_a_launch_that_did_not_happen_is_not_paged_later():
     assert waiting(post(key), Failed(NOON, "submit/tiny-1", 1, "no room")) == []
 
 
-# --- the budget -------------------------------------------------------------------------------------
+# --- the budget -----------------------------------------------------------------------------------
 
 
 def two_incidents():
     """A flapping alert, told twice within the hour, and firing a third time."""
     keys = [f"tell/{alert_key(at=NOON + n * MINUTE)}/resolved" for n in range(3)]
     told = [
-        e for n, key in enumerate(keys[:2]) for e in (post(key, Urgency.NEWS), sent(key, NOON + n * MINUTE))
+        e
+        for n, key in enumerate(keys[:2])
+        for e in (post(key, Urgency.NEWS), sent(key, NOON + n * MINUTE))
     ]
     return told, keys[2]
 
@@ -147,7 +151,8 @@ def test_repeats_beyond_the_budget_are_folded():
     told, third = two_incidents()
     seen = pages(*told, post(third, Urgency.NEWS))
     assert seen.is_folded(seen.waiting[third], "ALERTS", BUDGET, NOON + 2 * MINUTE)
-    assert not seen.is_folded(seen.waiting[third], "MAIL", BUDGET, NOON + 2 * MINUTE)  # has its own budget
+    # has its own budget
+    assert not seen.is_folded(seen.waiting[third], "MAIL", BUDGET, NOON + 2 * MINUTE)
     assert not seen.is_folded(seen.waiting[third], "ALERTS", BUDGET, NOON + 2 * HOUR)
     assert not seen.is_folded(seen.waiting[third], "ALERTS", PageBudget(3, 4), NOON + 2 * MINUTE)
 
@@ -196,7 +201,9 @@ def test_what_was_folded_is_told_by_itself_when_nothing_else_is():
 
 
 def test_sendings_older_than_a_day_are_forgotten():
-    seen = pages(post("tell/x"), sent("tell/x"), post("tell/y"), sent("tell/y", NOON + timedelta(days=1)))
+    seen = pages(
+        post("tell/x"), sent("tell/x"), post("tell/y"), sent("tell/y", NOON + timedelta(days=1))
+    )
     assert [one.group for one in seen.sent] == ["tell/y"]
 
 
@@ -208,12 +215,14 @@ def test_a_sending_that_was_interrupted_says_so():
     assert "may be a repeat" not in seen.words(seen.waiting[key], sending_key("MAIL", key))
 
 
-# --- what reached nobody ----------------------------------------------------------------------------
+# --- what reached nobody --------------------------------------------------------------------------
 
 
 def test_what_no_channel_took_is_not_told():
     key = f"escalate/{alert_key()}"
-    (missed,) = fold([post(key), failed(key, why="ALERTS did not take it: it answered 500")]).not_told
+    (missed,) = fold(
+        [post(key), failed(key, why="ALERTS did not take it: it answered 500")]
+    ).not_told
     assert (missed.title, missed.since) == ("what", NOON)
     assert missed.why == "ALERTS did not take it: it answered 500"
 
@@ -240,7 +249,7 @@ def test_that_something_is_undelivered_is_not_missed_itself():
     assert fold([post(key, page=""), Failed(NOON, key, 1, "no answer")]).not_told == ()
 
 
-# --- the DRI ----------------------------------------------------------------------------------------
+# --- the DRI --------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -37,7 +37,9 @@ def test_another_spike_is_news():
     other = replace(OVER, first_step=450, last_step=461)
     *_, again = told(Story().ticks([rows(OVER), rows(), rows(OVER, other)]))
 
-    assert [key for key in again if "step 450" in key] and not [key for key in again if "step 412" in key]
+    assert [key for key in again if "step 450" in key] and not [
+        key for key in again if "step 412" in key
+    ]
 
 
 def test_the_same_stretch_that_goes_on_now_is_news():
@@ -82,11 +84,14 @@ def test_a_warning_that_a_relaunch_finds_as_it_was_goes_on_under_its_key():
 def test_a_count_in_its_words_that_moves_with_each_relaunch_makes_it_no_news():
     """`1 of 3 checkpoints`, `1 of 4`: of three instances it is one warning."""
     saved = [
-        GONE | {Checkpoints: Checkpoints(tuple(a_checkpoint(n) for n in (100, *range(300, last, 100))))}
+        GONE
+        | {Checkpoints: Checkpoints(tuple(a_checkpoint(n) for n in (100, *range(300, last, 100))))}
         for last in (400, 500, 600)
     ]
     down = [each | {Job: a_crashed_job()} for each in saved]
-    turns = list(Story().ticks([saved[0], saved[0], down[0], saved[1], down[1], saved[2], saved[2]]))
+    turns = list(
+        Story().ticks([saved[0], saved[0], down[0], saved[1], down[1], saved[2], saved[2]])
+    )
 
     assert len([a for turn in turns for a in turn.actions if isinstance(a, Relaunch)]) == 2
     keys = [a.key for turn in turns for a in turn.actions if "unkept-checkpoint" in a.key]
@@ -102,7 +107,9 @@ def test_what_changed_since_is_told():
 
 
 def test_a_checkpoint_that_was_missing_before_the_relaunch_is_no_news_when_more_are_due():
-    later = GONE | {Checkpoints: Checkpoints((a_checkpoint(100), a_checkpoint(300), a_checkpoint(400)))}
+    later = GONE | {
+        Checkpoints: Checkpoints((a_checkpoint(100), a_checkpoint(300), a_checkpoint(400)))
+    }
     turns = list(Story().ticks([GONE, GONE, GONE | {Job: a_crashed_job()}, later, later, later]))
 
     assert len({a.key for turn in turns for a in turn.actions if "unkept-checkpoint" in a.key}) == 1
@@ -140,6 +147,7 @@ def test_the_newest_are_kept_and_what_only_waited_is_not():
 
 def test_the_journal_remembers_them():
     memory = fold(
-        [Decided(at=NOON, run="healthy", monitor="fresh", progress="~1/2", alerts=(an_alert(),))], begun()
+        [Decided(at=NOON, run="healthy", monitor="fresh", progress="~1/2", alerts=(an_alert(),))],
+        begun(),
     )
     assert memory.ledger.past == (an_alert(),)

@@ -7,7 +7,15 @@ import pytest
 
 from builders import COMMIT, NOON, PARENT, ROOT, a_checkpoint, a_contract, a_history, a_plan, a_tree
 from herorun.core.config.trainer_keys import look_up
-from herorun.core.evidence import Checkpoints, History, Nothing, Snapshot, Sourced, StartSiblings, Taint
+from herorun.core.evidence import (
+    Checkpoints,
+    History,
+    Nothing,
+    Snapshot,
+    Sourced,
+    StartSiblings,
+    Taint,
+)
 from herorun.core.lineage import is_rejected
 from herorun.core.plan import Patch, Plan, Sources, StartPoint, make_plan, moved
 
@@ -51,7 +59,9 @@ def test_no_source_moves_the_digest(name):
     told = getattr(plan, name)
 
     assert (
-        replace(plan, **{name: replace(told, source="elsewhere", inferred=not told.inferred)}).digest
+        replace(
+            plan, **{name: replace(told, source="elsewhere", inferred=not told.inferred)}
+        ).digest
         == plan.digest
     )
 
@@ -75,7 +85,7 @@ def test_what_moved_is_named_with_both_values():
     assert moved(before.values, before.values) == ()
 
 
-# --- the start ---------------------------------------------------------------------------------------
+# --- the start ------------------------------------------------------------------------------------
 
 
 def test_a_first_launch_starts_from_scratch():
@@ -173,10 +183,13 @@ def test_a_relaunch_is_the_same_plan_from_another_checkpoint():
     )
 
 
-# --- the command line and the rest -------------------------------------------------------------------
+# --- the command line and the rest ----------------------------------------------------------------
 
 
-RESUMED = {"argv": ["python", "t.py"], "resume_argv": ["python", "t.py", "--from={start}", "{start}"]}
+RESUMED = {
+    "argv": ["python", "t.py"],
+    "resume_argv": ["python", "t.py", "--from={start}", "{start}"],
+}
 
 
 def test_the_resume_command_line_gets_the_start():
@@ -185,7 +198,12 @@ def test_the_resume_command_line_gets_the_start():
 
     assert plan.command_line == ("python", "t.py")
     path = f"{ROOT}/step-150"
-    assert plan.started_from(a_checkpoint(150), "").command_line == ("python", "t.py", f"--from={path}", path)
+    assert plan.started_from(a_checkpoint(150), "").command_line == (
+        "python",
+        "t.py",
+        f"--from={path}",
+        path,
+    )
 
 
 def test_without_one_the_command_line_stays():
@@ -206,12 +224,17 @@ def test_what_is_inferred_is_labelled():
 
 
 def test_the_retention_of_an_ordinary_run_is_labelled():
-    bare = a_plan(a_contract(checkpoints={"permanent_every": None, "temporary_every": None, "keep": None}))
+    bare = a_plan(
+        a_contract(checkpoints={"permanent_every": None, "temporary_every": None, "keep": None})
+    )
 
     assert str(bare.retention) == (
-        "permanent the final one only, temporary rolling, keep the newest (inferred from the default of an ordinary run)"
+        "permanent the final one only, temporary rolling, keep the newest (inferred from the "
+        "default of an ordinary run)"
     )
-    assert str(a_plan().retention.value) == "permanent every 100 steps, temporary every 15m, keep 10"
+    assert (
+        str(a_plan().retention.value) == "permanent every 100 steps, temporary every 15m, keep 10"
+    )
 
 
 @pytest.mark.parametrize(
@@ -228,7 +251,7 @@ def test_a_final_step_is_read_from_the_config_and_says_so():
     assert plan.final_step == Sourced(5155, "trainer.steps in config.toml")
 
 
-# --- an approved dirty tree ----------------------------------------------------------------------------
+# --- an approved dirty tree -----------------------------------------------------------------------
 
 
 EDITS = Snapshot("5e1f", "7ree", "sha256:d1ff", ("train.py",), 9)

@@ -43,12 +43,16 @@ CHECKS = {
 
 
 def alert(name, state=AlertState.FIRING, seen=NOON, subject="", since=NOON):
-    return Alert(check=name, subject=subject, since=since, seen=seen, state=state, message=f"{name} message")
+    return Alert(
+        check=name, subject=subject, since=since, seen=seen, state=state, message=f"{name} message"
+    )
 
 
 def act(*alerts, policy=None, now=NOON, case=None, **ledger):
     told = {"instance": "tiny-1", **ledger}
-    return decide({a.id: a for a in alerts}, CHECKS, policy or RecoveryPolicy(), Ledger(**told), now, case)
+    return decide(
+        {a.id: a for a in alerts}, CHECKS, policy or RecoveryPolicy(), Ledger(**told), now, case
+    )
 
 
 def kinds(actions):
@@ -81,11 +85,17 @@ def test_two_reasons_are_one_relaunch():
 def test_every_escalation_escalates_and_names_its_subject():
     actions = act(alert("spike", subject="loss from step 412"), alert("blind"))
 
-    assert [a.title for a in actions if isinstance(a, Escalate)] == ["blind", "spike [loss from step 412]"]
+    assert [a.title for a in actions if isinstance(a, Escalate)] == [
+        "blind",
+        "spike [loss from step 412]",
+    ]
 
 
 def test_pending_says_nothing_and_info_neither():
-    assert act(alert("spike", AlertState.PENDING), alert("crashed", AlertState.PENDING), alert("note")) == []
+    assert (
+        act(alert("spike", AlertState.PENDING), alert("crashed", AlertState.PENDING), alert("note"))
+        == []
+    )
 
 
 def test_a_warning_is_told_and_no_more():
@@ -96,7 +106,9 @@ def test_the_end_is_told_once():
     (tell,) = act(alert("spike", AlertState.RESOLVED))
 
     fired = "tell/spike@2026-01-01T12:00:00Z/firing"
-    assert tell == Tell("tell/spike@2026-01-01T12:00:00Z/resolved", "spike is over", "spike message", fired)
+    assert tell == Tell(
+        "tell/spike@2026-01-01T12:00:00Z/resolved", "spike is over", "spike message", fired
+    )
     assert act(alert("spike", AlertState.RESOLVED), done=frozenset({tell.key})) == []
 
 
@@ -135,7 +147,10 @@ def test_nothing_is_done_to_a_run_on_what_was_not_seen_this_tick():
 
 def test_stop_outranks_relaunch():
     actions = act(
-        alert("burning"), alert("crashed"), policy=RecoveryPolicy(stop_on=("burning",)), case=Case(live=True)
+        alert("burning"),
+        alert("crashed"),
+        policy=RecoveryPolicy(stop_on=("burning",)),
+        case=Case(live=True),
     )
 
     assert [a for a in actions if isinstance(a, (Stop, Relaunch))] == [
@@ -197,7 +212,9 @@ def test_the_budget_is_the_contracts():
 
     spent = intervention(alert("crashed"), policy=policy, relaunched=relaunched(0.5))
     assert isinstance(spent, Escalate) and "budget of 1 relaunch is spent" in spent.why
-    assert isinstance(intervention(alert("crashed"), policy=policy, relaunched=relaunched(2)), Relaunch)
+    assert isinstance(
+        intervention(alert("crashed"), policy=policy, relaunched=relaunched(2)), Relaunch
+    )
     assert isinstance(intervention(alert("crashed"), policy=RecoveryPolicy(relaunches=0)), Escalate)
 
 
@@ -209,7 +226,9 @@ def test_a_failed_act_is_tried_again_after_its_back_off_and_not_told_again():
     told = frozenset(a.key for a in act(alert("crashed")) if isinstance(a, Tell))
 
     assert act(alert("crashed"), done=told, failed=failed_tries(1, 14 * MINUTE)) == []
-    assert kinds(act(alert("crashed"), done=told, failed=failed_tries(1, 15 * MINUTE))) == [Relaunch]
+    assert kinds(act(alert("crashed"), done=told, failed=failed_tries(1, 15 * MINUTE))) == [
+        Relaunch
+    ]
 
 
 def test_an_interrupted_act_has_nothing_to_wait_for():
@@ -227,7 +246,9 @@ def test_three_failed_tries_ask_a_person():
 
 
 def test_nobody_waits_for_what_a_clock_told_that_was_set_back_since():
-    """An end and a failed try an hour ahead: the relaunch is due now, and not once the hour is over."""
+    """An end and a failed try an hour ahead: the relaunch is due now, and not once the hour is
+    over.
+    """
     ended = alert("crashed", since=NOON + HOUR)
     assert isinstance(intervention(ended), Relaunch)
     assert isinstance(intervention(ended, failed=failed_tries(1, -HOUR)), Relaunch)
@@ -274,7 +295,7 @@ def test_a_day_is_the_default_window():
     assert RecoveryPolicy().window == timedelta(hours=24) and RecoveryPolicy().relaunches == 6
 
 
-# --- what a person is asked -------------------------------------------------------------------------
+# --- what a person is asked -----------------------------------------------------------------------
 
 
 def asked(*alerts, **told):
@@ -284,8 +305,13 @@ def asked(*alerts, **told):
 
 def test_an_escalation_says_why_a_person_decides():
     assert asked(alert("spike")).reason is EscalationReason.JUDGEMENT
-    assert make("unseen", Response.ESCALATE, topic=Topic.MONITOR).reason is EscalationReason.UNVERIFIED
-    assert make("moved", Response.ESCALATE, asks=EscalationReason.LINEAGE).reason is EscalationReason.LINEAGE
+    assert (
+        make("unseen", Response.ESCALATE, topic=Topic.MONITOR).reason is EscalationReason.UNVERIFIED
+    )
+    assert (
+        make("moved", Response.ESCALATE, asks=EscalationReason.LINEAGE).reason
+        is EscalationReason.LINEAGE
+    )
 
 
 def test_a_live_job_can_be_stopped_and_an_ended_one_relaunched():
@@ -294,20 +320,31 @@ def test_a_live_job_can_be_stopped_and_an_ended_one_relaunched():
     assert live.ways == (Option.ACK, Option.STOP, Option.STOP_AND_RELAUNCH)
     assert live.about == "spike[loss]"
     assert asked(spike).ways == live.ways  # it was not seen to end
-    ended = Ending(instance="tiny-1", cause=Cause.INFRA, fingerprint="node-failure", why="lost", ended=NOON)
+    ended = Ending(
+        instance="tiny-1", cause=Cause.INFRA, fingerprint="node-failure", why="lost", ended=NOON
+    )
     assert asked(spike, case=Case(ending=ended)).ways == (Option.ACK, Option.RELAUNCH)
 
 
 @pytest.mark.parametrize("topic", [Topic.METRIC, Topic.NUMERIC])
-def test_trouble_in_the_numbers_is_gone_back_from_and_not_relaunched_as_if_it_were_the_hardwares(topic):
+def test_trouble_in_the_numbers_is_gone_back_from_and_not_relaunched_as_if_it_were_the_hardwares(
+    topic,
+):
     checks = {"nan": make("nan", Response.ESCALATE, topic=topic, vetoes_relaunch=True)}
-    ended = Ending(instance="tiny-1", cause=Cause.INFRA, fingerprint="node-failure", why="lost", ended=NOON)
+    ended = Ending(
+        instance="tiny-1", cause=Cause.INFRA, fingerprint="node-failure", why="lost", ended=NOON
+    )
     for case, ways in (
         (Case(live=True), (Option.STOP, Option.STOP_AND_ROLLBACK, Option.FORK)),
         (Case(ending=ended), (Option.ROLLBACK, Option.FORK)),
     ):
         told = decide(
-            {alert("nan").id: alert("nan")}, checks, RecoveryPolicy(), Ledger(instance="tiny-1"), NOON, case
+            {alert("nan").id: alert("nan")},
+            checks,
+            RecoveryPolicy(),
+            Ledger(instance="tiny-1"),
+            NOON,
+            case,
         )
         assert [each.ways for each in told if isinstance(each, Escalate)] == [(Option.ACK, *ways)]
 
@@ -325,7 +362,11 @@ def test_trouble_in_the_numbers_is_gone_back_from_and_not_relaunched_as_if_it_we
             EscalationReason.JUDGEMENT,
             (Option.RELAUNCH, Option.DENY),
         ),
-        ({"policy": RecoveryPolicy(relaunches=0)}, EscalationReason.SPEND, (Option.APPROVE, Option.DENY)),
+        (
+            {"policy": RecoveryPolicy(relaunches=0)},
+            EscalationReason.SPEND,
+            (Option.APPROVE, Option.DENY),
+        ),
         (
             {"policy": RecoveryPolicy(accelerator_hours=1.0)},
             EscalationReason.SPEND,
@@ -345,24 +386,33 @@ def test_a_relaunch_that_is_held_back_says_why_and_what_can_be_answered(told, re
 
 def test_a_veto_is_final_and_asks_what_the_vetoing_check_asks():
     *_, question = (a for a in act(alert("crashed"), alert("spike")) if isinstance(a, Escalate))
-    assert (question.reason, question.ways) == (EscalationReason.JUDGEMENT, (Option.LAUNCH, Option.DENY))
+    assert (question.reason, question.ways) == (
+        EscalationReason.JUDGEMENT,
+        (Option.LAUNCH, Option.DENY),
+    )
 
 
 def test_what_is_muted_is_not_said_again():
     long_ago = alert("blind", since=NOON - 5 * HOUR)
     done = {"done": frozenset({f"tell/{long_ago.key}/firing", f"escalate/{long_ago.key}"})}
     checks = CHECKS | {"blind": make("blind", Response.ESCALATE, topic=Topic.PROGRESS)}
-    given = {long_ago.id: long_ago}, checks, RecoveryPolicy(), Ledger(instance="tiny-1", **done), NOON
+    given = (
+        {long_ago.id: long_ago},
+        checks,
+        RecoveryPolicy(),
+        Ledger(instance="tiny-1", **done),
+        NOON,
+    )
     assert [a.key for a in decide(*given)] == [f"again/{long_ago.key}/1"]
     assert decide(*given, muted=frozenset({Topic.PROGRESS})) == []
 
 
-# --- a job that trains on although its numbers went wrong -------------------------------------------
+# --- a job that trains on although its numbers went wrong -----------------------------------------
 
 
 def escalation_text(policy, case=None, now=NOON, since=NOON):
     (one,) = [
-        a for a in act(alert("nan", since=since), policy=policy, case=case or Case(live=True), now=now)
+        a for a in act(alert("nan", since=since), policy=policy, case=case or Case(live=True), now=now)  # noqa: E501
         if isinstance(a, Escalate) and (now == since or a.key.startswith("again/"))
     ]  # fmt: skip
     return one.why
@@ -392,7 +442,9 @@ def test_the_reminder_says_it_again():
 
 def test_of_a_job_that_is_stopped_or_has_ended_it_says_nothing():
     ended = Case(
-        ending=Ending(instance="tiny-1", cause=Cause.UNKNOWN, fingerprint="f", why="exit code 1", ended=NOON)
+        ending=Ending(
+            instance="tiny-1", cause=Cause.UNKNOWN, fingerprint="f", why="exit code 1", ended=NOON
+        )
     )
 
     assert (

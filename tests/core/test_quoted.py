@@ -1,4 +1,6 @@
-"""What people and jobs wrote, in a post of ours: it pages nobody, links to nothing, and hides nothing."""
+"""What people and jobs wrote, in a post of ours: it pages nobody, links to nothing, and hides
+nothing.
+"""
 
 import pytest
 

@@ -26,7 +26,9 @@ from herorun.core.render import (
     unmentioned,
 )
 
-TEMPLATE = f"# $title: Hero Run Logbook\n\n## Run Contract\n\n$contract\n\n{INSTANCES}\n\n{EVENTS}\n"
+TEMPLATE = (
+    f"# $title: Hero Run Logbook\n\n## Run Contract\n\n$contract\n\n{INSTANCES}\n\n{EVENTS}\n"
+)
 HOSTILE = "a\n\n## Event Log\n### x\r\n- Status: fine <!-- herorun --> \x1b[31m <b>"
 
 
@@ -84,7 +86,10 @@ def test_nobody_is_paged_by_a_log_line():
 
 @pytest.mark.parametrize("text", ["see #12", "lab/model#12", "GH-12"])
 def test_no_other_issue_is_linked_by_a_log_line(text):
-    assert text not in unmentioned(text) and unmentioned("color &#35; and # 12") == "color &#35; and # 12"
+    assert (
+        text not in unmentioned(text)
+        and unmentioned("color &#35; and # 12") == "color &#35; and # 12"
+    )
 
 
 def test_the_ordered_names_come_first_even_when_empty():
@@ -139,7 +144,9 @@ def test_what_only_the_machine_needs_has_no_entry(event):
 def test_an_entry_has_the_templates_lines():
     _, text = entry_of(noted("x", Status="fine"))
 
-    assert [line.split(":")[0] for line in text.splitlines()[2:]] == [f"- {n}" for n in (*EVENT_LINES, "By")]
+    assert [line.split(":")[0] for line in text.splitlines()[2:]] == [
+        f"- {n}" for n in (*EVENT_LINES, "By")
+    ]
     _, text = entry_of(launched(1))
     wanted = [f"- {name}" for name in INSTANCE_LINES + INSTANCE_FURTHER]
     assert [line.split(":")[0] for line in text.splitlines()[2:]] == wanted
@@ -174,7 +181,8 @@ def test_an_instances_lines_are_complete():
     lines = instance_lines(plan, "@dri", "ada@here, every 15m", "job-1")
 
     names = INSTANCE_LINES + INSTANCE_FURTHER
-    assert tuple(lines) == tuple(name.replace("W&B", "Tracker") for name in names)  # it reports to jsonl
+    # it reports to jsonl
+    assert tuple(lines) == tuple(name.replace("W&B", "Tracker") for name in names)
     assert all(lines.values())
     assert lines["`initialize_from`"].startswith("/data/tiny/step-150 (step 150, full-state)")
     assert lines["Final step"] == "200 (runs/tiny.toml)"

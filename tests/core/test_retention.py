@@ -1,4 +1,6 @@
-"""Which checkpoints may go, by literals: whatever is in doubt stays, and something complete always does."""
+"""Which checkpoints may go, by literals: whatever is in doubt stays, and something complete always
+does.
+"""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -55,7 +57,9 @@ def test_numbers_decide_and_not_letters():
 
 
 def test_permanent_ones_milestones_and_the_final_one_stay():
-    told = plan(sized(100, False), sized(150, False), sized(250), sized(1000), sized(1001), sized(1002))
+    told = plan(
+        sized(100, False), sized(150, False), sized(250), sized(1000), sized(1001), sized(1002)
+    )
     assert steps(told) == [150]
     assert why(told, 100) == "permanent by the contract: one every 100 steps"
     assert why(told, 250) == "a milestone of the contract"
@@ -83,7 +87,9 @@ def test_the_recovery_source_stays_however_old():
 
 
 def test_a_rejected_lineage_is_none_of_the_latest():
-    told = plan(*(sized(step) for step in (1, 2, 8, 9)), trusted=[f"{TEMPORARY}/step-{n}" for n in (1, 2)])
+    told = plan(
+        *(sized(step) for step in (1, 2, 8, 9)), trusted=[f"{TEMPORARY}/step-{n}" for n in (1, 2)]
+    )
     assert steps(told) == [8, 9]
 
 
@@ -99,7 +105,8 @@ def test_a_rejected_lineage_is_none_of_the_latest():
             candidate=replace(a_checkpoint(1, problem="x"), modified=None),
         ),
         replace(
-            sized(1), candidate=replace(a_checkpoint(1, problem="x"), modified=NOON - timedelta(hours=1))
+            sized(1),
+            candidate=replace(a_checkpoint(1, problem="x"), modified=NOON - timedelta(hours=1)),
         ),
         sized(99, problem="no metadata.json"),
     ],
@@ -128,4 +135,6 @@ def test_the_digest_is_of_what_is_deleted_and_comes_back_from_the_file():
     assert replace(told, kept=()).digest == told.digest
     digits = told.digest.removeprefix("sha256:")
     assert told.is_named(told.digest) and told.is_named(f" {digits[:12]}\n")
-    assert not told.is_named(digits[:11]) and not told.is_named("") and not told.is_named(digits[1:20])
+    assert (
+        not told.is_named(digits[:11]) and not told.is_named("") and not told.is_named(digits[1:20])
+    )

@@ -11,7 +11,15 @@ from herorun.core.check import Gate, Severity, Topic
 from herorun.core.evidence import Job, JobLog, JobState, Metrics, Nothing, Unavailable
 from herorun.core.finding import Outcome
 from herorun.core.health.training import Training, TrainingProof
-from herorun.core.run_health import AT_THE_END, BY_CHECK, BY_PROOF, BY_STATE, BY_TOPIC, RunHealth, condition
+from herorun.core.run_health import (
+    AT_THE_END,
+    BY_CHECK,
+    BY_PROOF,
+    BY_STATE,
+    BY_TOPIC,
+    RunHealth,
+    condition,
+)
 from herorun.discover import checks
 
 BY_NAME = {check.name: check for check in checks(Gate.HEALTH)}
@@ -156,12 +164,24 @@ def test_an_ended_job_mutes_stalls_and_checkpoints_and_no_other():
 
 
 def test_a_pending_job_mutes_what_its_rows_would_say():
-    assert muted(JobState.PENDING) >= {Topic.METRIC, Topic.NUMERIC, Topic.PROGRESS, Topic.CHECKPOINTS}
+    assert muted(JobState.PENDING) >= {
+        Topic.METRIC,
+        Topic.NUMERIC,
+        Topic.PROGRESS,
+        Topic.CHECKPOINTS,
+    }
     assert "pending-too-long" in named(Topic.JOB)
 
 
 def test_the_monitors_own_ills_are_never_muted():
-    monitor = {"late-tick", "full-disk", "filling-disk", "stale-monitor", "clock-skew", "silent-tracker"}
+    monitor = {
+        "late-tick",
+        "full-disk",
+        "filling-disk",
+        "stale-monitor",
+        "clock-skew",
+        "silent-tracker",
+    }
 
     assert monitor <= named(Topic.MONITOR)
     assert all(Topic.MONITOR not in muted(state) for state in JobState)

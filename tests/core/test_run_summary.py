@@ -1,4 +1,6 @@
-"""A glance: the worst run stands first, a spike stays in sight, and what nobody knows is nothing."""
+"""A glance: the worst run stands first, a spike stays in sight, and what nobody knows is
+nothing.
+"""
 
 import math
 from dataclasses import replace
@@ -6,7 +8,15 @@ from datetime import timedelta
 
 import pytest
 
-from herorun.core.run_summary import OpenAlert, Pace, RunSummary, pace_of, shrunk, sparkline, worst_first
+from herorun.core.run_summary import (
+    OpenAlert,
+    Pace,
+    RunSummary,
+    pace_of,
+    shrunk,
+    sparkline,
+    worst_first,
+)
 
 CRITICAL = (OpenAlert("stalled", "critical", "firing", ""),)
 PENDING = (OpenAlert("stalled", "critical", "pending", ""),)
@@ -43,7 +53,9 @@ def test_what_is_not_finite_is_marked() -> None:
 
 def test_the_pace_is_beside_what_is_usual_and_slower_is_below_one() -> None:
     fast = pace_of("tokens_per_s", [100.0] * 200 + [50.0] * 20, [])
-    slow = pace_of("", [], [(step, float(step if step < 200 else 2 * step - 200)) for step in range(240)])
+    slow = pace_of(
+        "", [], [(step, float(step if step < 200 else 2 * step - 200)) for step in range(240)]
+    )
     assert fast is not None and (fast.now, fast.usual, fast.ratio) == (50.0, 100.0, 0.5)
     assert slow is not None and (slow.name, slow.now, slow.ratio) == ("s/step", 2.0, 0.5)
 
@@ -72,7 +84,9 @@ def test_no_time_is_left_to_a_run_that_makes_no_steps() -> None:
     assert replace(going, quiet=700.0).left is None
     stalled = OpenAlert("stalled-steps", "critical", "firing", "")
     assert replace(going, alerts=(stalled,)).left is None
-    assert replace(going, alerts=(replace(stalled, state="pending"),)).left == timedelta(seconds=120)
+    assert replace(going, alerts=(replace(stalled, state="pending"),)).left == timedelta(
+        seconds=120
+    )
 
 
 def test_a_shrunk_curve_keeps_its_spike_and_what_is_not_finite() -> None:

@@ -16,10 +16,12 @@ from herorun.core.seal.manifest import FileSeen, Manifest
 
 START = NOON - 60 * MINUTE
 LOOKS = tuple(
-    Decided(at=START + n * EVERY, run="healthy", monitor="fresh", progress="~1/2") for n in range(1, 5)
+    Decided(at=START + n * EVERY, run="healthy", monitor="fresh", progress="~1/2")
+    for n in range(1, 5)
 )
 KNOWN = Memory(
-    instances=(an_instance(),), ends={"tiny-1": End(instance="tiny-1", state=JobState.SUCCEEDED, at=NOON)}
+    instances=(an_instance(),),
+    ends={"tiny-1": End(instance="tiny-1", state=JobState.SUCCEEDED, at=NOON)},
 )
 WHOLE = Manifest("/data/tiny/step-200", (FileSeen("weights", 9, "sha256:aa"),))
 STALL = Alert(
@@ -35,7 +37,14 @@ ACK = Ordered(NOON, "ada", Word.ACK, (STALL.key,), "an evaluation")
 NOTHING_JUDGED = Judged()
 
 
-def told(memory=KNOWN, looks=LOOKS, judged=NOTHING_JUDGED, waivers=(), manifest=WHOLE, verified=("tiny-1",)):
+def told(
+    memory=KNOWN,
+    looks=LOOKS,
+    judged=NOTHING_JUDGED,
+    waivers=(),
+    manifest=WHOLE,
+    verified=("tiny-1",),
+):
     return caveats(
         memory=memory,
         events=looks,
@@ -62,22 +71,35 @@ def test_of_a_run_of_which_all_is_known_there_is_none():
         ),
         (
             {"memory": replace(KNOWN, ended={STALL.key: STALL}, acked={STALL.key: ACK})},
-            "alert stalled-steps [tiny-1] ended unresolved: no step; acknowledged by ada: an evaluation",
+            (
+                "alert stalled-steps [tiny-1] ended unresolved: no step; acknowledged by ada: an "
+                "evaluation"
+            ),
         ),
         ({"judged": Judged((("loss-spike", "high"),))}, "open alert loss-spike: high"),
         ({"judged": Judged((), (("blind", "403"),))}, "not seen: blind: 403"),
-        ({"verified": ()}, "tiny-1 never checked in: nobody knows whether it ran what was admitted"),
+        (
+            {"verified": ()},
+            "tiny-1 never checked in: nobody knows whether it ran what was admitted",
+        ),
         (
             {"waivers": [Waiver("no-remote", "a laptop", "@dri", NOON + EVERY)]},
             "waived: no-remote: a laptop (@dri)",
         ),
         (
-            {"manifest": Manifest("/data/tiny/step-200", (*WHOLE.files, FileSeen("metadata.json", 2)))},
+            {
+                "manifest": Manifest(
+                    "/data/tiny/step-200", (*WHOLE.files, FileSeen("metadata.json", 2))
+                )
+            },
             "proven by size alone: 1 of 2 files of /data/tiny/step-200",
         ),
         (
             {"looks": ()},
-            "gap in monitoring: nobody saw tiny-1 from 2026-01-01 11:00 to 2026-01-01 12:00 UTC (1h)",
+            (
+                "gap in monitoring: nobody saw tiny-1 from 2026-01-01 11:00 to 2026-01-01 12:00 "
+                "UTC (1h)"
+            ),
         ),
     ],
 )
@@ -88,7 +110,10 @@ def test_each_doubt_is_one_caveat(change, words):
 def test_a_blind_look_closes_no_gap_and_nobody_need_look_after_the_end():
     blind = tuple(replace(look, monitor="stale") for look in LOOKS)
     ended = replace(
-        KNOWN, ends={"tiny-1": End(instance="tiny-1", state=JobState.SUCCEEDED, at=NOON, ended=START + EVERY)}
+        KNOWN,
+        ends={
+            "tiny-1": End(instance="tiny-1", state=JobState.SUCCEEDED, at=NOON, ended=START + EVERY)
+        },
     )
 
     assert len(told(looks=blind)) == 1

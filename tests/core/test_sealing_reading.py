@@ -1,4 +1,6 @@
-"""A tag's statement that somebody wrote by hand, or to bring its reader down: one sentence each, and never another error."""
+"""A tag's statement that somebody wrote by hand, or to bring its reader down: one sentence each,
+and never another error.
+"""
 
 import copy
 import json
@@ -22,10 +24,25 @@ FACTS = {
         "launch_commit": COMMIT,
         "record": "b" * 40,
     },
-    **{"edits": {}, "instances": [{"name": "tiny-1"}], "plan_digest": "sha256:c", "launch_command": ["true"]},
-    **{"output_root": "/data", "tracker": {"id": "tiny", "name": None}, "tracker_links": [], "waivers": []},
+    **{
+        "edits": {},
+        "instances": [{"name": "tiny-1"}],
+        "plan_digest": "sha256:c",
+        "launch_command": ["true"],
+    },
+    **{
+        "output_root": "/data",
+        "tracker": {"id": "tiny", "name": None},
+        "tracker_links": [],
+        "waivers": [],
+    },
     **{"final_checkpoint": "/data/step-4", "final_checkpoint_temporary": False, "final_step": 4},
-    **{"reached_step": 4, "final_metrics": {"loss": 2.5}, "manifest": MANIFEST.facts, "caveats": []},
+    **{
+        "reached_step": 4,
+        "final_metrics": {"loss": 2.5},
+        "manifest": MANIFEST.facts,
+        "caveats": [],
+    },
 }
 
 
@@ -40,7 +57,8 @@ def made(**changes: Any) -> dict[str, Any]:
 
 def in_tag(text: str) -> str:
     return (
-        f"object {COMMIT}\ntag herorun/tiny/seal-1\n\nSeal of hero run tiny\n\n- Status: sealed\n\n{text}\n"
+        f"object {COMMIT}\ntag herorun/tiny/seal-1\n\nSeal of hero run tiny\n\n- Status: sealed\n"
+        f"\n{text}\n"
     )
 
 
@@ -81,7 +99,9 @@ def test_what_states_nothing_is_one_sentence(text: str, said: str) -> None:
 @pytest.mark.parametrize("name", FACTS)
 @pytest.mark.parametrize("value", [[["x"]], {"x": {}}, 7, True, "-x", "../x\n"])
 def test_no_fact_of_another_type_is_used(name: str, value: Any) -> None:
-    """A text where a text belongs is no fault of shape; what git or a path would read otherwise is."""
+    """A text where a text belongs is no fault of shape; what git or a path would read otherwise
+    is.
+    """
     texts = {"name", "plan_digest", "output_root", "final_checkpoint"}
     told = made(**{name: value})
     fits = (isinstance(value, str) and name in texts) or (
@@ -103,7 +123,9 @@ def test_no_fact_is_lacking(name: str) -> None:
     assert "it is no whole statement of a seal" in why(json.dumps(told))
 
 
-@pytest.mark.parametrize("subject", [None, [], {}, [{}], [{"digest": 5}], [{"digest": {"gitCommit": 5}}]])
+@pytest.mark.parametrize(
+    "subject", [None, [], {}, [{}], [{"digest": 5}], [{"digest": {"gitCommit": 5}}]]
+)
 def test_a_statement_without_its_subjects_is_none(subject: Any) -> None:
     told = {**copy.deepcopy(made()), "subject": subject}
     assert "it is no whole statement of a seal" in why(json.dumps(told))

@@ -63,7 +63,9 @@ def bad(first, last, state=AlertState.FIRING):
 
 
 def decide(tick, step, *alerts, monitor="fresh"):
-    return Decided(at=at(tick), run="healthy", monitor=monitor, progress=f"~{step}/200", alerts=alerts)
+    return Decided(
+        at=at(tick), run="healthy", monitor=monitor, progress=f"~{step}/200", alerts=alerts
+    )
 
 
 def taints(*events):
@@ -86,7 +88,9 @@ def test_a_healthy_run_has_none():
 def test_an_alert_taints_from_the_last_healthy_decision_on(check):
     told = taints(BEGUN, decide(3, 30, alert(check=check)))
 
-    assert told == (Taint(check=check, since=at(2), step=20, until=None, instance="tiny-1", subject="loss"),)
+    assert told == (
+        Taint(check=check, since=at(2), step=20, until=None, instance="tiny-1", subject="loss"),
+    )
 
 
 def test_the_next_launch_ends_it():
@@ -109,7 +113,9 @@ def test_while_it_fires_it_stays_as_it_began():
 
 
 def test_a_comparison_that_turns_out_well_before_the_next_launch_taints_nothing():
-    wrong, right = (alert(state, "resume-mismatch") for state in (AlertState.FIRING, AlertState.RESOLVED))
+    wrong, right = (
+        alert(state, "resume-mismatch") for state in (AlertState.FIRING, AlertState.RESOLVED)
+    )
 
     assert taints(BEGUN, decide(3, 30, wrong), decide(4, 40, right), launch(2, 5)) == ()
 
@@ -118,7 +124,12 @@ def test_what_was_not_finite_taints_its_instance_also_when_it_is_finite_again():
     nan, over = bad(121, 125), bad(121, 125, AlertState.RESOLVED)
 
     (taint,) = taints(BEGUN, decide(3, 130, nan), decide(4, 140, over), decide(5, 150))
-    assert (taint.alert, taint.bad_step, taint.step, taint.until) == ("not-finite[loss]", 121, 119, None)
+    assert (taint.alert, taint.bad_step, taint.step, taint.until) == (
+        "not-finite[loss]",
+        121,
+        119,
+        None,
+    )
     (ledger,) = fold(_flat([BEGUN, decide(3, 130, nan), decide(4, 140, over)])).ledger.taints
     assert ledger == taint
 
@@ -175,7 +186,9 @@ def test_before_the_first_healthy_decision_it_is_from_the_launch_and_its_start_o
 
 
 def test_every_incident_is_remembered():
-    told = taints(BEGUN, decide(3, 30, alert()), launch(2, 5), decide(6, 30), decide(7, 40, alert()))
+    told = taints(
+        BEGUN, decide(3, 30, alert()), launch(2, 5), decide(6, 30), decide(7, 40, alert())
+    )
 
     assert [(taint.since, taint.until) for taint in told] == [(at(2), at(5)), (at(6), None)]
 

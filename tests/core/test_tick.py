@@ -90,14 +90,24 @@ def test_a_crash_loop_spends_the_budget_then_asks_once():
 
 
 def test_a_relaunch_that_failed_is_tried_again_and_not_told_again():
-    assert actions([DOWN] * 3 + [QUIET], fails=[0, 1]) == [["Tell", "Relaunch"], ["Relaunch"], [], ["Tell"]]
+    assert actions([DOWN] * 3 + [QUIET], fails=[0, 1]) == [
+        ["Tell", "Relaunch"],
+        ["Relaunch"],
+        [],
+        ["Tell"],
+    ]
     assert actions([DOWN] * 4, fails=[0, 1])[3] == ["Relaunch"]  # the second wait is two cadences
 
 
 def test_a_relaunch_that_fails_thrice_asks_a_person():
     told = actions([DOWN] * 8, fails=range(8))
 
-    assert [step for step in told if step] == [["Tell", "Relaunch"], ["Relaunch"], ["Relaunch"], ["Escalate"]]
+    assert [step for step in told if step] == [
+        ["Tell", "Relaunch"],
+        ["Relaunch"],
+        ["Relaunch"],
+        ["Escalate"],
+    ]
 
 
 def test_an_escalation_is_not_repeated():
@@ -134,7 +144,9 @@ def test_a_contract_that_says_ask_is_asked():
 
 
 def test_not_finite_mutes_the_spike():
-    (turn,) = Story().ticks([reporting(spikes=SPIKE[Metrics].spikes, non_finite=NAN[Metrics].non_finite)])
+    (turn,) = Story().ticks(
+        [reporting(spikes=SPIKE[Metrics].spikes, non_finite=NAN[Metrics].non_finite)]
+    )
 
     assert firing(turn) == ["not-finite"]
 
@@ -201,7 +213,7 @@ def test_a_broken_check_reads_unknown():
     assert blind.verdict.outcome is Outcome.UNKNOWN
 
 
-# --- purity ----------------------------------------------------------------------------------------
+# --- purity ---------------------------------------------------------------------------------------
 
 REFUSED = {Receipt: a_receipt(outcome="fail", items=(("argv", "fail", "runs b, admitted a"),))}
 DOUBT = {Unfinished: Unfinished(("relaunch/tiny-0: x", "submit/tiny-9: y"), NOON)}
@@ -216,7 +228,9 @@ def test_the_order_of_the_checks_does_not_matter():
     turns = []
     for order in (1, -1):
         rules = Rules(checks(Gate.HEALTH)[::order], RecoveryPolicy())
-        turns.append(tick({}, Ledger(instance="tiny-1"), healthy(Gate.HEALTH) | SPIKE | DOWN, rules, NOON))
+        turns.append(
+            tick({}, Ledger(instance="tiny-1"), healthy(Gate.HEALTH) | SPIKE | DOWN, rules, NOON)
+        )
 
     assert turns[0] == turns[1]
 
@@ -226,7 +240,11 @@ def test_two_hash_seeds_give_the_same_bytes():
     code = "from core.test_tick import MIXED; from core.story import written; print(written(MIXED))"
     outputs = set()
     for seed in ("0", "1"):
-        env = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": f"{here.parent}:{here.parents[1] / 'src'}"}
+        env = {
+            **os.environ,
+            "PYTHONHASHSEED": seed,
+            "PYTHONPATH": f"{here.parent}:{here.parents[1] / 'src'}",
+        }
         done = subprocess.run(
             [sys.executable, "-c", code], env=env, capture_output=True, timeout=60, check=True
         )
@@ -236,7 +254,7 @@ def test_two_hash_seeds_give_the_same_bytes():
     assert outputs.pop().count(b"\n") == len(MIXED)
 
 
-# --- health ----------------------------------------------------------------------------------------
+# --- health ---------------------------------------------------------------------------------------
 
 HEALTH = {
     JobState.PENDING: RunHealth.STARTING,
@@ -290,7 +308,12 @@ def test_the_monitors_health_is_told_apart(gaps, health):
 def test_an_alert_of_a_check_that_is_gone_ends_without_a_word():
     """A later version has renamed or dropped the check, or its package was uninstalled."""
     gone = Alert(
-        check="phase-of-the-moon", subject="", since=NOON, seen=NOON, state=AlertState.FIRING, message="full"
+        check="phase-of-the-moon",
+        subject="",
+        since=NOON,
+        seen=NOON,
+        state=AlertState.FIRING,
+        message="full",
     )
     rules = Rules(checks(Gate.HEALTH), RecoveryPolicy())
     told = frozenset({"tell/tiny-1/first-step", "tell/tiny-1/first-checkpoint"})
@@ -308,7 +331,8 @@ def test_the_cause_is_told_with_the_symptom_and_never_muted_by_it():
     assert {"not-finite", "learning-rate-jump"} <= set(firing(turn))
     (symptom,) = [alert.message for alert in turn.alerts.values() if alert.check == "not-finite"]
     assert symptom.endswith(
-        "Before it, learning-rate-jump: learning rate 0.0001 before and 0.0016 after the resume at step 121"
+        "Before it, learning-rate-jump: learning rate 0.0001 before and 0.0016 after the resume "
+        "at step 121"
     )
 
 

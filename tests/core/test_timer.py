@@ -43,7 +43,13 @@ def test_systemd_takes_the_units_as_they_are(tmp_path: Path) -> None:
         (tmp_path / name).write_text(text)
     if not shutil.which("systemd-analyze"):
         pytest.skip("there is no systemd-analyze here")
-    argv = ["systemd-analyze", "verify", "--man=no", "--user", *(str(tmp_path / name) for name in written)]
+    argv = [
+        "systemd-analyze",
+        "verify",
+        "--man=no",
+        "--user",
+        *(str(tmp_path / name) for name in written),
+    ]
     done = subprocess.run(argv, capture_output=True, text=True, timeout=30, check=False)
     complaints = [line for line in done.stderr.splitlines() if "herorun-patrol-tiny" in line]
     assert complaints == []
@@ -89,7 +95,8 @@ def test_a_real_crontab_takes_the_line(every: str, tmp_path: Path) -> None:
     )
     if "checks the syntax" not in told:
         skip_or_fail(
-            "there is no crontab here that checks a table and puts none in place: Debian's package cron"
+            "there is no crontab here that checks a table and puts none in place: Debian's "
+            "package cron"
         )
     table = tmp_path / "table"
     table.write_text(cron(a_wish(every, top="/home/dri/100% work's")))
@@ -102,5 +109,7 @@ def test_a_real_crontab_takes_the_line(every: str, tmp_path: Path) -> None:
 def test_the_cloud_gets_the_watchdog_of_this_run_alone() -> None:
     told = yaml.safe_load(actions(a_wish(command="watchdog"), template("watchdog.yml")))
     (job,) = told["jobs"].values()
-    assert [step["run"] for step in job["steps"] if "run" in step][-1] == "herorun watchdog tiny --comment"
+    assert [step["run"] for step in job["steps"] if "run" in step][
+        -1
+    ] == "herorun watchdog tiny --comment"
     assert told[True]["schedule"] == [{"cron": when(a_wish())}]

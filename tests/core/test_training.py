@@ -49,7 +49,9 @@ TABLE = {
     ("row", "absent"): {Metrics: Nothing("no metrics file yet")},
     ("row", "unreadable"): unread(Metrics),
     ("row", "stale"): {Metrics: some_metrics(advanced_at=NOON - 30 * MINUTE)},
-    ("row", "slower than its pace"): {Metrics: some_metrics(advanced_at=NOON - 6 * MINUTE, pause=20.0)},
+    ("row", "slower than its pace"): {
+        Metrics: some_metrics(advanced_at=NOON - 6 * MINUTE, pause=20.0)
+    },
     ("row", "empty"): {Metrics: Nothing("no rows yet")},
     ("row", "another run"): {Metrics: some_metrics(advanced_at=BEFORE)},
     ("row", "in the future"): {Metrics: some_metrics(advanced_at=NOON + 8 * HOUR)},
@@ -78,7 +80,10 @@ def code(turn):
 
 def test_a_critical_alert_about_the_monitor_is_unknown_and_one_about_the_run_is_wrong():
     assert exit_code("healthy", "fresh", critical_topics(["stale-monitor"], CHECKS), ()) == 3
-    assert exit_code("healthy", "fresh", critical_topics(["stale-monitor", "crashed"], CHECKS), ()) == 1
+    assert (
+        exit_code("healthy", "fresh", critical_topics(["stale-monitor", "crashed"], CHECKS), ())
+        == 1
+    )
     assert exit_code("healthy", "fresh", critical_topics(["late-tick"], CHECKS), ()) == 0
 
 
@@ -102,7 +107,12 @@ def test_evidence_that_comes_back_makes_it_healthy_again(missing):
 
 
 def test_before_the_first_sign_it_is_starting_and_says_until_when():
-    young = {Job: a_job(started=NOON - 5 * MINUTE), **NO_RECEIPT, Metrics: Nothing(), Checkpoints: Nothing()}
+    young = {
+        Job: a_job(started=NOON - 5 * MINUTE),
+        **NO_RECEIPT,
+        Metrics: Nothing(),
+        Checkpoints: Nothing(),
+    }
     (turn,) = looked(young)
 
     assert (turn.run, code(turn)) == ("starting", 3)
@@ -134,7 +144,9 @@ def test_a_job_that_waits_for_its_hardware_is_starting(state):
     assert turn.awaited[0].until == NOON + 29 * MINUTE
 
 
-@pytest.mark.parametrize("sign", [{Checkpoints: saved(NOON - MINUTE, 20)}, {JobLog: JobLog(step=120)}])
+@pytest.mark.parametrize(
+    "sign", [{Checkpoints: saved(NOON - MINUTE, 20)}, {JobLog: JobLog(step=120)}]
+)
 def test_what_trains_without_rows_is_unknown_at_once(sign):
     """The job of a wrong path: its checkpoints advance, and nobody sees a row."""
     (turn, *_) = looked({Job: a_job(started=NOON - 5 * MINUTE), Metrics: Nothing(), **sign})

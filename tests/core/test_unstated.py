@@ -29,6 +29,9 @@ def test_a_start_from_elsewhere_is_named(path: str):
 
 def test_a_start_of_the_runs_own_or_of_its_contract_is_stated():
     told = a_contract()
-    assert unstated(told, plan(start={"path": f"{told.output.root.rstrip('/')}/checkpoints/step-1"})) == ""
+    assert (
+        unstated(told, plan(start={"path": f"{told.output.root.rstrip('/')}/checkpoints/step-1"}))
+        == ""
+    )
     forked = a_contract(start={"from": "/data/parent/step-2/"})
     assert unstated(forked, plan(start={"path": "/data/parent/step-2"})) == ""

@@ -1,4 +1,6 @@
-"""Text from outside is data: in the logbook, in an issue and on a terminal it is seen, and does nothing."""
+"""Text from outside is data: in the logbook, in an issue and on a terminal it is seen, and does
+nothing.
+"""
 
 import pytest
 from hypothesis import given
@@ -28,7 +30,15 @@ HOSTILE = (
     "a\u202eb\u2066c\u200bd\u2028e\ufeff",
     "a\rb\x0bc\x0cd\x85e",
 )
-BLOCKS = {"heading_open", "fence", "code_block", "html_block", "table_open", "hr", "blockquote_open"}
+BLOCKS = {
+    "heading_open",
+    "fence",
+    "code_block",
+    "html_block",
+    "table_open",
+    "hr",
+    "blockquote_open",
+}
 
 
 def _tokens(text: str) -> set[str]:

@@ -21,8 +21,14 @@ BOMBS = {
     "open": "[" * 200_000,
     "endless": ENDLESS,
     "endless-step": f'{{"step": {ENDLESS}}}',
-    "infinite": '{"owner": "a", "slug": "b", "fence": Infinity, "beat": 1e999, "attempt": Infinity, "items": []}',
-    "not-a-number": '{"owner": "a", "slug": "b", "fence": NaN, "beat": NaN, "attempt": NaN, "items": [], "v": NaN}',
+    "infinite": (
+        '{"owner": "a", "slug": "b", "fence": Infinity, "beat": 1e999, "attempt": Infinity, '
+        '"items": []}'
+    ),
+    "not-a-number": (
+        '{"owner": "a", "slug": "b", "fence": NaN, "beat": NaN, "attempt": NaN, "items": [], "v": '
+        "NaN}"
+    ),
     "fraction": '{"owner": "a", "slug": "b", "fence": 1.5, "beat": 1, "attempt": 1.5, "items": []}',
     "text": '"' + "a" * 1_000_000 + '"',
     "list": "[1]",

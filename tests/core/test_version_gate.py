@@ -76,7 +76,9 @@ def test_what_it_judges_otherwise_is_news_also_where_it_acts_alike() -> None:
 
 @pytest.mark.parametrize(("yes", "words"), [(True, ""), (False, "denied by Dri: go back")])
 def test_a_person_answers_for_it(yes: bool, words: str) -> None:
-    judge = after(ACTS).answered([question_key(NEW, OLD, "")], RelaunchAnswer(yes, NOON, "Dri", "go back"))
+    judge = after(ACTS).answered(
+        [question_key(NEW, OLD, "")], RelaunchAnswer(yes, NOON, "Dri", "go back")
+    )
     told = held_back(judge, NEW)
     assert bool(told) is bool(words) and words in told
 

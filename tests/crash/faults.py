@@ -1,4 +1,6 @@
-"""Where a process can end: before or after any journal append, any call of a port, any push and any tag."""
+"""Where a process can end: before or after any journal append, any call of a port, any push and any
+tag.
+"""
 
 import contextlib
 import os
@@ -44,7 +46,9 @@ class Dead(BaseException):
 
 @dataclass
 class Fault:
-    """Ends the process at the `at`-th call, before or after it is made. `seen` names the calls in order."""
+    """Ends the process at the `at`-th call, before or after it is made. `seen` names the calls in
+    order.
+    """
 
     at: int
     after: bool
@@ -66,7 +70,8 @@ class Fault:
                 self.die()
             try:
                 return real(*args, **named)
-            finally:  # also of a call that fails: a file that exists already, a push that is refused
+            # also of a call that fails: a file that exists already, a push that is refused
+            finally:
                 if here:
                     self.die()
 
@@ -83,7 +88,9 @@ def kill_self() -> None:
 
 
 def raise_dead() -> None:
-    """End the process, as far as one can in a process that goes on: also where a source is read in a thread."""
+    """End the process, as far as one can in a process that goes on: also where a source is read in
+    a thread.
+    """
     if threading.current_thread() is threading.main_thread():
         raise Dead
     main = threading.main_thread().ident

@@ -1,4 +1,6 @@
-"""A herorun that kills itself: `python -m crash.killed <call> <before|after> <words of the command>...`."""
+"""A herorun that kills itself: `python -m crash.killed <call> <before|after> <words of the
+command>...`.
+"""
 
 import sys
 

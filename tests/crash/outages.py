@@ -1,4 +1,5 @@
-"""How a port can misbehave while the process goes on: no answer, an answer lost, given twice, or too late.
+"""How a port can misbehave while the process goes on: no answer, an answer lost, given twice, or
+too late.
 
 An answer that is lost and one that never came look the same to whoever asked: a time-out.
 """
@@ -85,12 +86,18 @@ def impatient(patch: pytest.MonkeyPatch) -> None:
 
 def no_answer(name: str) -> Exception:
     """As the adapters say it."""
-    return CouldNotLook(f"{name}: no answer.") if name in GIT else TimeoutError(ETIMEDOUT, "no answer", name)
+    return (
+        CouldNotLook(f"{name}: no answer.")
+        if name in GIT
+        else TimeoutError(ETIMEDOUT, "no answer", name)
+    )
 
 
 @dataclass
 class Outage:
-    """Troubles the `at`-th call of one name, or all from there on. `seen` counts the calls by name."""
+    """Troubles the `at`-th call of one name, or all from there on. `seen` counts the calls by
+    name.
+    """
 
     name: str = ""
     at: int = 0
@@ -115,7 +122,11 @@ class Outage:
                 self.deliver()  # within the scheduler's settle time
             self._busy.inside = True
             try:
-                return self._troubled(name, lambda: real(*args, **named)) if hit else real(*args, **named)
+                return (
+                    self._troubled(name, lambda: real(*args, **named))
+                    if hit
+                    else real(*args, **named)
+                )
             finally:
                 self._busy.inside = False
 

@@ -38,7 +38,9 @@ def packed(work: Path, fault: Fault | None = None) -> None:
 
 
 def cut_off(self: Repository, *args: str, stdin: bytes = b"", env: Any = None, **_: Any) -> Any:
-    """As `Repository.git`, for `pack-objects`: half of what it is to pack is told, and then nobody is there."""
+    """As `Repository.git`, for `pack-objects`: half of what it is to pack is told, and then nobody
+    is there.
+    """
     process = subprocess.Popen(
         ["git", *args],
         cwd=self.top,
@@ -55,9 +57,9 @@ def cut_off(self: Repository, *args: str, stdin: bytes = b"", env: Any = None, *
 def main(work: str, at: str, moment: str) -> None:
     if at == CUT:
         real = Repository.git
-        Repository.git = lambda self, *args, **named: (cut_off if args[0] == "pack-objects" else real)(
-            self, *args, **named
-        )
+        Repository.git = lambda self, *args, **named: (
+            cut_off if args[0] == "pack-objects" else real
+        )(self, *args, **named)
         packed(Path(work))
     else:
         packed(Path(work), Fault(int(at), moment == "after", kill_self))

@@ -1,4 +1,6 @@
-"""Each command before it runs, the way on after it was interrupted, and what must hold at the end."""
+"""Each command before it runs, the way on after it was interrupted, and what must hold at the
+end.
+"""
 
 import io
 import json
@@ -32,14 +34,17 @@ MOST = 3  # times that a person, or the babysitter, starts it again
 
 @dataclass(frozen=True)
 class Stage:
-    """`act` is the command; `again` is what a person does after an interruption, `rest` what follows anyhow."""
+    """`act` is the command; `again` is what a person does after an interruption, `rest` what
+    follows anyhow.
+    """
 
     name: str
     before: Callable[[Story], object]
     words: tuple[str, ...]
     good: tuple[int, ...] = (0,)  # exit codes with which the command has nothing left to do
     rest: Callable[[Story], object] = lambda story: None
-    ready: Callable[[Story], object] = lambda story: None  # what a copied world cannot hold: a live job
+    # what a copied world cannot hold: a live job
+    ready: Callable[[Story], object] = lambda story: None
     typed: Callable[[Story], str] = lambda story: ""  # what a person types when asked
 
     def act(self, story: Story) -> int:
@@ -158,7 +163,12 @@ STAGES = (
     Stage("deny", _asked, ("deny", SLUG)),
     Stage("pause", _asked, ("pause", SLUG, "--until", LATER)),
     Stage("resume", _paused, ("resume", SLUG)),
-    Stage("prune", _planned, ("checkpoints", "prune", SLUG, "--plan", "HOME/prune.json"), typed=_digest),
+    Stage(
+        "prune",
+        _planned,
+        ("checkpoints", "prune", SLUG, "--plan", "HOME/prune.json"),
+        typed=_digest,
+    ),
 )
 
 EVERY = bool(os.environ.get("HERORUN_CRASH_ALL"))
@@ -174,7 +184,9 @@ def of_the_day(stages: Sequence[Stage]) -> list[ParameterSet]:
     """Every third, by the day, one of them in `make test`; all of them with HERORUN_CRASH_ALL=1."""
     chosen = [stage for n, stage in enumerate(stages) if EVERY or (n + TODAY) % 3 == 0]
     brief = chosen[TODAY // 3 % len(chosen)]
-    return [pytest.param(s, id=s.name, marks=() if s is brief else pytest.mark.thorough) for s in chosen]
+    return [
+        pytest.param(s, id=s.name, marks=() if s is brief else pytest.mark.thorough) for s in chosen
+    ]
 
 
 def undisturbed(stage: Stage, story: Story) -> dict[str, Any]:
@@ -185,13 +197,17 @@ def undisturbed(stage: Stage, story: Story) -> dict[str, Any]:
     return outcome(story)
 
 
-# --- what must hold ---------------------------------------------------------------------------------
+# --- what must hold -------------------------------------------------------------------------------
 
 
 def must_hold(story: Story) -> None:
     """One of everything that must be there once."""
     instances = [start.partition(" ")[0] for start in story.starts]
-    folders = {path.name for path in story.jobs.iterdir() if path.is_dir()} if story.jobs.exists() else set()
+    folders = (
+        {path.name for path in story.jobs.iterdir() if path.is_dir()}
+        if story.jobs.exists()
+        else set()
+    )
     assert _once(instances), story.starts
     assert folders == set(instances)
     assert _once(story.comments), story.comments
@@ -216,7 +232,9 @@ def _names(story: Story) -> list[str]:
     for event in story.events(
         "Initialised", "Launching", "Launched", "Done", "Noted", "Sealed", "CheckedIn", "HandedOff"
     ):
-        what = getattr(event, "key", "") if event.kind in ("Done",) else getattr(event, "instance", "")
+        what = (
+            getattr(event, "key", "") if event.kind in ("Done",) else getattr(event, "instance", "")
+        )
         names.append(f"{event.kind} {what}")
     return names
 
@@ -231,7 +249,11 @@ def outcome(story: Story) -> dict[str, Any]:
         "instances": [(i.name, i.number, i.job, i.plan_digest) for i in memory.instances],
         "relaunches": [launching.relaunch_of for launching in memory.launchings.values()],
         "done": sorted(timeless(key) for key in memory.done),
-        "open": [*memory.intended, *memory.queued, *([memory.unsettled.key] if memory.unsettled else [])],
+        "open": [
+            *memory.intended,
+            *memory.queued,
+            *([memory.unsettled.key] if memory.unsettled else []),
+        ],
         "alerts": sorted(alert.key for alert in memory.alerts.values()),
         "entries": sorted(timeless(line) for line in entries if "action failed" not in line),
         "sealed": memory.sealed.tag if memory.sealed else None,
@@ -242,7 +264,9 @@ def outcome(story: Story) -> dict[str, Any]:
 
 def _files(story: Story) -> list[str]:
     """All that is left of the checkpoints, folders too."""
-    return sorted(str(path.relative_to(story.data)) for path in story.data.glob("tiny*/step-*/**/*"))
+    return sorted(
+        str(path.relative_to(story.data)) for path in story.data.glob("tiny*/step-*/**/*")
+    )
 
 
 def owner_of(story: Story) -> str:

@@ -1,4 +1,6 @@
-"""The process ends at every journal append, port call and push of an adoption, and starts again: one instance, no submission."""
+"""The process ends at every journal append, port call and push of an adoption, and starts again:
+one instance, no submission.
+"""
 
 import contextlib
 import os
@@ -16,7 +18,9 @@ MOST = 40  # calls of one adoption
 @pytest.mark.parametrize(
     "part", [pytest.param(0), *(pytest.param(n, marks=pytest.mark.thorough) for n in range(1, 5))]
 )
-def test_ending_before_any_call_a_job_is_adopted_once(part: int, story: Story, tmp_path: Path) -> None:
+def test_ending_before_any_call_a_job_is_adopted_once(
+    part: int, story: Story, tmp_path: Path
+) -> None:
     story.order("mine", f'touch "$data/waits"; {WAIT}')
     told = {**os.environ, "HERORUN_INSTANCE": "mine"}
     job = subprocess.Popen(["sh", "train.sh", str(story.data)], cwd=story.work, env=told)

@@ -1,8 +1,9 @@
-"""The process ends at every journal append, port call, push and tag of each command, and starts again.
+"""The process ends at every journal append, port call, push and tag of each command, and starts
+again.
 
-`make test` takes one slice of one command, by the day, and `make test-thorough` the others; a rollback, a fork, a
-prune, and the orders that start a job anew each time go the ways of a launch, a tick and a relaunch, and stay a sample
-of the day.
+`make test` takes one slice of one command, by the day, and `make test-thorough` the others; a
+rollback, a fork, a prune, and the orders that start a job anew each time go the ways of a launch, a
+tick and a relaunch, and stay a sample of the day.
 HERORUN_CRASH_ALL=1 goes through all of them twice, before and after each call.
 """
 
@@ -86,7 +87,9 @@ def test_ending_before_any_call_it_is_done_once(
 
 @pytest.mark.parametrize("stage", of_the_day(STAGES))
 def test_ending_after_a_call_it_is_done_once(stage: Stage, story: Story, tmp_path: Path) -> None:
-    """After a call is before the next one, but for what is written in between: a sample of the day will do."""
+    """After a call is before the next one, but for what is written in between: a sample of the day
+    will do.
+    """
     points = range(1, MOST) if EVERY else range(1 + TODAY % 6, MOST, 6)
     _ends_well_at(stage, points, True, story, tmp_path / "kept")
 

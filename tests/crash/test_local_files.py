@@ -1,6 +1,8 @@
-"""What this machine keeps beside the record is half-written, or was put there by somebody else: never a traceback.
+"""What this machine keeps beside the record is half-written, or was put there by somebody else:
+never a traceback.
 
-A cache that cannot be read is a lost cache; a file that is the only word on something is named in one sentence.
+A cache that cannot be read is a lost cache; a file that is the only word on something is named in
+one sentence.
 """
 
 import os
@@ -23,7 +25,9 @@ HOSTILE = {
     "list": b"[1]",
     "null": b"null",
     "digits": b"9" * 5_000,
-    "table": b'{"version": [], "state": {"rows": "x"}, "log": 5, "beat": null, "since": 7, "by": {}}',
+    "table": (
+        b'{"version": [], "state": {"rows": "x"}, "log": 5, "beat": null, "since": 7, "by": {}}'
+    ),
     "not-utf8": b'{"id": "\xff\xfe"}',
 }
 
@@ -40,7 +44,9 @@ def watched(story: Story, monkeypatch: pytest.MonkeyPatch) -> Story:
 def kept(story: Story) -> list[Path]:
     """All JSON that herorun keeps on this machine, and reads again."""
     folders = (story.state, story.work / ".git" / "herorun")
-    return sorted(path for folder in folders for path in folder.rglob("*.json") if "code" not in path.parts)
+    return sorted(
+        path for folder in folders for path in folder.rglob("*.json") if "code" not in path.parts
+    )
 
 
 def said(story: Story, capsys: CAPTURE, *words: str) -> tuple[int, str]:
@@ -53,7 +59,9 @@ def said(story: Story, capsys: CAPTURE, *words: str) -> tuple[int, str]:
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("word", HOSTILE if EVERY else ("half", "nested", "table"))
-def test_a_cache_that_cannot_be_read_is_a_lost_cache(watched: Story, capsys: CAPTURE, word: str) -> None:
+def test_a_cache_that_cannot_be_read_is_a_lost_cache(
+    watched: Story, capsys: CAPTURE, word: str
+) -> None:
     caches = [path for path in kept(watched) if path.name in CACHES]
     assert {path.name for path in caches} == CACHES
     for path in caches:
@@ -65,14 +73,18 @@ def test_a_cache_that_cannot_be_read_is_a_lost_cache(watched: Story, capsys: CAP
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("word", HOSTILE if EVERY else ("half", "nested"))
-def test_no_file_of_this_machine_brings_a_command_down(watched: Story, capsys: CAPTURE, word: str) -> None:
+def test_no_file_of_this_machine_brings_a_command_down(
+    watched: Story, capsys: CAPTURE, word: str
+) -> None:
     for path in kept(watched):
         if path.name in CACHES:
             continue
         before = path.read_bytes()
         path.write_bytes(HOSTILE[word] or before[: len(before) // 2])
         for words in (
-            (("babysit", SLUG, "--once"), ("stop", SLUG)) if EVERY else (("babysit", SLUG, "--once"),)
+            (("babysit", SLUG, "--once"), ("stop", SLUG))
+            if EVERY
+            else (("babysit", SLUG, "--once"),)
         ):
             code, err = said(watched, capsys, *words)
             assert code in (0, 1, 3), (path, code, err)
@@ -89,7 +101,9 @@ def test_a_seals_tag_that_states_nothing_is_no_statement(word: str) -> None:
 
 @pytest.mark.parametrize("name", ["tiny-1.json", "tiny-1.stop.json"])
 @pytest.mark.parametrize("word", [word for word in HOSTILE if word != "half"])
-def test_what_was_kept_of_a_submission_is_read_whole_or_named(tmp_path: Path, name: str, word: str) -> None:
+def test_what_was_kept_of_a_submission_is_read_whole_or_named(
+    tmp_path: Path, name: str, word: str
+) -> None:
     _submission_record.keep_stop(tmp_path, "tiny-1", "17", "dri@here")
     assert _submission_record.kept(tmp_path, "tiny-1") == _submission_record.SubmissionRecord(
         True, "17", "dri@here"

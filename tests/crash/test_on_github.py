@@ -1,4 +1,6 @@
-"""Real commands whose issue is on GitHub: an answer is lost on the way, or the process is killed; each comment stands there once."""
+"""Real commands whose issue is on GitHub: an answer is lost on the way, or the process is killed;
+each comment stands there once.
+"""
 
 import re
 from collections import Counter
@@ -58,7 +60,9 @@ def test_a_launch_whose_comment_arrived_while_its_answer_was_lost_says_it_once(
 def test_while_nobody_can_look_nothing_is_launched_and_the_comment_says_so_once_somebody_can(
     on_github: Story, github: GitHub
 ) -> None:
-    """The answer is lost and GitHub is gone at that: what became of the comment is not known, so nothing is submitted."""
+    """The answer is lost and GitHub is gone at that: what became of the comment is not known, so
+    nothing is submitted.
+    """
     github.fault(method="POST", url="/comments", after=True)
     github.fault(method="GET", times=-1, skip=READS)
     assert on_github.launch() != 0 and on_github.starts == []
@@ -72,7 +76,9 @@ def test_while_nobody_can_look_nothing_is_launched_and_the_comment_says_so_once_
 
 
 @pytest.mark.thorough
-def test_a_tick_whose_answers_are_lost_says_each_thing_once(on_github: Story, github: GitHub) -> None:
+def test_a_tick_whose_answers_are_lost_says_each_thing_once(
+    on_github: Story, github: GitHub
+) -> None:
     on_github.order("tiny-1", CRASH)
     assert on_github.launch() == 0
     on_github.ended()
@@ -89,7 +95,9 @@ def test_a_tick_whose_answers_are_lost_says_each_thing_once(on_github: Story, gi
 def test_a_launch_that_is_killed_around_its_comment_says_it_once(
     on_github: Story, github: GitHub, moment: str, tmp_path: Path
 ) -> None:
-    """With a real SIGKILL, after GitHub has the comment and before the journal knows of it, or just before."""
+    """With a real SIGKILL, after GitHub has the comment and before the journal knows of it, or just
+    before.
+    """
     copy(on_github.home, tmp_path / "kept")
     counting = Fault(0, False, lambda: None)
     with pytest.MonkeyPatch.context() as patch:

@@ -1,7 +1,8 @@
-"""Each port of each command fails once, fails throughout, answers twice or late, or acts and its answer is lost.
+"""Each port of each command fails once, fails throughout, answers twice or late, or acts and its
+answer is lost.
 
-The command is then started again, as a person or the babysitter does, and all is there once. HERORUN_CRASH_ALL=1
-goes through every call of every port; else a sample of the day.
+The command is then started again, as a person or the babysitter does, and all is there once.
+HERORUN_CRASH_ALL=1 goes through every call of every port; else a sample of the day.
 """
 
 import json
@@ -45,7 +46,9 @@ class Case:
 
 
 def cases(seen: Counter[str]) -> list[Case]:
-    """Every call of every port with each of its troubles; a port that is down is down from its first call on."""
+    """Every call of every port with each of its troubles; a port that is down is down from its
+    first call on.
+    """
     return [
         Case(name, at, trouble)
         for name in sorted(seen)
@@ -101,7 +104,9 @@ def test_after_any_trouble_with_a_port_it_is_done_once(
 
 
 def _renamed(story: Story) -> dict[str, Any]:
-    """The outcome, with instances counted by what started: a launch that was given up has used its number."""
+    """The outcome, with instances counted by what started: a launch that was given up has used its
+    number.
+    """
     started = [start.partition(" ")[0] for start in story.starts]
     memory = story.run.record.memory()
     given_up = [name for name in memory.launchings if name not in started]
@@ -139,10 +144,14 @@ def _under(outage: Outage, stage: Stage, story: Story) -> tuple[Outage, int]:
 def test_what_gives_no_answer_is_unknown_and_nothing_is_done_on_a_guess(
     name: str, story: Story, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A crash that cannot be seen is none yet, and no checkpoint is guessed from a root that nobody can list."""
+    """A crash that cannot be seen is none yet, and no checkpoint is guessed from a root that nobody
+    can list.
+    """
     story.launched(CRASH)
     capsys.readouterr()
-    _, code = _under(Outage(name, 1, Trouble.DOWN), replace(NAMED["tick"], words=(*TICK, "--json")), story)
+    _, code = _under(
+        Outage(name, 1, Trouble.DOWN), replace(NAMED["tick"], words=(*TICK, "--json")), story
+    )
     seen = json.loads(capsys.readouterr().out)
     assert seen["monitor"] != "fresh" and len(story.starts) == 1
     assert story.run.record.memory().unsettled is None

@@ -1,4 +1,6 @@
-"""A packing is killed, with SIGKILL, at each of its steps: nothing is lost, and the next one takes away what it left."""
+"""A packing is killed, with SIGKILL, at each of its steps: nothing is lost, and the next one takes
+away what it left.
+"""
 
 import os
 import signal
@@ -20,7 +22,9 @@ NOTES = 6
 
 @pytest.fixture
 def grown(story: Story) -> Story:
-    """A record with a pack of its own and as many loose commits again, which the next packing makes one of."""
+    """A record with a pack of its own and as many loose commits again, which the next packing makes
+    one of.
+    """
     record = packing.opened(story.work)
     for number in range(NOTES):
         record.append(note(f"{number}"))
@@ -36,7 +40,9 @@ def steps(story: Story) -> list[str]:
 
 
 def ends_of(names: list[str]) -> list[tuple[str, str]]:
-    """Each kind of step at its first and its last call, before and after; and in the midst of git's own work."""
+    """Each kind of step at its first and its last call, before and after; and in the midst of git's
+    own work.
+    """
     calls = {names.index(name) + 1 for name in names} | {
         len(names) - names[::-1].index(name) for name in names
     }
@@ -48,7 +54,9 @@ def killed(story: Story, at: str, moment: str) -> None:
     assert packing.__file__
     argv = [sys.executable, packing.__file__, str(story.work), at, moment]
     path = os.pathsep.join(str(SOURCES / name) for name in ("src", "tests"))
-    done = subprocess.run(argv, capture_output=True, env={**os.environ, "PYTHONPATH": path}, check=False)
+    done = subprocess.run(
+        argv, capture_output=True, env={**os.environ, "PYTHONPATH": path}, check=False
+    )
     assert done.returncode == -signal.SIGKILL, done.stderr.decode()
 
 
@@ -60,11 +68,15 @@ def must_be_whole(story: Story, notes: int) -> None:
 
 
 def must_be_clean(story: Story, before: set[str]) -> None:
-    """The packs that are noted hold each commit once, and there is nothing beside them, loose or half made."""
+    """The packs that are noted hold each commit once, and there is nothing beside them, loose or
+    half made.
+    """
     common = story.work / ".git"
     noted = read_json((common / "herorun" / "tiny.packs.json").read_bytes())["packs"]
     assert sum(commits for _, _, commits in noted) == NOTES + 1 and len(noted) <= 2
-    assert {path.stem for path in (common / "objects" / "pack").iterdir()} == {name for name, _, _ in noted}
+    assert {path.stem for path in (common / "objects" / "pack").iterdir()} == {
+        name for name, _, _ in noted
+    }
     assert not list((common / "objects").glob("tmp_*")) and loose(story) == before
     assert not list((common / "herorun").glob("*.new"))
 

@@ -1,8 +1,10 @@
-"""The process ends around each page, or the channel misbehaves: none is lost, and none comes twice unasked.
+"""The process ends around each page, or the channel misbehaves: none is lost, and none comes twice
+unasked.
 
-A channel cannot be asked what it has said. Where the process ended after a page was begun and before its outcome was
-written down, the page comes once more and says so; where a channel gave no answer, the next one is tried. No other
-page comes twice. HERORUN_CRASH_ALL=1 goes through all of it; else a sample of the day.
+A channel cannot be asked what it has said. Where the process ended after a page was begun and
+before its outcome was written down, the page comes once more and says so; where a channel gave no
+answer, the next one is tried. No other page comes twice. HERORUN_CRASH_ALL=1 goes through all of
+it; else a sample of the day.
 """
 
 import contextlib
@@ -105,7 +107,9 @@ def _begins_again(paged: Story, service: WebService, kept: Path) -> None:
 
 
 def _around(seen: list[str]) -> list[tuple[int, bool]]:
-    """From the append of the first page's intent on: it is the call before, and calls are counted from 1."""
+    """From the append of the first page's intent on: it is the call before, and calls are counted
+    from 1.
+    """
     first = seen.index(SENDING)
     return [(at, after) for at in range(first, len(seen) + 1) for after in (False, True)]
 
@@ -119,8 +123,12 @@ def _must_have_come(came: list[tuple[str, str]], may_repeat: bool, where: str) -
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("trouble", list(Trouble) if EVERY else [list(Trouble)[TODAY % len(Trouble)]])
-def test_a_channel_that_misbehaves_loses_no_page(paged: Story, service: WebService, trouble: Trouble) -> None:
+@pytest.mark.parametrize(
+    "trouble", list(Trouble) if EVERY else [list(Trouble)[TODAY % len(Trouble)]]
+)
+def test_a_channel_that_misbehaves_loses_no_page(
+    paged: Story, service: WebService, trouble: Trouble
+) -> None:
     outage = Outage(SENDING, 1, trouble)
     _under(outage, paged)
     outage.deliver()

@@ -1,6 +1,8 @@
-"""The process is really killed, with SIGKILL, at some points of each command; at all with HERORUN_CRASH_ALL=1.
+"""The process is really killed, with SIGKILL, at some points of each command; at all with
+HERORUN_CRASH_ALL=1.
 
-Which points, and of which commands, is a matter of the day, so that all have their turn; `test_every_point` ends at all of them.
+Which points, and of which commands, is a matter of the day, so that all have their turn;
+`test_every_point` ends at all of them.
 """
 
 import signal
@@ -53,8 +55,21 @@ def _chosen(stage: Stage, calls: list[str]) -> list[tuple[int, str]]:
 
 
 def kill(stage: Stage, story: Story, at: int, moment: str) -> None:
-    """In this process's environment, to the letter: another one is another plan, which no launch goes on with."""
-    argv = [sys.executable, "-m", killed.__name__, str(at), moment, "-C", str(story.work), *stage.said(story)]
+    """In this process's environment, to the letter: another one is another plan, which no launch
+    goes on with.
+    """
+    argv = [
+        sys.executable,
+        "-m",
+        killed.__name__,
+        str(at),
+        moment,
+        "-C",
+        str(story.work),
+        *stage.said(story),
+    ]
     typed = stage.typed(story).encode()
-    done = subprocess.run(argv, input=typed, capture_output=True, cwd=SOURCES / "tests", check=False)
+    done = subprocess.run(
+        argv, input=typed, capture_output=True, cwd=SOURCES / "tests", check=False
+    )
     assert done.returncode == -signal.SIGKILL, done.stderr.decode()

@@ -1,6 +1,8 @@
-"""The world around a run goes wrong: disk, clock, a second babysitter, and the remote. Each is said in one sentence.
+"""The world around a run goes wrong: disk, clock, a second babysitter, and the remote. Each is said
+in one sentence.
 
-And when it is right again, all goes on as if nothing had been: nothing is lost, and nothing is there twice.
+And when it is right again, all goes on as if nothing had been: nothing is lost, and nothing is
+there twice.
 """
 
 import os
@@ -74,7 +76,7 @@ def sentence(capsys: CAPTURE, story: Story, stage: Stage) -> tuple[int, str]:
     return code, said.out + said.err
 
 
-# --- the disk -----------------------------------------------------------------------------------------
+# --- the disk -------------------------------------------------------------------------------------
 
 
 @pytest.mark.thorough
@@ -131,7 +133,9 @@ def test_a_disk_that_is_read_only_is_said_and_nothing_is_done(
 def test_a_ref_that_was_cut_off_stops_every_act_and_is_not_touched(
     damaged: bytes, story: Story, capsys: CAPTURE
 ) -> None:
-    """As a machine that loses its power leaves it: the record is whole, and nothing says where it ends."""
+    """As a machine that loses its power leaves it: the record is whole, and nothing says where it
+    ends.
+    """
     story.init()
     ref = story.work / ".git" / "refs" / "herorun" / "record" / SLUG
     good = ref.read_bytes()
@@ -156,7 +160,9 @@ def test_a_journal_whose_last_line_was_torn_stops_every_act(story: Story, capsys
 
 
 @pytest.mark.thorough
-def test_the_local_line_of_evidence_that_was_torn_stays_one_line(story: Story, capsys: CAPTURE) -> None:
+def test_the_local_line_of_evidence_that_was_torn_stays_one_line(
+    story: Story, capsys: CAPTURE
+) -> None:
     story.launched(WAIT)
     assert story.tick() == 0
     (kept,) = (story.state / "evidence").glob("*.jsonl")
@@ -169,7 +175,7 @@ def test_the_local_line_of_evidence_that_was_torn_stays_one_line(story: Story, c
     assert code == 3 and "has no whole line of it" in said
 
 
-# --- the clock ----------------------------------------------------------------------------------------
+# --- the clock ------------------------------------------------------------------------------------
 
 
 def test_a_clock_that_is_set_back_makes_nothing_happen_twice(
@@ -188,7 +194,7 @@ def test_a_clock_that_is_set_back_makes_nothing_happen_twice(
     assert at != sorted(at)
 
 
-# --- two at once ----------------------------------------------------------------------------------------
+# --- two at once ----------------------------------------------------------------------------------
 
 
 @pytest.mark.thorough
@@ -197,7 +203,9 @@ def test_of_two_babysitters_that_start_at_once_one_watches(story: Story) -> None
     story.order("tiny-2", WAIT)
     story.launched(CRASH)
     argv = [sys.executable, "-m", "herorun", "-C", str(story.work), "babysit", SLUG]
-    both = [subprocess.Popen(argv, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL) for _ in range(2)]
+    both = [
+        subprocess.Popen(argv, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL) for _ in range(2)
+    ]
     try:
         eventually(lambda: any(one.poll() is not None for one in both))
         eventually(lambda: len(story.starts) == 2)
@@ -215,11 +223,13 @@ def test_of_two_babysitters_that_start_at_once_one_watches(story: Story) -> None
     assert len(story.starts) == 2
 
 
-# --- the remote -------------------------------------------------------------------------------------------
+# --- the remote -----------------------------------------------------------------------------------
 
 
 @pytest.mark.thorough
-def test_a_remote_that_rejects_holds_up_no_relaunch_and_gets_all_later(story: Story, capsys: CAPTURE) -> None:
+def test_a_remote_that_rejects_holds_up_no_relaunch_and_gets_all_later(
+    story: Story, capsys: CAPTURE
+) -> None:
     story.launched(CRASH)
     hook = story.refuse_pushes()
     code, said = sentence(capsys, story, NAMED["tick"])
@@ -318,7 +328,9 @@ def test_after_a_long_outage_a_thousand_events_go_out_in_order_in_one_push(
     away = story.home / "away"
     story.origin.rename(away)
     for first in range(0, 1000, 100):
-        mine.append(*(note(f"{n:04}", NOON + timedelta(minutes=n)) for n in range(first, first + 100)))
+        mine.append(
+            *(note(f"{n:04}", NOON + timedelta(minutes=n)) for n in range(first, first + 100))
+        )
         assert not mine.push()
     away.rename(story.origin)
     if others:

@@ -1,4 +1,6 @@
-"""What befalls the world around the process: a small disk, one that is read only, and a clock that somebody sets."""
+"""What befalls the world around the process: a small disk, one that is read only, and a clock that
+somebody sets.
+"""
 
 import contextlib
 import os
@@ -14,7 +16,9 @@ PAGE = 4096
 
 @contextlib.contextmanager
 def small_disk(folder: Path, size: str = "8m") -> Iterator[Path]:
-    """A file system of its own of a few megabytes, mounted on a folder that it makes where there is none."""
+    """A file system of its own of a few megabytes, mounted on a folder that it makes where there is
+    none.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     if os.geteuid() != 0:
         pytest.skip("only root can mount a small disk")

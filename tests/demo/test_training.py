@@ -42,7 +42,8 @@ def a_config(folder: Path, **changes: dict[str, Any]) -> Path:
 
 def small(folder: Path, **changes: dict[str, Any]) -> Path:
     return a_config(
-        folder, **{table: SMALL.get(table, {}) | changes.get(table, {}) for table in SMALL | changes}
+        folder,
+        **{table: SMALL.get(table, {}) | changes.get(table, {}) for table in SMALL | changes},
     )
 
 
@@ -100,7 +101,9 @@ def unbroken(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def same_state(one: Path, other: Path) -> bool:
     """Parameters, moments, random state and data position: every byte."""
-    return (one / "run/step-60/state.npz").read_bytes() == (other / "run/step-60/state.npz").read_bytes()
+    return (one / "run/step-60/state.npz").read_bytes() == (
+        other / "run/step-60/state.npz"
+    ).read_bytes()
 
 
 @pytest.fixture(scope="module")
@@ -133,13 +136,16 @@ def test_a_run_resumed_in_the_middle_equals_an_unbroken_one(unbroken: Path, tmp_
 
 
 @pytest.mark.thorough
-def test_a_run_that_is_killed_again_and_again_equals_an_unbroken_one(unbroken: Path, tmp_path: Path) -> None:
+def test_a_run_that_is_killed_again_and_again_equals_an_unbroken_one(
+    unbroken: Path, tmp_path: Path
+) -> None:
     config = small(tmp_path, checkpoints={"temporary_every_steps": 1})
     roots = (tmp_path / "temporary", tmp_path / "run")
     for step in (3, 11, 24, 41):
         newest = newest_complete(roots)
         process = start(config, *(["--resume", str(newest)] if newest else []))
-        stop_when(process, roots[0] / f"step-{step}", signal.SIGKILL)  # the folder comes before its data
+        # the folder comes before its data
+        stop_when(process, roots[0] / f"step-{step}", signal.SIGKILL)
     code, said = train(config, "--resume", str(newest_complete(roots)))
     assert code == 0, said
     assert logged(tmp_path) == logged(unbroken)
@@ -150,7 +156,9 @@ def newest_complete(roots: tuple[Path, ...]) -> Path | None:
     """Every folder with metadata.json must be whole, whenever its writer was killed."""
     found = [path.parent for root in roots for path in root.glob("step-*/metadata.json")]
     for folder in found:
-        assert (folder / "metadata.json").stat().st_mtime_ns >= (folder / "state.npz").stat().st_mtime_ns
+        assert (folder / "metadata.json").stat().st_mtime_ns >= (
+            folder / "state.npz"
+        ).stat().st_mtime_ns
         with np.load(folder / "state.npz") as state:
             assert {name: state[name].shape for name in state.files}
     return max(found, key=lambda folder: int(folder.name.removeprefix("step-")), default=None)
@@ -158,7 +166,10 @@ def newest_complete(roots: tuple[Path, ...]) -> Path | None:
 
 def test_permanent_checkpoints_and_the_final_one_stay(unbroken: Path) -> None:
     kept = complete(unbroken / "run")
-    assert {step: metadata["is_temporary"] for step, metadata in kept.items()} == {30: False, 60: False}
+    assert {step: metadata["is_temporary"] for step, metadata in kept.items()} == {
+        30: False,
+        60: False,
+    }
     assert kept[60].keys() == {"step", "timestamp", "is_temporary"}
     assert complete(unbroken / "temporary") == {}
 
@@ -230,14 +241,16 @@ def test_it_checks_in_with_what_it_really_uses(unbroken: Path, tmp_path: Path) -
     receipt = json.loads((tmp_path / "run/_herorun/receipts/tiny-1.1.json").read_text())
     seen = {item["item"]: item["outcome"] for item in receipt["items"]}
     assert receipt["loaded"] == loaded
-    assert {seen[name] for name in ("argv", "resolved-config", "output-root", "tracker-id", "start")} == {
-        "pass"
-    }
+    assert {
+        seen[name] for name in ("argv", "resolved-config", "output-root", "tracker-id", "start")
+    } == {"pass"}
 
 
 def test_it_does_not_train_when_it_is_refused(unbroken: Path, tmp_path: Path) -> None:
     config, loaded = small(tmp_path), str(unbroken / "run/step-30")
-    admission = an_admission(tmp_path, config, start="/elsewhere/step-30", argv=arguments(config, loaded))
+    admission = an_admission(
+        tmp_path, config, start="/elsewhere/step-30", argv=arguments(config, loaded)
+    )
     assert train(config, "--resume", loaded, HERORUN_ADMISSION=admission)[0] == 78
     assert not (tmp_path / "run/metrics.jsonl").exists()
 
@@ -275,12 +288,16 @@ def demo_model() -> ModuleType:
 
 def test_the_gradients_are_those_of_the_loss() -> None:
     model = demo_model().Model(vocabulary=7, context=3, embed=4, hidden=5, seed=1)
-    model.parameters.update({name: value.astype(np.float64) for name, value in model.parameters.items()})
+    model.parameters.update(
+        {name: value.astype(np.float64) for name, value in model.parameters.items()}
+    )
     batch = np.random.default_rng(2).integers(0, 7, (3, 8))
     _, gradients = model.loss_and_gradients(batch)
     for name, value in model.parameters.items():
         for place in [tuple(0 for _ in value.shape), tuple(size - 1 for size in value.shape)]:
-            assert gradients[name][place] == pytest.approx(slope(model, batch, value, place), abs=1e-6), name
+            assert gradients[name][place] == pytest.approx(
+                slope(model, batch, value, place), abs=1e-6
+            ), name
 
 
 def slope(model: Any, batch: Any, value: Any, place: tuple[int, ...]) -> float:
@@ -293,7 +310,9 @@ def slope(model: Any, batch: Any, value: Any, place: tuple[int, ...]) -> float:
 
 
 @pytest.mark.thorough
-def test_without_the_language_reference_it_reads_docstrings(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_language_reference_it_reads_docstrings(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setitem(sys.modules, "pydoc_data.topics", None)
     text = demo_model().read_text("python-docs")
     assert len(text) > 200_000

@@ -1,4 +1,6 @@
-"""Channels by apprise, for real: the contract suite over a web service on loopback, then each kind of service."""
+"""Channels by apprise, for real: the contract suite over a web service on loopback, then each kind
+of service.
+"""
 
 import sys
 from collections.abc import Iterator
@@ -94,7 +96,9 @@ def test_discord_gets_it_and_pages_nobody_else(
     from apprise.plugins.discord import NotifyDiscord
 
     monkeypatch.setattr(NotifyDiscord, "notify_url", f"http://{service.place}/api/webhooks")
-    bench.point_at("https://discord.com/api/webhooks/4174216298/JHMHI8qBe7bk2ZwO5U711o3dV_jsabcdefghijkl")
+    bench.point_at(
+        "https://discord.com/api/webhooks/4174216298/JHMHI8qBe7bk2ZwO5U711o3dV_jsabcdefghijkl"
+    )
     bench.connect().post(a_post(body="@everyone " + "a line\n" * 2_000))
     ((path, body),) = service.taken
     assert path.startswith("/api/webhooks/4174216298/")

@@ -1,4 +1,6 @@
-"""The GitHub issue: the contract suite against a stateful emulator, then GitHub's own ways of saying no."""
+"""The GitHub issue: the contract suite against a stateful emulator, then GitHub's own ways of
+saying no.
+"""
 
 import time
 from collections.abc import Callable
@@ -70,27 +72,44 @@ def test_a_new_page_has_its_labels_and_they_are_made(github: GitHub) -> None:
     github.ask("POST", f"/repos/{REPO}/labels", {"name": "experiment", "color": "123456"})
     an_issue(github).open(START, LABELS)
     (page,) = github.issues()
-    assert (page["title"], {label["name"] for label in page["labels"]}) == ("Hero run: tiny", set(LABELS))
+    assert (page["title"], {label["name"] for label in page["labels"]}) == (
+        "Hero run: tiny",
+        set(LABELS),
+    )
     assert [each.sent["name"] for each in github.asked("POST", "/labels")] == ["agent-generated"]
 
 
 def test_a_label_that_another_machine_makes_meanwhile_is_given(github: GitHub) -> None:
-    said = {"message": "Validation Failed", "errors": [{"resource": "Label", "code": "already_exists"}]}
+    said = {
+        "message": "Validation Failed",
+        "errors": [{"resource": "Label", "code": "already_exists"}],
+    }
     github.fault(
-        method="POST", url="/labels", status=422, body={**said, "documentation_url": "x"}, after=True
+        method="POST",
+        url="/labels",
+        status=422,
+        body={**said, "documentation_url": "x"},
+        after=True,
     )
     an_issue(github).open(START, ("experiment",))
     assert [label["name"] for label in github.issues()[0]["labels"]] == ["experiment"]
 
 
 def test_without_the_right_to_make_labels_the_page_says_so(github: GitHub) -> None:
-    github.fault(method="POST", url="/labels", status=403, body={"message": "Must have push access"})
+    github.fault(
+        method="POST", url="/labels", status=403, body={"message": "Must have push access"}
+    )
     an_issue(github).open(START, ("experiment",))
     assert "Labels that could not be set: experiment." in github.issues()[0]["body"]
 
 
 def test_an_issue_that_is_there_is_taken_with_the_facts_as_a_comment(github: GitHub) -> None:
-    github.ask("POST", f"/repos/{REPO}/issues", {"title": "theirs", "body": "their words"}, "token-of-other")
+    github.ask(
+        "POST",
+        f"/repos/{REPO}/issues",
+        {"title": "theirs", "body": "their words"},
+        "token-of-other",
+    )
     for _ in range(2):
         an_issue(github, number=1).open(START, ("experiment",))
     (page,) = github.issues()
@@ -109,7 +128,9 @@ def test_a_page_is_found_again_by_its_marker(github: GitHub) -> None:
 def test_a_marker_in_an_issue_of_somebody_else_is_no_page_of_ours(github: GitHub) -> None:
     an_issue(github).open(START, ())
     forged = github.issues()[0]["body"].replace("init:tiny", "init:other")
-    github.ask("POST", f"/repos/{REPO}/issues", {"title": "forged", "body": forged}, "token-of-other")
+    github.ask(
+        "POST", f"/repos/{REPO}/issues", {"title": "forged", "body": forged}, "token-of-other"
+    )
     assert an_issue(github).find("init:other") is None
 
 
@@ -196,7 +217,9 @@ def test_the_wait_that_a_secondary_limit_asks_for_is_kept(github: GitHub, status
     rests: list[float] = []
     issue = an_issue(github, rests)
     issue.open(START, ())
-    github.fault(method="POST", url="/comments", status=status, body=SECONDARY, headers={"Retry-After": "7"})
+    github.fault(
+        method="POST", url="/comments", status=status, body=SECONDARY, headers={"Retry-After": "7"}
+    )
     issue.post(a_post())
     assert 7.0 in rests
     assert len(github.comments()) == 1
@@ -258,7 +281,9 @@ def test_a_refusal_says_what_to_do_and_is_not_tried_again(
 
 def test_a_refusal_echoes_no_secret(github: GitHub, opened: GitHubIssue) -> None:
     token = "ghp_" + "s3cr3t" * 6
-    github.fault(method="POST", url="/comments", status=403, body={"message": f"token {token} is bad"})
+    github.fault(
+        method="POST", url="/comments", status=403, body={"message": f"token {token} is bad"}
+    )
     with pytest.raises(CouldNotLook) as caught:
         opened.post(a_post())
     assert token not in str(caught.value)
@@ -308,7 +333,10 @@ def test_only_our_own_comments_are_read_back_and_nothing_is_written(
     for words in ("older", "newer"):
         github.ask("POST", COMMENTS, {"body": adapter.text_of(a_post(body=words))})
     told = an_issue(github, number=1).comments(START.key, 10)
-    assert [body.partition("\n\n")[2].partition("\n")[0] for body in told.bodies] == ["older", "newer"]
+    assert [body.partition("\n\n")[2].partition("\n")[0] for body in told.bodies] == [
+        "older",
+        "newer",
+    ]
     assert len(github.comments()) == 3 and not told.more
     assert opened.comments(START.key, 2).more
 
@@ -351,7 +379,9 @@ def test_github_enterprise_answers_under_its_own_address(github: GitHub) -> None
     there = an_issue(github, base_url=github.url + ENTERPRISE)
     there.open(START, ("experiment",))
     reference = there.post(a_post())
-    assert an_issue(github, base_url=github.url + ENTERPRISE, number=1).find(a_post().key) == reference
+    assert (
+        an_issue(github, base_url=github.url + ENTERPRISE, number=1).find(a_post().key) == reference
+    )
 
 
 def test_an_app_writes_as_its_bot(github: GitHub, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -379,11 +409,17 @@ def test_a_workflow_s_own_token_may_not_ask_who_it_is(
     assert issue._session.login == "github-actions[bot]"
     named = an_issue(github, login="DRI", number=1)  # in whatever case a person writes it
     assert named.find("init:tiny") == github.issues()[0]["html_url"]
-    assert named.post(a_post()) == named.edit(a_post(body="edited")) == github.comments()[0]["html_url"]
+    assert (
+        named.post(a_post())
+        == named.edit(a_post(body="edited"))
+        == github.comments()[0]["html_url"]
+    )
     assert len(github.comments()) == 1
 
 
-def test_without_a_token_the_variables_are_named(github: GitHub, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_token_the_variables_are_named(
+    github: GitHub, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.delenv("GITHUB_TOKEN")
     with pytest.raises(CouldNotLook, match="export GITHUB_TOKEN or GH_TOKEN"):
         an_issue(github).open(START, ())
@@ -423,7 +459,7 @@ def _but(each: Any, **changes: Any) -> Any:
     return replace(each, **changes)
 
 
-# --- what `herorun doctor` is told --------------------------------------------------------------------
+# --- what `herorun doctor` is told ----------------------------------------------------------------
 
 
 def test_who_we_are_there_is_told_without_writing(github: GitHub) -> None:

@@ -23,7 +23,8 @@ class Bench:
         self._folder = folder
         self.page = folder / "state" / "issue.md"
         self.connect().open(
-            a_post("init:tiny", "Hero run: tiny", "Show the path."), ("experiment", "agent-generated")
+            a_post("init:tiny", "Hero run: tiny", "Show the path."),
+            ("experiment", "agent-generated"),
         )
 
     def connect(self) -> IssueTracker:
@@ -85,7 +86,9 @@ def test_the_reference_leads_to_the_comment(bench: Bench) -> None:
 
 
 def test_a_title_that_the_body_says_is_not_said_twice(bench: Bench) -> None:
-    bench.connect().post(a_post(title="tiny-1 crashed", body="🤖 **tiny-1 crashed** with exit code 1"))
+    bench.connect().post(
+        a_post(title="tiny-1 crashed", body="🤖 **tiny-1 crashed** with exit code 1")
+    )
     assert bench.said().count("tiny-1 crashed") == 1
 
 
@@ -114,7 +117,9 @@ def test_what_people_wrote_into_it_stays(bench: Bench) -> None:
     assert bench.connect().find(a_post().key)
 
 
-def test_a_lock_that_is_never_freed_is_a_time_out(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_lock_that_is_never_freed_is_a_time_out(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(local, "LOCK_WAIT", 0.1)
     with locked(bench.page.with_name(".issue.lock")), pytest.raises(TimeoutError):
         bench.connect().post(a_post())
@@ -135,7 +140,7 @@ issue = LocalIssue(Path(sys.argv[1]))
 for number in range(int(sys.argv[2])):
     issue.post(Post(f"key-{number}", f"title {number}", f"begin-{number} " + "x" * 20_000 + f" end-{number}."))
     print(number, flush=True)
-"""
+"""  # noqa: E501
 
 
 def start(bench: Bench, posts: int) -> subprocess.Popen[bytes]:

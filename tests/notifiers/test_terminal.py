@@ -37,7 +37,9 @@ class Bench:
 
 
 @pytest.fixture
-def bench(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Bench:
+def bench(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> Bench:
     return Bench(tmp_path, capsys, monkeypatch)
 
 
@@ -65,8 +67,12 @@ def test_a_long_body_is_cut_and_says_so(bench: Bench) -> None:
 
 
 def test_what_would_steer_the_terminal_is_written_out(bench: Bench) -> None:
-    bench.connect().post(a_post(title="a\x1b]0;b\x07\nc", body="\x1b[2J\rhidden \u202e \x9b31m \udcff\tdone"))
-    assert bench.said() == ("tiny: a\\x1b]0;b\\x07 c\n  \\x1b[2J\\rhidden \\u202e \\x9b31m \\udcff\tdone\n")
+    bench.connect().post(
+        a_post(title="a\x1b]0;b\x07\nc", body="\x1b[2J\rhidden \u202e \x9b31m \udcff\tdone")
+    )
+    assert bench.said() == (
+        "tiny: a\\x1b]0;b\\x07 c\n  \\x1b[2J\\rhidden \\u202e \\x9b31m \\udcff\tdone\n"
+    )
 
 
 def test_another_run_of_this_process_has_its_own_keys(bench: Bench, tmp_path: Path) -> None:
@@ -124,6 +130,8 @@ print(notifier.find("key"))
 def test_a_restarted_process_says_it_again_and_standard_output_stays_clean() -> None:
     plain = {"PYTHONPATH": SRC, "PYTHONIOENCODING": "ascii", "PATH": os.environ["PATH"]}
     for _ in range(2):
-        done = subprocess.run([sys.executable, "-c", SAY], env=plain, capture_output=True, timeout=60)
+        done = subprocess.run(
+            [sys.executable, "-c", SAY], env=plain, capture_output=True, timeout=60
+        )
         assert done.stderr == b"tiny: title \\u65e5\\u672c\n  body\n"
         assert done.stdout == b"None\nstandard error\n"

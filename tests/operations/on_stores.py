@@ -1,6 +1,8 @@
-"""A small training job that writes Levanter's checkpoints to object stores and reports to W&B, with the real clients.
+"""A small training job that writes Levanter's checkpoints to object stores and reports to W&B, with
+the real clients.
 
-Its argument names a folder: where `<instance>-<step>` lies in it, the instance waits after that step.
+Its argument names a folder: where `<instance>-<step>` lies in it, the instance waits after that
+step.
 """
 
 import json
@@ -11,7 +13,8 @@ import tomllib
 from datetime import UTC, datetime
 
 os.environ |= {
-    "GCSFS_EXPERIMENTAL_ZB_HNS_SUPPORT": "false",  # it would ask by gRPC, which the server does not speak
+    # it would ask by gRPC, which the server does not speak
+    "GCSFS_EXPERIMENTAL_ZB_HNS_SUPPORT": "false",
     "WANDB_SILENT": "true",
     "WANDB_ERROR_REPORTING": "false",
 }
@@ -42,7 +45,9 @@ def save(root: str, step: int) -> None:
 
 step = json.loads(STORES[START[:2]].cat_file(f"{START}/metadata.json"))["step"]
 SOON = wandb.Settings(x_file_stream_transmit_interval=1)  # seconds; less counts as none
-run = wandb.init(entity="ent", project="proj", id=TOLD["id"], resume="allow", config=CONFIG, settings=SOON)
+run = wandb.init(
+    entity="ent", project="proj", id=TOLD["id"], resume="allow", config=CONFIG, settings=SOON
+)
 while step < TOLD["steps"]:
     run.log({"train/loss": 2.5 - 0.01 * step}, step=step, commit=True)
     step += 1

@@ -1,7 +1,10 @@
-"""A small training job that reports its loss the way its first argument says, and saves checkpoints at steps 2 and 4.
+"""A small training job that reports its loss the way its first argument says, and saves checkpoints
+at steps 2 and 4.
 
-`on_trackers.py KIND ROOT` trains, and its client holds back the rows of the end, as one does that is cut off;
-`on_trackers.py KIND ROOT late` lets it send them. It is run by the Python that the client is installed in.
+`on_trackers.py KIND ROOT` trains, and its client holds back the rows of the end, as one does that
+is cut off;
+`on_trackers.py KIND ROOT late` lets it send them. It is run by the Python that the client is
+installed in.
 """
 
 import json
@@ -41,7 +44,9 @@ def trackio():
 
 
 def wandb_offline():
-    """Cut off, it ends with an error; the second begins another log of the same id, and ends well."""
+    """Cut off, it ends with an error; the second begins another log of the same id, and ends
+    well.
+    """
     import wandb
 
     run = wandb.init(project="proj", id="tiny", name="tiny", dir=ROOT, mode="offline")
@@ -63,7 +68,10 @@ def levanter_log():
     with (ROOT / "train.log").open("a") as file:
         for step in ROWS:
             told = {"tracker": "json_logger", "event": "log", "step": step, "metrics": {LOSS: 2.5}}
-            file.write(f"I20261121 10:00:00 140 levanter.json_logger json_logger.py:88] {json.dumps(told)}\n")
+            file.write(
+                "I20261121 10:00:00 140 levanter.json_logger json_logger.py:88] "
+                f"{json.dumps(told)}\n"
+            )
 
 
 ROOT.mkdir(parents=True, exist_ok=True)

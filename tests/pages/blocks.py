@@ -31,13 +31,18 @@ def commands(page: str, text: str) -> Iterator[Typed]:
 
 
 def files(text: str) -> dict[str, str]:
-    """The files that a page shows whole: a block behind a line that begins with the file's name and ends with a colon."""
+    """The files that a page shows whole: a block behind a line that begins with the file's name and
+    ends with a colon.
+    """
     return dict(FILE.findall(text))
 
 
 def answered(shown: tuple[str, ...], told: str) -> bool:
-    """Whether the answer holds the shown lines, next to each other but for a line `...`; `...` in a line is anything."""
+    """Whether the answer holds the shown lines, next to each other but for a line `...`; `...` in a
+    line is anything.
+    """
     parts = [
-        r".*?" if line == "..." else re.escape(line).replace(r"\.\.\.", r"[^\n]*") + r"\n" for line in shown
+        r".*?" if line == "..." else re.escape(line).replace(r"\.\.\.", r"[^\n]*") + r"\n"
+        for line in shown
     ]
     return re.search("^" + "".join(parts), told, re.MULTILINE | re.DOTALL) is not None

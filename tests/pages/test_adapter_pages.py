@@ -1,4 +1,6 @@
-"""Every scheduler and tracker has a page, and the table that its page shows is one that it takes."""
+"""Every scheduler and tracker has a page, and the table that its page shows is one that it
+takes.
+"""
 
 import re
 import tomllib
@@ -12,7 +14,9 @@ from herorun.core.contract import parse_contract
 from herorun.core.ports import Place
 
 DOCS = Path(__file__).parents[2] / "docs"
-KINDS = [(port, kind) for port in ("schedulers", "trackers") for kind in discover.adapter_kinds(port)]
+KINDS = [
+    (port, kind) for port in ("schedulers", "trackers") for kind in discover.adapter_kinds(port)
+]
 BLOCK = re.compile(r"^```toml\n(.*?)^```", re.MULTILINE | re.DOTALL)
 REST = """\
 slug = "tiny"
@@ -25,7 +29,9 @@ output.root = "/data/tiny"
 
 
 @pytest.mark.parametrize(("port", "kind"), KINDS)
-def test_a_back_end_has_a_page_whose_contract_is_valid(port: str, kind: str, tmp_path: Path) -> None:
+def test_a_back_end_has_a_page_whose_contract_is_valid(
+    port: str, kind: str, tmp_path: Path
+) -> None:
     place = Place("tiny", str(tmp_path), "/data/tiny", str(tmp_path))
     page = (DOCS / port / f"{kind}.md").read_text(encoding="utf-8")
     name = port.removesuffix("s")

@@ -17,24 +17,54 @@ Before = Mapping[str, Callable[[World], object]]
 # Each with the reason why no test can type it; what stands in no list below fails.
 NOT_RUN = {
     "export HERO_SLACK='https://hooks.slack.com/services/T.../B.../...'": "an address to fill in",
-    "export HERO_MAIL='mailtos://user:password@smtp.example.org:587/?from=run@example.org&to=dri@example.org&mode=starttls'": "an address to fill in: tests/operations/record/test_page.py sends to real servers",
+    (
+        "export "
+        "HERO_MAIL='mailtos://user:password@smtp.example.org:587/?from=run@example.org&to=dri@example.org&mode=starttls'"
+    ): "an address to fill in: tests/operations/record/test_page.py sends to real servers",
     "make demo": ".ci/run runs the demo from the wheel, and tests/demo parts of it",
     "make test": "that is what runs this",
     "pip install herorun": ".ci/run installs the wheel in an empty environment",
-    "pip install 'herorun[notify]'": "the tests' environment has it: pyproject.toml names it for development",
-    "herorun babysit --job 4711 --scheduler slurm --host login": "needs a cluster: tests/operations/jobs/test_jobs_on_slurm.py has one",
-    "herorun babysit --job /dlwh/train-tiny-20260302-185630 --scheduler iris --cluster marin --resubmit "
-    '"uv run iris --config lib/iris/examples/marin.yaml job run --no-wait --extra marin:tpu --tpu v5litepod-16 -- python train.py"': "needs a cluster: tests/schedulers/test_iris.py has stand-ins",
-    "herorun babysit": "goes on from what the lines above it began: tests/operations/jobs/test_run.py does",
-    'herorun relaunch --job ID --reason "the typo in train.py is mended"': "a person's word about those jobs: tests/operations/jobs/test_run.py gives it about others",
-    'herorun relaunch --job ID --stop-first --reason "hangs since 41k"': "a person's word about those jobs: tests/operations/jobs/test_run.py gives it about others",
-    'herorun stop --job ID --reason "the data was wrong"': "a person's word about those jobs: tests/operations/jobs/test_run.py gives it about others",
-    'herorun jobs add slurm 4711 --host login --description "calibration"': "needs a cluster: tests/operations/jobs/test_jobs_on_slurm.py",
-    "herorun jobs watch": "goes on until those jobs have ended: tests/operations/jobs/test_watch.py",
+    "pip install 'herorun[notify]'": (
+        "the tests' environment has it: pyproject.toml names it for development"
+    ),
+    "herorun babysit --job 4711 --scheduler slurm --host login": (
+        "needs a cluster: tests/operations/jobs/test_jobs_on_slurm.py has one"
+    ),
+    "herorun babysit --job /dlwh/train-tiny-20260302-185630 --scheduler iris --cluster marin "
+    "--resubmit "
+    '"uv run iris --config lib/iris/examples/marin.yaml job run --no-wait --extra marin:tpu --tpu '
+    'v5litepod-16 -- python train.py"': (
+        "needs a cluster: tests/schedulers/test_iris.py has stand-ins"
+    ),
+    "herorun babysit": (
+        "goes on from what the lines above it began: tests/operations/jobs/test_run.py does"
+    ),
+    'herorun relaunch --job ID --reason "the typo in train.py is mended"': (
+        "a person's word about those jobs: tests/operations/jobs/test_run.py gives it about others"
+    ),
+    'herorun relaunch --job ID --stop-first --reason "hangs since 41k"': (
+        "a person's word about those jobs: tests/operations/jobs/test_run.py gives it about others"
+    ),
+    'herorun stop --job ID --reason "the data was wrong"': (
+        "a person's word about those jobs: tests/operations/jobs/test_run.py gives it about others"
+    ),
+    (
+        'herorun jobs add slurm 4711 --host login --description "calibration"'
+    ): "needs a cluster: tests/operations/jobs/test_jobs_on_slurm.py",
+    "herorun jobs watch": (
+        "goes on until those jobs have ended: tests/operations/jobs/test_watch.py"
+    ),
     "herorun jobs find --host login": "needs a login node: tests/operations/jobs/test_watch.py",
-    "herorun launch grug --adopt 4711": "needs a job that was started by hand: tests/operations/launch/test_adopt.py",
-    "ray start --head": "needs a Ray cluster: tests/operations/launch/test_on_ray.py starts one, where Ray is installed",
-    "herorun demo --scheduler ray --address http://127.0.0.1:8265": "needs a Ray cluster, see above",
+    "herorun launch grug --adopt 4711": (
+        "needs a job that was started by hand: tests/operations/launch/test_adopt.py"
+    ),
+    "ray start --head": (
+        "needs a Ray cluster: tests/operations/launch/test_on_ray.py starts one, where Ray is "
+        "installed"
+    ),
+    (
+        "herorun demo --scheduler ray --address http://127.0.0.1:8265"
+    ): "needs a Ray cluster, see above",
 }
 
 
@@ -46,7 +76,7 @@ PAGES = ["README.md", *sorted(str(path.relative_to(TOP)) for path in (TOP / "doc
 TYPED = {page: list(commands(page, text(page))) for page in PAGES}
 
 
-# --- the worlds: what is there before a page begins, and what happens between its commands ------------
+# --- the worlds: what is there before a page begins, and what happens between its commands --------
 
 
 def nothing(world: World) -> None:
@@ -57,7 +87,9 @@ def as_shown(world: World) -> None:
     """The files of the tutorial, the job a hundred times as fast."""
     shown = files(text("docs/tutorial.md"))
     assert set(shown) == {"train.py", "config.toml", "runs/my-run.toml"}
-    shown["config.toml"] = shown["config.toml"].replace("seconds_per_step = 0.1", "seconds_per_step = 0.001")
+    shown["config.toml"] = shown["config.toml"].replace(
+        "seconds_per_step = 0.1", "seconds_per_step = 0.001"
+    )
     world.write(shown)
 
 
@@ -83,7 +115,7 @@ while [ "$step" -lt "$end" ]; do
   if [ $((step % 500)) = 0 ]; then save $step; fi
 done >> "$root/metrics.jsonl"
 sleep 60
-"""
+"""  # noqa: E501
 
 
 def grug(world: World) -> None:
@@ -99,7 +131,10 @@ def planned(world: World) -> None:
     (made.work / "runs" / "tiny.toml").unlink()
     (made.work / "train.sh").write_text(JOB)
     told = {**contract_of(made.data), "slug": "grug", "final_step": 50_000}
-    told["output"] = {"root": str(made.data / "grug"), "temporary_root": str(made.data / "grug-temporary")}
+    told["output"] = {
+        "root": str(made.data / "grug"),
+        "temporary_root": str(made.data / "grug-temporary"),
+    }
     told["tracker"] = {**told["tracker"], "id": "grug"}
     (made.work / "runs" / "grug.toml").write_text(tomli_w.dumps(told))
     made.publish()
@@ -136,7 +171,10 @@ WORLDS: Mapping[str, tuple[Callable[[World], object], Before]] = {
     "docs/turns.md": (
         grug,
         {
-            "herorun compare grug grug-fp8 --window 41000:43000 --gate 'loss mean <= +0.5%' --gate 'tokens_per_s mean >= +5%'": both_logged,
+            (
+                "herorun compare grug grug-fp8 --window 41000:43000 --gate 'loss mean <= +0.5%' "
+                "--gate 'tokens_per_s mean >= +5%'"
+            ): both_logged,
             "herorun compare before.csv after.csv --repeat": two_curves,
         },
     ),
@@ -152,7 +190,8 @@ CODES = {
 def world(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
     for name, value in ENV.items():
         monkeypatch.setenv(name, value)
-    monkeypatch.setenv("XDG_STATE_HOME", str(home / "state"))  # where watchers write themselves down
+    # where watchers write themselves down
+    monkeypatch.setenv("XDG_STATE_HOME", str(home / "state"))
     monkeypatch.setenv("HOME", str(home))
     made = World(home, home)
     yield made
@@ -174,7 +213,7 @@ def test_a_page_can_be_followed_word_for_word(page: str, world: World) -> None:
     assert set(before) <= {typed.line for typed in TYPED[page]}
 
 
-# --- that none is left out ------------------------------------------------------------------------------
+# --- that none is left out ------------------------------------------------------------------------
 
 
 def run_somewhere() -> dict[str, list[Typed]]:
@@ -196,7 +235,9 @@ def test_an_answer_that_is_shown_again_is_the_one_that_was_seen(page: str) -> No
     seen = run_somewhere()
     for typed in TYPED[page]:
         if typed.shown:
-            assert any(set(typed.shown) <= set(other.shown) for other in seen.get(typed.line, [])), typed
+            assert any(
+                set(typed.shown) <= set(other.shown) for other in seen.get(typed.line, [])
+            ), typed
 
 
 def test_no_reason_outlives_its_command_or_the_test_that_it_names() -> None:
@@ -205,11 +246,16 @@ def test_no_reason_outlives_its_command_or_the_test_that_it_names() -> None:
     assert [name for name in named if not (TOP / name).is_file()] == []
 
 
-# --- how a page is read -----------------------------------------------------------------------------------
+# --- how a page is read ---------------------------------------------------------------------------
 
 
-def test_a_console_block_holds_commands_with_their_answers_and_a_shell_block_commands_alone() -> None:
-    page = "```console\n$ a b  # why\nsaid\n$ c\n```\n\n```sh\n# of these\nd --e 'f # g'\n```\n\n```text\n$ no\n```\n"
+def test_a_console_block_holds_commands_with_their_answers_and_a_shell_block_commands_alone() -> (
+    None
+):
+    page = (
+        "```console\n$ a b  # why\nsaid\n$ c\n```\n\n```sh\n# of these\nd --e 'f # g'\n```\n\n"
+        "```text\n$ no\n```\n"
+    )
     assert [(typed.line, typed.shown) for typed in commands("p", page)] == [
         ("a b", ("said",)),
         ("c", ()),

@@ -1,4 +1,6 @@
-"""What the commands print with `--json` is what docs/json.md and `herorun.schemas` say, key by key."""
+"""What the commands print with `--json` is what docs/json.md and `herorun.schemas` say, key by
+key.
+"""
 
 import json
 import shlex
@@ -17,8 +19,8 @@ from herorun.operations.orders.order import OrderOutcome
 from herorun.schemas import DOCUMENTS, FailureDocument
 from stories import TAG, Story
 
-# The story of a run: each command, and the document that it prints. `!` stands before one that ends with 1, `?` before one that
-# asks the machine, and may end with 3.
+# The story of a run: each command, and the document that it prints. `!` stands before one that ends
+# with 1, `?` before one that asks the machine, and may end with 3.
 TOLD = """
 init: init tiny
 preflight: preflight tiny
@@ -123,17 +125,23 @@ def test_every_document_of_a_run_has_its_shape(
 
 def test_an_order_and_a_clean_up_have_their_shapes(story: Story) -> None:
     for name in ORDERS:
-        must_fit(name, {"schema": 1, **OrderOutcome(story.run, "said", 0, ("a warning",)).as_json()})
+        must_fit(
+            name, {"schema": 1, **OrderOutcome(story.run, "said", 0, ("a warning",)).as_json()}
+        )
     must_fit("checkpoints prune", {"schema": 1, **Pruned(("a",), (("b", "why"),), 3).as_json()})
 
 
-def test_what_is_to_be_trusted_has_its_shape(story: Story, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_is_to_be_trusted_has_its_shape(
+    story: Story, capsys: pytest.CaptureFixture[str]
+) -> None:
     told = ask(story, capsys, "trust", "tiny", "--json")
     assert told.code == 0
     must_fit("trust", told.document)
 
 
-def test_what_is_written_for_a_box_has_its_shape(story: Story, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_is_written_for_a_box_has_its_shape(
+    story: Story, capsys: pytest.CaptureFixture[str]
+) -> None:
     stage = {"name": "eval", "run": "python eval.py"}
     story.sign(chain={"folder": "/data/chain", "stage": [stage]})
     for name, words in (
@@ -188,7 +196,11 @@ def printing(command: click.Command, name: str = "") -> Iterator[str]:
 def all_commands() -> set[str]:
     top = click.Context(herorun)
     names = herorun.list_commands(top)
-    return {found for name in names for found in printing(herorun.get_command(top, name) or herorun, name)}
+    return {
+        found
+        for name in names
+        for found in printing(herorun.get_command(top, name) or herorun, name)
+    }
 
 
 def test_every_command_with_json_has_a_shape_and_a_test_of_it() -> None:

@@ -1,4 +1,6 @@
-"""What docs/build_site.py changes in the pages for the site, and what it refuses of the result. CI builds the site itself."""
+"""What docs/build_site.py changes in the pages for the site, and what it refuses of the result. CI
+builds the site itself.
+"""
 
 import importlib.util
 from pathlib import Path
@@ -66,8 +68,14 @@ def test_every_page_is_in_the_navigation(site: Any, staged: Path) -> None:
         ('<a href="https://example.org">', []),
         ('<a href="gone.html">', ["page.html links to gone.html, which is not there"]),
         ('<img src="gone.png">', ["page.html links to gone.png, which is not there"]),
-        ('<script src="https://cdn.example.org/x.js">', ["page.html loads https://cdn.example.org/x.js"]),
-        ('<link rel="stylesheet" href="//fonts.example.org">', ["page.html loads //fonts.example.org"]),
+        (
+            '<script src="https://cdn.example.org/x.js">',
+            ["page.html loads https://cdn.example.org/x.js"],
+        ),
+        (
+            '<link rel="stylesheet" href="//fonts.example.org">',
+            ["page.html loads //fonts.example.org"],
+        ),
         ('<pre class="mermaid">', ["page.html loads https: the script of mermaid"]),
     ],
 )

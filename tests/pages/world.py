@@ -67,7 +67,9 @@ class World:
         if line.startswith("cd "):
             self.here /= line.removeprefix("cd ")
             code, out, err = 0, "", ""
-        elif line.startswith("herorun ") and not re.search(r"[|><&;~]", re.sub(r"'[^']*'", "", line)):
+        elif line.startswith("herorun ") and not re.search(
+            r"[|><&;~]", re.sub(r"'[^']*'", "", line)
+        ):
             code, out, err = self._herorun(shlex.split(line)[1:])
         else:
             done = subprocess.run(
@@ -81,7 +83,11 @@ class World:
         """In this process, which remembers nothing of an earlier call."""
         forget()
         out, err = io.StringIO(), io.StringIO()
-        with contextlib.chdir(self.here), contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        with (
+            contextlib.chdir(self.here),
+            contextlib.redirect_stdout(out),
+            contextlib.redirect_stderr(err),
+        ):
             code = cli.run(words)
         return code, out.getvalue(), err.getvalue()
 

@@ -1,4 +1,6 @@
-"""Roots on real stores for the tests of checkpoints: what a trainer writes there, what prunes it, and who counts."""
+"""Roots on real stores for the tests of checkpoints: what a trainer writes there, what prunes it,
+and who counts.
+"""
 
 import shutil
 import uuid
@@ -27,7 +29,9 @@ class Trainer(Protocol):
 
 
 class Disk:
-    """A store, a root on it that does not exist yet, and what a trainer and its pruning do there."""
+    """A store, a root on it that does not exist yet, and what a trainer and its pruning do
+    there.
+    """
 
     store: Store
     root: str
@@ -36,7 +40,9 @@ class Disk:
 
     def prune(self, path: str) -> None: ...
 
-    def save(self, trainer: Trainer, step: int, temporary: bool = False, finished: bool = True) -> str:
+    def save(
+        self, trainer: Trainer, step: int, temporary: bool = False, finished: bool = True
+    ) -> str:
         path = self.save_as(trainer, trainer.name(step), step, temporary, finished)
         for name, data in trainer.beside(step, finished=finished).items():
             self.write(f"{self.root}/{name}", data)
@@ -81,9 +87,13 @@ class MemoryDisk(Disk):
 
 
 class Through:
-    """A store seen through something: every call is counted, and `before` may act first or raise."""
+    """A store seen through something: every call is counted, and `before` may act first or
+    raise.
+    """
 
-    def __init__(self, store: Store, before: Callable[[str, str], None] = lambda call, path: None) -> None:
+    def __init__(
+        self, store: Store, before: Callable[[str, str], None] = lambda call, path: None
+    ) -> None:
         self._store, self._before = store, before
         self.calls: list[tuple[str, str]] = []
 
@@ -101,7 +111,9 @@ class Untimed(Through):
 
     def entries(self, path: str) -> tuple[FileEntry, ...]:
         found = self._store.entries(path)
-        return tuple(FileEntry(e.name, None if e.name.endswith("/") else e.modified, e.size) for e in found)
+        return tuple(
+            FileEntry(e.name, None if e.name.endswith("/") else e.modified, e.size) for e in found
+        )
 
 
 class Timeless(Through):

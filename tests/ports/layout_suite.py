@@ -1,4 +1,6 @@
-"""What every checkpoint layout must do, on every kind of store. A test file subclasses `LayoutSuite` with its bench."""
+"""What every checkpoint layout must do, on every kind of store. A test file subclasses
+`LayoutSuite` with its bench.
+"""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
@@ -12,7 +14,9 @@ from herorun.core.ports import Layout, missing_members
 from ports.disks import Disk, LocalDisk, MemoryDisk, Through, Trainer, Untimed
 
 
-def all_of(layout: Layout, disk: Disk, store: Any = None, temporary: bool = False) -> tuple[Candidate, ...]:
+def all_of(
+    layout: Layout, disk: Disk, store: Any = None, temporary: bool = False
+) -> tuple[Candidate, ...]:
     return layout.candidates(store or disk.store, disk.root, temporary)
 
 
@@ -40,7 +44,9 @@ class LayoutSuite:
         assert {candidate.path for candidate in found} == set(paths)
         assert [(c.problem, c.root) for c in found] == [("", disk.root)] * 4
 
-    def test_listing_is_one_request_and_looks_into_nothing(self, trainer: Trainer, disk: Disk) -> None:
+    def test_listing_is_one_request_and_looks_into_nothing(
+        self, trainer: Trainer, disk: Disk
+    ) -> None:
         for step in range(50):
             disk.save(trainer, step)
         store = Through(disk.store)
@@ -62,7 +68,9 @@ class LayoutSuite:
         (found,) = all_of(trainer.layout, disk, Untimed(disk.store))
         assert found.modified and abs(datetime.now(UTC) - found.modified) < timedelta(minutes=1)
 
-    def test_an_unfinished_one_is_listed_with_its_problem(self, trainer: Trainer, disk: Disk) -> None:
+    def test_an_unfinished_one_is_listed_with_its_problem(
+        self, trainer: Trainer, disk: Disk
+    ) -> None:
         disk.save(trainer, 10)
         disk.save(trainer, 20, finished=False)
         ten, twenty = all_of(trainer.layout, disk)
@@ -87,7 +95,9 @@ class LayoutSuite:
         with pytest.raises(FileNotFoundError):
             trainer.layout.listed(disk.store, disk.root, False)
 
-    def test_an_unreadable_one_is_never_called_incomplete(self, trainer: Trainer, disk: Disk) -> None:
+    def test_an_unreadable_one_is_never_called_incomplete(
+        self, trainer: Trainer, disk: Disk
+    ) -> None:
         path = disk.save(trainer, 20)
         (listed,) = trainer.layout.listed(disk.store, disk.root, False)
 
@@ -96,7 +106,8 @@ class LayoutSuite:
                 raise OSError(f"{asked}: input/output error")
 
         with pytest.raises(OSError, match="input/output") as caught:
-            trainer.layout.examined(Through(disk.store, broken), listed)  # Through answers every call
+            # Through answers every call
+            trainer.layout.examined(Through(disk.store, broken), listed)
         assert not isinstance(caught.value, FileNotFoundError)
 
     def test_one_that_is_pruned_meanwhile_is_left_out(self, trainer: Trainer, disk: Disk) -> None:
@@ -118,7 +129,9 @@ class LayoutSuite:
             (found,) = all_of(trainer.layout, disk, temporary=told)
             assert found.temporary is told
 
-    def test_final_names_the_path_that_the_trainer_writes(self, trainer: Trainer, disk: Disk) -> None:
+    def test_final_names_the_path_that_the_trainer_writes(
+        self, trainer: Trainer, disk: Disk
+    ) -> None:
         for root in (disk.root, f"{disk.root}/"):
             assert trainer.layout.final(root, 200) == f"{disk.root}/{self.final}"
 

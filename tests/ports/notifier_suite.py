@@ -1,4 +1,6 @@
-"""What every notifier must do. A test file subclasses `NotifierSuite`, or `IssueTrackerSuite`, and gives it a `bench`."""
+"""What every notifier must do. A test file subclasses `NotifierSuite`, or `IssueTrackerSuite`, and
+gives it a `bench`.
+"""
 
 from typing import Protocol
 
@@ -32,10 +34,14 @@ class NotifierBench(Protocol):
         """Everything that was said, as whoever is told reads it, hidden marks included."""
 
     def cut_off(self) -> None:
-        """Make it impossible to say anything, and to read what was said if that can be read at all."""
+        """Make it impossible to say anything, and to read what was said if that can be read at
+        all.
+        """
 
 
-def a_post(key: str = "tell:tiny-1:crashed", title: str = "tiny-1 crashed", body: str = "It ended.") -> Post:
+def a_post(
+    key: str = "tell:tiny-1:crashed", title: str = "tiny-1 crashed", body: str = "It ended."
+) -> Post:
     return Post(key, title, body)
 
 
@@ -89,7 +95,9 @@ class NotifierSuite:
         assert bench.connect().find("second") is not None
 
     def test_an_open_fence_or_comment_hides_no_later_mark(self, bench: NotifierBench) -> None:
-        for number, body in enumerate(("```\nlog", "~~~~ x\nlog", "see <!-- this", "```a\nb\n```\n```")):
+        for number, body in enumerate(
+            ("```\nlog", "~~~~ x\nlog", "see <!-- this", "```a\nb\n```\n```")
+        ):
             bench.connect().post(a_post(f"open-{number}", body=body))
             assert bench.connect().find(f"open-{number}") is not None
 
@@ -99,7 +107,9 @@ class NotifierSuite:
         assert bench.connect().find(a_post().key) is not None
 
     def test_an_odd_body_is_said(self, bench: NotifierBench) -> None:
-        for number, body in enumerate(("", "\n", "\udcff", "a\x00b\x1b[31mred", "日本 🤖", "x\r\ny\rz")):
+        for number, body in enumerate(
+            ("", "\n", "\udcff", "a\x00b\x1b[31mred", "日本 🤖", "x\r\ny\rz")
+        ):
             bench.connect().post(a_post(f"odd-{number}", body=body))
             assert bench.connect().find(f"odd-{number}") is not None
         assert "\x1b" not in bench.said()
@@ -171,7 +181,9 @@ class IssueTrackerSuite(NotifierSuite):
 
     def test_an_edit_can_be_repeated(self, bench: IssueBench) -> None:
         bench.connect().post(a_post("alert", "it fires", "for one hour"))
-        edited = [bench.connect().edit(a_post("alert", "it fires", "for two hours")) for _ in range(2)]
+        edited = [
+            bench.connect().edit(a_post("alert", "it fires", "for two hours")) for _ in range(2)
+        ]
         assert edited[0] == edited[1]
         assert bench.said().count("for two hours") == 1
 

@@ -1,4 +1,5 @@
-"""What every Scheduler must do. An adapter's tests subclass `SchedulerSuite` and give it the fixture `rig`.
+"""What every Scheduler must do. An adapter's tests subclass `SchedulerSuite` and give it the
+fixture `rig`.
 
 ```python
 class TestMine(SchedulerSuite):
@@ -19,7 +20,15 @@ import pytest
 
 from herorun.core.errors import HerorunError, WrongUse
 from herorun.core.evidence import Job, JobState
-from herorun.core.ports import Absent, Found, LogPart, Scheduler, Submission, Unknown, missing_members
+from herorun.core.ports import (
+    Absent,
+    Found,
+    LogPart,
+    Scheduler,
+    Submission,
+    Unknown,
+    missing_members,
+)
 
 WEIRD = "a b\n'\"$(echo no);*é"
 SECRET = "correct-horse-battery-9f2c"
@@ -29,7 +38,8 @@ SECRET = "correct-horse-battery-9f2c"
 class Rig:
     """One adapter on a back end of its own, which runs the submitted commands for real."""
 
-    connect: Callable[[], Scheduler]  # a new adapter on the same back end, as after a restart of herorun
+    # a new adapter on the same back end, as after a restart of herorun
+    connect: Callable[[], Scheduler]
     blind: Callable[[], Scheduler]  # one whose back end cannot be read, or does not answer
     traces: Callable[[], Iterable[bytes]]  # all that the adapter has written anywhere
     code: Path  # an existing folder
@@ -178,7 +188,9 @@ class SchedulerSuite:
 
     def test_nothing_is_split_quoted_or_expanded_on_the_way(self, rig: Rig) -> None:
         (rig.code / WEIRD).mkdir()
-        submission = rig.job("", argv=("sh", "-c", 'printf "%s|" "$1" "$ODD" "$PWD"', "sh", WEIRD), cwd=WEIRD)
+        submission = rig.job(
+            "", argv=("sh", "-c", 'printf "%s|" "$1" "$ODD" "$PWD"', "sh", WEIRD), cwd=WEIRD
+        )
         rig.run(replace(submission, env={**submission.env, "ODD": WEIRD}))
         assert rig.tail("tiny-1") == f"{WEIRD}|{WEIRD}|{rig.code.resolve() / WEIRD}|"
 
@@ -212,11 +224,14 @@ class SchedulerSuite:
 
 
 class ReadsLogsOn:
-    """The contract of a scheduler with `read_log`; one without is asked for the log's end instead."""
+    """The contract of a scheduler with `read_log`; one without is asked for the log's end
+    instead.
+    """
 
     def test_a_log_is_read_on_from_where_the_last_part_ended(self, rig: Rig) -> None:
         read = reading(rig)
-        rig.run(rig.job("printf 'one\\ntwo\\nth\\303'"))  # it ends within a line, and within a character
+        # it ends within a line, and within a character
+        rig.run(rig.job("printf 'one\\ntwo\\nth\\303'"))
         whole = read("tiny-1", 0, 100)
         assert (whole.data, whole.offset, whole.size) == (b"one\ntwo\nth\303", 11, 11)
         first = read("tiny-1", 0, 5)

@@ -1,4 +1,6 @@
-"""What every store must do. A test file subclasses `StoreSuite` and gives it a `bench`: a real place to write to."""
+"""What every store must do. A test file subclasses `StoreSuite` and gives it a `bench`: a real
+place to write to.
+"""
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
@@ -61,14 +63,18 @@ class StoreSuite:
             store.create(f"{bench.root}/{path}", path.encode() if path == "a.json" else b"")
         found = store.entries(bench.root)
         assert (
-            tuple(entry.name for entry in found) == store.names(bench.root) == ("a.json", "empty", "step-9/")
+            tuple(entry.name for entry in found)
+            == store.names(bench.root)
+            == ("a.json", "empty", "step-9/")
         )
         assert [entry.size for entry in found] == [6, 0, None]
         for entry in found[:2]:
             assert_is_now(entry.modified)
             assert entry.modified == store.modified(f"{bench.root}/{entry.name}")
 
-    @pytest.mark.parametrize(("count", "told"), [(3, b"def"), (6, b"abcdef"), (99, b"abcdef"), (0, b"")])
+    @pytest.mark.parametrize(
+        ("count", "told"), [(3, b"def"), (6, b"abcdef"), (99, b"abcdef"), (0, b"")]
+    )
     def test_the_end_of_a_file(self, bench: StoreBench, count: int, told: bytes) -> None:
         store = bench.connect()
         store.create(f"{bench.root}/file", b"abcdef")
@@ -76,7 +82,9 @@ class StoreSuite:
         assert store.end(f"{bench.root}/file", count) == told
         assert store.end(f"{bench.root}/empty", count) == b""
 
-    def test_a_digest_changes_with_the_content_and_not_with_the_size_alone(self, bench: StoreBench) -> None:
+    def test_a_digest_changes_with_the_content_and_not_with_the_size_alone(
+        self, bench: StoreBench
+    ) -> None:
         store, names = bench.connect(), ("a", "inside/b b")
         for name in names:
             store.create(f"{bench.root}/{name}", name.encode())
@@ -104,7 +112,9 @@ class StoreSuite:
         assert store.swap(path, b"one", b"two")
         assert store.generation(path) != before
 
-    def test_region_and_rules_can_be_asked_of_a_root_that_does_not_exist(self, bench: StoreBench) -> None:
+    def test_region_and_rules_can_be_asked_of_a_root_that_does_not_exist(
+        self, bench: StoreBench
+    ) -> None:
         store = bench.connect()
         assert store.region(bench.root) in (None, "us-central1")
         assert all(rule.words for rule in store.rules(bench.root))

@@ -1,4 +1,6 @@
-"""What every tracker must do. A test file subclasses `TrackerSuite` and gives it a `bench`: a real source to log to."""
+"""What every tracker must do. A test file subclasses `TrackerSuite` and gives it a `bench`: a real
+source to log to.
+"""
 
 import math
 from collections.abc import Mapping

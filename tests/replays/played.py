@@ -1,4 +1,6 @@
-"""A replay: the product's own sources, folds, checks and `tick`, turn by turn, at the pace that it keeps itself."""
+"""A replay: the product's own sources, folds, checks and `tick`, turn by turn, at the pace that it
+keeps itself.
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -66,7 +68,9 @@ class Seen:
 
     @property
     def firing(self) -> set[str]:
-        return {alert.check for alert in self.tick.alerts.values() if alert.state is AlertState.FIRING}
+        return {
+            alert.check for alert in self.tick.alerts.values() if alert.state is AlertState.FIRING
+        }
 
     @property
     def actions(self) -> list[Action]:
@@ -81,7 +85,9 @@ def contract_of(incident: Incident) -> Contract:
 
 
 class Replay:
-    """The memory is folded from what each turn would have journalled; an action that is decided counts as done."""
+    """The memory is folded from what each turn would have journalled; an action that is decided
+    counts as done.
+    """
 
     def __init__(self, incident: Incident, folder: Path) -> None:
         self.incident, self.clock = incident, Clock(incident.begin)
@@ -91,16 +97,21 @@ class Replay:
         )
         told = self.contract.babysit
         self.rules = Rules(
-            discover.checks(Gate.HEALTH), RecoveryPolicy(recovery=told.recovery, cadence=told.cadence)
+            discover.checks(Gate.HEALTH),
+            RecoveryPolicy(recovery=told.recovery, cadence=told.cadence),
         )
-        self.memory = fold([Initialised(incident.begin - timedelta(days=1), self.contract.slug, {})])
+        self.memory = fold(
+            [Initialised(incident.begin - timedelta(days=1), self.contract.slug, {})]
+        )
         self.heard = 0
         parts = {
             SchedulerPort: ("scheduler", Scheduler(incident, self.clock, folder)),
             TrackerPort: ("tracker", tracker_of(incident, self.clock)),
             StorePort: ("store", Store(incident, self.clock)),
         }
-        self.ports = {k: Broken(real, name, incident, self.clock) for k, (name, real) in parts.items()}
+        self.ports = {
+            k: Broken(real, name, incident, self.clock) for k, (name, real) in parts.items()
+        }
 
     def turns(self) -> Iterator[Seen]:
         while self.clock.now <= self.incident.end:
@@ -123,7 +134,9 @@ class Replay:
         now, memory = self.clock.now, self.memory
         wanted = [need for check in self.rules.checks for need in check.needs]
         evidence = gather(
-            [*wanted, Metrics, Receipt, FinalStep, Checkpoints, Triage], discover.sources(), self._given()
+            [*wanted, Metrics, Receipt, FinalStep, Checkpoints, Triage],
+            discover.sources(),
+            self._given(),
         )
         turn = tick(memory.alerts, memory.ledger, evidence, self.rules, now)
         self._journal(turn, evidence)
@@ -138,7 +151,9 @@ class Replay:
             Place: self.place,
             Channels: Channels(),
             **self.ports,
-            Layout: discover.connect("stores.layouts", self.contract.checkpoints.layout, {}, self.place),
+            Layout: discover.connect(
+                "stores.layouts", self.contract.checkpoints.layout, {}, self.place
+            ),
             Launcher: Launcher("dri@here", "Dri"),
             Cadence: Cadence(self.contract.babysit.cadence),
             Now: Now(now),

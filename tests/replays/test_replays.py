@@ -1,7 +1,9 @@
-"""Each incident, replayed: the named check fires, in time, and no other critical; without the fault nothing does.
+"""Each incident, replayed: the named check fires, in time, and no other critical; without the fault
+nothing does.
 
-A folder holds `incident.toml` (what happened, its source, the contract, what must fire and by when), `world.jsonl` and
-`rows.csv` (what the world said at each moment). Thresholds and cadence are the defaults.
+A folder holds `incident.toml` (what happened, its source, the contract, what must fire and by
+when), `world.jsonl` and `rows.csv` (what the world said at each moment). Thresholds and cadence are
+the defaults.
 """
 
 from datetime import datetime
@@ -79,11 +81,17 @@ def test_the_named_check_fires_in_time_and_no_other_critical(name: str, tmp_path
 
 
 def _decided(told: dict[str, Any], turns: list[Seen]) -> None:
-    done = [action for turn in turns for action in turn.actions if isinstance(action, INTERVENTIONS)]
-    assert [type(action) for action in done] == [Relaunch] * {"never": 0, "once": 1}[told["relaunch"]]
+    done = [
+        action for turn in turns for action in turn.actions if isinstance(action, INTERVENTIONS)
+    ]
+    assert [type(action) for action in done] == [Relaunch] * {"never": 0, "once": 1}[
+        told["relaunch"]
+    ]
     assert turns[-1].tick.run == told.get("run", turns[-1].tick.run)
     assert turns[-1].tick.monitor == told.get("monitor", "fresh")
-    spoken = [alert.message for turn in turns for alert in turn.tick.alerts.values() if alert.firing]
+    spoken = [
+        alert.message for turn in turns for alert in turn.tick.alerts.values() if alert.firing
+    ]
     assert told.get("says", "") in " ".join(spoken)
 
 
@@ -93,7 +101,9 @@ def test_without_the_fault_nothing_critical_fires(name: str, tmp_path: Path) -> 
 
     assert {check for turn in turns for check in turn.critical} == set()
     assert not set(told_checks(told)) & {check for turn in turns for check in turn.firing}
-    assert not [action for turn in turns for action in turn.actions if isinstance(action, INTERVENTIONS)]
+    assert not [
+        action for turn in turns for action in turn.actions if isinstance(action, INTERVENTIONS)
+    ]
     assert {turn.tick.monitor for turn in turns} == {"fresh"}
     assert turns[-1].tick.run in ("healthy", "finished")
 
@@ -102,7 +112,7 @@ def told_checks(told: dict[str, Any]) -> list[str]:
     return [each["check"] for each in [*told.get("fires", []), *told.get("warns", [])]]
 
 
-# --- at the launch gate ---------------------------------------------------------------------------------
+# --- at the launch gate ---------------------------------------------------------------------------
 
 
 def merged(base: dict[str, Any], change: dict[str, Any]) -> dict[str, Any]:
@@ -113,7 +123,9 @@ def merged(base: dict[str, Any], change: dict[str, Any]) -> dict[str, Any]:
 
 
 def asked(incident: Incident, contract: Contract, config: dict[str, Any]) -> tuple[Plan, list[Any]]:
-    """The plan that the real sources and `make_plan` come to, and what the launch gate says of it."""
+    """The plan that the real sources and `make_plan` come to, and what the launch gate says of
+    it.
+    """
     clock = Clock(incident.end)
     store, layout = Store(incident, clock), Levanter()
     history = _history(incident)
@@ -122,7 +134,10 @@ def asked(incident: Incident, contract: Contract, config: dict[str, Any]) -> tup
     beside = read_start_siblings(contract, store, layout) if named else Nothing("no start is named")
     siblings = beside if isinstance(beside, StartSiblings) else StartSiblings()
     sources = Sources("sha256:c0de", config, "config.toml", "runs/replay.toml")
-    shell, bundle = environment(incident, contract, clock.now), bundle_of(incident, contract, clock.now)
+    shell, bundle = (
+        environment(incident, contract, clock.now),
+        bundle_of(incident, contract, clock.now),
+    )
     plan = make_plan(
         contract=contract,
         tree=a_tree(),
@@ -145,7 +160,9 @@ def asked(incident: Incident, contract: Contract, config: dict[str, Any]) -> tup
         Checkpoints: own,
         StartSiblings: beside,
         Metrics: metrics,
-        SourceRun: SourceRun(source["slug"], tuple(source["roots"])) if source else Nothing("none is named"),
+        SourceRun: SourceRun(source["slug"], tuple(source["roots"]))
+        if source
+        else Nothing("none is named"),
         **launched_before(incident, sources, history, shell, plan),
     }
     return plan, evaluate(discover.checks(Gate.LAUNCH), evidence)
@@ -158,7 +175,9 @@ def newest(incident: Incident, kind: str, moment: datetime) -> Any:
 
 def environment(incident: Incident, contract: Contract, moment: datetime) -> Environment:
     """What the real rules let into the plan of the shell that the launch is typed in."""
-    values, withheld = from_shell(newest(incident, "shell", moment) or {}, contract.command.secrets, (), True)
+    values, withheld = from_shell(
+        newest(incident, "shell", moment) or {}, contract.command.secrets, (), True
+    )
     return Environment(values, withheld, whole=True)
 
 
@@ -173,7 +192,9 @@ def bundle_of(incident: Incident, contract: Contract, moment: datetime) -> Bundl
 def launched_before(
     incident: Incident, sources: Sources, history: History, shell: Environment, plan: Plan
 ) -> dict[Any, Any]:
-    """The plan that the run was launched with, as the record holds it; only of an incident that tells of its world then."""
+    """The plan that the run was launched with, as the record holds it; only of an incident that
+    tells of its world then.
+    """
     told = incident.told
     if "reads" not in told:
         return {}
@@ -213,7 +234,8 @@ def _history(incident: Incident) -> History:
     told = [line["launched"] for line in incident.lines if "launched" in line]
     began = [line["at"] for line in incident.lines if "launched" in line]
     past = [
-        {"name": x["instance"], "root": x["root"], "began": at} for x, at in zip(told, began, strict=True)
+        {"name": x["instance"], "root": x["root"], "began": at}
+        for x, at in zip(told, began, strict=True)
     ]
     past += incident.told.get("instances", [])
     instances = tuple(
@@ -262,7 +284,9 @@ def test_without_the_fault_the_launch_is_clear(name: str) -> None:
 def test_a_relaunch_by_the_babysitter_asks_about_drift_too(name: str) -> None:
     checks = {check.name: check for check in discover.checks(Gate.LAUNCH)}
 
-    assert AtRelaunch.BLOCK in {checks[each].at_relaunch for each in load(name, "fault").told["blocks"]}
+    assert AtRelaunch.BLOCK in {
+        checks[each].at_relaunch for each in load(name, "fault").told["blocks"]
+    }
 
 
 def test_while_the_queued_gang_may_live_a_second_one_is_refused() -> None:
@@ -278,12 +302,14 @@ def test_while_the_queued_gang_may_live_a_second_one_is_refused() -> None:
     assert blocking(found) == {"live-duplicate"}
 
 
-# --- the data -----------------------------------------------------------------------------------------------
+# --- the data -------------------------------------------------------------------------------------
 
 
 def test_the_files_are_what_the_script_writes() -> None:
     for folder, name, text in write.written():
-        assert (HERE / folder / name).read_text() == text, f"{folder}/{name}: python tests/replays/write.py"
+        assert (HERE / folder / name).read_text() == text, (
+            f"{folder}/{name}: python tests/replays/write.py"
+        )
 
 
 def test_every_incident_says_what_happened_and_where_that_is_told() -> None:

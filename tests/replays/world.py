@@ -1,8 +1,10 @@
-"""What the world said, line by line: `world.jsonl` and `rows.csv` of a replay, as they stood at any moment.
+"""What the world said, line by line: `world.jsonl` and `rows.csv` of a replay, as they stood at any
+moment.
 
-A line holds a time (`at`) and one thing that happened then. `in` says where it belongs: to the incident (`fault`), to
-the same story without it (`sound`), or to both. Rows count seconds from the beginning. The ports below answer as real
-back ends do, for the moment that the clock shows; what reads them is the product's own.
+A line holds a time (`at`) and one thing that happened then. `in` says where it belongs: to the
+incident (`fault`), to the same story without it (`sound`), or to both. Rows count seconds from the
+beginning. The ports below answer as real back ends do, for the moment that the clock shows; what
+reads them is the product's own.
 """
 
 import csv
@@ -106,11 +108,13 @@ def order(line: dict[str, Any]) -> Ordered:
     return decode(Ordered, {"at": line["at"], **line["ordered"]})
 
 
-# --- ports ------------------------------------------------------------------------------------------
+# --- ports ----------------------------------------------------------------------------------------
 
 
 class Scheduler:
-    """The newest word on each instance, and its log as a file, as a scheduler on this machine has it."""
+    """The newest word on each instance, and its log as a file, as a scheduler on this machine has
+    it.
+    """
 
     everywhere = True
 
@@ -125,7 +129,9 @@ class Scheduler:
         return Unknown(job) if isinstance(job, str) else Found(job)
 
     def live(self, slug: str) -> tuple[Job, ...]:
-        return tuple(job for job in self._jobs().values() if isinstance(job, Job) and not job.state.ended)
+        return tuple(
+            job for job in self._jobs().values() if isinstance(job, Job) and not job.state.ended
+        )
 
     def _jobs(self) -> dict[str, Job | str]:
         """By instance; where nobody can tell, why."""
@@ -153,7 +159,11 @@ class Scheduler:
         return "".join(text[-lines:])
 
     def _said(self, instance: str) -> list[dict[str, Any]]:
-        return [line for line in self.incident.until(self.clock.now, "log") if line["instance"] == instance]
+        return [
+            line
+            for line in self.incident.until(self.clock.now, "log")
+            if line["instance"] == instance
+        ]
 
 
 class Tracker:
@@ -185,7 +195,9 @@ def tracker_of(incident: Incident, clock: Clock) -> Tracker:
 
 
 class Store:
-    """Files that `saved`, `begun` and `file` lines left. A `saved` checkpoint is whole, a `begun` one lacks its marker."""
+    """Files that `saved`, `begun` and `file` lines left. A `saved` checkpoint is whole, a `begun`
+    one lacks its marker.
+    """
 
     def __init__(self, incident: Incident, clock: Clock) -> None:
         self.incident, self.clock = incident, clock
@@ -199,8 +211,15 @@ class Store:
             if path:
                 files[f"{path}/model/weights"] = line["at"], b"weights"
             if "saved" in line:
-                step, written = int(path.rpartition("-")[2]), line["at"].replace(tzinfo=None).isoformat()
-                marker = {"step": step, "timestamp": written, "is_temporary": line.get("temporary", False)}
+                step, written = (
+                    int(path.rpartition("-")[2]),
+                    line["at"].replace(tzinfo=None).isoformat(),
+                )
+                marker = {
+                    "step": step,
+                    "timestamp": written,
+                    "is_temporary": line.get("temporary", False),
+                }
                 files[f"{path}/metadata.json"] = line["at"], json.dumps(marker).encode()
             if "file" in line:
                 files[line["file"]] = line["at"], json.dumps(line.get("holds", "")).encode()
@@ -213,7 +232,9 @@ class Store:
         for file, (at, data) in self._files().items():
             if file.startswith(prefix):
                 name, below, _ = file.removeprefix(prefix).partition("/")
-                found[name + below] = FileEntry(f"{name}/") if below else FileEntry(name, at, len(data))
+                found[name + below] = (
+                    FileEntry(f"{name}/") if below else FileEntry(name, at, len(data))
+                )
         if not found:
             raise FileNotFoundError(path)
         return tuple(found[name] for name in sorted(found))
@@ -238,13 +259,16 @@ class Store:
 
 
 class Broken:
-    """A back end that answers nothing while a `lost` line says so, and else what the real one says."""
+    """A back end that answers nothing while a `lost` line says so, and else what the real one
+    says.
+    """
 
     def __init__(self, real: Any, name: str, incident: Incident, clock: Clock) -> None:
         self._real, self._name, self._incident, self._clock = real, name, incident, clock
 
     def __getattr__(self, name: str) -> Any:
-        found = getattr(self._real, name)  # one that it does not have stays one that it does not have
+        # one that it does not have stays one that it does not have
+        found = getattr(self._real, name)
         said = self._incident.until(self._clock.now, "lost")
         if said and self._name in said[-1]["lost"] and callable(found):
             return self._fails(said[-1]["why"])

@@ -1,7 +1,9 @@
-"""Writes the worlds of the replays: `python tests/replays/write.py`. The same each time; a test holds the files to it.
+"""Writes the worlds of the replays: `python tests/replays/write.py`. The same each time; a test
+holds the files to it.
 
-Times, steps and counts are those of each incident's description, as its header says; what lies between them (losses,
-the hour of a start, the pace of steps where it is not told) is made here, plain and the same each time.
+Times, steps and counts are those of each incident's description, as its header says; what lies
+between them (losses, the hour of a start, the pace of steps where it is not told) is made here,
+plain and the same each time.
 """
 
 import json
@@ -58,13 +60,20 @@ class World:
         every: int = 1,
         lr: float | None = None,
     ) -> datetime:
-        """Rows of these completed updates, logged as one less; the time of the last. `log` names whose log moves on."""
+        """Rows of these completed updates, logged as one less; the time of the last. `log` names
+        whose log moves on.
+        """
         at = first
         for n, update in enumerate(steps):
             at = first + timedelta(seconds=n * seconds)
             if n % every == 0 or update == steps[-1]:
                 after = (at - self.begin).total_seconds()
-                row = {"after": round(after, 1), "step": update - 1, "loss": loss(update), "in": part}
+                row = {
+                    "after": round(after, 1),
+                    "step": update - 1,
+                    "loss": loss(update),
+                    "in": part,
+                }
                 self.rows.append(row | ({} if lr is None else {"lr": lr}))
             if log and (n % 10 == 0 or update == steps[-1]):
                 self.say(at, part, log=f"step {update} of training done", instance=log)
@@ -77,7 +86,8 @@ class World:
             rows = sorted(self.rows, key=lambda row: row["after"])
             rates = any("lr" in row for row in rows)
             told = [
-                f"{r['after']:g},{r['step']},{r['loss']},{r['in']}" + (f",{r['lr']}" if rates else "")
+                f"{r['after']:g},{r['step']},{r['loss']},{r['in']}"
+                + (f",{r['lr']}" if rates else "")
                 for r in rows
             ]
             found["rows.csv"] = "\n".join(["after,step,train/loss,in" + ",lr" * rates, *told, ""])
@@ -105,7 +115,7 @@ def early(update: int) -> float:
     return round(3.0 + 8.0 * math.exp(-update / 60) + random.Random(update).gauss(0.0, 0.02), 5)
 
 
-# --- 1: a resume that made a new namespace ------------------------------------------------------------
+# --- 1: a resume that made a new namespace --------------------------------------------------------
 
 
 def resume_in_a_new_namespace() -> World:
@@ -118,13 +128,20 @@ def resume_in_a_new_namespace() -> World:
     world.runs(world.begin, "delphi-2")
     entity = "https://wandb.example.org/hero/delphi/runs"
     elsewhere = world.root.replace("ecbd27", "99752407")
-    for part, name in ((FAULT, "delphi-1e21-lr0.67-99752407"), (SOUND, "delphi-1e21-lr0.67-ecbd27")):
+    for part, name in (
+        (FAULT, "delphi-1e21-lr0.67-99752407"),
+        (SOUND, "delphi-1e21-lr0.67-ecbd27"),
+    ):
         said = f"wandb: 🚀 View run {name} at: {entity}/{name}"
         world.say(world.begin + 2 * MINUTE, part, log=said, instance="delphi-2")
-    world.say(world.begin + 5 * MINUTE, SOUND, log="Resuming training from step 2651", instance="delphi-2")
+    world.say(
+        world.begin + 5 * MINUTE, SOUND, log="Resuming training from step 2651", instance="delphi-2"
+    )
     first = world.begin + 6 * MINUTE
     anew = curve(2.044572, 0.004, 2)
-    last = world.train(first, range(1, 201), 10, lambda n: 2.04457 if n == 1 else anew(n), FAULT, "delphi-2")
+    last = world.train(
+        first, range(1, 201), 10, lambda n: 2.04457 if n == 1 else anew(n), FAULT, "delphi-2"
+    )
     world.train(first, range(2652, 2852), 10, loss, SOUND, "delphi-2")
     for part, root, step in ((FAULT, elsewhere, 90), (SOUND, world.root, 2741)):
         moment = first + 15 * MINUTE
@@ -135,7 +152,7 @@ def resume_in_a_new_namespace() -> World:
     return world
 
 
-# --- 4: silent hangs of the live hero -------------------------------------------------------------------
+# --- 4: silent hangs of the live hero -------------------------------------------------------------
 
 HERO = "gs://hero/grug/checkpoints"
 SOON = "gs://hero-temporary/grug/checkpoints"
@@ -170,7 +187,9 @@ def hang_after_a_swap() -> World:
     world.save(world.begin + 43 * MINUTE, 54_000)
     _stop(world, world.begin + 45 * MINUTE, "grug-1")
     swap = world.begin + 50 * MINUTE
-    world.launch(swap, "grug-2", final_step=400_000, start=_start(HERO, 54_000), relaunch_of="grug-1")
+    world.launch(
+        swap, "grug-2", final_step=400_000, start=_start(HERO, 54_000), relaunch_of="grug-1"
+    )
     world.runs(swap, "grug-2", tasks=88, running_tasks=88)
     world.train(swap + 11 * MINUTE, range(54_001, 54_071), 16.8, after, FAULT, "grug-2")
     world.train(swap + 11 * MINUTE, range(54_001, 54_460), 16.8, after, SOUND, "grug-2")
@@ -178,7 +197,9 @@ def hang_after_a_swap() -> World:
     world.save(swap + 121 * MINUTE, 54_390, SOUND, SOON)
     _stop(world, at("2026-09-03 00:02"), "grug-2", FAULT)
     again = at("2026-09-03 00:05")
-    world.launch(again, "grug-3", FAULT, final_step=400_000, start=_start(HERO, 54_000), relaunch_of="grug-2")
+    world.launch(
+        again, "grug-3", FAULT, final_step=400_000, start=_start(HERO, 54_000), relaunch_of="grug-2"
+    )
     world.runs(again, "grug-3", FAULT, tasks=88, running_tasks=88)
     world.train(again + 11 * MINUTE, range(54_001, 54_002), 16.8, after, FAULT, "grug-3")
     return world
@@ -194,7 +215,9 @@ def hang_before_the_watchdog() -> World:
     world.save(last + MINUTE, 81_716, root=SOON)
     _stop(world, last + 2 * MINUTE, "grug-1")
     start = at("2026-09-09 19:48")
-    world.launch(start, "grug-2", final_step=400_000, start=_start(SOON, 81_716), relaunch_of="grug-1")
+    world.launch(
+        start, "grug-2", final_step=400_000, start=_start(SOON, 81_716), relaunch_of="grug-1"
+    )
     world.runs(start, "grug-2", tasks=88, running_tasks=88)
     steps = range(81_717, 81_759)
     first = start + 11 * MINUTE
@@ -210,7 +233,9 @@ def dead_before_its_first_save() -> World:
     world.launch(world.begin - 72 * HOUR, "grug-1", final_step=400_000)
     world.train(world.begin - 66 * MINUTE, range(83_105, 83_305), 18.5, loss)
     world.save(world.begin - 4 * MINUTE, 83_304, root=SOON)
-    world.launch(world.begin, "grug-2", final_step=400_000, start=_start(SOON, 83_304), relaunch_of="grug-1")
+    world.launch(
+        world.begin, "grug-2", final_step=400_000, start=_start(SOON, 83_304), relaunch_of="grug-1"
+    )
     world.runs(world.begin, "grug-2", tasks=88, running_tasks=88)
     first, died = world.begin + 3 * MINUTE, world.begin + 54 * MINUTE
     world.train(first, range(83_305, 83_488), 16.7, loss, FAULT, "grug-2")
@@ -219,7 +244,10 @@ def dead_before_its_first_save() -> World:
     world.say(
         died,
         FAULT,
-        log="E0910 08:54:00 cuda_executor.cc] CUDA_ERROR_NVLINK_UNCORRECTABLE: uncorrectable NVLink error detected",
+        log=(
+            "E0910 08:54:00 cuda_executor.cc] CUDA_ERROR_NVLINK_UNCORRECTABLE: uncorrectable "
+            "NVLink error detected"
+        ),
         instance="grug-2",
     )
     ended = {
@@ -231,13 +259,15 @@ def dead_before_its_first_save() -> World:
     }
     world.job(died, "grug-2", "failed", FAULT, **ended)
     again = world.begin + 70 * MINUTE
-    world.launch(again, "grug-3", FAULT, final_step=400_000, start=_start(SOON, 83_304), relaunch_of="grug-2")
+    world.launch(
+        again, "grug-3", FAULT, final_step=400_000, start=_start(SOON, 83_304), relaunch_of="grug-2"
+    )
     world.runs(again, "grug-3", FAULT, tasks=88, running_tasks=88)
     world.train(again + 3 * MINUTE, range(83_305, 83_500), 16.7, loss, FAULT, "grug-3")
     return world
 
 
-# --- 5: the older pure hang --------------------------------------------------------------------------------
+# --- 5: the older pure hang -----------------------------------------------------------------------
 
 
 def pure_hang() -> World:
@@ -253,7 +283,7 @@ def pure_hang() -> World:
     return world
 
 
-# --- 7: the end of a run -----------------------------------------------------------------------------------
+# --- 7: the end of a run --------------------------------------------------------------------------
 
 RUN = "gs://hero/stratified/checkpoints"
 
@@ -262,7 +292,9 @@ def _to_the_end(world: World, final: int, part: str = BOTH) -> datetime:
     world.launch(world.begin - 20 * HOUR, "strat-1", final_step=final)
     world.runs(world.begin - 20 * HOUR, "strat-1")
     world.save(world.begin - 5 * MINUTE, final - 236, root=RUN)
-    return world.train(world.begin, range(final - 199, final + 1), 6, curve(2.4, 0.004, 7), part, "strat-1")
+    return world.train(
+        world.begin, range(final - 199, final + 1), 6, curve(2.4, 0.004, 7), part, "strat-1"
+    )
 
 
 def final_save_lost() -> World:
@@ -270,7 +302,11 @@ def final_save_lost() -> World:
     last = _to_the_end(world, 19_836)
     ended = last + 4 * MINUTE
     world.save(last + MINUTE, 19_836, SOUND)
-    told = {"started": (world.begin - 20 * HOUR).isoformat(), "ended": ended.isoformat(), "exit_code": 0}
+    told = {
+        "started": (world.begin - 20 * HOUR).isoformat(),
+        "ended": ended.isoformat(),
+        "exit_code": 0,
+    }
     world.job(ended, "strat-1", "succeeded", **told)
     return world
 
@@ -293,10 +329,19 @@ def trained_past_the_end() -> World:
     """`num_train_steps` was twice what was meant: 19836 and not 9917."""
     world = World(at("2026-04-21 06:00"), RUN)
     last = _to_the_end(world, 9_917)
-    world.train(last + timedelta(seconds=6), range(9_918, 10_118), 6, curve(2.4, 0.004, 7), FAULT, "strat-1")
+    world.train(
+        last + timedelta(seconds=6), range(9_918, 10_118), 6, curve(2.4, 0.004, 7), FAULT, "strat-1"
+    )
     world.save(last + MINUTE, 9_917, SOUND)
     told = {"started": (world.begin - 20 * HOUR).isoformat(), "exit_code": 0}
-    world.job(last + 4 * MINUTE, "strat-1", "succeeded", SOUND, ended=(last + 4 * MINUTE).isoformat(), **told)
+    world.job(
+        last + 4 * MINUTE,
+        "strat-1",
+        "succeeded",
+        SOUND,
+        ended=(last + 4 * MINUTE).isoformat(),
+        **told,
+    )
     return world
 
 
@@ -313,7 +358,7 @@ def status_stays_running() -> World:
     return world
 
 
-# --- 8: waits that were something else ------------------------------------------------------------------------
+# --- 8: waits that were something else ------------------------------------------------------------
 
 
 def a_limit_eaten_by_the_queue() -> World:
@@ -341,7 +386,10 @@ def a_limit_eaten_by_the_queue() -> World:
 
 def a_peer_that_does_not_answer() -> World:
     world = World(at("2026-07-28 14:30"), "gs://hero/moe-peer/checkpoints")
-    frozen = "QUEUED_HANDOFF: pending on peer iris-08a, reachable=false, 784/808 available since 14:23:59Z"
+    frozen = (
+        "QUEUED_HANDOFF: pending on peer iris-08a, reachable=false, 784/808 available since "
+        "14:23:59Z"
+    )
     world.launch(world.begin, "moe-1", final_step=20_000)
     world.job(world.begin, "moe-1", "pending", submitted=world.begin.isoformat(), reason=frozen)
     world.runs(world.begin + 5 * MINUTE, "moe-1", SOUND, submitted=world.begin.isoformat())
@@ -351,7 +399,7 @@ def a_peer_that_does_not_answer() -> World:
     return world
 
 
-# --- 9: defects of monitors --------------------------------------------------------------------------------------
+# --- 9: defects of monitors -----------------------------------------------------------------------
 
 
 def _calm(world: World, hours: int) -> None:
@@ -365,7 +413,9 @@ def _calm(world: World, hours: int) -> None:
 
 
 def every_read_fails() -> World:
-    """Conflict markers in a lock file: every command of the watch dies before it looks at anything."""
+    """Conflict markers in a lock file: every command of the watch dies before it looks at
+    anything.
+    """
     world = World(at("2026-08-20 05:00"), HERO)
     _calm(world, 4)
     why = "error: failed to parse lock file: conflict markers"
@@ -374,15 +424,21 @@ def every_read_fails() -> World:
 
 
 def enrolled_from_one_table() -> World:
-    """Rules that learn of runs from the scheduler's table alone stop without a word when it does."""
+    """Rules that learn of runs from the scheduler's table alone stop without a word when it
+    does.
+    """
     world = World(at("2026-08-20 05:00"), HERO)
     _calm(world, 4)
-    world.say(world.begin + 40 * MINUTE, FAULT, lost=["scheduler"], why="iris.task_state: no such table")
+    world.say(
+        world.begin + 40 * MINUTE, FAULT, lost=["scheduler"], why="iris.task_state: no such table"
+    )
     return world
 
 
 def no_pattern_to_find() -> World:
-    """A hang behind a log that holds none of the words that were looked for, since this version cannot print them."""
+    """A hang behind a log that holds none of the words that were looked for, since this version
+    cannot print them.
+    """
     world = World(at("2026-08-20 05:00"), HERO)
     loss = curve(NATS, 0.004, 9)
     world.launch(world.begin, "nccl-1", final_step=400_000)
@@ -396,7 +452,9 @@ def no_pattern_to_find() -> World:
 
 
 def a_slow_first_step() -> World:
-    """A deadman of 60 s killed every run before step 0: the first execution takes 261 s, and that is no fault."""
+    """A deadman of 60 s killed every run before step 0: the first execution takes 261 s, and that
+    is no fault.
+    """
     world = World(at("2026-08-20 05:00"), HERO)
     world.launch(world.begin, "nccl-1", final_step=400_000)
     world.runs(world.begin, "nccl-1", tasks=88, running_tasks=88)
@@ -405,7 +463,7 @@ def a_slow_first_step() -> World:
     return world
 
 
-# --- 2, 3, 6, 7: what the launch gate must see -------------------------------------------------------------------
+# --- 2, 3, 6, 7: what the launch gate must see ----------------------------------------------------
 
 BASE = "gs://marin/checkpoints/isoflop"
 V5 = f"{BASE}/isoflop-3e+20-d2048-L21-B128-adamh_scaling_v5"
@@ -422,7 +480,9 @@ def wrong_base() -> World:
 def only_permanent_roots() -> World:
     world = World(at("2026-04-16 09:00"), "gs://marin/qwen/checkpoints")
     world.launch(world.begin - 90 * HOUR, "qwen-1", final_step=80_000)
-    world.say(world.begin - 2 * HOUR, file=f"{world.root}/eval_metrics.jsonl", holds={"eval/loss": 2.1})
+    world.say(
+        world.begin - 2 * HOUR, file=f"{world.root}/eval_metrics.jsonl", holds={"eval/loss": 2.1}
+    )
     world.save(world.begin - 2 * HOUR, 41_449, root="gs://marin-tmp/ttl=14d/qwen", temporary=True)
     world.train(world.begin - 3 * HOUR, range(41_250, 41_450), 10, curve(2.1, 0.004, 3))
     return world
@@ -439,14 +499,16 @@ def twice_the_steps() -> World:
     return World(at("2026-04-20 09:00"), "gs://hero/stratified-2/checkpoints")
 
 
-# --- 10: a resume with 16 times the learning rate ---------------------------------------------------------
+# --- 10: a resume with 16 times the learning rate -------------------------------------------------
 
 FIELD = "gs://hero/field/checkpoints"
 RATE = 3e-4
 
 
 def _before_the_resume(world: World, reached: int) -> Callable[[int], float]:
-    """An instance that reached a step and was stopped by a person just before the world's beginning."""
+    """An instance that reached a step and was stopped by a person just before the world's
+    beginning.
+    """
     loss = curve(2.2, 0.004, 10)
     began = world.begin - 30 * HOUR
     world.launch(began, "field-1", final_step=50_000)
@@ -459,16 +521,22 @@ def _before_the_resume(world: World, reached: int) -> Callable[[int], float]:
 
 def _resumed(world: World, step: int) -> None:
     world.save(world.begin - 6 * MINUTE, step)
-    world.launch(world.begin, "field-2", final_step=50_000, start=_start(FIELD, step), relaunch_of="field-1")
+    world.launch(
+        world.begin, "field-2", final_step=50_000, start=_start(FIELD, step), relaunch_of="field-1"
+    )
     world.runs(world.begin, "field-2")
 
 
 def sixteen_times_the_rate(start: int) -> World:
-    """No step is there twice: W&B's client drops those that the run has, or the checkpoint is of the last one."""
+    """No step is there twice: W&B's client drops those that the run has, or the checkpoint is of
+    the last one.
+    """
     world = World(at("2026-06-01 10:00"), FIELD)
     loss = _before_the_resume(world, 1_500)
     _resumed(world, start)
-    world.say(world.begin + 2 * MINUTE, log=f"Resuming training from step {start}", instance="field-2")
+    world.say(
+        world.begin + 2 * MINUTE, log=f"Resuming training from step {start}", instance="field-2"
+    )
     first = world.begin + 5 * MINUTE
     last = world.train(first, range(1_501, 1_561), 10, loss, FAULT, "field-2", lr=16 * RATE)
     after = last + timedelta(seconds=10)
@@ -477,11 +545,13 @@ def sixteen_times_the_rate(start: int) -> World:
     return world
 
 
-# --- 11: "Loading checkpoint ...", then "Starting from scratch" --------------------------------------------
+# --- 11: "Loading checkpoint ...", then "Starting from scratch" -----------------------------------
 
 
 def from_scratch_on_wandb() -> World:
-    """Its client drops every row below the old last step; what it says of that, and checkpoints, are all there is."""
+    """Its client drops every row below the old last step; what it says of that, and checkpoints,
+    are all there is.
+    """
     world = World(at("2026-06-02 10:00"), FIELD)
     loss = _before_the_resume(world, 1_500)
     _resumed(world, 1_450)
@@ -491,7 +561,8 @@ def from_scratch_on_wandb() -> World:
     world.say(first, SOUND, log="Resuming training from step 1450", instance="field-2")
     for n in range(200):
         words = (
-            f"Tried to log to step {n} that is less than the current step 1500. Steps must be monotonically"
+            f"Tried to log to step {n} that is less than the current step 1500. Steps must be "
+            "monotonically"
         )
         moment = first + n * timedelta(seconds=10)
         world.say(moment, FAULT, log=f"wandb: WARNING {words} increasing", instance="field-2")
@@ -517,13 +588,15 @@ def from_scratch_by_the_log_alone() -> World:
     return world
 
 
-# --- 12: drift that nobody diffed ------------------------------------------------------------------------------
+# --- 12: drift that nobody diffed -----------------------------------------------------------------
 
 ADMITTED = {"XLA_FLAGS": "--xla_a=1 --xla_b=2"}
 
 
 def another_shell() -> World:
-    """The relaunch is typed in a shell that holds other values; or in one that says the same in another order."""
+    """The relaunch is typed in a shell that holds other values; or in one that says the same in
+    another order.
+    """
     world = World(at("2026-06-04 10:00"), FIELD)
     begun = world.begin - 9 * HOUR
     world.say(begun, shell=ADMITTED)

@@ -1,6 +1,8 @@
-"""Every state that one machine can bring about, each by a real job, all side by side on the real Slurm.
+"""Every state that one machine can bring about, each by a real job, all side by side on the real
+Slurm.
 
-`walk` gives what the adapter said of each job, by a word for its situation. It takes about 20 seconds.
+`walk` gives what the adapter said of each job, by a word for its situation. It takes about 20
+seconds.
 """
 
 import time
@@ -29,7 +31,9 @@ class Walk:
 
     def adapter(self, **options: object) -> slurm.Slurm:
         told = slurm.Options(**{"slurm_conf": self.cluster.conf, **options})
-        return slurm.connect(told, Place("tiny", str(self.state), f"{self.state}/out", "/repository"))
+        return slurm.connect(
+            told, Place("tiny", str(self.state), f"{self.state}/out", "/repository")
+        )
 
     def submit(self, what: str, script: str, **options: object) -> Job:
         self.numbers[what] = len(self.numbers) + 1
@@ -107,7 +111,9 @@ def _waiting(told: Walk) -> None:
 
 
 def _crowded(told: Walk) -> None:
-    """A job of the lower quality gives way, and does not come back; who waits behind the other one, waits."""
+    """A job of the lower quality gives way, and does not come back; who waits behind the other one,
+    waits.
+    """
     whole = {"partition": "crowded", "arguments": ("--exclusive",)}
     told.submit("preempted", "sleep 300", qos="low", **whole)
     told.see(_runs, "preempted")
@@ -129,19 +135,25 @@ def _on_a_breaking_node(told: Walk) -> None:
     told.ask("scancel", high.id)
     told.ask("scancel", told.seen["preempted, to start again"].id)
     told.submit("on a lost node", "sleep 300", partition="breaking")
-    told.submit("on a lost node, to start again", "sleep 300", partition="breaking", restarts="backend")
+    told.submit(
+        "on a lost node, to start again", "sleep 300", partition="breaking", restarts="backend"
+    )
     told.see(_runs, "on a lost node", "on a lost node, to start again")
     told.ask("scontrol", "update", f"nodename={node}", "state=down", "reason=test")
     told.see(_waits, "on a lost node, to start again")
     told.ask("scancel", told.seen["on a lost node, to start again"].id)
     # Its slurmd answers still, so the node comes back by itself: ReturnToService=2.
-    told.submit("on a node that does not boot", "true", partition="breaking", arguments=("--reboot",))
+    told.submit(
+        "on a node that does not boot", "true", partition="breaking", arguments=("--reboot",)
+    )
     told.see(_is_made_ready, "on a node that does not boot")
     told.seen["while the node boots"] = told.seen["on a node that does not boot"]
 
 
 def _by_hand(told: Walk) -> None:
-    """What herorun submits itself is one job of one part: these are what it meets of other people's."""
+    """What herorun submits itself is one job of one part: these are what it meets of other
+    people's.
+    """
     script = told.code / "others.sh"
     script.write_text("#!/bin/sh\nsleep 300\n")
     common = ("sbatch", f"--chdir={told.code}", "--output=/dev/null")
@@ -162,7 +174,14 @@ def _over(told: Walk) -> None:
     told.adapter().stop(told.name("stopped by us"), "ada@box")
     told.ask("scancel", told.seen["stopped by another"].id)
     told.seen["running"] = told.seen["of a user's one"]
-    for what in ("dependency", "begin time", "held", "partition's limit", "partition down", "user's limit"):
+    for what in (
+        "dependency",
+        "begin time",
+        "held",
+        "partition's limit",
+        "partition down",
+        "user's limit",
+    ):
         told.see(_has_reason, what)
     told.see(_has_reason, "resources", "priority")
     ended = (

@@ -15,7 +15,10 @@ from herorun.schedulers._ray_cluster import hardware_of
 
 IRIS: list[tuple[dict[str, Any], dict[str, Any]]] = [
     ({}, {}),
-    ({"tpu": "v5litepod-16"}, {"accelerator": "v5litepod-16", "count": 16, "topology": "v5litepod-16"}),
+    (
+        {"tpu": "v5litepod-16"},
+        {"accelerator": "v5litepod-16", "count": 16, "topology": "v5litepod-16"},
+    ),
     (
         {"tpu": "v5p-256", "zone": "us-east5-a"},
         {"accelerator": "v5p-256", "count": 128, "topology": "v5p-256"},
@@ -56,7 +59,9 @@ def test_slurm_by_its_further_arguments(arguments: tuple[str, ...], count: int) 
         (["mine"], {}),
     ],
 )
-def test_ray_by_the_resources_of_the_entrypoint(resources: list[str], hardware: dict[str, Any]) -> None:
+def test_ray_by_the_resources_of_the_entrypoint(
+    resources: list[str], hardware: dict[str, Any]
+) -> None:
     assert hardware_of((), {}, resources)[0] == hardware
 
 
@@ -64,8 +69,16 @@ def test_ray_by_the_resources_of_the_entrypoint(resources: list[str], hardware: 
     ("words", "text", "hardware"),
     [
         ((), "execution:\n  num_nodes: 2\n  gres: gpu:8\n", {"count": 16}),
-        (("execution.gres=gpu:h100:4",), "execution:\n  gres: gpu:8\n", {"accelerator": "h100", "count": 4}),
-        ((), "execution:\n  resource_shape: gpu.8xh100-sxm\n", {"accelerator": "h100-sxm", "count": 8}),
+        (
+            ("execution.gres=gpu:h100:4",),
+            "execution:\n  gres: gpu:8\n",
+            {"accelerator": "h100", "count": 4},
+        ),
+        (
+            (),
+            "execution:\n  resource_shape: gpu.8xh100-sxm\n",
+            {"accelerator": "h100-sxm", "count": 8},
+        ),
         ((), "target: {}\n", {}),
         (
             ("++execution.tpu=v5litepod-16",),
@@ -91,7 +104,9 @@ def test_a_configuration_that_cannot_be_read_is_said(tmp_path: Path) -> None:
 
 def test_another_slice_than_the_contracts_blocks() -> None:
     contract = a_contract(hardware={"accelerator": "v5p", "count": 256, "region": "us-east5"})
-    options = _iris_options.Options(cluster="c", user="ada", tpu="v5litepod-16", region=("us-east5",))
+    options = _iris_options.Options(
+        cluster="c", user="ada", tpu="v5litepod-16", region=("us-east5",)
+    )
 
     verdicts = answers(hardware_mismatch, contract, _iris_options.asked_of(options))
 

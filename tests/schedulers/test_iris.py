@@ -39,8 +39,16 @@ class Cluster:
         return [line for line in (self.folder / "asked").read_text().splitlines() if words in line]
 
     def adapter(self, state: Path, **options: object) -> iris.Iris:
-        told = {"cluster": "marin", "user": "ada", "program": [self.program], "code": "shared", **options}
-        return iris.connect(iris.Options.model_validate(told), Place("tiny", str(state), "/out", "/repo"))
+        told = {
+            "cluster": "marin",
+            "user": "ada",
+            "program": [self.program],
+            "code": "shared",
+            **options,
+        }
+        return iris.connect(
+            iris.Options.model_validate(told), Place("tiny", str(state), "/out", "/repo")
+        )
 
     def row(self, name: str, word: str, **told: object) -> dict[str, object]:
         at = str(int((datetime.now(UTC) - timedelta(minutes=5)).timestamp() * 1000))
@@ -95,7 +103,9 @@ class IrisSuite(SchedulerSuite, SharesLooks):
     def test_a_missing_secret_is_named_before_anything_starts(
         self, rig: Rig, cluster: Cluster, tmp_path, monkeypatch
     ) -> None:
-        """No secret travels to a cluster, so what nobody vouches for is missing, set here or not."""
+        """No secret travels to a cluster, so what nobody vouches for is missing, set here or
+        not.
+        """
         alone = replace(rig, connect=lambda: cluster.adapter(tmp_path / "state"))
         super().test_a_missing_secret_is_named_before_anything_starts(alone, monkeypatch)
 
@@ -130,11 +140,13 @@ class TestGenerationA(IrisSuite):
         assert before <= job.submitted <= job.started <= job.ended <= datetime.now(UTC)
 
 
-# --- what only Iris does ---------------------------------------------------------------------------------
+# --- what only Iris does --------------------------------------------------------------------------
 
 
 @pytest.mark.thorough
-def test_the_code_and_the_admission_travel_in_the_bundle(rig: Rig, cluster: Cluster, tmp_path: Path) -> None:
+def test_the_code_and_the_admission_travel_in_the_bundle(
+    rig: Rig, cluster: Cluster, tmp_path: Path
+) -> None:
     """And nothing of it stays behind."""
     (rig.code / "hello").write_text("hello")
     (tmp_path / "admission.json").write_text('{"plan": "sha256:1"}\n')
@@ -144,14 +156,18 @@ def test_the_code_and_the_admission_travel_in_the_bundle(rig: Rig, cluster: Clus
         connect=lambda: cluster.adapter(state, code="bundle"),
         admission=str(tmp_path / "admission.json"),
     )
-    far.run(far.job('cat "$HERORUN_ADMISSION" "$HERORUN_CODE/hello"; test "$PWD" = "$HERORUN_CODE"'))
+    far.run(
+        far.job('cat "$HERORUN_ADMISSION" "$HERORUN_CODE/hello"; test "$PWD" = "$HERORUN_CODE"')
+    )
     assert far.tail("tiny-1") == '{"plan": "sha256:1"}\nhello\n'
     assert not list((state / "iris").glob("bundle-*"))
 
 
 def test_nothing_is_submitted_while_another_instance_may_live(rig: Rig, cluster: Cluster) -> None:
     """A job that another cluster has not taken yet still starts one day."""
-    cluster.write("others.json", [cluster.row("tiny-1", "PENDING", pending_reason="Pending on peer x")])
+    cluster.write(
+        "others.json", [cluster.row("tiny-1", "PENDING", pending_reason="Pending on peer x")]
+    )
     with pytest.raises(WrongUse, match="/ada/tiny-1 is pending"):
         rig.submit(rig.job("true", number=2))
     cluster.write("others.json", [cluster.row("tiny-1", "ZOMBIE")])
@@ -211,7 +227,9 @@ def test_a_refusal_is_for_good_and_anything_else_in_doubt(
         {"code": 2, "err": "Error: No such option"},
     ],
 )
-def test_a_query_that_failed_is_never_an_absence(rig: Rig, cluster: Cluster, told: dict[str, object]) -> None:
+def test_a_query_that_failed_is_never_an_absence(
+    rig: Rig, cluster: Cluster, told: dict[str, object]
+) -> None:
     cluster.write("fails.json", {"job list": told})
     assert isinstance(rig.connect().find("tiny-1", long_ago()), Unknown)
     with pytest.raises(CouldNotLook):
@@ -236,7 +254,9 @@ def test_diagnostics_whose_names_begin_alike_are_not_the_runs(rig: Rig, cluster:
     assert [job.instance for job in rig.connect().beside("tiny")] == ["tiny-1-diag", "tiny-probe"]
 
 
-def test_what_iris_would_forward_by_itself_stays_here(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_iris_would_forward_by_itself_stays_here(
+    rig: Rig, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("HF_TOKEN", SECRET)
     monkeypatch.setenv("IRIS_USER", "grace")
     assert not {"HF_TOKEN", "IRIS_USER"} & _iris_client.environment().keys()
@@ -244,7 +264,9 @@ def test_what_iris_would_forward_by_itself_stays_here(rig: Rig, monkeypatch: pyt
 
 @pytest.mark.thorough
 def test_the_request_is_shown_as_it_is_sent(rig: Rig, cluster: Cluster) -> None:
-    text = rig.connect().request(rig.job("true", secrets=("TRAINING_TOKEN",)), str(rig.code), rig.admission)
+    text = rig.connect().request(
+        rig.job("true", secrets=("TRAINING_TOKEN",)), str(rig.code), rig.admission
+    )
     assert "# TRAINING_TOKEN must be set on the cluster" in text
     rig.run(rig.job("true"))
     (sent,) = cluster.asked("job run --no-wait")

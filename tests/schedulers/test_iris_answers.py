@@ -1,4 +1,6 @@
-"""What Iris' answers mean, in its three generations: on answers in the shapes that its own source prints."""
+"""What Iris' answers mean, in its three generations: on answers in the shapes that its own source
+prints.
+"""
 
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -41,7 +43,10 @@ def recorded(name: str) -> str:
 
 
 def of(
-    rows: tuple[IrisRow, ...], instance: str, gang: str | None = None, kept: SubmissionRecord = NOTHING
+    rows: tuple[IrisRow, ...],
+    instance: str,
+    gang: str | None = None,
+    kept: SubmissionRecord = NOTHING,
 ) -> Job:
     job = f"/ada/{instance}"
     root = root_of(rows, job)
@@ -63,7 +68,7 @@ def family(root: str, *gang: str, **of_gang: object) -> tuple[IrisRow, ...]:
     return (IrisRow(id="/ada/tiny-1", word=root, submitted=AT), *children)
 
 
-# --- generations ---------------------------------------------------------------------------------------
+# --- generations ----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -74,7 +79,9 @@ def family(root: str, *gang: str, **of_gang: object) -> tuple[IrisRow, ...]:
         ("--state --prefix --limit INTEGER", C),
     ],
 )
-def test_a_generation_is_told_by_what_its_list_offers(help_text: str, generation: Generation) -> None:
+def test_a_generation_is_told_by_what_its_list_offers(
+    help_text: str, generation: Generation
+) -> None:
     assert generation_of(help_text) is generation
 
 
@@ -84,7 +91,13 @@ def test_a_program_that_is_no_iris_is_not_guessed_at() -> None:
 
 
 def test_each_generation_is_asked_in_its_own_words() -> None:
-    assert list_argv(A, "ada", "tiny-1", True) == ["job", "list", "--json", "--prefix", "/ada/tiny-1"]
+    assert list_argv(A, "ada", "tiny-1", True) == [
+        "job",
+        "list",
+        "--json",
+        "--prefix",
+        "/ada/tiny-1",
+    ]
     assert list_argv(A, "ada", "tiny-", False) == ["job", "list", "--json"]
     assert list_argv(B, "ada", "tiny-", False) == ["job", "list", "--prefix", "/ada/tiny-"]
     assert list_argv(C, "ada", "tiny-", False)[-2:] == ["--limit", str(LIMIT)]
@@ -92,7 +105,7 @@ def test_each_generation_is_asked_in_its_own_words() -> None:
     assert [stop_argv(each, "/j")[1] for each in Generation] == ["stop", "stop", "cancel"]
 
 
-# --- coordinator and gang ------------------------------------------------------------------------------
+# --- coordinator and gang -------------------------------------------------------------------------
 
 
 def test_a_coordinator_that_runs_while_its_gang_waits_is_not_running() -> None:
@@ -109,7 +122,8 @@ def test_the_same_in_a_table() -> None:
 
 def test_a_gang_that_runs_fills_the_tasks() -> None:
     job = of(
-        family("running", "running", "pending", tasks=16, counts={"running": 15, "assigned": 1}), "tiny-1"
+        family("running", "running", "pending", tasks=16, counts={"running": 15, "assigned": 1}),
+        "tiny-1",
     )
     assert (job.state, job.tasks, job.running_tasks) == (JobState.RUNNING, 32, 30)
 
@@ -146,7 +160,7 @@ def test_a_coordinator_that_ran_out_of_time_tells_what_became_of_its_gang() -> N
     assert "train_lm is succeeded" in job.reason
 
 
-# --- words ---------------------------------------------------------------------------------------------
+# --- words ----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("word", ["zombie", "", "JOB_STATE_UNSPECIFIED", "missing", "RUNNING!"])
@@ -168,12 +182,17 @@ def test_out_of_memory_is_told_from_the_error() -> None:
 
 def test_a_job_that_no_cluster_has_taken_says_so() -> None:
     job = told("tiny-11")
-    assert job.state is JobState.PENDING and "handed to cw-us-east-08a: pending_scheduling" in job.reason
+    assert (
+        job.state is JobState.PENDING
+        and "handed to cw-us-east-08a: pending_scheduling" in job.reason
+    )
 
 
 def test_a_job_that_was_killed_by_us_names_who_asked() -> None:
     assert (
-        of(family("killed"), "tiny-1", kept=SubmissionRecord(True, "/ada/tiny-1", "ada@box")).stopped_by
+        of(
+            family("killed"), "tiny-1", kept=SubmissionRecord(True, "/ada/tiny-1", "ada@box")
+        ).stopped_by
         == "ada@box"
     )
     assert of(family("killed"), "tiny-1").stopped_by is None
@@ -184,7 +203,7 @@ def test_a_lost_worker_is_a_lost_node() -> None:
     assert (job.state, job.reason) == (JobState.NODE_FAILED, "worker went away")
 
 
-# --- identity ------------------------------------------------------------------------------------------
+# --- identity -------------------------------------------------------------------------------------
 
 
 def test_an_older_job_of_the_name_is_another_job() -> None:
@@ -195,7 +214,9 @@ def test_an_older_job_of_the_name_is_another_job() -> None:
 
 def test_a_time_without_a_zone_is_never_compared() -> None:
     (first, second) = listing(C, recorded("list-C.txt"), "").rows
-    assert first.submitted is None and second.submitted == datetime(2026, 9, 3, 23, 13, 13, tzinfo=UTC)
+    assert first.submitted is None and second.submitted == datetime(
+        2026, 9, 3, 23, 13, 13, tzinfo=UTC
+    )
     answer = judge("tiny-1", first, [], SubmissionRecord(), AT + timedelta(days=99), None)
     assert isinstance(answer, Found)
 
@@ -206,10 +227,12 @@ def test_names_are_matched_whole() -> None:
     assert root_of(rows, "/ada/tiny") is None
 
 
-# --- what is no answer ---------------------------------------------------------------------------------
+# --- what is no answer ----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("text", ["", "\n", "Loading config", "{}", "[1]", '[{"state": "x"}]', "[", "JOB"])
+@pytest.mark.parametrize(
+    "text", ["", "\n", "Loading config", "{}", "[1]", '[{"state": "x"}]', "[", "JOB"]
+)
 def test_an_answer_that_is_no_list_of_jobs_is_no_empty_one(text: str) -> None:
     for generation in Generation:
         with pytest.raises(CouldNotLook, match="something else than jobs"):
@@ -222,7 +245,8 @@ def test_no_jobs_in_so_many_words_is_an_empty_list() -> None:
 
 def test_a_source_that_failed_makes_the_list_partial() -> None:
     assert (
-        "peer-08a: unreachable" in listing(C, "No jobs found.\n", "Warning: peer-08a: unreachable\n").partial
+        "peer-08a: unreachable"
+        in listing(C, "No jobs found.\n", "Warning: peer-08a: unreachable\n").partial
     )
 
 
@@ -232,7 +256,7 @@ def test_a_list_as_long_as_it_may_be_is_partial() -> None:
     assert listing(C, f"JOB ID        STATE    SUBMITTED\n{rows}\n", "").partial
 
 
-# --- details, logs, submission ---------------------------------------------------------------------------
+# --- details, logs, submission --------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -297,13 +321,15 @@ def test_restarts_by_iris_are_off_unless_the_contract_says_so() -> None:
 
 
 def test_a_flag_that_this_iris_has_not_is_seen_before_it_becomes_the_command() -> None:
-    words = run_argv(JOB, Options(cluster="marin", user="ada", arguments=("--no-sync",)), "/c", "/a")
+    words = run_argv(
+        JOB, Options(cluster="marin", user="ada", arguments=("--no-sync",)), "/c", "/a"
+    )
     known = "--no-wait --no-terminate-on-exit --job-name --user --max-retries"
     assert unknown_flags(words, known) == ["--no-sync"]
     assert unknown_flags(words, f"{known} --no-sync") == []
 
 
-# --- options -------------------------------------------------------------------------------------------
+# --- options --------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -84,7 +84,8 @@ def alone(jobs: Path) -> None:
 def end_all(jobs: Path) -> None:
     """Kill what a test has left running, and wait until it is gone."""
     for folder in [path for path in jobs.glob("*-*") if path.is_dir()]:
-        with contextlib.suppress(OSError, ValueError, LookupError, TypeError):  # no job, or a damaged record
+        # no job, or a damaged record
+        with contextlib.suppress(OSError, ValueError, LookupError, TypeError):
             if started(jobs, folder.name).lives:
                 os.killpg(started(jobs, folder.name).pid, signal.SIGKILL)
         eventually(lambda folder=folder: not is_locked(jobs / f"{folder.name}.lock"))
@@ -122,7 +123,7 @@ class TestLocal(SchedulerSuite, ReadsLogsOn):
     """The contract, with a state folder of an awful name."""
 
 
-# --- how it ended ----------------------------------------------------------------------------------
+# --- how it ended ---------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", ["SIGKILL", "SIGSEGV", "SIGABRT", "SIGFPE", "SIGBUS", "SIGILL"])
@@ -181,7 +182,7 @@ def test_the_record_is_tried_again_while_the_disk_is_full(tmp_path: Path, monkey
     assert json.loads((tmp_path / "exit.json").read_text()) == {"exit_code": 0}
 
 
-# --- stop ------------------------------------------------------------------------------------------
+# --- stop -----------------------------------------------------------------------------------------
 
 
 def test_a_job_that_exits_cleanly_when_told_to_is_cancelled(rig: Rig) -> None:
@@ -212,14 +213,15 @@ def test_the_first_who_asked_is_the_one_who_stopped_it(rig: Rig) -> None:
 
 
 def test_a_job_that_had_ended_when_the_request_came_is_not_cancelled(rig: Rig, jobs: Path) -> None:
-    rig.submit(rig.job("sleep 30 & exit 0"))  # what is left in the group keeps the supervisor waiting
+    # what is left in the group keeps the supervisor waiting
+    rig.submit(rig.job("sleep 30 & exit 0"))
     eventually(lambda: "main process has ended" in rig.tail("tiny-1"))
     rig.connect().stop("tiny-1", "ada@box")
     assert (jobs / "tiny-1" / "stop.json").exists()
     assert rig.ended("tiny-1").state is JobState.SUCCEEDED
 
 
-# --- what a job leaves behind ------------------------------------------------------------------------
+# --- what a job leaves behind ---------------------------------------------------------------------
 
 
 def test_what_is_left_in_the_process_group_does_not_outlive_the_grace(rig: Rig) -> None:
@@ -236,7 +238,7 @@ worker.stdout.readline()
 print(worker.pid, flush=True)
 if sys.argv[1] != "0":
     os.kill(os.getpid(), int(sys.argv[1]))
-"""
+"""  # noqa: E501
 WORKER = "trap '%s' TERM; echo up; while :; do sleep 0.05; done"
 
 
@@ -252,9 +254,13 @@ def workers() -> Iterator[list[tuple[int, str]]]:
 
 @pytest.fixture
 def launched(rig: Rig, workers: list[tuple[int, str]]) -> Callable[..., int]:
-    """Submit a launcher that starts a worker and then signals itself (0: it ends); the worker's number."""
+    """Submit a launcher that starts a worker and then signals itself (0: it ends); the worker's
+    number.
+    """
 
-    def launch(worker: str, number: int = signal.SIGKILL, *before: str, grace: str = "400ms") -> int:
+    def launch(
+        worker: str, number: int = signal.SIGKILL, *before: str, grace: str = "400ms"
+    ) -> int:
         argv = (sys.executable, "-c", LAUNCHER, str(int(number)), *before, "sh", "-c", worker)
         scheduler = adapter(Path(rig.admission).parents[1], grace=grace)
         scheduler.submit(rig.job("", argv=argv), str(rig.code), rig.admission)
@@ -287,7 +293,9 @@ def test_a_worker_without_its_environment_is_still_the_jobs(rig: Rig, launched) 
     assert not _processes.start_time(worker)
 
 
-def test_workers_that_end_by_themselves_are_waited_for_and_not_signalled(rig: Rig, launched) -> None:
+def test_workers_that_end_by_themselves_are_waited_for_and_not_signalled(
+    rig: Rig, launched
+) -> None:
     launched("trap 'echo told > told' TERM; echo up; sleep 0.2; echo saved > saved", 0, grace="5s")
     assert rig.ended("tiny-1").state is JobState.SUCCEEDED
     assert (rig.code / "saved").exists() and not (rig.code / "told").exists()
@@ -317,9 +325,13 @@ def test_workers_without_supervisor_and_launcher_are_a_live_job_that_can_be_stop
 
 
 @pytest.mark.parametrize("other", ["HERORUN_INSTANCE", "HERORUN_ADMISSION"])
-def test_a_process_of_another_instance_or_run_is_left_alone(rig: Rig, jobs: Path, other: str) -> None:
+def test_a_process_of_another_instance_or_run_is_left_alone(
+    rig: Rig, jobs: Path, other: str
+) -> None:
     env = {"HERORUN_INSTANCE": "tiny-1", "HERORUN_ADMISSION": rig.admission, other: "tiny-11"}
-    with subprocess.Popen(["sleep", "30"], env={**os.environ, **env}, start_new_session=True) as stranger:
+    with subprocess.Popen(
+        ["sleep", "30"], env={**os.environ, **env}, start_new_session=True
+    ) as stranger:
         try:
             rig.run(rig.job("exit 0"))
             alone(jobs)
@@ -330,10 +342,16 @@ def test_a_process_of_another_instance_or_run_is_left_alone(rig: Rig, jobs: Path
             stranger.kill()
 
 
-def test_what_cannot_be_killed_keeps_the_job_running_with_a_reason(monkeypatch, tmp_path: Path) -> None:
+def test_what_cannot_be_killed_keeps_the_job_running_with_a_reason(
+    monkeypatch, tmp_path: Path
+) -> None:
     monkeypatch.setattr(_processes, "LAST_WAIT", 0.0)
     looks = [{_processes.Process(4711, 1, 1, 1)}] * 3
-    order = {"folder": str(tmp_path), "grace": 0.0, "request": {"instance": "tiny-1", "admission": "a"}}
+    order = {
+        "folder": str(tmp_path),
+        "grace": 0.0,
+        "request": {"instance": "tiny-1", "admission": "a"},
+    }
     monkeypatch.setattr(_supervisor, "processes_of", lambda *_: looks.pop() if looks else set())
     _supervisor._end_the_rest(-1, order, time.monotonic())
     told = json.loads((tmp_path / "stuck.json").read_text())["reason"]
@@ -353,7 +371,9 @@ def test_a_number_that_was_given_again_is_not_signalled() -> None:
 
 def test_adopted_orphans_do_not_pile_up(rig: Rig, jobs: Path) -> None:
     rig.submit(
-        rig.job("for i in 1 2 3; do (sh -c 'exit 0' & :); done; until test -e go; do sleep 0.02; done")
+        rig.job(
+            "for i in 1 2 3; do (sh -c 'exit 0' & :); done; until test -e go; do sleep 0.02; done"
+        )
     )
     pid = started(jobs).pid
     children = Path(f"/proc/{supervisor_of(pid)}/task/{supervisor_of(pid)}/children")
@@ -362,7 +382,7 @@ def test_adopted_orphans_do_not_pile_up(rig: Rig, jobs: Path) -> None:
     assert rig.ended("tiny-1").state is JobState.SUCCEEDED
 
 
-# --- deaths of the others ----------------------------------------------------------------------------
+# --- deaths of the others -------------------------------------------------------------------------
 
 
 def test_the_job_outlives_its_supervisor_and_ends_without_a_record(rig: Rig, jobs: Path) -> None:
@@ -420,7 +440,9 @@ def test_a_claim_without_a_start_is_a_failed_job(rig: Rig, jobs: Path) -> None:
     assert (job.state, job.reason) == (JobState.FAILED, NEVER_RAN)
 
 
-def test_sigterm_to_the_supervisor_leaves_the_job_and_the_record_alone(rig: Rig, jobs: Path) -> None:
+def test_sigterm_to_the_supervisor_leaves_the_job_and_the_record_alone(
+    rig: Rig, jobs: Path
+) -> None:
     rig.submit(rig.job("until test -e go; do sleep 0.02; done; exit 5"))
     os.kill(supervisor_of(started(jobs).pid), signal.SIGTERM)
     (rig.code / "go").touch()
@@ -460,7 +482,9 @@ def test_many_submitters_at_once_start_one_job(rig: Rig) -> None:
 
 def test_half_an_order_starts_nothing(jobs: Path) -> None:
     jobs.mkdir(parents=True)
-    order = json.dumps({"folder": str(jobs / "tiny-1"), "argv": ["true"], "cwd": "/", "request": {}})
+    order = json.dumps(
+        {"folder": str(jobs / "tiny-1"), "argv": ["true"], "cwd": "/", "request": {}}
+    )
     command = [sys.executable, "-I", "-S", "-X", "utf8", _supervisor.__file__]
     done = subprocess.run(command, input=order[:-1].encode(), capture_output=True, check=False)
     assert done.returncode != 0
@@ -482,7 +506,7 @@ def test_a_supervisor_that_cannot_begin_says_why(rig: Rig, jobs: Path, monkeypat
     assert rig.connect().find("tiny-1", long_ago()) == Absent()
 
 
-# --- the job's surroundings ----------------------------------------------------------------------------
+# --- the job's surroundings -----------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
@@ -528,7 +552,10 @@ def test_a_submitter_that_ignores_signals_does_not_pass_that_on(rig: Rig) -> Non
 
 
 def test_the_job_leads_a_session_and_has_no_input(rig: Rig) -> None:
-    code = "import os; print(os.getsid(0) == os.getpgrp() == os.getpid(), os.readlink('/proc/self/fd/0'))"
+    code = (
+        "import os; print(os.getsid(0) == os.getpgrp() == os.getpid(), "
+        "os.readlink('/proc/self/fd/0'))"
+    )
     rig.run(rig.job("", argv=(sys.executable, "-c", code)))
     assert rig.tail("tiny-1") == "True /dev/null\n"
 
@@ -547,7 +574,12 @@ def test_a_submitter_in_a_plain_locale_passes_every_byte_on(rig: Rig, state: Pat
         "submission = Submission('tiny-1', ('printf', '%s', sys.argv[3]), '.', {}, ())\n"
         "adapter(Path(sys.argv[1])).submit(submission, sys.argv[2], '')"
     )
-    plain = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "PATH": os.environ["PATH"]}
+    plain = {
+        "LC_ALL": "C",
+        "PYTHONUTF8": "0",
+        "PYTHONCOERCECLOCALE": "0",
+        "PATH": os.environ["PATH"],
+    }
     root = Path(__file__).parents[2]
     argv = [sys.executable, "-c", script, str(state), str(rig.code), WEIRD]
     subprocess.run(argv, cwd=root, env=plain, check=True)
@@ -565,7 +597,9 @@ def test_a_dead_process_that_nobody_has_reaped_is_dead() -> None:
     assert _processes.start_time(os.getpid()) == _processes.start_time(os.getpid()) != ""
 
 
-def test_the_job_inherits_the_lock_and_no_other_descriptor(rig: Rig, jobs: Path, tmp_path: Path) -> None:
+def test_the_job_inherits_the_lock_and_no_other_descriptor(
+    rig: Rig, jobs: Path, tmp_path: Path
+) -> None:
     open_here = os.open(tmp_path, os.O_RDONLY)
     os.set_inheritable(open_here, True)
     try:
@@ -573,8 +607,12 @@ def test_the_job_inherits_the_lock_and_no_other_descriptor(rig: Rig, jobs: Path,
     finally:
         os.close(open_here)
     links = dict(part.split("=", 1) for part in rig.tail("tiny-1").split("\0") if part)
-    others = sorted(to for number, to in links.items() if int(number) > 2 and not to.startswith("/proc/"))
-    assert [to for to in others if to != os.getcwd() and to != str(rig.code)] == [str(jobs / "tiny-1.lock")]
+    others = sorted(
+        to for number, to in links.items() if int(number) > 2 and not to.startswith("/proc/")
+    )
+    assert [to for to in others if to != os.getcwd() and to != str(rig.code)] == [
+        str(jobs / "tiny-1.lock")
+    ]
 
 
 def test_what_nobody_planned_is_not_inherited(rig: Rig, monkeypatch) -> None:
@@ -584,13 +622,17 @@ def test_what_nobody_planned_is_not_inherited(rig: Rig, monkeypatch) -> None:
     monkeypatch.setenv("GIT_TOKEN_OF_MINE", "x")
     monkeypatch.setenv("HERORUN_START", "/old/step-7")
     monkeypatch.setenv("ORDINARY", "new")
-    script = 'echo "${GIT_DIR-}|${HERORUN_START-}|${XLA_FLAGS-}|${ORDINARY-}|$PYTHONUNBUFFERED|${GIT_TOKEN_OF_MINE-}|$PLANNED"'
+    script = (
+        "echo "
+        '"${GIT_DIR-}|${HERORUN_START-}|${XLA_FLAGS-}|${ORDINARY-}|$PYTHONUNBUFFERED|${GIT_TOKEN_OF_MINE-}|$PLANNED"'
+    )
     rig.run(rig.job(script, secrets=("GIT_TOKEN_OF_MINE",), env={"PLANNED": "p"}))
     assert rig.tail("tiny-1") == "||||1|x|p\n"
 
 
 SHOW = (
-    'echo "$PATH|${VIRTUAL_ENV-}|${PYTHONPATH-}|${OMP_NUM_THREADS-}|${https_proxy-}|${HERORUN_UNATTENDED-}"'
+    "echo "
+    '"$PATH|${VIRTUAL_ENV-}|${PYTHONPATH-}|${OMP_NUM_THREADS-}|${https_proxy-}|${HERORUN_UNATTENDED-}"'
 )
 
 
@@ -689,7 +731,7 @@ def test_the_request_is_kept(rig: Rig, jobs: Path) -> None:
     assert (kept["code"], kept["host"]) == (str(rig.code), socket.gethostname())
 
 
-# --- looking ---------------------------------------------------------------------------------------------
+# --- looking --------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("content", ["", "{", "[]", '{"exit_code": "x"}', "\udcff"])
@@ -768,7 +810,7 @@ def test_unknown_options_are_refused() -> None:
     assert local.Options().grace == timedelta(seconds=30)
 
 
-# --- judgement ---------------------------------------------------------------------------------------------
+# --- judgement ------------------------------------------------------------------------------------
 
 BEGUN = Started(4711, "boot 1", AT)
 
@@ -794,7 +836,9 @@ BEGUN = Started(4711, "boot 1", AT)
             "SIGKILL",
         ),
         (
-            InstanceSnapshot(False, False, BEGUN, end=InstanceExit(AT, signal="SIGKILL", stopped_by="x")),
+            InstanceSnapshot(
+                False, False, BEGUN, end=InstanceExit(AT, signal="SIGKILL", stopped_by="x")
+            ),
             JobState.CANCELLED,
             "SIGKILL",
         ),

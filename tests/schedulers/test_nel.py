@@ -1,4 +1,6 @@
-"""The NeMo evaluator launcher: real invocations, whose `docker` is a stand-in that waits to be told how to end."""
+"""The NeMo evaluator launcher: real invocations, whose `docker` is a stand-in that waits to be told
+how to end.
+"""
 
 import os
 import time
@@ -46,7 +48,9 @@ esac
 
 @dataclass
 class Story:
-    """What was seen of three instances: the first is stopped, the second fails, the third succeeds."""
+    """What was seen of three instances: the first is stopped, the second fails, the third
+    succeeds.
+    """
 
     folder: Path
     adapter: nel.Nel
@@ -88,9 +92,14 @@ def story(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Story]:
     (folder / "bin" / "docker").write_text(DOCKER)
     (folder / "bin" / "docker").chmod(0o755)
     options = nel.Options(
-        program=(str(PROGRAM),), exec_db=str(folder / "db" / "exec.v1.jsonl"), settle="100ms", timeout="2m"
+        program=(str(PROGRAM),),
+        exec_db=str(folder / "db" / "exec.v1.jsonl"),
+        settle="100ms",
+        timeout="2m",
     )
-    adapter = nel.connect(options, Place("tiny", str(folder / "state"), str(folder / "out"), "/repository"))
+    adapter = nel.connect(
+        options, Place("tiny", str(folder / "state"), str(folder / "out"), "/repository")
+    )
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PATH", f"{folder / 'bin'}{os.pathsep}{os.environ['PATH']}")
         patch.setenv("HOME", str(folder / "home"))
@@ -128,7 +137,10 @@ def test_an_invocation_runs_under_its_own_output_directory(story: Story) -> None
     assert story.seen["absent"] == Absent()
     assert story.seen["begun"].state.live
     assert [job.instance for job in story.seen["live"]] == ["tiny-1"]
-    assert (story.seen["live"][0].state, story.seen["live"][0].running_tasks) == (JobState.RUNNING, 1)
+    assert (story.seen["live"][0].state, story.seen["live"][0].running_tasks) == (
+        JobState.RUNNING,
+        1,
+    )
 
 
 def test_submitting_twice_is_one_invocation(story: Story) -> None:
@@ -159,7 +171,8 @@ def test_a_success_has_its_times_in_order(story: Story) -> None:
 
 def test_one_answer_tells_of_many(story: Story) -> None:
     states = [
-        answer.job.state if isinstance(answer, Found) else answer for answer in story.seen["many"].values()
+        answer.job.state if isinstance(answer, Found) else answer
+        for answer in story.seen["many"].values()
     ]
     assert states == [JobState.CANCELLED, JobState.FAILED, JobState.SUCCEEDED, Absent()]
 
@@ -172,7 +185,9 @@ def test_the_log_is_the_containers(story: Story) -> None:
 
 def test_a_secret_is_in_no_trace_but_in_nels_own_private_file(story: Story) -> None:
     texts = [
-        path for path in story.folder.rglob("*") if path.is_file() and SECRET.encode() in path.read_bytes()
+        path
+        for path in story.folder.rglob("*")
+        if path.is_file() and SECRET.encode() in path.read_bytes()
     ]
     assert {path.name for path in texts} == {".secrets.env"}
     assert {path.stat().st_mode & 0o077 for path in texts} == {0}

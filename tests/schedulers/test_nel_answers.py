@@ -1,4 +1,6 @@
-"""What the launcher's words mean, and what a contract's command means to it: on recorded answers."""
+"""What the launcher's words mean, and what a contract's command means to it: on recorded
+answers.
+"""
 
 import json
 from datetime import UTC, datetime
@@ -31,7 +33,9 @@ AT = datetime(2026, 11, 21, 23, 21, tzinfo=UTC)
 OVER = Stages(AT, AT, 0)
 
 
-def entry(number: int = 0, executor: str = "local", output: str = "/out/tiny-1", **data: object) -> NelTask:
+def entry(
+    number: int = 0, executor: str = "local", output: str = "/out/tiny-1", **data: object
+) -> NelTask:
     return NelTask("0a1b", f"0a1b.{number}", executor, output, AT, data)
 
 
@@ -54,7 +58,7 @@ def recorded(folder: Path) -> None:
     (folder / "exec.jsonl").write_bytes((RECORDINGS / "exec.v1.jsonl").read_bytes())
 
 
-# --- the list of jobs ----------------------------------------------------------------------------------
+# --- the list of jobs -----------------------------------------------------------------------------
 
 
 def test_a_recorded_invocation_is_found_by_its_output_directory_and_no_other() -> None:
@@ -81,7 +85,7 @@ def test_an_answer_without_jobs_is_no_answer(text: str) -> None:
         statuses(text)
 
 
-# --- words ---------------------------------------------------------------------------------------------
+# --- words ----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("word", ["not_found", "error", "unknown", "", "COMPLETED", "done"])
@@ -107,7 +111,9 @@ def test_slurms_own_word_counts_for_its_executor() -> None:
     slurm = Job("71", "71", JobState.OUT_OF_MEMORY, "OUT_OF_MEMORY", exit_code=1)
     part = slurm_part(entry(executor="slurm"), "failed", slurm)
     assert (part.state, part.raw) == (JobState.OUT_OF_MEMORY, "failed; Slurm OUT_OF_MEMORY")
-    running = slurm_part(entry(executor="slurm"), "failed", Job("71", "71", JobState.RUNNING, "RUNNING"))
+    running = slurm_part(
+        entry(executor="slurm"), "failed", Job("71", "71", JobState.RUNNING, "RUNNING")
+    )
     assert running.state is JobState.RUNNING  # nel's ssh had failed
 
 
@@ -128,7 +134,7 @@ def test_the_newest_number_of_a_job_that_was_started_again_counts() -> None:
     assert last_ids("71 90\nnonsense\n", jobs) == {"71": "90", "72": "72"}
 
 
-# --- an invocation of several tasks ----------------------------------------------------------------------
+# --- an invocation of several tasks ---------------------------------------------------------------
 
 
 def of(*told: tuple[str, Stages]) -> Job:
@@ -138,7 +144,12 @@ def of(*told: tuple[str, Stages]) -> Job:
 
 def test_an_invocation_lives_while_a_task_does() -> None:
     job = of(("success", OVER), ("running", Stages(AT)), ("pending", Stages()))
-    assert (job.state, job.tasks, job.running_tasks, job.exit_code) == (JobState.RUNNING, 3, 1, None)
+    assert (job.state, job.tasks, job.running_tasks, job.exit_code) == (
+        JobState.RUNNING,
+        3,
+        1,
+        None,
+    )
 
 
 def test_an_invocation_has_succeeded_when_all_have() -> None:
@@ -149,7 +160,7 @@ def test_an_invocation_has_succeeded_when_all_have() -> None:
     assert of(("success", OVER), ("killed", Stages())).stopped_by == "ada@box"
 
 
-# --- the command ---------------------------------------------------------------------------------------
+# --- the command ----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -179,7 +190,7 @@ def test_the_request_is_what_is_sent_and_holds_no_secret(
     assert "tiny-1" in text and "SEED=7" in text and SECRET not in text
 
 
-# --- failures ------------------------------------------------------------------------------------------
+# --- failures -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -225,7 +236,10 @@ def test_an_end_that_nothing_backs_stays_unknown_until_something_does(tmp_path: 
     answer = json.loads((RECORDINGS / "status.json").read_text())[:1]
     answer[0]["status"] = "failed"
     found = adapter(tmp_path, f"echo '{json.dumps(answer)}'").find("tiny-1", long_ago())
-    assert isinstance(found, Found) and (found.job.state, found.job.raw) == (JobState.UNKNOWN, "failed")
+    assert isinstance(found, Found) and (found.job.state, found.job.raw) == (
+        JobState.UNKNOWN,
+        "failed",
+    )
 
 
 def test_a_folder_that_is_no_path_is_wrong_use(tmp_path: Path) -> None:
@@ -242,7 +256,9 @@ def test_runs_that_write_below_different_folders_share_one_status(tmp_path: Path
         row["config"]["execution"]["output_dir"] = output
         told.append(json.dumps(row))
         word = "running" if output == "/out/tiny-1" else "killed"
-        answer.append({"invocation": f"{number}a", "job_id": f"{number}a.0", "status": word, "data": {}})
+        answer.append(
+            {"invocation": f"{number}a", "job_id": f"{number}a.0", "status": word, "data": {}}
+        )
     (tmp_path / "exec.jsonl").write_text("\n".join(told))
     runs = {
         folder: adapter(tmp_path, f"echo '{json.dumps(answer)}'", folder=folder)
@@ -263,7 +279,9 @@ def test_runs_that_write_below_different_folders_share_one_status(tmp_path: Path
     assert (tmp_path / "asked").read_text().splitlines()[1:] == ["status --json 3a"]
 
 
-def test_a_job_of_an_executor_that_nobody_can_follow_blinds_its_own_run_alone(tmp_path: Path) -> None:
+def test_a_job_of_an_executor_that_nobody_can_follow_blinds_its_own_run_alone(
+    tmp_path: Path,
+) -> None:
     row = json.loads((RECORDINGS / "exec.v1.jsonl").read_text().splitlines()[0])
     told = []
     for executor, output in (("lepton", "/out/odd-1"), ("local", "/out/tiny-1")):
@@ -271,7 +289,9 @@ def test_a_job_of_an_executor_that_nobody_can_follow_blinds_its_own_run_alone(tm
         row["config"]["execution"]["output_dir"] = output
         told.append(json.dumps(row))
     (tmp_path / "exec.jsonl").write_text("\n".join(told))
-    answer = json.dumps([{"invocation": "local", "job_id": "local.0", "status": "running", "data": {}}])
+    answer = json.dumps(
+        [{"invocation": "local", "job_id": "local.0", "status": "running", "data": {}}]
+    )
     scheduler = adapter(tmp_path, f"echo '{answer}'")
     seen = scheduler.by(scheduler.look({"odd-1": long_ago(), "tiny-1": long_ago()}))
     odd, fine = seen.find("odd-1", long_ago()), seen.find("tiny-1", long_ago())
@@ -280,14 +300,33 @@ def test_a_job_of_an_executor_that_nobody_can_follow_blinds_its_own_run_alone(tm
 
 
 SLURM_LINE = "\x1f".join(
-    ("71", "j", "ada", "{}", "{}", "0", "1795303317", "1795303317", "1795303317", "1", "n1", "", "None", "")
+    (
+        "71",
+        "j",
+        "ada",
+        "{}",
+        "{}",
+        "0",
+        "1795303317",
+        "1795303317",
+        "1795303317",
+        "1",
+        "n1",
+        "",
+        "None",
+        "",
+    )
 )  # squeue parts the last field, too
 
 
 def test_the_jobs_that_nels_own_job_has_submitted_are_known_by_their_logs() -> None:
     """Those that wait come first, so that none of them starts when the one before it ends."""
     rows = ["70 RUNNING /out/t/logs/slurm-70.log", "71 PENDING /out/t/logs/slurm-%A.log"]
-    others = ["72 RUNNING /out/t2/logs/slurm-72.log", "73 PENDING /out/elsewhere.log", "no job at all"]
+    others = [
+        "72 RUNNING /out/t2/logs/slurm-72.log",
+        "73 PENDING /out/elsewhere.log",
+        "no job at all",
+    ]
     text = "\n".join(row.replace(" ", "\x1f") + "\x1f" for row in (*rows, *others))
     assert _nel_slurm.below(text, "\x1f", ["/out/t"]) == ["71", "70"]
     assert _nel_slurm.below(text, "\x1f", [""]) == _nel_slurm.below("", "\x1f", ["/out/t"]) == []
@@ -304,9 +343,18 @@ def test_slurm_is_asked_in_its_own_words_about_the_newest_number(tmp_path: Path)
     for name in ("squeue", "sacct"):
         (tmp_path / name).chmod(0o755)
     row = json.loads((RECORDINGS / "exec.v1.jsonl").read_text().splitlines()[0])
-    row.update(executor="slurm", data={"slurm_job_id": "70", "remote_rundir_path": str(tmp_path / "run")})
+    row.update(
+        executor="slurm", data={"slurm_job_id": "70", "remote_rundir_path": str(tmp_path / "run")}
+    )
     (tmp_path / "exec.jsonl").write_text(json.dumps(row) + "\n")
-    answer = [{"invocation": row["invocation_id"], "job_id": row["job_id"], "status": "failed", "data": {}}]
+    answer = [
+        {
+            "invocation": row["invocation_id"],
+            "job_id": row["job_id"],
+            "status": "failed",
+            "data": {},
+        }
+    ]
     found = adapter(tmp_path, f"echo '{json.dumps(answer)}'", programs=str(tmp_path)).find(
         "tiny-1", long_ago()
     )

@@ -1,4 +1,6 @@
-"""What a second look makes of a job that nel has lost: each test states one difference from a job that nothing backs."""
+"""What a second look makes of a job that nel has lost: each test states one difference from a job
+that nothing backs.
+"""
 
 import os
 from dataclasses import replace
@@ -28,7 +30,9 @@ def on_slurm(word: str, answer: Job | str) -> JudgedTask:
 
 
 @pytest.mark.parametrize("word", ["not_found", "error", "failed", "NOT FOUND", "ERROR"])
-def test_what_has_left_nothing_is_gone_at_the_second_look_and_neither_failed_nor_well(word: str) -> None:
+def test_what_has_left_nothing_is_gone_at_the_second_look_and_neither_failed_nor_well(
+    word: str,
+) -> None:
     first = part(word)
     assert settled(first, EMPTY, AT, AT).state is JobState.UNKNOWN
     assert settled(first, EMPTY, AT, LATER - timedelta(seconds=1)).state is JobState.UNKNOWN
@@ -57,7 +61,8 @@ def test_the_exit_code_that_it_wrote_down_settles_what_nel_lost(code: int, state
 def test_a_failure_against_its_own_exit_code_0_is_gone_and_no_success() -> None:
     told = Stages(AT, AT, 0)
     assert (
-        settled(part("failed", told), Behind(told, over=True, written=AT), AT, LATER).state is JobState.GONE
+        settled(part("failed", told), Behind(told, over=True, written=AT), AT, LATER).state
+        is JobState.GONE
     )
 
 
@@ -88,10 +93,12 @@ def test_slurms_own_answer_that_there_is_no_such_job_settles_its_executors() -> 
         is JobState.UNKNOWN
     )
     waits = on_slurm("pending", answer)
-    assert settled(waits, Behind(slurm=answer), AT, AT + timedelta(days=9)).state is JobState.PENDING
+    assert (
+        settled(waits, Behind(slurm=answer), AT, AT + timedelta(days=9)).state is JobState.PENDING
+    )
 
 
-# --- what is kept between the two -----------------------------------------------------------------------
+# --- what is kept between the two -----------------------------------------------------------------
 
 
 def test_the_first_look_is_kept_for_the_next_process_until_the_word_changes(tmp_path: Path) -> None:
@@ -103,7 +110,9 @@ def test_the_first_look_is_kept_for_the_next_process_until_the_word_changes(tmp_
     assert Doubts(tmp_path / "kept").since(lost, LATER) == LATER
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", '{"word": "error", "since": "noon"}', '{"word": "error"}'])
+@pytest.mark.parametrize(
+    "text", ["", "{", "[]", '{"word": "error", "since": "noon"}', '{"word": "error"}']
+)
 def test_a_damaged_note_makes_this_look_the_first(tmp_path: Path, text: str) -> None:
     (tmp_path / "0a1b.0.doubt.json").write_text(text)
     assert Doubts(tmp_path).since(part("error"), AT) == AT
@@ -128,7 +137,9 @@ def test_the_newest_change_in_a_folder(tmp_path: Path) -> None:
     assert changed(tmp_path) == AT
 
 
-def test_a_file_that_goes_away_meanwhile_does_not_hide_the_others_of_its_folder(tmp_path: Path) -> None:
+def test_a_file_that_goes_away_meanwhile_does_not_hide_the_others_of_its_folder(
+    tmp_path: Path,
+) -> None:
     """A job at work makes and moves files: it must not look as if nothing of it stirred."""
     (tmp_path / "being-moved").symlink_to("nowhere")
     (tmp_path / "client_stdout.log").touch()

@@ -1,7 +1,8 @@
-"""nel's own Slurm executor: real invocations, over ssh to a login node, on a real Slurm whose `srun` knows no containers.
+"""nel's own Slurm executor: real invocations, over ssh to a login node, on a real Slurm whose
+`srun` knows no containers.
 
-That one is a stand-in for the plug-in that brings containers to Slurm: it starts a real step, which waits to be told
-how to end.
+That one is a stand-in for the plug-in that brings containers to Slurm: it starts a real step, which
+waits to be told how to end.
 """
 
 import getpass
@@ -80,11 +81,15 @@ class Login:
     def numbers(self, instance: str) -> list[str]:
         """Of Slurm's jobs that have begun: nel starts one again under a new one."""
         return [
-            word for each in self._of(instance, ".slurm_job_id.list") for word in each.read_text().split()
+            word
+            for each in self._of(instance, ".slurm_job_id.list")
+            for word in each.read_text().split()
         ]
 
     def logged(self, instance: str) -> bool:
-        return any("evaluating" in path.read_text() for path in self._of(instance, "logs/client-*.log"))
+        return any(
+            "evaluating" in path.read_text() for path in self._of(instance, "logs/client-*.log")
+        )
 
     def on_slurm(self, instance: str) -> list[str]:
         """Slurm's live jobs that write below its folder."""
@@ -103,7 +108,8 @@ def login(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterato
     lacking = [*boxes.missing(), *([] if Path("/usr/bin/rsync").exists() else ["rsync"])]
     if lacking or not PROGRAM.exists():
         skip_or_fail(
-            f"{' and '.join(lacking) or PROGRAM} not there: .ci/install and `make services-nel` bring it"
+            f"{' and '.join(lacking) or PROGRAM} not there: .ci/install and `make services-nel` "
+            "bring it"
         )
     folder = tmp_path_factory.mktemp("nel")
     for name in ("here", "there", "code", "home"):
@@ -123,7 +129,9 @@ def login(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterato
         settle="100ms",
         timeout="2m",
     )
-    adapter = nel.connect(options, Place("tiny", str(folder / "state"), f"{folder}/results", "/repository"))
+    adapter = nel.connect(
+        options, Place("tiny", str(folder / "state"), f"{folder}/results", "/repository")
+    )
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PATH", f"{folder / 'here'}{os.pathsep}{os.environ['PATH']}")
         patch.setenv("HOME", str(folder / "home"))
@@ -159,7 +167,11 @@ def test_nel_submits_over_ssh_and_its_job_is_followed_on_slurm_and_stopped(login
     assert login.adapter.tail("tiny-1", 5) == "evaluating tiny-1\n"
     login.adapter.stop("tiny-1", "ada@box")
     stopped = login.until("tiny-1", ended)
-    assert (stopped.state, stopped.stopped_by, stopped.crashed) == (JobState.CANCELLED, "ada@box", False)
+    assert (stopped.state, stopped.stopped_by, stopped.crashed) == (
+        JobState.CANCELLED,
+        "ada@box",
+        False,
+    )
     eventually(lambda: login.on_slurm("tiny-1") == [], within=30)
 
 
@@ -168,16 +180,28 @@ def test_an_end_keeps_its_exit_code_and_the_secret_stays_private(login: Login) -
         login.tell(instance, code)
         login.submit(instance)
     failed, done = login.until("tiny-2", ended), login.until("tiny-3", ended)
-    assert (failed.state, failed.exit_code, failed.raw) == (JobState.FAILED, 5, "failed; Slurm FAILED")
-    assert (done.state, done.exit_code, done.raw) == (JobState.SUCCEEDED, 0, "success; Slurm COMPLETED")
+    assert (failed.state, failed.exit_code, failed.raw) == (
+        JobState.FAILED,
+        5,
+        "failed; Slurm FAILED",
+    )
+    assert (done.state, done.exit_code, done.raw) == (
+        JobState.SUCCEEDED,
+        0,
+        "success; Slurm COMPLETED",
+    )
     texts = [
-        path for path in login.folder.rglob("*") if path.is_file() and SECRET.encode() in path.read_bytes()
+        path
+        for path in login.folder.rglob("*")
+        if path.is_file() and SECRET.encode() in path.read_bytes()
     ]
     assert {path.name for path in texts} == {".secrets.env"}
     assert {path.stat().st_mode & 0o077 for path in texts} == {0}
 
 
-def test_what_nel_starts_again_after_a_time_limit_lives_and_a_stop_ends_that_too(login: Login) -> None:
+def test_what_nel_starts_again_after_a_time_limit_lives_and_a_stop_ends_that_too(
+    login: Login,
+) -> None:
     """nel itself would cancel the first number alone, which has ended."""
     login.submit("tiny-4")
     first = login.until("tiny-4", running)

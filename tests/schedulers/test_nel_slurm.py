@@ -1,4 +1,6 @@
-"""nel's Slurm executor, as it is followed from a laptop: a real Slurm behind a real login node, and nel's recorded words."""
+"""nel's Slurm executor, as it is followed from a laptop: a real Slurm behind a real login node, and
+nel's recorded words.
+"""
 
 import json
 from collections.abc import Iterator
@@ -35,13 +37,34 @@ def number(cluster: Cluster, tmp_path: Path) -> Iterator[str]:
 def scheduler(
     number: str, cluster: Cluster, login_node: Box, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[nel.Nel]:
-    """nel says "failed", as it does where its own ssh fails. A link that is cut is given up after two seconds."""
+    """nel says "failed", as it does where its own ssh fails. A link that is cut is given up after
+    two seconds.
+    """
     row = json.loads((RECORDINGS / "exec.v1.jsonl").read_text().splitlines()[0])
-    there = {"slurm_job_id": number, "remote_rundir_path": str(tmp_path / "run"), "hostname": "elsewhere"}
-    (tmp_path / "exec.jsonl").write_text(json.dumps({**row, "executor": "slurm", "data": there}) + "\n")
-    answer = [{"invocation": row["invocation_id"], "job_id": row["job_id"], "status": "failed", "data": {}}]
-    road = {"host": login_node.name, "ssh_config": str(login_node.config), "slurm_conf": cluster.conf}
-    monkeypatch.setattr(_nel_slurm, "transport_to", lambda told: SshTransport(_login(told), connect=2))
+    there = {
+        "slurm_job_id": number,
+        "remote_rundir_path": str(tmp_path / "run"),
+        "hostname": "elsewhere",
+    }
+    (tmp_path / "exec.jsonl").write_text(
+        json.dumps({**row, "executor": "slurm", "data": there}) + "\n"
+    )
+    answer = [
+        {
+            "invocation": row["invocation_id"],
+            "job_id": row["job_id"],
+            "status": "failed",
+            "data": {},
+        }
+    ]
+    road = {
+        "host": login_node.name,
+        "ssh_config": str(login_node.config),
+        "slurm_conf": cluster.conf,
+    }
+    monkeypatch.setattr(
+        _nel_slurm, "transport_to", lambda told: SshTransport(_login(told), connect=2)
+    )
     yield adapter(tmp_path, f"echo '{json.dumps(answer)}'", timeout="10s", **road)
     login_node.mend()
 

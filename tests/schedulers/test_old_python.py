@@ -18,7 +18,9 @@ FILES = sorted({name: path for each in SENT for name, path in each.files}.items(
 
 
 @pytest.mark.parametrize(("name", "path"), FILES, ids=[name for name, _ in FILES])
-def test_it_has_no_newer_syntax_and_imports_the_standard_library_alone(name: str, path: str) -> None:
+def test_it_has_no_newer_syntax_and_imports_the_standard_library_alone(
+    name: str, path: str
+) -> None:
     tree = ast.parse(Path(path).read_text(), feature_version=OLDEST)
     assert "annotations" in [
         alias.name for node in tree.body if isinstance(node, ast.ImportFrom) for alias in node.names
@@ -34,4 +36,8 @@ def test_it_has_no_newer_syntax_and_imports_the_standard_library_alone(name: str
             else [a.name for a in getattr(node, "names", [])]
         ):
             if isinstance(node, ast.Import | ast.ImportFrom):
-                assert str(module).split(".")[0] in {"__future__", "herorun", *sys.stdlib_module_names}
+                assert str(module).split(".")[0] in {
+                    "__future__",
+                    "herorun",
+                    *sys.stdlib_module_names,
+                }

@@ -90,12 +90,16 @@ def rig(ray_head: Head, tmp_path: Path, silent: str) -> Iterator[RayRig]:
 
 
 class TestRay(SchedulerSuite, SharesLooks):
-    def test_a_missing_secret_is_named_before_anything_starts(self, rig: RayRig, monkeypatch) -> None:
-        """No secret travels to a cluster, so what nobody vouches for is missing, set here or not."""
+    def test_a_missing_secret_is_named_before_anything_starts(
+        self, rig: RayRig, monkeypatch
+    ) -> None:
+        """No secret travels to a cluster, so what nobody vouches for is missing, set here or
+        not.
+        """
         super().test_a_missing_secret_is_named_before_anything_starts(rig.at(), monkeypatch)
 
 
-# --- states that only a real cluster produces -------------------------------------------------------
+# --- states that only a real cluster produces -----------------------------------------------------
 
 GANG = """\
 import ray, time
@@ -103,12 +107,20 @@ ray.init(logging_level="error")
 ray.util.placement_group([{"CPU": 99}])
 time.sleep(300)
 """
-FAR = 'cat "$HERORUN_ADMISSION"; test "$PWD" = "$HERORUN_CODE" && ./hello; pwd; echo $$ $HERORUN_MAIN_PID'
+FAR = (
+    'cat "$HERORUN_ADMISSION"; test "$PWD" = "$HERORUN_CODE" && ./hello; pwd; echo $$ '
+    "$HERORUN_MAIN_PID"
+)
 
 
 def test_a_killed_command_failed_by_its_signal(rig: RayRig) -> None:
     job = rig.run(rig.job("echo begun; kill -9 $$"))
-    assert (job.state, job.signal, job.exit_code, job.crashed) == (JobState.FAILED, "SIGKILL", None, True)
+    assert (job.state, job.signal, job.exit_code, job.crashed) == (
+        JobState.FAILED,
+        "SIGKILL",
+        None,
+        True,
+    )
     assert rig.tail("tiny-1") == "begun\n"
     assert rig.adapter().find_all({"tiny-1": long_ago(), "tiny-2": rig.settled()}) == {
         "tiny-1": Found(job),
@@ -129,7 +141,11 @@ def test_what_cannot_be_placed_is_pending_with_its_reason(rig: RayRig) -> None:
     far = rig.at(num_cpus=98)
     far.submit(far.job("true"))
     job = far.until(lambda job: "98 CPU" in job.reason)
-    assert (job.state, job.started, why_waiting(job.reason)) == (JobState.PENDING, None, Waiting.HARDWARE)
+    assert (job.state, job.started, why_waiting(job.reason)) == (
+        JobState.PENDING,
+        None,
+        Waiting.HARDWARE,
+    )
     with pytest.raises(FileNotFoundError):
         far.tail("tiny-1")
 
@@ -188,7 +204,7 @@ def test_runs_share_a_look_and_what_is_not_herorun_s_stands_beside_them(
         ray_head.post(f"/api/jobs/{probe}/stop", {})
 
 
-# --- a head that is started anew ----------------------------------------------------------------------
+# --- a head that is started anew ------------------------------------------------------------------
 
 
 def test_a_head_that_is_started_anew_has_forgotten_and_is_not_believed(
@@ -203,7 +219,10 @@ def test_a_head_that_is_started_anew_has_forgotten_and_is_not_believed(
     down = adapter.find("tiny-1", long_ago())
     assert isinstance(down, Unknown) and "cannot be reached" in down.why
     with own_head(folder, port=int(head.url.rpartition(":")[2])):
-        anew, elsewhere = adapter.find("tiny-1", long_ago()), an_adapter(head.url, tmp_path / "other")
+        anew, elsewhere = (
+            adapter.find("tiny-1", long_ago()),
+            an_adapter(head.url, tmp_path / "other"),
+        )
         assert isinstance(anew, Unknown) and "has forgotten what ran before" in anew.why
         assert isinstance(elsewhere.find("tiny-1", long_ago()), Unknown)
         assert elsewhere.find("tiny-2", just_now()) == Absent()

@@ -1,4 +1,6 @@
-"""What is not Ray's dashboard, or cannot answer: one sentence, never "no such job", and never a long wait."""
+"""What is not Ray's dashboard, or cannot answer: one sentence, never "no such job", and never a
+long wait.
+"""
 
 import json
 import threading
@@ -24,7 +26,9 @@ NO_JOB = (404, "Job tiny-1 does not exist")
 
 
 class Stand:
-    """A dashboard that answers as it is told: path -> (status, body), or a body, for every method; or what makes it of what was sent."""
+    """A dashboard that answers as it is told: path -> (status, body), or a body, for every method;
+    or what makes it of what was sent.
+    """
 
     def __init__(self) -> None:
         self.answers: dict[str, object] = {
@@ -80,8 +84,16 @@ def stand() -> Iterator[Stand]:
 @pytest.fixture
 def adapter(stand: Stand, tmp_path: Path) -> Callable[..., ray.Ray]:
     def make(address: str = stand.url, **options: object) -> ray.Ray:
-        told = {"address": address, "code": "shared", "settle": "1ms", "timeout": "500ms", **options}
-        return ray.connect(ray.Options.model_validate(told), Place("tiny", str(tmp_path), "/out", "/repo"))
+        told = {
+            "address": address,
+            "code": "shared",
+            "settle": "1ms",
+            "timeout": "500ms",
+            **options,
+        }
+        return ray.connect(
+            ray.Options.model_validate(told), Place("tiny", str(tmp_path), "/out", "/repo")
+        )
 
     return make
 
@@ -92,7 +104,7 @@ def why(found: object) -> str:
     return found.why
 
 
-# --- not the dashboard ------------------------------------------------------------------------------
+# --- not the dashboard ----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -106,7 +118,10 @@ def why(found: object) -> str:
         ((200, []), "another shape"),
         ((404, "404: Not Found"), "no Ray Jobs API"),
         (
-            (500, "Traceback (most recent call last):\n  ...\nRuntimeError: the agent is down\n.\n"),
+            (
+                500,
+                "Traceback (most recent call last):\n  ...\nRuntimeError: the agent is down\n.\n",
+            ),
             "the agent is down",
         ),
         ((503, ""), "HTTP 503"),
@@ -132,7 +147,9 @@ def test_no_such_host(adapter) -> None:
 
 
 def test_tls_with_a_server_that_has_none(stand, adapter) -> None:
-    assert "TLS failed" in why(adapter(stand.url.replace("http:", "https:")).find("tiny-1", LONG_AGO))
+    assert "TLS failed" in why(
+        adapter(stand.url.replace("http:", "https:")).find("tiny-1", LONG_AGO)
+    )
 
 
 def test_a_server_that_trickles_is_not_waited_for(stand, adapter) -> None:
@@ -176,7 +193,7 @@ def test_the_address_never_comes_from_the_environment(adapter, stand, monkeypatc
         ray.Options.model_validate({})
 
 
-# --- tokens -----------------------------------------------------------------------------------------
+# --- tokens ---------------------------------------------------------------------------------------
 
 
 def test_a_token_is_sent_and_shown_nowhere(stand, adapter, monkeypatch, tmp_path) -> None:
@@ -197,7 +214,7 @@ def test_a_token_that_is_not_set_is_named(adapter, stand, monkeypatch) -> None:
     assert stand.asked == []
 
 
-# --- absent -----------------------------------------------------------------------------------------
+# --- absent ---------------------------------------------------------------------------------------
 
 
 def nodes(started: datetime) -> dict[str, object]:
@@ -210,7 +227,9 @@ def nodes(started: datetime) -> dict[str, object]:
     return {"data": {"result": {"result": [node]}}}
 
 
-def test_a_cluster_that_is_older_than_the_intent_can_say_that_there_is_no_such_job(stand, adapter) -> None:
+def test_a_cluster_that_is_older_than_the_intent_can_say_that_there_is_no_such_job(
+    stand, adapter
+) -> None:
     stand.answers["/api/v0/nodes"] = nodes(LONG_AGO - timedelta(hours=1))
     assert adapter().find("tiny-1", LONG_AGO) == Absent()
     assert adapter().find_all({"tiny-1": LONG_AGO}) == {"tiny-1": Absent()}
@@ -234,7 +253,9 @@ def test_an_older_job_proves_that_a_new_head_has_kept_its_memory(stand, adapter)
 
 def test_the_session_of_the_submission_decides_where_it_is_known(stand, adapter, tmp_path) -> None:
     stand.answers["/api/v0/nodes"] = nodes(LONG_AGO - timedelta(hours=1))
-    Notes(tmp_path / "ray").keep_sent("tiny-1", SubmissionNote("session_before", stand.url, LONG_AGO))
+    Notes(tmp_path / "ray").keep_sent(
+        "tiny-1", SubmissionNote("session_before", stand.url, LONG_AGO)
+    )
     assert "session_before" in why(adapter().find("tiny-1", LONG_AGO))
     Notes(tmp_path / "ray").keep_sent("tiny-1", SubmissionNote("session_a", stand.url, LONG_AGO))
     assert adapter().find("tiny-1", LONG_AGO) == Absent()
@@ -245,7 +266,9 @@ def test_a_question_without_an_answer_proves_nothing(stand, adapter, tmp_path, p
     Notes(tmp_path / "ray").keep_sent("tiny-2", SubmissionNote("session_a", stand.url, LONG_AGO))
     stand.answers[path] = (500, "no")
     stand.answers["/api/jobs/tiny-2"] = (404, "Job tiny-2 does not exist")
-    assert "HTTP 500" in why(adapter().find("tiny-2" if path == "/api/version" else "tiny-1", LONG_AGO))
+    assert "HTTP 500" in why(
+        adapter().find("tiny-2" if path == "/api/version" else "tiny-1", LONG_AGO)
+    )
 
 
 def test_a_damaged_note_is_said_and_decides_nothing(stand, adapter, tmp_path) -> None:
@@ -258,11 +281,14 @@ def test_too_early_is_unsure(stand, adapter) -> None:
     assert "too early" in why(adapter(settle="1h").find("tiny-1", datetime.now(UTC)))
 
 
-# --- jobs that are not ours ---------------------------------------------------------------------------
+# --- jobs that are not ours -----------------------------------------------------------------------
 
 
 def test_a_strangers_job_of_our_name_is_neither_ours_nor_touched(stand, adapter, tmp_path) -> None:
-    stand.answers["/api/jobs/tiny-1"] = RECORDED["succeeded"] | {"metadata": {}, "status": "RUNNING"}
+    stand.answers["/api/jobs/tiny-1"] = RECORDED["succeeded"] | {
+        "metadata": {},
+        "status": "RUNNING",
+    }
     assert "did not submit" in why(adapter().find("tiny-1", LONG_AGO))
     with pytest.raises(WrongUse, match="another job called tiny-1"):
         adapter().submit(Submission("tiny-1", ("true",), ".", {}, ()), str(tmp_path), "")
@@ -274,10 +300,14 @@ def test_a_strangers_job_of_our_name_is_neither_ours_nor_touched(stand, adapter,
 def test_one_of_another_plan_is_not_adopted(stand, adapter, tmp_path) -> None:
     (tmp_path / "admission.json").write_text('{"plan": "sha256:2"}')
     told = RECORDED["succeeded"]
-    stand.answers["/api/jobs/tiny-1"] = told | {"metadata": told["metadata"] | {"herorun_plan": "sha256:1"}}
+    stand.answers["/api/jobs/tiny-1"] = told | {
+        "metadata": told["metadata"] | {"herorun_plan": "sha256:1"}
+    }
     with pytest.raises(WrongUse, match="of another plan"):
         adapter().submit(
-            Submission("tiny-1", ("true",), ".", {}, ()), str(tmp_path), str(tmp_path / "admission.json")
+            Submission("tiny-1", ("true",), ".", {}, ()),
+            str(tmp_path),
+            str(tmp_path / "admission.json"),
         )
 
 
@@ -291,7 +321,8 @@ def test_the_remnant_of_a_deleted_job_tells_nothing(stand, adapter) -> None:
 
 def test_a_thousand_jobs_are_one_list(stand, adapter) -> None:
     stand.answers["/api/jobs/"] = [
-        RECORDED["succeeded"] | {"submission_id": f"tiny-{n}", "metadata": {"herorun_instance": f"tiny-{n}"}}
+        RECORDED["succeeded"]
+        | {"submission_id": f"tiny-{n}", "metadata": {"herorun_instance": f"tiny-{n}"}}
         for n in range(1, 1001)
     ]
     found = adapter().find_all({f"tiny-{n}": LONG_AGO for n in range(1, 1001)})
@@ -321,10 +352,15 @@ def test_a_pending_job_has_no_log_and_says_what_it_waits_for(stand, adapter) -> 
     assert isinstance(found, Found) and "8 GPU; no node satisfies" in found.job.reason
 
 
-def test_what_ray_refuses_is_wrong_use_and_what_it_could_not_do_is_not(stand, adapter, tmp_path) -> None:
+def test_what_ray_refuses_is_wrong_use_and_what_it_could_not_do_is_not(
+    stand, adapter, tmp_path
+) -> None:
     submission = Submission("tiny-1", ("true",), ".", {}, ())
     for status, kind in ((400, WrongUse), (500, CouldNotLook)):
-        stand.answers["/api/jobs/"] = (status, "Traceback:\nValueError: metadata values must be strings\n")
+        stand.answers["/api/jobs/"] = (
+            status,
+            "Traceback:\nValueError: metadata values must be strings\n",
+        )
         with pytest.raises(kind, match="metadata values"):
             adapter().submit(submission, str(tmp_path), "")
 
@@ -335,7 +371,9 @@ def test_the_printed_request_is_what_is_sent(stand, adapter, tmp_path) -> None:
     assert shown.startswith(f"POST {stand.url}/api/jobs/\n") and stand.asked == []
     assert json.loads(shown.splitlines()[1])["submission_id"] == "tiny-1"
     with pytest.raises(HerorunError, match="HF_TOKEN"):
-        adapter().request(Submission("tiny-1", ("true",), ".", {}, ("HF_TOKEN",)), str(tmp_path), "")
+        adapter().request(
+            Submission("tiny-1", ("true",), ".", {}, ("HF_TOKEN",)), str(tmp_path), ""
+        )
 
 
 @pytest.mark.parametrize("code", ["shared", "upload"])

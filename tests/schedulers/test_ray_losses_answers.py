@@ -1,4 +1,6 @@
-"""What Ray says of a job whose node was lost, or which its memory monitor killed: on recorded answers of Ray 2.60."""
+"""What Ray says of a job whose node was lost, or which its memory monitor killed: on recorded
+answers of Ray 2.60.
+"""
 
 import json
 from copy import deepcopy
@@ -11,7 +13,9 @@ from herorun.core.evidence import Job, JobState
 from herorun.schedulers._ray_parse import RayJob, job_of, record_of
 from herorun.schedulers._ray_worker_failures import asks_for_losses, loss_of, with_loss
 
-RECORDED = json.loads((Path(__file__).parents[1] / "recordings" / "ray" / "losses.json").read_text())
+RECORDED = json.loads(
+    (Path(__file__).parents[1] / "recordings" / "ray" / "losses.json").read_text()
+)
 GANGS = {
     "a task on a lost node": JobState.NODE_FAILED,
     "an actor on a lost node": JobState.NODE_FAILED,
@@ -41,7 +45,9 @@ def changed(what: str, kind: str, **fields: object) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(("what", "state"), GANGS.items())
-def test_a_driver_that_did_not_survive_its_worker_says_what_took_that(what: str, state: JobState) -> None:
+def test_a_driver_that_did_not_survive_its_worker_says_what_took_that(
+    what: str, state: JobState
+) -> None:
     job = judged(what)
     assert (job.state, job.exit_code, job.crashed) == (state, 1, True)
     assert job.failed_on == ((ADDRESS,) if state is JobState.NODE_FAILED else ())
@@ -62,14 +68,18 @@ def test_some_messages_say_it_by_themselves(what: str, state: JobState) -> None:
 
 
 def test_what_the_raylet_said_of_another_job_is_not_this_jobs_end() -> None:
-    job = job_of(record("an actor on a lost node, after another job was killed for memory"), "tiny-1")
+    job = job_of(
+        record("an actor on a lost node, after another job was killed for memory"), "tiny-1"
+    )
     assert (job.state, job.exit_code) == (JobState.FAILED, 1)
 
 
 def test_the_reason_names_the_cause_and_not_the_supervisors_ids() -> None:
     reason = job_of(record("the command on a lost node"), "tiny-1").reason
     assert "its node has died" in reason and "actor_id" not in reason
-    assert judged("a task on a lost node").reason.endswith("its task train was lost with the node 192.0.2.2")
+    assert judged("a task on a lost node").reason.endswith(
+        "its task train was lost with the node 192.0.2.2"
+    )
 
 
 @pytest.mark.parametrize("what", GANGS)

@@ -36,7 +36,7 @@ def job(word: str, stop: RayStop | None = None, lost_on: str = "", **changes: ob
     return job_of(recorded(word, **changes), "tiny-1", stop, lost_on)
 
 
-# --- words ------------------------------------------------------------------------------------------
+# --- words ----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -77,8 +77,10 @@ def test_an_unknown_word_is_neither_live_nor_ended(word: str) -> None:
         ),
         (
             (
-                "Job supervisor actor died: The actor died unexpectedly. Some common causes include: (1) the process was killed "
-                "by the OOM killer due to high memory usage, (2) ray stop --force was called, or (3) SIGSEGV."
+                "Job supervisor actor died: The actor died unexpectedly. Some common causes "
+                "include: (1) the process was killed "
+                "by the OOM killer due to high memory usage, (2) ray stop --force was called, or "
+                "(3) SIGSEGV."
             ),
             JobState.FAILED,
         ),
@@ -95,10 +97,12 @@ def test_a_supervisor_on_a_dead_node_has_lost_its_node() -> None:
 
 def test_the_memory_monitor_in_the_log_is_out_of_memory_and_an_accelerators_is_not() -> None:
     ends = (
-        "Job entrypoint command failed with exit code 1, last available logs (truncated to 20,000 chars):\n"
+        "Job entrypoint command failed with exit code 1, last available logs (truncated to 20,000 "
+        "chars):\n"
     )
     assert (
-        job("failed", message=f"{ends}ray.exceptions.OutOfMemoryError: ...").state is JobState.OUT_OF_MEMORY
+        job("failed", message=f"{ends}ray.exceptions.OutOfMemoryError: ...").state
+        is JobState.OUT_OF_MEMORY
     )
     assert job("failed", message=f"{ends}torch.cuda.OutOfMemoryError: ...").state is JobState.FAILED
     assert job("failed", message=f"{ends}the node has died, said the log").state is JobState.FAILED
@@ -148,21 +152,23 @@ def test_somebodys_own_driver_is_no_submitted_job() -> None:
     assert records_of([RECORDED["failed"] | {"type": "DRIVER", "submission_id": None}]) == ()
 
 
-@pytest.mark.parametrize("told", [None, {}, {"jobs": []}, "jobs", [3], [{"submission_id": "tiny-1"}]])
+@pytest.mark.parametrize(
+    "told", [None, {}, {"jobs": []}, "jobs", [3], [{"submission_id": "tiny-1"}]]
+)
 def test_another_shape_is_not_read_as_no_jobs(told: object) -> None:
     with pytest.raises(CouldNotLook, match="shape"):
         records_of(told)
 
 
-# --- the cluster ------------------------------------------------------------------------------------
+# --- the cluster ----------------------------------------------------------------------------------
 
 NODES = {
     "data": {
         "result": {
             "result": [
-                {"node_id": "a", "node_ip": "192.0.2.2", "state": "ALIVE", "start_time_ms": 1795298624760,
+                {"node_id": "a", "node_ip": "192.0.2.2", "state": "ALIVE", "start_time_ms": 1795298624760,  # noqa: E501
                  "resources_total": {"CPU": 8.0, "GPU": 4.0, "accelerator_type:H100": 1.0}},
-                {"node_id": "b", "node_ip": "192.0.2.3", "state": "DEAD", "start_time_ms": 1795298600000, "resources_total": {}},
+                {"node_id": "b", "node_ip": "192.0.2.3", "state": "DEAD", "start_time_ms": 1795298600000, "resources_total": {}},  # noqa: E501
             ]
         }
     }
@@ -182,9 +188,9 @@ STATUS = {
 
 def test_a_demand_that_no_node_meets_is_the_wrong_hardware_and_one_that_waits_is_capacity() -> None:
     told = demand_of(STATUS)
-    assert (
-        told
-        == "unsatisfied resources in this cluster: 64 CPU + 2 tpu; no node satisfies that as things stand"
+    assert told == (
+        "unsatisfied resources in this cluster: 64 CPU + 2 tpu; no node satisfies that as "
+        "things stand"
     )
     assert why_waiting(told) is Waiting.HARDWARE
     that_fits = json.loads(json.dumps(STATUS).replace('"CPU": 4.0', '"CPU": 96.0, "tpu": 4.0'))
@@ -193,7 +199,12 @@ def test_a_demand_that_no_node_meets_is_the_wrong_hardware_and_one_that_waits_is
 
 @pytest.mark.parametrize(
     "told",
-    [None, {}, {"data": {"clusterStatus": None}}, {"data": {"clusterStatus": {"loadMetricsReport": {}}}}],
+    [
+        None,
+        {},
+        {"data": {"clusterStatus": None}},
+        {"data": {"clusterStatus": {"loadMetricsReport": {}}}},
+    ],
 )
 def test_a_status_without_demand_adds_nothing(told: object) -> None:
     assert demand_of(told) == ""
@@ -208,7 +219,10 @@ def test_a_cluster_remembers_since_the_oldest_thing_that_it_knows() -> None:
 
 
 def test_only_the_placement_groups_of_the_same_job_count() -> None:
-    groups = [{"creator_job_id": "01", "state": "PENDING"}, {"creator_job_id": "02", "state": "CREATED"}]
+    groups = [
+        {"creator_job_id": "01", "state": "PENDING"},
+        {"creator_job_id": "02", "state": "CREATED"},
+    ]
     told = {"data": {"result": {"result": groups}}}
     assert unplaced(told, "02") == ""
     assert "1 of 1 placement groups wait" in unplaced(told, "01")
@@ -224,11 +238,13 @@ def test_the_hardware_is_told_as_far_as_the_cluster_shows_it() -> None:
     assert known == {"accelerator": "H100"} and "4 accelerators now" in partial
 
 
-# --- the request ------------------------------------------------------------------------------------
+# --- the request ----------------------------------------------------------------------------------
 
 
 def a_submission(**changes: object) -> Submission:
-    return replace(Submission("tiny-1", ("python", "train.py"), ".", {"NCCL_DEBUG": "INFO"}, ()), **changes)
+    return replace(
+        Submission("tiny-1", ("python", "train.py"), ".", {"NCCL_DEBUG": "INFO"}, ()), **changes
+    )
 
 
 def test_the_request_is_the_same_each_time_and_carries_the_instance() -> None:
@@ -246,34 +262,42 @@ def test_the_request_is_the_same_each_time_and_carries_the_instance() -> None:
     assert asked[0] == asked[1]
     assert asked[0] == {
         "submission_id": "p-tiny-1",
-        "entrypoint": 'cd /code || exit 126; export HERORUN_ADMISSION=/state/admission.json HERORUN_CODE="$PWD" '
+        "entrypoint": 'cd /code || exit 126; export HERORUN_ADMISSION=/state/admission.json '
+            'HERORUN_CODE="$PWD" '
         "HERORUN_MAIN_PID=$$; exec python train.py",
         "runtime_env": {
-            "env_vars": {"RAY_JOB_STOP_WAIT_TIME_S": "120", "NCCL_DEBUG": "INFO", "HERORUN_INSTANCE": "tiny-1", "HERORUN_ATTEMPT": "1"}
+            "env_vars": {"RAY_JOB_STOP_WAIT_TIME_S": "120", "NCCL_DEBUG": "INFO", "HERORUN_INSTANCE": "tiny-1", "HERORUN_ATTEMPT": "1"}  # noqa: E501
         },
-        "metadata": {"herorun_run": "tiny", "herorun_instance": "tiny-1", "herorun_plan": "sha256:1"},
+        "metadata": {"herorun_run": "tiny", "herorun_instance": "tiny-1", "herorun_plan": "sha256:1"},  # noqa: E501
         "entrypoint_num_cpus": 2,
         "entrypoint_num_gpus": 1,
         "entrypoint_resources": {"tpu": 4},
     }  # fmt: skip
 
 
-def test_what_ray_would_expand_travels_in_the_entrypoint_and_arrives_as_it_is(tmp_path: Path) -> None:
+def test_what_ray_would_expand_travels_in_the_entrypoint_and_arrives_as_it_is(
+    tmp_path: Path,
+) -> None:
     odd = {"ODD": "$HOME ${HOME} `x` '\n", "PLAIN": "é 'x'"}
     where = replace(SHARED, code=str(tmp_path))
     asked = a_submission(argv=("sh", "-c", 'printf "%s|" "$ODD" "$1"', "sh", "-n $HOME"), env=odd)
     body = request_of(asked, "tiny-1", where, Needs(), timedelta(seconds=1), "")
     assert (
-        "ODD" not in body["runtime_env"]["env_vars"] and body["runtime_env"]["env_vars"]["PLAIN"] == "é 'x'"
+        "ODD" not in body["runtime_env"]["env_vars"]
+        and body["runtime_env"]["env_vars"]["PLAIN"] == "é 'x'"
     )
-    said = subprocess.run(body["entrypoint"], shell=True, capture_output=True, text=True, check=True).stdout
+    said = subprocess.run(
+        body["entrypoint"], shell=True, capture_output=True, text=True, check=True
+    ).stdout
     assert said == f"{odd['ODD']}|-n $HOME|"
 
 
 def test_a_secret_that_is_not_on_the_cluster_ends_the_job_before_it_begins(tmp_path: Path) -> None:
     where = replace(SHARED, code=str(tmp_path))
     script = entrypoint(a_submission(argv=("touch", "ran"), secrets=("HF_TOKEN",)), where)
-    ended = subprocess.run(script, shell=True, capture_output=True, text=True, env={"PATH": "/bin:/usr/bin"})
+    ended = subprocess.run(
+        script, shell=True, capture_output=True, text=True, env={"PATH": "/bin:/usr/bin"}
+    )
     assert (ended.returncode, "HF_TOKEN is not set" in ended.stderr, list(tmp_path.iterdir())) == (
         78,
         True,
@@ -287,7 +311,7 @@ def test_a_name_that_is_no_variable_is_refused(name: str) -> None:
         entrypoint(a_submission(secrets=(name,)), SHARED)
 
 
-# --- the package ------------------------------------------------------------------------------------
+# --- the package ----------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -332,7 +356,7 @@ def test_what_cannot_be_packed_is_said(tree: Path, monkeypatch: pytest.MonkeyPat
         packed(tree)
 
 
-# --- the log ----------------------------------------------------------------------------------------
+# --- the log --------------------------------------------------------------------------------------
 
 SETTING_UP = b"2026-11-21 22:19:45,061\tINFO job_manager.py:581 -- Runtime env is setting up.\n"
 

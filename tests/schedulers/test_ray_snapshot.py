@@ -1,4 +1,6 @@
-"""One look at a Ray cluster for all the runs that are watched together, and what stands beside them."""
+"""One look at a Ray cluster for all the runs that are watched together, and what stands beside
+them.
+"""
 
 import json
 from collections.abc import Iterator
@@ -30,7 +32,9 @@ def stand() -> Iterator[Stand]:
 
 def run_on(stand: Stand, state: Path, **options: object) -> ray.Ray:
     told = {"address": stand.url, "code": "shared", "settle": "1ms", "timeout": "2s", **options}
-    return ray.connect(ray.Options.model_validate(told), Place("tiny", str(state), "/out", "/repository"))
+    return ray.connect(
+        ray.Options.model_validate(told), Place("tiny", str(state), "/out", "/repository")
+    )
 
 
 def job(name: str, word: str, ours: bool = True, **told: object) -> dict[str, Any]:
@@ -45,7 +49,10 @@ def test_a_round_of_many_runs_is_one_list_and_what_some_need_is_asked_once(
     ended = [job(f"ends{n}-1", "failed") for n in range(20)]
     stand.answers["/api/jobs/"] = [*waiting, *ended]
     stand.answers["/api/cluster_status"] = {"data": {"clusterStatus": {"loadMetricsReport": WAITS}}}
-    names = [*(each["submission_id"] for each in waiting + ended), *(f"never{n}-1" for n in range(20))]
+    names = [
+        *(each["submission_id"] for each in waiting + ended),
+        *(f"never{n}-1" for n in range(20)),
+    ]
     runs = {name: run_on(stand, tmp_path / name) for name in names}
     looks = SharedPolls()
     for name, scheduler in runs.items():
@@ -54,9 +61,17 @@ def test_a_round_of_many_runs_is_one_list_and_what_some_need_is_asked_once(
         stand.asked.clear()
         seen = {name: looks.shared(name, runs[name], (name, LONG_AGO), HALF) for name in names}
         found = {name: each.find(name, LONG_AGO) for name, each in seen.items()}
-        live = {name: [j.instance for j in seen[name].live(name.removesuffix("-1"))] for name in names}
-        assert sorted(stand.asked) == ["GET /api/cluster_status", "GET /api/jobs/", "GET /api/v0/nodes"]
-        told = [(answer.job.state, "8 GPU" in answer.job.reason) for answer in list(found.values())[:40]]
+        live = {
+            name: [j.instance for j in seen[name].live(name.removesuffix("-1"))] for name in names
+        }
+        assert sorted(stand.asked) == [
+            "GET /api/cluster_status",
+            "GET /api/jobs/",
+            "GET /api/v0/nodes",
+        ]
+        told = [
+            (answer.job.state, "8 GPU" in answer.job.reason) for answer in list(found.values())[:40]
+        ]
         assert told == [(JobState.PENDING, True)] * 20 + [(JobState.FAILED, False)] * 20
         assert list(found.values())[40:] == [Absent()] * 20
         assert [live[name] for name in names] == [
@@ -77,7 +92,9 @@ def test_a_list_that_fails_is_unsure_for_all_and_asked_once(stand: Stand, tmp_pa
 
 
 def test_what_only_one_run_needs_and_fails_is_its_own_trouble(stand: Stand, tmp_path: Path) -> None:
-    """A missing job is absent only by the age of the nodes; a job that is listed needs none of that."""
+    """A missing job is absent only by the age of the nodes; a job that is listed needs none of
+    that.
+    """
     stand.answers["/api/jobs/"] = [job("one-1", "succeeded")]
     stand.answers["/api/v0/nodes"] = (500, "no")
     scheduler = run_on(stand, tmp_path)
@@ -87,7 +104,9 @@ def test_what_only_one_run_needs_and_fails_is_its_own_trouble(stand: Stand, tmp_
     assert isinstance(missing, Unknown) and "HTTP 500" in missing.why
 
 
-def test_a_look_says_nothing_of_a_job_that_was_submitted_after_it(stand: Stand, tmp_path: Path) -> None:
+def test_a_look_says_nothing_of_a_job_that_was_submitted_after_it(
+    stand: Stand, tmp_path: Path
+) -> None:
     scheduler = run_on(stand, tmp_path)
     seen = scheduler.by(scheduler.look({}))
     answer = seen.find("tiny-1", datetime.now(UTC))
@@ -95,7 +114,8 @@ def test_a_look_says_nothing_of_a_job_that_was_submitted_after_it(stand: Stand, 
 
 
 @pytest.mark.parametrize(
-    "options", [{"address": "http://other:8265"}, {"token_env": "TOKEN"}, {"header_env": {"X-Team": "TEAM"}}]
+    "options",
+    [{"address": "http://other:8265"}, {"token_env": "TOKEN"}, {"header_env": {"X-Team": "TEAM"}}],
 )
 def test_another_address_or_token_is_another_cluster(
     stand: Stand, tmp_path: Path, options: dict[str, object]
@@ -130,12 +150,20 @@ def test_what_is_called_as_the_run_and_is_not_herorun_s_stands_beside_it(
         job("a-tiny-2", "succeeded", ours=False, **runs),  # called as an instance: it may be one
         job("a-tiny-lm-1", "succeeded", **runs),  # of another run of herorun's
         job("tiny-probe", "succeeded", ours=False, **runs),  # without the prefix
-        {**RECORDED["succeeded"], "type": "DRIVER", "submission_id": None, "job_id": "01000000", **runs},
+        {
+            **RECORDED["succeeded"],
+            "type": "DRIVER",
+            "submission_id": None,
+            "job_id": "01000000",
+            **runs,
+        },
     ]
     scheduler = run_on(stand, tmp_path, prefix="a-")
     seen = scheduler.by(scheduler.look({"tiny-1": LONG_AGO}))
     stand.asked.clear()
-    assert [(each.id, each.state) for each in seen.beside("tiny")] == [("a-tiny-probe", JobState.RUNNING)]
+    assert [(each.id, each.state) for each in seen.beside("tiny")] == [
+        ("a-tiny-probe", JobState.RUNNING)
+    ]
     assert [each.instance for each in seen.live("tiny")] == ["tiny-1", "tiny-2"]
     assert "GET /api/jobs/" not in stand.asked
 
@@ -148,7 +176,9 @@ GANG = json.loads((Path(__file__).parents[1] / "recordings" / "ray" / "losses.js
 def test_what_took_the_workers_is_asked_of_the_one_job_that_is_looked_for(
     stand: Stand, tmp_path: Path
 ) -> None:
-    """Not of every job that ever failed there; and where it is not answered, the job has failed all the same."""
+    """Not of every job that ever failed there; and where it is not answered, the job has failed all
+    the same.
+    """
     mine = {**GANG["job"], "submission_id": "tiny-1"}
     stand.answers["/api/jobs/"] = [mine, {**mine, "submission_id": "tiny-2"}]
     stand.answers |= {"/api/v0/tasks": GANG["tasks"], "/api/v0/actors": GANG["actors"]}
@@ -160,4 +190,7 @@ def test_what_took_the_workers_is_asked_of_the_one_job_that_is_looked_for(
     assert stand.asked.count("GET /api/v0/tasks") == 1
     stand.answers["/api/v0/tasks"] = (500, "no")
     failed = run_on(stand, tmp_path).find_all({"tiny-1": LONG_AGO})["tiny-1"]
-    assert isinstance(failed, Found) and (failed.job.state, failed.job.exit_code) == (JobState.FAILED, 1)
+    assert isinstance(failed, Found) and (failed.job.state, failed.job.exit_code) == (
+        JobState.FAILED,
+        1,
+    )

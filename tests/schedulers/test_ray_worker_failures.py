@@ -1,4 +1,6 @@
-"""What takes a job on Ray away: a lost node, and Ray's memory monitor. On a real cluster of two nodes."""
+"""What takes a job on Ray away: a lost node, and Ray's memory monitor. On a real cluster of two
+nodes.
+"""
 
 import os
 import signal
@@ -30,7 +32,10 @@ QUICKLY = {  # a lost node is noticed within two seconds; the default is half a 
     "RAY_memory_monitor_refresh_ms": "0",  # of the head: what looks after memory is the other node
 }
 ROOM = 1_000_000_000  # bytes that may be taken beyond what is in use, before Ray kills somebody
-HUNGRY = "import time; taken = []\nfor _ in range(80): taken.append(bytearray(b'1') * 50_000_000); time.sleep(0.02)\ntime.sleep(30)"
+HUNGRY = (
+    "import time; taken = []\nfor _ in range(80): taken.append(bytearray(b'1') * 50_000_000); "
+    "time.sleep(0.02)\ntime.sleep(30)"
+)
 TASK = """\
 import ray, time
 ray.init(logging_level="error")
@@ -56,7 +61,13 @@ class Jobs:
     folder: Path
 
     def adapter(self, **options: object) -> ray.Ray:
-        told = {"address": self.head.url, "code": "shared", "settle": "200ms", "grace": "1s", **options}
+        told = {
+            "address": self.head.url,
+            "code": "shared",
+            "settle": "200ms",
+            "grace": "1s",
+            **options,
+        }
         place = Place("tiny", str(self.folder / "state"), "/out", "/repo")
         return ray.connect(ray.Options.model_validate(told), place)
 
@@ -131,7 +142,10 @@ def test_a_lost_node_is_told_whether_it_had_the_command_or_its_workers(jobs: Job
 
 
 def test_what_rays_memory_monitor_killed_is_out_of_memory(jobs: Jobs) -> None:
-    limit = {"RAY_memory_monitor_refresh_ms": "100", "RAY_memory_usage_threshold": f"{_a_little_more():.4f}"}
+    limit = {
+        "RAY_memory_monitor_refresh_ms": "100",
+        "RAY_memory_usage_threshold": f"{_a_little_more():.4f}",
+    }
     with other_node(jobs, **limit):
         jobs.gang(4, TASK, HUNGRY)
         by_task = jobs.until(4, ended)

@@ -82,7 +82,7 @@ class TestSlurm(SchedulerSuite, ReadsLogsOn, SharesLooks):
     """What every scheduler must do."""
 
 
-# --- submission ----------------------------------------------------------------------------------------
+# --- submission -----------------------------------------------------------------------------------
 
 
 def test_two_submitters_at_once_are_one_job(rig: Rig, cluster: Cluster) -> None:
@@ -96,9 +96,14 @@ def test_two_submitters_at_once_are_one_job(rig: Rig, cluster: Cluster) -> None:
 def test_two_clones_that_submit_at_once_are_one_job(
     rig: Rig, cluster: Cluster, state: Path, tmp_path: Path
 ) -> None:
-    """Neither sees the other's lock, and both look before either submits: the lower number stays."""
+    """Neither sees the other's lock, and both look before either submits: the lower number
+    stays.
+    """
     told, both = slurm.Options(slurm_conf=cluster.conf), Barrier(2)
-    places = [Place("tiny", str(tmp_path / name), f"{state}/out", "/repository") for name in ("one", "two")]
+    places = [
+        Place("tiny", str(tmp_path / name), f"{state}/out", "/repository")
+        for name in ("one", "two")
+    ]
 
     def submit(place: Place) -> str:
         scheduler = slurm.connect(told, place)
@@ -117,15 +122,21 @@ def test_two_clones_that_submit_at_once_are_one_job(
 def test_three_runs_are_watched_by_one_squeue_and_one_sacct(
     rig: Rig, cluster: Cluster, state: Path, tmp_path: Path
 ) -> None:
-    """One runs, one has ended, and one was never submitted. Slurm is real, and its programs are counted."""
+    """One runs, one has ended, and one was never submitted. Slurm is real, and its programs are
+    counted.
+    """
     counted, asked = tmp_path / "counted", tmp_path / "asked"
     counted.mkdir()
     for name in ("squeue", "sacct", "sbatch", "scancel", "scontrol"):
-        (counted / name).write_text(f"#!/bin/sh\necho {name} >> '{asked}'\nexec {which(name)} \"$@\"\n")
+        (counted / name).write_text(
+            f"#!/bin/sh\necho {name} >> '{asked}'\nexec {which(name)} \"$@\"\n"
+        )
         (counted / name).chmod(0o755)
     told = slurm.Options(slurm_conf=cluster.conf, programs=str(counted), settle="1ms")
     runs = {
-        name: slurm.connect(told, Place("tiny", str(state / name), f"{state}/{name}", "/repository"))
+        name: slurm.connect(
+            told, Place("tiny", str(state / name), f"{state}/{name}", "/repository")
+        )
         for name in ("runs", "ended", "never")
     }
     job = runs["ended"].submit(rig.job("exit 3"), str(rig.code), rig.admission)
@@ -154,13 +165,17 @@ def test_another_clone_finds_the_job_and_its_log(
 ) -> None:
     job = rig.run(rig.job("echo here"))
     told = slurm.Options(slurm_conf=cluster.conf)
-    elsewhere = slurm.connect(told, Place("tiny", str(tmp_path / "clone"), f"{state}/out", "/repository"))
+    elsewhere = slurm.connect(
+        told, Place("tiny", str(tmp_path / "clone"), f"{state}/out", "/repository")
+    )
     found = elsewhere.find("tiny-1", long_ago())
     assert isinstance(found, Found) and found.job.id == job.id
     assert elsewhere.tail("tiny-1", 5) == "here\n"
 
 
-def test_a_submission_without_an_answer_is_looked_for(rig: Rig, cluster: Cluster, state: Path) -> None:
+def test_a_submission_without_an_answer_is_looked_for(
+    rig: Rig, cluster: Cluster, state: Path
+) -> None:
     """sbatch went through, and its answer was lost on the way."""
     scheduler = adapter(cluster, state)
     scheduler._slurm.road = Lossy()
@@ -206,7 +221,9 @@ def test_a_code_folder_that_is_not_there_is_refused(rig: Rig) -> None:
 
 def test_the_request_is_shown_as_it_is_sent(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TRAINING_TOKEN", SECRET)
-    text = rig.connect().request(rig.job("true", secrets=("TRAINING_TOKEN",)), str(rig.code), rig.admission)
+    text = rig.connect().request(
+        rig.job("true", secrets=("TRAINING_TOKEN",)), str(rig.code), rig.admission
+    )
     assert "--export=TRAINING_TOKEN" in text and SECRET not in text
 
 
@@ -224,7 +241,7 @@ def test_variables_of_sbatch_and_of_an_outer_job_change_nothing(
     assert len(rig.connect().live("tiny")) == 1
 
 
-# --- the partition ---------------------------------------------------------------------------------------
+# --- the partition --------------------------------------------------------------------------------
 
 
 def test_a_partitions_limit_is_offered(cluster: Cluster, state: Path) -> None:
@@ -235,20 +252,26 @@ def test_a_partitions_limit_is_offered(cluster: Cluster, state: Path) -> None:
         adapter(cluster, state, partition="nope").offers(plan)
 
 
-# --- stopping --------------------------------------------------------------------------------------------
+# --- stopping -------------------------------------------------------------------------------------
 
 
-def test_another_clone_learns_who_stopped_it(rig: Rig, cluster: Cluster, state: Path, tmp_path: Path) -> None:
+def test_another_clone_learns_who_stopped_it(
+    rig: Rig, cluster: Cluster, state: Path, tmp_path: Path
+) -> None:
     rig.submit(rig.job("sleep 30"))
     rig.connect().stop("tiny-1", "ada lovelace@box")
     rig.ended("tiny-1")
     told = slurm.Options(slurm_conf=cluster.conf)
-    elsewhere = slurm.connect(told, Place("tiny", str(tmp_path / "clone"), f"{state}/out", "/repository"))
+    elsewhere = slurm.connect(
+        told, Place("tiny", str(tmp_path / "clone"), f"{state}/out", "/repository")
+    )
     found = elsewhere.find("tiny-1", long_ago())
     assert isinstance(found, Found) and found.job.stopped_by == "ada lovelace@box"
 
 
-def test_a_job_of_another_run_is_never_cancelled(rig: Rig, cluster: Cluster, tmp_path: Path) -> None:
+def test_a_job_of_another_run_is_never_cancelled(
+    rig: Rig, cluster: Cluster, tmp_path: Path
+) -> None:
     rig.submit(rig.job("sleep 30"))
     with pytest.raises(WrongUse, match="There is no job tiny-1"):
         adapter(cluster, tmp_path / "another run").stop("tiny-1", "ada@box")
@@ -256,14 +279,16 @@ def test_a_job_of_another_run_is_never_cancelled(rig: Rig, cluster: Cluster, tmp
 
 
 def test_a_job_whose_name_holds_rows_of_jobs_is_one_job(cluster: Cluster, state: Path) -> None:
-    forged = f"odd\n{squeue('RUNNING', '4711', comment='')}\n{squeue('RUNNING', '4712', comment='')}"
+    forged = (
+        f"odd\n{squeue('RUNNING', '4711', comment='')}\n{squeue('RUNNING', '4712', comment='')}"
+    )
     held = cluster.ask("sbatch", "--parsable", "--hold", f"--job-name={forged}", "--wrap=true")
     assert adapter(cluster, state).live("tiny") == ()
     assert forged.strip() in [row.name for row in adapter(cluster, state)._queue()]
     cluster.ask("scancel", held)
 
 
-# --- behind a login node ---------------------------------------------------------------------------------
+# --- behind a login node --------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -274,7 +299,12 @@ def node(login_node: Box) -> Iterator[Box]:
 
 def behind(node: Box, cluster: Cluster, state: Path, **changes: object) -> slurm.Slurm:
     """From a laptop; a link that is cut is given up after two seconds."""
-    told = {"host": node.name, "ssh_config": str(node.config), "folder": str(state / "there"), **changes}
+    told = {
+        "host": node.name,
+        "ssh_config": str(node.config),
+        "folder": str(state / "there"),
+        **changes,
+    }
     scheduler = adapter(cluster, state, **{"timeout": "10s", **told})
     scheduler._slurm.road = SshTransport(slurm.login_of(scheduler._options), connect=2)
     scheduler._files._road = scheduler._slurm.road
@@ -288,7 +318,8 @@ def test_a_job_runs_behind_a_login_node(
     code = tmp_path / "code"
     code.mkdir()
     (code / "train.sh").write_text(
-        'test "$TRAINING_TOKEN" = "$(echo correct)-horse-battery-9f2c" && grep -c "$PWD" "$HERORUN_ADMISSION"\n'
+        'test "$TRAINING_TOKEN" = "$(echo correct)-horse-battery-9f2c" && grep -c "$PWD" '
+        '"$HERORUN_ADMISSION"\n'
         f"until test -e '{tmp_path}/go'; do sleep 0.05; done; echo two; sleep 60\n"
     )
     (tmp_path / "admission.json").write_text(json.dumps({"code": str(code)}))
@@ -311,7 +342,10 @@ def test_a_job_runs_behind_a_login_node(
     scheduler._slurm.timeout = timeout
 
     (tmp_path / "go").touch()
-    eventually(lambda: scheduler.read_log("tiny-1", part.offset, 100, part.mark).data == b"two\n", within=30)
+    eventually(
+        lambda: scheduler.read_log("tiny-1", part.offset, 100, part.mark).data == b"two\n",
+        within=30,
+    )
     assert scheduler.tail("tiny-1", 1) == "two\n"
     assert [live.id for live in scheduler.live("tiny")] == [number]
     scheduler.stop("tiny-1", "ada@laptop")
@@ -323,7 +357,9 @@ def test_what_is_wrong_with_the_way_to_it_is_one_sentence(
     cluster: Cluster, node: Box, state: Path, rig: Rig, tmp_path: Path
 ) -> None:
     key = tmp_path / "another key"
-    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(key)], check=True, timeout=20)
+    subprocess.run(
+        ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(key)], check=True, timeout=20
+    )
     strange = tmp_path / "config"
     strange.write_text(node.config.read_text().replace(f"{node.folder}/id\n", f'"{key}"\n'))
     wrong = {
@@ -333,5 +369,7 @@ def test_what_is_wrong_with_the_way_to_it_is_one_sentence(
     }
     for said, changes in wrong.items():
         with pytest.raises(CouldNotLook, match=said) as error:
-            behind(node, cluster, state, **changes).submit(rig.job("true"), str(rig.code), rig.admission)
+            behind(node, cluster, state, **changes).submit(
+                rig.job("true"), str(rig.code), rig.admission
+            )
         assert "\n" not in str(error.value) and error.value.exit_code == 3

@@ -1,4 +1,6 @@
-"""What squeue and sacct say together: recorded from Slurm 22.05, and lines of that shape for what cannot be brought about."""
+"""What squeue and sacct say together: recorded from Slurm 22.05, and lines of that shape for what
+cannot be brought about.
+"""
 
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -23,7 +25,7 @@ NOTHING = SubmissionRecord()
 AS_ASKED = """\
 for word; do case $word in Job*ID:*) p=${word#*:} p=${p%%,*} ;; --delimiter=*) p=${word#*=} ;; esac; done
 sed "s/$(printf '\\037')/$p/g"
-"""
+"""  # noqa: E501
 TAG = Tag(RUN, "b" * 12, int(AT.timestamp()))
 
 
@@ -31,7 +33,7 @@ def squeue(word: str, number: str = "71", **changes: object) -> str:
     """A line of squeue for tiny-1."""
     told = {
         "id": number, "name": "tiny-1", "user": "ada", "word": word, "code": "0", "restarts": "0",
-        "submitted": int(AT.timestamp()), "started": int(AT.timestamp()) + 5, "ended": int(AT.timestamp()) + 60,
+        "submitted": int(AT.timestamp()), "started": int(AT.timestamp()) + 5, "ended": int(AT.timestamp()) + 60,  # noqa: E501
         "nodes": "1", "where": "n1", "comment": TAG.comment, "reason": "None", **changes,
     }  # fmt: skip
     return PARTED.join(str(value) for value in told.values()) + PARTED
@@ -41,9 +43,12 @@ def sacct(word: str, number: str = "71", **changes: object) -> str:
     """And of sacct, which keeps no comment."""
     told = {
         "id": number, "name": "tiny-1", "user": "ada", "word": word, "code": "0:0",
-        "submitted": int(AT.timestamp()), "started": int(AT.timestamp()) + 5, "ended": int(AT.timestamp()) + 60,
+        "submitted": int(AT.timestamp()), "started": int(AT.timestamp()) + 5, "ended": int(AT.timestamp()) + 60,  # noqa: E501
         "nodes": "1", "where": "n1", "reason": "None", "comment": "",
-        "line": f"sbatch --parsable --job-name=tiny-1 --comment={TAG.comment} --export=NONE", **changes,
+        "line": (
+            "sbatch --parsable --job-name=tiny-1 "
+            f"--comment={TAG.comment} --export=NONE"
+        ), **changes,
     }  # fmt: skip
     return PARTED.join(str(value) for value in told.values())
 
@@ -74,10 +79,11 @@ def job(queue: list[str], books: list[str] | Books, kept: SubmissionRecord = NOT
     return found.job
 
 
-# --- recorded ------------------------------------------------------------------------------------------
+# --- recorded -------------------------------------------------------------------------------------
 
 WORDS = dict(
-    reversed(line.split(" ", 1)) for line in (RECORDINGS / "situations.txt").read_text().splitlines()
+    reversed(line.split(" ", 1))
+    for line in (RECORDINGS / "situations.txt").read_text().splitlines()
 )
 
 
@@ -113,7 +119,9 @@ def test_a_log_that_cannot_be_opened_is_said_in_words() -> None:
 
 
 def test_the_parts_of_an_array_and_of_a_heterogeneous_job_are_counted() -> None:
-    assert [(recorded(what).tasks, recorded(what).running_tasks) for what in ("array", "heterogeneous")] == [
+    assert [
+        (recorded(what).tasks, recorded(what).running_tasks) for what in ("array", "heterogeneous")
+    ] == [
         (2, 1),
         (2, 2),
     ]
@@ -129,16 +137,21 @@ def recorded_alone(what: str) -> Job:
     lines = (RECORDINGS / "squeue-22.05.txt").read_text().splitlines()
     (mine,) = [line for line in lines if f"{PARTED}{WORDS[what]}{PARTED}" in line]
     found = told(
-        [mine], [sacct("CANCELLED", mine.split(PARTED)[0], name=WORDS[what])], since=None, name=WORDS[what]
+        [mine],
+        [sacct("CANCELLED", mine.split(PARTED)[0], name=WORDS[what])],
+        since=None,
+        name=WORDS[what],
     )
     assert isinstance(found, Found)
     return found.job
 
 
-# --- two answers ---------------------------------------------------------------------------------------
+# --- two answers ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("word", ["PREEMPTED", "NODE_FAIL", "REQUEUED", "COMPLETED", "FAILED", "TIMEOUT"])
+@pytest.mark.parametrize(
+    "word", ["PREEMPTED", "NODE_FAIL", "REQUEUED", "COMPLETED", "FAILED", "TIMEOUT"]
+)
 @pytest.mark.parametrize("lives", ["PENDING", "RUNNING", "COMPLETING", "CONFIGURING"])
 def test_a_job_that_squeue_calls_live_has_not_ended(word: str, lives: str) -> None:
     assert job([squeue(lives)], [sacct(word)]).state.live
@@ -178,13 +191,15 @@ def test_a_job_that_nobody_knows_is_absent_unless_it_was_taken() -> None:
     assert isinstance(told([], Books(silent="sacct failed: down")), Unknown)
 
 
-def test_without_accounting_a_forgotten_job_is_gone_and_one_that_may_never_have_been_is_unsure() -> None:
+def test_without_accounting_a_forgotten_job_is_gone_and_one_that_may_never_have_been_is_unsure() -> (  # noqa: E501
+    None
+):
     gone = job([], Books(none_kept=True), SubmissionRecord(True, "71"))
     assert gone.state is JobState.GONE and "keeps no accounting" in gone.reason
     assert isinstance(told([], Books(none_kept=True), SubmissionRecord(True)), Unknown)
 
 
-# --- words ---------------------------------------------------------------------------------------------
+# --- words ----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("word", ["ZOMBIE", "REVOKED", "", "completed", "RUNNING+"])
@@ -210,7 +225,10 @@ def test_our_own_stop_is_told_from_the_comment_or_from_what_was_kept() -> None:
         job([squeue("CANCELLED", comment=stopped)], [sacct("CANCELLED by 0")]).stopped_by
         == "ada lovelace@box"
     )
-    assert job([], [sacct("CANCELLED by 0")], SubmissionRecord(True, "71", "ada@box")).stopped_by == "ada@box"
+    assert (
+        job([], [sacct("CANCELLED by 0")], SubmissionRecord(True, "71", "ada@box")).stopped_by
+        == "ada@box"
+    )
 
 
 @pytest.mark.parametrize(("code", "told_as"), [("0:0", 128), ("9:0", 9), ("78:0", 78)])
@@ -224,7 +242,11 @@ def test_a_job_that_a_deadline_took_from_the_queue_was_never_placed() -> None:
     waited = {"where": "", "reason": "DeadLine"}
     books = [sacct("DEADLINE", code="1:0", started="None", where="None assigned")]
     found = job([squeue("DEADLINE", code=256, **waited)], books)
-    assert (found.state, found.raw, found.reason) == (JobState.UNSCHEDULABLE, "DEADLINE", "DeadLine")
+    assert (found.state, found.raw, found.reason) == (
+        JobState.UNSCHEDULABLE,
+        "DEADLINE",
+        "DeadLine",
+    )
     assert (found.started, found.exit_code) == (None, None)
     assert job([], books).state is JobState.UNSCHEDULABLE
     ran = job([squeue("DEADLINE", code=15)], [sacct("DEADLINE", code="0:15")])
@@ -241,11 +263,14 @@ def test_times_that_have_not_come_are_none_and_the_others_are_utc() -> None:
     assert (found.submitted, found.started, found.ended) == (AT, None, None)
 
 
-# --- whose job -----------------------------------------------------------------------------------------
+# --- whose job ------------------------------------------------------------------------------------
 
 
 def test_names_are_matched_whole_and_another_run_of_the_name_is_not_ours() -> None:
-    lines = [squeue("RUNNING", name="tiny-11"), squeue("RUNNING", comment=Tag(OTHER, "b" * 12, 1).comment)]
+    lines = [
+        squeue("RUNNING", name="tiny-11"),
+        squeue("RUNNING", comment=Tag(OTHER, "b" * 12, 1).comment),
+    ]
     assert told(lines, []) == Absent()
 
 
@@ -261,7 +286,9 @@ def test_what_slurm_kept_of_a_submission_that_it_refused_is_no_job() -> None:
 
 
 def test_a_number_that_came_round_again_is_another_job() -> None:
-    """sacct gave the old job 1 for the new one for some seconds after a controller had lost its state."""
+    """sacct gave the old job 1 for the new one for some seconds after a controller had lost its
+    state.
+    """
     long_before = int((AT - timedelta(days=3)).timestamp())
     assert told([], [sacct("COMPLETED", submitted=long_before)]) == Absent()
 
@@ -278,7 +305,9 @@ def test_accounting_is_asked_only_of_what_does_not_live() -> None:
 
 
 def test_live_jobs_are_those_that_may_live() -> None:
-    rows = squeue_rows("\n".join([squeue("COMPLETED", "70"), squeue("RUNNING", "71"), squeue("WHAT", "72")]))
+    rows = squeue_rows(
+        "\n".join([squeue("COMPLETED", "70"), squeue("RUNNING", "71"), squeue("WHAT", "72")])
+    )
     assert [job.id for job in live_jobs(rows)] == ["71", "72"]
 
 
@@ -288,7 +317,7 @@ def test_a_federated_number_and_what_a_site_adds_are_read() -> None:
     assert tag_in(f"site: billed to x; {TAG.comment}") == TAG
 
 
-# --- what is no answer ---------------------------------------------------------------------------------
+# --- what is no answer ----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -303,7 +332,9 @@ def test_an_answer_that_is_no_list_of_jobs_is_no_empty_queue(text: str) -> None:
 def test_a_line_break_in_somebodys_job_name_does_not_blind_us() -> None:
     names = [
         row.name
-        for row in squeue_rows("\n".join([squeue("RUNNING", "5", name="two\n\nlines"), squeue("RUNNING")]))
+        for row in squeue_rows(
+            "\n".join([squeue("RUNNING", "5", name="two\n\nlines"), squeue("RUNNING")])
+        )
     ]
     assert names == ["two\n\nlines", "tiny-1"]
 
@@ -315,7 +346,10 @@ def test_a_job_name_that_holds_whole_rows_forges_none() -> None:
         forging = line("RUNNING", "5", name="NAME").replace(PARTED, parted)
         forged = f"odd\n{line('COMPLETED')}\n{line('FAILED', '9')}"
         text = "\n".join([forging.replace("NAME", forged), line("RUNNING").replace(PARTED, parted)])
-        assert [(row.id, row.word) for row in read(text, parted)] == [("5", "RUNNING"), ("71", "RUNNING")]
+        assert [(row.id, row.word) for row in read(text, parted)] == [
+            ("5", "RUNNING"),
+            ("71", "RUNNING"),
+        ]
 
 
 def test_no_two_questions_part_their_columns_alike() -> None:

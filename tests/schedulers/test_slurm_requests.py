@@ -39,7 +39,7 @@ def words(**options: object) -> list[str]:
     return sbatch_argv(JOB, Options(**options), WHERE, TAG)
 
 
-# --- options -------------------------------------------------------------------------------------------
+# --- options --------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", OURS)
@@ -64,7 +64,12 @@ def test_an_argument_with_a_key_of_its_own_is_told_its_key(argument: str) -> Non
 
 
 def test_an_unknown_option_and_one_that_is_no_word_are_refused() -> None:
-    for wrong in ({"partitions": "x"}, {"partition": "a b"}, {"account": "--wrap=x"}, {"restarts": "yes"}):
+    for wrong in (
+        {"partitions": "x"},
+        {"partition": "a b"},
+        {"account": "--wrap=x"},
+        {"restarts": "yes"},
+    ):
         with pytest.raises(ValidationError):
             Options(**wrong)
 
@@ -82,7 +87,7 @@ def test_a_time_limit_is_said_as_slurm_takes_it(limit: dict[str, int], words: st
     assert slurm_time(timedelta(**limit)) == words
 
 
-# --- the request ---------------------------------------------------------------------------------------
+# --- the request ----------------------------------------------------------------------------------
 
 
 def test_the_request_whole() -> None:
@@ -116,12 +121,16 @@ def test_the_request_whole() -> None:
 
 def test_slurm_starts_it_again_only_where_the_contract_says_so() -> None:
     assert "--no-requeue" in words() and "--requeue" not in words()
-    assert "--requeue" in words(restarts="backend") and "--no-requeue" not in words(restarts="backend")
+    assert "--requeue" in words(restarts="backend") and "--no-requeue" not in words(
+        restarts="backend"
+    )
 
 
 def test_what_people_are_shown_names_the_secret() -> None:
     text = shown(words(), job_script(JOB, WHERE), JOB.secrets, "alpha")
-    assert text.startswith("# on alpha\n# with the values of TOKEN in its environment\nsbatch --parsable")
+    assert text.startswith(
+        "# on alpha\n# with the values of TOKEN in its environment\nsbatch --parsable"
+    )
     assert "exec python train.py\n" in text and "export SEED=7\n" in text
 
 
@@ -130,12 +139,16 @@ def test_the_script_gives_every_word_as_it_was(tmp_path: Path) -> None:
     (tmp_path / WEIRD).mkdir()
     odd = Submission("tiny-1", ("printf", "%s|", WEIRD, "-n", ""), WEIRD, {"ODD": WEIRD}, ())
     where = RemotePaths(str(tmp_path), "/admission.json", "/log")
-    done = subprocess.run(["sh"], input=job_script(odd, where).encode(), capture_output=True, check=True)
+    done = subprocess.run(
+        ["sh"], input=job_script(odd, where).encode(), capture_output=True, check=True
+    )
     assert done.stdout.decode() == f"{WEIRD}|-n||"
 
 
 def test_a_script_in_a_folder_that_is_not_there_ends_and_says_so() -> None:
-    done = subprocess.run(["sh"], input=job_script(JOB, WHERE), capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        ["sh"], input=job_script(JOB, WHERE), capture_output=True, text=True, check=False
+    )
     assert done.returncode == 76 and "/code/src is not there. Every node must see" in done.stderr
 
 
@@ -144,7 +157,11 @@ def test_an_attempt_is_counted_by_slurms_restarts() -> None:
     for env, attempt in (({}, "1\n"), ({"SLURM_RESTART_COUNT": "2"}, "3\n")):
         script = job_script(told, RemotePaths("/", "/a", "/l"))
         done = subprocess.run(
-            ["sh"], input=script, env={"PATH": "/usr/bin:/bin", **env}, capture_output=True, text=True
+            ["sh"],
+            input=script,
+            env={"PATH": "/usr/bin:/bin", **env},
+            capture_output=True,
+            text=True,
         )
         assert done.stdout == attempt
 
@@ -181,7 +198,7 @@ def test_the_number_of_the_job_is_found(answer: str, number: str | None) -> None
     assert job_id(answer) == number
 
 
-# --- what a partition offers ---------------------------------------------------------------------------
+# --- what a partition offers ----------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -211,7 +228,9 @@ def test_the_shorter_limit_counts(options: dict[str, str], limit: int | None) ->
         ({"gres": "license:2"}, {}),
     ],
 )
-def test_the_hardware_is_what_is_asked_for(options: dict[str, object], hardware: dict[str, object]) -> None:
+def test_the_hardware_is_what_is_asked_for(
+    options: dict[str, object], hardware: dict[str, object]
+) -> None:
     assert offered(PARTITIONS, Options(**options)).hardware == hardware
 
 

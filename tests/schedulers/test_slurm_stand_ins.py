@@ -1,4 +1,6 @@
-"""What a stand-in for Slurm's programs shows better than Slurm: how often they are asked, and how they fail."""
+"""What a stand-in for Slurm's programs shows better than Slurm: how often they are asked, and how
+they fail.
+"""
 
 import os
 from collections.abc import Callable
@@ -33,9 +35,11 @@ class Slurm:
         (self.folder / f"{program}.err").write_text(err)
         path = self.folder / "bin" / program
         path.write_text(
-            f"#!/bin/sh\necho \"$*\" | head -c 400 | tr '\\n' ' ' >> '{self.folder}/asked-{program}'\n"
+            "#!/bin/sh\necho \"$*\" | head -c 400 | tr '\\n' ' ' >> "
+            f"'{self.folder}/asked-{program}'\n"
             f"echo >> '{self.folder}/asked-{program}'\n{first}\n"
-            f"{{\n{AS_ASKED}}} < '{self.folder}/{program}.out'; cat '{self.folder}/{program}.err' >&2; exit {code}\n"
+            f"{{\n{AS_ASKED}}} < '{self.folder}/{program}.out'; cat '{self.folder}/{program}.err' "
+            f">&2; exit {code}\n"
         )
         path.chmod(0o755)
 
@@ -52,7 +56,9 @@ class Slurm:
         return Tag(self.adapter()._run, "b" * 12, int(datetime.now(UTC).timestamp()))
 
     def queue(self, word: str, number: str = "71", **told: object) -> str:
-        return squeue(word, number, **{"submitted": self.tag.at, "comment": self.tag.comment, **told})
+        return squeue(
+            word, number, **{"submitted": self.tag.at, "comment": self.tag.comment, **told}
+        )
 
     def books(self, word: str, number: str = "71", **told: object) -> str:
         line = f"sbatch --comment={self.tag.comment} --parsable"
@@ -64,13 +70,15 @@ def stand_in(tmp_path: Path) -> Slurm:
     return Slurm(tmp_path)
 
 
-# --- many jobs -----------------------------------------------------------------------------------------
+# --- many jobs ------------------------------------------------------------------------------------
 
 
 def test_a_thousand_jobs_are_watched_by_one_question_to_each(stand_in: Slurm) -> None:
     names = [f"tiny-{number}" for number in range(1, 1001)]
     queue = [stand_in.queue("RUNNING", str(n), name=name) for n, name in enumerate(names[:900], 1)]
-    ended = [stand_in.books("COMPLETED", str(n), name=name) for n, name in enumerate(names[900:], 901)]
+    ended = [
+        stand_in.books("COMPLETED", str(n), name=name) for n, name in enumerate(names[900:], 901)
+    ]
     stand_in.says("squeue", "\n".join(queue))
     stand_in.says("sacct", "\n".join(ended))
     answers = stand_in.adapter().find_all(dict.fromkeys(names, LONG_AGO))
@@ -95,15 +103,18 @@ def test_what_is_called_as_the_run_and_is_not_herorun_s_stands_beside_it(stand_i
         stand_in.queue("RUNNING", "75", name="tinytim", **other),
     ]
     stand_in.says("squeue", "\n".join(rows))
-    assert [(job.id, job.instance) for job in stand_in.adapter().beside("tiny")] == [("72", "tiny-probe")]
+    assert [(job.id, job.instance) for job in stand_in.adapter().beside("tiny")] == [
+        ("72", "tiny-probe")
+    ]
     assert [job.instance for job in stand_in.adapter().live("tiny")] == ["tiny-1"]
 
 
-# --- failures ------------------------------------------------------------------------------------------
+# --- failures -------------------------------------------------------------------------------------
 
 DOWN = "slurm_load_jobs error: Unable to contact slurm controller (connect failure)"
 REFUSED = (
-    "sacct: error: slurm_persist_conn_open\nsacct: error: Problem talking to the database: Connection refused"
+    "sacct: error: slurm_persist_conn_open\nsacct: error: Problem talking to the database: "
+    "Connection refused"
 )
 DISABLED = "Slurm accounting storage is disabled\n"
 
@@ -122,7 +133,9 @@ DISABLED = "Slurm accounting storage is disabled\n"
         lambda s: (s.folder / "bin" / "sacct").unlink(),
     ],
 )
-def test_an_answer_that_failed_is_never_an_absence(stand_in: Slurm, fails: Callable[[Slurm], object]) -> None:
+def test_an_answer_that_failed_is_never_an_absence(
+    stand_in: Slurm, fails: Callable[[Slurm], object]
+) -> None:
     fails(stand_in)
     answer = stand_in.adapter(timeout="1s").find("tiny-1", LONG_AGO)
     assert isinstance(answer, Unknown) and answer.why
@@ -133,7 +146,9 @@ def test_an_answer_that_failed_is_never_an_absence(stand_in: Slurm, fails: Calla
 
 def test_a_missing_program_is_told_with_what_to_do(stand_in: Slurm) -> None:
     answer = stand_in.adapter(programs=str(stand_in.folder / "none")).find("tiny-1", LONG_AGO)
-    assert isinstance(answer, Unknown) and "must [scheduler] programs name its folder?" in answer.why
+    assert (
+        isinstance(answer, Unknown) and "must [scheduler] programs name its folder?" in answer.why
+    )
 
 
 def test_without_accounting_only_this_clone_remembers(stand_in: Slurm) -> None:
@@ -143,14 +158,21 @@ def test_without_accounting_only_this_clone_remembers(stand_in: Slurm) -> None:
     assert not scheduler.everywhere
 
 
-def test_without_accounting_an_end_is_told_while_the_controller_remembers_it(stand_in: Slurm) -> None:
+def test_without_accounting_an_end_is_told_while_the_controller_remembers_it(
+    stand_in: Slurm,
+) -> None:
     stand_in.says("sacct", "", DISABLED, 1)
-    stand_in.says("sbatch", "71\n", first=f"cp '{stand_in.folder}/later' '{stand_in.folder}/squeue.out'")
+    stand_in.says(
+        "sbatch", "71\n", first=f"cp '{stand_in.folder}/later' '{stand_in.folder}/squeue.out'"
+    )
     (stand_in.folder / "later").write_text(stand_in.queue("FAILED", code=768))
     job = stand_in.adapter().submit(JOB, str(stand_in.folder / "code"), "/admission.json")
     assert job.id == "71"
     found = stand_in.adapter().find("tiny-1", LONG_AGO)
-    assert isinstance(found, Found) and (found.job.state, found.job.exit_code) == (JobState.FAILED, 3)
+    assert isinstance(found, Found) and (found.job.state, found.job.exit_code) == (
+        JobState.FAILED,
+        3,
+    )
     stand_in.says("squeue", "")
     found = stand_in.adapter().find("tiny-1", LONG_AGO)
     assert isinstance(found, Found) and found.job.state is JobState.GONE
@@ -160,9 +182,15 @@ def test_without_accounting_an_end_is_told_while_the_controller_remembers_it(sta
     ("said", "error"),
     [
         ("sbatch: error: Batch job submission failed: Invalid partition name specified", WrongUse),
-        ("sbatch: error: Batch job submission failed: Socket timed out on send/recv operation", CouldNotLook),
         (
-            "sbatch: error: Batch job submission failed: Unable to contact slurm controller (connect failure)",
+            "sbatch: error: Batch job submission failed: Socket timed out on send/recv operation",
+            CouldNotLook,
+        ),
+        (
+            (
+                "sbatch: error: Batch job submission failed: Unable to contact slurm controller "
+                "(connect failure)"
+            ),
             CouldNotLook,
         ),
         ("sbatch: error: something that nobody has seen", CouldNotLook),
@@ -180,14 +208,20 @@ def test_a_refusal_is_for_good_and_anything_else_is_in_doubt(
 def test_a_submission_in_doubt_that_went_through_is_the_job(stand_in: Slurm) -> None:
     late = f"cp '{stand_in.folder}/later' '{stand_in.folder}/squeue.out'"
     (stand_in.folder / "later").write_text(stand_in.queue("PENDING"))
-    stand_in.says("sbatch", "", "sbatch: error: Socket timed out on send/recv operation", 1, first=late)
-    assert stand_in.adapter().submit(JOB, str(stand_in.folder / "code"), "/admission.json").id == "71"
+    stand_in.says(
+        "sbatch", "", "sbatch: error: Socket timed out on send/recv operation", 1, first=late
+    )
+    assert (
+        stand_in.adapter().submit(JOB, str(stand_in.folder / "code"), "/admission.json").id == "71"
+    )
 
 
-# --- stopping ------------------------------------------------------------------------------------------
+# --- stopping -------------------------------------------------------------------------------------
 
 
-def test_a_job_of_another_user_is_named_and_nobody_is_said_to_have_stopped_it(stand_in: Slurm) -> None:
+def test_a_job_of_another_user_is_named_and_nobody_is_said_to_have_stopped_it(
+    stand_in: Slurm,
+) -> None:
     stand_in.says("squeue", stand_in.queue("RUNNING", user="grace"))
     denied = "scancel: error: Kill job error on job id 71: Access/permission denied"
     stand_in.says("scancel", "", denied, 210)
@@ -211,14 +245,14 @@ def test_a_user_whom_nobody_knows_stays_a_number(stand_in: Slurm) -> None:
     assert isinstance(found, Found) and found.job.stopped_by == "uid 54321"
 
 
-# --- behind a login node -------------------------------------------------------------------------------
+# --- behind a login node --------------------------------------------------------------------------
 
 SSH = """\
 #!/bin/sh
 # A login node on this machine: a home and an environment of its own, and a shell for what comes last.
 for last; do :; done
 cd '{home}' && exec env -i HOME='{home}' PATH=/usr/bin:/bin sh -c "$last"
-"""
+"""  # noqa: E501
 
 
 def stand_in_ssh(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -242,7 +276,10 @@ def test_code_and_admission_are_copied_behind_a_login_node(
     monkeypatch.setenv("TOKEN", "s3'cret")
     (login.folder / "code" / "train.py").write_text("print(1)\n")
     (login.folder / "admission.json").write_text('{"code": "/here", "slug": "tiny"}')
-    keep = f"env > '{login.folder}/env'; cat > '{login.folder}/script'; cp '{login.folder}/later' '{login.folder}/squeue.out'"
+    keep = (
+        f"env > '{login.folder}/env'; cat > '{login.folder}/script'; cp '{login.folder}/later' "
+        f"'{login.folder}/squeue.out'"
+    )
     login.says("sbatch", "71\n", first=keep)
     (login.folder / "later").write_text(login.queue("PENDING"))
     job = Submission("tiny-1", ("python", "train.py"), ".", {}, ("TOKEN",))
@@ -253,9 +290,14 @@ def test_code_and_admission_are_copied_behind_a_login_node(
     assert (home / "code" / "train.py").read_text() == "print(1)\n"
     assert f'"code":"{home}/code"' in (home / "admission.json").read_text().replace(": ", ":")
     assert "TOKEN=s3'cret" in (login.folder / "env").read_text()
-    assert "cret" not in (login.folder / "asked-sbatch").read_text() + (login.folder / "script").read_text()
+    assert (
+        "cret"
+        not in (login.folder / "asked-sbatch").read_text() + (login.folder / "script").read_text()
+    )
     assert not [
-        path for path in (login.folder / "home").rglob("*") if path.is_file() and b"cret" in path.read_bytes()
+        path
+        for path in (login.folder / "home").rglob("*")
+        if path.is_file() and b"cret" in path.read_bytes()
     ]
     (home.parent / "tiny-1.log.d" / "job.log").write_text("one\ntwo\n")
     assert scheduler.tail("tiny-1", 1) == "two\n"

@@ -49,9 +49,16 @@ ENDED = {
 
 def test_each_end_is_told_as_it_was(seen: dict[str, Job]) -> None:
     told = {what: seen[what] for what in ENDED}
-    assert {what: (job.state, job.raw, job.exit_code, job.signal) for what, job in told.items()} == ENDED
+    assert {
+        what: (job.state, job.raw, job.exit_code, job.signal) for what, job in told.items()
+    } == ENDED
     for job in told.values():
-        assert job.submitted and job.started and job.ended and job.submitted <= job.started <= job.ended
+        assert (
+            job.submitted
+            and job.started
+            and job.ended
+            and job.submitted <= job.started <= job.ended
+        )
         assert (job.tasks, job.running_tasks) == (1, None)
 
 
@@ -89,7 +96,12 @@ def test_a_job_of_a_lost_node_that_is_to_start_again_waits(seen: dict[str, Job])
 
 def test_a_node_that_boots_for_a_job_is_no_start_of_it(seen: dict[str, Job]) -> None:
     job = seen["while the node boots"]
-    assert (job.state, job.raw, job.running_tasks, job.ended) == (JobState.BUILDING, "CONFIGURING", 0, None)
+    assert (job.state, job.raw, job.running_tasks, job.ended) == (
+        JobState.BUILDING,
+        "CONFIGURING",
+        0,
+        None,
+    )
 
 
 def test_a_job_that_waited_past_its_deadline_was_never_placed(seen: dict[str, Job]) -> None:

@@ -35,7 +35,9 @@ def options(box: Box, folder: str, **changes: Any) -> ssh.Options:
         "settle": "20s",
         "grace": "400ms",
     }
-    return ssh.Options(**{**told, "code": "there", "connect_within": "5s", "look_within": "5s", **changes})
+    return ssh.Options(
+        **{**told, "code": "there", "connect_within": "5s", "look_within": "5s", **changes}
+    )
 
 
 def adapter(box: Box, folder: str, **changes: Any) -> ssh.SshScheduler:
@@ -51,7 +53,10 @@ def eventually(true: Callable[[], object], within: float = 10.0) -> None:
 
 def end_all(box: Box, folder: str) -> None:
     """Kill what a test has left running, by its records, and take the folder away."""
-    names = f"sed -n 's/.*\"pid\": \\([0-9]*\\).*/\\1/p' {shlex.quote(folder)}/*/*/started.json 2>/dev/null"
+    names = (
+        f"sed -n 's/.*\"pid\": \\([0-9]*\\).*/\\1/p' {shlex.quote(folder)}/*/*/started.json "
+        "2>/dev/null"
+    )
     box.ssh(
         f"for pid in $({names}); do kill -9 -$pid 2>/dev/null; done; rm -rf {shlex.quote(folder)}",
         check=False,
@@ -75,7 +80,9 @@ def folder(top: str, tmp_path: Path) -> str:
 
 @pytest.fixture
 def shared() -> Iterator[Path]:
-    """A folder that the box sees under the same path, as on a shared disk: /tmp it has for itself."""
+    """A folder that the box sees under the same path, as on a shared disk: /tmp it has for
+    itself.
+    """
     with tempfile.TemporaryDirectory(prefix="herorun-", dir="/var/tmp") as made:
         yield Path(made)
 
@@ -87,7 +94,8 @@ def rig(box: Box, folder: str, shared: Path) -> Rig:
 
     def traces() -> Iterator[bytes]:
         everything = (
-            f"find {shlex.quote(folder)} -type f -exec cat {{}} +; ps -ef; tmux -L herorun show-environment -g;"
+            f"find {shlex.quote(folder)} -type f -exec cat {{}} +; ps -ef; tmux -L herorun "
+            "show-environment -g;"
             "tmux -L herorun ls; cat /proc/[0-9]*/cmdline"
         )
         yield box.ssh(f"{everything} 2>/dev/null", check=False).stdout.encode()
@@ -105,7 +113,7 @@ class TestSsh(SchedulerSuite, ReadsLogsOn, SharesLooks):
     """The contract, on a real box."""
 
 
-# --- what is sent ----------------------------------------------------------------------------------
+# --- what is sent ---------------------------------------------------------------------------------
 
 
 def shipped(rig: Rig, box: Box, folder: str, **changes: Any) -> ssh.SshScheduler:
@@ -138,7 +146,10 @@ def ended(scheduler: ssh.SshScheduler, name: str = "tiny-1") -> Job:
 def test_the_code_and_the_admission_arrive_as_they_are(rig: Rig, box: Box, folder: str) -> None:
     scheduler = shipped(rig, box, folder)
     submission = rig.job("", argv=("sh", "-c", './link; ls -l link; cat "$HERORUN_ADMISSION"'))
-    assert scheduler.submit(submission, str(rig.code), str(admission(rig))).state is not JobState.PENDING
+    assert (
+        scheduler.submit(submission, str(rig.code), str(admission(rig))).state
+        is not JobState.PENDING
+    )
     assert ended(scheduler).state is JobState.SUCCEEDED
     said = scheduler.tail("tiny-1", 9).splitlines()
     assert said[0] == f"trained in {folder}/code/tiny-1"
@@ -150,7 +161,9 @@ def test_the_printed_request_is_what_is_done_and_holds_no_secret(
     rig: Rig, box: Box, folder: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TRAINING_TOKEN", SECRET)
-    submission = rig.job("", argv=("python", "train.py", "--name", "a b"), secrets=("TRAINING_TOKEN",))
+    submission = rig.job(
+        "", argv=("python", "train.py", "--name", "a b"), secrets=("TRAINING_TOKEN",)
+    )
     told = shipped(rig, box, folder).request(submission, str(rig.code), "/admission.json")
     assert f"-- {box.name} (a Python program, by standard input)\n" in told
     assert f"claim:   mkdir {folder}/tiny-1\n" in told
@@ -169,8 +182,12 @@ def test_a_submission_that_is_cut_while_it_sends_starts_nothing_and_can_be_made_
     whole = ssh.build.packed(str(rig.code))
     with monkeypatch.context() as torn:
         torn.setattr(ssh.build, "packed", lambda code: whole)
-        torn.setattr(ssh.build, "digest_of", lambda data: {"size": len(data) + 1, "sha256": "0" * 64})
-        with pytest.raises(HerorunError, match=r"Nothing was started on .*: the connection ended before"):
+        torn.setattr(
+            ssh.build, "digest_of", lambda data: {"size": len(data) + 1, "sha256": "0" * 64}
+        )
+        with pytest.raises(
+            HerorunError, match=r"Nothing was started on .*: the connection ended before"
+        ):
             scheduler.submit(rig.job("echo ran"), str(rig.code), str(admission(rig)))
     assert scheduler.find("tiny-1", long_ago()) == Absent()
     assert box.ssh(f"ls {shlex.quote(folder)}/code").stdout == ""
@@ -195,11 +212,14 @@ def test_another_runs_job_of_the_same_name_is_not_taken_for_ours(rig: Rig) -> No
 
 
 @pytest.mark.parametrize("socket", ["herorun", ""])
-def test_it_outlives_its_connection_in_tmux_or_without(rig: Rig, box: Box, folder: str, socket: str) -> None:
+def test_it_outlives_its_connection_in_tmux_or_without(
+    rig: Rig, box: Box, folder: str, socket: str
+) -> None:
     scheduler = adapter(box, folder, tmux=socket)
     scheduler.submit(rig.job("sleep 30"), str(rig.code), rig.admission)
     private = f"{folder.rpartition('/')[2].split()[0]}.*[/][.]tiny-1"
-    # A pattern that does not find its own shell; the newest, for tmux's server is called as it was started.
+    # A pattern that does not find its own shell; the newest, for tmux's server is called as it was
+    # started.
     mine = f"pgrep -n -f [s]sh_start.py.*{private}"
     parent = box.ssh(f"ps -o comm= -p $(ps -o ppid= -p $({mine}))").stdout
     assert parent.startswith("tmux") == bool(socket), parent
@@ -213,7 +233,10 @@ def test_where_tmux_is_missing_or_refuses_the_job_has_a_session_of_its_own(
     box.ssh("tmux -L taken new-session -d -s tiny-1 'sleep 20'")
     try:
         scheduler = adapter(box, folder, tmux="taken")
-        assert scheduler.submit(rig.job("sleep 30"), str(rig.code), rig.admission).state is JobState.RUNNING
+        assert (
+            scheduler.submit(rig.job("sleep 30"), str(rig.code), rig.admission).state
+            is JobState.RUNNING
+        )
     finally:
         box.ssh("tmux -L taken kill-server")
     assert rig.now("tiny-1").state is JobState.RUNNING
@@ -221,15 +244,20 @@ def test_where_tmux_is_missing_or_refuses_the_job_has_a_session_of_its_own(
 
 @pytest.fixture
 def plain(box: Box, tmp_path: Path) -> Iterator[Box]:
-    """A login whose PATH has BusyBox' tools and Python alone: no tmux, no setsid, none of coreutils."""
+    """A login whose PATH has BusyBox' tools and Python alone: no tmux, no setsid, none of
+    coreutils.
+    """
     busybox = shutil.which("busybox")
     if not busybox:
         skip_or_fail("busybox is not installed: .ci/install brings it")
     few, etc = f"{box.home}/few {tmp_path.name}", "/run/ssh" if box.own else f"{box.folder}/etc"
     keys, quoted = f"{etc}/authorized_keys", shlex.quote(few)
-    links = " ".join(f"ln -s {busybox} {quoted}/{name};" for name in ("sh", "timeout", "cat", "rm", "sleep"))
+    links = " ".join(
+        f"ln -s {busybox} {quoted}/{name};" for name in ("sh", "timeout", "cat", "rm", "sleep")
+    )
     box.ssh(
-        f'mkdir -p {quoted}; {links} ln -s "$(command -v python3)" {quoted}/python3; cp {keys} {keys}.whole'
+        f'mkdir -p {quoted}; {links} ln -s "$(command -v python3)" {quoted}/python3; cp {keys} '
+        f"{keys}.whole"
     )
     box.ssh(f"sed -i 's|^|environment=\"PATH={few}\" |' {keys}")
     yield box
@@ -244,7 +272,9 @@ def test_a_plain_box_without_tmux_and_with_busybox_runs_it_all_the_same(
     scheduler = shipped(rig, plain, folder)
     scheduler.submit(rig.job("echo begun; exit 3"), str(rig.code), str(admission(rig)))
     assert (ended(scheduler).exit_code, scheduler.tail("tiny-1", 9)) == (3, "begun\n")
-    scheduler.submit(rig.job("echo $PPID; exec sleep 60", number=2), str(rig.code), str(admission(rig)))
+    scheduler.submit(
+        rig.job("echo $PPID; exec sleep 60", number=2), str(rig.code), str(admission(rig))
+    )
     (job,) = scheduler.live("tiny")
     assert (job.instance, job.state) == ("tiny-2", JobState.RUNNING)
     assert scheduler.read_log("tiny-1", 0, 3).data == b"beg"
@@ -253,7 +283,9 @@ def test_a_plain_box_without_tmux_and_with_busybox_runs_it_all_the_same(
     assert (stopped.state, stopped.stopped_by) == (JobState.CANCELLED, "ada@box")
 
 
-def test_a_hung_program_on_a_plain_box_is_ended_there_in_time(rig: Rig, plain: Box, tmp_path: Path) -> None:
+def test_a_hung_program_on_a_plain_box_is_ended_there_in_time(
+    rig: Rig, plain: Box, tmp_path: Path
+) -> None:
     """By BusyBox' own `timeout`, whose exit code is another one."""
     hangs = SshTransport(SshLogin(host=plain.name, ssh_config=str(plain.config)), connect=5)
     began = time.monotonic()
@@ -262,13 +294,18 @@ def test_a_hung_program_on_a_plain_box_is_ended_there_in_time(rig: Rig, plain: B
     assert time.monotonic() - began < 8
 
 
-# --- how it ended ----------------------------------------------------------------------------------
+# --- how it ended ---------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", ["SIGKILL", "SIGSEGV"])
 def test_a_signal_is_told_from_an_exit_code_that_looks_like_it(rig: Rig, name: str) -> None:
     job = rig.run(rig.job(f"kill -{name[3:]} $$"))
-    assert (job.state, job.signal, job.exit_code, job.crashed) == (JobState.FAILED, name, None, True)
+    assert (job.state, job.signal, job.exit_code, job.crashed) == (
+        JobState.FAILED,
+        name,
+        None,
+        True,
+    )
     job = rig.run(rig.job("exit 137", number=2))
     assert (job.state, job.signal, job.exit_code) == (JobState.FAILED, None, 137)
 

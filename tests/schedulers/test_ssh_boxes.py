@@ -24,7 +24,9 @@ JOBS = "/root/jobs"
 
 @pytest.fixture
 def scheduler(own_box: Box, tmp_path: Path) -> Iterator[ssh.SshScheduler]:
-    yield adapter(own_box, f"{JOBS}/{tmp_path.name}", connect_within="2s", start_within="8s", settle="8s")
+    yield adapter(
+        own_box, f"{JOBS}/{tmp_path.name}", connect_within="2s", start_within="8s", settle="8s"
+    )
     own_box.mend()
 
 
@@ -95,7 +97,8 @@ def test_a_job_that_the_kernel_killed_for_memory_is_out_of_memory(
     assert (job.state, job.signal) == (JobState.OUT_OF_MEMORY, "SIGKILL")
     assert job.reason == "the kernel killed 1 process of its memory cgroup for lack of memory"
     started(scheduler, "kill -9 $$", 2)
-    assert ended(scheduler, "tiny-2").state is JobState.FAILED  # killed, and nothing says that memory was why
+    # killed, and nothing says that memory was why
+    assert ended(scheduler, "tiny-2").state is JobState.FAILED
 
 
 @pytest.fixture
@@ -117,7 +120,9 @@ def test_a_full_disk_at_the_submission_is_said_and_nothing_starts(
     assert ended(scheduler).state is JobState.SUCCEEDED
 
 
-def test_a_disk_that_filled_up_hides_no_end(own_box: Box, scheduler: ssh.SshScheduler, full: str) -> None:
+def test_a_disk_that_filled_up_hides_no_end(
+    own_box: Box, scheduler: ssh.SshScheduler, full: str
+) -> None:
     started(scheduler, f"{full}; exit 3")
     job = ended(scheduler)
     assert (job.state, job.exit_code) == (JobState.FAILED, 3)
@@ -129,7 +134,9 @@ def started_before_it_was_full(own_box: Box, scheduler: ssh.SshScheduler) -> Non
     own_box.ssh("rm /root/filler")
     started(scheduler, "sleep 60", 2)
     own_box.ssh("cat /dev/zero > /root/filler 2>/dev/null; true")
-    with pytest.raises(CouldNotLook, match=r"tiny-2 was not stopped .*The disk is full: make room there"):
+    with pytest.raises(
+        CouldNotLook, match=r"tiny-2 was not stopped .*The disk is full: make room there"
+    ):
         scheduler.stop("tiny-2", "ada@box")
     own_box.ssh("rm /root/filler")
     scheduler.stop("tiny-2", "ada@box")

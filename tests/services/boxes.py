@@ -1,8 +1,10 @@
-"""Boxes that are reached by a real OpenSSH server, each with its own network, processes, disk and memory limit.
+"""Boxes that are reached by a real OpenSSH server, each with its own network, processes, disk and
+memory limit.
 
-The link of a box can be cut and mended, its server can hang, and it can be switched off and on: the disk stays, the
-boot id does not. Where nobody may make such a box (no root, no namespaces), it is an sshd on loopback behind a relay:
-its link can be cut all the same; what needs more is left out by name.
+The link of a box can be cut and mended, its server can hang, and it can be switched off and on: the
+disk stays, the boot id does not. Where nobody may make such a box (no root, no namespaces), it is
+an sshd on loopback behind a relay: its link can be cut all the same; what needs more is left out by
+name.
 """
 
 import contextlib
@@ -23,7 +25,8 @@ HERE = Path(__file__).parent
 NEEDED = ("sshd", "ssh", "ssh-keygen", "tmux")
 FOR_OWN = ("ip", "nft", "nsenter", "unshare")
 MEMORY = Path("/sys/fs/cgroup/memory")
-SMALL, LARGE = "size=64m,nr_inodes=5000", "size=64g"  # disks: one to be filled, and one with room enough
+# disks: one to be filled, and one with room enough
+SMALL, LARGE = "size=64m,nr_inodes=5000", "size=64g"
 READY = 15.0  # seconds for a box to answer
 SERVER = """\
 Port {port}
@@ -78,7 +81,9 @@ def may_own() -> bool:
 
 
 class Box:
-    """One box. `home` on it is a folder of its own disk. One that is not its own sees what this machine sees."""
+    """One box. `home` on it is a folder of its own disk. One that is not its own sees what this
+    machine sees.
+    """
 
     def __init__(
         self,
@@ -110,7 +115,7 @@ class Box:
             self.on()
             undo.pop_all()
 
-    # --- its power and its link ---------------------------------------------------------------------
+    # --- its power and its link -------------------------------------------------------------------
 
     def on(self) -> None:
         """Switch it on, and wait until it answers."""
@@ -145,7 +150,9 @@ class Box:
         self._inside("nft", "table inet cut {}; delete table inet cut")
 
     def hang(self, word: signal.Signals = signal.SIGSTOP) -> None:
-        """Stop every process of it: connections are taken, and nobody answers. SIGCONT undoes it."""
+        """Stop every process of it: connections are taken, and nobody answers. SIGCONT undoes
+        it.
+        """
         for pid in self.processes():
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, word)
@@ -154,9 +161,11 @@ class Box:
         """Those in its network, or that its own sshd has started."""
         return _in_network(self.name) if self.own else _below(self._started[-1].pid)
 
-    # --- what is done on it -------------------------------------------------------------------------
+    # --- what is done on it -----------------------------------------------------------------------
 
-    def ssh(self, command: str, check: bool = True, timeout: float = 20) -> subprocess.CompletedProcess[str]:
+    def ssh(
+        self, command: str, check: bool = True, timeout: float = 20
+    ) -> subprocess.CompletedProcess[str]:
         """Run a line of shell on it."""
         argv = [
             "ssh",
@@ -170,7 +179,12 @@ class Box:
             command,
         ]
         done = subprocess.run(
-            argv, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=timeout, check=False
+            argv,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=timeout,
+            check=False,
         )
         assert not check or done.returncode == 0, done.stderr
         return done
@@ -194,11 +208,22 @@ class Box:
         if self._cgroup:
             _gone(self._cgroup)
 
-    # --- how it is made -----------------------------------------------------------------------------
+    # --- how it is made ---------------------------------------------------------------------------
 
     def _keys(self) -> None:
         for name in ("id", "host"):
-            _run("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", name, "-f", str(self.folder / name))
+            _run(
+                "ssh-keygen",
+                "-q",
+                "-t",
+                "ed25519",
+                "-N",
+                "",
+                "-C",
+                name,
+                "-f",
+                str(self.folder / name),
+            )
         shutil.copy(self.folder / "host", self._etc / "host")
         shutil.copy(self.folder / "id.pub", self._etc / "authorized_keys")
 
@@ -213,7 +238,19 @@ class Box:
     def _network(self) -> None:
         with _free_net() as net:
             _run("ip", "netns", "add", self.name)
-            _run("ip", "link", "add", self.name, "type", "veth", "peer", "name", "eth0", "netns", self.name)
+            _run(
+                "ip",
+                "link",
+                "add",
+                self.name,
+                "type",
+                "veth",
+                "peer",
+                "name",
+                "eth0",
+                "netns",
+                self.name,
+            )
             _run("ip", "addr", "add", f"{net}.1/30", "dev", self.name)
         _run("ip", "link", "set", self.name, "up")
         _run("ip", "-n", self.name, "addr", "add", f"{net}.2/30", "dev", "eth0")
@@ -223,7 +260,9 @@ class Box:
         self._describe(self._address, 22, "/run/ssh", 22)
 
     def _limit(self, memory: int) -> None:
-        """By the older memory cgroups, which can be made beside any others; elsewhere there is no limit."""
+        """By the older memory cgroups, which can be made beside any others; elsewhere there is no
+        limit.
+        """
         if not os.access(MEMORY / "cgroup.procs", os.W_OK):
             return
         cgroup = MEMORY / self.name
@@ -234,14 +273,32 @@ class Box:
 
     def _disk(self, options: str) -> None:
         """A process holds the mounts of the disk, which so outlives the box's power."""
-        keep = f'mount -t tmpfs -o mode=700,{options} disk "$0/disk" && echo ready && exec sleep infinity'
-        argv = ["unshare", "--mount", "--propagation", "private", "sh", "-c", keep, str(self.folder)]
-        process = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, env=_env())
+        keep = (
+            f'mount -t tmpfs -o mode=700,{options} disk "$0/disk" && echo ready && exec sleep '
+            "infinity"
+        )
+        argv = [
+            "unshare",
+            "--mount",
+            "--propagation",
+            "private",
+            "sh",
+            "-c",
+            keep,
+            str(self.folder),
+        ]
+        process = subprocess.Popen(
+            argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, env=_env()
+        )
         self._started.append(process)
         assert process.stdout and process.stdout.readline() == b"ready\n"
 
     def _boot(self) -> None:
-        inside = ["nsenter", f"--net=/run/netns/{self.name}", f"--mount=/proc/{self._started[0].pid}/ns/mnt"]
+        inside = [
+            "nsenter",
+            f"--net=/run/netns/{self.name}",
+            f"--mount=/proc/{self._started[0].pid}/ns/mnt",
+        ]
         apart = ["unshare", "--mount", "--uts", "--pid", "--fork", "--kill-child", "--mount-proc"]
         box = [
             "sh",
@@ -260,7 +317,9 @@ class Box:
         if not self.config.exists():
             self._describe("127.0.0.1", self._relay.port, str(self._etc), self._relay.target)
         sshd = shutil.which("sshd", path=_PATH) or "sshd"
-        env = " ".join(f"{name}={value}" for name, value in {"TMUX_TMPDIR": tmux, **self._env_there}.items())
+        env = " ".join(
+            f"{name}={value}" for name, value in {"TMUX_TMPDIR": tmux, **self._env_there}.items()
+        )
         words = ["-o", "ListenAddress=127.0.0.1", "-o", f"SetEnv={env}"]
         if not os.geteuid():
             Path("/run/sshd").mkdir(mode=0o755, exist_ok=True)
@@ -269,7 +328,12 @@ class Box:
     def _start(self, argv: Sequence[str]) -> None:
         with (self.folder / "log").open("ab") as log:
             process = subprocess.Popen(
-                argv, stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=_env(), preexec_fn=self._enter
+                argv,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                env=_env(),
+                preexec_fn=self._enter,
             )
         self._started.append(process)
 
@@ -308,7 +372,13 @@ def _env() -> dict[str, str]:
 
 def _run(*argv: str, check: bool = True) -> subprocess.CompletedProcess[str]:
     done = subprocess.run(
-        argv, stdin=subprocess.DEVNULL, capture_output=True, text=True, env=_env(), timeout=30, check=False
+        argv,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        env=_env(),
+        timeout=30,
+        check=False,
     )
     assert not check or done.returncode == 0, f"{' '.join(argv)}: {done.stderr}"
     return done
@@ -316,7 +386,9 @@ def _run(*argv: str, check: bool = True) -> subprocess.CompletedProcess[str]:
 
 @contextlib.contextmanager
 def _free_net() -> Iterator[str]:
-    """Three numbers of an address whose net nobody on this machine uses; others who look wait meanwhile."""
+    """Three numbers of an address whose net nobody on this machine uses; others who look wait
+    meanwhile.
+    """
     with Path("/tmp/herorun-boxes.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         taken = _run("ip", "-o", "addr").stdout
@@ -338,7 +410,8 @@ def _in_network(name: str) -> list[int]:
 
 def _below(pid: int) -> list[int]:
     children = [
-        int(word) for word in _run("ps", "-o", "pid=", "--ppid", f"{pid}", check=False).stdout.split()
+        int(word)
+        for word in _run("ps", "-o", "pid=", "--ppid", f"{pid}", check=False).stdout.split()
     ]
     return [*children, *(deeper for child in children for deeper in _below(child))]
 

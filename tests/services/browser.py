@@ -80,7 +80,9 @@ class Browser:
 
     def run(self, script: str) -> Any:
         """The value of an expression on the page."""
-        told = self.ask("Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True)
+        told = self.ask(
+            "Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True
+        )
         assert "exceptionDetails" not in told, told["exceptionDetails"]
         return told["result"].get("value")
 
@@ -133,7 +135,8 @@ def browser() -> Iterator[Browser]:
     if not program:
         skip_or_fail(f"the page is looked at in Chromium: install one of {', '.join(NAMES)}")
     ours = [*os.pipe(), *os.pipe()]
-    high = [fcntl.fcntl(each, fcntl.F_DUPFD_CLOEXEC, 20) for each in ours]  # out of the way of 3 and 4
+    # out of the way of 3 and 4
+    high = [fcntl.fcntl(each, fcntl.F_DUPFD_CLOEXEC, 20) for each in ours]
     for each in ours:
         os.close(each)
     theirs_in, our_out, our_in, theirs_out = high

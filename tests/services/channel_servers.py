@@ -76,7 +76,9 @@ class Mailbox:
             return "554 not today"
         mail = message_from_bytes(envelope.content, policy=policy.default)
         part = mail.get_body(("plain", "html"))
-        self.mails.append((str(mail["Subject"]), envelope.rcpt_tos, part.get_content() if part else ""))
+        self.mails.append(
+            (str(mail["Subject"]), envelope.rcpt_tos, part.get_content() if part else "")
+        )
         return "250 OK"
 
 

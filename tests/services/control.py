@@ -1,4 +1,5 @@
-"""What a test tells its servers: which faults to show. What they tell it: the requests that they saw.
+"""What a test tells its servers: which faults to show. What they tell it: the requests that they
+saw.
 
 Shared by the servers, which run in an environment of their own: the standard library alone.
 """
@@ -59,7 +60,9 @@ class Control:
         plain = unquote(url)
         with self.lock:
             self.requests.append(f"{method} {plain}")
-            fault = next((f for f in self.faults if f.url in plain and f.method in method and f.times), None)
+            fault = next(
+                (f for f in self.faults if f.url in plain and f.method in method and f.times), None
+            )
             if fault:
                 fault.times -= 1
         if fault and fault.sleep:

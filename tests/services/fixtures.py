@@ -1,4 +1,6 @@
-"""The loopback servers as fixtures: one of each a session, started when a test first asks for it."""
+"""The loopback servers as fixtures: one of each a session, started when a test first asks for
+it.
+"""
 
 import os
 from collections.abc import Iterator
@@ -50,7 +52,9 @@ def needs_ray() -> None:
 @pytest.fixture(scope="session")
 def ray_head(needs_ray: None) -> Iterator[Head]:
     """One for all workers of this session."""
-    with shared_head(os.environ.get("PYTEST_XDIST_TESTRUNUID", f"alone-{os.getpid()}"), ON_CLUSTER) as head:
+    with shared_head(
+        os.environ.get("PYTEST_XDIST_TESTRUNUID", f"alone-{os.getpid()}"), ON_CLUSTER
+    ) as head:
         yield head
 
 
@@ -80,7 +84,10 @@ def _boxes_or_skip(own: bool = False) -> None:
     lacking = boxes.missing()
     why = f"boxes need {', '.join(lacking)}: `.ci/install` installs them" if lacking else ""
     if own and not why and not boxes.may_own():
-        why = "this box needs a network, a disk and processes of its own: root, and ip, nft, nsenter and unshare"
+        why = (
+            "this box needs a network, a disk and processes of its own: root, and ip, nft, "
+            "nsenter and unshare"
+        )
     if why:
         skip_or_fail(why)
 
@@ -110,7 +117,9 @@ def box(one_box: boxes.Box) -> Iterator[boxes.Box]:
 
 @pytest.fixture(scope="module")
 def login_node(tmp_path_factory: pytest.TempPathFactory) -> Iterator[boxes.Box]:
-    """A real ssh server on this machine, from which all is seen that is seen here, behind a link that can be cut."""
+    """A real ssh server on this machine, from which all is seen that is seen here, behind a link
+    that can be cut.
+    """
     _boxes_or_skip()
     made = boxes.Box(tmp_path_factory.mktemp("login") / "node", own=False)
     try:

@@ -1,6 +1,8 @@
-"""Cloud Storage on loopback: gcp-storage-emulator, grown by what it leaves out and the tests are about.
+"""Cloud Storage on loopback: gcp-storage-emulator, grown by what it leaves out and the tests are
+about.
 
-That is paging, preconditions, the end of a file, generations in answers, threads, faults and a log of requests.
+That is paging, preconditions, the end of a file, generations in answers, threads, faults and a log
+of requests.
 Usage: `python gcs_server.py`; it prints its port.
 """
 
@@ -49,9 +51,13 @@ def _rows(names: list[str], asked: dict[str, str]) -> Iterator[tuple[str, str]]:
     token = asked.get("pageToken")
     at = bisect_left(names, prefix)
     if token:
-        at = _after(names, token, bool(delimiter) and token != prefix and token.endswith(str(delimiter)))
+        at = _after(
+            names, token, bool(delimiter) and token != prefix and token.endswith(str(delimiter))
+        )
     while at < len(names) and names[at].startswith(prefix):
-        head, found, _ = names[at][len(prefix) :].partition(delimiter) if delimiter else ("", "", "")
+        head, found, _ = (
+            names[at][len(prefix) :].partition(delimiter) if delimiter else ("", "", "")
+        )
         name = f"{prefix}{head}{delimiter}" if found else names[at]
         yield ("prefixes" if found else "items"), name
         at = _after(names, name, bool(found))
@@ -106,7 +112,8 @@ OURS = {objects.ls: listed, objects.insert: inserted, objects.get: got}
 
 class Handler(server.RequestHandler):
     protocol_version = "HTTP/1.1"
-    wbufsize = -1  # an answer in one packet: else the client's own acknowledgement delays each by 40 ms
+    # an answer in one packet: else the client's own acknowledgement delays each by 40 ms
+    wbufsize = -1
     disable_nagle_algorithm = True
     control: Control
 
@@ -172,7 +179,9 @@ def acts(storage: Storage) -> dict[str, Any]:
         held = storage.objects.setdefault(told["bucket"], {})
         for name, text in told["files"].items():
             data = text.encode()
-            made = objects._make_object_resource("", told["bucket"], name, "text/plain", str(len(data)))
+            made = objects._make_object_resource(
+                "", told["bucket"], name, "text/plain", str(len(data))
+            )
             held[name] = objects._checksums(data, made)
             storage._store._files[f"{told['bucket']}/{name}"] = data
         return len(held)
@@ -183,7 +192,8 @@ def acts(storage: Storage) -> dict[str, Any]:
 def main() -> None:
     logging.disable(logging.CRITICAL)
     server.HANDLERS = tuple(
-        (road, {method: OURS.get(act, act) for method, act in told.items()}) for road, told in server.HANDLERS
+        (road, {method: OURS.get(act, act) for method, act in told.items()})
+        for road, told in server.HANDLERS
     )
     storage = Storage(use_memory_fs=True, data_dir=tempfile.gettempdir())
     storage._write_config_to_file = lambda: None  # it writes all of it at every change

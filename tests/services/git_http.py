@@ -1,4 +1,6 @@
-"""A git remote over HTTP on loopback: git's own `http-backend` behind the standard library, with faults to order."""
+"""A git remote over HTTP on loopback: git's own `http-backend` behind the standard library, with
+faults to order.
+"""
 
 import os
 import subprocess
@@ -17,7 +19,9 @@ _PASSED = {
 
 
 class GitServer(ThreadingHTTPServer):
-    """Serves every repository below a folder. `fault` is a status code, "hang", "malformed", "cut" or nothing."""
+    """Serves every repository below a folder. `fault` is a status code, "hang", "malformed", "cut"
+    or nothing.
+    """
 
     daemon_threads = True
 
@@ -71,7 +75,9 @@ class _Handler(BaseHTTPRequestHandler):
                 login = {"WWW-Authenticate": 'Basic realm="git"'} if status == 401 else {}
                 self._send(status, login, b"")
 
-    def _send(self, status: int, headers: dict[str, str], data: bytes, really: bytes | None = None) -> None:
+    def _send(
+        self, status: int, headers: dict[str, str], data: bytes, really: bytes | None = None
+    ) -> None:
         self.send_response(status)
         for name, value in {**headers, "Content-Length": str(len(data))}.items():
             self.send_header(name, value)
@@ -92,9 +98,15 @@ class _Handler(BaseHTTPRequestHandler):
             "PATH_INFO": asked.path,
             "QUERY_STRING": asked.query,
             "CONTENT_LENGTH": str(len(body)),
-            **{variable: self.headers[name] for name, variable in _PASSED.items() if name in self.headers},
+            **{
+                variable: self.headers[name]
+                for name, variable in _PASSED.items()
+                if name in self.headers
+            },
         }
-        done = subprocess.run(["git", "http-backend"], env=env, input=body, capture_output=True, check=True)
+        done = subprocess.run(
+            ["git", "http-backend"], env=env, input=body, capture_output=True, check=True
+        )
         head, _, data = done.stdout.partition(b"\r\n\r\n")
         headers = dict(line.split(": ", 1) for line in head.decode().split("\r\n"))
         return int(headers.pop("Status", "200").split()[0]), headers, data

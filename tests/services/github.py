@@ -1,6 +1,8 @@
-"""A GitHub on loopback: npm's stateful emulator behind a proxy of ours that adds the faults and limits it lacks.
+"""A GitHub on loopback: npm's stateful emulator behind a proxy of ours that adds the faults and
+limits it lacks.
 
-Every request and answer is kept; where GitHub's own description of its API is installed, each is held against it.
+Every request and answer is kept; where GitHub's own description of its API is installed, each is
+held against it.
 """
 
 import http.client
@@ -36,7 +38,9 @@ def _seed() -> dict[str, Any]:
         "slug": SLUG,
         "name": SLUG,
         "permissions": {"issues": "write", "metadata": "read"},
-        "installations": [{"installation_id": INSTALLATION, "account": "dri", "repository_selection": "all"}],
+        "installations": [
+            {"installation_id": INSTALLATION, "account": "dri", "repository_selection": "all"}
+        ],
     }
     return {
         "tokens": {token: {"login": login, "scopes": ["repo"]} for token, login in TOKENS.items()},
@@ -50,7 +54,9 @@ def _seed() -> dict[str, Any]:
 
 @dataclass
 class Fault:
-    """What to answer instead to requests whose method and path hold these words. Status 0 drops the connection."""
+    """What to answer instead to requests whose method and path hold these words. Status 0 drops the
+    connection.
+    """
 
     method: str = ""
     url: str = ""
@@ -143,7 +149,11 @@ class Server(ThreadingHTTPServer):
             body = json.dumps({k: v for k, v in json.loads(body).items() if v != {}})
         connection = http.client.HTTPConnection("127.0.0.1", self.behind, timeout=30)
         try:
-            kept = {k: v for k, v in headers.items() if k.lower() not in ("content-length", "connection")}
+            kept = {
+                k: v
+                for k, v in headers.items()
+                if k.lower() not in ("content-length", "connection")
+            }
             connection.request(method, path, body.encode() if body is not None else None, kept)
             answer = connection.getresponse()
             return answer.status, dict(answer.getheaders()), answer.read().decode()
@@ -152,7 +162,9 @@ class Server(ThreadingHTTPServer):
 
     def meet(self, method: str, path: str) -> Fault | None:
         with self.lock:
-            meant = [f for f in self.faults if f.times and f.method in ("", method) and f.url in path]
+            meant = [
+                f for f in self.faults if f.times and f.method in ("", method) and f.url in path
+            ]
             fault = next((f for f in meant if not f.skip), None)
             for each in meant:
                 each.skip = max(0, each.skip - 1)
@@ -183,7 +195,9 @@ class Proxy(BaseHTTPRequestHandler):
     do_POST = do_PATCH = do_DELETE = do_PUT = do_GET
 
     def _refused(self, body: str | None) -> tuple[Any, ...] | None:
-        """What GitHub refuses and the emulator takes: a token that it does not know, and a body that is too long."""
+        """What GitHub refuses and the emulator takes: a token that it does not know, and a body
+        that is too long.
+        """
         _, _, token = self.headers.get("Authorization", "").partition(" ")
         if not (token in TOKENS or token.startswith("ghs_") or token.count(".") == 2):
             return 401, {}, {"message": "Bad credentials", "documentation_url": self.server.url}
@@ -195,7 +209,11 @@ class Proxy(BaseHTTPRequestHandler):
             return (
                 422,
                 {},
-                {"message": "Validation Failed", "errors": errors, "documentation_url": self.server.url},
+                {
+                    "message": "Validation Failed",
+                    "errors": errors,
+                    "documentation_url": self.server.url,
+                },
             )
         return None
 
@@ -248,13 +266,19 @@ def _as_json(text: str) -> Any:
 
 
 def _under(told: Any, url: str, prefix: str) -> Any:
-    """The same answer as an Enterprise server gives it: the API's own addresses lie under the prefix."""
+    """The same answer as an Enterprise server gives it: the API's own addresses lie under the
+    prefix.
+    """
     if isinstance(told, list):
         return [_under(each, url, prefix) for each in told]
     if isinstance(told, dict):
         moved = {}
         for name, value in told.items():
-            api = isinstance(value, str) and name.endswith("url") and name not in ("html_url", "avatar_url")
+            api = (
+                isinstance(value, str)
+                and name.endswith("url")
+                and name not in ("html_url", "avatar_url")
+            )
             moved[name] = value.replace(url, url + prefix) if api else _under(value, url, prefix)
         return moved
     return told
@@ -273,14 +297,24 @@ def missing() -> str:
 def running() -> Iterator[GitHub]:
     """Emulator and proxy; both end with us, however we end."""
     server = Server()
-    argv = ["node", str(HERE / "github_emulator.mjs"), str(EMULATE), json.dumps(_seed()), server.url]
+    argv = [
+        "node",
+        str(HERE / "github_emulator.mjs"),
+        str(EMULATE),
+        json.dumps(_seed()),
+        server.url,
+    ]
     process = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
+    thread = threading.Thread(
+        target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True
+    )
     try:
         assert process.stdout is not None
         told = process.stdout.readline()
         if not told:
-            raise RuntimeError(f"the emulator did not start: it ended with exit code {process.wait(10)}")
+            raise RuntimeError(
+                f"the emulator did not start: it ended with exit code {process.wait(10)}"
+            )
         up = json.loads(told)
         server.behind = up["port"]
         thread.start()
@@ -306,7 +340,9 @@ def github_server() -> Iterator[GitHub]:
 
 @pytest.fixture
 def github(github_server: GitHub, monkeypatch: pytest.MonkeyPatch) -> Iterator[GitHub]:
-    """A GitHub without issues, whose token is in the environment. What went over the wire is held against its API."""
+    """A GitHub without issues, whose token is in the environment. What went over the wire is held
+    against its API.
+    """
     from services import github_api
 
     for name in ("GH_TOKEN", "GITHUB_ACTIONS"):

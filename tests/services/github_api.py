@@ -1,4 +1,6 @@
-"""Holds requests and answers against GitHub's own OpenAPI description, from npm's `@octokit/openapi`."""
+"""Holds requests and answers against GitHub's own OpenAPI description, from npm's
+`@octokit/openapi`.
+"""
 
 import json
 import os
@@ -14,7 +16,8 @@ from services.servers import REQUIRE
 NODE = Path(__file__).parents[2] / ".node-services"
 FILE = NODE / "node_modules" / "@octokit" / "openapi" / "generated" / "api.github.com.json"
 
-# Where the description and GitHub, or the emulator, are known to differ; each by the words of the complaint.
+# Where the description and GitHub, or the emulator, are known to differ; each by the words of the
+# complaint.
 QUIRKS = {
     "state_reason": "`nullable` beside an `enum` without null: GitHub itself answers null",
     "network_count": "the emulator's repositories lack it",
@@ -22,7 +25,9 @@ QUIRKS = {
     "/installation: account:": "the emulator tells little of the account",
     "target_id": "the emulator's installations lack it",
     "GET /app: owner: None": "the emulator's apps belong to nobody",
-    "/labels: : [": "the labels may stand in an array of their own, says its own text beside the schema",
+    "/labels: : [": (
+        "the labels may stand in an array of their own, says its own text beside the schema"
+    ),
 }
 
 EVERYWHERE = (
@@ -34,9 +39,13 @@ EVERYWHERE = (
 
 
 def faults(exchanges: Iterable[Any]) -> list[str]:
-    """What does not fit, in words; nothing where the description is not installed and nobody insists on it."""
+    """What does not fit, in words; nothing where the description is not installed and nobody
+    insists on it.
+    """
     if not FILE.exists():
-        return [f"no description of GitHub's API at {FILE}"] if os.environ.get(REQUIRE) == "1" else []
+        return (
+            [f"no description of GitHub's API at {FILE}"] if os.environ.get(REQUIRE) == "1" else []
+        )
     return [fault for each in exchanges for fault in description().faults(each)]
 
 
@@ -57,11 +66,16 @@ class Description:
     def _paths(self) -> list[tuple[re.Pattern[str], str]]:
         """Each template as a pattern, those with fewer placeholders first."""
         paths = sorted(self._told["paths"], key=lambda path: path.count("{"))
-        return [(re.compile(re.sub(r"\\\{[^/]+?\\\}", "[^/]+", re.escape(path))), path) for path in paths]
+        return [
+            (re.compile(re.sub(r"\\\{[^/]+?\\\}", "[^/]+", re.escape(path))), path)
+            for path in paths
+        ]
 
     def faults(self, each: Any) -> Iterator[str]:
         parts = urlsplit(each.path)
-        template = next((path for pattern, path in self._paths if pattern.fullmatch(parts.path)), None)
+        template = next(
+            (path for pattern, path in self._paths if pattern.fullmatch(parts.path)), None
+        )
         operation = self._told["paths"].get(template, {}).get(each.method.lower())
         where = f"{each.method} {parts.path}"
         if operation is None:
@@ -77,7 +91,9 @@ class Description:
             if name not in known:
                 yield f"{where}: takes no parameter {name}"
         if sent is not None and "requestBody" in operation:
-            yield from self._wrong(where, f"{at}/requestBody/content/application~1json/schema", sent)
+            yield from self._wrong(
+                where, f"{at}/requestBody/content/application~1json/schema", sent
+            )
 
     def _answered(self, where: str, at: str, operation: Any, each: Any) -> Iterator[str]:
         if each.answer is None or (each.ours and each.status >= 500):
@@ -98,7 +114,9 @@ class Description:
     def _wrong(self, where: str, schema: str, value: Any) -> Iterator[str]:
         from openapi_schema_validator import OAS30ReadValidator
 
-        for error in OAS30ReadValidator({"$ref": schema}, registry=self._registry).iter_errors(value):
+        for error in OAS30ReadValidator({"$ref": schema}, registry=self._registry).iter_errors(
+            value
+        ):
             words = f"{where}: {'/'.join(map(str, error.absolute_path))}: {error.message[:200]}"
             if not any(quirk in words for quirk in QUIRKS):
                 yield words

@@ -1,4 +1,6 @@
-"""A container registry on loopback that answers as the OCI distribution specification says, reading only."""
+"""A container registry on loopback that answers as the OCI distribution specification says, reading
+only.
+"""
 
 import base64
 import hashlib
@@ -17,7 +19,8 @@ REVISION = "org.opencontainers.image.revision"
 
 
 class ImageRegistry(ThreadingHTTPServer):
-    """`login`: None (open), "token" (anyone gets one), "password" (ada:hunter2 gets one) or "basic".
+    """`login`: None (open), "token" (anyone gets one), "password" (ada:hunter2 gets one) or
+    "basic".
 
     `fault` is a status code, "hang", "malformed", "cut", "list" or nothing.
     """
@@ -48,7 +51,9 @@ class ImageRegistry(ThreadingHTTPServer):
 
     def image(self, labels: Mapping[str, str] | None, tag: str = "", **manifest: Any) -> str:
         """An image with these labels; its digest."""
-        config = self.put(CONFIG, {"os": "linux", "config": {"Labels": labels} if labels is not None else {}})
+        config = self.put(
+            CONFIG, {"os": "linux", "config": {"Labels": labels} if labels is not None else {}}
+        )
         layer = {"schemaVersion": 2, "mediaType": MANIFEST, "layers": []}
         return self.put(
             MANIFEST, {**layer, "config": {"mediaType": CONFIG, "digest": config}, **manifest}, tag
@@ -106,7 +111,8 @@ class _Handler(BaseHTTPRequestHandler):
         if self.server.login == "basic":
             return 'Basic realm="registry"'
         return (
-            f'Bearer realm="http://{self.server.host}/token",service="here",scope="repository:lab/train:pull"'
+            "Bearer "
+            f'realm="http://{self.server.host}/token",service="here",scope="repository:lab/train:pull"'
         )
 
     def _allowed(self) -> bool:

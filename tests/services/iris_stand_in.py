@@ -1,8 +1,10 @@
-"""A stand-in for Iris' command line, of three generations: `iris_stand_in.py GENERATION FOLDER WORDS...`.
+"""A stand-in for Iris' command line, of three generations:
+`iris_stand_in.py GENERATION FOLDER WORDS...`.
 
-It runs the submitted commands for real, keeps its jobs in FOLDER, and prints what each generation prints. What a real
-cluster would do by itself, a test writes down: `others.json` holds further jobs as generation A lists them, `fails.json`
-what fails and how, `environment.json` the variables that the cluster gives to every job.
+It runs the submitted commands for real, keeps its jobs in FOLDER, and prints what each generation
+prints. What a real cluster would do by itself, a test writes down: `others.json` holds further jobs
+as generation A lists them, `fails.json` what fails and how, `environment.json` the variables that
+the cluster gives to every job.
 """
 
 import json
@@ -15,16 +17,24 @@ from datetime import UTC, datetime
 
 GENERATION, FOLDER, *WORDS = sys.argv[1:]
 OPTIONS = (
-    "--no-wait --no-terminate-on-exit --terminate-on-exit --job-name --user --max-retries --tpu --gpu --cpu --memory "
-    "--disk --replicas --region --zone --extra --reserve --timeout --enable-extra-resources --env-vars"
+    "--no-wait --no-terminate-on-exit --terminate-on-exit --job-name --user --max-retries --tpu "
+    "--gpu --cpu --memory "
+    "--disk --replicas --region --zone --extra --reserve --timeout --enable-extra-resources "
+    "--env-vars"
 )
-LISTS = {"A": "--state --prefix --json", "B": "--state --prefix", "C": "--state --prefix --limit INTEGER"}
+LISTS = {
+    "A": "--state --prefix --json",
+    "B": "--state --prefix",
+    "C": "--state --prefix --limit INTEGER",
+}
 LOGS = {
     "A": "--since-seconds --max-lines --tail --include-children",
     "B": "--max-lines --tail",
     "C": "--max-lines --tail",
 }
-DETAIL, STOP = {"A": ("summary", "stop"), "B": ("summary", "stop"), "C": ("describe", "cancel")}[GENERATION]
+DETAIL, STOP = {"A": ("summary", "stop"), "B": ("summary", "stop"), "C": ("describe", "cancel")}[
+    GENERATION
+]
 
 
 def read(name, default):
@@ -58,7 +68,10 @@ def moment(path):
 def status(folder):
     """As `list --json` of generation A tells it: what is zero is left out."""
     told = {"job_id": "/" + os.path.basename(folder).replace("%", "/"), "task_count": 1}
-    told["submitted_at"], told["started_at"] = moment(f"{folder}/spec.json"), moment(f"{folder}/log")
+    told["submitted_at"], told["started_at"] = (
+        moment(f"{folder}/spec.json"),
+        moment(f"{folder}/log"),
+    )
     ended = moment(f"{folder}/exit")
     if not ended:
         return {**told, "state": "JOB_STATE_RUNNING", "task_state_counts": {"running": 1}}
@@ -85,10 +98,17 @@ def table(rows):
     cells = []
     for row in rows:
         when = row.get("submitted_at")
-        when = datetime.fromtimestamp(int(when["epoch_ms"]) / 1000, UTC).isoformat() if when else "-"
+        when = (
+            datetime.fromtimestamp(int(when["epoch_ms"]) / 1000, UTC).isoformat() if when else "-"
+        )
         reason = row.get("error") or row.get("pending_reason") or ""
         cells.append(
-            [row["job_id"], friendly(row), when, reason[:60] + "..." if len(reason) > 63 else reason]
+            [
+                row["job_id"],
+                friendly(row),
+                when,
+                reason[:60] + "..." if len(reason) > 63 else reason,
+            ]
         )
     if not any(cell[3] for cell in cells):
         heads, cells = heads[:3], [cell[:3] for cell in cells]
@@ -103,7 +123,9 @@ def do_list(words):
     prefix = words[words.index("--prefix") + 1] if "--prefix" in words else "/"
     if GENERATION == "A":  # a job's name, and what lies below it
         whole = prefix.rstrip("/")
-        rows = [r for r in everything() if r["job_id"] == whole or r["job_id"].startswith(whole + "/")]
+        rows = [
+            r for r in everything() if r["job_id"] == whole or r["job_id"].startswith(whole + "/")
+        ]
     else:
         rows = [r for r in everything() if r["job_id"].startswith(prefix)]
     if "--json" in words and GENERATION == "A":
@@ -120,11 +142,19 @@ def do_detail(words):
     total, ended = row.get("task_count", 0), word not in ("running", "pending", "building")
     if "--json" in words:
         tasks = [{"task_id": words[-1] + "/0", "state": word, "exit_code": code if ended else None}]
-        told = {"job_id": words[-1], "state": word, "exit_code": code, "error": row.get("error", "")}
-        print(json.dumps({**told, "task_count": total, "task_state_counts": counts, "tasks": tasks}))
+        told = {
+            "job_id": words[-1],
+            "state": word,
+            "exit_code": code,
+            "error": row.get("error", ""),
+        }
+        print(
+            json.dumps({**told, "task_count": total, "task_state_counts": counts, "tasks": tasks})
+        )
         return
     print(
-        f"Job: {words[-1]} ({words[-1].split('/')[-1]})\nState: {word}  exit={code}  failures=0  preemptions=0"
+        f"Job: {words[-1]} ({words[-1].split('/')[-1]})\nState: {word}  exit={code}  failures=0  "
+        "preemptions=0"
     )
     print(
         f"Tasks: {total if ended else 0}/{total} completed  "
@@ -133,7 +163,8 @@ def do_detail(words):
     if row.get("error"):
         print(f"Error: {row['error']}")
     print(
-        f"\nTASK  STATE  EXIT  DURATION  PEAK MEM  CUR MEM  ERROR\n   0  {word}  {code if ended else '-'}  1 second  -  -"
+        f"\nTASK  STATE  EXIT  DURATION  PEAK MEM  CUR MEM  ERROR\n   0  {word}  "
+        f"{code if ended else '-'}  1 second  -  -"
     )
 
 
@@ -161,7 +192,9 @@ def do_run(words):
         where = f"{folder}/bundle"
         subprocess.run(["cp", "-r", ".", where], check=True)
     env = {"PATH": os.environ["PATH"], "IRIS_JOB_ID": job, "IRIS_ATTEMPT_ID": "0", **env}
-    watch = '"$@" & echo $! > "$0/pid"; wait $!; echo $? > "$0/exit.new"; mv "$0/exit.new" "$0/exit"'
+    watch = (
+        '"$@" & echo $! > "$0/pid"; wait $!; echo $? > "$0/exit.new"; mv "$0/exit.new" "$0/exit"'
+    )
     with open(f"{folder}/log", "wb") as log:
         argv = ["setsid", "sh", "-c", watch, folder, *command]
         subprocess.Popen(argv, cwd=where, env=env, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
@@ -187,7 +220,11 @@ def do_logs(words):
     """Of the children too: in generation A only where that is asked for."""
     job, count = words[-1], int(words[words.index("--max-lines") + 1])
     jobs = os.path.join(FOLDER, "jobs")
-    names = ["/" + name.replace("%", "/") for name in sorted(os.listdir(jobs))] if os.path.isdir(jobs) else []
+    names = (
+        ["/" + name.replace("%", "/") for name in sorted(os.listdir(jobs))]
+        if os.path.isdir(jobs)
+        else []
+    )
     with_children = GENERATION != "A" or "--include-children" in words
     lines = []
     for name in names:
@@ -208,7 +245,11 @@ def lines_of(path):
 
 def main():
     trouble = read("fails.json", {})
-    words = [word for word in WORDS if not word.startswith(("--cluster=", "--config=", "--controller-url="))]
+    words = [
+        word
+        for word in WORDS
+        if not word.startswith(("--cluster=", "--config=", "--controller-url="))
+    ]
     command = " ".join(words[:2])
     with open(os.path.join(FOLDER, "asked"), "a") as file:
         file.write(" ".join(word for word in words if "\n" not in word)[:400] + "\n")

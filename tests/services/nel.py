@@ -1,4 +1,6 @@
-"""What the NeMo evaluator launcher is asked to evaluate, wherever it runs: one task on a model that nobody serves."""
+"""What the NeMo evaluator launcher is asked to evaluate, wherever it runs: one task on a model that
+nobody serves.
+"""
 
 EVALUATED = """\
 target:

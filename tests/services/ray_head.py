@@ -1,8 +1,10 @@
-"""A Ray head on loopback, alone: private ports, a short temporary folder, no usage statistics. Runs in `.venv-services`.
+"""A Ray head on loopback, alone: private ports, a short temporary folder, no usage statistics. Runs
+in `.venv-services`.
 
-`ray_head.py FOLDER PORT` (0: any) writes `address.json` into FOLDER once jobs are taken, and ends with everything that
-it started as soon as nobody holds a shared lock on `FOLDER/users`, or at SIGTERM. The kernel frees such locks, so it
-outlives nobody; FOLDER goes with it. Standard library alone.
+`ray_head.py FOLDER PORT` (0: any) writes `address.json` into FOLDER once jobs are taken, and ends
+with everything that it started as soon as nobody holds a shared lock on `FOLDER/users`, or at
+SIGTERM. The kernel frees such locks, so it outlives nobody; FOLDER goes with it. Standard library
+alone.
 """
 
 import contextlib
@@ -27,7 +29,8 @@ QUIET = {
     "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_DISABLE_IMPORT_WARNING": "1",
     "PYTHONPATH": "",
-    "PYTHONDONTWRITEBYTECODE": "",  # each job starts Python anew, and compiling Ray takes longer than running it
+    # each job starts Python anew, and compiling Ray takes longer than running it
+    "PYTHONDONTWRITEBYTECODE": "",
 }
 
 
@@ -51,7 +54,9 @@ def main() -> None:
 
 
 def _start(session: Path, port: int, log: Path) -> "subprocess.Popen[bytes]":
-    ports = {name: free() for name in ("port", "ray-client-server-port", "dashboard-agent-listen-port")}
+    ports = {
+        name: free() for name in ("port", "ray-client-server-port", "dashboard-agent-listen-port")
+    }
     options = {
         **ports,
         "node-ip-address": "127.0.0.1",
@@ -73,14 +78,24 @@ def _start(session: Path, port: int, log: Path) -> "subprocess.Popen[bytes]":
             sys.exit(f"ray did not start: see {log}")
         time.sleep(0.1)
     aside = log.with_name("address.new")
-    aside.write_text(json.dumps({"url": url, "pid": os.getpid(), "gcs": f"127.0.0.1:{ports['port']}"}))
+    aside.write_text(
+        json.dumps({"url": url, "pid": os.getpid(), "gcs": f"127.0.0.1:{ports['port']}"})
+    )
     aside.rename(log.with_name("address.json"))
     return head
 
 
 def ray_start(flags: list[str], options: dict[str, object], log: Path) -> "subprocess.Popen[bytes]":
     """As a module: the script `ray` names the environment by the path where it was made."""
-    argv = [sys.executable, "-m", "ray.scripts.scripts", "start", *flags, "--block", "--disable-usage-stats"]
+    argv = [
+        sys.executable,
+        "-m",
+        "ray.scripts.scripts",
+        "start",
+        *flags,
+        "--block",
+        "--disable-usage-stats",
+    ]
     with log.open("ab") as said:
         return subprocess.Popen(
             [*argv, *(f"--{name}={value}" for name, value in options.items())],
@@ -94,7 +109,9 @@ def ray_start(flags: list[str], options: dict[str, object], log: Path) -> "subpr
 
 
 def _takes_jobs(url: str) -> bool:
-    """Whether its parts answer, and it has been there for a second, so that a test may speak of a moment ago."""
+    """Whether its parts answer, and it has been there for a second, so that a test may speak of a
+    moment ago.
+    """
     try:
         with (
             urlopen(f"{url}/api/jobs/", timeout=5),
@@ -136,7 +153,9 @@ def descendants(root: int) -> list[int]:
     for name in os.listdir("/proc"):
         if name.isdigit():
             with contextlib.suppress(OSError, ValueError, IndexError):
-                parents[int(name)] = int(Path(f"/proc/{name}/stat").read_text().rpartition(")")[2].split()[1])
+                parents[int(name)] = int(
+                    Path(f"/proc/{name}/stat").read_text().rpartition(")")[2].split()[1]
+                )
     found, new = set[int](), {root}
     while new := {pid for pid, parent in parents.items() if parent in new and pid not in found}:
         found |= new

@@ -1,7 +1,8 @@
 """A further node of a Ray cluster on loopback, which a test may kill. Runs in `.venv-services`.
 
-`ray_node.py FOLDER GCS RESOURCE` joins the cluster with one of RESOURCE, writes the process id of its raylet to
-`FOLDER/raylet`, and ends with everything that it started at SIGTERM. Standard library alone.
+`ray_node.py FOLDER GCS RESOURCE` joins the cluster with one of RESOURCE, writes the process id of
+its raylet to `FOLDER/raylet`, and ends with everything that it started at SIGTERM. Standard library
+alone.
 """
 
 import os

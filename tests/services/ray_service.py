@@ -1,4 +1,6 @@
-"""One Ray head for all workers of a test session, and heads of their own for tests that end them."""
+"""One Ray head for all workers of a test session, and heads of their own for tests that end
+them.
+"""
 
 import contextlib
 import fcntl
@@ -44,8 +46,11 @@ def ray_installed() -> bool:
 
 @contextmanager
 def shared_head(session: str, env: dict[str, str]) -> Iterator[Head]:
-    """The head of a test session: whoever asks first starts it, and it ends when nobody holds it any more."""
-    short = hashlib.sha256(session.encode()).hexdigest()[:8]  # the path of a socket has at most 107 bytes
+    """The head of a test session: whoever asks first starts it, and it ends when nobody holds it
+    any more.
+    """
+    # the path of a socket has at most 107 bytes
+    short = hashlib.sha256(session.encode()).hexdigest()[:8]
     folder = Path(tempfile.gettempdir()) / f"hr-{short}"
     turn = _lock(folder / "starting", fcntl.LOCK_EX)
     try:
@@ -76,14 +81,18 @@ def own_head(folder: Path, port: int = 0, env: dict[str, str] | None = None) -> 
 
 @contextmanager
 def second_node(folder: Path, head: Head, resource: str, env: dict[str, str]) -> Iterator[int]:
-    """Another node of its cluster, which alone has the resource: the process id of its raylet, to be killed."""
+    """Another node of its cluster, which alone has the resource: the process id of its raylet, to
+    be killed.
+    """
     argv = [str(PYTHON), str(HERE / "ray_node.py"), str(folder), head.gcs, resource]
     process = subprocess.Popen(argv, stdin=subprocess.DEVNULL, env={**os.environ, **env})
     try:
         until = time.monotonic() + START
         while not any(resource in node for node in _resources(head)):
             if process.poll() is not None or time.monotonic() > until:
-                raise RuntimeError(f"ray_node did not start:\n{(folder / 'node.log').read_text()[-2000:]}")
+                raise RuntimeError(
+                    f"ray_node did not start:\n{(folder / 'node.log').read_text()[-2000:]}"
+                )
             time.sleep(0.1)
         yield int((folder / "raylet").read_text())
     finally:
@@ -98,7 +107,9 @@ def _resources(head: Head) -> list[dict[str, float]]:
 
 
 def _lock(path: Path, kind: int) -> int:
-    """A lock that is held until the descriptor is closed. A head that ends takes the folder with it: then anew."""
+    """A lock that is held until the descriptor is closed. A head that ends takes the folder with
+    it: then anew.
+    """
     while True:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         with contextlib.suppress(FileNotFoundError):
@@ -125,7 +136,9 @@ def _launch(folder: Path, port: int, env: dict[str, str]) -> "subprocess.Popen[b
     while not (folder / "address.json").exists():
         if process.poll() is not None or time.monotonic() > until:
             process.kill()
-            raise RuntimeError(f"ray_head did not start:\n{(folder / 'head.log').read_text()[-2000:]}")
+            raise RuntimeError(
+                f"ray_head did not start:\n{(folder / 'head.log').read_text()[-2000:]}"
+            )
         time.sleep(0.05)
     return process
 

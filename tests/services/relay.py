@@ -1,4 +1,6 @@
-"""A wire between a client and a server on loopback that can be cut: then nothing passes, and nothing is said."""
+"""A wire between a client and a server on loopback that can be cut: then nothing passes, and
+nothing is said.
+"""
 
 import contextlib
 import socket

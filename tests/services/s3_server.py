@@ -51,7 +51,9 @@ def _failed(start: Callable[..., Any], fault: Fault, method: str) -> Answer:
 
 
 def _sent(start: Callable[..., Any], status: int, body: bytes) -> Answer:
-    start(f"{status} Told", [("Content-Length", str(len(body))), ("Content-Type", "application/xml")])
+    start(
+        f"{status} Told", [("Content-Length", str(len(body))), ("Content-Type", "application/xml")]
+    )
     return [body]
 
 

@@ -45,9 +45,16 @@ def installed() -> bool:
 @contextmanager
 def running(name: str) -> Iterator[Service]:
     """`gcs_server` or `s3_server`, on a port of its own; it ends with us, however we end."""
-    env = {**os.environ, "PYTHONPATH": "", "AWS_ACCESS_KEY_ID": "testing", "AWS_SECRET_ACCESS_KEY": "testing"}
+    env = {
+        **os.environ,
+        "PYTHONPATH": "",
+        "AWS_ACCESS_KEY_ID": "testing",
+        "AWS_SECRET_ACCESS_KEY": "testing",
+    }
     argv = [str(PYTHON), str(HERE / f"{name}.py")]
-    process = subprocess.Popen(argv, env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        argv, env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
     try:
         assert process.stdout is not None
         port = process.stdout.readline()

@@ -1,4 +1,6 @@
-"""A real Slurm on loopback: one for all processes of a test session, started when a test first asks for it."""
+"""A real Slurm on loopback: one for all processes of a test session, started when a test first asks
+for it.
+"""
 
 import fcntl
 import os
@@ -22,7 +24,9 @@ PORTS = 16
 
 @dataclass(frozen=True)
 class Cluster:
-    """Its partitions are `main` and `short`, and for those who break nodes or fill them `breaking` and `crowded`."""
+    """Its partitions are `main` and `short`, and for those who break nodes or fill them `breaking`
+    and `crowded`.
+    """
 
     folder: Path
 
@@ -38,7 +42,9 @@ class Cluster:
     def ask(self, *argv: str, check: bool = True) -> str:
         """What one of Slurm's programs prints."""
         env = {**os.environ, "SLURM_CONF": self.conf, "SLURM_TIME_FORMAT": "%s"}
-        done = subprocess.run(argv, env=env, capture_output=True, text=True, timeout=60, check=False)
+        done = subprocess.run(
+            argv, env=env, capture_output=True, text=True, timeout=60, check=False
+        )
         assert done.returncode == 0 or not check, done
         return done.stdout.strip()
 
@@ -51,7 +57,10 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     path = os.pathsep.join([os.environ.get("PATH", ""), "/usr/sbin", "/sbin"])
     missing = [name for name in PROGRAMS if not shutil.which(name, path=path)]
     if missing:
-        why = f"{missing[0]} is not installed: .ci/install brings it, or apt-get install $(cat .ci/packages)"
+        why = (
+            f"{missing[0]} is not installed: .ci/install brings it, or apt-get install $(cat "
+            ".ci/packages)"
+        )
         if os.environ.get(REQUIRE) == "1":
             pytest.fail(why)
         pytest.skip(why)
@@ -62,7 +71,9 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
 
 
 def _folder(told: Path) -> Path:
-    """The same for the whole session. pytest's own is closed to others, which munge does not put up with."""
+    """The same for the whole session. pytest's own is closed to others, which munge does not put up
+    with.
+    """
     with _alone(told):
         if not told.exists():
             made = Path(tempfile.mkdtemp(prefix="herorun-slurm-"))
@@ -109,7 +120,9 @@ def _alone(folder: Path) -> Iterator[None]:
 
 
 def _free_ports() -> int:
-    """The first of a run of ports that nobody listens on; below those that the kernel hands out by itself."""
+    """The first of a run of ports that nobody listens on; below those that the kernel hands out by
+    itself.
+    """
     start = 20000 + os.getpid() % 600 * PORTS
     for first in range(start, 32000, PORTS):
         if all(_is_free(first + offset) for offset in range(PORTS)):

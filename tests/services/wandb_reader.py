@@ -1,4 +1,6 @@
-"""What asks W&B, kept alive for many questions: one JSON question a line in, one JSON answer a line out."""
+"""What asks W&B, kept alive for many questions: one JSON question a line in, one JSON answer a line
+out.
+"""
 
 import json
 import os

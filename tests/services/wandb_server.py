@@ -1,9 +1,10 @@
 """A W&B server for the real client: as much of its GraphQL as reading and writing a run takes.
 
-`python wandb_server.py` prints its port and serves on loopback until its standard input ends. A test looks and steers by HTTP:
-GET and PUT /_state, PUT and DELETE /_fault. Runs are kept as `entity/project/id` -> display name, state, config and
-history; a run that is `deleted` is hidden and its id is never given again, as W&B does it; a `hidden` project is there,
-and this key may not know.
+`python wandb_server.py` prints its port and serves on loopback until its standard input ends. A
+test looks and steers by HTTP:
+GET and PUT /_state, PUT and DELETE /_fault. Runs are kept as `entity/project/id` -> display name,
+state, config and history; a run that is `deleted` is hidden and its id is never given again, as W&B
+does it; a `hidden` project is there, and this key may not know.
 """
 
 import base64
@@ -17,7 +18,8 @@ from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-KEY = "0123456789abcdef" * 2 + "01234567"  # of 40 characters: a shorter one the client itself refuses
+# of 40 characters: a shorter one the client itself refuses
+KEY = "0123456789abcdef" * 2 + "01234567"
 ENTITY = "ent"
 Variables = dict[str, Any]
 
@@ -58,7 +60,9 @@ WORLD = World()
 def path_of(v: Variables) -> str:
     entity = v.get("entity") or v.get("entityName") or ENTITY
     project = v.get("project") or v.get("projectName")
-    return f"{entity}/{project}/{v.get('name') or v.get('run') or v.get('runName') or v.get('runId')}"
+    return (
+        f"{entity}/{project}/{v.get('name') or v.get('run') or v.get('runName') or v.get('runId')}"
+    )
 
 
 def shown(path: str, run: dict[str, Any]) -> dict[str, Any]:
@@ -86,18 +90,26 @@ def shown(path: str, run: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-# --- operations ------------------------------------------------------------------------------------
+# --- operations -----------------------------------------------------------------------------------
 
 
 def viewer(v: Variables) -> Any:
     team = {"edges": [{"node": {"name": ENTITY, "id": "T"}}]}
-    me = {"id": "U", "entity": ENTITY, "username": "tester", "name": "Tester", "email": "tester@example.org"}
+    me = {
+        "id": "U",
+        "entity": ENTITY,
+        "username": "tester",
+        "name": "Tester",
+        "email": "tester@example.org",
+    }
     return {"viewer": {**me, "flags": "{}", "admin": False, "teams": team}}
 
 
 def server(v: Variables) -> Any:
     versions = {"max_cli_version": "0.31.0", "min_cli_version": "0.10.0"}
-    return {"serverInfo": {"cliVersionInfo": versions, "latestLocalVersionInfo": None, "features": []}}
+    return {
+        "serverInfo": {"cliVersionInfo": versions, "latestLocalVersionInfo": None, "features": []}
+    }
 
 
 def one_run(v: Variables) -> Any:
@@ -117,7 +129,9 @@ def many_runs(v: Variables) -> Any:
     edges = [{"node": node, "cursor": node["name"]} for node in nodes]
     page = {"endCursor": nodes[-1]["name"] if nodes else None, "hasNextPage": False}
     listed = {"edges": edges, "pageInfo": page}
-    return {"project": {"internalId": "1", "runCount": len(nodes), "readOnly": False, "runs": listed}}
+    return {
+        "project": {"internalId": "1", "runCount": len(nodes), "readOnly": False, "runs": listed}
+    }
 
 
 def parquet(v: Variables) -> Any:
@@ -132,7 +146,11 @@ def history(v: Variables) -> Any:
 def rows(v: Variables) -> list[dict[str, Any]]:
     low, high = v.get("minStep") or 0, v.get("maxStep")
     run = WORLD.run(path_of(v)) or {}
-    return [r for r in run.get("history", []) if r["_step"] >= low and (high is None or r["_step"] < high)]
+    return [
+        r
+        for r in run.get("history", [])
+        if r["_step"] >= low and (high is None or r["_step"] < high)
+    ]
 
 
 def upsert(v: Variables) -> Any:
@@ -141,7 +159,10 @@ def upsert(v: Variables) -> Any:
         raise Gone(f"run {path} was previously created and deleted; try a new run name")
     fresh = path not in WORLD.runs
     run = WORLD.runs.setdefault(path, {"history": []})
-    run |= {"state": "running", "displayName": v.get("displayName") or run.get("displayName") or v["name"]}
+    run |= {
+        "state": "running",
+        "displayName": v.get("displayName") or run.get("displayName") or v["name"],
+    }
     told = json.loads(v.get("config") or "{}")
     run["internal"] = {"_wandb": told.pop("_wandb", {"value": {"t": {}}})}
     run["config"] = {key: item.get("value") for key, item in told.items()}
@@ -165,7 +186,12 @@ def resumed(v: Variables) -> Any:
     run = WORLD.run(path_of(v))
     if run is None:
         return {
-            "model": {"id": "P", "name": v["project"], "entity": {"id": "E", "name": ENTITY}, "bucket": None}
+            "model": {
+                "id": "P",
+                "name": v["project"],
+                "entity": {"id": "E", "name": ENTITY},
+                "bucket": None,
+            }
         }
     tail = [json.dumps(row) for row in run["history"][-1:]]
     bucket = {
@@ -184,7 +210,12 @@ def resumed(v: Variables) -> Any:
         "wandbConfig": json.dumps({"t": 1}),
     }
     return {
-        "model": {"id": "P", "name": v["project"], "entity": {"id": "E", "name": ENTITY}, "bucket": bucket}
+        "model": {
+            "id": "P",
+            "name": v["project"],
+            "entity": {"id": "E", "name": ENTITY},
+            "bucket": bucket,
+        }
     }
 
 
@@ -193,7 +224,10 @@ def stopped(v: Variables) -> Any:
 
 
 def run_files(v: Variables) -> Any:
-    files = [{"name": name, "uploadUrl": f"http://{ADDRESS}/_upload/{name}"} for name in v.get("files", [])]
+    files = [
+        {"name": name, "uploadUrl": f"http://{ADDRESS}/_upload/{name}"}
+        for name in v.get("files", [])
+    ]
     return {"createRunFiles": {"runID": "B", "uploadHeaders": [], "files": files}}
 
 
@@ -223,13 +257,16 @@ def stream(path: str, told: dict[str, Any]) -> Any:
     run = WORLD.runs.setdefault(path, {"history": []})
     run["heartbeatAt"] = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
     sent = (told.get("files") or {}).get("wandb-history.jsonl", {}).get("content", [])
-    run["history"] = [*run.get("history", []), *(json.loads(line, parse_constant=str) for line in sent)]
+    run["history"] = [
+        *run.get("history", []),
+        *(json.loads(line, parse_constant=str) for line in sent),
+    ]
     if told.get("complete"):
         run["state"] = "failed" if told.get("exitcode") else "finished"
     return {"limits": {}, "stopped": False}
 
 
-# --- HTTP ------------------------------------------------------------------------------------------
+# --- HTTP -----------------------------------------------------------------------------------------
 
 
 class Answering(BaseHTTPRequestHandler):
@@ -267,7 +304,10 @@ class Answering(BaseHTTPRequestHandler):
         WORLD.asked.append(operation)
         if fault := WORLD.fault(operation):
             return self._fail(fault)
-        if self.headers.get("Authorization") != "Basic " + base64.b64encode(f"api:{KEY}".encode()).decode():
+        if (
+            self.headers.get("Authorization")
+            != "Basic " + base64.b64encode(f"api:{KEY}".encode()).decode()
+        ):
             return self._send({"errors": [{"message": "permission denied"}]}, 401)
         act = server if "serverInfo" in told["query"] else OPERATIONS.get(operation)
         if act is None:

@@ -36,7 +36,9 @@ class WandbService:
         return found
 
     def fault(self, **fault: Any) -> None:
-        """`status`, `body`, `message`, `sleep`: what each request gets, or only those of the operation `op`."""
+        """`status`, `body`, `message`, `sleep`: what each request gets, or only those of the
+        operation `op`.
+        """
         self._call("PUT", "/_fault", fault)
 
     def heal(self) -> None:
@@ -61,7 +63,9 @@ def running() -> Iterator[WandbService]:
 
 
 class Reader:
-    """One process that asks the real client, for many questions: starting it anew takes a second each time."""
+    """One process that asks the real client, for many questions: starting it anew takes a second
+    each time.
+    """
 
     def __init__(self) -> None:
         self._process = subprocess.Popen(

@@ -11,7 +11,12 @@ from herorun.runs import open_run
 from herorun.sources.approvals import read_approvals
 from stories import SLUG, Story, git
 
-ONE = {"check": "dirty-tree", "reason": "r", "approved_by": "@dri", "expires": "2999-01-01T00:00:00Z"}
+ONE = {
+    "check": "dirty-tree",
+    "reason": "r",
+    "approved_by": "@dri",
+    "expires": "2999-01-01T00:00:00Z",
+}
 
 
 def added(story: Story) -> Any:

@@ -53,7 +53,9 @@ def test_a_start_checkpoint_expires_by_the_first_rule_that_deletes_it(
     start = f"gs://{a_bucket(gcs, **rules)}/{folder}/step-9"
     STORE.create(f"{start}/metadata.json", b"{}")
     facts = read_root_facts(a_run("/data/tiny", start), STORE)
-    assert abs(facts.expires[start] - datetime.now(UTC) - timedelta(days=days)) < timedelta(minutes=1)
+    assert abs(facts.expires[start] - datetime.now(UTC) - timedelta(days=days)) < timedelta(
+        minutes=1
+    )
 
 
 def test_one_that_nothing_deletes_does_not_expire(gcs: Service) -> None:

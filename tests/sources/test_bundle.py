@@ -122,7 +122,12 @@ def test_a_missing_file_is_named_and_one_that_git_leaves_out_is_not(work: Path) 
     with zipfile.ZipFile(work / "part.zip", "w") as archive:
         archive.writestr("train.py", "x\n")
 
-    assert read(work, "part.zip").missing == (".gitattributes", "latest.py", "lib/model.py", "run.sh")
+    assert read(work, "part.zip").missing == (
+        ".gitattributes",
+        "latest.py",
+        "lib/model.py",
+        "run.sh",
+    )
 
 
 def test_a_named_tree_and_an_opaque_identity_hold_no_files(work: Path) -> None:

@@ -9,7 +9,9 @@ from herorun.sources.channels import read_channels
 
 
 def one(name: str) -> channel.AppriseChannel:
-    return channel.connect(channel.Options(variable=name), Place("tiny", "state", "/data/tiny", "."))
+    return channel.connect(
+        channel.Options(variable=name), Place("tiny", "state", "/data/tiny", ".")
+    )
 
 
 def test_each_channel_with_what_is_wrong_with_it(monkeypatch: pytest.MonkeyPatch) -> None:

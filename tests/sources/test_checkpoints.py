@@ -11,7 +11,15 @@ import pytest
 
 from builders import MINUTE, NOON, a_contract, a_history, an_instance
 from herorun.core.contract import Contract
-from herorun.core.evidence import Candidate, Checkpoints, FinalStep, GivenUp, History, Nothing, Taint
+from herorun.core.evidence import (
+    Candidate,
+    Checkpoints,
+    FinalStep,
+    GivenUp,
+    History,
+    Nothing,
+    Taint,
+)
 from herorun.core.lineage import written_later
 from herorun.core.ports import Layout
 from herorun.sources.checkpoints import read_checkpoints, read_start_siblings
@@ -25,7 +33,9 @@ YOUNG = a_history(0)
 LAUNCHED = a_history(instances=(an_instance(intended=BEGAN, started=BEGAN),))
 
 
-def save(disk: Disk, step: int, root: str = "", complete: bool = True, at: float | None = None) -> str:
+def save(
+    disk: Disk, step: int, root: str = "", complete: bool = True, at: float | None = None
+) -> str:
     """At a time of its own, one a step, as a trainer's are; `at` is another."""
     path = f"{root or disk.root}/step-{step}"
     disk.write(f"{path}/d/0", b"1")
@@ -50,7 +60,9 @@ def local(tmp_path: Path) -> LocalDisk:
 
 
 def a_run(disk: Disk, **start: Any) -> Contract:
-    return a_contract(output={"root": disk.root, "temporary_root": f"{disk.root}-temporary"}, start=start)
+    return a_contract(
+        output={"root": disk.root, "temporary_root": f"{disk.root}-temporary"}, start=start
+    )
 
 
 def look(
@@ -76,14 +88,20 @@ def test_of_thousands_only_the_newest_are_looked_into(disk: Disk) -> None:
     assert found.newest and found.newest.step == 4990
     assert [c.step for c in found.candidates] == list(range(0, 5000, 10))
     assert [c.step for c in found.candidates if c.examined] == [4990]
-    # A listing of each root, a read and a listing of the newest; those of the next two, where folders have no time.
+    # A listing of each root, a read and a listing of the newest; those of the next two, where
+    # folders have no time.
     assert len(store.calls) <= (4 if isinstance(disk, LocalDisk) else 6)
 
 
 def test_newer_incomplete_ones_stay_in_sight(disk: Disk) -> None:
     for step, complete in ((10, True), (20, True), (30, False), (40, False)):
         save(disk, step, complete=complete)
-    assert states(look(disk)) == {10: "unexamined", 20: "complete", 30: "incomplete", 40: "incomplete"}
+    assert states(look(disk)) == {
+        10: "unexamined",
+        20: "complete",
+        30: "incomplete",
+        40: "incomplete",
+    }
 
 
 def test_each_root_is_looked_into(disk: Disk) -> None:
@@ -119,10 +137,17 @@ def test_a_root_that_is_a_file_is_not_empty(local: LocalDisk) -> None:
 def test_the_one_that_was_modified_last_is_looked_into(local: LocalDisk) -> None:
     for step in (10, 20, 30, 40):
         save(local, step, at=1_800_000_000 if step == 20 else None)
-    assert states(look(local)) == {10: "unexamined", 20: "complete", 30: "unexamined", 40: "complete"}
+    assert states(look(local)) == {
+        10: "unexamined",
+        20: "complete",
+        30: "unexamined",
+        40: "complete",
+    }
 
 
-def test_where_folders_have_no_time_one_that_was_written_later_is_looked_into(local: LocalDisk) -> None:
+def test_where_folders_have_no_time_one_that_was_written_later_is_looked_into(
+    local: LocalDisk,
+) -> None:
     for step in (10, 20, 30, 40):
         save(local, step, at=1_800_000_000 if step == 20 else None)
     found = look(local, store=Untimed(local.store))
@@ -145,7 +170,9 @@ def test_a_listing_of_five_pages_leaves_one_request_to_date_the_next(disk: Disk)
     for step in (4997, 4998, 4999):
         save(disk, step)
     assert look(disk, store=store).newest
-    dated = [path for call, path in store.calls if call == "entries" and path.endswith(("4997", "4998"))]
+    dated = [
+        path for call, path in store.calls if call == "entries" and path.endswith(("4997", "4998"))
+    ]
     assert dated == [f"{disk.root}/step-4998"]
 
 
@@ -200,12 +227,16 @@ def test_what_a_rollback_gave_up_stands_apart_until_it_is_written_again(local: L
 
 
 def test_what_is_written_again_in_its_old_files_is_given_up_no_more(local: LocalDisk) -> None:
-    """A folder's own time does not move then; only the newest ones are looked into, and this is none of them."""
+    """A folder's own time does not move then; only the newest ones are looked into, and this is
+    none of them.
+    """
     for step in (10, 20, 30, 40):
         save(local, step)
     (moment,) = (c.modified for c in look(local).candidates if c.step == 30)
     assert moment
-    history = a_history(instances=LAUNCHED.instances, given_up=(GivenUp(10, moment + timedelta(seconds=1)),))
+    history = a_history(
+        instances=LAUNCHED.instances, given_up=(GivenUp(10, moment + timedelta(seconds=1)),)
+    )
     os.utime(f"{local.root}/step-20/metadata.json")
     found = look(local, history)
     assert states(found) == {10: "unexamined", 20: "unexamined", 40: "complete"}
@@ -228,7 +259,9 @@ def unreadable(path: str) -> None:
 def test_one_that_may_be_the_newest_and_cannot_be_read_raises(local: LocalDisk) -> None:
     save(local, 10)
     unreadable(save(local, 20, complete=False))
-    with pytest.raises(OSError, match=r"step-20 may be the newest checkpoint: it could not be read"):
+    with pytest.raises(
+        OSError, match=r"step-20 may be the newest checkpoint: it could not be read"
+    ):
         look(local)
 
 
@@ -263,7 +296,7 @@ def test_one_that_is_pruned_meanwhile_is_left_out(disk: Disk) -> None:
     assert states(look(disk, store=Through(disk.store, prune))) == {10: "complete"}
 
 
-# --- beside the start ------------------------------------------------------------------------------
+# --- beside the start -----------------------------------------------------------------------------
 
 
 def beside(disk: Disk, named: str, store: Any = None, **start: Any) -> dict[int, str]:

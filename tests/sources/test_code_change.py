@@ -41,7 +41,9 @@ def change(repository: Repository, before: str, after: str) -> CodeChange:
     return found
 
 
-def test_an_approved_dirty_tree_is_compared_as_it_ran_and_as_it_would_run(repository: Repository) -> None:
+def test_an_approved_dirty_tree_is_compared_as_it_ran_and_as_it_would_run(
+    repository: Repository,
+) -> None:
     head = commit(repository, "train.py", "model.py")
     ran = commit(repository, "train.py")
     would_run = commit(repository, "model.py")
@@ -67,7 +69,9 @@ def test_the_files_that_differ(repository: Repository) -> None:
     git(repository.top, "mv", "train.py", "main.py")
     after = commit(repository)
     expected = ("docs/page.md", "main.py", "model.py", "train.py")
-    assert change(repository, before, after) == CodeChange("tiny-1", before, after, expected, "tiny")
+    assert change(repository, before, after) == CodeChange(
+        "tiny-1", before, after, expected, "tiny"
+    )
 
 
 def test_the_same_commit_changes_nothing(repository: Repository) -> None:
@@ -89,7 +93,7 @@ def test_a_commit_that_is_not_here_is_could_not_look(repository: Repository) -> 
         change(repository, "12" * 20, head)
 
 
-# --- a whole run ------------------------------------------------------------------------------------
+# --- a whole run ----------------------------------------------------------------------------------
 
 
 def prior(story: Story) -> PriorLaunch | Nothing:

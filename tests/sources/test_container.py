@@ -1,4 +1,6 @@
-"""What an image says about its commit, asked of a registry that answers as the specification says."""
+"""What an image says about its commit, asked of a registry that answers as the specification
+says.
+"""
 
 import base64
 import json
@@ -35,7 +37,17 @@ def repository(home: Path) -> Repository:
     for name in ("train.py", "README.md"):
         (work / name).write_text("x\n")
         git(work, "add", name)
-        git(work, "-c", "user.name=Dri", "-c", "user.email=dri@example.org", "commit", "-q", "-m", name)
+        git(
+            work,
+            "-c",
+            "user.name=Dri",
+            "-c",
+            "user.email=dri@example.org",
+            "commit",
+            "-q",
+            "-m",
+            name,
+        )
     return find_repository(work)
 
 
@@ -86,14 +98,18 @@ def test_no_label_is_no_revision(
     assert read(repository, f"{registry.host}/lab/train:v1").revision is None
 
 
-def test_an_annotation_stands_in_for_the_label(repository: Repository, registry: ImageRegistry) -> None:
+def test_an_annotation_stands_in_for_the_label(
+    repository: Repository, registry: ImageRegistry
+) -> None:
     registry.image({}, "bare", annotations={REVISION: "12" * 20})
     assert read(repository, f"{registry.host}/lab/train:bare").revision == "12" * 20
     registry.image({REVISION: "34" * 20}, "both", annotations={REVISION: "12" * 20})
     assert read(repository, f"{registry.host}/lab/train:both").revision == "34" * 20
 
 
-def test_an_index_leads_to_the_image_for_the_cluster(repository: Repository, registry: ImageRegistry) -> None:
+def test_an_index_leads_to_the_image_for_the_cluster(
+    repository: Repository, registry: ImageRegistry
+) -> None:
     images = {
         name: registry.image({REVISION: digit * 40})
         for name, digit in (("linux/arm64", "1"), ("linux/amd64", "2"))
@@ -109,7 +125,7 @@ def test_an_index_leads_to_the_image_for_the_cluster(repository: Repository, reg
         read(repository, f"{registry.host}/lab/train:none")
 
 
-# --- logins -----------------------------------------------------------------------------------------
+# --- logins ---------------------------------------------------------------------------------------
 
 
 def logged_in(home: Path, host: str) -> None:
@@ -125,7 +141,9 @@ def test_an_anonymous_token(repository: Repository, registry: ImageRegistry) -> 
 
 
 @pytest.mark.parametrize("login", ["password", "basic"])
-def test_the_login_of_docker(home: Path, repository: Repository, registry: ImageRegistry, login: str) -> None:
+def test_the_login_of_docker(
+    home: Path, repository: Repository, registry: ImageRegistry, login: str
+) -> None:
     registry.login = login
     registry.image({REVISION: "12" * 20}, "v1")
     with pytest.raises(CouldNotLook, match="docker login"):
@@ -140,7 +158,9 @@ def test_a_credential_helper_of_docker(
     registry.login = "basic"
     registry.image({REVISION: "12" * 20}, "v1")
     helper = home / "docker-credential-here"
-    helper.write_text('#!/bin/sh\ncat > "$0.asked"\necho \'{"Username": "ada", "Secret": "hunter2"}\'\n')
+    helper.write_text(
+        '#!/bin/sh\ncat > "$0.asked"\necho \'{"Username": "ada", "Secret": "hunter2"}\'\n'
+    )
     helper.chmod(0o755)
     monkeypatch.setenv("PATH", f"{home}:{os.environ['PATH']}")
     (home / "config.json").write_text('{"credsStore": "here"}')
@@ -162,7 +182,7 @@ def test_a_broken_configuration_of_docker_is_said(
             read(repository, f"{registry.host}/lab/train:v1")
 
 
-# --- no answer --------------------------------------------------------------------------------------
+# --- no answer ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -200,7 +220,9 @@ def test_nobody_there_and_no_such_image(repository: Repository, registry: ImageR
         read(repository, "127.0.0.1:1/lab/train:v1")
 
 
-def test_content_that_its_digest_denies_is_refused(repository: Repository, registry: ImageRegistry) -> None:
+def test_content_that_its_digest_denies_is_refused(
+    repository: Repository, registry: ImageRegistry
+) -> None:
     wanted = registry.image({REVISION: "12" * 20})
     registry.content[f"manifests/{wanted}"] = ("", b"{}")
     with pytest.raises(CouldNotLook, match="other content"):
@@ -224,7 +246,7 @@ def test_what_no_registry_knows_is_said(repository: Repository, image: str) -> N
         read(repository, image)
 
 
-# --- image files ------------------------------------------------------------------------------------
+# --- image files ----------------------------------------------------------------------------------
 
 
 def apptainer(home: Path, monkeypatch: pytest.MonkeyPatch, script: str) -> None:
@@ -239,7 +261,9 @@ def test_an_image_file_is_read_by_its_tool(
     home: Path, repository: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     told = {"data": {"attributes": {"labels": {REVISION: "12" * 20}}}, "type": "container"}
-    apptainer(home, monkeypatch, f'[ "$*" = "inspect --json train.sif" ] && echo \'{json.dumps(told)}\'')
+    apptainer(
+        home, monkeypatch, f'[ "$*" = "inspect --json train.sif" ] && echo \'{json.dumps(told)}\''
+    )
     assert read(repository, "train.sif") == Container("train.sif", None, "12" * 20)
 
 
@@ -252,7 +276,9 @@ def test_a_tool_that_fails_is_could_not_look(
         read(repository, "train.sif")
 
 
-def test_without_the_tool_nobody_can_look(repository: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_tool_nobody_can_look(
+    repository: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("herorun.sources.container.which", lambda _: None)
     with pytest.raises(CouldNotLook, match="not on this machine"):
         read(repository, "train.sif")

@@ -37,11 +37,15 @@ class Bench:
         git(self.work, *told, "commit", "-q", "-m", "data", "--allow-empty")
 
     def read(self, path: str, pinned: str = OTHER) -> DataFound:
-        contract: Contract = a_contract(command={"cwd": "train"}, data={"manifests": {path: pinned}})
+        contract: Contract = a_contract(
+            command={"cwd": "train"}, data={"manifests": {path: pinned}}
+        )
         repository: Repository = find_repository(self.work)
         commit = repository.resolve("HEAD")
         assert commit
-        store = local.connect(local.Options(), Place("tiny", str(self.home), "/data/tiny", str(self.work)))
+        store = local.connect(
+            local.Options(), Place("tiny", str(self.home), "/data/tiny", str(self.work))
+        )
         return source.read_data_found(repository, contract, WorkTree(commit), store)
 
 

@@ -18,7 +18,9 @@ class Far:
         return 5, 9, None
 
 
-def read(home: Path, kind: str = "local", root: str = "", reach: RemoteTarget | None = None) -> Disks:
+def read(
+    home: Path, kind: str = "local", root: str = "", reach: RemoteTarget | None = None
+) -> Disks:
     told = {"root": root or str(home / "not" / "there"), "temporary_root": None}
     contract = a_contract(output=told, scheduler={"kind": kind})
     return read_disks(Place("tiny", str(home / "state"), "", "", reach), contract, Far())
@@ -48,8 +50,13 @@ def test_the_oldest_look_of_the_last_days(tmp_path: Path) -> None:
     folder.mkdir(parents=True)
     for day in (1, 2, 3):
         at = NOON - timedelta(days=3 - day)
-        looks = [{"at": at, "evidence": {"Disks": Disks({"/a": Disk(100 * day + n, 999)})}} for n in (0, 1)]
-        (folder / f"2026010{day}.jsonl").write_text("".join(canonical(look) + "\n" for look in looks))
+        looks = [
+            {"at": at, "evidence": {"Disks": Disks({"/a": Disk(100 * day + n, 999)})}}
+            for n in (0, 1)
+        ]
+        (folder / f"2026010{day}.jsonl").write_text(
+            "".join(canonical(look) + "\n" for look in looks)
+        )
     found = read(tmp_path)
 
     assert found.before == {"/a": Disk(200, 999)}

@@ -46,7 +46,9 @@ def test_a_secret_with_another_value_is_told_by_its_name(monkeypatch: pytest.Mon
 
 
 def test_the_flags_of_the_whole_closure(story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
-    (story.work / "train.py").write_text('import os, model\nos.environ["HOME"], os.environ["RANK"]\n')
+    (story.work / "train.py").write_text(
+        'import os, model\nos.environ["HOME"], os.environ["RANK"]\n'
+    )
     (story.work / "model.py").write_text(
         'from os import getenv\nPACK = getenv("PACK")\nKEY = getenv("MY_TOKEN")\n'
     )
@@ -66,4 +68,7 @@ def test_the_flags_of_the_whole_closure(story: Story, monkeypatch: pytest.Monkey
 def test_a_file_that_is_gone_reads_nothing(story: Story) -> None:
     run = story.run
 
-    assert read_code_flags(run.repository, ImportClosure(frozenset({"gone.py"})), run.scheduler).flags == ()
+    assert (
+        read_code_flags(run.repository, ImportClosure(frozenset({"gone.py"})), run.scheduler).flags
+        == ()
+    )

@@ -34,7 +34,7 @@ def reached(top: Path, files: Mapping[str, str], contract: Contract) -> set[str]
     return set(closure(top, files, contract).files)
 
 
-# --- imports ----------------------------------------------------------------------------------------
+# --- imports --------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,10 @@ def reached(top: Path, files: Mapping[str, str], contract: Contract) -> set[str]
         ("class A:\n  async def f(self):\n    with x:\n      for i in y: import a", {"a.py"}),
         ("match x:\n  case 1:\n    import a", {"a.py"}),
         ("if x: import a\nelif y: import b", {"a.py", "b.py"}),
-        ("from importlib import import_module\nx = [import_module('a.b')]", {"a/__init__.py", "a/b.py"}),
+        (
+            "from importlib import import_module\nx = [import_module('a.b')]",
+            {"a/__init__.py", "a/b.py"},
+        ),
         ("import importlib\nimportlib.import_module(name)", set()),
         ("__import__('a')", {"a.py"}),
         ("import runpy\nrunpy.run_module('a.b')", {"a/__init__.py", "a/b.py"}),
@@ -68,9 +71,9 @@ def reached(top: Path, files: Mapping[str, str], contract: Contract) -> set[str]
 )
 def test_every_way_of_importing(tmp_path: Path, text: str, files: set[str]) -> None:
     world = dict.fromkeys(files | {"venv/numpy.py", ".venv/torch/nn.py"}, "")
-    assert reached(tmp_path, {"train.py": text, **world}, running("python", "train.py")) == files | {
-        "train.py"
-    }
+    assert reached(
+        tmp_path, {"train.py": text, **world}, running("python", "train.py")
+    ) == files | {"train.py"}
 
 
 def test_one_imports_the_other_and_a_circle_ends(tmp_path: Path) -> None:
@@ -78,7 +81,9 @@ def test_one_imports_the_other_and_a_circle_ends(tmp_path: Path) -> None:
         "train.py": "from pkg.model import build",
         "pkg/__init__.py": "from . import version",
         "pkg/version.py": "",
-        "pkg/model.py": "from .layers import *\nfrom ..outside import x\nfrom tests.data import make",
+        "pkg/model.py": (
+            "from .layers import *\nfrom ..outside import x\nfrom tests.data import make"
+        ),
         "pkg/layers/__init__.py": "from ..model import build\nfrom .mlp import MLP",
         "pkg/layers/mlp.py": "from ... import gone\nfrom .... import gone",
         "pkg/unused.py": "",
@@ -91,7 +96,12 @@ def test_one_imports_the_other_and_a_circle_ends(tmp_path: Path) -> None:
 
 
 def test_the_folder_of_the_script_comes_first(tmp_path: Path) -> None:
-    world = {"jobs/train.py": "import model, top", "jobs/model.py": "", "model.py": "", "top.py": ""}
+    world = {
+        "jobs/train.py": "import model, top",
+        "jobs/model.py": "",
+        "model.py": "",
+        "top.py": "",
+    }
     found = reached(tmp_path, world, running("python", "jobs/train.py"))
     assert found == {"jobs/train.py", "jobs/model.py", "top.py"}
 
@@ -108,9 +118,14 @@ def test_python_path_and_the_working_directory(tmp_path: Path) -> None:
     assert reached(tmp_path, world, running("python", "train.py", command=told)) == set(world)
 
 
-# --- what the command names -------------------------------------------------------------------------
+# --- what the command names -----------------------------------------------------------------------
 
-PACKAGE = {"pkg/__init__.py": "", "pkg/train.py": "import helper", "helper.py": "", "conf.yaml": "a: 1"}
+PACKAGE = {
+    "pkg/__init__.py": "",
+    "pkg/train.py": "import helper",
+    "helper.py": "",
+    "conf.yaml": "a: 1",
+}
 
 
 @pytest.mark.parametrize(
@@ -132,24 +147,33 @@ PACKAGE = {"pkg/__init__.py": "", "pkg/train.py": "import helper", "helper.py": 
 )
 def test_wrappers_are_looked_through(tmp_path: Path, line: str) -> None:
     project = {"pyproject.toml": '[project.scripts]\ntiny-train = "pkg.train:main"\n'}
-    found = closure(tmp_path, PACKAGE | project, running(*line.replace("{top}", str(tmp_path)).split()))
+    found = closure(
+        tmp_path, PACKAGE | project, running(*line.replace("{top}", str(tmp_path)).split())
+    )
     assert found.entry == "pkg/train.py"
     assert {"pkg/train.py", "helper.py"} <= found.files
     assert ("conf.yaml" in found.files) == ("conf.yaml" in line)
 
 
 def test_text_behind_c_is_python_or_shell(tmp_path: Path) -> None:
-    assert "helper.py" in reached(tmp_path, PACKAGE, running("python", "-c", "from pkg.train import x; x()"))
+    assert "helper.py" in reached(
+        tmp_path, PACKAGE, running("python", "-c", "from pkg.train import x; x()")
+    )
     assert "helper.py" in reached(
         tmp_path, PACKAGE, running("bash", "-c", "set -e; python -m pkg.train 'x y'")
     )
-    assert reached(tmp_path, PACKAGE, running("python", "other.py", "-c", "conf.yaml")) == {"conf.yaml"}
+    assert reached(tmp_path, PACKAGE, running("python", "other.py", "-c", "conf.yaml")) == {
+        "conf.yaml"
+    }
 
 
 def test_a_shell_script_is_read(tmp_path: Path) -> None:
     script = {
         "words": "",
-        "run.sh": "# it's the job\ncat words\nexport X='a\nb'\ntorchrun \\\n  -m pkg.train --config conf.yaml\n",
+        "run.sh": (
+            "# it's the job\ncat words\nexport X='a\nb'\ntorchrun \\\n  -m pkg.train --config "
+            "conf.yaml\n"
+        ),
     }
     found = closure(tmp_path, PACKAGE | script, running("sh", "run.sh", "/data"))
     assert found.files == {"run.sh", *PACKAGE}  # and not what it only reads
@@ -163,7 +187,13 @@ def test_packages_and_folders_are_run_by_their_main(tmp_path: Path) -> None:
 
 
 def test_the_resume_command_and_config_files_count(tmp_path: Path) -> None:
-    world = {"train.py": "", "resume.py": "import a", "a.py": "", "experiments/x.yaml": "", "other.yaml": ""}
+    world = {
+        "train.py": "",
+        "resume.py": "import a",
+        "a.py": "",
+        "experiments/x.yaml": "",
+        "other.yaml": "",
+    }
     contract = running(
         "python",
         "train.py",
@@ -197,7 +227,7 @@ def test_no_python_of_this_repository(tmp_path: Path) -> None:
     assert found == ImportClosure()
 
 
-# --- what cannot be read ----------------------------------------------------------------------------
+# --- what cannot be read --------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -212,13 +242,17 @@ def test_no_python_of_this_repository(tmp_path: Path) -> None:
 )
 def test_a_file_that_is_no_python_stays_and_is_named(tmp_path: Path, data: bytes, why: str) -> None:
     (tmp_path / "b.py").write_bytes(data)
-    found = closure(tmp_path, {"train.py": "import b, a", "a.py": ""}, running("python", "train.py"))
+    found = closure(
+        tmp_path, {"train.py": "import b, a", "a.py": ""}, running("python", "train.py")
+    )
     assert found.files == {"train.py", "a.py", "b.py"}
     assert [one.startswith(why) for one in found.unresolved] == [True]
 
 
 def test_a_broken_project_file_is_named(tmp_path: Path) -> None:
-    found = closure(tmp_path, {"train.py": "", "pyproject.toml": "[x"}, running("python", "train.py"))
+    found = closure(
+        tmp_path, {"train.py": "", "pyproject.toml": "[x"}, running("python", "train.py")
+    )
     assert found.files == {"train.py"}
     assert found.unresolved[0].startswith("pyproject.toml: ")
 
@@ -258,7 +292,8 @@ def test_thousands_of_files_take_a_moment(tmp_path: Path) -> None:
     (tmp_path / "pkg").mkdir()
     for number in range(2000):
         text = (
-            f"import numpy as np\nfrom pkg import m{number + 1}\ndef f(x):\n  return np.sum(x) + {number}\n"
+            f"import numpy as np\nfrom pkg import m{number + 1}\ndef f(x):\n  return np.sum(x) + "
+            f"{number}\n"
         )
         (tmp_path / "pkg" / f"m{number}.py").write_text(text * 5)
     begun = time.process_time()

@@ -46,7 +46,9 @@ def test_an_editable_install_is_told_with_its_folder(tmp_path: Path) -> None:
     assert (found.packages["grug"], found.editable["grug"]) == ("1.0", "/home/u/my grug")
 
 
-def test_a_module_path_into_the_checkout_is_told_and_its_environments_are_not(tmp_path: Path) -> None:
+def test_a_module_path_into_the_checkout_is_told_and_its_environments_are_not(
+    tmp_path: Path,
+) -> None:
     (tmp_path / "src").mkdir()
     (tmp_path / ".venv/lib/python3.11/site-packages").mkdir(parents=True)
     path = f"{tmp_path}/src:{tmp_path}/.venv/lib/python3.11/site-packages"
@@ -59,7 +61,8 @@ def test_a_job_elsewhere_is_not_asked_here(tmp_path: Path) -> None:
         reach = "ssh"
 
     contract = a_contract(command={"argv": [sys.executable]})
-    assert isinstance(read_installed(contract, There(), Repository(tmp_path, tmp_path)), Nothing)  # as above
+    # as above
+    assert isinstance(read_installed(contract, There(), Repository(tmp_path, tmp_path)), Nothing)
 
 
 def test_a_command_that_starts_no_python_is_not_asked(tmp_path: Path) -> None:

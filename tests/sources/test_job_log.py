@@ -100,7 +100,11 @@ def test_what_it_complains_of_while_it_lives_with_line_words_and_time(log: Path)
     os.utime(log, (NOON.timestamp(), NOON.timestamp()))
     (complaint,) = told(log).complaints
 
-    assert (complaint.failure_class, complaint.weight, complaint.line) == ("hbm-exhaustion", "cause", 2)
+    assert (complaint.failure_class, complaint.weight, complaint.line) == (
+        "hbm-exhaustion",
+        "cause",
+        2,
+    )
     assert complaint.excerpt == OUT_OF_MEMORY.strip()
     assert complaint.since == NOON
 
@@ -148,7 +152,9 @@ FILLER = ("word " * 25 + "\n").encode()
 
 
 def test_a_row_whose_line_is_due_and_does_not_come(log: Path) -> None:
-    """Counted from the part of the log in which one came, so that the size of the log decides and no clock."""
+    """Counted from the part of the log in which one came, so that the size of the log decides and
+    no clock.
+    """
     (log.parents[2] / "own.toml").write_text(HEART)
     place = Place("tiny", str(log.parents[2]), "/data/tiny", str(log.parents[2]))
     contract = a_contract(babysit={"catalogue": "own.toml"})

@@ -26,7 +26,9 @@ class Scheduler:
 
 def test_old_attempts_and_diagnostics_are_told_apart_and_neither_is_the_job() -> None:
     live = LiveJobs((OLD, a_job()))
-    assert read_other_jobs(Scheduler(), a_contract(), a_history(), live) == OtherJobs((OLD,), (PROBE,))
+    assert read_other_jobs(Scheduler(), a_contract(), a_history(), live) == OtherJobs(
+        (OLD,), (PROBE,)
+    )
     assert read_job(Scheduler(), a_history()) == a_job()
 
 

@@ -30,7 +30,9 @@ def write(home: Path, lease: Lease) -> None:
 IN_ROOT = Nothing("it lies in the output root")
 
 
-def look(home: Path, minutes: int = 0, recorded: RecordLease | Nothing = IN_ROOT) -> LeaseSeen | Nothing:
+def look(
+    home: Path, minutes: int = 0, recorded: RecordLease | Nothing = IN_ROOT
+) -> LeaseSeen | Nothing:
     place = Place("tiny", str(home / "state"), str(home / "root"), "")
     moment = Now(NOON + minutes * MINUTE)
     return read_lease_seen(place, LocalStore(), Launcher("dri@here", "Dri"), moment, recorded)
@@ -91,7 +93,9 @@ def test_the_loops_own_heartbeat(home: Path) -> None:
         return read_heartbeat(repository, a_contract(), place)
 
     assert beat() == Heartbeat(False, None)
-    (home / "state" / "heartbeat.json").write_text(f'{{"at": "{NOON.isoformat()}", "pid": {os.getpid()}}}')
+    (home / "state" / "heartbeat.json").write_text(
+        f'{{"at": "{NOON.isoformat()}", "pid": {os.getpid()}}}'
+    )
     assert beat() == Heartbeat(False, NOON, True)
     (home / "state" / "heartbeat.json").write_text(f'{{"at": "{NOON.isoformat()}", "pid": 1}}')
     assert beat() == Heartbeat(False, NOON, False)

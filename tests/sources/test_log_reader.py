@@ -16,7 +16,10 @@ from herorun.schedulers import local
 from herorun.sources import log_reader
 from herorun.sources.log_reader import CACHE, keep_own_log, read_own_log
 
-BUG = b"Traceback (most recent call last):\n  File \"/w/a.py\", line 3, in f\n    g\nNameError: name 'g' is not defined\n"
+BUG = (
+    b'Traceback (most recent call last):\n  File "/w/a.py", line 3, in f\n    g\nNameError: '
+    b"name 'g' is not defined\n"
+)
 
 
 class Counted:
@@ -111,7 +114,9 @@ def test_a_look_that_was_not_journalled_moves_nothing_on(state: Path, log: Path)
 
 
 @pytest.mark.parametrize("again", [b"step 1\n", b"step 1 of another story\n" * 9])
-def test_a_log_that_was_replaced_is_read_from_its_start(state: Path, log: Path, again: bytes) -> None:
+def test_a_log_that_was_replaced_is_read_from_its_start(
+    state: Path, log: Path, again: bytes
+) -> None:
     log.write_bytes(BUG)
     look(state)
     log.write_bytes(again)
@@ -129,7 +134,9 @@ def test_a_log_that_was_replaced_is_read_from_its_start(state: Path, log: Path, 
         lambda text: "[]",
     ],
 )
-def test_a_cache_that_does_not_fit_is_built_again(state: Path, log: Path, harm: Callable[[str], str]) -> None:
+def test_a_cache_that_does_not_fit_is_built_again(
+    state: Path, log: Path, harm: Callable[[str], str]
+) -> None:
     log.write_bytes(BUG)
     before = look(state)
     (state / CACHE).write_text(harm((state / CACHE).read_text()))
@@ -138,14 +145,19 @@ def test_a_cache_that_does_not_fit_is_built_again(state: Path, log: Path, harm: 
     assert scheduler.read == [(0, len(BUG))]
 
 
-def test_of_a_huge_log_the_end_is_read_and_the_rest_is_said(state: Path, log: Path, monkeypatch) -> None:
+def test_of_a_huge_log_the_end_is_read_and_the_rest_is_said(
+    state: Path, log: Path, monkeypatch
+) -> None:
     monkeypatch.setattr(log_reader, "MOST", 10_000)
     monkeypatch.setattr(log_reader, "PART", 3_000)
     log.write_bytes(b"x" * 50_000 + b"\n" + BUG)
     scheduler = Counted(state)
     found = look(state, scheduler)
     assert (found.skipped, failure(found)) == (log.stat().st_size - 10_000, "code-bug-small")
-    assert sum(size for _, size in scheduler.read) == 10_000 and max(s for _, s in scheduler.read) == 3_000
+    assert (
+        sum(size for _, size in scheduler.read) == 10_000
+        and max(s for _, s in scheduler.read) == 3_000
+    )
     add(log, b"step 2\n")
     assert look(state).skipped == 0
 
@@ -166,7 +178,9 @@ def test_of_a_log_that_takes_long_to_judge_the_end_is_read_and_the_rest_is_said(
     assert ended.person and "MiB in the middle of the log were not read" in ended.advice
 
 
-def test_what_was_known_survives_a_stretch_that_was_passed_over(state: Path, log: Path, monkeypatch) -> None:
+def test_what_was_known_survives_a_stretch_that_was_passed_over(
+    state: Path, log: Path, monkeypatch
+) -> None:
     monkeypatch.setattr(log_reader, "MOST", 10_000)
     log.write_bytes(BUG)
     look(state)
@@ -192,7 +206,10 @@ def test_a_scheduler_that_gives_only_the_end_is_asked_for_that_each_time(state: 
 
 def test_no_log_and_no_instance_are_nothing_yet(state: Path) -> None:
     place = Place("tiny", str(state), "/data/tiny", ".")
-    assert isinstance(read_own_log(Counted(state), a_job(), a_history(), a_contract(), place), Nothing)
     assert isinstance(
-        read_own_log(Counted(state), Unavailable("no answer"), a_history(0), a_contract(), place), Nothing
+        read_own_log(Counted(state), a_job(), a_history(), a_contract(), place), Nothing
+    )
+    assert isinstance(
+        read_own_log(Counted(state), Unavailable("no answer"), a_history(0), a_contract(), place),
+        Nothing,
     )

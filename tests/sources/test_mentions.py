@@ -17,7 +17,11 @@ WANDB = {"kind": "wandb", "entity": "us", "project": "speech", "id": "grug-1"}
 
 
 def read(
-    top: Path, script: str, tracker: dict[str, Any] = JSONL, argv: tuple[str, ...] = (), **changes: Any
+    top: Path,
+    script: str,
+    tracker: dict[str, Any] = JSONL,
+    argv: tuple[str, ...] = (),
+    **changes: Any,
 ) -> TrackerMentions | Nothing:
     (top / "train.py").write_text(script)
     words = ["python", "train.py", *argv]
@@ -40,8 +44,18 @@ def read(
     [
         ('open("loss.jsonl", "a")', JSONL, "[tracker] path", "'loss.jsonl' (train.py:1)"),
         ('import wandb\nwandb.init(id="grug-2")', WANDB, "[tracker] id", "'grug-2' (train.py:2)"),
-        ('import wandb\nwandb.init(project="text")', WANDB, "[tracker] project", "'text' (train.py:2)"),
-        ('SummaryWriter("tb")', {"kind": "tensorboard", "path": "events"}, "[tracker] path", "'tb'"),
+        (
+            'import wandb\nwandb.init(project="text")',
+            WANDB,
+            "[tracker] project",
+            "'text' (train.py:2)",
+        ),
+        (
+            'SummaryWriter("tb")',
+            {"kind": "tensorboard", "path": "events"},
+            "[tracker] path",
+            "'tb'",
+        ),
     ],
 )
 def test_another_name_in_the_place_of_the_one_that_is_looked_for_is_told(

@@ -30,7 +30,9 @@ class Feed:
         done = int(cursor or 0)
         restarted = done > len(self.rows)
         done = 0 if restarted else done
-        return Rows(tuple(self.rows[done : done + 25]), str(min(done + 25, len(self.rows))), NOON, restarted)
+        return Rows(
+            tuple(self.rows[done : done + 25]), str(min(done + 25, len(self.rows))), NOON, restarted
+        )
 
 
 class Gone:
@@ -73,7 +75,10 @@ def test_a_second_look_reads_the_new_rows_only(place):
 
     assert feed.asked[0] == "60"
     assert [(e.first_step, e.rows) for e in again.spikes] == [(61, 12)]
-    assert again.spikes == read_metrics(feed, a_contract(), Place("b", f"{place.state}/b", "", "")).spikes
+    assert (
+        again.spikes
+        == read_metrics(feed, a_contract(), Place("b", f"{place.state}/b", "", "")).spikes
+    )
 
 
 def test_what_the_ticks_of_another_machine_told_of_is_not_told_again(place):
@@ -117,7 +122,8 @@ def test_every_row_that_a_tick_saw_is_kept_once(place):
     feed.asked.clear()
     tick(feed, place)
 
-    assert steps(place) == list(range(72)) and feed.asked == ["60", "72"]  # the columns ask for nothing
+    # the columns ask for nothing
+    assert steps(place) == list(range(72)) and feed.asked == ["60", "72"]
 
 
 def test_what_a_look_could_not_hold_comes_with_the_next_ticks(place, monkeypatch):
@@ -165,7 +171,10 @@ def test_another_tracker_is_fetched_anew(place, tmp_path):
     tick(Feed(curve(*CALM)), place)
     tick(Feed(curve(*CALM[:9])), place, a_contract(tracker={"path": "other.jsonl"}))
 
-    assert [(each.older, each.rows) for each in generations(tmp_path / COLUMNS)] == [(False, 9), (True, 60)]
+    assert [(each.older, each.rows) for each in generations(tmp_path / COLUMNS)] == [
+        (False, 9),
+        (True, 60),
+    ]
 
 
 def test_a_history_that_is_gone_stays_readable_and_is_said_to_be_older(place):
@@ -197,7 +206,9 @@ def test_another_contract_folds_anew(place, tmp_path):
     feed = Feed([a_row(i, 2.0, **{"router/load": 0.5}) for i in range(60)])
     keep_metrics(place, read_metrics(feed, a_contract(), place))
     before = json.loads((tmp_path / CACHE).read_text())["version"]
-    banded = a_contract(babysit={"thresholds": {"metric-out-of-band": {"bands": ["router/load 0.6 0.9"]}}})
+    banded = a_contract(
+        babysit={"thresholds": {"metric-out-of-band": {"bands": ["router/load 0.6 0.9"]}}}
+    )
     told = read_metrics(feed, banded, place)
     keep_metrics(place, told)
 
@@ -208,7 +219,13 @@ def test_another_contract_folds_anew(place, tmp_path):
 def test_the_contract_names_the_columns():
     told = a_contract(
         tracker={
-            "metrics": {"loss": "ce", "grad_norm": "gn", "lr": "eta", "router": "moe/load", "step": "n"}
+            "metrics": {
+                "loss": "ce",
+                "grad_norm": "gn",
+                "lr": "eta",
+                "router": "moe/load",
+                "step": "n",
+            }
         },
         phase=[{"name": "cooldown", "step": 90}, {"name": "warm", "step": 10}],
     )

@@ -16,7 +16,9 @@ def read(story: Story) -> OtherRoots:
 def test_every_other_contract_is_read_and_nothing_else(story: Story) -> None:
     assert read(story) == OtherRoots()
     runs = story.work / "runs"
-    (runs / "other.toml").write_text('[output]\nroot = "/data/other"\ntemporary_root = "/scratch"\n')
+    (runs / "other.toml").write_text(
+        '[output]\nroot = "/data/other"\ntemporary_root = "/scratch"\n'
+    )
     (runs / "settings.toml").write_text("[output]\nroot = 7\n")
     (runs / "broken.toml").write_text("[output")
     (runs / "nested.toml").write_text("a = " + "[" * 20_000)

@@ -1,4 +1,6 @@
-"""Published means reachable, as the remote answers now, from a ref that the contract names: real remotes."""
+"""Published means reachable, as the remote answers now, from a ref that the contract names: real
+remotes.
+"""
 
 import os
 import shutil
@@ -66,7 +68,9 @@ class World:
 
     def read(self, refs: tuple[str, ...] = ("refs/heads/*",), **changes: Any) -> Published:
         contract = a_contract(code={"refs": refs})
-        found = read_published(self.repository, contract, self.tree(**changes), read_remotes(self.repository))
+        found = read_published(
+            self.repository, contract, self.tree(**changes), read_remotes(self.repository)
+        )
         assert isinstance(found, Published)
         assert git(self.work, "for-each-ref", PROBE) == ""
         return found
@@ -75,7 +79,10 @@ class World:
 @pytest.fixture(scope="session")
 def template() -> Iterator[Path]:
     """A remote and a clone with one commit on main, made once: a test gets a copy."""
-    home = Path("/dev/shm" if os.access("/dev/shm", os.W_OK) else "/tmp") / f"herorun-published-{os.getpid()}"
+    home = (
+        Path("/dev/shm" if os.access("/dev/shm", os.W_OK) else "/tmp")
+        / f"herorun-published-{os.getpid()}"
+    )
     (home / "work").mkdir(parents=True)
     (home / "global").write_text("[user]\nname = Dri\nemail = dri@example.org\n[gc]\nauto = 0\n")
     git(home, "init", "-q", "--bare", "--template=", "-b", "main", "origin.git")
@@ -104,7 +111,7 @@ def server(world: World) -> Iterator[GitServer]:
         yield server
 
 
-# --- reachable, or not ------------------------------------------------------------------------------
+# --- reachable, or not ----------------------------------------------------------------------------
 
 
 def test_the_tip_of_the_branch(world: World) -> None:
@@ -209,7 +216,7 @@ def test_which_refs_the_contract_names(name: str, refs: tuple[str, ...], named: 
     assert is_named(name, refs) is named
 
 
-# --- measured against the right ref -----------------------------------------------------------------
+# --- measured against the right ref ---------------------------------------------------------------
 
 
 def test_behind_a_tip_that_is_not_known_here(world: World) -> None:
@@ -305,7 +312,7 @@ def test_a_linked_work_tree_is_measured_like_the_main_one(world: World) -> None:
     assert isinstance(found, Published) and found.ref == "refs/heads/main"
 
 
-# --- shallow, and what cannot be asked --------------------------------------------------------------
+# --- shallow, and what cannot be asked ------------------------------------------------------------
 
 
 def shallow(world: World) -> None:
@@ -337,7 +344,9 @@ def test_a_shallow_clone_cannot_tell_more(world: World) -> None:
 
 def test_without_the_remote_there_is_nothing_to_ask(world: World) -> None:
     git(world.work, "remote", "rename", "origin", "upstream")
-    found = read_published(world.repository, a_contract(), world.tree(), read_remotes(world.repository))
+    found = read_published(
+        world.repository, a_contract(), world.tree(), read_remotes(world.repository)
+    )
     assert found == Nothing("there is no remote called origin")
 
 
@@ -347,7 +356,7 @@ def test_a_remote_that_is_gone_is_no_answer(world: World) -> None:
         world.read()
 
 
-# --- private refs -----------------------------------------------------------------------------------
+# --- private refs ---------------------------------------------------------------------------------
 
 
 def test_only_the_refs_of_the_contract_are_fetched(world: World, server: GitServer) -> None:
@@ -395,7 +404,7 @@ def test_what_a_dead_process_left_goes_and_a_living_one_keeps_its_own(world: Wor
     assert left == [living]
 
 
-# --- over HTTP --------------------------------------------------------------------------------------
+# --- over HTTP ------------------------------------------------------------------------------------
 
 
 def test_over_http_it_is_the_same(world: World, server: GitServer) -> None:

@@ -30,9 +30,13 @@ class Bench:
         (self.root / "_herorun" / "receipts" / f"{name}.json").write_text(receipt(outcome, **told))
 
     def log(self, *lines: str) -> None:
-        (self.home / "jobs" / "tiny-1" / "job.log").write_text("".join(f"{line}\n" for line in lines))
+        (self.home / "jobs" / "tiny-1" / "job.log").write_text(
+            "".join(f"{line}\n" for line in lines)
+        )
 
-    def read(self, state: JobState = JobState.RUNNING, **told: datetime | None) -> Receipt | Nothing:
+    def read(
+        self, state: JobState = JobState.RUNNING, **told: datetime | None
+    ) -> Receipt | Nothing:
         place = Place("tiny", str(self.home), str(self.root), "/repository")
         jobs = scheduler.connect(scheduler.Options(), place)
         files = store.connect(store.Options(), place)
@@ -46,9 +50,17 @@ class Bench:
         return found.outcome
 
 
-def receipt(outcome: str = "pass", instance: str = "tiny-1", attempt: int = 1, rank: int = 0) -> str:
+def receipt(
+    outcome: str = "pass", instance: str = "tiny-1", attempt: int = 1, rank: int = 0
+) -> str:
     items = [{"item": "code", "outcome": outcome, "message": "as said"}]
-    told = {"instance": instance, "attempt": attempt, "rank": rank, "outcome": outcome, "items": items}
+    told = {
+        "instance": instance,
+        "attempt": attempt,
+        "rank": rank,
+        "outcome": outcome,
+        "items": items,
+    }
     return json.dumps(told)
 
 
@@ -96,7 +108,9 @@ def test_a_refusal_that_is_only_in_the_log_counts(bench: Bench, prefix: str) -> 
 
 
 def test_the_last_line_of_an_attempt_counts(bench: Bench) -> None:
-    bench.log(RECEIPT + receipt("fail"), RECEIPT + receipt(), RECEIPT + receipt("fail", instance="tiny-2"))
+    bench.log(
+        RECEIPT + receipt("fail"), RECEIPT + receipt(), RECEIPT + receipt("fail", instance="tiny-2")
+    )
     assert bench.outcome == "pass"
 
 
@@ -130,7 +144,11 @@ def test_a_job_that_waits_or_just_began_has_no_log_and_one_that_runs_must(tmp_pa
 
 @pytest.mark.parametrize(
     ("written", "at"),
-    [("2026-05-01T12:00:00Z", datetime(2026, 5, 1, 12, tzinfo=UTC)), ("yesterday", None), (7, None)],
+    [
+        ("2026-05-01T12:00:00Z", datetime(2026, 5, 1, 12, tzinfo=UTC)),
+        ("yesterday", None),
+        (7, None),
+    ],
 )
 def test_when_the_job_checked_in_by_its_own_clock(written: object, at: datetime | None) -> None:
     assert parse_receipt({**json.loads(receipt()), "at": written}).at == at

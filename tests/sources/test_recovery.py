@@ -1,4 +1,6 @@
-"""The checkpoint that a recovery would start from: which one, when a rule deletes it, how long it took."""
+"""The checkpoint that a recovery would start from: which one, when a rule deletes it, how long it
+took.
+"""
 
 import os
 from collections.abc import Iterable

@@ -34,7 +34,9 @@ def test_a_contract_without_secrets_has_none(local):
 def test_a_scheduler_whose_jobs_get_them_elsewhere_cannot_be_looked_into(local):
     local.secrets_road = "the runtime environment of the cluster"
 
-    with pytest.raises(CouldNotLook, match=r"SET_TOKEN, .* in the runtime environment of the cluster"):
+    with pytest.raises(
+        CouldNotLook, match=r"SET_TOKEN, .* in the runtime environment of the cluster"
+    ):
         read_secret_names(NEEDS, local)
 
 
@@ -48,7 +50,9 @@ def test_where_a_person_vouches_for_them_they_count_as_set_by_that_word(local):
 
 
 @pytest.mark.thorough
-def test_a_launch_without_its_secret_is_blocked(story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_launch_without_its_secret_is_blocked(
+    story: Story, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.delenv("TRAINING_TOKEN", raising=False)
     story.sign(command={"secrets": ["TRAINING_TOKEN"]})
     story.init()
@@ -61,14 +65,18 @@ def test_a_launch_without_its_secret_is_blocked(story: Story, monkeypatch: pytes
 def test_a_relaunch_whose_babysitter_lacks_it_is_put_to_a_person(
     story: Story, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The babysitter submits it, so its environment is the one that counts, not that of the first launch."""
+    """The babysitter submits it, so its environment is the one that counts, not that of the first
+    launch.
+    """
     monkeypatch.setenv("TRAINING_TOKEN", "correct-horse")
     story.sign(command={"secrets": ["TRAINING_TOKEN"]})
     story.launched("kill -9 $$")
     monkeypatch.delenv("TRAINING_TOKEN")
     assert story.tick() == 1
     assert len(story.starts) == 1
-    assert any("missing-secret: TRAINING_TOKEN is not set" in event.why for event in story.events("Failed"))
+    assert any(
+        "missing-secret: TRAINING_TOKEN is not set" in event.why for event in story.events("Failed")
+    )
 
 
 def test_a_secret_in_the_command_blocks_and_is_told_nowhere(

@@ -1,4 +1,6 @@
-"""When a dirty tree is snapshotted: a waiver stands, and something differs that can change the training."""
+"""When a dirty tree is snapshotted: a waiver stands, and something differs that can change the
+training.
+"""
 
 from datetime import timedelta
 from typing import Any
@@ -42,7 +44,9 @@ def waiver(check: str = "dirty-tree", ends: timedelta = MINUTE) -> Waivers:
         (Waivers(), False),
     ],
 )
-def test_only_a_waiver_that_stands_lets_it_be_taken(story: Story, waivers: Waivers, taken: bool) -> None:
+def test_only_a_waiver_that_stands_lets_it_be_taken(
+    story: Story, waivers: Waivers, taken: bool
+) -> None:
     (story.work / "train.sh").write_text("exit 0\n")
     repository = find_repository(story.work)
     tree = WorkTree(str(repository.resolve("HEAD")), unstaged=("train.sh",))
@@ -58,7 +62,9 @@ def test_only_a_waiver_that_stands_lets_it_be_taken(story: Story, waivers: Waive
     assert isinstance(found, Snapshot if taken else Nothing)
 
 
-def test_without_a_snapshot_there_is_a_plan_and_with_an_unread_one_there_is_none(story: Story) -> None:
+def test_without_a_snapshot_there_is_a_plan_and_with_an_unread_one_there_is_none(
+    story: Story,
+) -> None:
     run = story.run
 
     def planned(snapshot: Any) -> Any:

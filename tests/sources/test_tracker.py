@@ -92,7 +92,9 @@ def test_a_tracker_without_alerts_or_with_none_yet_is_nothing(tmp_path: Path) ->
     assert isinstance(read_tracker_alerts(Raising(), a_contract()), Nothing)
 
 
-def test_another_tracker_takes_nothing_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_tracker_takes_nothing_from_the_environment(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setenv("WANDB_RUN_ID", "other")
 
     assert isinstance(read_tracker_environment(a_contract(), a_plan()), Nothing)

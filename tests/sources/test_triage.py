@@ -23,8 +23,13 @@ TypeError: forward() missing 1 required positional argument: 'mask'
 """
 
 
-def read(text: str | None, job: Job, top: Path = Path("."), own: str | None = None) -> Triage | Nothing:
-    contract, place = a_contract(babysit={"catalogue": own}), Place("tiny", str(top), "/data/tiny", str(top))
+def read(
+    text: str | None, job: Job, top: Path = Path("."), own: str | None = None
+) -> Triage | Nothing:
+    contract, place = (
+        a_contract(babysit={"catalogue": own}),
+        Place("tiny", str(top), "/data/tiny", str(top)),
+    )
     known = catalogue_of(contract, place)
     log = Nothing("no log") if text is None else follow(known, OwnLog(job.instance), text.encode())
     return read_triage(log, job, contract, place)
@@ -33,7 +38,11 @@ def read(text: str | None, job: Job, top: Path = Path("."), own: str | None = No
 def test_a_bug_is_told_with_its_place() -> None:
     found = read(BUG, a_job(JobState.FAILED, exit_code=1))
     assert isinstance(found, Triage)
-    assert (found.failure_class, found.file, found.line) == ("code-bug-small", "/export/train.py", 7)
+    assert (found.failure_class, found.file, found.line) == (
+        "code-bug-small",
+        "/export/train.py",
+        7,
+    )
     assert found.excerpt.startswith("TypeError: forward()") and found.fingerprint
 
 

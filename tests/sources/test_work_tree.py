@@ -1,4 +1,6 @@
-"""The work tree's fingerprint on real repositories: what plain git would not say, and what it may not say wrongly."""
+"""The work tree's fingerprint on real repositories: what plain git would not say, and what it may
+not say wrongly.
+"""
 
 import os
 import shutil
@@ -26,7 +28,10 @@ FILES = {
 @pytest.fixture(scope="session")
 def template() -> Iterator[Path]:
     """A committed repository, made once: a test gets a copy."""
-    folder = Path("/dev/shm" if os.access("/dev/shm", os.W_OK) else "/tmp") / f"herorun-tree-{os.getpid()}"
+    folder = (
+        Path("/dev/shm" if os.access("/dev/shm", os.W_OK) else "/tmp")
+        / f"herorun-tree-{os.getpid()}"
+    )
     work = folder / "work"
     work.mkdir(parents=True)
     git(work, "init", "-q", "--template=", "-b", "main")
@@ -67,7 +72,7 @@ def configure(work: Path, *settings: str) -> None:
         git(work, "config", key, value)
 
 
-# --- what differs -----------------------------------------------------------------------------------
+# --- what differs ---------------------------------------------------------------------------------
 
 
 def test_a_clean_tree_has_nothing_to_say(work: Path) -> None:
@@ -109,7 +114,9 @@ def test_looking_writes_nothing(work: Path) -> None:
     os.utime(work / "train.py", (0, 0))  # tempts git to refresh the index
     before = {path: path.read_bytes() for path in (work / ".git").rglob("*") if path.is_file()}
     assert read(work).hidden == ("hidden",)
-    assert {path: path.read_bytes() for path in (work / ".git").rglob("*") if path.is_file()} == before
+    assert {
+        path: path.read_bytes() for path in (work / ".git").rglob("*") if path.is_file()
+    } == before
 
 
 def test_a_conflict_is_a_change(work: Path) -> None:
@@ -124,7 +131,7 @@ def test_a_conflict_is_a_change(work: Path) -> None:
     assert "model.py" in read(work).unstaged
 
 
-# --- hidden behind flags of the index ---------------------------------------------------------------
+# --- hidden behind flags of the index -------------------------------------------------------------
 
 
 @pytest.mark.parametrize("flag", ["--assume-unchanged", "--skip-worktree"])
@@ -199,7 +206,7 @@ def test_a_folder_that_git_may_not_open_is_not_empty(work: Path) -> None:
         read(work)
 
 
-# --- hidden behind settings of git ------------------------------------------------------------------
+# --- hidden behind settings of git ----------------------------------------------------------------
 
 
 def test_hiding_untracked_files_hides_none(work: Path) -> None:
@@ -258,13 +265,17 @@ def test_a_monitor_that_says_nothing_changed_is_not_asked(work: Path) -> None:
 
 def test_settings_that_hide_nothing_are_not_named(work: Path) -> None:
     configure(
-        work, "core.fileMode=true", "core.fsmonitor=false", "core.autocrlf=false", "core.trustctime=true"
+        work,
+        "core.fileMode=true",
+        "core.fsmonitor=false",
+        "core.autocrlf=false",
+        "core.trustctime=true",
     )
     configure(work, "status.showUntrackedFiles=normal", "diff.ignoreSubmodules=none")
     assert read(work).settings == ()
 
 
-# --- nothing but the line endings, nothing but the mode ---------------------------------------------
+# --- nothing but the line endings, nothing but the mode -------------------------------------------
 
 
 def test_line_endings_alone(work: Path) -> None:
@@ -299,7 +310,7 @@ def test_a_mode_alone_and_a_mode_with_more(work: Path) -> None:
     assert tree.eol_only == ()
 
 
-# --- names, places and states -----------------------------------------------------------------------
+# --- names, places and states ---------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -399,10 +410,12 @@ def test_dubious_ownership_names_the_folder_wherever_one_stands(
         find_repository(Path("."))
 
 
-# --- what leaks in from around ----------------------------------------------------------------------
+# --- what leaks in from around --------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY"])
+@pytest.mark.parametrize(
+    "name", ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY"]
+)
 def test_a_leaked_variable_points_nowhere_else(
     work: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
@@ -438,7 +451,15 @@ def test_the_users_programs_are_not_run(work: Path, monkeypatch: pytest.MonkeyPa
 def test_a_partial_clone_downloads_nothing_because_we_look(work: Path) -> None:
     configure(work, "uploadpack.allowFilter=true", "uploadpack.allowAnySHA1InWant=true")
     partial = work.parent / "partial"
-    git(work.parent, "clone", "-q", "--filter=blob:none", "--no-checkout", f"file://{work}", str(partial))
+    git(
+        work.parent,
+        "clone",
+        "-q",
+        "--filter=blob:none",
+        "--no-checkout",
+        f"file://{work}",
+        str(partial),
+    )
     git(partial, "sparse-checkout", "set", "--no-cone", "/train.py")
     git(partial, "checkout", "-q", "main")
     (partial / "train.py").chmod(0o755)
@@ -456,9 +477,11 @@ def test_a_damaged_index_is_no_answer(work: Path) -> None:
         read(work)
 
 
-# --- pointers of Git LFS ----------------------------------------------------------------------------
+# --- pointers of Git LFS --------------------------------------------------------------------------
 
-POINTER = "version https://git-lfs.github.com/spec/v1\noid sha256:{}\nsize 5000000\n".format("ab" * 32)
+POINTER = "version https://git-lfs.github.com/spec/v1\noid sha256:{}\nsize 5000000\n".format(
+    "ab" * 32
+)
 
 
 def test_lfs_pointers_in_place_of_content(work: Path) -> None:
@@ -470,5 +493,6 @@ def test_lfs_pointers_in_place_of_content(work: Path) -> None:
     commit(work)
     tree = read(work)
     assert (tree.pointers, tree.dirty) == (("data/a b.bin",), ())
-    configure(work, "filter.lfs.smudge=git-lfs smudge --skip -- %f")  # the job's copy has pointers only
+    # the job's copy has pointers only
+    configure(work, "filter.lfs.smudge=git-lfs smudge --skip -- %f")
     assert read(work).pointers == ("data/a b.bin", "data/whole.bin")

@@ -1,4 +1,6 @@
-"""Files that git ignores and Python would import: found by whichever rule hides them, and nothing else is named."""
+"""Files that git ignores and Python would import: found by whichever rule hides them, and nothing
+else is named.
+"""
 
 from pathlib import Path
 
@@ -87,7 +89,9 @@ def test_a_link_to_modules_is_code_and_a_link_to_data_is_not(work: Path) -> None
         {"env": {"PYTHONPATH": "jobs/my-job:/elsewhere"}},
     ],
 )
-def test_a_folder_that_no_import_can_name_counts_as_a_root(work: Path, command: dict[str, object]) -> None:
+def test_a_folder_that_no_import_can_name_counts_as_a_root(
+    work: Path, command: dict[str, object]
+) -> None:
     put(work, "jobs/my-job/ignored.py")
     assert found(work) == []
     assert found(work, **command) == ["jobs/my-job/ignored.py"]

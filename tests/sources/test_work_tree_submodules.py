@@ -1,4 +1,6 @@
-"""Submodules, from what differs inside to what their own remote has; and the copy that a launch exports."""
+"""Submodules, from what differs inside to what their own remote has; and the copy that a launch
+exports.
+"""
 
 import os
 import shutil
@@ -20,7 +22,9 @@ LOCAL = ("-c", "protocol.file.allow=always")
 
 @pytest.fixture
 def work(home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """`work` with the submodule `lib`, and `lib/inner` in it; each from a bare remote of its own."""
+    """`work` with the submodule `lib`, and `lib/inner` in it; each from a bare remote of its
+    own.
+    """
     (home / "global").write_text("[user]\nname = Dri\nemail = dri@example.org\n")
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(home / "global"))
     monkeypatch.setenv("GIT_CONFIG_SYSTEM", os.devnull)
@@ -30,7 +34,15 @@ def work(home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         git(home / name, "remote", "add", "origin", str(home / f"{name}.git"))
         (home / name / f"{name}.py").write_text("VALUE = 1\n")
         if inside:
-            git(home / name, *LOCAL, "submodule", "--quiet", "add", str(home / f"{inside}.git"), inside)
+            git(
+                home / name,
+                *LOCAL,
+                "submodule",
+                "--quiet",
+                "add",
+                str(home / f"{inside}.git"),
+                inside,
+            )
         publish(home / name)
     git(home / "work", *LOCAL, "submodule", "--quiet", "update", "--init", "--recursive")
     return home / "work"
@@ -62,7 +74,7 @@ def exported(work: Path, commit: str = "HEAD") -> dict[str, str]:
     return {str(p.relative_to(copy)): p.read_text() for p in sorted(copy.rglob("*")) if p.is_file()}
 
 
-# --- what differs -----------------------------------------------------------------------------------
+# --- what differs ---------------------------------------------------------------------------------
 
 
 @pytest.mark.thorough
@@ -111,7 +123,12 @@ def test_nor_does_the_commits_own_gitmodules(work: Path) -> None:
 def test_an_untracked_file_inside_is_seen(work: Path) -> None:
     (work / "lib" / "inner" / "new").write_text("x")
     outer, inner = read(work).submodules
-    assert (outer.untracked, outer.modified, inner.untracked, inner.modified) == (False, False, True, False)
+    assert (outer.untracked, outer.modified, inner.untracked, inner.modified) == (
+        False,
+        False,
+        True,
+        False,
+    )
 
 
 @pytest.mark.thorough
@@ -155,7 +172,7 @@ def test_not_checked_out(work: Path) -> None:
     assert (row.path, row.checked_out, row.published) == ("lib", None, None)
 
 
-# --- whether its remote has it ----------------------------------------------------------------------
+# --- whether its remote has it --------------------------------------------------------------------
 
 
 @pytest.mark.thorough
@@ -234,7 +251,7 @@ def test_a_repository_that_was_added_without_a_remote(work: Path) -> None:
     assert (row.published, row.why) == (False, "it has no remote")
 
 
-# --- the exported copy ------------------------------------------------------------------------------
+# --- the exported copy ----------------------------------------------------------------------------
 
 
 WHOLE = {"work.py", "lib/lib.py", "lib/inner/inner.py", ".gitmodules", "lib/.gitmodules"}
@@ -269,7 +286,9 @@ def test_from_a_linked_work_tree_without_submodules(work: Path) -> None:
 def test_a_commit_that_is_not_here_says_what_to_type(work: Path) -> None:
     clone = work.parent / "clone"
     git(work.parent, "clone", "-q", str(work), str(clone))
-    with pytest.raises(CouldNotLook, match="submodule lib is not on this machine: `git submodule update"):
+    with pytest.raises(
+        CouldNotLook, match="submodule lib is not on this machine: `git submodule update"
+    ):
         exported(clone)
     assert list((work.parent / "copy").iterdir()) == []
 
@@ -286,7 +305,7 @@ def test_a_name_that_leads_out_of_the_store_is_not_followed(work: Path) -> None:
         exported(clone)
 
 
-# --- the copy of any commit -------------------------------------------------------------------------
+# --- the copy of any commit -----------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -304,9 +323,13 @@ def plain(home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return plain
 
 
-def test_without_submodules_two_git_calls_make_it(plain: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_submodules_two_git_calls_make_it(
+    plain: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     calls, really = [], Repository.git
-    monkeypatch.setattr(Repository, "git", lambda self, *a, **k: calls.append(a[0]) or really(self, *a, **k))
+    monkeypatch.setattr(
+        Repository, "git", lambda self, *a, **k: calls.append(a[0]) or really(self, *a, **k)
+    )
     export(find_repository(plain), git(plain, "rev-parse", "HEAD").strip(), plain.parent / "copy")
     assert [call for call in calls if call != "config"] == ["read-tree", "checkout-index"]
     assert os.readlink(plain.parent / "copy" / "link") == "a.sh"
@@ -333,7 +356,9 @@ def test_nor_attributes_that_are_only_in_the_checkout(plain: Path) -> None:
 POINTER = "version https://git-lfs.github.com/spec/v1\noid sha256:{}\nsize 5\n".format("ab" * 32)
 
 
-def test_pointers_stay_pointers_without_git_lfs_and_a_required_filter_must_work(plain: Path) -> None:
+def test_pointers_stay_pointers_without_git_lfs_and_a_required_filter_must_work(
+    plain: Path,
+) -> None:
     (plain / ".gitattributes").write_text("*.bin filter=lfs\n")
     (plain / "x.bin").write_text(POINTER)
     save(plain)

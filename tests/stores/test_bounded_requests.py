@@ -55,6 +55,8 @@ def test_a_client_that_blocks_its_own_loop_is_a_time_out(monkeypatch: pytest.Mon
 
 
 def test_an_error_is_one_line_that_says_where_and_no_secret() -> None:
-    with pytest.raises(OSError, match=r"^gs://b/x: RuntimeError: refused at .* and more$") as caught:
+    with pytest.raises(
+        OSError, match=r"^gs://b/x: RuntimeError: refused at .* and more$"
+    ) as caught:
         Requests(file_system, 5).ask("gs://b/x", failing)
     assert "hunter2" not in str(caught.value)

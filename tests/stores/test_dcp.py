@@ -51,7 +51,9 @@ class TestDcp(LayoutSuite):
         ),
     ],
 )
-def test_what_is_wrong_with_it_is_said(tmp_path: Path, files: dict[str, bytes], problem: str) -> None:
+def test_what_is_wrong_with_it_is_said(
+    tmp_path: Path, files: dict[str, bytes], problem: str
+) -> None:
     disk = LocalDisk(tmp_path)
     for name, data in files.items():
         disk.write(f"{disk.root}/step-9/{name}", data)

@@ -68,7 +68,7 @@ def root(gcs: Service) -> str:
     return f"gs://{a_bucket(gcs)}/tiny"
 
 
-# --- listings ---------------------------------------------------------------------------------------
+# --- listings -------------------------------------------------------------------------------------
 
 
 def test_a_listing_is_one_request_a_page_and_never_a_walk(gcs: Service, root: str) -> None:
@@ -77,7 +77,9 @@ def test_a_listing_is_one_request_a_page_and_never_a_walk(gcs: Service, root: st
     gcs.tell("fill", bucket=bucket, files=files)
     gcs.requests()
     assert len(connect().names(root)) == 1500
-    assert [line.partition("?")[0] for line in gcs.requests()] == [f"GET /storage/v1/b/{bucket}/o"] * 2
+    assert [line.partition("?")[0] for line in gcs.requests()] == [
+        f"GET /storage/v1/b/{bucket}/o"
+    ] * 2
 
 
 def test_a_marker_that_another_process_wrote_is_seen_at_once(gcs: Service, root: str) -> None:
@@ -95,7 +97,9 @@ def test_a_folders_own_marker_is_no_file_and_makes_it_exist(gcs: Service, root: 
 
 
 @pytest.mark.parametrize("path", ["gs://nobody-has-this", "gs://nobody-has-this/tiny"])
-def test_a_bucket_that_does_not_exist_is_neither_empty_nor_a_folder_to_come(gcs: Service, path: str) -> None:
+def test_a_bucket_that_does_not_exist_is_neither_empty_nor_a_folder_to_come(
+    gcs: Service, path: str
+) -> None:
     with pytest.raises(OSError, match=f"{path}: gs://nobody-has-this is no bucket, or") as caught:
         connect().names(path)
     assert not isinstance(caught.value, FileNotFoundError)
@@ -105,7 +109,7 @@ def test_an_empty_bucket_is_empty(gcs: Service) -> None:
     assert connect().names(f"gs://{a_bucket(gcs)}/") == ()
 
 
-# --- paths ------------------------------------------------------------------------------------------
+# --- paths ----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("form", ["{0}//a", "{0}/a/", "{0}//a//"])
@@ -133,7 +137,7 @@ def test_what_names_no_bucket_is_wrong_use(path: str) -> None:
         connect().read(path)
 
 
-# --- writing ----------------------------------------------------------------------------------------
+# --- writing --------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("act", ["create", "swap"])
@@ -190,7 +194,7 @@ def test_a_probe_names_the_step_that_failed(
     assert type(caught.value) is OSError
 
 
-# --- faults -----------------------------------------------------------------------------------------
+# --- faults ---------------------------------------------------------------------------------------
 
 FAULTS: list[tuple[dict[str, Any], str]] = [
     ({"status": 401}, "401 Unauthorized: the Google credentials have expired .*gcloud auth"),
@@ -213,10 +217,16 @@ def test_a_fault_is_an_error_with_its_reason_and_never_an_empty_answer(
     gcs: Service, root: str, fault: dict[str, Any], reason: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
     store = connect(deadline=SHORT)
-    looks: list[Callable[[str], object]] = [store.names, store.entries, store.modified, store.generation]
+    looks: list[Callable[[str], object]] = [
+        store.names,
+        store.entries,
+        store.modified,
+        store.generation,
+    ]
     looks += [store.region, store.rules]
     gcs.fault(**fault)
-    for look in looks[:: 1 if fault["status"] in (200, 403) else 9]:  # the others are tried again, to the end
+    # the others are tried again, to the end
+    for look in looks[:: 1 if fault["status"] in (200, 403) else 9]:
         with pytest.raises(OSError, match=rf"{root}.*: .*{reason}") as caught:
             look(root)
         assert not isinstance(caught.value, (FileNotFoundError, FileExistsError))
@@ -294,7 +304,7 @@ def test_credentials_that_have_expired_are_said_so_and_at_once(
     assert capfd.readouterr().err == ""
 
 
-# --- the login by itself, as `herorun doctor` asks for it -------------------------------------------
+# --- the login by itself, as `herorun doctor` asks for it -----------------------------------------
 
 
 def test_a_login_that_gets_a_token_works_and_says_whose_it_is(
@@ -318,13 +328,15 @@ def test_a_login_that_is_missing_is_broken_and_its_mend_stands_there(no_login: N
     assert told.fit is Fit.BROKEN and "gcloud auth application-default login" in told.message
 
 
-def test_a_login_that_nobody_could_ask_was_not_seen(no_login: None, account: Callable[[str], None]) -> None:
+def test_a_login_that_nobody_could_ask_was_not_seen(
+    no_login: None, account: Callable[[str], None]
+) -> None:
     account("http://127.0.0.1:1/token")
     (told,) = connect(deadline=SHORT).examine()
     assert told.fit is Fit.UNSEEN and "expired" not in told.message and told.fix
 
 
-# --- what the bucket says of itself -----------------------------------------------------------------
+# --- what the bucket says of itself ---------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -333,7 +345,10 @@ def test_a_login_that_nobody_could_ask_was_not_seen(no_login: None, account: Cal
         ({"location": "US-CENTRAL1"}, "us-central1"),
         ({"location": "EU"}, "eu"),
         (
-            {"location": "US", "customPlacementConfig": {"dataLocations": ["US-EAST1", "US-WEST1"]}},
+            {
+                "location": "US",
+                "customPlacementConfig": {"dataLocations": ["US-EAST1", "US-WEST1"]},
+            },
             "us-east1+us-west1",
         ),
     ],
@@ -355,7 +370,11 @@ def deleting(**condition: Any) -> dict[str, Any]:
         (deleting(age=3, matchesPrefix=["tiny/deeper/"]), "under tiny/deeper/ 3d", None),
         (deleting(age=3, matchesSuffix=[".tmp"]), "where also matchesSuffix hold", None),
         (deleting(createdBefore="2026-01-01"), "where also createdBefore hold", None),
-        ({"retentionPolicy": {"retentionPeriod": "86400"}}, "forbids to replace or delete .* 1d", None),
+        (
+            {"retentionPolicy": {"retentionPeriod": "86400"}},
+            "forbids to replace or delete .* 1d",
+            None,
+        ),
         ({"softDeletePolicy": {"retentionDurationSeconds": "604800"}}, "7d longer", None),
         ({"versioning": {"enabled": True}}, "versioning", None),
         ({"defaultEventBasedHold": True}, "holds every new object", None),
@@ -388,7 +407,7 @@ def rules_of(server: Service, **facts: Any) -> tuple[LifecycleRule, ...]:
     return connect().rules(f"gs://{a_bucket(server, **off | facts)}/tiny")
 
 
-# --- manners ----------------------------------------------------------------------------------------
+# --- manners --------------------------------------------------------------------------------------
 
 MANNERS = """
 import os, sys
@@ -417,7 +436,7 @@ def test_nothing_is_loaded_before_it_is_used_and_the_jobs_environment_stays(gcs:
     assert (done.returncode, done.stderr) == (0, "")
 
 
-# --- checksums --------------------------------------------------------------------------------------
+# --- checksums ------------------------------------------------------------------------------------
 
 
 def test_a_listing_tells_the_checksums_and_the_generation_that_cloud_storage_keeps(

@@ -27,7 +27,11 @@ class Transformers:
 
 
 class TestHfTrainer(LayoutSuite):
-    near: ClassVar = {"checkpoint-500.bak": 500, "checkpoint-500.tmp-1700": 500, "tmp-checkpoint-500": 500}
+    near: ClassVar = {
+        "checkpoint-500.bak": 500,
+        "checkpoint-500.tmp-1700": 500,
+        "tmp-checkpoint-500": 500,
+    }
     strange = ("checkpoint-", "checkpoint-best", "checkpoints-3", "500", "runs")
     final = "checkpoint-200"
 
@@ -59,7 +63,11 @@ STATE = '{"global_step": 9}'
             "trainer_state.json is missing its data: only model.safetensors.index.json is there",
         ),
         (STATE, ("optimizer.pt",), "trainer_state.json is missing its data: there are no weights"),
-        ('{"global_step": 8}', ("model.safetensors",), "metadata step 8 differs from the folder's step 9"),
+        (
+            '{"global_step": 8}',
+            ("model.safetensors",),
+            "metadata step 8 differs from the folder's step 9",
+        ),
         ("{}", ("model.safetensors",), "trainer_state.json has no step"),
         ('{"global_step"', ("model.safetensors",), "trainer_state.json is not JSON"),
         (None, ("model.safetensors",), "no trainer_state.json"),

@@ -48,7 +48,9 @@ class TestLevanter(LayoutSuite):
     def trainer(self) -> Trainer:
         return Marin()
 
-    def test_what_the_checkpoint_says_of_being_temporary_wins(self, trainer: Trainer, disk: Disk) -> None:
+    def test_what_the_checkpoint_says_of_being_temporary_wins(
+        self, trainer: Trainer, disk: Disk
+    ) -> None:
         disk.save(trainer, 10, temporary=True)
         disk.save(trainer, 20, temporary=False)
         for told in (True, False):
@@ -65,18 +67,27 @@ def find(root: Path, temporary: bool = False) -> tuple[Candidate, ...]:
     return levanter.Levanter().candidates(LocalStore(), str(root), temporary)
 
 
-def a_folder(root: Path, name: str = "step-100", marker: str | bytes | None = None, *beside: str) -> Path:
+def a_folder(
+    root: Path, name: str = "step-100", marker: str | bytes | None = None, *beside: str
+) -> Path:
     folder = root / name
     folder.mkdir(parents=True)
     for file in beside:
         (folder / file).write_text("{}")
     if marker is not None:
-        (folder / "metadata.json").write_bytes(marker.encode() if isinstance(marker, str) else marker)
+        (folder / "metadata.json").write_bytes(
+            marker.encode() if isinstance(marker, str) else marker
+        )
     return folder
 
 
 def test_a_complete_one_tells_all(root: Path) -> None:
-    a_folder(root, "step-100", '{"step": 100, "timestamp": "2026-09-03T23:13:13", "is_temporary": true}', "d")
+    a_folder(
+        root,
+        "step-100",
+        '{"step": 100, "timestamp": "2026-09-03T23:13:13", "is_temporary": true}',
+        "d",
+    )
     (found,) = find(root)
     assert (found.path, found.step, found.root) == (f"{root}/step-100", 100, str(root))
     assert (found.temporary, found.timestamp, found.complete) == (True, "2026-09-03T23:13:13", True)
@@ -147,7 +158,10 @@ def test_a_marker_that_cannot_be_read_raises(root: Path, kind: str) -> None:
 def test_leading_zeros_are_the_same_step_under_their_own_path(root: Path) -> None:
     a_folder(root, "step-007", '{"step": 7, "timestamp": "2026-01-01"}', "d")
     a_folder(root, "step-7", '{"step": 7, "timestamp": "2026-02-02"}', "d")
-    assert [(c.step, c.path) for c in find(root)] == [(7, f"{root}/step-007"), (7, f"{root}/step-7")]
+    assert [(c.step, c.path) for c in find(root)] == [
+        (7, f"{root}/step-007"),
+        (7, f"{root}/step-7"),
+    ]
 
 
 def test_one_step_is_ordered_by_time(root: Path) -> None:

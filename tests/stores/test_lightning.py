@@ -78,7 +78,8 @@ def test_a_whole_zip_is_one_however_long_its_directory(tmp_path: Path, members: 
 
 
 def test_a_zip_with_a_64_bit_end_is_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(zipfile, "ZIP_FILECOUNT_LIMIT", 1)  # as a file of more than 4 GiB is written
+    # as a file of more than 4 GiB is written
+    monkeypatch.setattr(zipfile, "ZIP_FILECOUNT_LIMIT", 1)
     data = a_zip()
     assert b"PK\x06\x07" in data
     assert problem_of(tmp_path, data) == ""

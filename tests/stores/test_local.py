@@ -64,7 +64,9 @@ def test_a_parent_that_is_a_file_is_not_taken_for_an_existing_file(tmp_path: Pat
 
 
 @pytest.mark.parametrize("kind", ["pipe", "socket", "folder"])
-def test_only_regular_files_are_read(tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_regular_files_are_read(
+    tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)  # a socket's path must be short
     if kind == "pipe":
         os.mkfifo("odd")
@@ -77,7 +79,9 @@ def test_only_regular_files_are_read(tmp_path: Path, kind: str, monkeypatch: pyt
         connect().read(str(tmp_path / "odd"))
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="only Linux has a file that opens and cannot be read")
+@pytest.mark.skipif(
+    sys.platform != "linux", reason="only Linux has a file that opens and cannot be read"
+)
 def test_a_read_that_fails_is_said(tmp_path: Path) -> None:
     (tmp_path / "broken").symlink_to("/proc/self/mem")  # its first page cannot be read
     with pytest.raises(OSError, match="Input/output"):
@@ -98,7 +102,9 @@ def test_swap_keeps_the_mode(tmp_path: Path) -> None:
     assert stat.S_IMODE(file.stat().st_mode) == 0o640
 
 
-def test_a_lock_that_is_never_freed_is_a_time_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_lock_that_is_never_freed_is_a_time_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(local, "LOCK_WAIT", 0.1)
     file = tmp_path / "lease"
     file.write_bytes(b"one")

@@ -1,4 +1,6 @@
-"""The layout of Megatron-LM: folders of ranks or shards, and a tracker file in the root that is written last."""
+"""The layout of Megatron-LM: folders of ranks or shards, and a tracker file in the root that is
+written last.
+"""
 
 from pathlib import Path
 from typing import ClassVar
@@ -72,7 +74,9 @@ def test_a_step_of_eight_digits_has_no_zeros(disk: LocalDisk) -> None:
         (None, f"no {TRACKER} in the root"),
     ],
 )
-def test_the_tracker_file_must_have_reached_it(disk: LocalDisk, tracker: bytes | None, problem: str) -> None:
+def test_the_tracker_file_must_have_reached_it(
+    disk: LocalDisk, tracker: bytes | None, problem: str
+) -> None:
     path = disk.save(Distributed(), 100)
     disk.prune(f"{disk.root}/{TRACKER}")
     if tracker is not None:

@@ -71,7 +71,10 @@ ITEM = {"default/_METADATA": b"{}"}
         ({"commit_success.txt": b"x"}, "commit_success.txt is missing its data"),
         (
             {**ITEM, "params.orbax-checkpoint-tmp-17/d": b""},
-            "params.orbax-checkpoint-tmp-17/ is a temporary name: the save was begun and not finished",
+            (
+                "params.orbax-checkpoint-tmp-17/ is a temporary name: the save was begun and not "
+                "finished"
+            ),
         ),
         ({**ITEM, "_CHECKPOINT_METADATA": b"[]"}, "_CHECKPOINT_METADATA is not JSON"),
         (
@@ -84,7 +87,9 @@ ITEM = {"default/_METADATA": b"{}"}
         ),
     ],
 )
-def test_what_is_wrong_with_it_is_said(tmp_path: Path, files: dict[str, bytes], problem: str) -> None:
+def test_what_is_wrong_with_it_is_said(
+    tmp_path: Path, files: dict[str, bytes], problem: str
+) -> None:
     assert problem_of(LocalDisk(tmp_path), files) == problem
 
 

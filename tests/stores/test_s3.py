@@ -63,7 +63,8 @@ class Bench:
 class TestS3(StoreSuite):
     has_empty_folders = False
     many = 40  # its pages have a test of their own
-    weird = tuple(name for name in StoreSuite.weird if "\n" not in name)  # the server here finds no such path
+    # the server here finds no such path
+    weird = tuple(name for name in StoreSuite.weird if "\n" not in name)
 
     @pytest.fixture
     def bench(self, s3: Service) -> StoreBench:
@@ -75,7 +76,7 @@ def root(s3: Service) -> str:
     return f"s3://{a_bucket(s3)}/tiny"
 
 
-# --- listings ---------------------------------------------------------------------------------------
+# --- listings -------------------------------------------------------------------------------------
 
 
 def test_a_listing_is_one_request_a_page_and_never_a_walk(s3: Service, root: str) -> None:
@@ -102,7 +103,9 @@ def test_a_folders_own_marker_is_no_file_and_makes_it_exist(s3: Service, root: s
 
 
 @pytest.mark.parametrize("path", ["s3://nobody-has-this", "s3://nobody-has-this/tiny"])
-def test_a_bucket_that_does_not_exist_is_neither_empty_nor_a_folder_to_come(s3: Service, path: str) -> None:
+def test_a_bucket_that_does_not_exist_is_neither_empty_nor_a_folder_to_come(
+    s3: Service, path: str
+) -> None:
     with pytest.raises(OSError, match=f"{path}: s3://nobody-has-this is no bucket, or") as caught:
         connect().names(path)
     assert not isinstance(caught.value, FileNotFoundError)
@@ -124,7 +127,7 @@ def test_what_names_no_bucket_is_wrong_use(path: str) -> None:
         connect().read(path)
 
 
-# --- writing ----------------------------------------------------------------------------------------
+# --- writing --------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("act", ["create", "swap"])
@@ -167,14 +170,16 @@ def test_a_store_that_ignores_preconditions_fails_the_probe(s3: Service, root: s
         ("delete", {"url": "-renamed", "method": "DELETE"}),
     ],
 )
-def test_a_probe_names_the_step_that_failed(s3: Service, root: str, step: str, fault: dict[str, str]) -> None:
+def test_a_probe_names_the_step_that_failed(
+    s3: Service, root: str, step: str, fault: dict[str, str]
+) -> None:
     s3.fault(status=403, **fault)
     with pytest.raises(OSError, match=f"cannot {step} under {root}/_herorun: .*403") as caught:
         connect().probe(root)
     assert type(caught.value) is OSError
 
 
-# --- faults -----------------------------------------------------------------------------------------
+# --- faults ---------------------------------------------------------------------------------------
 
 
 def an_error(code: str) -> str:
@@ -191,7 +196,8 @@ FAULTS: list[tuple[dict[str, Any], str]] = [
     ({"status": 429}, "429"),
     ({"status": 500, "body": an_error("InternalError")}, "500 InternalError"),
     ({"status": 503, "body": an_error("SlowDown")}, "503 SlowDown"),
-    ({"status": 200, "body": "<html>sign in"}, "500|no XML"),  # botocore calls it a failure of the server
+    # botocore calls it a failure of the server
+    ({"status": 200, "body": "<html>sign in"}, "500|no XML"),
     ({"status": 200, "body": "<html>sign in</html>"}, "no listing"),
     ({"status": 200, "body": ""}, "no listing|no XML"),
 ]
@@ -211,10 +217,14 @@ def test_a_fault_is_an_error_with_its_reason_and_never_an_empty_answer(
 
 MALFORMED = {"status": 200, "body": "<html>sign in</html>"}
 REFUSED = {"status": 403}
-QUESTIONS = [(word, REFUSED) for word in ("region", "rules", "modified", "generation", "read", "entries")]
+QUESTIONS = [
+    (word, REFUSED) for word in ("region", "rules", "modified", "generation", "read", "entries")
+]
 
 
-@pytest.mark.parametrize(("word", "fault"), [*QUESTIONS, ("region", MALFORMED), ("rules", MALFORMED)])
+@pytest.mark.parametrize(
+    ("word", "fault"), [*QUESTIONS, ("region", MALFORMED), ("rules", MALFORMED)]
+)
 def test_no_question_takes_a_fault_for_an_answer(
     s3: Service, root: str, word: str, fault: dict[str, Any]
 ) -> None:
@@ -240,7 +250,9 @@ def test_a_server_that_hangs_is_a_time_out(s3: Service, root: str) -> None:
 
 
 @pytest.mark.thorough
-def test_nobody_there_is_an_error_with_its_reason(s3: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nobody_there_is_an_error_with_its_reason(
+    s3: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:1")
     with pytest.raises(
         OSError, match=r"s3://bucket/x: .*Could not connect|s3://bucket/x: .*Connect call failed"
@@ -262,7 +274,7 @@ def test_no_credentials_are_never_taken_for_anonymous_ones(
         connect().names("s3://bucket/x")
 
 
-# --- what the bucket says of itself -----------------------------------------------------------------
+# --- what the bucket says of itself ---------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("location", "region"), [("us-west-2", "us-west-2"), ("EU", "eu-west-1")])
@@ -325,7 +337,7 @@ def test_a_rule_about_something_else_is_not(s3: Service, facts: dict[str, Any]) 
     assert connect().rules(f"s3://{a_bucket(s3, **facts)}/tiny") == ()
 
 
-# --- manners ----------------------------------------------------------------------------------------
+# --- manners --------------------------------------------------------------------------------------
 
 MISSING = """
 import sys
@@ -354,7 +366,7 @@ def test_without_s3fs_it_says_what_to_install() -> None:
     )
 
 
-# --- checksums --------------------------------------------------------------------------------------
+# --- checksums ------------------------------------------------------------------------------------
 
 
 def test_a_listing_tells_the_etag(s3: Service, root: str) -> None:
@@ -391,4 +403,6 @@ def test_a_checksum_of_parts_is_another_kind() -> None:
 def _client(s3: Service) -> Any:
     import botocore.session
 
-    return botocore.session.get_session().create_client("s3", endpoint_url=os.environ["AWS_ENDPOINT_URL"])
+    return botocore.session.get_session().create_client(
+        "s3", endpoint_url=os.environ["AWS_ENDPOINT_URL"]
+    )

@@ -1,4 +1,5 @@
-"""The store over ssh: the contract suite by its own programs without the wire, the heart of it on a real box, and a cut.
+"""The store over ssh: the contract suite by its own programs without the wire, the heart of it on a
+real box, and a cut.
 
 A connection takes a fifth of a second, and the whole suite asks hundreds of times.
 """
@@ -81,14 +82,18 @@ class TestOnABox:
 
 def test_a_large_folder_is_listed_whole_by_one_question(bench: Bench) -> None:
     bench.box.ssh(
-        f"mkdir -p {shlex.quote(bench.root)}; cd {shlex.quote(bench.root)}; touch $(seq -f step-%04.0f 3000)"
+        f"mkdir -p {shlex.quote(bench.root)}; cd {shlex.quote(bench.root)}; touch $(seq -f "
+        "step-%04.0f 3000)"
     )
-    assert bench.connect().names(bench.root) == tuple(f"step-{number:04}" for number in range(1, 3001))
+    assert bench.connect().names(bench.root) == tuple(
+        f"step-{number:04}" for number in range(1, 3001)
+    )
 
 
 def test_a_name_that_is_not_utf_8_survives(bench: Bench) -> None:
     bench.box.ssh(
-        f"mkdir -p {shlex.quote(bench.root)}; cd {shlex.quote(bench.root)}; echo -n 1 > $(printf 'caf\\351')"
+        f"mkdir -p {shlex.quote(bench.root)}; cd {shlex.quote(bench.root)}; echo -n 1 > $(printf "
+        "'caf\\351')"
     )
     (name,) = bench.connect().names(bench.root)
     assert name == "caf\udce9"

@@ -9,8 +9,12 @@ import pytest
 from herorun.system.files import create_whole
 
 
-@pytest.mark.parametrize("number", [None, errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS])
-def test_a_file_is_created_once_with_or_without_hard_links(tmp_path: Path, monkeypatch, number) -> None:
+@pytest.mark.parametrize(
+    "number", [None, errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS]
+)
+def test_a_file_is_created_once_with_or_without_hard_links(
+    tmp_path: Path, monkeypatch, number
+) -> None:
     if number is not None:
         no_links(monkeypatch, number)
     create_whole(tmp_path / "lease", b"mine", 0o600)

@@ -34,15 +34,27 @@ ADVICE = (
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ("fatal: unable to access 'https://h/x/'\nhint: try again\n", "unable to access 'https://h/x/'"),
+        (
+            "fatal: unable to access 'https://h/x/'\nhint: try again\n",
+            "unable to access 'https://h/x/'",
+        ),
         (f"fatal: '/x' is no repository\n{ADVICE}", "'/x' is no repository"),
-        (f"git@h: Permission denied (publickey).\n{ADVICE}", "git@h: Permission denied (publickey)"),
-        (f"ssh: Could not resolve hostname h: -2\n{ADVICE}", "ssh: Could not resolve hostname h: -2"),
+        (
+            f"git@h: Permission denied (publickey).\n{ADVICE}",
+            "git@h: Permission denied (publickey)",
+        ),
+        (
+            f"ssh: Could not resolve hostname h: -2\n{ADVICE}",
+            "ssh: Could not resolve hostname h: -2",
+        ),
         (f"ERROR: Repository not found.\n{ADVICE}", "Repository not found"),
         (ADVICE, "Could not read from remote repository"),
         ("remote: no room\nTo /x\n ! [rejected] a\nerror: failed to push\n", "no room"),
         ("remote: \nremote: error: protected branch\nerror: failed\n", "error: protected branch"),
-        ("To /x\n ! [rejected] a -> b (stale info)\nerror: failed\n", "! [rejected] a -> b (stale info)"),
+        (
+            "To /x\n ! [rejected] a -> b (stale info)\nerror: failed\n",
+            "! [rejected] a -> b (stale info)",
+        ),
         ("words without a reason\nthe last ones\n", "the last ones"),
         ("", "exit code 128"),
         ("fatal: cannot reach https://ada:hunter2@h/x\n", "cannot reach https://[scrubbed]@h/x"),
@@ -59,7 +71,7 @@ def test_a_long_complaint_is_cut() -> None:
     assert len(complaint("fatal: " + "x" * 10_000)) < 400
 
 
-# --- not there, and could not look ------------------------------------------------------------------
+# --- not there, and could not look ----------------------------------------------------------------
 
 
 def test_a_folder_that_is_not_in_the_commit_is_empty(repository: Repository) -> None:
@@ -70,10 +82,14 @@ def test_a_folder_that_is_not_in_the_commit_is_empty(repository: Repository) -> 
     assert {path for _, _, path in repository.entries(head)} >= {"runs/tiny.toml", "train.sh"}
 
 
-def test_a_commit_or_folder_that_cannot_be_read_is_an_error(story: Story, repository: Repository) -> None:
+def test_a_commit_or_folder_that_cannot_be_read_is_an_error(
+    story: Story, repository: Repository
+) -> None:
     with pytest.raises(CouldNotLook):
         repository.entries("12" * 20)
-    with pytest.raises(CouldNotLook, match=r"Commit 121212121 is not in this clone.*`git fetch --all`"):
+    with pytest.raises(
+        CouldNotLook, match=r"Commit 121212121 is not in this clone.*`git fetch --all`"
+    ):
         repository.read("12" * 20, ["runs/tiny.toml"])
     head = str(repository.resolve("HEAD"))
     lost(story.work, "HEAD:runs")
@@ -90,7 +106,9 @@ def test_a_file_that_is_not_there_is_none_and_one_that_is_lost_an_error(
     lost(story.work, "HEAD:train.sh")
     with pytest.raises(CouldNotLook, match=r"train\.sh in commit .* is damaged"):
         repository.read(head, ["config.toml", "train.sh"])
-    oids = [git(story.work, "rev-parse", f"HEAD:{name}").strip() for name in ("config.toml", "train.sh")]
+    oids = [
+        git(story.work, "rev-parse", f"HEAD:{name}").strip() for name in ("config.toml", "train.sh")
+    ]
     assert repository.blobs(oids[:1])[oids[0]].startswith(b"[trainer]")
     with pytest.raises(CouldNotLook, match="is damaged or missing"):
         repository.blobs(oids)

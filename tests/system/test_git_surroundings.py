@@ -1,4 +1,6 @@
-"""What lies around a repository: rewritten and secret URLs, tags in the way, signers, hooks, prompts."""
+"""What lies around a repository: rewritten and secret URLs, tags in the way, signers, hooks,
+prompts.
+"""
 
 import http.server
 import threading
@@ -21,7 +23,7 @@ def head(repository: Repository) -> str:
     return str(repository.resolve("HEAD"))
 
 
-# --- remotes ----------------------------------------------------------------------------------------
+# --- remotes --------------------------------------------------------------------------------------
 
 
 def test_the_remote_that_is_asked_is_the_one_that_git_really_uses(
@@ -42,13 +44,18 @@ def test_a_push_goes_to_the_push_url_and_the_remote_that_is_read_does_not_have_i
     push(repository, "origin", head(repository), "refs/heads/pushed", None)
     assert "refs/heads/pushed" not in repository.remote_tips("origin")
     assert "refs/heads/pushed" in repository.remote_tips(str(story.home / "other.git"))
-    assert repository.remotes() == {"origin": f"{story.origin} (pushes go to {story.home / 'other.git'})"}
+    assert repository.remotes() == {
+        "origin": f"{story.origin} (pushes go to {story.home / 'other.git'})"
+    }
 
 
-@pytest.mark.parametrize("url", ["https://ada:hunter22@example.org/x.git", "https://hunter22@example.org/x"])
+@pytest.mark.parametrize(
+    "url", ["https://ada:hunter22@example.org/x.git", "https://hunter22@example.org/x"]
+)
 def test_a_secret_in_a_url_is_never_said(repository: Repository, url: str) -> None:
     repository.git("config", "remote.origin.url", url)
-    repository.git("config", "http.proxy", "http://127.0.0.1:9")  # nobody answers, so that git complains
+    # nobody answers, so that git complains
+    repository.git("config", "http.proxy", "http://127.0.0.1:9")
     assert "hunter22" not in repository.remotes()["origin"]
     with pytest.raises(CouldNotLook) as caught:
         repository.remote_tips("origin")
@@ -70,7 +77,8 @@ def test_the_ssh_that_the_user_has_set_is_the_one_that_runs_and_asks_nobody(
         with pytest.raises(GitFailed):
             repository.remote_tips("origin")
     told = (story.home / "ran").read_text().replace(f"{story.home}/", "").splitlines()
-    ran = [line.partition(" -o SendEnv")[0] for line in told if " -G " not in line]  # which asks for its kind
+    # which asks for its kind
+    ran = [line.partition(" -o SendEnv")[0] for line in told if " -G " not in line]
     assert [line.partition(" nowhere")[0] for line in ran] == [
         "own",
         "ssh -i key -oBatchMode=yes",
@@ -118,7 +126,7 @@ def test_a_question_for_a_password_is_an_error_and_no_wait(
     assert not (story.home / "asked").exists()
 
 
-# --- tags -------------------------------------------------------------------------------------------
+# --- tags -----------------------------------------------------------------------------------------
 
 
 def test_an_annotated_tag_is_resolved_to_its_commit(repository: Repository) -> None:
@@ -134,7 +142,11 @@ def test_headings_in_a_tags_message_stay(repository: Repository) -> None:
 
 
 def test_a_signer_without_a_key_stops_no_tag(repository: Repository) -> None:
-    for key, value in (("tag.gpgSign", "true"), ("commit.gpgSign", "true"), ("gpg.program", "no-such-gpg")):
+    for key, value in (
+        ("tag.gpgSign", "true"),
+        ("commit.gpgSign", "true"),
+        ("gpg.program", "no-such-gpg"),
+    ):
         repository.git("config", key, value)
     assert annotated_tag(repository, "herorun/tiny/seal-1", head(repository), "sealed\n")
 
@@ -145,7 +157,9 @@ def test_a_tag_that_is_in_the_way_of_ours_is_named(repository: Repository) -> No
         annotated_tag(repository, "herorun/tiny/seal-1", head(repository), "sealed\n")
 
 
-def test_a_tag_that_somebody_else_pushed_first_is_not_moved(story: Story, repository: Repository) -> None:
+def test_a_tag_that_somebody_else_pushed_first_is_not_moved(
+    story: Story, repository: Repository
+) -> None:
     name = "refs/tags/herorun/tiny/seal-1"
     git(story.origin, "update-ref", name, head(repository))
     tag = annotated_tag(repository, "herorun/tiny/seal-1", head(repository), "sealed\n")
@@ -154,7 +168,7 @@ def test_a_tag_that_somebody_else_pushed_first_is_not_moved(story: Story, reposi
     assert repository.remote_tips("origin", name)[name] == head(repository)
 
 
-# --- the user's own programs ------------------------------------------------------------------------
+# --- the user's own programs ----------------------------------------------------------------------
 
 
 def test_no_hook_of_the_user_runs_when_we_write(story: Story, repository: Repository) -> None:
@@ -168,7 +182,9 @@ def test_no_hook_of_the_user_runs_when_we_write(story: Story, repository: Reposi
     assert not (story.home / "ran").exists()
 
 
-def test_a_call_without_an_answer_ends_at_its_deadline(story: Story, repository: Repository) -> None:
+def test_a_call_without_an_answer_ends_at_its_deadline(
+    story: Story, repository: Repository
+) -> None:
     slow = story.home / "slow"
     slow.write_text("#!/bin/sh\nexec sleep 5\n")
     slow.chmod(0o755)

@@ -1,4 +1,6 @@
-"""What docs/git.md says of GitPython is so: where this fails, GitPython has changed, and the page is to be read again."""
+"""What docs/git.md says of GitPython is so: where this fails, GitPython has changed, and the page
+is to be read again.
+"""
 
 import os
 import warnings
@@ -17,7 +19,18 @@ pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExc
 def work(tmp_path: Path) -> Path:
     """A committed repository with an untracked and a staged file whose name is not UTF-8."""
     git(tmp_path, "init", "-q", "--template=", "-b", "main", ".")
-    git(tmp_path, "-c", "user.name=d", "-c", "user.email=d@e", "commit", "-q", "--allow-empty", "-m", "one")
+    git(
+        tmp_path,
+        "-c",
+        "user.name=d",
+        "-c",
+        "user.email=d@e",
+        "commit",
+        "-q",
+        "--allow-empty",
+        "-m",
+        "one",
+    )
     (tmp_path / os.fsdecode(b"caf\xe9.py")).write_text("1")
     return tmp_path
 

@@ -40,7 +40,9 @@ def reports(repository: Path) -> list[Path]:
     return list(repository.glob("fast_import_crash_*"))
 
 
-def test_the_crash_report_of_an_import_of_ours_goes_with_what_it_had_begun(repository: Path) -> None:
+def test_the_crash_report_of_an_import_of_ours_goes_with_what_it_had_begun(
+    repository: Path,
+) -> None:
     broken_import(repository.parent, "# refs/herorun/record/tiny")
     assert reports(repository)
     (repository / "objects" / "pack" / "tmp_pack_aB3dE6").write_bytes(b"PACK")
@@ -114,7 +116,9 @@ def test_what_a_killed_import_had_begun_goes_at_the_next_chance(repository: Path
     assert list((repository / "herorun" / "writing").iterdir()) == []
 
 
-def test_what_a_killed_fetch_had_begun_goes_at_the_next_chance(repository: Path, tmp_path: Path) -> None:
+def test_what_a_killed_fetch_had_begun_goes_at_the_next_chance(
+    repository: Path, tmp_path: Path
+) -> None:
     other, slow = tmp_path / "other", tmp_path / "slow"
     other.mkdir()
     git(other, "init", "-q", "--template=")

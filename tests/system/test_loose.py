@@ -1,4 +1,6 @@
-"""What is read of git's own files must be what git itself says; what is not plain from them is asked of git."""
+"""What is read of git's own files must be what git itself says; what is not plain from them is
+asked of git.
+"""
 
 import zlib
 from collections.abc import Callable
@@ -18,7 +20,9 @@ ODD = "a folder/ünï\tcode.txt"
 
 @pytest.fixture
 def repository(story: Story) -> Repository:
-    """With an empty file, odd names, a link, a program, a submodule's entry, and folders that sort beside files."""
+    """With an empty file, odd names, a link, a program, a submodule's entry, and folders that sort
+    beside files.
+    """
     work = story.work
     for name, text in {
         ODD: "odd\n",
@@ -90,7 +94,9 @@ def _another(data: bytes) -> bytes:
 
 
 @pytest.mark.parametrize("damage", [_cut, _another])
-def test_a_damaged_object_is_never_read(repository: Repository, damage: Callable[[bytes], bytes]) -> None:
+def test_a_damaged_object_is_never_read(
+    repository: Repository, damage: Callable[[bytes], bytes]
+) -> None:
     loose = Loose(repository.common / "objects")
     commit = str(repository.resolve("HEAD"))
     assert loose.file(commit, ODD) == b"odd\n"

@@ -1,4 +1,6 @@
-"""The metrics kept as columns: every row comes back, whatever was torn, filled, restarted or told twice."""
+"""The metrics kept as columns: every row comes back, whatever was torn, filled, restarted or told
+twice.
+"""
 
 import math
 import os
@@ -22,7 +24,9 @@ NAMES = Names()
 
 
 def row(step: int, loss: float = 2.0, attempt: str = "", **values: float) -> Row:
-    return Row(step, {"loss": loss, **values}, NOON + timedelta(seconds=step, microseconds=1), attempt)
+    return Row(
+        step, {"loss": loss, **values}, NOON + timedelta(seconds=step, microseconds=1), attempt
+    )
 
 
 def kept(folder: Path, *batches: Sequence[Row], source: str = "a") -> None:
@@ -56,7 +60,12 @@ def test_every_row_comes_back_however_they_came(tmp_path: Path, small: None, siz
     kept(tmp_path, *(rows[at : at + size] for at in range(0, 50, size)))
     found = fetched(tmp_path)
     assert found is not None
-    assert (found.rows, found.names, found.older, found.fetched_at) == (50, ("eval", "loss"), False, NOON)
+    assert (found.rows, found.names, found.older, found.fetched_at) == (
+        50,
+        ("eval", "loss"),
+        False,
+        NOON,
+    )
     assert told(tmp_path) == [(1, step, step / 7) for step in range(50)]
     assert told(tmp_path, "eval") == [(1, step, float(step)) for step in range(0, 50, 5)]
     assert told(tmp_path, "unheard of") == []
@@ -66,14 +75,17 @@ def test_every_row_comes_back_however_they_came(tmp_path: Path, small: None, siz
 def test_what_is_not_finite_stays_what_it_is_and_what_is_missing_is_missing(tmp_path: Path) -> None:
     kept(tmp_path, [row(0, math.nan), row(1, math.inf), Row(2, {"norm": 1.0}), row(3, -math.inf)])
     steps = {step: value for _, step, value in told(tmp_path)}
-    assert math.isnan(steps[0]) and steps[1] == math.inf and steps[3] == -math.inf and 2 not in steps
+    assert (
+        math.isnan(steps[0]) and steps[1] == math.inf and steps[3] == -math.inf and 2 not in steps
+    )
     found = fetched(tmp_path)
     assert found is not None and [p.at for p in found.points("norm")] == [None]
 
 
 def test_a_range_of_steps_reads_the_files_that_hold_it(tmp_path: Path, small: None) -> None:
     kept(tmp_path, *([row(step + i) for i in range(8)] for step in range(0, 80, 8)))
-    files_in(tmp_path / "0001")[0].write_bytes(b"")  # the first file is not looked into for later steps
+    # the first file is not looked into for later steps
+    files_in(tmp_path / "0001")[0].write_bytes(b"")
     with pytest.raises(CouldNotLook, match=r"Delete .*0001"):
         fetched(tmp_path)
     kept(tmp_path / "b", *([row(step + i) for i in range(8)] for step in range(0, 80, 8)))
@@ -81,7 +93,10 @@ def test_a_range_of_steps_reads_the_files_that_hold_it(tmp_path: Path, small: No
 
 
 def test_the_steps_that_attempts_share_are_kept_of_both(tmp_path: Path, small: None) -> None:
-    first, again = [row(step, 1.0) for step in range(30)], [row(step, 2.0) for step in range(10, 40)]
+    first, again = (
+        [row(step, 1.0) for step in range(30)],
+        [row(step, 2.0) for step in range(10, 40)],
+    )
     kept(tmp_path, first, again[:1], again[1:])
     assert told(tmp_path, first=10, last=12) == [
         (1, 10, 1.0),
@@ -94,23 +109,39 @@ def test_the_steps_that_attempts_share_are_kept_of_both(tmp_path: Path, small: N
     assert told(tmp_path, attempt=2) == [(2, step, 2.0) for step in range(10, 40)]
     found = fetched(tmp_path)
     assert found is not None
-    assert [(a.number, a.first_step, a.last_step) for a in found.attempts] == [(1, 0, 29), (2, 10, 39)]
+    assert [(a.number, a.first_step, a.last_step) for a in found.attempts] == [
+        (1, 0, 29),
+        (2, 10, 39),
+    ]
 
 
 def test_of_what_is_told_twice_the_last_counts(tmp_path: Path, small: None) -> None:
     rows = [row(0), row(1), Row(1, {"late": 4.0}), row(2), row(3, 3.0)]
-    kept(tmp_path, rows, [Row(3, {"late": 5.0, "norm": 1.0}), Row(2, {"late": 6.0}), Row(3, {"late": 7.0})])
+    kept(
+        tmp_path,
+        rows,
+        [Row(3, {"late": 5.0, "norm": 1.0}), Row(2, {"late": 6.0}), Row(3, {"late": 7.0})],
+    )
     assert told(tmp_path) == [(1, 0, 2.0), (1, 1, 2.0), (1, 2, 2.0), (1, 3, 3.0)]
     assert told(tmp_path, "late") == [(1, 1, 4.0), (1, 2, 6.0), (1, 3, 7.0)]
 
 
 def test_a_step_told_again_in_a_later_file_counts_there(tmp_path: Path, small: None) -> None:
-    kept(tmp_path, [row(step) for step in range(8)], [Row(7, {"loss": 2.0, "n": 1.0})], [row(8, n=2.0)])
+    kept(
+        tmp_path,
+        [row(step) for step in range(8)],
+        [Row(7, {"loss": 2.0, "n": 1.0})],
+        [row(8, n=2.0)],
+    )
     assert [step for _, step, _ in told(tmp_path)] == list(range(9))
 
 
 def test_a_straggler_of_an_older_execution_belongs_to_it(tmp_path: Path) -> None:
-    kept(tmp_path, [row(0, attempt="a"), row(1, attempt="a")], [row(1, attempt="b"), row(2, attempt="a")])
+    kept(
+        tmp_path,
+        [row(0, attempt="a"), row(1, attempt="a")],
+        [row(1, attempt="b"), row(2, attempt="a")],
+    )
     found = fetched(tmp_path)
     assert found is not None
     assert [(p.attempt, p.step) for p in found.points("loss")] == [(1, 0), (1, 1), (1, 2), (2, 1)]
@@ -121,8 +152,12 @@ def test_a_straggler_of_an_older_execution_belongs_to_it(tmp_path: Path) -> None
 def test_attempts_are_counted_as_the_folds_count_them(seed: int) -> None:
     lots, rows, step = random.Random(seed), [], 0
     for number in range(300):
-        step = max(0, step + lots.choice([1, 1, 1, 1, 1, 1, 0, -1, -2, -40 if lots.random() < 0.1 else 1]))
-        rows.append(row(step, lots.choice([2.0, 2.0, 2.1]), f"x{number // 100}" if seed % 2 else ""))
+        step = max(
+            0, step + lots.choice([1, 1, 1, 1, 1, 1, 0, -1, -2, -40 if lots.random() < 0.1 else 1])
+        )
+        rows.append(
+            row(step, lots.choice([2.0, 2.0, 2.1]), f"x{number // 100}" if seed % 2 else "")
+        )
     arrivals = Arrivals()
     numbers = [arrivals.attempt_of(each, NAMES) for each in rows]
     metrics = summarise(fold_rows(MetricsState(), rows, NAMES, NOON), NAMES)
@@ -151,7 +186,9 @@ def test_a_block_that_was_changed_is_dropped_and_fetched_again(tmp_path: Path) -
     assert [step for _, step, _ in told(tmp_path)] == [0]
 
 
-def test_a_crash_while_a_file_is_filled_loses_and_doubles_nothing(tmp_path: Path, small: None) -> None:
+def test_a_crash_while_a_file_is_filled_loses_and_doubles_nothing(
+    tmp_path: Path, small: None
+) -> None:
     kept(tmp_path, [row(0)], [row(1)])
     (path,) = files_in(tmp_path / "0001")
     open_file = path.read_bytes()
@@ -187,7 +224,9 @@ def test_another_source_begins_anew_and_the_older_stays_readable(tmp_path: Path)
     assert Writer(tmp_path, "b").cursor == ""
     for source in "bcd":
         kept(tmp_path, [row(0, ord(source))], source=source)
-    assert [(found.older, [p.value for p in found.points("loss")]) for found in generations(tmp_path)] == [
+    assert [
+        (found.older, [p.value for p in found.points("loss")]) for found in generations(tmp_path)
+    ] == [
         (False, [ord("d")]),
         (True, [ord("c")]),
         (True, [ord("b")]),
@@ -197,7 +236,9 @@ def test_another_source_begins_anew_and_the_older_stays_readable(tmp_path: Path)
 def test_nobody_else_may_read_it(tmp_path: Path, small: None) -> None:
     kept(tmp_path / "metrics", [row(step) for step in range(8)], [row(9)])
     modes = {stat.S_IMODE(path.stat().st_mode) for path in files_in(tmp_path / "metrics" / "0001")}
-    assert modes == {0o600} and stat.S_IMODE((tmp_path / "metrics" / "0001").stat().st_mode) == 0o700
+    assert (
+        modes == {0o600} and stat.S_IMODE((tmp_path / "metrics" / "0001").stat().st_mode) == 0o700
+    )
 
 
 def test_a_step_that_is_no_step_is_left_out(tmp_path: Path) -> None:

@@ -1,4 +1,6 @@
-"""Programs that write without end, take no input, or say nothing: each ends in time, and nothing grows without bound."""
+"""Programs that write without end, take no input, or say nothing: each ends in time, and nothing
+grows without bound.
+"""
 
 import resource
 import sys
@@ -35,7 +37,10 @@ def test_a_program_that_writes_without_end_is_ended_and_said(small: None, to: in
 
 @pytest.mark.parametrize("to", [1, 2])
 def test_so_is_one_whose_line_or_complaint_never_ends(small: None, to: int) -> None:
-    code = f"import os, sys\nprint('begins', flush=True)\nwhile True: os.write({to}, b'x' * 65536); os.write(1, b'x')"
+    code = (
+        f"import os, sys\nprint('begins', flush=True)\nwhile True: os.write({to}, b'x' * 65536); "
+        "os.write(1, b'x')"
+    )
     with pytest.raises(TooMuch, match="wrote more than 8 MiB"):
         list(run_lines([sys.executable, "-c", code], 60))
 
@@ -45,7 +50,9 @@ def test_many_lines_may_amount_to_more_since_each_is_let_go(small: None) -> None
     assert sum(map(len, run_lines([sys.executable, "-c", code], 60))) == 20 << 20
 
 
-def test_a_box_that_writes_without_end_is_named(small: None, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_box_that_writes_without_end_is_named(
+    small: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(transport, "ssh_argv", lambda *_: _endless(1))
     with pytest.raises(CouldNotLook, match=r"box wrote more than \d+ MiB"):
         transport.SshTransport(SshLogin(host="box")).run(["uname"], 30)
@@ -58,7 +65,8 @@ def test_input_that_is_larger_than_a_pipe_meets_output_that_is_too() -> None:
 
 
 @pytest.mark.parametrize(
-    "code", ["import time; time.sleep(60)", "import os, time; os.close(1); os.close(2); time.sleep(60)"]
+    "code",
+    ["import time; time.sleep(60)", "import os, time; os.close(1); os.close(2); time.sleep(60)"],
 )
 def test_one_that_says_nothing_or_closed_its_outputs_is_ended_in_time(code: str) -> None:
     began = time.monotonic()

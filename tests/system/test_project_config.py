@@ -1,4 +1,6 @@
-"""`[tool.herorun]`: the nearest file that has it counts, and a wrong key is said with the file and the mend."""
+"""`[tool.herorun]`: the nearest file that has it counts, and a wrong key is said with the file and
+the mend.
+"""
 
 from pathlib import Path
 
@@ -18,7 +20,11 @@ def test_the_nearest_file_with_the_table_counts(tmp_path: Path) -> None:
     top = project(tmp_path, '[tool.herorun]\nrun = "grug"\n[tool.herorun.init]\ndri = "@dri"\n')
     inner = project(tmp_path / "package" / "src", '[project]\nname = "x"\n')
     told = read_settings(inner)
-    assert (told.run, dict(told.init), told.path) == ("grug", {"dri": "@dri"}, top / "pyproject.toml")
+    assert (told.run, dict(told.init), told.path) == (
+        "grug",
+        {"dri": "@dri"},
+        top / "pyproject.toml",
+    )
 
 
 def test_nothing_above_the_repository_is_read(tmp_path: Path) -> None:
@@ -33,7 +39,10 @@ WRONG = {
         '[tool.herorun]\nscheduler = "slurm"\n',
         "What a run is stands in its contract, runs/<slug>.toml.",
     ),
-    "a key that init does not know": ('[tool.herorun.init]\ncadence = "1m"\n', "unknown key `cadence`"),
+    "a key that init does not know": (
+        '[tool.herorun.init]\ncadence = "1m"\n',
+        "unknown key `cadence`",
+    ),
     "another type": ("[tool.herorun]\nrun = 7\n", "`run` is 7, and must be text"),
     "no table": ("[tool]\nherorun = 7\n", "must be a table"),
     "no TOML": ("[tool.herorun\n", "is not valid TOML"),

@@ -1,4 +1,6 @@
-"""The road over ssh: what it sends, what it makes of the answers, and a real box whose link, server and shells misbehave."""
+"""The road over ssh: what it sends, what it makes of the answers, and a real box whose link, server
+and shells misbehave.
+"""
 
 import shutil
 import subprocess
@@ -30,10 +32,12 @@ ODD = ["a b", "it's", '"$HOME"', "!x", "back\\slash", "new\nline", "ünï", "*",
 
 
 def to(box: Box, connect: float = 3, **changes: object) -> transport.Transport:
-    return transport_to(SshLogin(**{"host": box.name, "ssh_config": str(box.config), **changes}), connect)
+    return transport_to(
+        SshLogin(**{"host": box.name, "ssh_config": str(box.config), **changes}), connect
+    )
 
 
-# --- what is sent ----------------------------------------------------------------------------------
+# --- what is sent ---------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("shell", ["sh", "bash", "tcsh", "fish"])
@@ -75,7 +79,7 @@ def test_what_is_no_host_is_not_given_to_ssh(host: str) -> None:
             SshLogin.model_validate({name: host})
 
 
-# --- what comes back -------------------------------------------------------------------------------
+# --- what comes back ------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -98,14 +102,20 @@ def test_only_what_has_both_marks_is_an_answer(out: bytes, told: tuple[int, byte
 @pytest.mark.parametrize(
     ("said", "words"),
     [
-        ("ssh: connect to host 10.0.0.1 port 22: Connection timed out", "does not answer: the link is cut"),
+        (
+            "ssh: connect to host 10.0.0.1 port 22: Connection timed out",
+            "does not answer: the link is cut",
+        ),
         ("Connection timed out during banner exchange", "does not answer"),
         ("Timeout, server 10.0.0.1 not responding.", "does not answer"),
         ("ssh: connect to host 10.0.0.1 port 22: No route to host", "is out of reach"),
         ("ssh: connect to host 10.0.0.1 port 22: Connection refused", "refuses the connection"),
         ("Host key verification failed.", "shows a host key that is not the known one"),
         ("root@10.0.0.1: Permission denied (publickey).", "rejects the key"),
-        ("kex_exchange_identification: Connection closed by remote host", "it is busy, or the link broke"),
+        (
+            "kex_exchange_identification: Connection closed by remote host",
+            "it is busy, or the link broke",
+        ),
         ("Connection to 10.0.0.1 closed by remote host.", "closed the connection"),
         ("client_loop: send disconnect: Broken pipe", "is out of reach"),
         (
@@ -120,7 +130,7 @@ def test_each_of_sshs_own_failures_is_one_sentence(said: str, words: str) -> Non
     assert words in told and "\n" not in told
 
 
-# --- a real box ------------------------------------------------------------------------------------
+# --- a real box -----------------------------------------------------------------------------------
 
 
 def test_an_exit_code_of_255_is_the_programs_own(box: Box) -> None:
@@ -137,7 +147,10 @@ def noisy(box: Box) -> Iterator[Box]:
     """Its login says something before every answer, as many do, and to both outputs."""
     if not box.own:
         pytest.skip("the files of this login are not the box's own")
-    box.ssh("printf 'echo Welcome to the box; echo oh no >&2; trap \"echo bye\" EXIT\\n' > /root/.bashrc")
+    box.ssh(
+        "printf 'echo Welcome to the box; echo oh no >&2; trap \"echo bye\" EXIT\\n' > "
+        "/root/.bashrc"
+    )
     yield box
     box.ssh("rm /root/.bashrc")
 
@@ -149,7 +162,9 @@ def test_a_login_that_talks_spoils_no_answer(noisy: Box) -> None:
 
 def test_what_hangs_there_is_ended_there_and_said(box: Box) -> None:
     began = time.monotonic()
-    with pytest.raises(CouldNotLook, match=r"could be reached, but `sh` gave no answer there within 1s"):
+    with pytest.raises(
+        CouldNotLook, match=r"could be reached, but `sh` gave no answer there within 1s"
+    ):
         to(box).run(["sh", "-c", "sleep 47; true"], 1)
     assert time.monotonic() - began < 5
     assert box.ssh("pgrep -f '[s]leep 47'", check=False).stdout == ""
@@ -206,7 +221,9 @@ def test_refused_rejected_and_unknown_are_three_sentences(box: Box, tmp_path: Pa
 
 def test_a_busy_server_is_asked_again_before_it_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     """As sshd does with MaxStartups: it closes a connection at random before anything is asked."""
-    busy = ProcessResult(255, b"", b"kex_exchange_identification: Connection closed by remote host\n")
+    busy = ProcessResult(
+        255, b"", b"kex_exchange_identification: Connection closed by remote host\n"
+    )
     asked: list[object] = []
 
     def answer(argv: list[str], timeout: float, stdin: bytes) -> ProcessResult:

@@ -1,4 +1,6 @@
-"""Whatever happens to a log's bytes: no row is invented, none is read twice, and reading in pieces changes nothing."""
+"""Whatever happens to a log's bytes: no row is invented, none is read twice, and reading in pieces
+changes nothing.
+"""
 
 import random
 import time
@@ -18,7 +20,9 @@ EVENTS = b"".join(tfrecord(event(step, {"loss": step / 2})) for step in range(CO
 
 
 def wandb_log(folder: Path) -> Tracker:
-    return wandb_offline.connect(wandb_offline.Options(path="log"), Place("tiny", "", str(folder), ""))
+    return wandb_offline.connect(
+        wandb_offline.Options(path="log"), Place("tiny", "", str(folder), "")
+    )
 
 
 def event_file(folder: Path) -> Tracker:
@@ -80,8 +84,12 @@ def test_pieces_that_are_missing_or_foreign_invent_no_rows(
 ) -> None:
     chance = random.Random(seed)
     begin, end = sorted(chance.sample(range(7, len(whole)), 2))
-    foreign = chance.randbytes(chance.randint(0, 2000)) if seed % 2 else bytes(chance.randint(0, 2000))
-    told, _ = in_pieces(connect(tmp_path), tmp_path / "log", whole[:begin] + foreign + whole[end:], ())
+    foreign = (
+        chance.randbytes(chance.randint(0, 2000)) if seed % 2 else bytes(chance.randint(0, 2000))
+    )
+    told, _ = in_pieces(
+        connect(tmp_path), tmp_path / "log", whole[:begin] + foreign + whole[end:], ()
+    )
     assert told == sorted(set(told))
     assert set(told) <= {(step, step / 2) for step in range(COUNT)}
 
@@ -91,11 +99,14 @@ def json_rows(folder: Path) -> Tracker:
 
 
 def printed_log(folder: Path) -> Tracker:
-    return levanter_log.connect(levanter_log.Options(path="log"), Place("tiny", "", str(folder), ""))
+    return levanter_log.connect(
+        levanter_log.Options(path="log"), Place("tiny", "", str(folder), "")
+    )
 
 
 LINES = b"".join(
-    b'{"tracker": "json_logger", "event": "log", "step": %d, "metrics": {"loss": %f}}\n' % (step, step / 2)
+    b'{"tracker": "json_logger", "event": "log", "step": %d, "metrics": {"loss": %f}}\n'
+    % (step, step / 2)
     for step in range(COUNT)
 )
 

@@ -1,4 +1,6 @@
-"""The jsonl tracker: the contract suite on both kinds of lines, then what is special about files."""
+"""The jsonl tracker: the contract suite on both kinds of lines, then what is special about
+files.
+"""
 
 import json
 import math
@@ -44,7 +46,8 @@ class Bench:
             file.write(data)
 
     def log(self, *rows: Logged) -> None:
-        self.write("".join(f"{self._line(*row)}\n" for row in rows).encode())  # the suite types rows loosely
+        # the suite types rows loosely
+        self.write("".join(f"{self._line(*row)}\n" for row in rows).encode())
 
     def replace(self, *rows: Logged) -> None:
         self.path.unlink()
@@ -91,11 +94,14 @@ def test_a_shortened_file_is_read_from_its_start(bench: Bench) -> None:
 
 
 def test_a_file_rewritten_in_place_beyond_the_cursor_is_noticed(bench: Bench) -> None:
-    header = json.dumps({"tracker": "json_logger", "event": "hparams", "hparams": "x" * 5000}) + "\n"
+    header = (
+        json.dumps({"tracker": "json_logger", "event": "hparams", "hparams": "x" * 5000}) + "\n"
+    )
     bench.write(header.encode())
     bench.log(*((step, {"loss": 1.0}) for step in range(100)))
     _, cursor, _ = drain(bench.connect())
-    with bench.path.open("r+") as file:  # the same inode, the same first bytes, and longer than before
+    # the same inode, the same first bytes, and longer than before
+    with bench.path.open("r+") as file:
         file.write(header + "".join(plain(step, {"loss": 2.0}) + "\n" for step in range(200)))
     batch = bench.connect().read(cursor)
     assert batch.restarted
@@ -130,7 +136,9 @@ def test_an_empty_file_that_grows_was_not_replaced(bench: Bench) -> None:
     assert not later.restarted
 
 
-def test_one_read_is_bounded_by_rows_and_goes_on(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_read_is_bounded_by_rows_and_goes_on(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(_tail_reader, "MOST_ROWS", 3)
     bench.log(*((step, {"loss": 1.0}) for step in range(8)))
     first = bench.connect().read("")
@@ -149,7 +157,9 @@ def test_one_read_is_bounded_by_bytes_and_never_ends_on_nothing(
     assert [row.step for row in drain(bench.connect())[0]] == list(range(20))
 
 
-def test_a_line_too_long_to_hold_is_passed_over(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_line_too_long_to_hold_is_passed_over(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(jsonl, "LONGEST_LINE", 64)
     bench.write(b'{"step": 0, "x": "' + b"x" * 500 + b'"}\n')
     bench.log((1, {"loss": 1.0}))
@@ -160,7 +170,9 @@ def test_a_line_too_long_to_hold_is_passed_over(bench: Bench, monkeypatch: pytes
     assert problems[0].startswith("metrics.jsonl:1: longer than")
 
 
-def test_problems_are_named_by_line_also_after_a_cursor_and_the_newest_are_kept(bench: Bench) -> None:
+def test_problems_are_named_by_line_also_after_a_cursor_and_the_newest_are_kept(
+    bench: Bench,
+) -> None:
     bench.log((0, {"loss": 1.0}))
     _, cursor, _ = drain(bench.connect())
     bench.write(b"nonsense\n" * 30)
@@ -187,7 +199,7 @@ def test_the_file_says_when_it_changed(bench: Bench) -> None:
     assert bench.connect().read("").changed_at == datetime(2023, 11, 14, 22, 13, 20, tzinfo=UTC)
 
 
-# --- where it is -----------------------------------------------------------------------------------
+# --- where it is ----------------------------------------------------------------------------------
 
 
 def test_the_path_is_relative_to_the_output_root_or_absolute(bench: Bench, tmp_path: Path) -> None:
@@ -205,7 +217,7 @@ def test_a_url_is_no_place_for_this_tracker(bench: Bench) -> None:
     assert bench.connect(path="/data/metrics.jsonl")
 
 
-# --- one line ----------------------------------------------------------------------------------------
+# --- one line -------------------------------------------------------------------------------------
 
 
 def row(text: str, *keys: str) -> Row | None:
@@ -214,7 +226,9 @@ def row(text: str, *keys: str) -> Row | None:
 
 @pytest.mark.parametrize("event", ["hparams", "summary", "artifact", "finish"])
 def test_other_events_of_the_json_logger_are_no_rows(event: str) -> None:
-    assert row(json.dumps({"tracker": "json_logger", "event": event, "metrics": {"loss": 1}})) is None
+    assert (
+        row(json.dumps({"tracker": "json_logger", "event": event, "metrics": {"loss": 1}})) is None
+    )
 
 
 @pytest.mark.parametrize("text", ["", "  \r", "\0\0\0"])
@@ -235,13 +249,16 @@ def test_the_step_key_of_the_contract_is_the_only_one() -> None:
 
 def test_a_logger_line_without_a_step_takes_it_from_its_metrics() -> None:
     text = (
-        '{"tracker": "json_logger", "event": "log", "step": null, "metrics": {"global_step": 4, "loss": 1}}'
+        '{"tracker": "json_logger", "event": "log", "step": null, "metrics": {"global_step": 4, '
+        '"loss": 1}}'
     )
     assert row(text) == Row(4, {"loss": 1.0})
 
 
 def test_the_step_of_a_logger_line_wins_over_a_metric_of_that_name() -> None:
-    text = '{"tracker": "json_logger", "event": "log", "step": 4, "metrics": {"step": 99, "loss": 1}}'
+    text = (
+        '{"tracker": "json_logger", "event": "log", "step": 4, "metrics": {"step": 99, "loss": 1}}'
+    )
     assert row(text) == Row(4, {"loss": 1.0})
 
 
@@ -281,7 +298,19 @@ def test_numbers_finite_or_not(value: str, number: float) -> None:
 
 
 @pytest.mark.parametrize(
-    "value", ["null", "true", '"text"', '"1.5 s"', '"1_000"', '"0x1f"', '"2026-11-20"', '""', "[1, 2]", "{}"]
+    "value",
+    [
+        "null",
+        "true",
+        '"text"',
+        '"1.5 s"',
+        '"1_000"',
+        '"0x1f"',
+        '"2026-11-20"',
+        '""',
+        "[1, 2]",
+        "{}",
+    ],
 )
 def test_what_is_no_number_is_no_value(value: str) -> None:
     assert row(f'{{"step": 1, "loss": {value}}}') == Row(1, {})

@@ -1,4 +1,6 @@
-"""Levanter's log: the contract suite on lines in a job's log, then the progress bar and several logs."""
+"""Levanter's log: the contract suite on lines in a job's log, then the progress bar and several
+logs.
+"""
 
 import json
 from pathlib import Path
@@ -13,7 +15,10 @@ from ports.tracker_suite import Logged, TrackerBench, TrackerSuite, drain
 
 PREFIX = "I20261121 10:00:00 140 levanter.json_logger json_logger.py:88] "
 BAR = "Progress on:train {} rate:76.8s/it remaining:1:05:15 elapsed:31:40 postfix:loss=3.1\n"
-NOISE = 'Using run ID: tiny\nLoading checkpoint from /data\n{"some": "json"}\nProgress on:eval 3.0it/9.0it rate:1it/s\n'
+NOISE = (
+    'Using run ID: tiny\nLoading checkpoint from /data\n{"some": "json"}\nProgress on:eval '
+    "3.0it/9.0it rate:1it/s\n"
+)
 
 
 class Bench:
@@ -62,15 +67,20 @@ class TestLevanterLog(TrackerSuite):
 
 def test_other_events_and_a_row_without_a_step_are_no_rows_and_no_problems(bench: Bench) -> None:
     for event in ("hparams", "summary", "artifact", "finish"):
-        bench.write(PREFIX + json.dumps({"tracker": "json_logger", "event": event, "step": 1}) + "\n")
+        bench.write(
+            PREFIX + json.dumps({"tracker": "json_logger", "event": event, "step": 1}) + "\n"
+        )
     bench.write(
-        PREFIX + json.dumps({"tracker": "json_logger", "event": "log", "step": None, "metrics": {}}) + "\n"
+        PREFIX
+        + json.dumps({"tracker": "json_logger", "event": "log", "step": None, "metrics": {}})
+        + "\n"
     )
     assert drain(bench.connect())[::2] == ([], [])
 
 
 def test_nested_metrics_have_the_names_that_levanter_gives_them(bench: Bench) -> None:
-    bench.log((3, {"grad": {"norm": {"total": 0.5}}, "train/loss": 2.0}))  # a nested dict is the case
+    # a nested dict is the case
+    bench.log((3, {"grad": {"norm": {"total": 0.5}}, "train/loss": 2.0}))
     assert drain(bench.connect())[0][0].values == {"grad/norm/total": 0.5, "train/loss": 2.0}
 
 
@@ -83,7 +93,9 @@ def test_a_torn_last_line_waits_for_its_end(bench: Bench) -> None:
     assert [row.step for row in drain(bench.connect(), cursor)[0]] == [1]
 
 
-def test_a_line_too_long_to_hold_is_passed_over(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_line_too_long_to_hold_is_passed_over(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(levanter_log, "LONGEST_LINE", 300)
     bench.write("x" * 5000 + "\n")
     bench.log((0, {"loss": 1.0}))
@@ -116,9 +128,15 @@ def test_a_rounded_count_proves_its_smallest_step(count: str, step: int | None) 
 
 def test_without_the_json_logger_the_bar_tells_steps_and_no_values(bench: Bench) -> None:
     bench.write(
-        NOISE + BAR.format("0.00it/70.0it") + BAR.format("19.0it/70.0it") + BAR.format("20.0it/70.0it")
+        NOISE
+        + BAR.format("0.00it/70.0it")
+        + BAR.format("19.0it/70.0it")
+        + BAR.format("20.0it/70.0it")
     )
-    assert drain(bench.connect())[0] == [Row(18, {}, None, "train.log"), Row(19, {}, None, "train.log")]
+    assert drain(bench.connect())[0] == [
+        Row(18, {}, None, "train.log"),
+        Row(19, {}, None, "train.log"),
+    ]
 
 
 def test_beside_the_json_logger_the_bar_tells_nothing_also_after_a_cursor(bench: Bench) -> None:

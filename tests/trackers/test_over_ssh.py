@@ -1,4 +1,6 @@
-"""Metrics on a box: the jsonl tracker reads them there, from where it stopped; others say that they cannot."""
+"""Metrics on a box: the jsonl tracker reads them there, from where it stopped; others say that they
+cannot.
+"""
 
 import os
 import shlex
@@ -26,7 +28,9 @@ class Bench(HereBench):
 
     def __init__(self, folder: Path) -> None:
         super().__init__(folder)
-        self.place = Place("tiny", "state", str(folder), ".", RemoteTarget(SshLogin(), sys.executable))
+        self.place = Place(
+            "tiny", "state", str(folder), ".", RemoteTarget(SshLogin(), sys.executable)
+        )
 
 
 class TestJsonlOverSsh(TrackerSuite):
@@ -46,7 +50,9 @@ def fetched(monkeypatch: pytest.MonkeyPatch) -> list[object]:
     return seen
 
 
-def test_only_what_is_new_travels_and_by_one_round_trip(tmp_path: Path, fetched: list[object]) -> None:
+def test_only_what_is_new_travels_and_by_one_round_trip(
+    tmp_path: Path, fetched: list[object]
+) -> None:
     bench = Bench(tmp_path)
     bench.log(*((step, {"loss": 1.0}) for step in range(20_000)))
     size = bench.path.stat().st_size
@@ -56,7 +62,10 @@ def test_only_what_is_new_travels_and_by_one_round_trip(tmp_path: Path, fetched:
     batch = bench.connect().read(cursor)
     assert [row.step for row in batch.rows] == [20_000]
     assert fetched == [
-        [[0, remote_file.BEFORE], [size - remote_file.BEFORE, remote_file.BEFORE + remote_file.AHEAD]]
+        [
+            [0, remote_file.BEFORE],
+            [size - remote_file.BEFORE, remote_file.BEFORE + remote_file.AHEAD],
+        ]
     ]
 
 
@@ -102,7 +111,11 @@ def test_a_cut_link_is_no_missing_file_and_no_row_is_lost_over_it(box: Box, root
 
 
 @pytest.mark.parametrize("kind", ["levanter_log", "tensorboard", "trackio", "wandb_offline"])
-def test_a_tracker_of_local_files_does_not_take_the_boxs_path_for_its_own(kind: str, tmp_path: Path) -> None:
+def test_a_tracker_of_local_files_does_not_take_the_boxs_path_for_its_own(
+    kind: str, tmp_path: Path
+) -> None:
     place = Place("tiny", "state", os.fspath(tmp_path), ".", RemoteTarget(SshLogin(host="box1")))
-    with pytest.raises(WrongUse, match=f"The tracker {kind} reads files of this machine, .* lie on box1"):
+    with pytest.raises(
+        WrongUse, match=f"The tracker {kind} reads files of this machine, .* lie on box1"
+    ):
         discover.connect("trackers", kind, {}, place)

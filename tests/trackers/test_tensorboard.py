@@ -1,4 +1,6 @@
-"""TensorBoard's event files: the contract suite on events framed here, then the real writers' recordings, and damage."""
+"""TensorBoard's event files: the contract suite on events framed here, then the real writers'
+recordings, and damage.
+"""
 
 import math
 import os
@@ -38,7 +40,9 @@ class Bench:
 
     def log(self, *rows: Logged) -> None:
         """An event for each value, as most writers do."""
-        self.write(*(event(step, {tag: told}) for step, values in rows for tag, told in values.items()))
+        self.write(
+            *(event(step, {tag: told}) for step, values in rows for tag, told in values.items())
+        )
 
     def replace(self, *rows: Logged) -> None:
         self.file.unlink()
@@ -92,7 +96,9 @@ def test_tensors_are_read_as_floats_are() -> None:
 def test_a_recording_that_grows_piece_by_piece_gives_every_value_once(bench: Bench) -> None:
     data = (RECORDED / "tensorboardx" / "events.out.tfevents.1000000002.host").read_bytes()
     whole = [
-        (row.step, tag, told) for row in recorded("tensorboardx")[5:] for tag, told in row.values.items()
+        (row.step, tag, told)
+        for row in recorded("tensorboardx")[5:]
+        for tag, told in row.values.items()
     ]
     told: list[tuple[int, str, float]] = []
     cursor = ""
@@ -109,7 +115,10 @@ def test_a_recording_that_grows_piece_by_piece_gives_every_value_once(bench: Ben
 
 def test_events_of_one_step_are_one_row_until_a_tag_comes_again(bench: Bench) -> None:
     bench.write(
-        event(1, {"a": 1.0}), event(1, {"b": 2.0}), event(1, {"a": 3.0}), event(2, {"a": 4.0, "b": 5.0})
+        event(1, {"a": 1.0}),
+        event(1, {"b": 2.0}),
+        event(1, {"a": 3.0}),
+        event(2, {"a": 4.0, "b": 5.0}),
     )
     rows = drain(bench.connect())[0]
     assert [(row.step, row.values) for row in rows] == [
@@ -119,7 +128,9 @@ def test_events_of_one_step_are_one_row_until_a_tag_comes_again(bench: Bench) ->
     ]
 
 
-def test_what_is_logged_for_no_step_does_not_begin_an_attempt_also_after_a_cursor(bench: Bench) -> None:
+def test_what_is_logged_for_no_step_does_not_begin_an_attempt_also_after_a_cursor(
+    bench: Bench,
+) -> None:
     bench.log((0, {"loss": 1.0}), (1, {"loss": 1.0}))
     rows, cursor, _ = drain(bench.connect())
     assert [row.step for row in rows] == [0, 1]
@@ -176,16 +187,24 @@ def shaped(dtype: int, *told: bytes) -> bytes:
         (shaped(8, delimited(0x22, b"\0" * 8)), None),  # a complex number
     ],
 )
-def test_a_tensor_is_a_number_where_it_has_no_dimensions(tensor: bytes, number: float | None) -> None:
+def test_a_tensor_is_a_number_where_it_has_no_dimensions(
+    tensor: bytes, number: float | None
+) -> None:
     told = dict(event_of(tensor_event(3, "x", tensor)).scalars)
     assert told == ({} if number is None else {"x": number})
 
 
 @pytest.mark.parametrize("step", [0, 1, 127, 128, 1 << 40, -1])
-@pytest.mark.parametrize("tag", ["", "loss", "\x15abcd", "x" * 117, "x" * 118, "x" * 200, "\n\x15\x10"])
+@pytest.mark.parametrize(
+    "tag", ["", "loss", "\x15abcd", "x" * 117, "x" * 118, "x" * 200, "\n\x15\x10"]
+)
 def test_an_event_of_the_usual_form_is_read_as_by_its_fields(step: int, tag: str) -> None:
     told = event(step, {tag: 0.5})
-    assert event_of(told) == event_of(told + b"\xd0\x3e\x01") == Event(1.7e9, step or None, ((tag, 0.5),))
+    assert (
+        event_of(told)
+        == event_of(told + b"\xd0\x3e\x01")
+        == Event(1.7e9, step or None, ((tag, 0.5),))
+    )
 
 
 def test_an_event_whose_sizes_do_not_fit_is_malformed(bench: Bench) -> None:
@@ -198,7 +217,9 @@ def test_an_event_whose_sizes_do_not_fit_is_malformed(bench: Bench) -> None:
 
 
 def test_a_negative_step_and_unknown_fields_are_read(bench: Bench) -> None:
-    bench.write(event(-1, {"loss": 1.0}) + b"\xca\x3e\x02hi\xd0\x3e\x01\xe5\x3e1234\xe1\x3e12345678")
+    bench.write(
+        event(-1, {"loss": 1.0}) + b"\xca\x3e\x02hi\xd0\x3e\x01\xe5\x3e1234\xe1\x3e12345678"
+    )
     (row,), _, problems = drain(bench.connect())
     assert (row.step, row.values, problems) == (-1, {"loss": 1.0}, [])
 
@@ -245,14 +266,19 @@ def test_an_event_larger_than_what_is_looked_at_is_read(
     bench.write(event(2, {f"m{number}": 1.0 for number in range(500)}))
     bench.log((3, {"loss": 1.0}))
     rows, _, problems = drain(bench.connect())
-    assert ([(row.step, len(row.values)) for row in rows], problems) == ([(1, 1), (2, 500), (3, 1)], [])
+    assert ([(row.step, len(row.values)) for row in rows], problems) == (
+        [(1, 1), (2, 500), (3, 1)],
+        [],
+    )
 
 
 def test_what_is_no_event_is_a_problem(bench: Bench) -> None:
     bench.write(b"\x2a\x7f", event(1, {"loss": 1.0}))
     rows, _, problems = drain(bench.connect())
     assert [row.step for row in rows] == [1]
-    assert problems == ["events.out.tfevents.1000000001.host, before byte 18: a field beyond the end"]
+    assert problems == [
+        "events.out.tfevents.1000000001.host, before byte 18: a field beyond the end"
+    ]
 
 
 @pytest.mark.parametrize("data", [b"", b"123456789", bytes(32), bytes(range(256))])

@@ -26,7 +26,9 @@ class Bench:
         return trackio.connect(trackio.Options.model_validate(told), self.place)
 
     def log(self, *rows: Logged) -> None:
-        trackio_rows(self.path, *((step, json.dumps(told).replace("NaN", '"NaN"')) for step, told in rows))
+        trackio_rows(
+            self.path, *((step, json.dumps(told).replace("NaN", '"NaN"')) for step, told in rows)
+        )
 
     def replace(self, *rows: Logged) -> None:
         for path in self.path.parent.iterdir():
@@ -56,7 +58,7 @@ class TestTrackio(TrackerSuite):
 
 
 def test_values_as_trackio_writes_them_are_numbers_under_dotted_names(bench: Bench) -> None:
-    told = b'{"loss":0.5,"a":{"b":{"c":1}},"n":"NaN","u":"Infinity","d":"-Infinity","t":"x","f":true,"l":[1],"z":null}'
+    told = b'{"loss":0.5,"a":{"b":{"c":1}},"n":"NaN","u":"Infinity","d":"-Infinity","t":"x","f":true,"l":[1],"z":null}'  # noqa: E501
     trackio_rows(bench.path, (3, told))
     (row,), _, problems = drain(bench.connect())
     assert math.isnan(row.values["n"])
@@ -87,7 +89,10 @@ def test_rows_still_in_the_write_ahead_log_of_a_live_writer_are_seen(bench: Benc
     _, cursor, _ = drain(bench.connect())
     with closing(sqlite3.connect(bench.path)) as writer:
         writer.execute("pragma wal_autocheckpoint = 0")
-        statement = "insert into metrics (run_id, timestamp, run_name, step, metrics) values ('3f2a', ?, 'tiny', ?, '{}')"
+        statement = (
+            "insert into metrics (run_id, timestamp, run_name, step, metrics) values ('3f2a', ?, "
+            "'tiny', ?, '{}')"
+        )
         writer.execute(statement, (NOON, 1))
         writer.commit()
         writer.execute(statement, (NOON, 2))  # not yet
@@ -114,7 +119,9 @@ def test_a_deleted_run_is_read_anew(bench: Bench) -> None:
     assert ([row.step for row in batch.rows], batch.restarted) == ([0], True)
 
 
-def test_one_read_is_bounded_and_never_ends_on_nothing(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_read_is_bounded_and_never_ends_on_nothing(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(trackio, "MOST_ROWS", 3)
     for _ in range(10):
         bench.spoil("{")
@@ -154,7 +161,10 @@ def test_a_remote_path_is_refused_with_what_to_do(bench: Bench) -> None:
 
 
 def alert(bench: Bench, title: str, run: str = "3f2a", name: str = "tiny") -> None:
-    statement = "insert into alerts (run_id, timestamp, run_name, title, text, level, step) values (?, ?, ?, ?, ?, ?, ?)"
+    statement = (
+        "insert into alerts (run_id, timestamp, run_name, title, text, level, step) values (?, ?, "
+        "?, ?, ?, ?, ?)"
+    )
     execute(bench.path, statement, [(run, NOON, name, title, None, "error", 12)])
 
 

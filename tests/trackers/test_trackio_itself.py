@@ -1,4 +1,6 @@
-"""What the real trackio writes is read as it was logged, and the tables of the other tests are its own."""
+"""What the real trackio writes is read as it was logged, and the tables of the other tests are its
+own.
+"""
 
 import math
 import os
@@ -54,7 +56,9 @@ def tracker(folder: Path) -> trackio.Trackio:
 
 
 @pytest.mark.thorough
-def test_rows_come_under_their_steps_with_times_and_numbers_that_are_none(tracker: trackio.Trackio) -> None:
+def test_rows_come_under_their_steps_with_times_and_numbers_that_are_none(
+    tracker: trackio.Trackio,
+) -> None:
     rows, _, problems = drain(tracker)
     assert ([row.step for row in rows], problems) == ([0, 7], [])
     assert rows[0].values == {"loss": 2.5}
@@ -66,7 +70,12 @@ def test_rows_come_under_their_steps_with_times_and_numbers_that_are_none(tracke
 
 def test_an_alert_comes_with_its_level_and_step(tracker: trackio.Trackio) -> None:
     (alert,) = tracker.alerts()
-    assert (alert.title, alert.text, alert.level, alert.step) == ("loss spike", "it rose", "error", 7)
+    assert (alert.title, alert.text, alert.level, alert.step) == (
+        "loss spike",
+        "it rose",
+        "error",
+        7,
+    )
     assert alert.at is not None
     assert alert.attempt == drain(tracker)[0][0].attempt
 

@@ -30,7 +30,7 @@ run = wandb.init(entity="ent", project="proj", id="tiny", name="Tiny", resume="a
 for step in range(3):
     run.log({"train/loss": 3.0 - step, "bad": float("nan")}, step=step)
 run.finish(exit_code=int(sys.argv[1]))
-"""
+"""  # noqa: E501
 
 CLIENT = """
 import json, wandb
@@ -57,7 +57,8 @@ print(json.dumps(told))
 
 def some_rows(count: int, first: int = 0, **values: Any) -> list[dict[str, Any]]:
     return [
-        {"_step": first + n, "_timestamp": 1.8e9 + n, **(values or {"train/loss": 3.0})} for n in range(count)
+        {"_step": first + n, "_timestamp": 1.8e9 + n, **(values or {"train/loss": 3.0})}
+        for n in range(count)
     ]
 
 
@@ -65,7 +66,9 @@ def a_run(state: str = "finished", rows: int = 3, **changes: Any) -> dict[str, A
     return {"displayName": "Tiny", "state": state, "history": some_rows(rows), **changes}
 
 
-def tracker(wandb: WandbService, ask: Reader | None = None, timeout: float = 15, **changes: Any) -> Wandb:
+def tracker(
+    wandb: WandbService, ask: Reader | None = None, timeout: float = 15, **changes: Any
+) -> Wandb:
     """Each question in a process of its own, as in earnest; where there are many, all in one."""
     told = {
         "entity": "ent",
@@ -81,7 +84,13 @@ def tracker(wandb: WandbService, ask: Reader | None = None, timeout: float = 15,
 def write(wandb: WandbService, folder: Path, program: str, *words: str, **variables: str) -> str:
     """What W&B's own client writes, and what the program printed."""
     quiet = {"WANDB_BASE_URL": wandb.url, "WANDB_DIR": str(folder), "WANDB_SILENT": "true"}
-    env = {**os.environ, **quiet, "WANDB_ERROR_REPORTING": "false", "WANDB_CONSOLE": "off", **variables}
+    env = {
+        **os.environ,
+        **quiet,
+        "WANDB_ERROR_REPORTING": "false",
+        "WANDB_CONSOLE": "off",
+        **variables,
+    }
     argv = [sys.executable, "-c", program, *words]
     done = subprocess.run(argv, cwd=folder, env=env, capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stderr
@@ -117,13 +126,16 @@ def test_a_true_run_is_read_as_its_writer_left_it(
     assert datetime.fromisoformat(found.heartbeat).utcoffset() == timedelta(0)
     assert [(row.step, row.values["train/loss"]) for row in rows] == [(0, 3.0), (1, 2.0), (2, 1.0)]
     assert math.isnan(rows[0].values["bad"])
-    assert not [name for row in rows for name in row.values if name.startswith("_")]  # W&B's own columns
+    # W&B's own columns
+    assert not [name for row in rows for name in row.values if name.startswith("_")]
     assert all(row.at and row.at.tzinfo is UTC for row in rows)
 
 
-def test_its_own_address_and_what_its_panel_shows(wandb: WandbService, wandb_reader: Reader) -> None:
+def test_its_own_address_and_what_its_panel_shows(
+    wandb: WandbService, wandb_reader: Reader
+) -> None:
     summary = {
-        "_step": 2, "_timestamp": 1.8e9, "train/loss": 2.5, "eval/loss": "NaN", "lr": 0.1, "loss": {"min": 1.0},
+        "_step": 2, "_timestamp": 1.8e9, "train/loss": 2.5, "eval/loss": "NaN", "lr": 0.1, "loss": {"min": 1.0},  # noqa: E501
     }  # fmt: skip
     wandb.put({PATH: a_run(summary=summary)})
 
@@ -134,7 +146,9 @@ def test_its_own_address_and_what_its_panel_shows(wandb: WandbService, wandb_rea
 
 
 @pytest.mark.thorough
-def test_the_truth_table_stands_on_what_the_client_does(wandb: WandbService, tmp_path: Path) -> None:
+def test_the_truth_table_stands_on_what_the_client_does(
+    wandb: WandbService, tmp_path: Path
+) -> None:
     wandb.put({f"ent/proj/{name}": a_run(rows=2) for name in "abc"})
 
     told = json.loads(write(wandb, tmp_path, CLIENT, WANDB_RUN_ID="outer"))
@@ -171,7 +185,9 @@ def test_each_state_of_w_and_b_is_one_of_ours(
     assert tracker(wandb, wandb_reader).identify().state is state
 
 
-def test_a_run_that_was_made_and_never_begun_is_absent(wandb: WandbService, wandb_reader: Reader) -> None:
+def test_a_run_that_was_made_and_never_begun_is_absent(
+    wandb: WandbService, wandb_reader: Reader
+) -> None:
     wandb.put({PATH: a_run("running", rows=0)})
 
     assert tracker(wandb, wandb_reader).identify().state is TrackerState.ABSENT
@@ -186,8 +202,14 @@ def test_a_fresh_look_each_time_from_one_adapter(wandb: WandbService, wandb_read
     assert (first, one.identify().state) == (TrackerState.RUNNING, TrackerState.CRASHED)
 
 
-def test_namesakes_and_the_parent_are_read_with_it(wandb: WandbService, wandb_reader: Reader) -> None:
-    others = {"ent/proj/b": a_run(), "ent/proj/a": a_run(), "ent/proj/c": a_run(displayName="Other")}
+def test_namesakes_and_the_parent_are_read_with_it(
+    wandb: WandbService, wandb_reader: Reader
+) -> None:
+    others = {
+        "ent/proj/b": a_run(),
+        "ent/proj/a": a_run(),
+        "ent/proj/c": a_run(displayName="Other"),
+    }
     wandb.put({PARENT: a_run(rows=9, displayName="Parent"), **others})
 
     found = tracker(wandb, wandb_reader, fork_from="parent?_step=5").identify()
@@ -196,7 +218,9 @@ def test_namesakes_and_the_parent_are_read_with_it(wandb: WandbService, wandb_re
     assert (found.parent, found.parent_last_step) == (TrackerState.FINISHED, 8)
 
 
-def test_absence_needs_a_project_that_can_be_read(wandb: WandbService, wandb_reader: Reader) -> None:
+def test_absence_needs_a_project_that_can_be_read(
+    wandb: WandbService, wandb_reader: Reader
+) -> None:
     wandb.put({PARENT: a_run()})
     assert tracker(wandb, wandb_reader).identify().state is TrackerState.ABSENT
 
@@ -219,7 +243,9 @@ def test_a_deleted_run_cannot_be_told_from_one_that_never_was(
 
 
 def test_where_the_server_says_deleted_it_is(wandb: WandbService, wandb_reader: Reader) -> None:
-    wandb.fault(op="Run", status=409, message="run ent/proj/tiny was previously created and deleted")
+    wandb.fault(
+        op="Run", status=409, message="run ent/proj/tiny was previously created and deleted"
+    )
 
     assert tracker(wandb, wandb_reader).identify().state is TrackerState.DELETED
 
@@ -281,7 +307,9 @@ def test_a_time_out_is_not_a_refused_key_and_leaves_no_process(
 def test_no_look_leaves_a_file(
     seconds: float, wandb: WandbService, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """The client makes folders as it is imported, and counts on an orderly end; a tick that is due each minute adds up."""
+    """The client makes folders as it is imported, and counts on an orderly end; a tick that is due
+    each minute adds up.
+    """
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     wandb.fault(sleep=seconds)
@@ -311,7 +339,12 @@ def test_what_the_environment_says_of_a_run_does_not_mislead_the_look(
     wandb: WandbService, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     wandb.put({PATH: a_run()})
-    for name, value in {"MODE": "disabled", "PROJECT": "other", "RUN_ID": "x", "SERVICE": "gone"}.items():
+    for name, value in {
+        "MODE": "disabled",
+        "PROJECT": "other",
+        "RUN_ID": "x",
+        "SERVICE": "gone",
+    }.items():
         monkeypatch.setenv(f"WANDB_{name}", value)
     before = dict(os.environ)
 
@@ -341,9 +374,9 @@ def stated(**changes: Any) -> dict[str, Any]:
         "output": {"root": "/data/tiny"},
         "tracker": {"kind": "wandb", "entity": "ent", "project": "proj", **changes},
     }
-    return {"id": "tiny", "name": "tiny"} | contract_from(data, "runs/tiny.toml").tracker.model_dump(
-        exclude_none=True
-    )
+    return {"id": "tiny", "name": "tiny"} | contract_from(
+        data, "runs/tiny.toml"
+    ).tracker.model_dump(exclude_none=True)
 
 
 def test_the_identity_is_the_contracts_own() -> None:
@@ -364,7 +397,9 @@ def test_the_identity_is_never_left_to_a_default() -> None:
 
 
 class Bench:
-    """W&B keeps a row for each step, in their order: what the trainer logs lower or twice never gets there."""
+    """W&B keeps a row for each step, in their order: what the trainer logs lower or twice never
+    gets there.
+    """
 
     def __init__(self, wandb: WandbService, reader: Reader) -> None:
         self._wandb = wandb
@@ -377,7 +412,9 @@ class Bench:
 
     def log(self, *rows: Logged) -> None:
         known = self._wandb.runs()
-        run = known.setdefault(PATH, a_run("running", rows=0, createdAt=f"2026-01-0{self._age + 1}"))
+        run = known.setdefault(
+            PATH, a_run("running", rows=0, createdAt=f"2026-01-0{self._age + 1}")
+        )
         run["history"] += [{"_step": step, **_as_text(values)} for step, values in rows]
         self._wandb.put(known)
 
@@ -411,7 +448,9 @@ class TestWandb(TrackerSuite):
     def test_a_step_that_goes_back_and_a_row_that_comes_twice_are_passed_on(
         self, bench: TrackerBench
     ) -> None:
-        """W&B's own model has no such rows: its client drops what is lower and merges what comes twice."""
+        """W&B's own model has no such rows: its client drops what is lower and merges what comes
+        twice.
+        """
         bench.log((5, {"loss": 1.0}), (6, {"loss": 2.0}))
         assert drain(bench.connect())[0] == [Row(5, {"loss": 1.0}), Row(6, {"loss": 2.0})]
 
@@ -422,13 +461,17 @@ class TestWandb(TrackerSuite):
         assert drain(bench.connect())[0] == [Row(0, {"loss": 1.0}), Row(1, {})]
 
 
-def test_a_gap_in_the_steps_does_not_end_the_reading(wandb: WandbService, wandb_reader: Reader) -> None:
+def test_a_gap_in_the_steps_does_not_end_the_reading(
+    wandb: WandbService, wandb_reader: Reader
+) -> None:
     wandb.put({PATH: a_run(history=[*some_rows(2), *some_rows(2, first=2500)])})
 
     assert [row.step for row in tracker(wandb, wandb_reader).read("").rows] == [0, 1, 2500, 2501]
 
 
-def test_a_run_that_lost_steps_is_read_from_its_start(wandb: WandbService, wandb_reader: Reader) -> None:
+def test_a_run_that_lost_steps_is_read_from_its_start(
+    wandb: WandbService, wandb_reader: Reader
+) -> None:
     wandb.put({PATH: a_run(rows=9)})
     cursor = tracker(wandb, wandb_reader).read("").cursor
     wandb.put({PATH: a_run(rows=4)})

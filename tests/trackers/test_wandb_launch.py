@@ -1,4 +1,6 @@
-"""The launch gate of a run that reports to W&B, by the real command line, on a server on loopback."""
+"""The launch gate of a run that reports to W&B, by the real command line, on a server on
+loopback.
+"""
 
 import json
 import tomllib
@@ -36,7 +38,9 @@ def asked(story: Story, capsys: pytest.CaptureFixture[str]) -> dict[str, tuple[s
     capsys.readouterr()
     story.herorun("preflight", SLUG, "--json")
     told = json.loads(capsys.readouterr().out)
-    return {f["check"]: (f["outcome"], f["message"]) for f in told["findings"] if f["check"] in ASKED}
+    return {
+        f["check"]: (f["outcome"], f["message"]) for f in told["findings"] if f["check"] in ASKED
+    }
 
 
 @pytest.mark.thorough
@@ -59,7 +63,7 @@ def test_a_free_id_is_clear_and_a_strangers_run_blocks(
     assert "W&B would append to it" in said
 
 
-# --- the key -------------------------------------------------------------------------------------------
+# --- the key --------------------------------------------------------------------------------------
 
 
 def test_a_key_is_looked_for_where_its_client_looks_and_never_told(

@@ -1,4 +1,6 @@
-"""W&B's log on disk: the contract suite on logs framed here, then what is special about them, and W&B's own client."""
+"""W&B's log on disk: the contract suite on logs framed here, then what is special about them, and
+W&B's own client.
+"""
 
 import json
 import math
@@ -32,7 +34,9 @@ class Bench:
         self.log_file = self.top / FIRST / "run-tiny.wandb"
 
     def connect(self, path: str = "wandb", identity: str | None = "tiny") -> WandbOffline:
-        return wandb_offline.connect(wandb_offline.Options(path=path, id=identity, name="Tiny"), self.place)
+        return wandb_offline.connect(
+            wandb_offline.Options(path=path, id=identity, name="Tiny"), self.place
+        )
 
     def log(self, *rows: Logged) -> None:
         append(self.log_file, *(history(*row) for row in rows))
@@ -75,13 +79,13 @@ import math, os, sys
 import wandb
 how = wandb.Settings(x_disable_stats=True, x_disable_meta=True, console="off", disable_git=True)
 run = wandb.init(dir=sys.argv[1], id=sys.argv[2], name=sys.argv[3], project="p", config={"lr": 0.1, "m": {"d": 2}}, settings=how)
-"""
+"""  # noqa: E501
 LOGS = """
 for step in range(5):
     run.log({"loss": 1 / (step + 1), "a": {"b/c": {"d": step}}, "nan": math.nan, "up": math.inf, "down": -math.inf,
              "text": "words", "flag": True, "list": [1, 2], "big": 10**400 if step == 4 else 1e300})
 run.finish(exit_code=int(sys.argv[4]))
-"""
+"""  # noqa: E501
 GROWS = """
 for step in range(600):
     run.log({"loss": 1.0 * step, "note": "x" * 100})
@@ -141,7 +145,9 @@ def test_values_of_the_real_client_are_numbers_under_dotted_names(real_bench: Be
     assert abs(row.at.timestamp() - time.time()) < 3600
 
 
-def test_the_newest_log_of_the_real_client_says_who_the_run_is_and_how_it_ended(real_bench: Bench) -> None:
+def test_the_newest_log_of_the_real_client_says_who_the_run_is_and_how_it_ended(
+    real_bench: Bench,
+) -> None:
     found = real_bench.connect().identify()
     assert (found.state, found.id, found.display_name, found.last_step) == (
         TrackerState.FAILED,
@@ -189,7 +195,8 @@ def test_a_growing_log_is_read_once_and_a_killed_writer_leaves_it_open(
     found = bench.connect().identify()
     rest, _ = until(bench, 0, cursor)
     told = [row.step for row in early + late + rest]
-    assert told == list(range(len(told)))  # what had not reached W&B's own process is lost with the writer
+    # what had not reached W&B's own process is lost with the writer
+    assert told == list(range(len(told)))
     assert found.state is TrackerState.RUNNING
     assert found.last_step in told[600:]
 
@@ -221,7 +228,9 @@ def test_every_torn_tail_waits_for_its_end_and_no_row_is_lost_or_read_twice(benc
         assert problems == []
 
 
-def test_records_over_several_blocks_are_put_together_and_reading_goes_on_after_each(bench: Bench) -> None:
+def test_records_over_several_blocks_are_put_together_and_reading_goes_on_after_each(
+    bench: Bench,
+) -> None:
     names = [f"m{number}" for number in range(9000)]
     long = dict.fromkeys(names, 1.0)
     bench.log((0, {"loss": 1.0}), (1, long))
@@ -238,7 +247,9 @@ def test_a_header_that_ends_with_its_block_is_followed_in_the_next(bench: Bench)
         empty = history(0, {"loss": 1.0})
         extra = BLOCK - 7 - 2 * 7 - 2 * len(empty) - 7 - filler
         bench.log_file.parent.mkdir(parents=True, exist_ok=True)
-        append(bench.log_file, empty, empty, Record(uuid="x" * extra).SerializeToString(), empty, empty)
+        append(
+            bench.log_file, empty, empty, Record(uuid="x" * extra).SerializeToString(), empty, empty
+        )
         assert len(drain(bench.connect())[0]) == 4, filler
 
 
@@ -308,7 +319,9 @@ def history_of(*items: tuple[str, object]) -> bytes:
     for name, told in items:
         item = record.history.item.add()
         item.key = name
-        field = {bool: "boolean", int: "integer", float: "number", str: "text"}.get(type(told), "json")
+        field = {bool: "boolean", int: "integer", float: "number", str: "text"}.get(
+            type(told), "json"
+        )
         setattr(item, field, told if field != "json" else json.dumps(told))
     record.history.step.num = 7
     return record.SerializeToString()
@@ -338,7 +351,8 @@ def test_typed_values_are_read_as_those_in_json(bench: Bench) -> None:
 
 def test_unknown_records_and_fields_are_passed_over(bench: Bench) -> None:
     loss, step, _ = (
-        item.SerializeToString() for item in Record.FromString(history(3, {"loss": 1.0})).history.item
+        item.SerializeToString()
+        for item in Record.FromString(history(3, {"loss": 1.0})).history.item
     )
     loss += b"\xf2\x07\x03new\xe8\x0f\x05\xe5\x0f1234"  # a text, a number and four bytes
     row = delimited(0x0A, loss) + b"\xfa\x3e\x01x" + delimited(0x0A, step)
@@ -367,7 +381,10 @@ def begun(identity: str, name: str) -> bytes:
 
 
 def test_no_log_of_the_id_is_absent_and_one_out_of_reach_is_no_answer(bench: Bench) -> None:
-    append(bench.top / "offline-run-20261121_100000-tiny-2" / "run-tiny-2.wandb", history(0, {"loss": 1.0}))
+    append(
+        bench.top / "offline-run-20261121_100000-tiny-2" / "run-tiny-2.wandb",
+        history(0, {"loss": 1.0}),
+    )
     assert bench.connect().identify().state is TrackerState.ABSENT
     with pytest.raises(FileNotFoundError):
         bench.connect().read("")
@@ -380,7 +397,10 @@ def test_no_log_of_the_id_is_absent_and_one_out_of_reach_is_no_answer(bench: Ben
 
 def test_other_runs_of_the_name_are_namesakes(bench: Bench) -> None:
     for identity, name in (("tiny", "Tiny"), ("other", "Tiny"), ("third", "Else")):
-        append(bench.top / f"run-20261121_100000-{identity}" / f"run-{identity}.wandb", begun(identity, name))
+        append(
+            bench.top / f"run-20261121_100000-{identity}" / f"run-{identity}.wandb",
+            begun(identity, name),
+        )
     assert bench.connect().identify().namesakes == ("other",)
 
 
@@ -449,7 +469,9 @@ def test_one_read_is_bounded_and_goes_on(
 ) -> None:
     monkeypatch.setattr(_tail_reader, limit, most)
     bench.log(*((step, {"loss": 1.0}) for step in range(30)))
-    append(bench.top / SECOND / "run-tiny.wandb", *(history(step, {"loss": 1.0}) for step in range(30)))
+    append(
+        bench.top / SECOND / "run-tiny.wandb", *(history(step, {"loss": 1.0}) for step in range(30))
+    )
     assert len(bench.connect().read("").rows) < 30
     assert steps(bench) == [*range(30), *range(30)]
 

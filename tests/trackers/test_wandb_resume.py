@@ -1,4 +1,6 @@
-"""A resume on W&B, with its real client: the steps that the run has already are dropped, and the record tells the rest."""
+"""A resume on W&B, with its real client: the steps that the run has already are dropped, and the
+record tells the rest.
+"""
 
 import os
 import subprocess
@@ -36,10 +38,20 @@ run.finish()
 
 
 def write(
-    wandb: WandbService, folder: Path, first: int, last: int, rate: float = 1e-4, factor: float = 1.0
+    wandb: WandbService,
+    folder: Path,
+    first: int,
+    last: int,
+    rate: float = 1e-4,
+    factor: float = 1.0,
 ) -> str:
     """What one job logs, and what its client says in the job's log."""
-    env = {**os.environ, "WANDB_BASE_URL": wandb.url, "WANDB_DIR": str(folder), "WANDB_CONSOLE": "off"}
+    env = {
+        **os.environ,
+        "WANDB_BASE_URL": wandb.url,
+        "WANDB_DIR": str(folder),
+        "WANDB_CONSOLE": "off",
+    }
     env = {**env, "WANDB_ERROR_REPORTING": "false", "PYTHONUNBUFFERED": "1"}
     argv = [sys.executable, "-c", WRITER, str(first), str(last), str(rate), str(factor)]
     done = subprocess.run(argv, cwd=folder, env=env, capture_output=True, text=True, timeout=120)
@@ -66,14 +78,18 @@ def resumed(wandb: WandbService, folder: Path, **second: float) -> tuple[Metrics
     begin = datetime.now(UTC)
     write(wandb, folder, 0, 150)
     again = datetime.now(UTC)
-    log = write(wandb, folder, int(second.pop("first", 120)), int(second.pop("last", 300)), **second)
+    log = write(
+        wandb, folder, int(second.pop("first", 120)), int(second.pop("last", 300)), **second
+    )
     older, newer = instance(0, begin - timedelta(minutes=1), 0), instance(1, again, 120)
     history = History(True, (older, newer))
     options = Options(entity="ent", project="proj", id="tiny", name="Tiny", base_url=wandb.url)
     rows = Wandb(options).read("").rows
     steps = [row.step for row in rows]
     assert len(steps) == len(set(steps))  # the client dropped what it had: no step is there twice
-    state = fold_rows(MetricsState(), rows, NAMES, datetime.now(UTC), boundaries=boundaries_of(history))
+    state = fold_rows(
+        MetricsState(), rows, NAMES, datetime.now(UTC), boundaries=boundaries_of(history)
+    )
     metrics = summarise(state, NAMES)
     assert metrics is not None
     return metrics, history, log
@@ -114,4 +130,7 @@ def test_a_job_that_begins_from_scratch_is_told_by_what_the_client_drops(
     assert metrics.instance == "tiny-0"
     assert said.dropped is not None and (said.dropped.first, said.dropped.newest) == (0, 99)
     verdict = answer(wrong_resume, PLAN, {Metrics: Nothing()}, history, said)
-    assert verdict.outcome is Outcome.FAIL and "logs step 99, which the tracker drops" in verdict.message
+    assert (
+        verdict.outcome is Outcome.FAIL
+        and "logs step 99, which the tracker drops" in verdict.message
+    )

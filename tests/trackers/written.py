@@ -1,4 +1,6 @@
-"""What trainers write, made here byte by byte: W&B's log by W&B's own messages, TensorBoard's events, trackio's tables."""
+"""What trainers write, made here byte by byte: W&B's log by W&B's own messages, TensorBoard's
+events, trackio's tables.
+"""
 
 import json
 import sqlite3
@@ -23,7 +25,11 @@ BLOCK = 32768
 def history(step: int | None, values: Mapping[str, Any], at: float = 1.7e9) -> bytes:
     """A row as W&B's client writes it."""
     record = Record(num=step or 0)
-    told = {**values, "_timestamp": at} if step is None else {**values, "_step": step, "_timestamp": at}
+    told = (
+        {**values, "_timestamp": at}
+        if step is None
+        else {**values, "_step": step, "_timestamp": at}
+    )
     for name, value in told.items():
         item = record.history.item.add()
         item.nested_key.extend(name.split("."))
@@ -103,7 +109,7 @@ create table alerts (id integer primary key autoincrement, run_id text not null,
     alert_id text);
 create index idx_metrics_run_step on metrics(run_id, step);
 create index idx_metrics_run_record on metrics(run_id, run_name, timestamp);
-"""
+"""  # noqa: E501
 NOON = "2026-11-21T12:00:00.5+00:00"
 
 
@@ -119,5 +125,7 @@ def execute(path: Path, statement: str, rows: Iterable[tuple[Any, ...]]) -> None
 
 
 def trackio_rows(path: Path, *rows: tuple[int, Any], run: str = "3f2a", name: str = "tiny") -> None:
-    statement = "insert into metrics (run_id, timestamp, run_name, step, metrics) values (?, ?, ?, ?, ?)"
+    statement = (
+        "insert into metrics (run_id, timestamp, run_name, step, metrics) values (?, ?, ?, ?, ?)"
+    )
     execute(path, statement, ((run, NOON, name, step, told) for step, told in rows))

@@ -13,9 +13,18 @@ if TYPE_CHECKING:
     from herorun.operations.jobs.tick import JobTurn
 
 NAMING = (
-    click.option("--job", metavar="ID", help="A job without a contract, by the id that its back end gave it."),
-    click.option("--scheduler", metavar="KIND", help="Whose id it is: iris, ray, slurm, nel, launcher or local."),
-    click.option("--cluster", metavar="NAME", help="The cluster, by its short name or, for Ray, its dashboard's address."),
+    click.option("--job", metavar="ID", help=(
+        "A job without a contract, by the id that "
+        "its back end gave it."
+    )),
+    click.option("--scheduler", metavar="KIND", help=(
+        "Whose id it is: iris, ray, slurm, "
+        "nel, launcher or local."
+    )),
+    click.option("--cluster", metavar="NAME", help=(
+        "The cluster, by its short name or, for Ray, "
+        "its dashboard's address."
+    )),
     click.option("--config", metavar="PATH", help="The configuration file of an Iris cluster."),
     click.option("--experiment", metavar="PATH", help="The experiment's script, for Ray."),
     click.option("--host", metavar="HOST", help="The login node that is asked over ssh."),
@@ -23,10 +32,22 @@ NAMING = (
     click.option("--log", metavar="FILE", help="The job's log, where its scheduler does not tell."),
 )  # fmt: skip
 WATCHING = (
-    click.option("--resubmit", metavar="CMD", help="Submits the job again after a recoverable failure; it must not wait."),
-    click.option("--notify", metavar="NAMES", help="Variables with the addresses of channels, which are told too: SLACK,MAIL."),
-    click.option("--anew", is_flag=True, help="The id is another job's than that which was watched by it before."),
-    click.option("--every", metavar="DURATION", help="Time between two looks at such a job: 570s where it is not given."),
+    click.option("--resubmit", metavar="CMD", help=(
+        "Submits the job again after a recoverable "
+        "failure; it must not wait."
+    )),
+    click.option("--notify", metavar="NAMES", help=(
+        "Variables with the addresses of channels, which "
+        "are told too: SLACK,MAIL."
+    )),
+    click.option("--anew", is_flag=True, help=(
+        "The id is another job's than that which "
+        "was watched by it before."
+    )),
+    click.option("--every", metavar="DURATION", help=(
+        "Time between two looks at such a job: 570s "
+        "where it is not given."
+    )),
 )  # fmt: skip
 
 
@@ -63,7 +84,9 @@ def ordered_job(start: str, told: dict[str, str | None]) -> "tuple[JobRun, Path]
     from herorun.operations.jobs.paths import placed
     from herorun.operations.jobs.state_file import of_job
 
-    given = {("kind" if name == "scheduler" else name): value for name, value in told.items() if value}
+    given = {
+        ("kind" if name == "scheduler" else name): value for name, value in told.items() if value
+    }
     if not given.get("job"):
         raise WrongUse("Name a run, or a job without a contract by --job ID --scheduler KIND.")
     known = of_job(Path(start), given["job"])
@@ -72,17 +95,23 @@ def ordered_job(start: str, told: dict[str, str | None]) -> "tuple[JobRun, Path]
     more = {name: value for name, value in given.items() if name != "job"}
     if "cluster" in more:
         more.setdefault("config", "")  # of the cluster that is named now, not of the one that was
-    return ready(placed(with_config(replace(known, **more), Path(start)), Path(start)), Path(start))[:2]
+    return ready(
+        placed(with_config(replace(known, **more), Path(start)), Path(start)), Path(start)
+    )[:2]
 
 
 def one_of_both(run: str | None, told: dict[str, str | None]) -> None:
     from herorun.core.errors import WrongUse
 
     if run and any(told.values()):
-        raise WrongUse("--job and what belongs to it name a job without a contract: name no run beside it.")
+        raise WrongUse(
+            "--job and what belongs to it name a job without a contract: name no run beside it."
+        )
 
 
-def babysit_job(start: str, told: dict[str, str | None], once: bool, as_json: bool, until: str | None) -> int:
+def babysit_job(
+    start: str, told: dict[str, str | None], once: bool, as_json: bool, until: str | None
+) -> int:
     """Without a job the newest state file says which; `WrongUse` where neither does."""
     from datetime import timedelta
 
@@ -137,7 +166,9 @@ def _facts(start: Path, told: dict[str, str | None]) -> "JobSpec":
     from herorun.operations.jobs.clusters import with_config
     from herorun.operations.jobs.paths import placed
 
-    given = {("kind" if name == "scheduler" else name): value for name, value in told.items() if value}
+    given = {
+        ("kind" if name == "scheduler" else name): value for name, value in told.items() if value
+    }
     if not given or set(given) <= {"resubmit", "notify"}:
         return _resumed(start, given)
     facts = JobSpec(**{"job": "", "kind": "", **given}, cwd=str(start.resolve()))
@@ -159,7 +190,8 @@ def _resumed(start: Path, given: dict[str, str]) -> "JobSpec":
     found = newest(start)
     if found is None:
         raise WrongUse(
-            "There is no state file in scratch/ to go on from: name the job with --job and --scheduler."
+            "There is no state file in scratch/ to go on from: name the job with --job and "
+            "--scheduler."
         )
     facts, path, faults = found
     for fault in faults:

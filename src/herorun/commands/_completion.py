@@ -45,14 +45,18 @@ def slugs_at(start: Path) -> list[str]:
     """Those with a contract: a look at a folder, because a person waits for the Tab key."""
     for folder in (here := start.absolute(), *here.parents):
         if (folder / ".git").exists():
-            return sorted(path.stem for path in (folder / "runs").glob("*.toml") if _is_contract(path))
+            return sorted(
+                path.stem for path in (folder / "runs").glob("*.toml") if _is_contract(path)
+            )
     return []
 
 
 def _is_contract(path: Path) -> bool:
     """It names its slug, as a config that lies beside it does not."""
     try:
-        return any(line.startswith("slug") for line in path.read_text(encoding="utf-8").splitlines())
+        return any(
+            line.startswith("slug") for line in path.read_text(encoding="utf-8").splitlines()
+        )
     except (OSError, ValueError):
         return False
 

@@ -42,7 +42,8 @@ class Bar:
 
     def _draw(self, done: int, total: int | None, began: float | None = None) -> None:
         with self._alone:
-            if not self._what or began not in (None, self._began):  # what the timer was for has ended
+            # what the timer was for has ended
+            if not self._what or began not in (None, self._began):
                 return
             if self._shown is None:
                 self._begin(total)

@@ -47,7 +47,9 @@ def table_of(glances: Sequence[RunSummary], at: datetime, width: int = 120) -> A
     return table
 
 
-def _fitting(glances: Sequence[RunSummary], at: datetime, width: int) -> tuple[list[list[Any]], int]:
+def _fitting(
+    glances: Sequence[RunSummary], at: datetime, width: int
+) -> tuple[list[list[Any]], int]:
     """The rows in the largest size with the most columns that fit."""
     sized = [[_cells(glance, at, size) for glance in glances] for size in SIZES]
     for shown in range(len(COLUMNS), FEWEST - 1, -1):
@@ -60,7 +62,9 @@ def _fitting(glances: Sequence[RunSummary], at: datetime, width: int) -> tuple[l
 
 
 def _widths(rows: Sequence[Sequence[Any]]) -> list[int]:
-    return [max([len(name), *(row[at].cell_len for row in rows)]) for at, name in enumerate(COLUMNS)]
+    return [
+        max([len(name), *(row[at].cell_len for row in rows)]) for at, name in enumerate(COLUMNS)
+    ]
 
 
 def _cells(glance: RunSummary, at: datetime, size: Size) -> list[Any]:
@@ -102,11 +106,14 @@ def alert_lines(glances: Sequence[RunSummary]) -> list[Any]:
             lines.append(Text(f"{clean(glance.slug)}: {clean(glance.error)}", "red"))
         for missing in glance.awaited:
             until = f"; until {missing.until:%Y-%m-%d %H:%M} UTC" if missing.until else ""
-            lines.append(Text(f"{clean(glance.slug)}: awaited {clean(missing.message)}{until}", "yellow"))
+            lines.append(
+                Text(f"{clean(glance.slug)}: awaited {clean(missing.message)}{until}", "yellow")
+            )
         for alert in glance.alerts:
             style = "red" if alert.severity == "critical" else "yellow"
             words = (
-                f"{clean(glance.slug)}: {alert.state} {alert.severity} {alert.check}: {clean(alert.message)}"
+                f"{clean(glance.slug)}: {alert.state} {alert.severity} {alert.check}: "
+                f"{clean(alert.message)}"
             )
             lines.append(Text(words, style if alert.state == "firing" else "dim"))
     return lines

@@ -10,7 +10,9 @@ from herorun.commands._completion import RUNS, slugs_at
 ANYWHERE = ("-C", "-q", "--quiet", "-v", "--verbose")  # options of herorun itself
 WORDS = {"help": "herorun --help", "version": "herorun --version"}
 ONCE = "`herorun status` looks once, and `herorun status --all` at every run."
-NO_FORCE = "There is no --force: a person signs what is acceptable, `herorun waive CHECK RUN` prints what."
+NO_FORCE = (
+    "There is no --force: a person signs what is acceptable, `herorun waive CHECK RUN` prints what."
+)
 
 
 def in_words(error: click.UsageError) -> str:
@@ -21,7 +23,11 @@ def in_words(error: click.UsageError) -> str:
         return f"{said}\n`herorun --help` lists the commands."
     if isinstance(error, click.MissingParameter) and error.param and error.param.name in RUNS:
         runs = slugs_at(Path(context.find_root().params.get("start") or "."))
-        said += f" The runs here: {', '.join(runs)}." if runs else " No run here yet: `herorun init RUN`."
+        said += (
+            f" The runs here: {', '.join(runs)}."
+            if runs
+            else " No run here yet: `herorun init RUN`."
+        )
     example = _example(context.command)
     shown = f"\nFor example:\n{example}" if example else ""
     return f"{said}{shown}\n`{context.command_path} --help` has every option."
@@ -35,7 +41,9 @@ def _first(error: click.UsageError, context: click.Context | None) -> str:
             return ONCE
         if context and error.option_name in ANYWHERE:
             words = f"herorun {error.option_name}{' DIR' if error.option_name == '-C' else ''}"
-            return f"{error.option_name} goes before the command: `{words} {context.info_name} ...`."
+            return (
+                f"{error.option_name} goes before the command: `{words} {context.info_name} ...`."
+            )
         if context and error.option_name == "--json" and isinstance(context.command, click.Group):
             return f"--json goes after the command: `{context.command_path} COMMAND ... --json`."
     missing = _missing(context) if isinstance(error, click.MissingParameter) and context else []

@@ -12,11 +12,15 @@ from herorun.commands._adhoc import named_job, naming, one_of_both
 @naming
 @click.option("--marker", metavar="PATH", help="A file on the machine where the job runs.")
 @click.option(
-    "--state", metavar="STATE", help="A state of the job or of the run, such as running or finished."
+    "--state",
+    metavar="STATE",
+    help="A state of the job or of the run, such as running or finished.",
 )
 @click.option("--step", type=int, metavar="N", help="A step, by the run's log or its tracker.")
 @click.option("--every", default="90s", show_default=True, help="Time from one look to the next.")
-@click.option("--max", "most", type=int, default=120, show_default=True, help="How many looks at most.")
+@click.option(
+    "--max", "most", type=int, default=120, show_default=True, help="How many looks at most."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.pass_obj
 def command(

@@ -8,7 +8,9 @@ from herorun.commands._adhoc import babysit_job, options, resumable
 @click.command(short_help="Watch runs, tell, relaunch and escalate under the contract.")
 @click.argument("runs", nargs=-1, metavar="[RUN]...")
 @click.option("--once", is_flag=True, help="One tick of each run, for cron; exit with its verdict.")
-@click.option("--all", "every_run", is_flag=True, help="Every launched and unsealed run of this repository.")
+@click.option(
+    "--all", "every_run", is_flag=True, help="Every launched and unsealed run of this repository."
+)
 @click.option(
     "--json",
     "as_json",
@@ -72,19 +74,25 @@ def command(
     if any(told.values()) or (not runs and not every_run and resumable(start)):
         if runs or every_run:
             raise WrongUse(
-                "--job and what belongs to it watch a job without a contract: name no run beside it."
+                "--job and what belongs to it watch a job without a contract: name no run beside "
+                "it."
             )
         return babysit_job(start, told, once, as_json, until)
     names = [*runs, *(slugs_to_watch(find_repository(Path(start))) if every_run else [])]
     if not names:
         raise WrongUse(
-            "Name a run, or say --all: `herorun babysit RUN`; for a job without a contract say --job and --scheduler."
+            (
+                "Name a run, or say --all: `herorun babysit RUN`; for a job without a contract "
+                "say --job and --scheduler."
+            )
             if not every_run
             else "No run here is launched and unsealed."
         )
     if once:
         return (
-            _several(names, start, as_json) if every_run or len(names) > 1 else _one(names[0], start, as_json)
+            _several(names, start, as_json)
+            if every_run or len(names) > 1
+            else _one(names[0], start, as_json)
         )
     return _watch(names, start, as_json, until, every_run)
 

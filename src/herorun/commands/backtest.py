@@ -14,7 +14,9 @@ import click
     type=click.Path(path_type=Path, exists=True, dir_okay=False),
     help="What people saw in the curves: JSON, by file name.",
 )
-@click.option("--against", is_flag=True, help="With --labels: score the rules of others beside ours.")
+@click.option(
+    "--against", is_flag=True, help="With --labels: score the rules of others beside ours."
+)
 @click.option("--markdown", is_flag=True, help="Print the figures over all files as a page.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def command(
@@ -37,7 +39,9 @@ def command(
     from herorun.operations.report.backtest import backtest, read_labels
 
     if (against or markdown) and labels is None:
-        raise WrongUse("--against and --markdown compare with what people saw: name it with --labels FILE.")
+        raise WrongUse(
+            "--against and --markdown compare with what people saw: name it with --labels FILE."
+        )
     report = backtest(sorted(files), read_labels(labels) if labels else None, against)
     for skipped in report.skipped:
         click.echo(f"herorun: {skipped}: left out", err=True)

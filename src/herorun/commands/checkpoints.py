@@ -47,7 +47,9 @@ def list_(start: str, run: str, as_json: bool) -> int:
         kind = "temporary" if told["temporary"] else "permanent"
         why = "".join(f": {output.clean(told[key])}" for key in ("problem", "tainted") if told[key])
         words = f"{kind}, {size_words(told['bytes'])}, {age_words(age)}"
-        click.echo(f"{told['step']:>10}  {told['state']:<10}  {words}  {output.clean(told['path'])}{why}")
+        click.echo(
+            f"{told['step']:>10}  {told['state']:<10}  {words}  {output.clean(told['path'])}{why}"
+        )
     if not listing["checkpoints"]:
         click.echo("there is no checkpoint")
     return 0
@@ -56,7 +58,9 @@ def list_(start: str, run: str, as_json: bool) -> int:
 @command.command("plan")
 @click.argument("run")
 @click.option(
-    "--keep", type=click.IntRange(1), help="How many of the newest stay; [checkpoints] keep otherwise."
+    "--keep",
+    type=click.IntRange(1),
+    help="How many of the newest stay; [checkpoints] keep otherwise.",
 )
 @click.option("--out", type=click.Path(dir_okay=False), help="Write the plan here, for `prune`.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
@@ -92,7 +96,8 @@ def plan(start: str, run: str, keep: int | None, out: str | None, as_json: bool)
         click.echo(f"keep    {output.clean(kept.path)}, {size_words(kept.bytes)}: {why}")
     for victim in told.victims:
         click.echo(
-            f"delete  {output.clean(victim.path)}, {size_words(victim.bytes)} in {count(victim.files, 'file')}: {output.clean(victim.why)}"
+            f"delete  {output.clean(victim.path)}, {size_words(victim.bytes)} in "
+            f"{count(victim.files, 'file')}: {output.clean(victim.why)}"
         )
     click.echo(f"{len(told.victims)} to delete, {size_words(told.bytes)}; {len(told.kept)} kept")
     click.echo(f"digest {told.digest}")
@@ -102,7 +107,11 @@ def plan(start: str, run: str, keep: int | None, out: str | None, as_json: bool)
 @command.command("prune")
 @click.argument("run")
 @click.option(
-    "--plan", "file", required=True, type=click.Path(dir_okay=False), help="As `plan --out` wrote it."
+    "--plan",
+    "file",
+    required=True,
+    type=click.Path(dir_okay=False),
+    help="As `plan --out` wrote it.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.pass_obj
@@ -130,7 +139,9 @@ def prune(start: str, run: str, file: str, as_json: bool) -> int:
     for victim in told.victims:
         click.echo(f"delete  {output.clean(victim.path)}, {size_words(victim.bytes)}", err=True)
     click.echo(
-        f"This cannot be undone. Type the digest of the plan, or its first 12 digits: {told.digest}", err=True
+        "This cannot be undone. Type the digest of the plan, or its first 12 digits: "
+        f"{told.digest}",
+        err=True,
     )
     done = delete(watched_run(run, Path(start))[0], told, sys.stdin.readline())
     if as_json:
@@ -138,7 +149,9 @@ def prune(start: str, run: str, file: str, as_json: bool) -> int:
     else:
         for path, why in done.left:
             click.echo(f"left     {output.clean(path)}: {output.clean(why)}")
-        click.echo(f"{len(done.deleted)} of {len(told.victims)} deleted, {size_words(done.bytes)} freed")
+        click.echo(
+            f"{len(done.deleted)} of {len(told.victims)} deleted, {size_words(done.bytes)} freed"
+        )
     for warning in done.warnings:
         click.echo(f"herorun: {output.clean(warning)}", err=True)
     return done.code

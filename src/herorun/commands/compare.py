@@ -7,10 +7,17 @@ import click
 @click.argument("a")
 @click.argument("b")
 @click.option(
-    "--window", default="", metavar="FROM:TO", help="Steps, both included; all that both have reached."
+    "--window",
+    default="",
+    metavar="FROM:TO",
+    help="Steps, both included; all that both have reached.",
 )
-@click.option("--metric", "metrics", multiple=True, metavar="NAME", help="Another metric beside the loss.")
-@click.option("--gate", "gates", multiple=True, metavar="GATE", help="A bound, such as 'loss mean <= +0.5%'.")
+@click.option(
+    "--metric", "metrics", multiple=True, metavar="NAME", help="Another metric beside the loss."
+)
+@click.option(
+    "--gate", "gates", multiple=True, metavar="GATE", help="A bound, such as 'loss mean <= +0.5%'."
+)
 @click.option("--repeat", is_flag=True, help="B repeats A: what differs is noise.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.pass_obj

@@ -12,7 +12,9 @@ if TYPE_CHECKING:
 
 @click.command(short_help="Say what works around a run, what does not, and what could not be seen.")
 @click.argument("run", required=False)
-@click.option("--send-test", is_flag=True, help="Also send one test message to each notification channel.")
+@click.option(
+    "--send-test", is_flag=True, help="Also send one test message to each notification channel."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.pass_obj
 def command(start: str, run: str | None, send_test: bool, as_json: bool) -> int:
@@ -65,10 +67,17 @@ def _show(parts: "Sequence[DoctorPart]") -> None:
         if part.fit in (Fit.WORKS, Fit.UNCHECKED) and progress.quiet:
             continue
         name = f"{part.group}: {output.clean(part.name)}"
-        out.print(Text.assemble((f"{mark} ", colour), (f"{name:<34} ", "bold"), output.clean(part.message)))
+        out.print(
+            Text.assemble(
+                (f"{mark} ", colour), (f"{name:<34} ", "bold"), output.clean(part.message)
+            )
+        )
         if part.fix:
             out.print(f"    fix: {output.clean(part.fix)}")
     count = {fit: sum(part.fit is fit for part in parts) for fit in Fit}
-    words = f"{count[Fit.WORKS]} work, {count[Fit.BROKEN]} broken, {count[Fit.UNSEEN]} could not be seen"
+    words = (
+        f"{count[Fit.WORKS]} work, {count[Fit.BROKEN]} broken, {count[Fit.UNSEEN]} could not be "
+        "seen"
+    )
     words += f", {count[Fit.UNCHECKED]} not checked" if count[Fit.UNCHECKED] else ""
     out.print(words, style="bold")

@@ -18,8 +18,12 @@ from herorun.commands._options import yes
 @click.option("--reason", default="", help="Why it becomes another run. Both records keep it.")
 @click.option("--root", help="The new output root; else the old one with the new name in it.")
 @click.option("--temporary-root", help="The new root of temporary checkpoints, likewise.")
-@click.option("--tracker-id", metavar="ID", help="The new tracker id; the new name where it is not given.")
-@click.option("--launch", "and_launch", is_flag=True, help="Launch it too, through the launch gate.")
+@click.option(
+    "--tracker-id", metavar="ID", help="The new tracker id; the new name where it is not given."
+)
+@click.option(
+    "--launch", "and_launch", is_flag=True, help="Launch it too, through the launch gate."
+)
 @click.option("--no-babysit", is_flag=True, help="With --launch: do not start the babysitter.")
 @yes
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")

@@ -6,7 +6,9 @@ import click
 @click.command(short_help="Write the page from which somebody with no memory takes the run over.")
 @click.argument("run")
 @click.option(
-    "--out", metavar="FILE", help="Write it there, `-` prints it; .herorun/RUN/handbook.md where absent."
+    "--out",
+    metavar="FILE",
+    help="Write it there, `-` prints it; .herorun/RUN/handbook.md where absent.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.pass_obj

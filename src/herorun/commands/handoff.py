@@ -7,16 +7,24 @@ from herorun.commands._options import yes
 
 @click.command(short_help="Hand the watch over to another machine, or take over a stale one.")
 @click.argument("run")
-@click.option("--to", metavar="USER@MACHINE", help="Give it to this owner; only who holds the lease can.")
 @click.option(
-    "--take", is_flag=True, help="Take it from an owner whose lease has stood still for two cadences."
+    "--to", metavar="USER@MACHINE", help="Give it to this owner; only who holds the lease can."
 )
-@click.option("--wait", default="0s", show_default=True, help="With --take: how long to watch the lease.")
+@click.option(
+    "--take",
+    is_flag=True,
+    help="Take it from an owner whose lease has stood still for two cadences.",
+)
+@click.option(
+    "--wait", default="0s", show_default=True, help="With --take: how long to watch the lease."
+)
 @click.option("--reason", default="", help="Why, for the record.")
 @yes
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.pass_obj
-def command(start: str, run: str, to: str | None, take: bool, wait: str, reason: str, as_json: bool) -> int:
+def command(
+    start: str, run: str, to: str | None, take: bool, wait: str, reason: str, as_json: bool
+) -> int:
     """Change the one owner of a run, and write down what the next one must know: job, cluster, newest signal, tracker
     links, and how it is submitted again.
 
@@ -36,7 +44,9 @@ def command(start: str, run: str, to: str | None, take: bool, wait: str, reason:
     from herorun.runs import watched_run
 
     if bool(to) == take:
-        raise WrongUse("Say who watches: `--to user@machine` gives the run away, `--take` takes it over.")
+        raise WrongUse(
+            "Say who watches: `--to user@machine` gives the run away, `--take` takes it over."
+        )
     opened = watched_run(run, Path(start))[0]
     if to:
         return show(hand_over(opened, to, reason), as_json)

@@ -46,9 +46,12 @@ def command(start: str, run: str, as_json: bool) -> int:
     }
     if not path.exists() and not SLUG.fullmatch(path.stem):
         raise WrongUse(
-            f"{path.stem!r} is no slug: use a-z, 0-9 and -, at most 48, beginning with a letter or digit."
+            f"{path.stem!r} is no slug: use a-z, 0-9 and -, at most 48, beginning with a letter "
+            "or digit."
         )
-    draft = drafted(template("run.toml"), read_settings(Path(start)).init).replace("$slug", path.stem)
+    draft = drafted(template("run.toml"), read_settings(Path(start)).init).replace(
+        "$slug", path.stem
+    )
     if not path.exists():
         create_whole(path, draft.encode())
         created: tuple[str, ...] = (str(path),)
@@ -61,7 +64,9 @@ def command(start: str, run: str, as_json: bool) -> int:
             and opened.record.tip is None
             and opened.file.committed is None
         ):
-            raise WrongUse(f"{path} is still as it was written: fill it in, commit and push it first.")
+            raise WrongUse(
+                f"{path} is still as it was written: fill it in, commit and push it first."
+            )
         keys, advice = advised(opened)
         begun = begin(opened)
         created, adopted = begun.created, begun.adopted
@@ -84,7 +89,10 @@ def command(start: str, run: str, as_json: bool) -> int:
     for name in adopted:
         click.echo(f"adopted {name}")
     if not created:
-        click.echo(f"{told['slug']} is initialised already: logbook {told['logbook']}, issue {told['issue']}")
+        click.echo(
+            f"{told['slug']} is initialised already: logbook {told['logbook']}, issue "
+            f"{told['issue']}"
+        )
     if told["warning"]:
         click.echo(f"herorun: the record is not pushed: {told['warning']}", err=True)
     if told["advice"]:

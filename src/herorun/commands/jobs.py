@@ -47,10 +47,15 @@ def list_(start: str, session: str, as_json: bool) -> int:
     here = _here(start, session)
     entries, fault = read_jobs(here)
     if as_json:
-        output.show_json({"session": here.id, "file": str(here.file), "jobs": entries, "fault": fault})
+        output.show_json(
+            {"session": here.id, "file": str(here.file), "jobs": entries, "fault": fault}
+        )
     for entry in () if as_json else entries:
         about = f": {entry['description']}" if entry.get("description") else ""
-        words = f"{entry['type']} {entry['id']} {entry.get('last_status') or 'not looked at yet'}{about}"
+        words = (
+            f"{entry['type']} {entry['id']} "
+            f"{entry.get('last_status') or 'not looked at yet'}{about}"
+        )
         click.echo(output.clean(words))
     if not entries and not as_json:
         click.echo(f"No job is registered in {here.file}.")
@@ -66,8 +71,12 @@ def list_(start: str, session: str, as_json: bool) -> int:
 @click.option("--user", default="", metavar="USER", help="The user there.")
 @click.option("--description", default="", metavar="TEXT", help="What the job does.")
 @click.option("--cluster", default="", metavar="NAME", help="The cluster, for Ray and Iris.")
-@click.option("--config", default="", metavar="PATH", help="The configuration file of an Iris cluster.")
-@click.option("--log", default="", metavar="FILE", help="The job's log, where its scheduler does not tell.")
+@click.option(
+    "--config", default="", metavar="PATH", help="The configuration file of an Iris cluster."
+)
+@click.option(
+    "--log", default="", metavar="FILE", help="The job's log, where its scheduler does not tell."
+)
 @click.option("--no-watch", is_flag=True, help="Start no `jobs watch`.")
 @_SESSION
 @_JSON
@@ -119,9 +128,13 @@ def add(
 
 @command.command("watch")
 @click.option(
-    "--once", is_flag=True, help="One look; ends with 1 where a job failed, 3 where one could not be seen."
+    "--once",
+    is_flag=True,
+    help="One look; ends with 1 where a job failed, 3 where one could not be seen.",
 )
-@click.option("--every", default="60s", metavar="DURATION", help="Time between two looks.", show_default=True)
+@click.option(
+    "--every", default="60s", metavar="DURATION", help="Time between two looks.", show_default=True
+)
 @_SESSION
 @_JSON
 @click.pass_obj
@@ -217,7 +230,8 @@ def find(start: str, host: str, user: str, session: str, as_json: bool) -> int:
         output.show_json({"places": told})
     for place in () if as_json else places:
         click.echo(
-            f"{output.clean(place.name)}: {(place.why and 'could not be read: ' + output.clean(place.why)) or len(place.jobs)}"
+            f"{output.clean(place.name)}: "
+            f"{(place.why and 'could not be read: ' + output.clean(place.why)) or len(place.jobs)}"
         )
         for job, words in place.jobs:
             click.echo(f"  {output.clean(f'{job}: {words}')}")
@@ -248,6 +262,8 @@ def _must_be_reachable(facts: "JobSpec") -> None:
     if facts.kind == "slurm" and not facts.host and shutil.which("squeue") is None:
         raise WrongUse("There is no squeue on this machine: name the login node with --host.")
     if facts.kind == "ray" and not facts.cluster:
-        raise WrongUse("A Ray job needs --cluster, its dashboard's address or the cluster's short name.")
+        raise WrongUse(
+            "A Ray job needs --cluster, its dashboard's address or the cluster's short name."
+        )
     if facts.kind == "iris" and not facts.config:
         raise WrongUse("An Iris job needs --config, or --cluster with the cluster's short name.")

@@ -13,8 +13,12 @@ from herorun.commands._options import yes
     metavar="PLAN",
     help="Launch exactly this plan, or nothing.",
 )
-@click.option("--adopt", metavar="JOB", help="Submit nothing: take over this job, which runs already.")
-@click.option("--no-babysit", is_flag=True, help="Do not start the babysitter; print the line that does.")
+@click.option(
+    "--adopt", metavar="JOB", help="Submit nothing: take over this job, which runs already."
+)
+@click.option(
+    "--no-babysit", is_flag=True, help="Do not start the babysitter; print the line that does."
+)
 @yes
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.pass_obj
@@ -58,14 +62,18 @@ def command(
         return done.exit_code
     page = output.console()
     if done.running and not adopt:
-        page.print(f"already running: {', '.join(map(output.clean, done.running))}", style="bold red")
+        page.print(
+            f"already running: {', '.join(map(output.clean, done.running))}", style="bold red"
+        )
         return done.exit_code
     open_ones = [f for f in done.preflight.report.as_json() if f["outcome"] in ("fail", "unknown")]
     if done.launched is None or done.preflight.policy:
         show_by_mode(page, done.preflight, open_ones)
     if done.launched is None:
         said = "nothing was adopted" if adopt else "nothing was submitted"
-        output.show_verdict(page, done.preflight.verdict.value, f"{done.preflight.report.tally}; {said}")
+        output.show_verdict(
+            page, done.preflight.verdict.value, f"{done.preflight.report.tally}; {said}"
+        )
         return done.exit_code
     did = "adopted as" if adopt else "launched"
     page.print(f"{did} {done.launched.instance}: job {done.launched.job}", style="bold green")

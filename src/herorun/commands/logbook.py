@@ -69,6 +69,7 @@ def verify(start: str, run: str, as_json: bool) -> int:
         for note in told.notes:
             click.echo(f"note: {output.clean(note)}")
         click.echo(
-            f"{told.verdict}: {count(told.entries, 'journal entry', 'journal entries')} in {count(told.commits, 'commit')}, {count(len(told.faults), 'fault')}"
+            f"{told.verdict}: {count(told.entries, 'journal entry', 'journal entries')} in "
+            f"{count(told.commits, 'commit')}, {count(len(told.faults), 'fault')}"
         )
     return {"clear": 0, "blocked": 1, "unknown": 3}[told.verdict]

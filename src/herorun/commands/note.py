@@ -48,7 +48,8 @@ def command(
         output.show_json(told)
     else:
         click.echo(
-            f"noted in {opened.record.newest_page()} on branch {opened.record.branch} ({told['commit'][:9]})"
+            f"noted in {opened.record.newest_page()} on branch {opened.record.branch} "
+            f"({told['commit'][:9]})"
         )
     if told["warning"]:
         click.echo(f"herorun: {told['warning']}", err=True)

@@ -3,7 +3,9 @@
 import click
 
 
-@click.command(short_help="Look once at the job and its box, say one line and what to do; change nothing.")
+@click.command(
+    short_help="Look once at the job and its box, say one line and what to do; change nothing."
+)
 @click.argument("run")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.pass_obj

@@ -6,10 +6,15 @@ import click
 @click.command(short_help="Ask the launch gate: may it start?")
 @click.argument("run")
 @click.option(
-    "--out", type=click.Path(dir_okay=False), metavar="PLAN", help="Write the plan, for `launch --plan`."
+    "--out",
+    type=click.Path(dir_okay=False),
+    metavar="PLAN",
+    help="Write the plan, for `launch --plan`.",
 )
 @click.option(
-    "--probe", is_flag=True, help="Also write, list, rename and delete under _herorun/ of each output root."
+    "--probe",
+    is_flag=True,
+    help="Also write, list, rename and delete under _herorun/ of each output root.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.pass_obj

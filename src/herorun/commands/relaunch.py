@@ -12,10 +12,14 @@ from herorun.commands._options import yes
 @click.argument("run", required=False)
 @naming
 @click.option(
-    "--resubmit", metavar="CMD", help="Of such a job: the command that submits it; it must not wait."
+    "--resubmit",
+    metavar="CMD",
+    help="Of such a job: the command that submits it; it must not wait.",
 )
 @click.option(
-    "--stop-first", is_flag=True, help="Stop a job that still runs; go on once its end is confirmed."
+    "--stop-first",
+    is_flag=True,
+    help="Stop a job that still runs; go on once its end is confirmed.",
 )
 @click.option("--reason", default="", help="Why, for the record.")
 @click.option(

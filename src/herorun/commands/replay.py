@@ -6,7 +6,9 @@ import click
 @click.command(short_help="Judge recorded ticks again, and say what differs.")
 @click.argument("run")
 @click.option(
-    "--since", metavar="24h|TIME", help="Only ticks since then: a duration, or a time with its zone."
+    "--since",
+    metavar="24h|TIME",
+    help="Only ticks since then: a duration, or a time with its zone.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.pass_obj

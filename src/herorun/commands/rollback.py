@@ -5,14 +5,23 @@ import click
 from herorun.commands._options import yes
 
 
-@click.command(short_help="Go back to an earlier checkpoint, as the same run, through the launch gate.")
+@click.command(
+    short_help="Go back to an earlier checkpoint, as the same run, through the launch gate."
+)
 @click.argument("run")
 @click.option(
-    "--to", "step", type=click.IntRange(min=0), required=True, metavar="STEP", help="The checkpoint's step."
+    "--to",
+    "step",
+    type=click.IntRange(min=0),
+    required=True,
+    metavar="STEP",
+    help="The checkpoint's step.",
 )
 @click.option("--reason", default="", help="Why, for the record.")
 @click.option(
-    "--stop-first", is_flag=True, help="Stop a job that still runs; go on once its end is confirmed."
+    "--stop-first",
+    is_flag=True,
+    help="Stop a job that still runs; go on once its end is confirmed.",
 )
 @click.option(
     "--wait", default="2m", show_default=True, help="How long to wait for the end of a stopped job."

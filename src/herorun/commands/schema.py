@@ -4,7 +4,9 @@ import click
 
 
 @click.command(short_help="Print the contract's JSON Schema, for editors.")
-@click.option("--json", "as_json", is_flag=True, help="The same, with the number that every document has.")
+@click.option(
+    "--json", "as_json", is_flag=True, help="The same, with the number that every document has."
+)
 def command(as_json: bool) -> int:
     """Print the JSON Schema of runs/<slug>.toml.
 

@@ -9,10 +9,14 @@ from herorun.commands._options import yes
 @click.argument("run")
 @click.option("--milestone", metavar="NAME", help="The run has come this far, and goes on.")
 @click.option(
-    "--step", type=click.IntRange(0), help="Of the milestone's checkpoint; the newest permanent one."
+    "--step",
+    type=click.IntRange(0),
+    help="Of the milestone's checkpoint; the newest permanent one.",
 )
 @click.option("--aborted", is_flag=True, help="The run was given up.")
-@click.option("--superseded-by", "successor", metavar="RUN", help="Another run goes on in its place.")
+@click.option(
+    "--superseded-by", "successor", metavar="RUN", help="Another run goes on in its place."
+)
 @yes
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.pass_obj
@@ -60,7 +64,10 @@ def command(
             again = "" if done.report else " (it was sealed before)"
             page.print(f"sealed: tag {done.tag} at commit {done.commit}{again}", style="bold green")
             if done.statement:
-                page.print(f"checkpoint: {output.clean(seal_lines(done.statement, done.tag)['Checkpoint'])}")
+                page.print(
+                    "checkpoint: "
+                    f"{output.clean(seal_lines(done.statement, done.tag)['Checkpoint'])}"
+                )
         else:
             counts = f"{done.report.tally}; " if done.report else ""
             output.show_verdict(page, done.verdict.value, f"{counts}nothing was tagged")

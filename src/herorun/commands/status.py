@@ -45,7 +45,9 @@ def command(start: str, run: str | None, every: bool, as_json: bool) -> int:
         return status_code(told)
     names = list(known_slugs(find_repository(Path(start))))
     answers = all_looked_at(names, Path(start), whole=as_json)
-    known = {a.slug: a.value[1] if a.value else RunSummary(a.slug, "", error=a.error) for a in answers}
+    known = {
+        a.slug: a.value[1] if a.value else RunSummary(a.slug, "", error=a.error) for a in answers
+    }
     places = [glance.slug for glance in worst_first(list(known.values()))]
     ordered = sorted(answers, key=lambda answer: places.index(answer.slug))
     for answer in ordered:
@@ -61,7 +63,9 @@ def command(start: str, run: str | None, every: bool, as_json: bool) -> int:
         click.echo("No run here yet: `herorun init RUN` begins one.")
     elif every:
         _show_table(worst_first([glance for glance in known.values() if not glance.error]))
-    return worst(status_code(answer.value[0]) if answer.value else answer.code for answer in answers)
+    return worst(
+        status_code(answer.value[0]) if answer.value else answer.code for answer in answers
+    )
 
 
 def _show(told: "Mapping[str, Any]", glance: "RunSummary") -> None:

@@ -14,7 +14,9 @@ from herorun.commands._options import yes
 @yes
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.pass_obj
-def command(start: str, /, run: str | None, reason: str, wait: str, as_json: bool, **told: str | None) -> int:
+def command(
+    start: str, /, run: str | None, reason: str, wait: str, as_json: bool, **told: str | None
+) -> int:
     """Write down whose order it is, stop the job through its scheduler, and confirm the end.
 
     What is stopped so is not relaunched by the babysitter. A job that has ended already is left as it is.

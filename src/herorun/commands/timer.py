@@ -4,7 +4,9 @@ import click
 
 
 @click.command(
-    short_help="Print what would look regularly: for systemd, cron or GitHub Actions. Install nothing."
+    short_help=(
+        "Print what would look regularly: for systemd, cron or GitHub Actions. Install nothing."
+    )
 )
 @click.argument("run")
 @click.option(

@@ -16,11 +16,17 @@ _BLOCK = 1 << 20  # bytes
 
 
 @click.command(
-    short_help="Say what a log, or the end of a run, shows: the root of the failure, and what to do."
+    short_help=(
+        "Say what a log, or the end of a run, shows: the root of the failure, and what to do."
+    )
 )
 @click.argument("files", metavar="FILE...", nargs=-1, required=True)
-@click.option("--exit-code", type=int, metavar="N", help="How the job ended; -9 and 137 mean the same.")
-@click.option("--catalogue", "own", multiple=True, metavar="FILE", help="Signatures of your own, in TOML.")
+@click.option(
+    "--exit-code", type=int, metavar="N", help="How the job ended; -9 and 137 mean the same."
+)
+@click.option(
+    "--catalogue", "own", multiple=True, metavar="FILE", help="Signatures of your own, in TOML."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.pass_obj
 def command(

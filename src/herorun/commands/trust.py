@@ -6,10 +6,14 @@ import click
 @click.command(short_help="Trust what a contract makes this machine run.")
 @click.argument("run")
 @click.option(
-    "--yes", is_flag=True, help="Answer yes beforehand, as a script does: it is printed all the same."
+    "--yes",
+    is_flag=True,
+    help="Answer yes beforehand, as a script does: it is printed all the same.",
 )
 @click.option(
-    "--reject", is_flag=True, help="What the record tells and nothing proves is a forgery: leave it out."
+    "--reject",
+    is_flag=True,
+    help="What the record tells and nothing proves is a forgery: leave it out.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.pass_obj

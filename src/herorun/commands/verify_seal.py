@@ -41,5 +41,8 @@ def command(start: str, tag: str, offline: bool, as_json: bool) -> int:
         for word, lines in said:
             for line in lines:
                 click.echo(f"{word}: {output.clean(line)}")
-        click.echo(f"{proof.verdict}: {count(len(proof.faults), 'fault')}, {len(proof.unproven)} not proven")
+        click.echo(
+            f"{proof.verdict}: {count(len(proof.faults), 'fault')}, {len(proof.unproven)} not "
+            "proven"
+        )
     return {"clear": 0, "blocked": 1, "unknown": 3}[proof.verdict]

@@ -8,7 +8,9 @@ import click
 @click.argument("run", required=False)
 @click.option("--subject", help="Only the finding about exactly this.")
 @click.option("--reason", default="", help="Why the finding is acceptable.")
-@click.option("--days", type=click.IntRange(1, 365), default=7, show_default=True, help="How long it holds.")
+@click.option(
+    "--days", type=click.IntRange(1, 365), default=7, show_default=True, help="How long it holds."
+)
 @click.option("--unknown", is_flag=True, help="It also covers 'we could not look'.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.pass_obj
@@ -36,7 +38,13 @@ def command(
     from herorun.operations.orders.waive import propose
 
     told = propose(
-        check=check, name=run, start=Path(start), subject=subject, reason=reason, days=days, unknown=unknown
+        check=check,
+        name=run,
+        start=Path(start),
+        subject=subject,
+        reason=reason,
+        days=days,
+        unknown=unknown,
     )
     if as_json:
         output.show_json({"check": check, "toml": told.toml, "note": told.note})

@@ -108,8 +108,14 @@ def _critical_topics(glance: "RunSummary") -> set[str]:
 
 def _is_unseen(glance: "RunSummary") -> bool:
     """Nobody could read it, or see whether it trains."""
-    unsure = glance.run in ("starting", "unknown") or glance.monitor != "fresh" or bool(glance.awaited)
-    return bool(glance.error) or bool(_critical_topics(glance)) or (glance.stage == "launched" and unsure)
+    unsure = (
+        glance.run in ("starting", "unknown") or glance.monitor != "fresh" or bool(glance.awaited)
+    )
+    return (
+        bool(glance.error)
+        or bool(_critical_topics(glance))
+        or (glance.stage == "launched" and unsure)
+    )
 
 
 def _print(out: Any, found: "list[RunSummary]") -> None:
@@ -155,7 +161,9 @@ def _page(found: "list[RunSummary]", out: Any) -> Any:
     at = now()
     foot = Text(f"{at:%Y-%m-%d %H:%M:%S} UTC  q ends it", "dim")
     body = (
-        table_of(found, at, out.width) if found else Text("No run here yet: `herorun init RUN` begins one.")
+        table_of(found, at, out.width)
+        if found
+        else Text("No run here yet: `herorun init RUN` begins one.")
     )
     room = max(0, out.height - len(found) - 4)
     lines = alert_lines(found)

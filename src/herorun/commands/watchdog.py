@@ -5,7 +5,9 @@ import click
 
 @click.command(short_help="Say from outside whether anybody still watches.")
 @click.argument("runs", nargs=-1, metavar="RUN...")
-@click.option("--all", "every", is_flag=True, help="Every run that has a contract or a record here.")
+@click.option(
+    "--all", "every", is_flag=True, help="Every run that has a contract or a record here."
+)
 @click.option("--comment", is_flag=True, help="Tell the run's issue, once a silence.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.pass_obj
@@ -49,5 +51,7 @@ def command(start: str, runs: tuple[str, ...], every: bool, comment: bool, as_js
         return worst(codes)
     for told in answers:
         told_in = f" (told: {told['told']})" if told.get("told") else ""
-        click.echo(f"{told['slug']}: monitor {told['monitor']}: {output.clean(told['why'])}{told_in}")
+        click.echo(
+            f"{told['slug']}: monitor {told['monitor']}: {output.clean(told['why'])}{told_in}"
+        )
     return worst(codes)

@@ -8,7 +8,9 @@ if TYPE_CHECKING:
     from herorun.system.process_registry import UnregisteredProcess
 
 
-@click.command(short_help="List this machine's watchers against the process table; retire stale ones.")
+@click.command(
+    short_help="List this machine's watchers against the process table; retire stale ones."
+)
 @click.option("--dry-run", is_flag=True, help="Only say what would be done.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def command(dry_run: bool, as_json: bool) -> int:
@@ -32,7 +34,12 @@ def command(dry_run: bool, as_json: bool) -> int:
     rows, rest = reconcile(not dry_run), others()
     if as_json:
         known = [
-            {"stands": r.stands, "why": r.why, "action": r.action, **(vars(r.watcher) if r.watcher else {})}
+            {
+                "stands": r.stands,
+                "why": r.why,
+                "action": r.action,
+                **(vars(r.watcher) if r.watcher else {}),
+            }
             for r in rows
         ]
         output.show_json({"watchers": known, "others": [vars(each) for each in rest]})
@@ -48,7 +55,9 @@ def command(dry_run: bool, as_json: bool) -> int:
         why = f": {row.why}; {row.action}" if row.why else ""
         click.echo(output.clean(f"{who}: {row.stands}{why}"))
     for other in rest:
-        click.echo(output.clean(f"{other.what}, process {other.pid}: left alone: {other.command[:160]}"))
+        click.echo(
+            output.clean(f"{other.what}, process {other.pid}: left alone: {other.command[:160]}")
+        )
     if not rows:
         click.echo(f"No sentinel (`herorun await`) runs here{_and_no_other(rest)}.")
     return 0

@@ -1,4 +1,6 @@
-"""What the launch gate can say of a job that runs already, and what nobody can prove of one. Pure."""
+"""What the launch gate can say of a job that runs already, and what nobody can prove of one.
+Pure.
+"""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -6,7 +8,8 @@ from dataclasses import replace
 from herorun.core.evidence import Adoptee, Evidence
 from herorun.core.finding import Finding, Outcome, not_applicable
 
-# What these find is as it should be once the job runs: it has written to its root, and reports under its id.
+# What these find is as it should be once the job runs: it has written to its root, and reports
+# under its id.
 BEFORE_IT_RUNS = frozenset(
     {
         "hidden-replay",
@@ -23,7 +26,8 @@ _RUNS = "it runs already, so this is not proved of it: "
 
 
 def if_it_runs(findings: Iterable[Finding], evidence: Evidence) -> list[Finding]:
-    """The same findings; where a job is adopted, what makes sense only before it runs stops nothing and stays visible.
+    """The same findings; where a job is adopted, what makes sense only before it runs stops nothing
+    and stays visible.
 
     What could not be read stays unknown.
     """
@@ -37,7 +41,8 @@ def _visible(finding: Finding) -> Finding:
     if told.outcome is not Outcome.FAIL:
         return finding
     return replace(
-        finding, verdict=not_applicable(f"{_RUNS}{told.message}", *told.details, subject=told.subject)
+        finding,
+        verdict=not_applicable(f"{_RUNS}{told.message}", *told.details, subject=told.subject),
     )
 
 
@@ -57,9 +62,10 @@ def not_proved(findings: Iterable[Finding]) -> tuple[str, ...]:
 
 
 def runs(command: Sequence[str], argv: Sequence[str]) -> bool:
-    """Whether a process' words are the contract's, perhaps with an interpreter or a wrapper before them.
+    """Whether a process' words are the contract's, perhaps with an interpreter or a wrapper before
+    them.
 
-    >>> runs(["/bin/sh", "./train.sh", "x"], ["./train.sh", "x"]), runs(["sh", "other.sh"], ["sh", "train.sh"])
-    (True, False)
+    >>> runs(["/bin/sh", "./train.sh", "x"], ["./train.sh", "x"]), runs(["sh", "other.sh"], ["sh",
+    "train.sh"]) (True, False)
     """
     return bool(argv) and list(command[-len(argv) :]) == list(argv)

@@ -1,7 +1,9 @@
-"""The alert clock: a problem is pending, then firing, then resolved; or its instance ends, and it is ended unresolved.
+"""The alert clock: a problem is pending, then firing, then resolved; or its instance ends, and it
+is ended unresolved.
 
-What could not be seen neither starts nor ends an alert, and the end of a job resolves none. Hold accrues only between consecutive observed FAILs,
-at most two cadences a gap; UNKNOWN neither adds nor resets; a gap over three cadences starts it anew.
+What could not be seen neither starts nor ends an alert, and the end of a job resolves none. Hold
+accrues only between consecutive observed FAILs, at most two cadences a gap; UNKNOWN neither adds
+nor resets; a gap over three cadences starts it anew.
 """
 
 from collections.abc import Iterable, Mapping
@@ -17,7 +19,8 @@ from herorun.core.finding import Finding, Outcome, Verdict
 
 AlertId: TypeAlias = tuple[str, str]  # check, subject
 
-# These tell how an instance ended, or that it did not come up. The launch of the next one is what they asked for.
+# These tell how an instance ended, or that it did not come up. The launch of the next one is what
+# they asked for.
 ANSWERED_BY_A_LAUNCH = frozenset(
     {
         "crashed",
@@ -84,7 +87,8 @@ class Moment:
 def ended_unresolved(
     alerts: Mapping[AlertId, Alert], findings: Iterable[Finding], checks: Mapping[str, Check]
 ) -> tuple[dict[AlertId, Alert], tuple[Alert, ...]]:
-    """Of a job that ended: the alerts that go on, and those that fired and of which nothing shows any more that they are over.
+    """Of a job that ended: the alerts that go on, and those that fired and of which nothing shows
+    any more that they are over.
 
     What still fails fires on. An alert about the monitor is about no job.
     """
@@ -92,7 +96,9 @@ def ended_unresolved(
     still: dict[AlertId, Alert] = {}
     ended: list[Alert] = []
     for key, alert in alerts.items():
-        if checks[alert.check].topic is Topic.MONITOR or _is_answered(alert, asked.get(alert.check, ())):
+        if checks[alert.check].topic is Topic.MONITOR or _is_answered(
+            alert, asked.get(alert.check, ())
+        ):
             still[key] = alert
         elif alert.firing:
             ended.append(as_ended(alert))
@@ -112,15 +118,19 @@ def as_ended(alert: Alert) -> Alert:
 
 
 def resolved_late(ended: Iterable[Alert], findings: Iterable[Finding]) -> dict[AlertId, Alert]:
-    """Of the alerts that ended unresolved, those about an instance itself of which its check now sees that the problem
-    is gone: evidence that arrives late, as a receipt from a slow store, is evidence."""
+    """Of the alerts that ended unresolved, those about an instance itself of which its check now
+    sees that the problem is gone: evidence that arrives late, as a receipt from a slow store, is
+    evidence.
+    """
     passed = {(f.check, f.verdict.subject) for f in findings if f.verdict.outcome is Outcome.PASS}
     gone = (alert for alert in ended if alert.id in passed and alert.subject == alert.instance)
     return {alert.id: replace(alert, state=AlertState.RESOLVED) for alert in gone}
 
 
 def left_behind(alerts: Iterable[Alert], checks: Mapping[str, Check]) -> tuple[Alert, ...]:
-    """Those that fired when the next instance was launched: no answer about that one says that they are over."""
+    """Those that fired when the next instance was launched: no answer about that one says that they
+    are over.
+    """
     return tuple(
         as_ended(alert)
         for alert in alerts
@@ -131,7 +141,9 @@ def left_behind(alerts: Iterable[Alert], checks: Mapping[str, Check]) -> tuple[A
 
 
 def _answers(findings: Iterable[Finding]) -> dict[str, list[Finding]]:
-    """What each check said of the ended job; those that are asked of running jobs alone said nothing."""
+    """What each check said of the ended job; those that are asked of running jobs alone said
+    nothing.
+    """
     said: dict[str, list[Finding]] = {}
     for finding in findings:
         if finding.verdict.outcome is not Outcome.NOT_APPLICABLE:
@@ -141,7 +153,10 @@ def _answers(findings: Iterable[Finding]) -> dict[str, list[Finding]]:
 
 def _is_answered(alert: Alert, said: Iterable[Finding]) -> bool:
     """The check looked: it still fails, it could not see, or it saw that the problem is gone."""
-    return any(f.verdict.outcome is Outcome.UNKNOWN or f.verdict.subject in (alert.subject, "") for f in said)
+    return any(
+        f.verdict.outcome is Outcome.UNKNOWN or f.verdict.subject in (alert.subject, "")
+        for f in said
+    )
 
 
 def advance(
@@ -151,9 +166,11 @@ def advance(
     moment: Moment,
     muted: frozenset[Topic] = frozenset(),
 ) -> dict[AlertId, Alert]:
-    """Carry the alerts one tick on. The result holds those that resolved at this tick, as `resolved`.
+    """Carry the alerts one tick on. The result holds those that resolved at this tick, as
+    `resolved`.
 
-    A waiver silences: what it signs resolves, and says who signed; once it is over, the problem fires anew.
+    A waiver silences: what it signs resolves, and says who signed; once it is over, the problem
+    fires anew.
     """
     before = {key: alert for key, alert in alerts.items() if alert.state is not AlertState.RESOLVED}
     after: dict[AlertId, Alert] = {}
@@ -164,7 +181,9 @@ def advance(
         key = (check.name, verdict.subject)
         if finding.waiver is not None and verdict.outcome is Outcome.FAIL and key in before:
             until = f"{finding.waiver.expires.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
-            silenced[key] = f"waived by {finding.waiver.approved_by} until {until}: {finding.waiver.reason}"
+            silenced[key] = (
+                f"waived by {finding.waiver.approved_by} until {until}: {finding.waiver.reason}"
+            )
         if verdict.outcome is Outcome.UNKNOWN or (check.topic in muted and finding.open):
             unseen.add(check.name)  # a muted check may still say that its problem is over
         elif verdict.outcome is Outcome.FAIL and finding.open:
@@ -175,12 +194,15 @@ def advance(
         if alert.check in unseen and key not in silenced:
             after[key] = alert
         elif alert.firing:
-            after[key] = replace(alert, state=AlertState.RESOLVED, message=silenced.get(key, alert.message))
+            after[key] = replace(
+                alert, state=AlertState.RESOLVED, message=silenced.get(key, alert.message)
+            )
     return dict(sorted(after.items()))
 
 
 def _seen(before: Alert | None, check: Check, finding: Finding, moment: Moment) -> Alert:
-    gap = max(moment.now - before.seen, timedelta()) if before else timedelta()  # the clock may be set back
+    # the clock may be set back
+    gap = max(moment.now - before.seen, timedelta()) if before else timedelta()
     if before is None or (gap > 3 * moment.cadence and not before.firing):
         began = Alert(
             check=check.name,
@@ -220,7 +242,9 @@ def _held(alert: Alert, check: Check, moment: Moment) -> bool:
     steps = max(
         (moment.step or 0) - alert.first_step, 0
     )  # below zero where the step is unread or rolled back
-    return alert.firing or (alert.held >= hold.duration and alert.ticks >= hold.ticks and steps >= hold.steps)
+    return alert.firing or (
+        alert.held >= hold.duration and alert.ticks >= hold.ticks and steps >= hold.steps
+    )
 
 
 def muted_topics(
@@ -228,8 +252,9 @@ def muted_topics(
 ) -> frozenset[Topic]:
     """Inhibition: what makes other alerts meaningless right now.
 
-    An ended job mutes stalls and checkpoints; a pending one also what its metrics say; a non-finite value
-    mutes the shape of the curves, and never how the instance was resumed, which may be why it is not finite.
+    An ended job mutes stalls and checkpoints; a pending one also what its metrics say; a non-finite
+    value mutes the shape of the curves, and never how the instance was resumed, which may be why it
+    is not finite.
     """
     job = evidence.get(Job)
     muted: set[Topic] = set()

@@ -1,4 +1,6 @@
-"""Which commit of the record a thing outside it names: our own comment, a receipt, an admission. Pure."""
+"""Which commit of the record a thing outside it names: our own comment, a receipt, an admission.
+Pure.
+"""
 
 import re
 from typing import Any
@@ -8,14 +10,15 @@ _COMMIT = "[0-9a-f]{40,64}"
 _LINK = rf"(?:\[`[0-9a-f]{{9}}`\]\(\S+/commit/({_COMMIT})\)|`({_COMMIT})`)"
 _LAUNCH = re.compile(rf"^- Record: {_LINK}$", re.MULTILINE)
 RECEIPT = "HERORUN_RECEIPT "
-RECEIPT_LINE = re.compile(rf"(?:\[\S*\]:?\s*|\d+:\s*)?{RECEIPT}(\{{.*)")  # launchers put the rank before it
+# launchers put the rank before it
+RECEIPT_LINE = re.compile(rf"(?:\[\S*\]:?\s*|\d+:\s*)?{RECEIPT}(\{{.*)")
 
 
 def named_in_comment(slug: str, body: str) -> str:
     """The record commit that a comment of ours names; empty where it names none, or another run's.
 
-    >>> named_in_comment("tiny", f"**Note**\\n\\nwords\\n\\nRun `tiny`, record `{'ab' * 20}`.") == "ab" * 20
-    True
+    >>> named_in_comment("tiny", f"**Note**\\n\\nwords\\n\\nRun `tiny`, record `{'ab' * 20}`.") ==
+    "ab" * 20 True
     >>> named_in_comment("tiny", f"Run `other`, record `{'ab' * 20}`.")
     ''
     """
@@ -37,7 +40,8 @@ def receipts_in(log: str) -> list[str]:
 
 
 def named_in_receipt(slug: str, told: Any) -> str:
-    """The record commit in the JSON of a receipt or an admission; empty where there is none, or it is another run's.
+    """The record commit in the JSON of a receipt or an admission; empty where there is none, or it
+    is another run's.
 
     >>> named_in_receipt("tiny", {"instance": "tiny-1", "record": "ab" * 20}) == "ab" * 20
     True

@@ -1,7 +1,8 @@
-"""Whether a waiver was approved by whom it says: its name beside the DRI, the contract's approvers and git. Pure.
+"""Whether a waiver was approved by whom it says: its name beside the DRI, the contract's approvers
+and git. Pure.
 
-A name in a file is what somebody wrote there: it is *recorded*. The author or the signature of the commit that added
-it says more: then it is *committed*.
+A name in a file is what somebody wrote there: it is *recorded*. The author or the signature of the
+commit that added it says more: then it is *committed*.
 """
 
 import re
@@ -34,35 +35,48 @@ def _verdict(waiver: Waiver, known: list[str], strict: bool, added: CommitAuthor
     about, who = name_of(waiver), waiver.approved_by
     person = next((each for each in known if _same(names_in(each), names_in(who))), None)
     if known and person is None:
-        words = f"the waiver of {about} says that {who} approved it, who is neither the DRI nor in [policy] approvers"
+        words = (
+            f"the waiver of {about} says that {who} approved it, who is neither the DRI nor in "
+            "[policy] approvers"
+        )
         return failed(words, subject=about)
     if not strict:
         return passed(
-            f"the waiver of {about} is recorded as approved by {who}; nothing proves it", subject=about
+            f"the waiver of {about} is recorded as approved by {who}; nothing proves it",
+            subject=about,
         )
     if isinstance(added, str):
-        return unknown(f"nobody can tell who approved the waiver of {about}: {added}", subject=about)
+        return unknown(
+            f"nobody can tell who approved the waiver of {about}: {added}", subject=about
+        )
     return _held_against(about, who, names_in(person or "") | names_in(who), added)
 
 
 def _held_against(about: str, who: str, names: frozenset[str], added: CommitAuthor) -> Verdict:
     where = f"commit {added.commit[:9]}"
     if added.signature == "bad":
-        return failed(f"the waiver of {about} was added by {where}, whose signature is bad", subject=about)
+        return failed(
+            f"the waiver of {about} was added by {where}, whose signature is bad", subject=about
+        )
     signer = names_in(added.signer) if added.signature == "good" else frozenset()
     author = names_in(f"{added.name} <{added.mail}>") | {added.name.lower()}
     if _same(names, signer or author):
         how = "signed" if signer else "authored"
         return passed(
-            f"the waiver of {about} was added by {where}, {how} by its approver {who}", subject=about
+            f"the waiver of {about} was added by {where}, {how} by its approver {who}",
+            subject=about,
         )
     other = added.signer if signer else f"{added.name} <{added.mail}>"
-    words = f"the waiver of {about} says that {who} approved it, and {where}, which added it, is {other}'s"
+    words = (
+        f"the waiver of {about} says that {who} approved it, and {where}, which added it, is "
+        f"{other}'s"
+    )
     return failed(words, subject=about)
 
 
 def names_in(person: str) -> frozenset[str]:
-    """What a person is called by in a contract or a commit: handle, name, addresses; all in small letters.
+    """What a person is called by in a contract or a commit: handle, name, addresses; all in small
+    letters.
 
     >>> sorted(names_in("@ana <12+ana@users.noreply.github.com>"))
     ['12+ana@users.noreply.github.com', 'ana']

@@ -1,9 +1,12 @@
-"""When the babysitter looks next. Close after a start, a relaunch and while something critical is open."""
+"""When the babysitter looks next. Close after a start, a relaunch and while something critical is
+open.
+"""
 
 from datetime import timedelta
 
 FIRST_CHECK = timedelta(seconds=120)  # after a start: the seed's look for an immediate failure
-CLOSE = timedelta(seconds=570)  # while something critical fires, and in the first hour after a relaunch
+# while something critical fires, and in the first hour after a relaunch
+CLOSE = timedelta(seconds=570)
 FIRST_HOUR = timedelta(hours=1)
 LEAST = timedelta(seconds=1)
 
@@ -18,8 +21,8 @@ def next_look(
 ) -> timedelta:
     """The time until the next tick, never longer than the contract's cadence.
 
-    `age` is the instance's, None before one; `pending` and `firing` tell of critical alerts that nobody has taken
-    note of; `wait` is what is left until a relaunch that backs off is due.
+    `age` is the instance's, None before one; `pending` and `firing` tell of critical alerts that
+    nobody has taken note of; `wait` is what is left until a relaunch that backs off is due.
     """
     longest = cadence
     if pending:

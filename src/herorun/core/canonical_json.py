@@ -1,7 +1,7 @@
 """One value, one text: canonical JSON, and digests over it.
 
-Keys are sorted, separators are tight, non-finite numbers are strings and times are UTC with a Z, so that
-the same value has the same bytes in every process and on every machine.
+Keys are sorted, separators are tight, non-finite numbers are strings and times are UTC with a Z, so
+that the same value has the same bytes in every process and on every machine.
 """
 
 import dataclasses
@@ -24,7 +24,9 @@ def plain(value: Any) -> Any:
     ):  # as nearly all that a tick keeps; subclasses, such as enums, are looked at below
         return value
     if kind is dict:
-        return {key if type(key) is str else str(plain(key)): plain(item) for key, item in value.items()}
+        return {
+            key if type(key) is str else str(plain(key)): plain(item) for key, item in value.items()
+        }
     match value:
         case Enum():
             return value.value
@@ -45,7 +47,9 @@ def plain(value: Any) -> Any:
         case list() | tuple():
             return [plain(item) for item in value]
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {field.name: plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
+        return {
+            field.name: plain(getattr(value, field.name)) for field in dataclasses.fields(value)
+        }
     raise TypeError(f"{type(value).__name__} has no canonical form")
 
 
@@ -55,8 +59,12 @@ def canonical(value: Any) -> str:
 
 
 def canonical_json(value: Any) -> str:
-    """The same of what `json.loads` gave, which is plain as it is: a third of the time of reading a long journal."""
-    return json.dumps(value, sort_keys=True, ensure_ascii=True, separators=(",", ":"), allow_nan=False)
+    """The same of what `json.loads` gave, which is plain as it is: a third of the time of reading a
+    long journal.
+    """
+    return json.dumps(
+        value, sort_keys=True, ensure_ascii=True, separators=(",", ":"), allow_nan=False
+    )
 
 
 def digest(value: Any) -> str:

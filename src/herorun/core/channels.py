@@ -1,4 +1,6 @@
-"""Whether the channels that the contract names can be used: asked at the launch gate and at each tick."""
+"""Whether the channels that the contract names can be used: asked at the launch gate and at each
+tick.
+"""
 
 from herorun.core.evidence import ChannelState
 from herorun.core.finding import Verdict, failed, passed

@@ -48,7 +48,8 @@ class Topic(StrEnum):
     PROGRESS = "progress"
     CHECKPOINTS = "checkpoints"
     METRIC = "metric"  # spikes, drifts: anything about the shape of a curve
-    LINEAGE = "lineage"  # how an instance goes on from what came before; what follows from it never mutes it
+    # how an instance goes on from what came before; what follows from it never mutes it
+    LINEAGE = "lineage"
     NUMERIC = "numeric"  # not-finite
 
 
@@ -94,8 +95,9 @@ class Hold:
 class Check:
     """One question.
 
-    `needs` are the evidence types that it asks for, read from the function's annotations; `accepts` says
-    for each whether the function itself deals with `Nothing` or `Unavailable`. `limits` are its thresholds.
+    `needs` are the evidence types that it asks for, read from the function's annotations; `accepts`
+    says for each whether the function itself deals with `Nothing` or `Unavailable`. `limits` are
+    its thresholds.
     """
 
     name: str
@@ -114,7 +116,9 @@ class Check:
 
     @property
     def about_numbers(self) -> bool:
-        """Whether it tells of trouble in what is trained. Source: manage-hero-run, numerical instability."""
+        """Whether it tells of trouble in what is trained. Source: manage-hero-run, numerical
+        instability.
+        """
         return self.vetoes_relaunch and self.topic in (Topic.METRIC, Topic.LINEAGE, Topic.NUMERIC)
 
     def __call__(self, *evidence: Any) -> Verdict | Sequence[Verdict]:
@@ -126,9 +130,13 @@ class Check:
 
     @property
     def reason(self) -> EscalationReason:
-        """Why a person decides about it: what could not be seen well is unverified, all else needs judgement."""
+        """Why a person decides about it: what could not be seen well is unverified, all else needs
+        judgement.
+        """
         return self.asks or (
-            EscalationReason.UNVERIFIED if self.topic is Topic.MONITOR else EscalationReason.JUDGEMENT
+            EscalationReason.UNVERIFIED
+            if self.topic is Topic.MONITOR
+            else EscalationReason.JUDGEMENT
         )
 
     @cached_property
@@ -175,13 +183,15 @@ def check(
 ) -> Callable[[Callable[..., Verdict | Sequence[Verdict]]], Check]:
     """Make a function a check; its annotations say which evidence it needs.
 
-    A parameter whose type is a class named `Limits` receives the check's thresholds, as the contract sets
-    them under `[babysit.thresholds.<check>]`.
+    A parameter whose type is a class named `Limits` receives the check's thresholds, as the
+    contract sets them under `[babysit.thresholds.<check>]`.
     """
     if response not in ALLOWED[gate]:
         raise ValueError(f"{response} makes no sense at the {gate} gate")
     if always and response is not Response.BLOCK:
-        raise ValueError(f"a check that never blocks has nothing to insist on: {response} makes no sense")
+        raise ValueError(
+            f"a check that never blocks has nothing to insist on: {response} makes no sense"
+        )
 
     def decorate(ask: Callable[..., Verdict | Sequence[Verdict]]) -> Check:
         hints = typing.get_type_hints(ask)
@@ -242,7 +252,9 @@ def _answers(check: Check, evidence: Evidence, limits: Mapping[str, Any]) -> Seq
 def _blind(gaps: Sequence[Unavailable]) -> Verdict:
     reasons = [gap.why for gap in gaps]
     causes = tuple(dict.fromkeys(gap.root or gap.why for gap in gaps))
-    return replace(unknown("could not look: " + "; ".join(sorted(set(reasons))), *reasons), causes=causes)
+    return replace(
+        unknown("could not look: " + "; ".join(sorted(set(reasons))), *reasons), causes=causes
+    )
 
 
 def name_of(kind: Any) -> str:

@@ -2,5 +2,6 @@
 
 from datetime import timedelta
 
-# More than any network delay, and less than any limit that is judged by. Beyond it the check `clock-skew` speaks.
+# More than any network delay, and less than any limit that is judged by. Beyond it the check
+# `clock-skew` speaks.
 SKEW = timedelta(seconds=60)

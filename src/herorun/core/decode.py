@@ -1,4 +1,6 @@
-"""From canonical JSON back to our types. Writing is `core.canonical_json`; reading checks every field."""
+"""From canonical JSON back to our types. Writing is `core.canonical_json`; reading checks every
+field.
+"""
 
 from typing import Any, TypeVar
 
@@ -11,7 +13,9 @@ _adapters: dict[Any, TypeAdapter[Any]] = {}  # building one is slow, and there a
 
 
 def decode(kind: type[T], value: Any) -> T:
-    """Rebuild a value of `kind` from its plain form; a ValueError names the field that does not fit."""
+    """Rebuild a value of `kind` from its plain form; a ValueError names the field that does not
+    fit.
+    """
     if kind not in _adapters:
         _adapters[kind] = TypeAdapter(kind)
     result: T = _adapters[kind].validate_python(value)

@@ -10,7 +10,8 @@ class Fit(StrEnum):
     WORKS = "works"
     BROKEN = "broken"  # it was looked at, and does not do
     UNSEEN = "unseen"  # it could not be looked at: neither well nor ill
-    UNCHECKED = "unchecked"  # what else there is speaks for it, and what would tell is not on this machine
+    # what else there is speaks for it, and what would tell is not on this machine
+    UNCHECKED = "unchecked"
 
 
 EXIT_CODES: Mapping[Fit, int] = {Fit.WORKS: 0, Fit.BROKEN: 1, Fit.UNSEEN: 3, Fit.UNCHECKED: 0}

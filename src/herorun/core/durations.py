@@ -22,7 +22,8 @@ def say_duration(value: timedelta) -> str:
 
 
 def say_span(value: timedelta | float) -> str:
-    """A measured length, in its two largest units; a float is seconds. Seconds are left out from ten minutes on.
+    """A measured length, in its two largest units; a float is seconds. Seconds are left out from
+    ten minutes on.
 
     >>> [say_span(seconds) for seconds in (4.21, 42.4, 61, 754, 5_400, 97_500, 172_800, 0)]
     ['4.2s', '42s', '1m1s', '12m', '1h30m', '1d3h', '2d', '0s']

@@ -1,7 +1,8 @@
 """Which variables of an environment reach the training: three documented lists, and nothing else.
 
-`TRAINERS` are read by trainers and their libraries: they are part of the plan. `MACHINE` is what a program needs to run
-on its machine and to reach its stores at all: it is passed on, and is no part of the plan. `NEVER` belongs to one process or one image.
+`TRAINERS` are read by trainers and their libraries: they are part of the plan. `MACHINE` is what a
+program needs to run on its machine and to reach its stores at all: it is passed on, and is no part
+of the plan. `NEVER` belongs to one process or one image.
 """
 
 from collections.abc import Iterable, Mapping
@@ -19,29 +20,35 @@ def _globs(text: str) -> tuple[str, ...]:
 
 TRAINERS = _globs(
     "XLA_* LIBTPU_* TPU_* JAX_* PJRT_* NCCL_* RCCL_* GLOO_* UCX_* FI_* "
-    "TORCH_* TORCHINDUCTOR_* TORCHDYNAMO_* PYTORCH_* CUDA_* CUBLAS_* CUBLASLT_* CUDNN_* NVTE_* NVSHMEM_* "
+    "TORCH_* TORCHINDUCTOR_* TORCHDYNAMO_* PYTORCH_* CUDA_* CUBLAS_* CUBLASLT_* CUDNN_* NVTE_* "
+    "NVSHMEM_* "
     "NVIDIA_TF32_OVERRIDE NVIDIA_VISIBLE_DEVICES HIP_* HSA_* ROCR_* MIOPEN_* NEURON_* "
-    "TRITON_* FLASH_* MEGATRON_* DEEPSPEED_* ACCELERATE_* FSDP_* OMP_* KMP_* MKL_* OPENBLAS_* NUMEXPR_* "
+    "TRITON_* FLASH_* MEGATRON_* DEEPSPEED_* ACCELERATE_* FSDP_* OMP_* KMP_* MKL_* OPENBLAS_* "
+    "NUMEXPR_* "
     "*_NUM_THREADS WANDB_* HF_* HUGGINGFACE_* TRANSFORMERS_* TOKENIZERS_* DATASETS_* TENSORSTORE_* "
     "TF_CPP_* TF_GPU_* TF_CUDNN_* TF_XLA_* TF_FORCE_* TF_ENABLE_* TF_NUM_* TF_DETERMINISTIC_* "
     "LEVANTER_* PYTHON*"
 )
 MACHINE = _globs(
     "PATH HOME USER LOGNAME SHELL HOSTNAME LANG LANGUAGE LC_* TZ TERM TMPDIR TMP TEMP XDG_* "
-    "LD_LIBRARY_PATH LIBRARY_PATH VIRTUAL_ENV CONDA_* MAMBA_* MODULEPATH MODULESHOME LOADEDMODULES LMOD_* "
+    "LD_LIBRARY_PATH LIBRARY_PATH VIRTUAL_ENV CONDA_* MAMBA_* MODULEPATH MODULESHOME "
+    "LOADEDMODULES LMOD_* "
     "SSL_CERT_FILE SSL_CERT_DIR REQUESTS_CA_BUNDLE CURL_CA_BUNDLE "
     "HTTP_PROXY HTTPS_PROXY NO_PROXY ALL_PROXY http_proxy https_proxy no_proxy all_proxy "
     "KRB5CCNAME CLOUDSDK_CONFIG GOOGLE_APPLICATION_CREDENTIALS GOOGLE_CLOUD_PROJECT "
     "STORAGE_EMULATOR_HOST AWS_*"
 )
-# Told to each process anew by a launcher, a shell or a scheduler: code may read them, and nobody plans them.
+# Told to each process anew by a launcher, a shell or a scheduler: code may read them, and nobody
+# plans them.
 LAUNCHERS = _globs(
     "PWD OLDPWD SHLVL _ RANK WORLD_SIZE LOCAL_RANK LOCAL_WORLD_SIZE GROUP_RANK NODE_RANK ROLE_* "
-    "MASTER_ADDR MASTER_PORT TORCHELASTIC_* OMPI_* PMI_* PMIX_* MPI_* SLURM_* SBATCH_* RAY_* IRIS_* "
+    "MASTER_ADDR MASTER_PORT TORCHELASTIC_* OMPI_* PMI_* PMIX_* MPI_* SLURM_* SBATCH_* RAY_* "
+    "IRIS_* "
     "KUBERNETES_* HERORUN_* JAX_COORDINATOR_* JAX_PROCESS_ID JAX_NUM_PROCESSES JAX_LOCAL_DEVICE_IDS"
 )
 NEVER = _globs(
-    "WANDB_SERVICE WANDB_AGENT_* PYTHONSTARTUP PYTHON_BASIC_REPL PYTHONINSPECT *_VERSION TORCHELASTIC_* "
+    "WANDB_SERVICE WANDB_AGENT_* PYTHONSTARTUP PYTHON_BASIC_REPL PYTHONINSPECT *_VERSION "
+    "TORCHELASTIC_* "
     "JAX_COORDINATOR_* JAX_PROCESS_ID JAX_NUM_PROCESSES JAX_LOCAL_DEVICE_IDS"
 )
 SHELL = "the launching shell"
@@ -53,7 +60,9 @@ def is_machines(name: str) -> bool:
 
 
 def admissible(name: str, sets: Iterable[str] = ()) -> bool:
-    """Whether a variable is one that trainers read, and that the scheduler does not set by itself."""
+    """Whether a variable is one that trainers read, and that the scheduler does not set by
+    itself.
+    """
     return is_any(name, TRAINERS) and not is_any(name, (*NEVER, *sets))
 
 
@@ -66,7 +75,8 @@ def of_plan(recorded: Any) -> dict[str, str]:
 def from_shell(
     shell: Mapping[str, str], secrets: Iterable[str], sets: Iterable[str], here: bool
 ) -> tuple[dict[str, str], dict[str, str]]:
-    """What goes into the plan, and what is not passed on although trainers read it, with the reason.
+    """What goes into the plan, and what is not passed on although trainers read it, with the
+    reason.
 
     `here`: the job runs on this machine, so that a path of this machine means the same to it.
     """
@@ -102,10 +112,14 @@ def _is_text(value: str) -> bool:
 
 def looks_secret(name: str, value: str) -> bool:
     """Whether the record could not hold it as it stands."""
-    masked = scrub_tree({name: value}) != {name: value} or scrub(f"{name}={value}") != f"{name}={value}"
+    masked = (
+        scrub_tree({name: value}) != {name: value} or scrub(f"{name}={value}") != f"{name}={value}"
+    )
     return masked or (names_one(name) and fnmatchcase(name, "*_API_KEY"))
 
 
 def is_told_by_others(name: str, sets: Iterable[str] = ()) -> bool:
-    """Whether machines, launchers or the scheduler set a variable, so that nobody plans its value."""
+    """Whether machines, launchers or the scheduler set a variable, so that nobody plans its
+    value.
+    """
     return is_any(name, (*MACHINE, *LAUNCHERS, *sets))

@@ -5,14 +5,18 @@ from contextlib import contextmanager
 
 
 class HerorunError(Exception):
-    """Something a person can mend. Its text is one or two sentences; it is never shown as a traceback."""
+    """Something a person can mend. Its text is one or two sentences; it is never shown as a
+    traceback.
+    """
 
     exit_code = 1
 
     def __init__(self, message: str = "", *, root: str = "") -> None:
         super().__init__(message)
         self.root = (
-            root  # what it follows from, as a key that findings share: `file config.toml`, `remote origin`
+            # what it follows from, as a key that findings share: `file config.toml`,
+            # `remote origin`
+            root
         )
 
 
@@ -40,7 +44,9 @@ class CouldNotLook(HerorunError):
 
 @contextmanager
 def rooted(root: str) -> Iterator[None]:
-    """Mark each error that is raised inside as one that follows from `root`, unless it says so itself."""
+    """Mark each error that is raised inside as one that follows from `root`, unless it says so
+    itself.
+    """
     try:
         yield
     except HerorunError as error:
@@ -51,8 +57,8 @@ def rooted(root: str) -> Iterator[None]:
 def sentence(words: str) -> str:
     """With one mark at its end, whatever it came with.
 
-    >>> sentence("alpha rejects the key"), sentence("Is Slurm there?"), sentence("it hangs: try again.")
-    ('alpha rejects the key.', 'Is Slurm there?', 'it hangs: try again.')
+    >>> sentence("alpha rejects the key"), sentence("Is Slurm there?"), sentence("it hangs: try
+    again.") ('alpha rejects the key.', 'Is Slurm there?', 'it hangs: try again.')
     """
     return words if words.endswith("?") else f"{words.rstrip('.')}."
 

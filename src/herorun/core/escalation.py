@@ -38,7 +38,9 @@ _EFFECTS = {
     Option.DENY: "no: it stays as it is",
     Option.ACK: "it is known: do not say it again",
     Option.STOP: "stop the job",
-    Option.PREFLIGHT: "see what stands in the way of a launch with the code and the checkpoint of your choice",
+    Option.PREFLIGHT: (
+        "see what stands in the way of a launch with the code and the checkpoint of your choice"
+    ),
     Option.TAKE: "watch it from this machine",
 }
 
@@ -66,4 +68,6 @@ def command_of(way: Option, slug: str, about: str = "", step: int | None = None)
     """
     verb, *flags = way.value.split()
     named = [about] if about and way in (Option.FORK, Option.ACK) else []
-    return shlex.join(["herorun", verb, slug, *named, *(str(step) if f == "STEP" else f for f in flags)])
+    return shlex.join(
+        ["herorun", verb, slug, *named, *(str(step) if f == "STEP" else f for f in flags)]
+    )

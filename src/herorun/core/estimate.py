@@ -24,7 +24,11 @@ class Estimate:
     @property
     def short_by(self) -> float | None:
         """Hours that the scheduler's limit lacks; None where it is long enough or not known."""
-        if self.wall_hours is None or self.limit_hours is None or self.limit_hours >= self.wall_hours:
+        if (
+            self.wall_hours is None
+            or self.limit_hours is None
+            or self.limit_hours >= self.wall_hours
+        ):
             return None
         return self.wall_hours - self.limit_hours
 
@@ -63,7 +67,11 @@ def _limit(told: Estimate) -> str:
 
 def estimate(contract: Contract, offered: Offered | Nothing | Unavailable) -> Estimate:
     """From the contract's own numbers; nothing is measured."""
-    hours, rate, count = contract.budget.accelerator_hours, contract.budget.rate, contract.hardware.count
+    hours, rate, count = (
+        contract.budget.accelerator_hours,
+        contract.budget.rate,
+        contract.hardware.count,
+    )
     limit = offered.time_limit if isinstance(offered, Offered) else None
     return Estimate(
         flops=contract.model_flops,

@@ -21,7 +21,8 @@ class Initialised:
     slug: str
     contract: Mapping[str, str]  # the logbook's Run Contract lines
     issue: str = ""
-    logbook: str = ""  # path of the logbook's first page on the record's branch; empty: the default one
+    # path of the logbook's first page on the record's branch; empty: the default one
+    logbook: str = ""
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,9 @@ class Adopted:
 
 @dataclass(frozen=True, kw_only=True)
 class Launching:
-    """A submission is intended, or that a job is adopted. It is settled by Launched, or by Failed under `submit/<instance>`."""
+    """A submission is intended, or that a job is adopted. It is settled by Launched, or by Failed
+    under `submit/<instance>`.
+    """
 
     kind: ClassVar[str] = "Launching"
     at: datetime
@@ -43,18 +46,24 @@ class Launching:
     plan: Mapping[str, Any]  # the full plan, with sources
     plan_digest: str
     why: str
-    contract_file: str  # relative to the repository's top; read again from the commit, never from here
+    # relative to the repository's top; read again from the commit, never from here
+    contract_file: str
     relaunch_of: str = ""
     by: str = ""
     dirty: str = "no"  # the logbook's word on the work tree, for when the launch is settled later
     where: str = ""  # machine and state folder: whose scheduler's "absent" counts
-    foreign: tuple[str, ...] = ()  # checkpoints that lay in the roots before the first launch: never ours
+    # checkpoints that lay in the roots before the first launch: never ours
+    foreign: tuple[str, ...] = ()
     policy: str = ""  # the logbook's word on a lenient `[policy] mode`
-    overlooked: tuple[str, ...] = ()  # the findings that were open and did not stop it, as `check: message`
-    given_up: GivenUp | None = None  # of a rollback: what it rules out, once the instance was launched
-    facts: Mapping[str, str] = field(default_factory=dict)  # what a person was told of the choice, before it
+    # the findings that were open and did not stop it, as `check: message`
+    overlooked: tuple[str, ...] = ()
+    # of a rollback: what it rules out, once the instance was launched
+    given_up: GivenUp | None = None
+    # what a person was told of the choice, before it
+    facts: Mapping[str, str] = field(default_factory=dict)
     adopts: Adopted | None = None  # nothing is submitted: the job runs already
-    secrets: Mapping[str, str] = field(default_factory=dict)  # name -> salted digest; those that are set here
+    # name -> salted digest; those that are set here
+    secrets: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def key(self) -> str:
@@ -78,7 +87,9 @@ class Launched:
 
 @dataclass(frozen=True)
 class Amended:
-    """The contract that an instance was admitted under says something else than the logbook's head."""
+    """The contract that an instance was admitted under says something else than the logbook's
+    head.
+    """
 
     kind: ClassVar[str] = "Amended"
     at: datetime
@@ -96,7 +107,8 @@ class CheckedIn:
     outcome: str
     items: tuple[tuple[str, str, str], ...] = ()
     loaded: str | None = None
-    written: datetime | None = None  # when the job checked in, by its own clock; `at` is when that was seen
+    # when the job checked in, by its own clock; `at` is when that was seen
+    written: datetime | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -124,12 +136,17 @@ class Decided:
     alerts: tuple[Alert, ...] = ()
     actions: tuple[str, ...] = ()  # keys
     summary: str = ""  # one line for the logbook, at most once an hour when all is quiet
-    ended: End | None = None  # the instance's end, once it is seen, and again when more of it is known
-    saved: int | None = None  # how many checkpoints there are, whenever there are more than ever before
-    failure: Ending | None = None  # the instance's, once it is seen, and again when it is judged otherwise
-    job_started: datetime | None = None  # by its scheduler, once it tells, and again when it says otherwise
+    # the instance's end, once it is seen, and again when more of it is known
+    ended: End | None = None
+    # how many checkpoints there are, whenever there are more than ever before
+    saved: int | None = None
+    # the instance's, once it is seen, and again when it is judged otherwise
+    failure: Ending | None = None
+    # by its scheduler, once it tells, and again when it says otherwise
+    job_started: datetime | None = None
     awaited: tuple[AwaitedEvidence, ...] = ()  # evidence that was missing at this tick
-    temporary: int | None = None  # newest step in the temporary root, whenever it is newer than ever before
+    # newest step in the temporary root, whenever it is newer than ever before
+    temporary: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -140,11 +157,14 @@ class Intended:
     attempt: int
     what: str
     body: str = ""  # of a post, so that it can be said later exactly as it was meant
-    lines: Mapping[str, str] = field(default_factory=dict)  # its entry in the logbook, once it is done
+    # its entry in the logbook, once it is done
+    lines: Mapping[str, str] = field(default_factory=dict)
     edits: str = ""  # key of an earlier post, whose comment is to say this from then on
     anew: bool = True  # whether it is a comment of its own as well
     page: str = (
-        ""  # how much it matters to the DRI, who is told by the channels too; empty: it is not sent there
+        # how much it matters to the DRI, who is told by the channels too; empty: it is not sent
+        # there
+        ""
     )
 
 
@@ -181,7 +201,9 @@ class HandedOff:
 
 @dataclass(frozen=True)
 class Leased:
-    """The lease, where the record's branch is its place: the push that the remote takes is what counts."""
+    """The lease, where the record's branch is its place: the push that the remote takes is what
+    counts.
+    """
 
     kind: ClassVar[str] = "Leased"
     at: datetime
@@ -225,14 +247,17 @@ class Ordered:
     at: datetime
     by: str
     word: Word
-    about: tuple[str, ...] = ()  # alerts that are taken note of, questions that are answered, or the instance
+    # alerts that are taken note of, questions that are answered, or the instance
+    about: tuple[str, ...] = ()
     reason: str = ""
     until: datetime | None = None  # of a pause
 
 
 @dataclass(frozen=True, kw_only=True)
 class Replayed:
-    """A changed herorun judged the last ticks again before it may act. `why` is empty where it may."""
+    """A changed herorun judged the last ticks again before it may act. `why` is empty where it
+    may.
+    """
 
     kind: ClassVar[str] = "Replayed"
     at: datetime

@@ -1,6 +1,7 @@
 """What a tick saw, as it is kept for replay: one JSON object, digest by digest, and back.
 
-Secrets are masked before anything is digested, so that the digest in the journal is that of what is kept.
+Secrets are masked before anything is digested, so that the digest in the journal is that of what is
+kept.
 """
 
 import dataclasses
@@ -15,7 +16,8 @@ from herorun.core.decode import decode
 from herorun.core.evidence import Evidence, Nothing, Unavailable
 from herorun.core.redaction.scrub import scrub_tree
 
-# By name, what a tick may have judged by. Adapters and the repository are in its evidence too: they are no facts.
+# By name, what a tick may have judged by. Adapters and the repository are in its evidence too: they
+# are no facts.
 KINDS: Mapping[str, type[Any]] = {
     "Contract": Contract,
     **{
@@ -31,9 +33,15 @@ class Lost(ValueError):
 
 
 def encode_evidence(evidence: Evidence) -> dict[str, Any]:
-    """Every fact in plain form: `{"value": ...}`, or the reason as `{"nothing": ...}` or `{"unavailable": ...}`."""
-    kept = {name_of(kind): _form(value) for kind, value in evidence.items() if name_of(kind) in KINDS}
-    form: dict[str, Any] = scrub_tree(plain({name: form for name, form in kept.items() if form is not None}))
+    """Every fact in plain form: `{"value": ...}`, or the reason as `{"nothing": ...}` or
+    `{"unavailable": ...}`.
+    """
+    kept = {
+        name_of(kind): _form(value) for kind, value in evidence.items() if name_of(kind) in KINDS
+    }
+    form: dict[str, Any] = scrub_tree(
+        plain({name: form for name, form in kept.items() if form is not None})
+    )
     return form
 
 
@@ -59,9 +67,13 @@ def decode_evidence(kept: Mapping[str, Any], told: Mapping[str, str]) -> Evidenc
 
     A fact that this version does not know is left out: no check asks for it.
     """
-    changed = sorted(n for n in kept.keys() | told.keys() if n not in kept or digest(kept[n]) != told.get(n))
+    changed = sorted(
+        n for n in kept.keys() | told.keys() if n not in kept or digest(kept[n]) != told.get(n)
+    )
     if changed:
-        raise Lost(f"the evidence of {', '.join(changed)} is not what the tick saw: its digest differs")
+        raise Lost(
+            f"the evidence of {', '.join(changed)} is not what the tick saw: its digest differs"
+        )
     return {KINDS[name]: _value(name, form) for name, form in kept.items() if name in KINDS}
 
 

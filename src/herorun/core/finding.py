@@ -15,7 +15,9 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True)
 class Verdict:
-    """One answer about one subject: the exact value, file, metric or node that the answer is about."""
+    """One answer about one subject: the exact value, file, metric or node that the answer is
+    about.
+    """
 
     outcome: Outcome
     message: str
@@ -23,7 +25,8 @@ class Verdict:
     details: tuple[str, ...] = ()
     steps: tuple[int, int] | None = None  # first and last step of the data that it happened at
     taints_from: int | None = None  # checkpoints of this step and later ones are not to be trusted
-    causes: tuple[str, ...] = ()  # what it follows from, as keys: `file config.toml`, `remote origin`
+    # what it follows from, as keys: `file config.toml`, `remote origin`
+    causes: tuple[str, ...] = ()
     explains: tuple[str, ...] = ()  # such keys, of which this failure is the root
 
 
@@ -69,7 +72,8 @@ def count(number: float, noun: str, plural: str = "") -> str:
     return f"{shown} {noun if number == 1 else plural or f'{noun}s'}"
 
 
-UNAPPROVED = "unapproved-waiver"  # the check of who approved: no waiver covers it, or it would approve itself
+# the check of who approved: no waiver covers it, or it would approve itself
+UNAPPROVED = "unapproved-waiver"
 
 
 @dataclass(frozen=True)

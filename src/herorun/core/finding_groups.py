@@ -1,7 +1,8 @@
 """Findings by their root cause, and how many there are of each kind. Pure.
 
-One problem can leave many checks without an answer: a config that is in no commit leaves no plan to ask about. A
-finding says in `Verdict.causes` what it follows from, and another says in `Verdict.explains` that it is that.
+One problem can leave many checks without an answer: a config that is in no commit leaves no plan to
+ask about. A finding says in `Verdict.causes` what it follows from, and another says in
+`Verdict.explains` that it is that.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -13,7 +14,9 @@ from herorun.core.finding import Finding, Outcome
 
 
 class FindingMark(StrEnum):
-    """What a finding amounts to for the person who reads it, in the order in which they are shown."""
+    """What a finding amounts to for the person who reads it, in the order in which they are
+    shown.
+    """
 
     FAIL = "fail"
     UNKNOWN = "unknown"
@@ -50,7 +53,9 @@ class FindingGroup:
 
 
 def group_findings(findings: Iterable[Finding], checks: Mapping[str, Check]) -> list[FindingGroup]:
-    """The open findings by root cause: failures first, then what is unknown; the cause of most comes first."""
+    """The open findings by root cause: failures first, then what is unknown; the cause of most
+    comes first.
+    """
     open_findings = [finding for finding in findings if finding.open]
     parents = _parents(open_findings)
     effects: dict[int, list[Finding]] = {}
@@ -63,13 +68,14 @@ def group_findings(findings: Iterable[Finding], checks: Mapping[str, Check]) -> 
         if parents.get(index) is None
     ]
     return sorted(
-        groups, key=lambda g: (_ORDER.index(mark_of(g.cause, checks[g.cause.check])), -len(g.effects))
+        groups,
+        key=lambda g: (_ORDER.index(mark_of(g.cause, checks[g.cause.check])), -len(g.effects)),
     )
 
 
 def _parents(findings: Sequence[Finding]) -> dict[int, int]:
-    """Index of a finding -> index of the one that it follows from: a failure that explains it, otherwise the first
-    unknown one with the same reason."""
+    """Index of a finding -> index of the one that it follows from: a failure that explains it,
+    otherwise the first unknown one with the same reason."""
     explained: dict[str, int] = {}
     for index, finding in enumerate(findings):
         if finding.verdict.outcome is Outcome.FAIL:
@@ -93,7 +99,9 @@ def _root(index: int, parents: Mapping[int, int]) -> int:
 
 
 def _reason(finding: Finding) -> str:
-    """What makes it unknown, without its own subject: one dead store hides many things in one way."""
+    """What makes it unknown, without its own subject: one dead store hides many things in one
+    way.
+    """
     verdict = finding.verdict
     return "; ".join(verdict.causes) or verdict.message.removeprefix(f"{verdict.subject}: ")
 
@@ -124,7 +132,9 @@ class Tally:
         return ", ".join(f"{count} {name}" for count, name in counts if count)
 
 
-def tally(findings: Iterable[Finding], checks: Mapping[str, Check], mode: Mode = Mode.ENFORCE) -> Tally:
+def tally(
+    findings: Iterable[Finding], checks: Mapping[str, Check], mode: Mode = Mode.ENFORCE
+) -> Tally:
     """Each finding once, by its mark."""
     marks: dict[FindingMark, int] = {}
     not_enforced = 0

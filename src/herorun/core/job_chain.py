@@ -1,8 +1,10 @@
-"""The script with which a box finishes its own work, whoever still watches. Pure text from the contract.
+"""The script with which a box finishes its own work, whoever still watches. Pure text from the
+contract.
 
-The stages are joined by `&&`, so that a marker is made on success alone; each runs in a bash of its own with `-e` and
-`pipefail`, so that no `;` and no `| tee` hides a failure in it. It is safe to start twice and after a power loss: a lock
-that the kernel frees keeps a second one out, and a stage whose marker is there is not run again.
+The stages are joined by `&&`, so that a marker is made on success alone; each runs in a bash of its
+own with `-e` and `pipefail`, so that no `;` and no `| tee` hides a failure in it. It is safe to
+start twice and after a power loss: a lock that the kernel frees keeps a second one out, and a stage
+whose marker is there is not run again.
 """
 
 import shlex
@@ -63,7 +65,7 @@ main() {{
 
 main
 exit
-"""
+"""  # noqa: E501
 _WAIT = """\
   local until=$(( $(date +%s) + {most} ))
   until {ready}; do
@@ -75,7 +77,9 @@ _WAIT = """\
 def script_of(contract: Contract) -> str:
     """The whole script. Raises WrongUse for a chain without stages, or one that holds a secret."""
     chain = must_have_stages(contract)
-    stages = [f"  && run {shlex.quote(stage.name)} {shlex.quote(stage.run)}" for stage in chain.stage]
+    stages = [
+        f"  && run {shlex.quote(stage.name)} {shlex.quote(stage.run)}" for stage in chain.stage
+    ]
     text = _SCRIPT.format(
         slug=contract.slug,
         start=start_there(chain),
@@ -88,7 +92,8 @@ def script_of(contract: Contract) -> str:
     )
     if scrub(text) != text:
         raise WrongUse(
-            f"[chain] of {contract.slug} holds a secret, which would lie in a file: keep it in the box's own "
+            f"[chain] of {contract.slug} holds a secret, which would lie in a file: keep it in "
+            "the box's own "
             "environment, and name the variable."
         )
     return text
@@ -97,7 +102,8 @@ def script_of(contract: Contract) -> str:
 def must_have_stages(contract: Contract) -> ChainTable:
     if not contract.chain.stage:
         raise WrongUse(
-            f"The contract of {contract.slug} has no chain: write a [[chain.stage]] with name and run, and [chain] folder."
+            f"The contract of {contract.slug} has no chain: write a [[chain.stage]] with name and "
+            "run, and [chain] folder."
         )
     return contract.chain
 
@@ -106,7 +112,8 @@ def _wait(contract: Contract) -> str:
     chain, log = contract.chain, contract.patrol.log
     if chain.after_words and not log:
         raise WrongUse(
-            f"[chain] after_words of {contract.slug} need to be looked for in a log: name it as [patrol] log."
+            f"[chain] after_words of {contract.slug} need to be looked for in a log: name it as "
+            "[patrol] log."
         )
     ready = [f"[ -e {shlex.quote(chain.after)} ]"] if chain.after else []
     # Quoted, and with a file: grep can neither become a pipe nor wait for its standard input.
@@ -120,14 +127,19 @@ def _wait(contract: Contract) -> str:
     most, every = (round(span.total_seconds()) or 1 for span in (chain.wait_at_most, chain.every))
     what = " and ".join(part for part in (chain.after, log if chain.after_words else None) if part)
     quoted = what.replace("\\", "\\\\").replace('"', '\\"').replace("$", "\\$").replace("`", "\\`")
-    return _WAIT.format(most=most, every=every, ready=" && ".join(ready), what=quoted, gave_up=GAVE_UP)
+    return _WAIT.format(
+        most=most, every=every, ready=" && ".join(ready), what=quoted, gave_up=GAVE_UP
+    )
 
 
 def _push(chain: ChainTable) -> str:
     """At the end, be it good or bad. What it cannot tell undoes nothing."""
     if not chain.push:
         return "  return 0"
-    return f'  timeout -k 5 {PUSHING} bash -o pipefail -c {shlex.quote(chain.push)} < /dev/null 9>&- || say "nobody could be told"'
+    return (
+        f"  timeout -k 5 {PUSHING} bash -o pipefail -c {shlex.quote(chain.push)} < /dev/null 9>&- "
+        '|| say "nobody could be told"'
+    )
 
 
 def start_there(chain: ChainTable) -> str:
@@ -140,28 +152,50 @@ def install_and_start(contract: Contract, top: str, login: SshLogin | None) -> s
     """The one command, from here, that brings the script there whole and starts it."""
     chain = must_have_stages(contract)
     folder = shlex.quote(chain.folder or "")
-    there = f"mkdir -p {folder} && cat > {folder}/chain.new && mv {folder}/chain.new {folder}/chain.sh && {start_there(chain)}"
-    road = shlex.join([*ssh_argv(login), there]) if login and login.host else f"sh -c {shlex.quote(there)}"
+    there = (
+        f"mkdir -p {folder} && cat > {folder}/chain.new && mv {folder}/chain.new "
+        f"{folder}/chain.sh && {start_there(chain)}"
+    )
+    road = (
+        shlex.join([*ssh_argv(login), there])
+        if login and login.host
+        else f"sh -c {shlex.quote(there)}"
+    )
     return f"herorun -C {shlex.quote(top)} chain {contract.slug} | {road}"
 
 
 def behind_a_job(contract: Contract, top: str, login: SshLogin | None, job: str) -> str:
-    """The same where Slurm keeps nobody's processes on its login node: a job of its own, once that one has ended well."""
+    """The same where Slurm keeps nobody's processes on its login node: a job of its own, once that
+    one has ended well.
+    """
     folder = shlex.quote(must_have_stages(contract).folder or "")
     told = contract.scheduler.options
     conf = f"SLURM_CONF={shlex.quote(str(told['slurm_conf']))} " if told.get("slurm_conf") else ""
     sbatch = shlex.quote(f"{told['programs']}/sbatch") if told.get("programs") else "sbatch"
     there = (
-        f"mkdir -p {folder} && {conf}{sbatch} --dependency=afterok:{shlex.quote(job)} --kill-on-invalid-dep=yes "
+        f"mkdir -p {folder} && {conf}{sbatch} --dependency=afterok:{shlex.quote(job)} "
+        "--kill-on-invalid-dep=yes "
         f"--job-name={contract.slug}-chain --output={folder}/chain.log --open-mode=append"
     )
-    road = shlex.join([*ssh_argv(login), there]) if login and login.host else f"sh -c {shlex.quote(there)}"
+    road = (
+        shlex.join([*ssh_argv(login), there])
+        if login and login.host
+        else f"sh -c {shlex.quote(there)}"
+    )
     return f"herorun -C {shlex.quote(top)} chain {contract.slug} | {road}"
 
 
 def ssh_argv(login: SshLogin) -> list[str]:
     """ssh for people to type: bounded, and by the same login."""
-    words = ["ssh", "-o", "ConnectTimeout=15", "-o", "ServerAliveInterval=10", "-o", "ServerAliveCountMax=3"]
+    words = [
+        "ssh",
+        "-o",
+        "ConnectTimeout=15",
+        "-o",
+        "ServerAliveInterval=10",
+        "-o",
+        "ServerAliveCountMax=3",
+    ]
     words += ["-F", login.ssh_config] if login.ssh_config else []
     words += ["-p", str(login.port)] if login.port else []
     words += ["-l", login.user] if login.user else []

@@ -1,4 +1,6 @@
-"""What a tick comes to in the journal: a pure function of what it saw and what was known before it."""
+"""What a tick comes to in the journal: a pure function of what it saw and what was known before
+it.
+"""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -20,7 +22,9 @@ INTERVENTIONS = ("relaunch/", "stop/", "node/")  # how the keys of what is done 
 
 def interventions(actions: Iterable[Action]) -> tuple[str, ...]:
     """The keys of what would be done to the job or its machines."""
-    return tuple(action.key for action in actions if isinstance(action, Relaunch | Stop | DeleteNode))
+    return tuple(
+        action.key for action in actions if isinstance(action, Relaunch | Stop | DeleteNode)
+    )
 
 
 def allowed(actions: Sequence[Action], hands: Hands) -> list[Action]:
@@ -65,7 +69,9 @@ def to_intend(actions: Iterable[Action], memory: Memory) -> list[Action]:
 
 
 def reason_of(action: Action) -> tuple[str, str]:
-    """What the journal's `Intended` says of an action, without the words that the contract adds: what, and why."""
+    """What the journal's `Intended` says of an action, without the words that the contract adds:
+    what, and why.
+    """
     match action:
         case Tell(_, title, why) | Escalate(key=_, title=title, why=why):
             return title, why
@@ -78,7 +84,9 @@ def reason_of(action: Action) -> tuple[str, str]:
 
 
 def checked_in(seen: Tick, evidence: Evidence, memory: Memory) -> list[CheckedIn]:
-    """The first check-in of an instance, and that of each attempt that its back end starts later."""
+    """The first check-in of an instance, and that of each attempt that its back end starts
+    later.
+    """
     receipt = evidence.get(Receipt)
     known = max((attempt for _, attempt in memory.starts), default=None)
     if not isinstance(receipt, Receipt) or (
@@ -99,7 +107,9 @@ def checked_in(seen: Tick, evidence: Evidence, memory: Memory) -> list[CheckedIn
 
 
 def _quiet_line(seen: Tick, evidence: Evidence, memory: Memory) -> str:
-    """At most one line in `quiet_every` while nothing happens; a tick that says something else needs none."""
+    """At most one line in `quiet_every` while nothing happens; a tick that says something else
+    needs none.
+    """
     since = memory.last_summary or (memory.current.started if memory.current else None)
     if seen.actions or seen.alerts or since is None or seen.at - since < seen.quiet_every:
         return ""

@@ -1,7 +1,7 @@
 """What the journal amounted to at some line of it, so that a tick folds the lines after it only.
 
-The journal stays the truth: this counts only for the very bytes that it was folded from, named by their digests, and
-what comes after must follow from the last hash. It can always be made again.
+The journal stays the truth: this counts only for the very bytes that it was folded from, named by
+their digests, and what comes after must follow from the last hash. It can always be made again.
 """
 
 import dataclasses
@@ -34,7 +34,9 @@ class Remembered:
     memory: Memory
 
     def is_of(self, segments: Sequence[tuple[str, str]]) -> bool:
-        """Whether it was made of these segments, or of their beginning. Of the newest only the name is compared."""
+        """Whether it was made of these segments, or of their beginning. Of the newest only the name
+        is compared.
+        """
         older = segments[: self.older]
         return (
             len(segments) > self.older
@@ -48,13 +50,26 @@ class Remembered:
 
 
 def remembered(
-    segments: Sequence[tuple[str, str]], data: bytes, last: tuple[str, str], lines: int, memory: Memory
+    segments: Sequence[tuple[str, str]],
+    data: bytes,
+    last: tuple[str, str],
+    lines: int,
+    memory: Memory,
 ) -> Remembered:
-    """What all these segments amount to; `data` is the newest one's content, `last` the last line's hash and id."""
+    """What all these segments amount to; `data` is the newest one's content, `last` the last line's
+    hash and id.
+    """
     told = hashlib.sha256(data).hexdigest()
     older = segments[:-1]
     return Remembered(
-        len(older), digest_of_segments(older), segments[-1][0], len(data), told, *last, lines, memory
+        len(older),
+        digest_of_segments(older),
+        segments[-1][0],
+        len(data),
+        told,
+        *last,
+        lines,
+        memory,
     )
 
 
@@ -79,7 +94,9 @@ def from_bytes(data: bytes, version: str) -> Remembered | None:
         told = body["memory"]
         alerts, taints = told.pop("alerts"), told["health"].pop("open")
         kept = decode(Remembered, body)
-        by_id = {alert.id: alert for alert in decode(Memory, {"alerts": _keyed(alerts)}).alerts.values()}
+        by_id = {
+            alert.id: alert for alert in decode(Memory, {"alerts": _keyed(alerts)}).alerts.values()
+        }
         still = decode(Health, {"open": _keyed([taint for _, taint in taints])}).open.values()
         ids = [(str(check), str(subject)) for (check, subject), _ in taints]
     except (ValueError, TypeError, KeyError, AttributeError):

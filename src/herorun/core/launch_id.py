@@ -1,4 +1,6 @@
-"""What names one launching of a record: what is run, and not which fields the event had in that version. Pure."""
+"""What names one launching of a record: what is run, and not which fields the event had in that
+version. Pure.
+"""
 
 from collections.abc import Mapping
 
@@ -9,6 +11,10 @@ from herorun.core.event import Launching
 def launch_id(launching: Launching) -> str:
     """The same for an event that was written before its kind had some of its fields."""
     adopts = launching.adopts.job if launching.adopts else ""
-    plan = {name: told.get("value") for name, told in launching.plan.items() if isinstance(told, Mapping)}
+    plan = {
+        name: told.get("value")
+        for name, told in launching.plan.items()
+        if isinstance(told, Mapping)
+    }
     whose = [launching.instance, launching.number, launching.at, launching.contract_file, adopts]
     return digest([*map(plain, whose), launching.plan_digest, plain(plan)])

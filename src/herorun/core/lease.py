@@ -1,11 +1,11 @@
 """The lease: one owner of a run at a time, with a fence number that only rises.
 
-It lives at `<output_root>/_herorun/lease.json` and is changed by compare-and-swap; where that cannot be written, in the
-record, where the push that the remote takes counts. A lease is stale when the observer saw the same fence and beat
-unchanged for two cadences of its own clock.
+It lives at `<output_root>/_herorun/lease.json` and is changed by compare-and-swap; where that
+cannot be written, in the record, where the push that the remote takes counts. A lease is stale when
+the observer saw the same fence and beat unchanged for two cadences of its own clock.
 
-It names the clone too: two clones of one user on one machine have a state folder, an issue page and a lock each, so
-they are two owners.
+It names the clone too: two clones of one user on one machine have a state folder, an issue page and
+a lock each, so they are two owners.
 """
 
 from dataclasses import dataclass, replace
@@ -25,7 +25,8 @@ class Lease:
     fence: int = 1
     beat: int = 0
     clone: str = (
-        ""  # main work tree on that machine; empty: not known, so the next one of that owner takes it
+        # main work tree on that machine; empty: not known, so the next one of that owner takes it
+        ""
     )
 
     @property
@@ -49,7 +50,9 @@ def read_lease(data: bytes) -> Lease | None:
     try:
         found = read_json(data)
         fence, beat = whole_number(found["fence"]), whole_number(found["beat"])
-        return Lease(str(found["owner"]), str(found["slug"]), fence, beat, str(found.get("clone", "")))
+        return Lease(
+            str(found["owner"]), str(found["slug"]), fence, beat, str(found.get("clone", ""))
+        )
     except (ValueError, KeyError, TypeError):
         return None
 
@@ -67,7 +70,8 @@ def is_held_by(lease: Lease, owner: str, clone: str = "") -> bool:
 def follows(lease: Lease, held: Lease | None) -> bool:
     """Whether a lease that the record brings counts: a beat of the holder, or the very next fence.
 
-    Of two that took the same fence the one that the remote took first stands before the other, which thereby fails.
+    Of two that took the same fence the one that the remote took first stands before the other,
+    which thereby fails.
     """
     if held is None:
         return True

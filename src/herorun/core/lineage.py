@@ -1,4 +1,6 @@
-"""Which checkpoints may be gone on from, which is the newest, and what a choice throws away. All of it is pure."""
+"""Which checkpoints may be gone on from, which is the newest, and what a choice throws away. All of
+it is pure.
+"""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -12,7 +14,9 @@ from herorun.core.finding import count
 
 def is_under(path: str, roots: Iterable[str]) -> bool:
     """Whether a path is, or lies under, one of the roots."""
-    return any(path == root.rstrip("/") or path.startswith(root.rstrip("/") + "/") for root in roots)
+    return any(
+        path == root.rstrip("/") or path.startswith(root.rstrip("/") + "/") for root in roots
+    )
 
 
 def is_rejected(path: str, rejected: tuple[str, ...]) -> bool:
@@ -31,7 +35,8 @@ def mistrust(candidate: Candidate, history: History) -> str:
         return "it lay there before the first launch: no recorded instance wrote it"
     if first and candidate.modified and candidate.modified < first - SKEW:
         return (
-            f"it is older than the first launch ({first:%Y-%m-%d %H:%M} UTC): no recorded instance wrote it"
+            f"it is older than the first launch ({first:%Y-%m-%d %H:%M} UTC): no recorded "
+            "instance wrote it"
         )
     back = given_up(candidate, history.given_up)
     if back is not None:
@@ -53,11 +58,15 @@ def given_up(candidate: Candidate, rollbacks: Iterable[GivenUp]) -> GivenUp | No
 def given_up_words(back: GivenUp) -> str:
     """Why a checkpoint is ruled out."""
     why = f": {back.reason}" if back.reason else ""
-    return f"it was given up when the run went back to step {back.step} ({back.at:%Y-%m-%d %H:%M} UTC{why})"
+    return (
+        f"it was given up when the run went back to step {back.step} ({back.at:%Y-%m-%d %H:%M} "
+        f"UTC{why})"
+    )
 
 
 def refusal(candidate: Candidate, contract: Contract, history: History) -> str:
-    """Why one of the run's own checkpoints is never chosen automatically; empty where it may be, if it is complete.
+    """Why one of the run's own checkpoints is never chosen automatically; empty where it may be, if
+    it is complete.
 
     One that the contract names with a reason was looked into by a person.
     """
@@ -81,7 +90,9 @@ def _reason_of(reason: str, refused: Sequence[Candidate]) -> str:
     return f"{reason} ({count(len(refused), 'checkpoint')}, steps {min(steps)} to {max(steps)})"
 
 
-def acceptable(candidates: Iterable[Candidate], contract: Contract, history: History) -> Checkpoints:
+def acceptable(
+    candidates: Iterable[Candidate], contract: Contract, history: History
+) -> Checkpoints:
     return Checkpoints(tuple(c for c in candidates if not refusal(c, contract, history)))
 
 
@@ -92,7 +103,8 @@ def decided_on(contract: Contract, candidates: Iterable[Candidate]) -> Candidate
 
 
 def seconds_between(one: Candidate, other: Candidate) -> float | None:
-    """From the one's writing to the other's: by the trainer's own time, else by the store's. None: nobody can tell.
+    """From the one's writing to the other's: by the trainer's own time, else by the store's. None:
+    nobody can tell.
 
     A time without a zone is only compared with another such; two stores have two clocks.
     """
@@ -119,7 +131,9 @@ def _stamp(candidate: Candidate) -> datetime | None:
 
 
 def written_later(than: Candidate, candidates: Iterable[Candidate]) -> Candidate | None:
-    """Of the complete ones of another step, the one that was written last, if that was after `than`."""
+    """Of the complete ones of another step, the one that was written last, if that was after
+    `than`.
+    """
     latest = None
     for candidate in candidates:
         if candidate.complete and candidate.step != than.step:
@@ -139,9 +153,14 @@ class DiscardedSteps:
 
 
 def discarded(
-    start: int | None, candidates: Iterable[Candidate], metrics: Metrics | None, accelerators: int | None
+    start: int | None,
+    candidates: Iterable[Candidate],
+    metrics: Metrics | None,
+    accelerators: int | None,
 ) -> DiscardedSteps:
-    """The steps above `start` that checkpoints or metrics show, and what they cost. Nothing is guessed."""
+    """The steps above `start` that checkpoints or metrics show, and what they cost. Nothing is
+    guessed.
+    """
     seen = tuple(candidates)
     reached = [c.step for c in seen] + ([metrics.high_water] if metrics else [])
     if start is None:
@@ -151,15 +170,21 @@ def discarded(
         return DiscardedSteps(0, 0.0)
     pace = seconds_a_step(seen)
     if pace is None:
-        return DiscardedSteps(steps, None, "no two checkpoints that were looked into tell the time of a step")
+        return DiscardedSteps(
+            steps, None, "no two checkpoints that were looked into tell the time of a step"
+        )
     if accelerators is None:
         return DiscardedSteps(steps, None, "[hardware] count is not stated")
     return DiscardedSteps(steps, steps * pace * accelerators / 3600)
 
 
 def seconds_a_step(candidates: Iterable[Candidate]) -> float | None:
-    """Between the two newest complete ones of different steps; None where there are no two, or their times disagree."""
-    complete = sorted((c for c in candidates if c.complete), key=lambda c: (c.step, c.timestamp, c.path))
+    """Between the two newest complete ones of different steps; None where there are no two, or
+    their times disagree.
+    """
+    complete = sorted(
+        (c for c in candidates if c.complete), key=lambda c: (c.step, c.timestamp, c.path)
+    )
     newest = complete[-1] if complete else None
     before = next((c for c in reversed(complete) if newest and c.step != newest.step), None)
     if newest is None or before is None:

@@ -1,7 +1,9 @@
-"""The logbook's pages: `tiny.md`, and when that has grown long `tiny_002.md`, `tiny_003.md` and so on. Pure.
+"""The logbook's pages: `tiny.md`, and when that has grown long `tiny_002.md`, `tiny_003.md` and so
+on. Pure.
 
-Each page has the seed's two sections, and ends, once it is closed, with a link to the next; the Run Contract stands in
-the first. A closed page never changes again, so that an entry costs git one page, however long the run.
+Each page has the seed's two sections, and ends, once it is closed, with a link to the next; the Run
+Contract stands in the first. A closed page never changes again, so that an entry costs git one
+page, however long the run.
 """
 
 import re
@@ -39,17 +41,25 @@ def page_number(first: str, path: str) -> int | None:
 def pages_of(first: str, paths: Iterable[str]) -> list[str]:
     """Those among some paths that are pages of one logbook, in their order."""
     numbers = {path: page_number(first, path) for path in paths}
-    return sorted((path for path, number in numbers.items() if number), key=lambda path: numbers[path] or 0)
+    return sorted(
+        (path for path, number in numbers.items() if number), key=lambda path: numbers[path] or 0
+    )
 
 
-def add_to_pages(first: str, number: int, text: str, lines: Iterable[JournalLine]) -> dict[str, str]:
-    """The pages that change, by path, with the entries of some journal lines after those of page `number`."""
+def add_to_pages(
+    first: str, number: int, text: str, lines: Iterable[JournalLine]
+) -> dict[str, str]:
+    """The pages that change, by path, with the entries of some journal lines after those of page
+    `number`.
+    """
     changed: dict[str, str] = {}
     entries: list[tuple[str, str]] = []
     size = len(text.encode())
     for section, entry in entries_of(lines):
         if size >= PAGE:
-            changed[page_path(first, number)] = closed(add_entries(text, entries), first, number + 1)
+            changed[page_path(first, number)] = closed(
+                add_entries(text, entries), first, number + 1
+            )
             number, entries = number + 1, []
             text = beginning(first, number)
             size = len(text.encode())
@@ -74,7 +84,9 @@ def closed(text: str, first: str, following: int) -> str:
 
 
 def opened(text: str) -> tuple[str, str]:
-    """A page without the link with which it was closed, and the name of the page that the link leads to."""
+    """A page without the link with which it was closed, and the name of the page that the link
+    leads to.
+    """
     found = _CLOSING.search(text)
     return (text[: found.start()] + "\n", found["name"]) if found else (text, "")
 

@@ -1,6 +1,8 @@
-"""Which loaded modules are the run's own, and which of them came from elsewhere than the admitted tree.
+"""Which loaded modules are the run's own, and which of them came from elsewhere than the admitted
+tree.
 
-Standard library only, and light: this also runs inside the job, on every rank, before the training starts.
+Standard library only, and light: this also runs inside the job, on every rank, before the training
+starts.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,7 +13,8 @@ _ENDINGS = (".py", "/__init__.py", ".so", ".pyd")
 
 
 def code_roots(argv: Sequence[str], cwd: str, files: Iterable[str]) -> tuple[str, ...]:
-    """The folders of the tree that modules are imported from: the top, `src`, the working directory, the script's.
+    """The folders of the tree that modules are imported from: the top, `src`, the working
+    directory, the script's.
 
     `cwd` is relative to the top, and so are the roots; the top itself is "".
 
@@ -39,19 +42,28 @@ def _clean(path: str) -> str:
 def strays(
     loaded: Mapping[str, str], code: Sequence[str], files: Iterable[str], roots: Sequence[str]
 ) -> tuple[dict[str, str], int]:
-    """First-party modules that were loaded from outside the tree, and how many first-party modules are loaded.
+    """First-party modules that were loaded from outside the tree, and how many first-party modules
+    are loaded.
 
-    `loaded` is module -> file, `code` the spellings of the tree's own folder (itself, and where its links lead).
-    A module is first-party if the tree holds a file of its dotted name under one of the roots, or if it was loaded
-    from another checkout of the tree.
+    `loaded` is module -> file, `code` the spellings of the tree's own folder (itself, and where its
+    links lead).
+    A module is first-party if the tree holds a file of its dotted name under one of the roots, or
+    if it was loaded from another checkout of the tree.
     """
     there = set(files)
-    tops = {_top(name, root) for name in there for root in roots if not root or name.startswith(f"{root}/")}
+    tops = {
+        _top(name, root)
+        for name in there
+        for root in roots
+        if not root or name.startswith(f"{root}/")
+    }
     wrong, seen = {}, 0
     for module, file in loaded.items():
         top = module.partition(".")[0]
         rooted = top in tops and _of_tree(module, there, roots)
-        if top == OWN or not (rooted or (not _is_installed(file) and _lies_alike(module, file, there))):
+        if top == OWN or not (
+            rooted or (not _is_installed(file) and _lies_alike(module, file, there))
+        ):
             continue
         seen += 1
         if not any(file.startswith(f"{folder}/") for folder in code):
@@ -61,7 +73,9 @@ def strays(
 
 
 def _lies_alike(module: str, file: str, there: set[str]) -> bool:
-    """Whether its path ends as one in the tree does: of a checkout, whatever folder of it modules are imported from."""
+    """Whether its path ends as one in the tree does: of a checkout, whatever folder of it modules
+    are imported from.
+    """
     path = "/" + module.replace(".", "/")
     ending = next((end for end in _ENDINGS if file.endswith(path + end)), None)
     if ending is None:
@@ -74,11 +88,15 @@ def _lies_alike(module: str, file: str, there: set[str]) -> bool:
 def _without_namesakes(
     wrong: Mapping[str, str], loaded: Mapping[str, str], there: set[str], roots: Sequence[str]
 ) -> dict[str, str]:
-    """Without the installed packages that only share a name with the tree's: most of their modules are not in it.
+    """Without the installed packages that only share a name with the tree's: most of their modules
+    are not in it.
 
-    The tree's `datasets/` is not the `datasets` that a script in another folder gets from its environment.
+    The tree's `datasets/` is not the `datasets` that a script in another folder gets from its
+    environment.
     """
-    package_of = {name: _package(name, there, roots) for name, file in wrong.items() if _is_installed(file)}
+    package_of = {
+        name: _package(name, there, roots) for name, file in wrong.items() if _is_installed(file)
+    }
     namesakes = {
         package
         for package in set(package_of.values())

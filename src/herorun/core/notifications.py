@@ -1,4 +1,6 @@
-"""News that no alert brings: what the run reached, that it ended well, and one digest every 24 hours of an instance."""
+"""News that no alert brings: what the run reached, that it ended well, and one digest every 24
+hours of an instance.
+"""
 
 from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta
@@ -41,14 +43,21 @@ def news(
     told = ledger.done | ledger.unfinished
     if health is RunHealth.FINISHED:
         found = [
-            _tell(current, "finished", f"{current.name} finished", f"{progress_of(evidence)}; next: seal")
+            _tell(
+                current,
+                "finished",
+                f"{current.name} finished",
+                f"{progress_of(evidence)}; next: seal",
+            )
         ]
     else:
         reached = (_tell(current, *each) for each in _reached(evidence, history, policy, ledger))
         found = [tell for tell in reached if not _ever(tell, told)]
         if days := (now - current.started) // DAY:
             words = digest(health, evidence, alerts, current)
-            found.append(_tell(current, f"day-{days}", f"{current.name} after {count(days, 'day')}", words))
+            found.append(
+                _tell(current, f"day-{days}", f"{current.name} after {count(days, 'day')}", words)
+            )
     return [tell for tell in found if tell.key not in told]
 
 
@@ -95,7 +104,11 @@ def _reached(
             if each.step == milestone and not each.temporary:
                 yield f"milestone-{milestone}", f"{name} saved milestone {milestone}", each.path
     if isinstance(final, FinalStep) and final.value is not None and step >= final.value:
-        yield "final-step", f"{name} reached its final step", f"{progress_of(evidence)}; the job still runs"
+        yield (
+            "final-step",
+            f"{name} reached its final step",
+            f"{progress_of(evidence)}; the job still runs",
+        )
 
 
 def _own(evidence: Evidence, history: History, ledger: Ledger) -> list[Candidate]:
@@ -109,7 +122,9 @@ def _own(evidence: Evidence, history: History, ledger: Ledger) -> list[Candidate
     ]
 
 
-def digest(health: RunHealth, evidence: Evidence, alerts: Iterable[Alert], current: Instance) -> str:
+def digest(
+    health: RunHealth, evidence: Evidence, alerts: Iterable[Alert], current: Instance
+) -> str:
     """Health, progress, throughput, the newest checkpoint and what fires, in one line."""
     found = evidence.get(Checkpoints)
     newest = found.newest if isinstance(found, Checkpoints) else None
@@ -117,14 +132,18 @@ def digest(health: RunHealth, evidence: Evidence, alerts: Iterable[Alert], curre
     parts = (
         f"{health}, {progress_of(evidence)}",
         throughput(evidence, current),
-        f"newest complete checkpoint {newest.path}" if newest else "no complete checkpoint was seen",
+        f"newest complete checkpoint {newest.path}"
+        if newest
+        else "no complete checkpoint was seen",
         f"firing: {', '.join(firing)}" if firing else "nothing fires",
     )
     return "; ".join(part for part in parts if part)
 
 
 def throughput(evidence: Evidence, current: Instance) -> str:
-    """Steps an hour since the instance began, and the newest speed that the tracker tells; empty where neither is."""
+    """Steps an hour since the instance began, and the newest speed that the tracker tells; empty
+    where neither is.
+    """
     metrics = evidence.get(Metrics)
     if not isinstance(metrics, Metrics):
         return ""
@@ -151,4 +170,6 @@ def progress(step: int | None, final_step: int | None) -> str:
     >>> progress(4600, None)
     '~4600/unknown'
     """
-    return f"~{'unknown' if step is None else step}/{'unknown' if final_step is None else final_step}"
+    return (
+        f"~{'unknown' if step is None else step}/{'unknown' if final_step is None else final_step}"
+    )

@@ -1,7 +1,7 @@
 """Who is told beyond the issue, of what, and how often: pages to the DRI, folded from the journal.
 
-A page is a post's own words, sent by the first channel that takes it. The budget folds what was said before and
-nothing else: every crash, relaunch and escalation goes out, however many there are.
+A page is a post's own words, sent by the first channel that takes it. The budget folds what was
+said before and nothing else: every crash, relaunch and escalation goes out, however many there are.
 """
 
 import re
@@ -81,7 +81,8 @@ def urgency(action: Action, checks: Mapping[str, Check]) -> Urgency | None:
         case Tell(key) if check is not None and check.severity is Severity.CRITICAL:
             if key.endswith("/resolved"):
                 return Urgency.NEWS
-            return None if check.response is Response.ESCALATE else Urgency.MUST  # the escalation says it
+            # the escalation says it
+            return None if check.response is Response.ESCALATE else Urgency.MUST
     return None
 
 
@@ -112,7 +113,9 @@ class Pages:
             case Failed() if event.key.startswith("submit/"):
                 return self._without([f"post/{event.key}"])  # nothing was launched
             case Ordered() if event.word in (Word.ACK, Word.APPROVE, Word.DENY):
-                return self._without(key for key in self.waiting if any(a in key for a in event.about))
+                return self._without(
+                    key for key in self.waiting if any(a in key for a in event.about)
+                )
         return self
 
     @property
@@ -127,18 +130,25 @@ class Pages:
         group = page.group if page else key
         if event.result == FOLDED:
             before = self.folded.get(group, Folded(0, page.at if page else event.at))
-            return replace(after, folded={**self.folded, group: replace(before, count=before.count + 1)})
+            return replace(
+                after, folded={**self.folded, group: replace(before, count=before.count + 1)}
+            )
         kept = (one for one in self.sent if event.at - one.at < DAY)
         return replace(after, sent=(*kept, SentPage(event.at, channel, group)), folded={})
 
     def _without(self, keys: Iterable[str]) -> "Pages":
         gone = set(keys)
-        return replace(self, waiting={key: page for key, page in self.waiting.items() if key not in gone})
+        return replace(
+            self, waiting={key: page for key, page in self.waiting.items() if key not in gone}
+        )
 
     def has_room(self, channel: str, budget: PageBudget, now: datetime) -> bool:
         """Whether the channel's budget takes one more repeat."""
         ages = [now - one.at for one in self.sent if one.channel == channel]
-        return sum(age < HOUR for age in ages) < budget.hour and sum(age < DAY for age in ages) < budget.day
+        return (
+            sum(age < HOUR for age in ages) < budget.hour
+            and sum(age < DAY for age in ages) < budget.day
+        )
 
     def is_folded(self, page: Page, channel: str, budget: PageBudget, now: datetime) -> bool:
         """A repeat beyond the budget is counted, and told of in the next page."""
@@ -149,7 +159,9 @@ class Pages:
         return repeats and not self.has_room(channel, budget, now)
 
     def summary(self, now: datetime) -> Page | None:
-        """What was folded, as a page of its own for when the budget has room again and nothing else is said."""
+        """What was folded, as a page of its own for when the budget has room again and nothing else
+        is said.
+        """
         if not self.folded or self.waiting:
             return None
         since = min(one.since for one in self.folded.values())
@@ -158,8 +170,12 @@ class Pages:
         return Page(key, f"{count} more since {_clock(since)}", "", Urgency.AGAIN, now)
 
     def words(self, page: Page, sending: str) -> str:
-        """What is sent: the post's words, what was folded since the last page, and whether it may be a repeat."""
-        _, _, rest = page.body.partition("\n\n") if page.body.startswith("**") else ("", "", page.body)
+        """What is sent: the post's words, what was folded since the last page, and whether it may
+        be a repeat.
+        """
+        _, _, rest = (
+            page.body.partition("\n\n") if page.body.startswith("**") else ("", "", page.body)
+        )
         more = [
             f"{one.count} more of {group} since {_clock(one.since)}."
             for group, one in sorted(self.folded.items())
@@ -185,9 +201,13 @@ class NotTold:
 def not_told(
     pages: Pages, queued: Mapping[str, Intended], failed: Mapping[str, Tries]
 ) -> tuple[NotTold, ...]:
-    """What must be told and was tried in vain: by every channel, or in the issue where there is no channel."""
+    """What must be told and was tried in vain: by every channel, or in the issue where there is no
+    channel.
+    """
     tries = {key: one for key, one in failed.items() if key.startswith(PAGE)}
-    last = max((tries[key].last for key in tries if key.split("/", 2)[2] in pages.waiting), default=None)
+    last = max(
+        (tries[key].last for key in tries if key.split("/", 2)[2] in pages.waiting), default=None
+    )
     missed = [
         NotTold(page.title, page.at, _whys(tries, page.key))
         for page in pages.in_order
@@ -203,7 +223,11 @@ def not_told(
 
 
 def _whys(tries: Mapping[str, Tries], post: str) -> str:
-    named = [(key.split("/", 2)[1], one.why) for key, one in tries.items() if key.split("/", 2)[2] == post]
+    named = [
+        (key.split("/", 2)[1], one.why)
+        for key, one in tries.items()
+        if key.split("/", 2)[2] == post
+    ]
     return "; ".join(by(*one) for one in named) or "the channels took nothing before it"
 
 

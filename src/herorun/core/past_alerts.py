@@ -1,7 +1,7 @@
 """What was told before: an alert that is over, or that a relaunch closed. Pure.
 
-A file of rows that was cut is read again from its start, and a relaunch looks at the same checkpoints again: what that
-shows once more is no news.
+A file of rows that was cut is read again from its start, and a relaunch looks at the same
+checkpoints again: what that shows once more is no news.
 """
 
 from collections.abc import Iterable, Mapping
@@ -29,17 +29,26 @@ def without_old_news(
     open_now: Iterable[AlertId],
     instance: str,
 ) -> list[Finding]:
-    """The stretches of a curve that were told to their end are no failures now: they name their steps, so each comes once."""
+    """The stretches of a curve that were told to their end are no failures now: they name their
+    steps, so each comes once.
+    """
     still = set(open_now)
     known = {
-        alert.id: alert for alert in past if alert.state is AlertState.RESOLVED and alert.id not in still
+        alert.id: alert
+        for alert in past
+        if alert.state is AlertState.RESOLVED and alert.id not in still
     }
-    return [_over(finding) if _is_old(finding, known, checks, instance) else finding for finding in findings]
+    return [
+        _over(finding) if _is_old(finding, known, checks, instance) else finding
+        for finding in findings
+    ]
 
 
 def _over(finding: Finding) -> Finding:
     verdict = finding.verdict
-    return replace(finding, verdict=passed(f"told before: {verdict.message}", subject=verdict.subject))
+    return replace(
+        finding, verdict=passed(f"told before: {verdict.message}", subject=verdict.subject)
+    )
 
 
 def _is_old(
@@ -67,13 +76,17 @@ def carried_over(
     left: Iterable[Alert],
     checks: Mapping[str, Check],
 ) -> dict[AlertId, Alert]:
-    """With the warnings that a relaunch closed and that now say the very same again: they go on under their old key.
+    """With the warnings that a relaunch closed and that now say the very same again: they go on
+    under their old key.
 
-    Those that the relaunch `left` firing, until the first look after it, need not say it in the same words: a count in
-    them may have moved. What is critical is told of each instance, but for a disk and the monitor itself, which
-    belong to none.
+    Those that the relaunch `left` firing, until the first look after it, need not say it in the
+    same words: a count in them may have moved. What is critical is told of each instance, but for a
+    disk and the monitor itself, which belong to none.
     """
-    closed, standing = {alert.id: alert for alert in past if alert.firing}, {alert.id for alert in left}
+    closed, standing = (
+        {alert.id: alert for alert in past if alert.firing},
+        {alert.id for alert in left},
+    )
     carried = dict(alerts)
     for finding in findings:
         key = (finding.check, finding.verdict.subject)
@@ -82,6 +95,8 @@ def carried_over(
             continue
         check, stands = checks[finding.check], key in standing
         same = stands or alert.message == finding.verdict.message
-        if same and (check.severity is not Severity.CRITICAL or (stands and check.topic is Topic.MONITOR)):
+        if same and (
+            check.severity is not Severity.CRITICAL or (stands and check.topic is Topic.MONITOR)
+        ):
             carried[key] = alert
     return carried

@@ -1,6 +1,7 @@
 """From alerts to actions. Nothing here acts.
 
-Every action has a key, and a key that is done is never acted on again: that is what makes a tick safe to repeat.
+Every action has a key, and a key that is done is never acted on again: that is what makes a tick
+safe to repeat.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -97,7 +98,8 @@ def decide(
     case: Case | None = None,
     muted: frozenset[Topic] = frozenset(),
 ) -> list[Action]:
-    """What to do about the alerts, in order: news, escalations, reminders, then at most one intervention.
+    """What to do about the alerts, in order: news, escalations, reminders, then at most one
+    intervention.
 
     What is `muted` stays open and is not said again meanwhile.
     """
@@ -106,7 +108,15 @@ def decide(
     wanted = [
         *(tell for alert in ordered for tell in _news(alert, checks[alert.check])),
         *_escalations(ordered, checks, policy, case),
-        *_again(alerts=ordered, checks=checks, policy=policy, ledger=ledger, case=case, now=now, muted=muted),
+        *_again(
+            alerts=ordered,
+            checks=checks,
+            policy=policy,
+            ledger=ledger,
+            case=case,
+            now=now,
+            muted=muted,
+        ),
         *_bad_node(policy, case),
         *_intervention(ordered, checks, policy, ledger, case, now),
     ]
@@ -122,13 +132,18 @@ def _news(alert: Alert, check: Check) -> list[Action]:
     return [Tell(sticky(alert), f"{_named(alert)} ({check.severity})", alert.message)]
 
 
-def told_as_ended(ended: Iterable[Alert], checks: Mapping[str, Check], ledger: Ledger) -> list[Action]:
-    """That an alert's instance ended before anything showed that its condition is gone: a person takes note of it."""
+def told_as_ended(
+    ended: Iterable[Alert], checks: Mapping[str, Check], ledger: Ledger
+) -> list[Action]:
+    """That an alert's instance ended before anything showed that its condition is gone: a person
+    takes note of it.
+    """
     told = [
         Tell(
             f"tell/{alert.key}/ended",
             f"{_named(alert)} ended unresolved",
-            f"{alert.message}. {alert.instance or 'Its instance'} ended, and nothing showed that the condition is gone: "
+            f"{alert.message}. {alert.instance or 'Its instance'} ended, and nothing showed that "
+            "the condition is gone: "
             "acknowledge it once somebody has looked",
             sticky(alert),
             about=_alert_name(alert),
@@ -136,7 +151,9 @@ def told_as_ended(ended: Iterable[Alert], checks: Mapping[str, Check], ledger: L
         for alert in ended
         if checks[alert.check].severity is not Severity.INFO
     ]
-    return [tell for tell in told if tell.key not in ledger.done and tell.key not in ledger.unfinished]
+    return [
+        tell for tell in told if tell.key not in ledger.done and tell.key not in ledger.unfinished
+    ]
 
 
 def sticky(alert: Alert) -> str:
@@ -178,17 +195,20 @@ def _asked(
     found: Doubt | None = None,
     edits: str = "",
 ) -> Escalate:
-    """About an alert: take note of it, or change the job. A job that was not seen to end may still run.
+    """About an alert: take note of it, or change the job. A job that was not seen to end may still
+    run.
 
-    Numbers that went wrong are no fault of the hardware's, so starting again from the newest checkpoint is not offered:
-    the run goes back, or on as another one.
+    Numbers that went wrong are no fault of the hardware's, so starting again from the newest
+    checkpoint is not offered: the run goes back, or on as another one.
     """
     name = _alert_name(alert)
     if check.response is Response.RELAUNCH:
         reason, ways = (found.reason, found.ways) if found else (check.reason, (Option.RELAUNCH,))
     elif case.live or case.ending is None:
         again = (
-            (Option.STOP_AND_ROLLBACK, Option.FORK) if check.about_numbers else (Option.STOP_AND_RELAUNCH,)
+            (Option.STOP_AND_ROLLBACK, Option.FORK)
+            if check.about_numbers
+            else (Option.STOP_AND_RELAUNCH,)
         )
         reason, ways = check.reason, (Option.STOP, *again)
     else:
@@ -209,7 +229,9 @@ def _asked(
 
 
 def trains_on(alert: Alert, check: Check, policy: RecoveryPolicy, case: Case) -> str:
-    """What a job costs that nothing stops although its numbers went wrong; empty for every other alert."""
+    """What a job costs that nothing stops although its numbers went wrong; empty for every other
+    alert.
+    """
     if not case.live or not check.about_numbers or alert.check in policy.stop_on:
         return ""
     return f". The job goes on: [babysit] stop_on does not name {alert.check}. {policy.hourly_cost}"
@@ -257,7 +279,9 @@ def _again(
 
 
 def all_answered(alerts: Iterable[Alert], checks: Mapping[str, Check], ledger: Ledger) -> bool:
-    """Whether a person has taken note of everything critical that fires, or has said no to a relaunch."""
+    """Whether a person has taken note of everything critical that fires, or has said no to a
+    relaunch.
+    """
     return all(
         alert.key in ledger.acked or _denied(checks[alert.check], ledger)
         for alert in alerts
@@ -295,7 +319,9 @@ def _intervention(
     case: Case,
     now: datetime,
 ) -> list[Action]:
-    """At most one, only on what was seen this tick. A person's question outranks a machine's answer."""
+    """At most one, only on what was seen this tick. A person's question outranks a machine's
+    answer.
+    """
     if ledger.paused(now):
         return []
     seen = [alert for alert in alerts if alert.firing and alert.seen == now]
@@ -312,7 +338,11 @@ def _intervention(
         key = not_relaunched(ledger.instance, found.kind)
         title, told = f"{ledger.instance} is not relaunched", f"{why}. {found.why}"
         first = trouble_began(alerts, checks) if found.numbers else None
-        return [Escalate(key=key, title=title, why=told, reason=found.reason, ways=found.ways, before=first)]
+        return [
+            Escalate(
+                key=key, title=title, why=told, reason=found.reason, ways=found.ways, before=first
+            )
+        ]
     if wait_until(min(alert.since for alert in calls), ledger, case.ending, now):
         return []
     if node := _node_first(policy, ledger, case):
@@ -323,9 +353,15 @@ def _intervention(
 
 
 def _bad_node(policy: RecoveryPolicy, case: Case) -> list[Action]:
-    """The steps that replace a bad accelerator's machine, for a person, unless the contract lets us take them."""
+    """The steps that replace a bad accelerator's machine, for a person, unless the contract lets us
+    take them.
+    """
     ending = case.ending
-    if ending is None or ending.seen != BAD_ACCELERATOR or (policy.delete_bad_node and ending.worker):
+    if (
+        ending is None
+        or ending.seen != BAD_ACCELERATOR
+        or (policy.delete_bad_node and ending.worker)
+    ):
         return []
     title = f"{ending.instance} ran on a bad accelerator"
     steps = steps_in_words(ending.worker, policy.zone)
@@ -334,7 +370,9 @@ def _bad_node(policy: RecoveryPolicy, case: Case) -> list[Action]:
 
 
 def _node_first(policy: RecoveryPolicy, ledger: Ledger, case: Case) -> DeleteNode | None:
-    """The bad node goes before the relaunch, which would else land on it again; not if that cannot be done."""
+    """The bad node goes before the relaunch, which would else land on it again; not if that cannot
+    be done.
+    """
     ending = case.ending
     if ending is None or not (policy.delete_bad_node and ending.worker):
         return None
@@ -358,7 +396,9 @@ def _due(action: Action, policy: RecoveryPolicy, ledger: Ledger, now: datetime) 
 
 
 def backs_off(tries: Tries, cadence: timedelta, now: datetime) -> bool:
-    """Whether it is too early to try again. A try of the future was told by a clock that was set back since: nobody waits for it."""
+    """Whether it is too early to try again. A try of the future was told by a clock that was set
+    back since: nobody waits for it.
+    """
     return tries.last <= now < tries.last + back_off(tries.count, cadence)
 
 

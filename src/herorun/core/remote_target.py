@@ -14,7 +14,8 @@ NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._@%:-]*")  # never one that ssh would
 def _name(told: str) -> str:
     if not NAME.fullmatch(told):
         raise ValueError(
-            "must be a name that ssh could be given: letters, digits and . _ @ % : - after the first"
+            "must be a name that ssh could be given: letters, digits and . _ @ % : - after the "
+            "first"
         )
     return told
 
@@ -23,18 +24,24 @@ Name = Annotated[str, AfterValidator(_name)]
 
 
 class SshLogin(BaseModel):
-    """Where to log in. All of the user's own ssh configuration counts; nothing is ever asked at a prompt."""
+    """Where to log in. All of the user's own ssh configuration counts; nothing is ever asked at a
+    prompt.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    host: Name | None = Field(None, description="Host of the login node or box, as ssh knows it; none: here.")
+    host: Name | None = Field(
+        None, description="Host of the login node or box, as ssh knows it; none: here."
+    )
     user: Name | None = Field(None, description="User at the host; none: as ssh decides.")
     port: int | None = Field(
         None, ge=1, le=65535, description="Port of its ssh server; none: as ssh decides."
     )
     ssh_config: Annotated[str | None, NeedsTrust()] = Field(
         None,
-        description="An ssh configuration file in place of the user's own; never one inside the repository.",
+        description=(
+            "An ssh configuration file in place of the user's own; never one inside the repository."
+        ),
     )
 
 

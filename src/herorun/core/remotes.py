@@ -1,4 +1,6 @@
-"""Whether the repository has the remotes that the contract names. Asked at the launch and at the seal."""
+"""Whether the repository has the remotes that the contract names. Asked at the launch and at the
+seal.
+"""
 
 from herorun.core.contract import Contract
 from herorun.core.evidence import Remotes
@@ -6,7 +8,9 @@ from herorun.core.finding import Verdict, failed, passed
 
 
 def remote_verdicts(contract: Contract, remotes: Remotes, meaning: str = "") -> list[Verdict]:
-    """One answer for each name; the record's remote is usually the code's. `meaning` begins what is open."""
+    """One answer for each name; the record's remote is usually the code's. `meaning` begins what is
+    open.
+    """
     names = dict.fromkeys((contract.code.remote, contract.record_remote))
     return [_one(name, remotes, meaning) for name in names]
 
@@ -15,4 +19,6 @@ def _one(name: str, remotes: Remotes, meaning: str) -> Verdict:
     if name in remotes.urls:
         return passed(f"{name} is {remotes.urls[name]}", subject=name)
     there = ", ".join(sorted(remotes.urls)) or "none"
-    return failed(f"{meaning}there is no remote called {name}; the repository has {there}", subject=name)
+    return failed(
+        f"{meaning}there is no remote called {name}; the repository has {there}", subject=name
+    )

@@ -1,6 +1,7 @@
 """Events as the logbook's Markdown, in the seed's shape. Pure: text in, text out.
 
-Each entry carries a hidden id and the hash of its journal line, so that the two can be compared for ever.
+Each entry carries a hidden id and the hash of its journal line, so that the two can be compared for
+ever.
 """
 
 import re
@@ -34,8 +35,17 @@ INSTANCES = "## Launched Instances"
 EVENTS = "## Event Log"
 MARK = re.compile(r"<!-- herorun event=(?P<id>[0-9a-f]{16}) hash=(?P<hash>sha256:[0-9a-f]{64}) -->")
 
-# The seed's template, line by line; what follows it in an entry are the seed's further record fields.
-CONTRACT_LINES = ("DRI", "Goal", "Stop/escalation criteria", "Issue", "W&B", "Output root", "Final step")
+# The seed's template, line by line; what follows it in an entry are the seed's further record
+# fields.
+CONTRACT_LINES = (
+    "DRI",
+    "Goal",
+    "Stop/escalation criteria",
+    "Issue",
+    "W&B",
+    "Output root",
+    "Final step",
+)
 INSTANCE_LINES = (
     "Command",
     "Git SHA",
@@ -56,7 +66,8 @@ _LINK = re.compile(r"\](?=[(\[])")  # what makes a link or an image of the words
 
 
 _TAG = re.compile(r"<(?=[A-Za-z/!?])")
-_NUMBERED = re.compile(r"(?<!&)#(?=\d)|\bGH-(?=\d)", re.IGNORECASE)  # `#12`, `owner/name#12`, `GH-12`
+# `#12`, `owner/name#12`, `GH-12`
+_NUMBERED = re.compile(r"(?<!&)#(?=\d)|\bGH-(?=\d)", re.IGNORECASE)
 _BLOCK = re.compile(r"^( {0,3})(?=#{1,6}\s|`{3}|~{3}|={3}|-{3}|>|\||\[[^\]\n]*\]:)", re.MULTILINE)
 
 
@@ -66,7 +77,9 @@ def headline(at: datetime, title: str) -> str:
 
 
 def one_line(text: str, most: int = 2000) -> str:
-    """Text from outside as one harmless line of Markdown: no line breaks, control characters or HTML."""
+    """Text from outside as one harmless line of Markdown: no line breaks, control characters or
+    HTML.
+    """
     flat = " ".join("".join(c if c.isprintable() or c.isspace() else "�" for c in text).split())
     flat = flat.replace("<", "&lt;").replace(">", "&gt;")
     flat = _LINK.sub("]\u200b", flat)
@@ -74,12 +87,16 @@ def one_line(text: str, most: int = 2000) -> str:
 
 
 def unmentioned(text: str) -> str:
-    """Text from outside for an issue: nobody is paged, and no other issue is linked, by what stands in a log line."""
+    """Text from outside for an issue: nobody is paged, and no other issue is linked, by what stands
+    in a log line.
+    """
     return _NUMBERED.sub("\\g<0>\u200b", re.sub(r"@(?=[\w-])", "@\u200b", text))
 
 
 def worded(text: str) -> str:
-    """The same without links, images, HTML and blocks: what a check says may quote a log, a file or a name."""
+    """The same without links, images, HTML and blocks: what a check says may quote a log, a file or
+    a name.
+    """
     return _BLOCK.sub("\\1\u200b", _TAG.sub("&lt;", _LINK.sub("]\u200b", unmentioned(text))))
 
 
@@ -87,12 +104,16 @@ _HANDLE = re.compile(r"@[A-Za-z0-9][A-Za-z0-9-]{0,38}(?:/[A-Za-z0-9_.-]{1,100})?
 
 
 def quoted(text: str) -> str:
-    """What a person or a job wrote, as one line of a post: it pages nobody, links to nothing and ends nothing."""
+    """What a person or a job wrote, as one line of a post: it pages nobody, links to nothing and
+    ends nothing.
+    """
     return worded(one_line(text))
 
 
 def addressed(dri: str) -> str:
-    """The DRI in a post, who is to be paged by the handle that the name begins with, and nobody else by the rest."""
+    """The DRI in a post, who is to be paged by the handle that the name begins with, and nobody
+    else by the rest.
+    """
     handle = _HANDLE.match(dri)
     return handle[0] + quoted(dri[handle.end() :]) if handle else quoted(dri)
 
@@ -107,18 +128,23 @@ def code(text: str) -> str:
 
 
 def bullets(lines: Mapping[str, str], order: tuple[str, ...] = ()) -> str:
-    """`- Name: value`, the ordered names first (also where they are empty), then the rest as they come."""
+    """`- Name: value`, the ordered names first (also where they are empty), then the rest as they
+    come.
+    """
     names = [*order, *(name for name in lines if name not in order)]
     return "\n".join(f"- {name}: {lines.get(name, '')}".rstrip() for name in names)
 
 
 def for_tracker(order: tuple[str, ...], lines: Mapping[str, str]) -> tuple[str, ...]:
-    """The seed's names, with `Tracker` in the place of `W&B` where the run reports to something else.
+    """The seed's names, with `Tracker` in the place of `W&B` where the run reports to something
+    else.
 
     >>> for_tracker(("DRI", "W&B"), {"Tracker": "jsonl tiny"})
     ('DRI', 'Tracker')
     """
-    return tuple(other if (other := name.replace("W&B", "Tracker")) in lines else name for name in order)
+    return tuple(
+        other if (other := name.replace("W&B", "Tracker")) in lines else name for name in order
+    )
 
 
 def new_logbook(template: str, title: str, contract: Mapping[str, str]) -> str:
@@ -129,7 +155,9 @@ def new_logbook(template: str, title: str, contract: Mapping[str, str]) -> str:
 
 
 def add_lines(logbook: str, lines: Iterable[JournalLine]) -> str:
-    """The logbook with the entry of each journal line at the end of its section; a line may have none."""
+    """The logbook with the entry of each journal line at the end of its section; a line may have
+    none.
+    """
     return add_entries(logbook, entries_of(lines))
 
 
@@ -175,11 +203,17 @@ def entry_of(event: Event) -> tuple[str, str] | None:
         case Launched():
             return (
                 INSTANCES,
-                f"{headline(event.at, event.instance)}\n\n{bullets(event.entry, _instance_names(event.entry))}",
+                (
+                    f"{headline(event.at, event.instance)}\n\n"
+                    f"{bullets(event.entry, _instance_names(event.entry))}"
+                ),
             )
         case Amended():
             lines = {name: one_line(text) for name, text in event.lines.items()}
-            return CONTRACT, f"{headline(event.at, f'amended by {event.instance}')}\n\n{bullets(lines)}"
+            return (
+                CONTRACT,
+                f"{headline(event.at, f'amended by {event.instance}')}\n\n{bullets(lines)}",
+            )
         case Launching():
             return _event(event.at, f"{event.instance} requested", _launching_lines(event))
         case CheckedIn():
@@ -203,7 +237,10 @@ def entry_of(event: Event) -> tuple[str, str] | None:
         case Sealed():
             told = {k: one_line(v) for k, v in event.lines.items()}
             title = headline(event.at, f"sealed as {event.tag}")
-            return EVENTS, f"{title}\n\n{bullets(told, EVENT_LINES + for_tracker(SEAL_FURTHER, told))}"
+            return (
+                EVENTS,
+                f"{title}\n\n{bullets(told, EVENT_LINES + for_tracker(SEAL_FURTHER, told))}",
+            )
         case _:
             return None
 
@@ -217,7 +254,7 @@ def _launching_lines(event: Launching) -> dict[str, str]:
         "Status": f"{turn_of(event)} of {event.instance} requested",
         "Evidence": f"plan {code(event.plan_digest)}",
         "Decision": one_line(event.why),
-        "Next": f"{'look at it once more' if event.adopts else 'submit'}, then confirm one live job",
+        "Next": f"{'look at it once more' if event.adopts else 'submit'}, then confirm one live job",  # noqa: E501
     }
     if event.overlooked:
         overlooked = "; ".join(event.overlooked)
@@ -265,8 +302,16 @@ def turn_of(launching: Launching) -> str:
 
 _ORDERS = {
     Word.ACK: ("taken note of", "not said again while it stays the same incident", "watch"),
-    Word.APPROVE: ("a relaunch is approved", "relaunch", "at the next tick, through the launch gate"),
-    Word.DENY: ("a relaunch is denied", "no relaunch", "a person launches again, or seals what there is"),
+    Word.APPROVE: (
+        "a relaunch is approved",
+        "relaunch",
+        "at the next tick, through the launch gate",
+    ),
+    Word.DENY: (
+        "a relaunch is denied",
+        "no relaunch",
+        "a person launches again, or seals what there is",
+    ),
     Word.PAUSE: ("paused", "neither relaunch nor stop", "watch, tell and ask as before"),
     Word.RESUME: ("resumed", "act again as the contract says", "watch"),
     Word.STOP: ("a stop is ordered", "stop", "confirm the end"),
@@ -322,7 +367,9 @@ def instance_lines(
         "Git SHA": plan.commit.value,
         "Dirty tree": dirty,
         "Source bundle/container": one_line(bundle),
-        "Hardware/topology": one_line(", ".join(f"{k} {v}" for k, v in hardware.items()) or "not stated"),
+        "Hardware/topology": one_line(
+            ", ".join(f"{k} {v}" for k, v in hardware.items()) or "not stated"
+        ),
         "`initialize_from`": one_line(f"{started}; {plan.start.source}"),
         "Final step": one_line(str(plan.final_step)),
         "Checkpoint policy": one_line(str(plan.retention)),

@@ -1,6 +1,7 @@
 """Judging recorded ticks again: the same evidence and the same memory, by the rules of today.
 
-Under the same rules the answer is the same, byte for byte. What cannot be judged again is unknown, and never "same".
+Under the same rules the answer is the same, byte for byte. What cannot be judged again is unknown,
+and never "same".
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,7 +17,14 @@ from herorun.core.event import CheckedIn, Decided, Intended, Observed
 from herorun.core.evidence import Evidence, Hands
 from herorun.core.evidence_log import Lost, decode_evidence
 from herorun.core.journal import JournalLine, Memory, fold
-from herorun.core.journal_decision import INTERVENTIONS, allowed, decided, interventions, reason_of, to_intend
+from herorun.core.journal_decision import (
+    INTERVENTIONS,
+    allowed,
+    decided,
+    interventions,
+    reason_of,
+    to_intend,
+)
 from herorun.core.policy import Action
 from herorun.core.redaction.scrub import scrub, scrub_tree
 from herorun.core.tick import Rules, Tick, tick
@@ -63,7 +71,9 @@ def past_ticks(lines: Sequence[JournalLine], since: datetime | None = None) -> I
             memory, folded = fold((each.event for each in lines[folded:known]), memory), known
         rest = [each.event for each in lines[index + 1 : index + 2]]
         told = rest[0] if rest and isinstance(rest[0], Decided) and rest[0].at == seen.at else None
-        yield Past(seen, told, _intended(lines, index + 2, seen.at), memory if known == folded else None)
+        yield Past(
+            seen, told, _intended(lines, index + 2, seen.at), memory if known == folded else None
+        )
 
 
 def _lines_known(lines: Sequence[JournalLine], index: int, seen: Observed) -> int | None:
@@ -84,8 +94,12 @@ def _intended(lines: Sequence[JournalLine], start: int, at: datetime) -> tuple[I
     return tuple(event for event in beside if isinstance(event, Intended))
 
 
-def replay(past: Past, kept: Mapping[str, Any] | None, lost: str, rules: Rules, digest: str) -> Replay:
-    """Judge one tick again by rules of that `digest`; `lost` says why there is no `kept` evidence."""
+def replay(
+    past: Past, kept: Mapping[str, Any] | None, lost: str, rules: Rules, digest: str
+) -> Replay:
+    """Judge one tick again by rules of that `digest`; `lost` says why there is no `kept`
+    evidence.
+    """
     seen = past.observed
     same_rules = seen.rules == digest
     try:
@@ -96,7 +110,9 @@ def replay(past: Past, kept: Mapping[str, Any] | None, lost: str, rules: Rules, 
     except Lost as error:
         return Replay(seen.at, seen.version, same_rules, ReplayResult.UNKNOWN, why=str(error))
     except Exception as error:  # what today's rules cannot judge is not judged as it was
-        return Replay(seen.at, seen.version, same_rules, ReplayResult.UNKNOWN, why=f"not judged: {error!r}")
+        return Replay(
+            seen.at, seen.version, same_rules, ReplayResult.UNKNOWN, why=f"not judged: {error!r}"
+        )
     acts = _other_interventions(past.decided, evidence, turn)
     result = ReplayResult.DIFFERS if found or acts else ReplayResult.SAME
     return Replay(seen.at, seen.version, same_rules, result, found, acts)
@@ -106,7 +122,10 @@ def _evidence(past: Past, kept: Mapping[str, Any] | None, lost: str) -> Evidence
     if past.decided is None:
         raise Lost("the journal does not say what was decided")
     if past.memory is None:
-        raise Lost("what it remembered cannot be told: another machine's lines came among those that it knew")
+        raise Lost(
+            "what it remembered cannot be told: another machine's lines came among those that it "
+            "knew"
+        )
     if kept is None:
         raise Lost(lost)
     return decode_evidence(kept, past.observed.evidence)
@@ -152,7 +171,9 @@ def _would_say(actions: Sequence[Action], memory: Memory) -> dict[str, list[Any]
 
 def _other_interventions(then: Decided, evidence: Evidence, turn: Tick) -> tuple[str, ...]:
     """What was done or only held back then, beside what the rules want now."""
-    before = {key for key in then.actions if key.startswith(INTERVENTIONS)} | {*_hands(evidence).withheld}
+    before = {key for key in then.actions if key.startswith(INTERVENTIONS)} | {
+        *_hands(evidence).withheld
+    }
     now = set(interventions(turn.actions))
     return (
         *(f"{key}: only then" for key in sorted(before - now)),
@@ -161,5 +182,7 @@ def _other_interventions(then: Decided, evidence: Evidence, turn: Tick) -> tuple
 
 
 def totals(replays: Sequence[Replay]) -> dict[str, int]:
-    counts = {result.value: sum(each.result is result for each in replays) for result in ReplayResult}
+    counts = {
+        result.value: sum(each.result is result for each in replays) for result in ReplayResult
+    }
     return {"ticks": len(replays), **counts}

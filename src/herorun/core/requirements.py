@@ -1,4 +1,6 @@
-"""PEP 508 requirements, as `[runtime] packages` states them. `packaging` is imported where one is really read."""
+"""PEP 508 requirements, as `[runtime] packages` states them. `packaging` is imported where one is
+really read.
+"""
 
 from collections.abc import Iterable, Mapping
 
@@ -19,7 +21,9 @@ def problem_of(text: str) -> str:
 
 
 def exact_versions(requirements: Iterable[str]) -> dict[str, str]:
-    """Package -> version, of those that name exactly one: what can be compared without `packaging`, in the job."""
+    """Package -> version, of those that name exactly one: what can be compared without `packaging`,
+    in the job.
+    """
     told = (_exact(text) for text in requirements if not problem_of(text))
     return dict(pair for pair in told if pair)
 
@@ -36,9 +40,11 @@ def _exact(requirement: str) -> tuple[str, str] | None:
 
 
 def unmet(requirement: str, installed: Mapping[str, str]) -> str:
-    """What is wrong with a requirement in an environment of canonical name -> version; empty if nothing.
+    """What is wrong with a requirement in an environment of canonical name -> version; empty if
+    nothing.
 
-    A marker that does not hold here asks for nothing. A direct reference (`name @ url`) has no version to compare.
+    A marker that does not hold here asks for nothing. A direct reference (`name @ url`) has no
+    version to compare.
     """
     from packaging.requirements import Requirement
     from packaging.utils import canonicalize_name
@@ -70,7 +76,9 @@ def specifier_problem(text: str) -> str:
 
 
 def version_fits(specifier: str, version: str) -> bool:
-    """Whether a version is one that the specifier allows, pre-releases too; an empty one allows every version."""
+    """Whether a version is one that the specifier allows, pre-releases too; an empty one allows
+    every version.
+    """
     if not specifier:
         return True
     from packaging.specifiers import SpecifierSet

@@ -1,6 +1,7 @@
 """Which checkpoints may be deleted, and why each of the others is kept. Pure.
 
-A candidate for deletion is one that nothing holds. Whatever is in doubt is held; and something complete always stays.
+A candidate for deletion is one that nothing holds. Whatever is in doubt is held; and something
+complete always stays.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,7 +16,8 @@ from herorun.core.evidence import Candidate
 from herorun.core.finding import count
 from herorun.core.lineage import is_under
 
-AT_REST = timedelta(days=1)  # since an incomplete one last changed: before that somebody may be writing it
+# since an incomplete one last changed: before that somebody may be writing it
+AT_REST = timedelta(days=1)
 SHORT = 12  # hexadecimal digits of a plan's digest that a person may type in place of all
 
 
@@ -38,21 +40,26 @@ class RetentionReference:
 
     def why(self, candidate: Candidate) -> tuple[str, ...]:
         path = candidate.path.rstrip("/")
-        named = [why for name, why in sorted(self.names.items()) if is_under(name.rstrip("/"), [path])]
+        named = [
+            why for name, why in sorted(self.names.items()) if is_under(name.rstrip("/"), [path])
+        ]
         others = {slug for root, slug in self.roots.items() if is_under(path, [root])}
         return (*named, *(f"it lies in a root of {slug}" for slug in sorted(others)))
 
 
 @dataclass(frozen=True)
 class Sized:
-    """A checkpoint with what it is made of. `digest` is of its manifest; empty where it could not be listed."""
+    """A checkpoint with what it is made of. `digest` is of its manifest; empty where it could not
+    be listed.
+    """
 
     candidate: Candidate
     bytes: int | None = None
     files: int | None = None
     digest: str = ""
     doubt: str = (
-        ""  # why it is not touched, whatever the rules say: a link, a listing that failed, a stranger's
+        # why it is not touched, whatever the rules say: a link, a listing that failed, a stranger's
+        ""
     )
 
 
@@ -88,15 +95,22 @@ class PrunePlan:
     @property
     def digest(self) -> str:
         """Of the run, the policy and the victims: what is kept beside them may grow meanwhile."""
-        return digest({"schema": 1, "slug": self.slug, "policy": self.policy, "victims": list(self.victims)})
+        return digest(
+            {"schema": 1, "slug": self.slug, "policy": self.policy, "victims": list(self.victims)}
+        )
 
     @property
     def bytes(self) -> int:
         return sum(victim.bytes for victim in self.victims)
 
     def is_named(self, typed: str) -> bool:
-        """Whether what a person typed is this plan's digest, or at least the first 12 digits of it."""
-        word, whole = typed.strip().lower().removeprefix("sha256:"), self.digest.removeprefix("sha256:")
+        """Whether what a person typed is this plan's digest, or at least the first 12 digits of
+        it.
+        """
+        word, whole = (
+            typed.strip().lower().removeprefix("sha256:"),
+            self.digest.removeprefix("sha256:"),
+        )
         return len(word) >= SHORT and whole.startswith(word)
 
 
@@ -109,7 +123,9 @@ def prune_plan(
     trusted: Iterable[str],
     now: datetime,
 ) -> PrunePlan:
-    """`recovery` is what a relaunch would go on from now; `trusted` are the paths that it might choose among."""
+    """`recovery` is what a relaunch would go on from now; `trusted` are the paths that it might
+    choose among.
+    """
     paths = set(trusted)
     complete = [s.candidate for s in found if s.candidate.complete and s.candidate.path in paths]
     newest = sorted(complete, key=lambda c: (-c.step, c.temporary, c.path))[: policy.keep]
@@ -133,7 +149,9 @@ def prune_plan(
 
 
 def must_leave_one(plan: PrunePlan, complete: set[str]) -> None:
-    """`Blocked` where nothing complete would stay: with this no rule above can ever be wrong enough."""
+    """`Blocked` where nothing complete would stay: with this no rule above can ever be wrong
+    enough.
+    """
     if plan.victims and not complete & {kept.path for kept in plan.kept}:
         raise Blocked(f"No complete checkpoint of {plan.slug} would stay: nothing is deleted.")
 
@@ -156,7 +174,12 @@ def _by_policy(candidate: Candidate, policy: RetentionPolicy) -> list[str]:
     if candidate.step in policy.milestones:
         why.append("a milestone of the contract")
     every = policy.permanent_every
-    if every and not candidate.temporary and not candidate.incomplete and candidate.step % every == 0:
+    if (
+        every
+        and not candidate.temporary
+        and not candidate.incomplete
+        and candidate.step % every == 0
+    ):
         why.append(f"permanent by the contract: one every {count(every, 'step')}")
     return why
 
@@ -176,7 +199,12 @@ def _in_doubt(each: Sized, top: int | None, now: datetime) -> list[str]:
     if top is None or candidate.step >= top:
         return ["incomplete, and not older than a complete one: it may be a save under way"]
     if candidate.modified is None or now - candidate.modified < AT_REST:
-        return ["incomplete, and changed within a day as far as anybody can tell: it may be a save under way"]
+        return [
+            (
+                "incomplete, and changed within a day as far as anybody can tell: it may be a "
+                "save under way"
+            )
+        ]
     return []
 
 
@@ -195,8 +223,8 @@ def _victim(each: Sized, policy: RetentionPolicy) -> Victim:
 def due_steps(
     every: int | None, milestones: Iterable[int], began: int, oldest: int, newest: int
 ) -> list[int]:
-    """The steps whose checkpoints the contract keeps for good: regular ones from the oldest that is there up to the
-    newest, and milestones above where the run began.
+    """The steps whose checkpoints the contract keeps for good: regular ones from the oldest that is
+    there up to the newest, and milestones above where the run began.
 
     >>> due_steps(100, (150, 900), began=100, oldest=200, newest=400)
     [150, 200, 300, 400]

@@ -1,7 +1,8 @@
-"""From the job's state, what proves that it trains, and the alerts to one word about the run. The tables are the rule.
+"""From the job's state, what proves that it trains, and the alerts to one word about the run. The
+tables are the rule.
 
-Alerts about the monitor itself do not count, because a stale monitor is not an ill run; some say that nobody sees
-whether the run trains. A scheduler's word alone makes no run healthy.
+Alerts about the monitor itself do not count, because a stale monitor is not an ill run; some say
+that nobody sees whether the run trains. A scheduler's word alone makes no run healthy.
 """
 
 from collections.abc import Iterable, Mapping
@@ -16,7 +17,8 @@ from herorun.core.health.training import Training, TrainingProof
 class RunHealth(StrEnum):
     STARTING = "starting"  # nothing shows yet that it trains, and it may still be on its way there
     HEALTHY = (
-        "healthy"  # evidence of the present instance shows that it trains, as fresh as its pace predicts
+        # evidence of the present instance shows that it trains, as fresh as its pace predicts
+        "healthy"
     )
     DEGRADED = "degraded"
     DOWN = "down"
@@ -24,7 +26,8 @@ class RunHealth(StrEnum):
     UNKNOWN = "unknown"
 
 
-# What the job's state alone says. A running job is as healthy as its evidence proves and its alerts let it be.
+# What the job's state alone says. A running job is as healthy as its evidence proves and its alerts
+# let it be.
 BY_STATE: Mapping[JobState, RunHealth] = {
     JobState.PENDING: RunHealth.STARTING,
     JobState.BUILDING: RunHealth.STARTING,
@@ -61,7 +64,8 @@ BY_TOPIC: Mapping[Topic, RunHealth] = {
 
 # What single alerts make of a live run, before their topic is asked.
 BY_CHECK: Mapping[str, RunHealth] = {
-    # The seed's row: no progress over several cadences, and owner death, a dead node or unsatisfied resources.
+    # The seed's row: no progress over several cadences, and owner death, a dead node or unsatisfied
+    # resources.
     "wedged": RunHealth.DEGRADED,
     "silent-tracker": RunHealth.UNKNOWN,
 }
@@ -100,7 +104,9 @@ def condition(
         return said
     if said is RunHealth.HEALTHY:
         said = BY_PROOF[training.proof]
-    return _worst(said, (_made_of_it(check) for check in firing if check.severity is not Severity.INFO))
+    return _worst(
+        said, (_made_of_it(check) for check in firing if check.severity is not Severity.INFO)
+    )
 
 
 def _made_of_it(check: Check) -> RunHealth:

@@ -1,4 +1,6 @@
-"""A run in one line of a table: what is worst about it, how far it is, and how its curve goes. Pure."""
+"""A run in one line of a table: what is worst about it, how far it is, and how its curve goes.
+Pure.
+"""
 
 import math
 from collections.abc import Sequence
@@ -70,7 +72,9 @@ class RunSummary:
 
     @property
     def rank(self) -> int:
-        """The worst first: down, unreadable, critical, nobody can see, degraded, starting, healthy, not begun, over."""
+        """The worst first: down, unreadable, critical, nobody can see, degraded, starting, healthy,
+        not begun, over.
+        """
         firing = {alert.severity for alert in self.alerts if alert.state == "firing"}
         if self.error:
             return 1
@@ -93,7 +97,9 @@ class RunSummary:
 
     @property
     def left(self) -> timedelta | None:
-        """Until the final step at the pace of now, stops apart; None where either is unknown or no steps are made."""
+        """Until the final step at the pace of now, stops apart; None where either is unknown or no
+        steps are made.
+        """
         pace = self.pace.step_seconds if self.pace else None
         if self.run not in ("healthy", "degraded") or None in (self.step, self.final_step, pace):
             return None
@@ -114,7 +120,9 @@ class RunSummary:
         return stalled or (self.quiet is not None and self.quiet > longest)
 
     def as_json(self) -> dict[str, Any]:
-        """For programs: times as ISO 8601 in UTC, durations in seconds, what is not finite as text."""
+        """For programs: times as ISO 8601 in UTC, durations in seconds, what is not finite as
+        text.
+        """
         left = self.left
         pace = asdict(self.pace) | {"ratio": self.pace.ratio} if self.pace else None
         shape = {
@@ -144,7 +152,8 @@ def worst_first(glances: Sequence[RunSummary]) -> list[RunSummary]:
 
 
 def sparkline(values: Sequence[float], width: int = WIDTH) -> str:
-    """A curve in `width` cells at most. A cell shows the highest value in it, so that one spike stays in sight.
+    """A curve in `width` cells at most. A cell shows the highest value in it, so that one spike
+    stays in sight.
 
     >>> sparkline([4, 3, 2, 1])
     '█▆▃▁'
@@ -181,9 +190,13 @@ def _block(value: float, low: float, high: float) -> str:
 
 
 def pace_of(name: str, values: Sequence[float], times: Sequence[tuple[int, float]]) -> Pace | None:
-    """From the metric's newest values, finite ones alone, and from the rows' steps and times in seconds; either may be empty."""
+    """From the metric's newest values, finite ones alone, and from the rows' steps and times in
+    seconds; either may be empty.
+    """
     told = [value for value in values if math.isfinite(value) and value > 0]
-    gaps = [(b - a) / (then - step) for (step, a), (then, b) in pairwise(times) if b > a and then > step]
+    gaps = [
+        (b - a) / (then - step) for (step, a), (then, b) in pairwise(times) if b > a and then > step
+    ]
     step_seconds = median(gaps[-NEWEST:]) if gaps else None
     if not told:
         told, name = gaps, "s/step"
@@ -191,4 +204,6 @@ def pace_of(name: str, values: Sequence[float], times: Sequence[tuple[int, float
         return None
     before = told[:-NEWEST]
     now = median(told[-NEWEST:])
-    return Pace(name, now, median(before) if before else None, now if name == "s/step" else step_seconds)
+    return Pace(
+        name, now, median(before) if before else None, now if name == "s/step" else step_seconds
+    )

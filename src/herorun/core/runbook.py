@@ -1,4 +1,6 @@
-"""The recovery page: what a person or an agent with no memory needs to take a run over. Pure text."""
+"""The recovery page: what a person or an agent with no memory needs to take a run over. Pure
+text.
+"""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -39,25 +41,38 @@ def handbook(contract: Contract, ways: Ways, known: RunbookFacts) -> str:
 def _head(contract: Contract, known: RunbookFacts) -> Iterator[str]:
     yield f"# Taking over {contract.slug}"
     yield ""
-    yield f"Written {known.written} by {known.owner}, from the contract and the record. Nothing below is from anybody's memory."
+    yield (
+        f"Written {known.written} by {known.owner}, from the contract and the record. Nothing "
+        "below is from anybody's memory."
+    )
     yield ""
     yield "## The first command"
     yield ""
     yield from _code(f"herorun -C {known.top} patrol {contract.slug}")
-    yield "It reads, says one line, and then what is to be done with the exact command. Trust what it reads, not a panel that"
-    yield 'says "running" and not a silence. `herorun watchers` shows which watchers of this machine really live.'
+    yield (
+        "It reads, says one line, and then what is to be done with the exact command. Trust what "
+        "it reads, not a panel that"
+    )
+    yield (
+        'says "running" and not a silence. `herorun watchers` shows which watchers of this '
+        "machine really live."
+    )
     yield ""
     yield "## The run"
     yield ""
     yield f"- goal: {contract.goal or 'none given'}"
-    yield f"- responsible: {contract.dri or 'the launching user'}; stop when: {contract.stop_when or 'none given'}"
+    yield (
+        f"- responsible: {contract.dri or 'the launching user'}; stop when: "
+        f"{contract.stop_when or 'none given'}"
+    )
     yield f"- where it runs: {known.where}, scheduler `{contract.scheduler.kind}`" + (
         f"; log in with `{known.login}`" if known.login else ""
     )
     yield f"- output: `{contract.output.root}`"
     yield f"- record: branch `{known.branch}`; sealed: {known.sealed or 'no'}"
     yield from (
-        f"- instance `{name}`: job `{job}`, started {started}" for name, job, started in known.instances
+        f"- instance `{name}`: job `{job}`, started {started}"
+        for name, job, started in known.instances
     )
     yield ""
 
@@ -69,7 +84,8 @@ def _signs(contract: Contract) -> Iterator[str]:
     yield from (f"- marker `{path}`" for path in (*told.markers, *map(chain.marker, chain.stage)))
     yield from (f"- result `{path}`" for path in told.results)
     yield from (
-        f"- `{path}` holds as many files and bytes as `{local}` here" for path, local in told.copies.items()
+        f"- `{path}` holds as many files and bytes as `{local}` here"
+        for path, local in told.copies.items()
     )
     if told.done_words:
         yield f"- the log `{told.log or 'of the job'}` says `{told.done_words}`"
@@ -85,21 +101,33 @@ def _commands(contract: Contract, ways: Ways, known: RunbookFacts) -> Iterator[s
         yield "Resume it, once the patrol says that it is down, and never before:"
         yield from _code(ways.resume)
         if not contract.patrol.resume:
-            yield "What that prints as `next` is the command that the launch gate accepts then; the patrol names it too."
+            yield (
+                "What that prints as `next` is the command that the launch gate accepts then; the "
+                "patrol names it too."
+            )
             yield ""
     else:
-        yield "How it is resumed nobody has written down: herorun did not start it, and [patrol] resume is empty. Ask whoever"
+        yield (
+            "How it is resumed nobody has written down: herorun did not start it, and [patrol] "
+            "resume is empty. Ask whoever"
+        )
         yield "is responsible, and write the command there."
         yield ""
     if contract.chain.stage:
         yield "Its chain on the box, stage by stage, each after the one before:"
         yield from _code(*(f"{stage.name}: {stage.run}" for stage in contract.chain.stage))
-        yield "Bring it there again and start it; it goes on behind its markers, and a second one keeps out:"
+        yield (
+            "Bring it there again and start it; it goes on behind its markers, and a second one "
+            "keeps out:"
+        )
         yield from _code(ways.chain)
     for path, command in ways.transfer:
         yield f"Go on with the transfer to `{path}`:"
         yield from _code(command)
-    yield "Watch it: one babysitter a run; a stale one's lease is taken over first. Or one sentinel, for one thing:"
+    yield (
+        "Watch it: one babysitter a run; a stale one's lease is taken over first. Or one "
+        "sentinel, for one thing:"
+    )
     run = f"herorun -C {known.top}"
     yield from _code(
         f"{run} handoff {contract.slug} --take --wait 40m",
@@ -115,7 +143,10 @@ def _table(ways: Ways) -> Iterator[str]:
     yield ""
     yield "| it says | do |"
     yield "| --- | --- |"
-    yield "| unknown, no answer | look at the provider's console: power, balance. Restart nothing; the job may run on |"
+    yield (
+        "| unknown, no answer | look at the provider's console: power, balance. Restart nothing; "
+        "the job may run on |"
+    )
     yield "| down, without its marker | resume it as above, then start the chain again |"
     yield "| a result | report its numbers word for word |"
     yield "| fewer files than the source | go on with the transfer |"
@@ -126,8 +157,14 @@ def _table(ways: Ways) -> Iterator[str]:
 def _rules() -> Iterator[str]:
     yield "## Rules"
     yield ""
-    yield "- A dropped connection is not a dead job. Nothing is restarted blindly: patrol first, each time."
-    yield "- Done is a marker, a count or a result, never a silence, a folder that exists or a process that is gone."
+    yield (
+        "- A dropped connection is not a dead job. Nothing is restarted blindly: patrol first, "
+        "each time."
+    )
+    yield (
+        "- Done is a marker, a count or a result, never a silence, a folder that exists or a "
+        "process that is gone."
+    )
     yield "- One watcher a run. What is superseded is stopped first."
     yield "- ssh keys stay on this machine: no cloud runner gets them."
 

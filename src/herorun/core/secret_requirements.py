@@ -1,4 +1,6 @@
-"""Whether the secrets that the contract names are set: asked at the launch gate and at each tick."""
+"""Whether the secrets that the contract names are set: asked at the launch gate and at each
+tick.
+"""
 
 from collections.abc import Iterable, Set
 

@@ -25,7 +25,9 @@ class Until:
 
 
 def parse_moment(text: str, now: datetime) -> datetime:
-    """A time with its zone (`2026-12-01T12:00:00Z`) or a duration from now (`2h`); it must lie ahead."""
+    """A time with its zone (`2026-12-01T12:00:00Z`) or a duration from now (`2h`); it must lie
+    ahead.
+    """
     moment = _moment(text.strip(), now)
     if moment <= now:
         raise WrongUse(f"{text} is over: give a time to come, or a duration such as 2h.")
@@ -50,7 +52,9 @@ def parse_since(text: str, now: datetime) -> datetime:
     except (ValueError, OverflowError):
         moment = _moment(text.strip(), now)
     if moment >= now:
-        raise WrongUse(f"{text} is yet to come: give a time that is over, or a duration such as 24h.")
+        raise WrongUse(
+            f"{text} is yet to come: give a time that is over, or a duration such as 24h."
+        )
     return moment.astimezone(UTC)
 
 
@@ -83,5 +87,6 @@ def parse_until(text: str, now: datetime) -> Until:
     if name == "time" and value:
         return Until(time=parse_moment(value, now))
     raise WrongUse(
-        f"--until {text!r} is neither step=N nor time=T, such as time=6h or time=2026-12-01T12:00:00Z."
+        f"--until {text!r} is neither step=N nor time=T, such as time=6h or "
+        "time=2026-12-01T12:00:00Z."
     )

@@ -1,7 +1,8 @@
-"""When a run wrote checkpoints that nobody should go on from, folded from what the babysitter decided.
+"""When a run wrote checkpoints that nobody should go on from, folded from what the babysitter
+decided.
 
-From the first bad step in the data until the next launch. Where the data names no step, from the last decision that
-found the run healthy, because the alert alone says only when it was seen.
+From the first bad step in the data until the next launch. Where the data names no step, from the
+last decision that found the run healthy, because the alert alone says only when it was seen.
 """
 
 import re
@@ -13,18 +14,20 @@ from herorun.core.alert import Alert, AlertId, AlertState
 from herorun.core.event import Decided
 from herorun.core.evidence import Taint
 
-# An alert of these says that the weights, or what was loaded into them, are not to be trusted. Others, a spike or
-# a stall, leave the checkpoint whole.
+# An alert of these says that the weights, or what was loaded into them, are not to be trusted.
+# Others, a spike or a stall, leave the checkpoint whole.
 TAINTING = frozenset({"not-finite", "resume-mismatch"})
-# Of these, what evidence can take back: a comparison may turn out well. Values that were not finite went into the
-# weights and the optimiser, whatever the rows say later.
+# Of these, what evidence can take back: a comparison may turn out well. Values that were not finite
+# went into the weights and the optimiser, whatever the rows say later.
 REVERSIBLE = frozenset({"resume-mismatch"})
 _STEP = re.compile(r"~([0-9]+)/")  # of `Decided.progress`
 
 
 @dataclass(frozen=True)
 class Health:
-    """`at` and `step` are of the last healthy decision, or of the launch; `open` is what taints the current instance."""
+    """`at` and `step` are of the last healthy decision, or of the launch; `open` is what taints the
+    current instance.
+    """
 
     at: datetime | None = None
     step: int = 0
@@ -46,11 +49,15 @@ def decided(health: Health, event: Decided) -> Health:
     if event.monitor != "fresh" or any(alert.state is not AlertState.RESOLVED for alert in alerts):
         return replace(health, open=still)
     progress = _STEP.match(event.progress)
-    return replace(health, at=event.at, step=int(progress[1]) if progress else health.step, open=still)
+    return replace(
+        health, at=event.at, step=int(progress[1]) if progress else health.step, open=still
+    )
 
 
 def launched(health: Health, at: datetime, step: int) -> Health:
-    """The next instance begins at a step that was chosen: what still taints ends as a taint for good."""
+    """The next instance begins at a step that was chosen: what still taints ends as a taint for
+    good.
+    """
     ended = (replace(taint, until=at) for taint in health.open.values())
     return Health(at, step, {}, (*health.closed, *ended), at)
 
@@ -68,7 +75,10 @@ def _taint(health: Health, alert: Alert) -> Taint:
             subject=alert.subject,
         )
         return known or began
-    since, bad = health.launched or alert.since, alert.steps[0] if alert.steps else alert.taints_from
+    since, bad = (
+        health.launched or alert.since,
+        alert.steps[0] if alert.steps else alert.taints_from,
+    )
     taint = Taint(
         check=alert.check,
         since=since,

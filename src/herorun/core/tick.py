@@ -80,7 +80,9 @@ class Rules:
     def thresholds(self) -> list[tuple[Any, ...]]:
         """Each check with its response, its hold, and its limits as they apply."""
         checks = self.by_name.values()
-        limits = {c.name: self.limits.get(c.name) or (c.limits() if c.limits else None) for c in checks}
+        limits = {
+            c.name: self.limits.get(c.name) or (c.limits() if c.limits else None) for c in checks
+        }
         return [(check.name, check.response, check.hold, limits[check.name]) for check in checks]
 
 
@@ -89,7 +91,8 @@ def tick(
 ) -> Tick:
     """Evaluate, waive, advance, decide."""
     checks = rules.by_name
-    alerts = {key: alert for key, alert in alerts.items() if alert.check in checks}  # nobody asks the others
+    # nobody asks the others
+    alerts = {key: alert for key, alert in alerts.items() if alert.check in checks}
     findings = with_causes(
         waive(evaluate(checks.values(), evidence, rules.limits), rules.waivers, now), checks
     )
@@ -103,7 +106,10 @@ def tick(
     if _has_ended(evidence):
         alerts, over = ended_unresolved(alerts, findings, checks)
         ended = (*ended, *over)
-    after = {**resolved_late(ledger.ended, findings), **advance(alerts, findings, checks, moment, muted)}
+    after = {
+        **resolved_late(ledger.ended, findings),
+        **advance(alerts, findings, checks, moment, muted),
+    }
     case = case_of(evidence, ledger, now)
     wake = waiting_until(after.values(), checks, ledger, case, now)
     settled = all_answered(after.values(), checks, ledger)
@@ -115,7 +121,13 @@ def tick(
     actions = [
         *told_as_ended(ended, checks, ledger),
         *decide(
-            alerts=after, checks=checks, policy=rules.policy, ledger=ledger, now=now, case=case, muted=muted
+            alerts=after,
+            checks=checks,
+            policy=rules.policy,
+            ledger=ledger,
+            now=now,
+            case=case,
+            muted=muted,
         ),
         *news(health, evidence, after.values(), rules.policy, ledger, now),
     ]
@@ -136,7 +148,9 @@ def tick(
 
 
 def _goes_on(alert: Alert, findings: Iterable[Finding], checks: Mapping[str, Check]) -> bool:
-    """A warning whose check fails again now, of whatever subject, is told by the alert that begins with that."""
+    """A warning whose check fails again now, of whatever subject, is told by the alert that begins
+    with that.
+    """
     fails = any(f.check == alert.check and f.verdict.outcome is Outcome.FAIL for f in findings)
     return fails and checks[alert.check].severity is not Severity.CRITICAL
 
@@ -155,7 +169,8 @@ def case_of(evidence: Evidence, ledger: Ledger, now: datetime) -> Case:
     ending = ending_of(job, scene_of(evidence), current, ledger.start_step, now)
     known = next((each for each in ledger.endings if each.instance == current.name), None)
     if ending is not None and ending.advanced is None and known is not None:
-        ending = replace(ending, advanced=known.advanced)  # it was seen when the checkpoints could be read
+        # it was seen when the checkpoints could be read
+        ending = replace(ending, advanced=known.advanced)
     return Case(job.state.live, ending)
 
 
@@ -185,14 +200,19 @@ def overdue(evidence: Evidence, findings: Iterable[Finding]) -> tuple[AwaitedEvi
     job = evidence.get(Job)
     if not isinstance(job, Job) or not job.state.live:
         return ()
-    owed = [f for f in findings if f.check in SAVES and f.open and f.verdict.outcome is Outcome.FAIL]
+    owed = [
+        f for f in findings if f.check in SAVES and f.open and f.verdict.outcome is Outcome.FAIL
+    ]
     return tuple(AwaitedEvidence("checkpoint", finding.verdict.message) for finding in owed[:1])
 
 
-def exit_code(run: str, monitor: str, critical: Collection[Topic], awaited: Collection[object]) -> int:
+def exit_code(
+    run: str, monitor: str, critical: Collection[Topic], awaited: Collection[object]
+) -> int:
     """Of a look: what is wrong with the run beats a look that could not see it, or saw nothing yet.
 
-    `critical` are the topics of the critical alerts that fire; one about the monitor says nothing about the run.
+    `critical` are the topics of the critical alerts that fire; one about the monitor says nothing
+    about the run.
     """
     if run == RunHealth.DOWN or set(critical) - {Topic.MONITOR}:
         return 1

@@ -1,4 +1,5 @@
-"""What would look regularly, as text: a systemd timer, a line for cron, or a schedule for GitHub Actions. Pure.
+"""What would look regularly, as text: a systemd timer, a line for cron, or a schedule for GitHub
+Actions. Pure.
 
 Nothing is installed: what outlives a session is for a person to put in place.
 """
@@ -24,7 +25,7 @@ ExecStart={argv}
 TimeoutStartSec={limit}
 # 1: something is to be done, 3: nobody could look. Both are answers, and stand in `journalctl --user -u herorun-{command}-{slug}`.
 SuccessExitStatus=1 3
-"""
+"""  # noqa: E501
 _TIMER = """\
 [Unit]
 Description=herorun {command} {slug} every {every}
@@ -57,11 +58,14 @@ class TimerRequest:
 
 
 def removal(slug: str, command: str = "patrol") -> str:
-    """However it was put in place: the systemd timer, or cron's line. A table that could not be read is not written back."""
+    """However it was put in place: the systemd timer, or cron's line. A table that could not be
+    read is not written back.
+    """
     unit = f"herorun-{command}-{slug}.timer"
     without = f"grep -vF '# herorun {command} {slug}'"
     return (
-        f'systemctl --user disable --now {unit}; table=$(crontab -l) && echo "$table" | {without} | crontab -'
+        f'systemctl --user disable --now {unit}; table=$(crontab -l) && echo "$table" | {without} '
+        "| crontab -"
     )
 
 
@@ -77,8 +81,12 @@ def argv_of(wish: TimerRequest) -> list[str]:
 
 
 def systemd(wish: TimerRequest) -> str:
-    """A service and its timer, for the user's own systemd. A tick that takes long delays the next one and meets none."""
-    then = _WHAT_THEN.format(command=wish.command, slug=wish.slug, removal=removal(wish.slug, wish.command))
+    """A service and its timer, for the user's own systemd. A tick that takes long delays the next
+    one and meets none.
+    """
+    then = _WHAT_THEN.format(
+        command=wish.command, slug=wish.slug, removal=removal(wish.slug, wish.command)
+    )
     return "\n".join([*(f"# {path}\n{text}" for path, text in units(wish).items()), then])
 
 
@@ -98,7 +106,9 @@ def units(wish: TimerRequest) -> dict[str, str]:
 
 
 def _of_systemd(word: str) -> str:
-    """systemd.unit(5): per cent signs are specifiers, dollar signs variables, backslashes and quotes its own."""
+    """systemd.unit(5): per cent signs are specifiers, dollar signs variables, backslashes and
+    quotes its own.
+    """
     if "\n" in word:
         raise WrongUse(f"{word!r} holds a line break, which no systemd unit can.")
     return word.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%").replace("$", "$$")
@@ -109,7 +119,10 @@ def cron(wish: TimerRequest) -> str:
     line = shlex.join(argv_of(wish)).replace("%", "\\%")
     lock = f'"${{TMPDIR:-/tmp}}/herorun-{wish.command}-{wish.slug}.lock"'
     log = shlex.quote(f"{wish.top}/.herorun/{wish.slug}/{wish.command}.log").replace("%", "\\%")
-    return f"{when(wish)} flock -n {lock} timeout {round(wish.limit)} {line} >> {log} 2>&1 # herorun {wish.command} {wish.slug}\n"
+    return (
+        f"{when(wish)} flock -n {lock} timeout {round(wish.limit)} {line} >> {log} 2>&1 # herorun "
+        f"{wish.command} {wish.slug}\n"
+    )
 
 
 def when(wish: TimerRequest) -> str:
@@ -124,16 +137,23 @@ def when(wish: TimerRequest) -> str:
         return f"{','.join(str(minute) for minute in range(first, 60, minutes))} * * * *"
     if seconds % HOUR == 0 and DAY % seconds == 0:
         hours, minute = seconds // HOUR, offset % 60
-        return f"{minute} {'*' if hours == 1 else f'*/{hours}' if hours < 24 else offset % 24} * * *"
+        return (
+            f"{minute} {'*' if hours == 1 else f'*/{hours}' if hours < 24 else offset % 24} * * *"
+        )
     raise WrongUse(
-        f"--every {say_duration(wish.every)} is no time that cron knows: take a divisor of an hour or a day, or systemd."
+        f"--every {say_duration(wish.every)} is no time that cron knows: take a divisor of an "
+        "hour or a day, or systemd."
     )
 
 
 def actions(wish: TimerRequest, template: str) -> str:
-    """The watchdog's schedule for one run: a cloud runner reads the published record, and reaches no box."""
+    """The watchdog's schedule for one run: a cloud runner reads the published record, and reaches
+    no box.
+    """
     return (
-        template.replace("herorun watchdog --all --comment", f"herorun watchdog {wish.slug} --comment")
+        template.replace(
+            "herorun watchdog --all --comment", f"herorun watchdog {wish.slug} --comment"
+        )
         .replace("herorun-watchdog", f"herorun-watchdog-{wish.slug}")
         .replace("for hero runs", f"for {wish.slug}")
         .replace('"*/20 * * * *"', f'"{when(wish)}"')
@@ -144,5 +164,7 @@ def actions(wish: TimerRequest, template: str) -> str:
 def _seconds(every: timedelta) -> int:
     seconds = every.total_seconds()
     if seconds < LEAST or seconds != int(seconds):
-        raise WrongUse(f"--every {say_duration(every)} is no whole number of seconds from a minute on.")
+        raise WrongUse(
+            f"--every {say_duration(every)} is no whole number of seconds from a minute on."
+        )
     return int(seconds)

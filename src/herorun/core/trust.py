@@ -1,4 +1,5 @@
-"""What a contract makes this machine run, or send credentials to: a person has to trust it first. Pure.
+"""What a contract makes this machine run, or send credentials to: a person has to trust it first.
+Pure.
 
 An adapter marks such an option with `NeedsTrust`. One that is left at its default needs none.
 """
@@ -12,7 +13,9 @@ from herorun.core.canonical_json import canonical, plain
 
 @dataclass(frozen=True)
 class NeedsTrust:
-    """Marks an option of an adapter; `beside` names options without which its value says too little."""
+    """Marks an option of an adapter; `beside` names options without which its value says too
+    little.
+    """
 
     beside: tuple[str, ...] = ()
 
@@ -21,7 +24,9 @@ def trust_items(table: str, options: Any) -> Iterator[str]:
     """The marked options of one table that are not at their default, as people read them."""
     for name, field in type(options).model_fields.items():
         marks = [mark for mark in field.metadata if isinstance(mark, NeedsTrust)]
-        if marks and shown(_value(options, name)) != shown(field.get_default(call_default_factory=True)):
+        if marks and shown(_value(options, name)) != shown(
+            field.get_default(call_default_factory=True)
+        ):
             told = [f"{each} = {shown(_value(options, each))}" for each in (name, *marks[0].beside)]
             yield f"[{table}] {', '.join(told)}"
 

@@ -1,4 +1,6 @@
-"""What of a launch's plan only its record tells: the contract at its commit states all else. Pure."""
+"""What of a launch's plan only its record tells: the contract at its commit states all else.
+Pure.
+"""
 
 from collections.abc import Mapping
 from typing import Any
@@ -10,16 +12,22 @@ from herorun.core.redaction.scrub import scrub
 
 
 def unstated(contract: Contract, plan: Mapping[str, Any]) -> str:
-    """In words, empty where there is nothing of it: variables of a shell, and a start that is not the run's own.
+    """In words, empty where there is nothing of it: variables of a shell, and a start that is not
+    the run's own.
 
-    Either decides what code a job runs: `PYTHONPATH` by name, a checkpoint by what it holds when it is unpickled.
+    Either decides what code a job runs: `PYTHONPATH` by name, a checkpoint by what it holds when it
+    is unpickled.
     """
     stated = contract.command.env
     env = of_plan(plan_value(plan, "env"))
-    names = [scrub(f"{name}={value}") for name, value in sorted(env.items()) if stated.get(name) != value]
+    names = [
+        scrub(f"{name}={value}") for name, value in sorted(env.items()) if stated.get(name) != value
+    ]
     start = plan_value(plan, "start")
     path = str(start.get("path", "")) if isinstance(start, Mapping) else ""
-    return ", ".join([*names, *([f"the start {path}"] if path and not _is_stated(contract, path) else [])])
+    return ", ".join(
+        [*names, *([f"the start {path}"] if path and not _is_stated(contract, path) else [])]
+    )
 
 
 def _is_stated(contract: Contract, path: str) -> bool:
@@ -27,5 +35,7 @@ def _is_stated(contract: Contract, path: str) -> bool:
     named = contract.start.from_
     if named is not None and path == named.rstrip("/"):
         return True
-    roots = [root.rstrip("/") for root in (contract.output.root, contract.output.temporary_root) if root]
+    roots = [
+        root.rstrip("/") for root in (contract.output.root, contract.output.temporary_root) if root
+    ]
     return ".." not in path.split("/") and any(path.startswith(f"{root}/") for root in roots)

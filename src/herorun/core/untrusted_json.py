@@ -1,4 +1,6 @@
-"""JSON that somebody else wrote: a value, or one kind of error, whatever was put there to bring the reader down."""
+"""JSON that somebody else wrote: a value, or one kind of error, whatever was put there to bring the
+reader down.
+"""
 
 import json
 import math
@@ -10,7 +12,9 @@ DEEPEST = 100  # levels of what is to be written again: Python's own writers go 
 
 
 def read_json(data: str | bytes) -> Any:
-    """The value; a ValueError for what is none, is nested too deeply, or holds a number of thousands of digits."""
+    """The value; a ValueError for what is none, is nested too deeply, or holds a number of
+    thousands of digits.
+    """
     try:
         return json.loads(data)
     except RecursionError:
@@ -18,15 +22,17 @@ def read_json(data: str | bytes) -> Any:
 
 
 def read_strict_json(data: str | bytes) -> Any:
-    """As `read_json`, of what must have one reading: a ValueError too for a key that stands there twice, for a number
-    that is none or infinite, and for more than `DEEPEST` levels.
+    """As `read_json`, of what must have one reading: a ValueError too for a key that stands there
+    twice, for a number that is none or infinite, and for more than `DEEPEST` levels.
 
     >>> read_strict_json('{"run": "a", "run": "b"}')
     Traceback (most recent call last):
     ValueError: the key 'run' stands there twice
     """
     try:
-        found = json.loads(data, object_pairs_hook=_each_once, parse_constant=_no_number, parse_float=_finite)
+        found = json.loads(
+            data, object_pairs_hook=_each_once, parse_constant=_no_number, parse_float=_finite
+        )
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
     level = [found]
@@ -64,14 +70,18 @@ def _finite(word: str) -> float:
 
 
 def whole_number(value: Any) -> int:
-    """An integer as it stands there; a ValueError for a fraction, `Infinity`, NaN, a truth value or a text."""
+    """An integer as it stands there; a ValueError for a fraction, `Infinity`, NaN, a truth value or
+    a text.
+    """
     if isinstance(value, bool) or not isinstance(value, int):
         raise ValueError(f"{str(value)[:40]!r} is no whole number")
     return value
 
 
 def parse_utc(text: str) -> datetime | None:
-    """A moment in UTC, which is meant where no zone is said, as in W&B's answers; None for what is no time."""
+    """A moment in UTC, which is meant where no zone is said, as in W&B's answers; None for what is
+    no time.
+    """
     try:
         told = datetime.fromisoformat(text)
         return told.astimezone(UTC) if told.tzinfo else told.replace(tzinfo=UTC)

@@ -1,8 +1,9 @@
 """Is the record append-only? Pure: the content of each of its commits in, faults out.
 
-Append-only holds per section: journal segments only grow at their end, entries in Launched Instances and in the
-Event Log only grow, the Run Contract stays and only dated amendments are added below it, and a page of the logbook that another follows never changes. The
-journal's hash chain is checked, and every entry of the logbook is compared with its journal line, over all pages.
+Append-only holds per section: journal segments only grow at their end, entries in Launched
+Instances and in the Event Log only grow, the Run Contract stays and only dated amendments are added
+below it, and a page of the logbook that another follows never changes. The journal's hash chain is
+checked, and every entry of the logbook is compared with its journal line, over all pages.
 """
 
 import re
@@ -46,8 +47,9 @@ class Sections:
 class HistoryVerdict:
     """What a walk through the history found.
 
-    `newer` counts the lines that only a newer herorun understands; `dated` says which lines are older than the one
-    before, which proves nothing: another clone's queued events are, and those after a clock was set back.
+    `newer` counts the lines that only a newer herorun understands; `dated` says which lines are
+    older than the one before, which proves nothing: another clone's queued events are, and those
+    after a clock was set back.
     """
 
     faults: tuple[str, ...]
@@ -58,7 +60,9 @@ class HistoryVerdict:
 
 
 def judge(history: Iterable[RecordSnapshot]) -> HistoryVerdict:
-    """Walk it once, oldest first, holding two commits at a time: a long history is larger than the memory."""
+    """Walk it once, oldest first, holding two commits at a time: a long history is larger than the
+    memory.
+    """
     faults: list[str] = []
     last, commits = None, 0
     for snapshot in history:
@@ -86,7 +90,8 @@ def _dated(lines: Sequence[JournalLine]) -> str:
         return ""
     most = max(back, key=lambda name: back[name])
     return (
-        f"{count(len(back), 'event')} dated before the one that came first, the most by {back[most]} (event {most}): "
+        f"{count(len(back), 'event')} dated before the one that came first, the most by "
+        f"{back[most]} (event {most}): "
         "queued by another clone, written while a clock was wrong, or back-dated"
     )
 
@@ -95,7 +100,10 @@ def _parents(snapshot: RecordSnapshot) -> list[str]:
     if len(snapshot.parents) == 1:
         return []
     return [
-        f"{_short(snapshot)}: has {count(len(snapshot.parents), 'parent')}: the record is one line of commits"
+        (
+            f"{_short(snapshot)}: has {count(len(snapshot.parents), 'parent')}: the record is one "
+            "line of commits"
+        )
     ]
 
 
@@ -109,11 +117,16 @@ def _between(before: RecordSnapshot, after: RecordSnapshot) -> list[str]:
             faults.append(f"{_short(after)}: {path} was removed")
         elif not new.startswith(old):
             faults.append(f"{_short(after)}: {path} was changed before its end")
-    return [*faults, *(f"{_short(after)}: {fault}" for fault in _pages_between(before.pages, after.pages))]
+    return [
+        *faults,
+        *(f"{_short(after)}: {fault}" for fault in _pages_between(before.pages, after.pages)),
+    ]
 
 
 def _pages_between(before: Mapping[str, bytes], after: Mapping[str, bytes]) -> Iterator[str]:
-    """Pages that were removed, or changed otherwise than by entries at the end of the newest one's sections."""
+    """Pages that were removed, or changed otherwise than by entries at the end of the newest one's
+    sections.
+    """
     if before and not after:
         yield "the logbook was removed"
         return
@@ -123,13 +136,18 @@ def _pages_between(before: Mapping[str, bytes], after: Mapping[str, bytes]) -> I
             yield f"{path} was removed"
         elif new is not old and new != old:
             newest = path == [*before][-1]
-            yield from _grown(path, old, new) if newest else [f"{path} was changed after it was closed"]
+            yield from (
+                _grown(path, old, new) if newest else [f"{path} was changed after it was closed"]
+            )
 
 
 def _grown(path: str, before: bytes, after: bytes) -> Iterator[str]:
     old, new = sections(_text(before)), sections(_text(after))
     if old.head != new.head:
-        yield f"the {'Run Contract section' if CONTRACT in old.head else f'head of {path}'} was changed"
+        yield (
+            f"the {'Run Contract section' if CONTRACT in old.head else f'head of {path}'} was "
+            "changed"
+        )
     if old.stray != new.stray:
         yield "text without an entry was put into the logbook"
     for name, old_entries, new_entries in (
@@ -201,7 +219,11 @@ def _disagreements(lines: Sequence[JournalLine], pages: Mapping[str, bytes]) -> 
     """Logbook entries without a journal line, with another text, in another order, or missing."""
     split = [sections(_text(page)) for page in pages.values()]
     shown: set[str] = set()
-    faults = ["logbook: there is text that belongs to no entry"] if any(part.stray for part in split) else []
+    faults = (
+        ["logbook: there is text that belongs to no entry"]
+        if any(part.stray for part in split)
+        else []
+    )
     for entries in (
         [part.amendments for part in split],
         [part.instances for part in split],
@@ -209,11 +231,15 @@ def _disagreements(lines: Sequence[JournalLine], pages: Mapping[str, bytes]) -> 
     ):
         faults += _false(lines, chain.from_iterable(entries), shown)
     expected = {line.id for line in lines if line.entry}
-    return sorted([*faults, *(f"logbook: the entry of event {name} is missing" for name in expected - shown)])
+    return sorted(
+        [*faults, *(f"logbook: the entry of event {name} is missing" for name in expected - shown)]
+    )
 
 
 def _false(lines: Sequence[JournalLine], entries: Iterable[str], shown: set[str]) -> Iterator[str]:
-    """What is wrong with the entries of one section; the ids of those that have a journal line are added to `shown`."""
+    """What is wrong with the entries of one section; the ids of those that have a journal line are
+    added to `shown`.
+    """
     known = {line.id: (number, line) for number, line in enumerate(lines) if line.entry}
     # whose entries we cannot tell from forged ones
     newer = any(isinstance(line.event, Newer) for line in lines)
@@ -223,7 +249,11 @@ def _false(lines: Sequence[JournalLine], entries: Iterable[str], shown: set[str]
         found = MARK.search(text)
         if found is None or found["id"] not in known:
             if not newer:
-                why = "names an event that the journal does not have" if found else "has no journal line"
+                why = (
+                    "names an event that the journal does not have"
+                    if found
+                    else "has no journal line"
+                )
                 yield f"logbook: the entry '{title}' {why}"
             continue
         number, line = known[found["id"]]

@@ -1,4 +1,6 @@
-"""What judging the last day again comes to, for a herorun that is not the one that ticked before."""
+"""What judging the last day again comes to, for a herorun that is not the one that ticked
+before.
+"""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -12,7 +14,9 @@ from herorun.core.version_gate import LOOK_BACK, Judge, news_key, question_key
 MOST = 10  # differences that are told; the rest is counted
 
 
-def compared(judge: Judge, version: str, pin: str, at: datetime, again: Sequence[Replay]) -> Replayed:
+def compared(
+    judge: Judge, version: str, pin: str, at: datetime, again: Sequence[Replay]
+) -> Replayed:
     """What judging the last day again came to."""
     unknown = [each for each in again if each.result is ReplayResult.UNKNOWN]
     differ = [each for each in again if each.result is ReplayResult.DIFFERS]
@@ -39,7 +43,9 @@ def compared(judge: Judge, version: str, pin: str, at: datetime, again: Sequence
     )
 
 
-def _why(judge: Judge, version: str, pin: str, again: Sequence[Replay], unknown: Sequence[Replay]) -> str:
+def _why(
+    judge: Judge, version: str, pin: str, again: Sequence[Replay], unknown: Sequence[Replay]
+) -> str:
     """Why a person is asked; empty where it would have acted alike at every tick."""
     other = [each for each in again if each.interventions]
     before = judge.replayed
@@ -48,14 +54,19 @@ def _why(judge: Judge, version: str, pin: str, again: Sequence[Replay], unknown:
         reasons.append("no tick of the last 24 hours is recorded")
     if unknown:
         reasons.append(
-            f"{len(unknown)} of {count(len(again), 'tick')} cannot be judged again: {unknown[0].why}"
+            f"{len(unknown)} of {count(len(again), 'tick')} cannot be judged again: "
+            f"{unknown[0].why}"
         )
     if other:
-        reasons.append(f"at {len(other)} of {count(len(again), 'tick')} it would have acted otherwise")
+        reasons.append(
+            f"at {len(other)} of {count(len(again), 'tick')} it would have acted otherwise"
+        )
     if before and not judge.free and version not in (before.version, before.before):
         reasons.append(f"the question about herorun {before.version} has no yes")
     if not reasons:
         return ""
-    whose = f"herorun {judge.version} ticked before" if judge.version else "no herorun ticked before"
+    whose = (
+        f"herorun {judge.version} ticked before" if judge.version else "no herorun ticked before"
+    )
     fits = "" if version_fits(pin, version) else f", and the contract pins herorun {pin}"
     return f"{whose}{fits}; {'; '.join(reasons)}."

@@ -1,4 +1,6 @@
-"""Which herorun judges a run, and whether it may act: a changed one first shows that it would have acted alike."""
+"""Which herorun judges a run, and whether it may act: a changed one first shows that it would have
+acted alike.
+"""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -43,12 +45,16 @@ class Judge:
 
     @property
     def free(self) -> bool:
-        """Whether the herorun of the newest comparison may act: nothing differs, or a person has said yes."""
+        """Whether the herorun of the newest comparison may act: nothing differs, or a person has
+        said yes.
+        """
         return not self.question or (self.answer is not None and self.answer.yes)
 
 
 def must_replay(judge: Judge, version: str, pin: str) -> bool:
-    """Once a change: another version than ticked last, or one that the contract's pin does not allow."""
+    """Once a change: another version than ticked last, or one that the contract's pin does not
+    allow.
+    """
     fits, done = version_fits(pin, version), judge.replayed
     if done and done.version == version and not judge.since and (fits or done.pin == pin):
         return False

@@ -17,7 +17,8 @@ def waiver_use(
 ) -> WaiverUse:
     """Which waivers are over, and which signed nothing `here`.
 
-    One of a check that is asked `elsewhere` may be used there; one of no check at all is used nowhere.
+    One of a check that is asked `elsewhere` may be used there; one of no check at all is used
+    nowhere.
     """
     live = [waiver for waiver in waivers if at < waiver.expires]
     open_ones = [f for f in findings if f.verdict.outcome in (Outcome.FAIL, Outcome.UNKNOWN)]
@@ -26,7 +27,8 @@ def waiver_use(
         waiver
         for waiver in live
         if waiver.check not in elsewhere
-        and (waiver.check in asked or waiver.check not in here)  # who asks about waivers has yet to answer
+        # who asks about waivers has yet to answer
+        and (waiver.check in asked or waiver.check not in here)
         and not any(waiver.covers(finding.check, finding.verdict, at) for finding in open_ones)
     ]
     expired = [waiver for waiver in waivers if at >= waiver.expires]
@@ -43,7 +45,11 @@ def waiver_verdicts(use: WaiverUse) -> list[Verdict]:
     if not said:
         return [passed("every waiver of this gate signs something")]
     return [
-        failed(f"the waiver of {name_of(waiver)} {why}", f"reason: {waiver.reason}", subject=name_of(waiver))
+        failed(
+            f"the waiver of {name_of(waiver)} {why}",
+            f"reason: {waiver.reason}",
+            subject=name_of(waiver),
+        )
         for waiver, why in said
     ]
 
@@ -62,8 +68,12 @@ def _day(at: datetime) -> str:
     return f"{at.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
 
 
-def waiver_toml(check: str, subject: str | None, reason: str, expires: datetime, covers_unknown: bool) -> str:
-    """A `[[waiver]]` for a person to sign: the empty `approved_by` is refused until somebody does."""
+def waiver_toml(
+    check: str, subject: str | None, reason: str, expires: datetime, covers_unknown: bool
+) -> str:
+    """A `[[waiver]]` for a person to sign: the empty `approved_by` is refused until somebody
+    does.
+    """
     lines = [
         "[[waiver]]",
         f"check = {_string(check)}",

@@ -1,6 +1,7 @@
 """Whether somebody still watches, by what a babysitter leaves in the published record. Pure.
 
-This is apart from the run's own health: a run may be healthy and nobody watches, or down and well watched.
+This is apart from the run's own health: a run may be healthy and nobody watches, or down and well
+watched.
 """
 
 from collections.abc import Mapping
@@ -23,7 +24,8 @@ class WatchState(StrEnum):
     FRESH = "fresh"
     STALE = "stale"
     NOT_WATCHED = (
-        "not-watched"  # nothing is to be watched: not launched, ended, sealed, or declined by the contract
+        # nothing is to be watched: not launched, ended, sealed, or declined by the contract
+        "not-watched"
     )
 
 
@@ -51,11 +53,15 @@ def watchdog(
     since, cadence = seen or current.started, contract.babysit.cadence
     due = since + max(LEAST, MISSED * cadence)
     what = (
-        "the last look that could see was" if seen else f"nobody has looked since {current.name} was launched"
+        "the last look that could see was"
+        if seen
+        else f"nobody has looked since {current.name} was launched"
     )
     said = f"{what} at {since:%Y-%m-%d %H:%M} UTC; one is due every {say_duration(cadence)}"
     key = f"watchdog/{current.name}/{since:%Y%m%dT%H%M%S.%f}"
-    return WatchdogSight(slug, WatchState.STALE if now >= due else WatchState.FRESH, said, seen, due, key)
+    return WatchdogSight(
+        slug, WatchState.STALE if now >= due else WatchState.FRESH, said, seen, due, key
+    )
 
 
 def _quiet(memory: Memory, contract: Contract, checks: Mapping[str, Check]) -> str:

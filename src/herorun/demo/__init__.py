@@ -1,4 +1,6 @@
-"""The whole story of a hero run on one machine, told with the real commands on a real small training job."""
+"""The whole story of a hero run on one machine, told with the real commands on a real small
+training job.
+"""
 
 from herorun.demo.sandbox import Sandbox
 from herorun.demo.setup import block_the_gate, set_the_stage

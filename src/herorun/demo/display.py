@@ -10,7 +10,9 @@ from herorun.runs import Run
 
 
 def trainer(run: Run, instance: str) -> int:
-    """The training process of an instance on this machine: as noted at its start, or by its environment and command."""
+    """The training process of an instance on this machine: as noted at its start, or by its
+    environment and command.
+    """
     noted = run.state / "jobs" / instance / "started.json"
     if noted.exists():
         return int(json.loads(noted.read_text())["pid"])
@@ -18,11 +20,15 @@ def trainer(run: Run, instance: str) -> int:
     for folder in Path("/proc").glob("[0-9]*"):
         try:
             environment = (folder / "environ").read_bytes().split(b"\0")
-            if mark in environment and b"train.py" in (folder / "cmdline").read_bytes().split(b"\0"):
+            if mark in environment and b"train.py" in (folder / "cmdline").read_bytes().split(
+                b"\0"
+            ):
                 return int(folder.name)
         except OSError:  # ended meanwhile, or somebody else's
             continue
-    raise CouldNotLook(f"The training process of {instance} is not on this machine: the demo kills it here.")
+    raise CouldNotLook(
+        f"The training process of {instance} is not on this machine: the demo kills it here."
+    )
 
 
 def step(stage: Sandbox) -> int:

@@ -60,7 +60,8 @@ class Sandbox:
         )
         if ended.returncode not in expect:
             raise Blocked(
-                f"`{' '.join(argv)}` ended with exit code {ended.returncode}; the story stops in {self.folder}."
+                f"`{' '.join(argv)}` ended with exit code {ended.returncode}; the story stops in "
+                f"{self.folder}."
             )
         if ended.returncode:
             self.say(f"(exit code {ended.returncode}, as it should)", "2")
@@ -83,7 +84,9 @@ class Sandbox:
 def _environment() -> dict[str, str]:
     """`python` is the interpreter that herorun runs in; git's own variables point nowhere else."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-    return kept | {"PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])}
+    return kept | {
+        "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
+    }
 
 
 def _quoted(part: str) -> str:

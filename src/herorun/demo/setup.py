@@ -1,4 +1,6 @@
-"""What the story begins with: the repository, its training job, a parent run's checkpoints, and the contract."""
+"""What the story begins with: the repository, its training job, a parent run's checkpoints, and the
+contract.
+"""
 
 import json
 import sys
@@ -64,7 +66,9 @@ def needs_numpy() -> None:
 
 
 def scheduler_table(stage: Sandbox) -> str:
-    """`[scheduler]` of the contract: all that differs from one back end to another, but for the interpreter's path."""
+    """`[scheduler]` of the contract: all that differs from one back end to another, but for the
+    interpreter's path.
+    """
     match stage.scheduler:
         case "local":
             return 'kind = "local"'
@@ -72,32 +76,53 @@ def scheduler_table(stage: Sandbox) -> str:
             _needs_slurm()
             return 'kind = "slurm"\ntime_limit = "15m"\narguments = ["--mem=1G"]\nsettle = "2s"'
         case "ray" if stage.address:
-            return f'kind = "ray"\naddress = {json.dumps(stage.address)}\ncode = "shared"\nsettle = "2s"'
+            return (
+                f'kind = "ray"\naddress = {json.dumps(stage.address)}\ncode = "shared"\nsettle = '
+                '"2s"'
+            )
         case "ray":
             raise WrongUse(
-                "The demo needs a Ray head on this machine: `ray start --head` starts one, then add "
+                "The demo needs a Ray head on this machine: `ray start --head` starts one, then "
+                "add "
                 "`--address http://127.0.0.1:8265`."
             )
-    raise WrongUse(f"The demo cannot be told on {stage.scheduler!r}: it knows local, ray and slurm.")
+    raise WrongUse(
+        f"The demo cannot be told on {stage.scheduler!r}: it knows local, ray and slurm."
+    )
 
 
 def _needs_slurm() -> None:
-    """Whether it would run the jobs on this machine, nobody can tell beforehand: the kill finds its process, or not."""
+    """Whether it would run the jobs on this machine, nobody can tell beforehand: the kill finds its
+    process, or not.
+    """
     from shutil import which
 
     if which("sbatch") is None:
         raise WrongUse(
-            "The demo needs Slurm's programs on this machine, and a node that is this machine: sbatch is not on the PATH."
+            "The demo needs Slurm's programs on this machine, and a node that is this machine: "
+            "sbatch is not on the PATH."
         )
 
 
 def set_the_stage(stage: Sandbox) -> None:
-    """A scratch repository with its origin, the training job in it, and a parent run's checkpoints."""
-    stage.tell(f"A scratch repository with a bare origin, and a real training job, in {stage.folder}")
-    stage.do("git", "init", "--quiet", "--bare", str(stage.folder / "origin.git"), within=stage.folder)
-    stage.do("git", "init", "--quiet", "--initial-branch=main", str(stage.work), within=stage.folder)
+    """A scratch repository with its origin, the training job in it, and a parent run's
+    checkpoints.
+    """
+    stage.tell(
+        f"A scratch repository with a bare origin, and a real training job, in {stage.folder}"
+    )
+    stage.do(
+        "git", "init", "--quiet", "--bare", str(stage.folder / "origin.git"), within=stage.folder
+    )
+    stage.do(
+        "git", "init", "--quiet", "--initial-branch=main", str(stage.work), within=stage.folder
+    )
     who = user() or "herorun"
-    for key, value in (("user.name", who), ("user.email", f"{who}@localhost"), ("commit.gpgSign", "false")):
+    for key, value in (
+        ("user.name", who),
+        ("user.email", f"{who}@localhost"),
+        ("commit.gpgSign", "false"),
+    ):
         stage.configure(key, value)
     for name in FILES:
         (stage.work / name).write_text(template(f"demo/{name}"), encoding="utf-8")
@@ -109,7 +134,10 @@ def set_the_stage(stage: Sandbox) -> None:
     (stage.work / ".gitignore").write_text("__pycache__/\n", encoding="utf-8")
     stage.do("git", "remote", "add", "origin", str(stage.folder / "origin.git"))
     commit(stage, "A character-level language model in numpy")
-    stage.tell("A parent run, not governed, leaves checkpoints to start from: step-10 ... step-90, step-100")
+    stage.tell(
+        "A parent run, not governed, leaves checkpoints to start from: step-10 ... step-90, "
+        "step-100"
+    )
     stage.do("python", "train.py", "--config", "parent.toml")
 
 
@@ -130,7 +158,8 @@ def _config(text: str, root: Path, parent: bool = False) -> str:
 def block_the_gate(stage: Sandbox) -> None:
     """Up to the launch gate, with two faults in front of it."""
     stage.tell(
-        "init writes a contract; a person fills it in, and picks the start checkpoint by looking at a listing"
+        "init writes a contract; a person fills it in, and picks the start checkpoint by looking "
+        "at a listing"
     )
     stage.do("herorun", "init", SLUG)
     sign(stage, "step-90")
@@ -153,4 +182,6 @@ def sign(stage: Sandbox, checkpoint: str) -> None:
         "table": scheduler_table(stage),
         "python": "python" if stage.scheduler == "local" else sys.executable,
     }
-    contract.write_text(CONTRACT.format(data=stage.data, slug=SLUG, start=start, **told), encoding="utf-8")
+    contract.write_text(
+        CONTRACT.format(data=stage.data, slug=SLUG, start=start, **told), encoding="utf-8"
+    )

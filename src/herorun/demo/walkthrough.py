@@ -9,7 +9,14 @@ from pathlib import Path
 from herorun.core.durations import say_span
 from herorun.demo.display import babysitter_runs, done, step, trainer
 from herorun.demo.sandbox import SLUG, Sandbox
-from herorun.demo.setup import block_the_gate, commit, needs_numpy, scheduler_table, set_the_stage, sign
+from herorun.demo.setup import (
+    block_the_gate,
+    commit,
+    needs_numpy,
+    scheduler_table,
+    set_the_stage,
+    sign,
+)
 
 KILL_AT = 330  # steps: between two checkpoints
 
@@ -34,12 +41,14 @@ def tell_story(
 def _launch_gate(stage: Sandbox) -> None:
     block_the_gate(stage)
     stage.tell(
-        "The launch gate is blocked: an edit that nobody committed, and step-90 sorts after step-100 as text"
+        "The launch gate is blocked: an edit that nobody committed, and step-90 sorts after "
+        "step-100 as text"
     )
     stage.do("herorun", "preflight", SLUG, expect=(1,))
     stage.do("herorun", "explain", "start-checkpoint-not-newest")
     stage.tell(
-        "Mended: the edit is committed and pushed, and the contract names the newest checkpoint by number"
+        "Mended: the edit is committed and pushed, and the contract names the newest checkpoint "
+        "by number"
     )
     sign(stage, "step-100")
     commit(stage, "The edit, and the right start checkpoint")
@@ -64,8 +73,21 @@ def _launch_and_babysit(stage: Sandbox) -> None:
     stage.do("herorun", "status", SLUG)
     stage.tell("A broken data shard comes at step 640: the loss really jumps")
     stage.wait("the spike is escalated", lambda: done(run, "escalate/loss-spike"))
-    stage.do("herorun", "note", SLUG, "--status", "loss spike at step 641", "--evidence", "data shard at steps 640-655 is noise",
-             "--decision", "go on: the loss is back on its trend", "--next", "seal", "--caveat", "steps 640-655 trained on noise")  # fmt: skip
+    stage.do(
+        "herorun",
+        "note",
+        SLUG,
+        "--status",
+        "loss spike at step 641",
+        "--evidence",
+        "data shard at steps 640-655 is noise",
+        "--decision",
+        "go on: the loss is back on its trend",
+        "--next",
+        "seal",
+        "--caveat",
+        "steps 640-655 trained on noise",
+    )
     stage.wait("the run has finished", lambda: done(run, f"tell/{SLUG}-2/finished"))
     stage.wait("the babysitter has gone", lambda: not babysitter_runs(run))
     stage.tell("What the babysitter saw and did")
@@ -86,7 +108,9 @@ def _seal(stage: Sandbox) -> None:
 
 
 def _clear_away(stage: Sandbox) -> None:
-    """Whatever still runs was started by this demo: its babysitter and its job, each by its own id."""
+    """Whatever still runs was started by this demo: its babysitter and its job, each by its own
+    id.
+    """
     run = stage.run
     if babysitter_runs(run):
         heart = json.loads((run.state / "heartbeat.json").read_text())
@@ -99,7 +123,8 @@ def _ending(stage: Sandbox) -> dict[str, object]:
     memory = stage.run.record.memory()
     seconds = time.monotonic() - stage.began
     stage.say(
-        f"\nThe story took {say_span(seconds)}. Everything is in {stage.folder}: look around, then delete it."
+        f"\nThe story took {say_span(seconds)}. Everything is in {stage.folder}: look around, "
+        "then delete it."
     )
     return {
         "folder": str(stage.folder),

@@ -1,8 +1,8 @@
 """Calls to GitHub: bounded, retried by ourselves, and their failures in words that say what to do.
 
-PyGithub's own retries and pauses are off: the retries send a POST again after a time-out, and the answer to the first may only have been
-lost (PyGithub #803; pytorch/test-infra #8061 saw 47 copies of one comment). What a lost answer meant is found out by
-looking, never guessed.
+PyGithub's own retries and pauses are off: the retries send a POST again after a time-out, and the
+answer to the first may only have been lost (PyGithub #803; pytorch/test-infra #8061 saw 47 copies
+of one comment). What a lost answer meant is found out by looking, never guessed.
 """
 
 import re
@@ -27,7 +27,9 @@ PACE = 1.0  # seconds between two writes, as GitHub asks for
 
 @dataclass(frozen=True)
 class Fault:
-    """Why a call failed. `lost`: nobody knows whether it was carried out. `wait`: seconds until it may be tried again."""
+    """Why a call failed. `lost`: nobody knows whether it was carried out. `wait`: seconds until it
+    may be tried again.
+    """
 
     words: str
     lost: bool = False
@@ -63,7 +65,9 @@ class Calls:
         return self._bounded(lambda: self._paced(act), lambda: None)
 
     def write(self, act: Callable[[], T], settled: Callable[[], T | None]) -> T:
-        """Do it once: after a lost answer `settled` looks whether it was done, and only then is it tried again."""
+        """Do it once: after a lost answer `settled` looks whether it was done, and only then is it
+        tried again.
+        """
         return self._bounded(lambda: self._paced(act), settled)
 
     def _paced(self, act: Callable[[], T]) -> T:
@@ -74,7 +78,9 @@ class Calls:
         return act()
 
     def _bounded(self, act: Callable[[], T], settled: Callable[[], T | None]) -> T:
-        """Whoever waited in vain makes the next ones of this page fail at once: a tick waits for one outage once."""
+        """Whoever waited in vain makes the next ones of this page fail at once: a tick waits for
+        one outage once.
+        """
         if self._until is not None:
             return self._tried(act, settled, self._until)
         again, words = self._down
@@ -97,8 +103,12 @@ class Calls:
                 return act()
             except CouldNotLook:
                 raise
-            except Exception as error:  # PyGithub's, those of requests, and the bare ones that slip out of it
-                fault, status = fault_of(error, self.where), int(getattr(error, "status", None) or 0)
+            # PyGithub's, those of requests, and the bare ones that slip out of it
+            except Exception as error:
+                fault, status = (
+                    fault_of(error, self.where),
+                    int(getattr(error, "status", None) or 0),
+                )
             if not fault.lost and fault.wait is None:
                 raise GithubRefused(fault.words, status)
             if fault.lost and (found := settled()) is not None:
@@ -115,7 +125,9 @@ class Calls:
 
 
 def worded(method: Callable[..., T]) -> Callable[..., T]:
-    """A method of the page whose answer turns out to be of another form, as PyGithub finds when it is used."""
+    """A method of the page whose answer turns out to be of another form, as PyGithub finds when it
+    is used.
+    """
 
     @wraps(method)
     def asked(page: Any, *given: Any) -> T:
@@ -140,10 +152,13 @@ def fault_of(error: Exception, where: str) -> Fault:
         return Fault(f"GitHub did not answer for {where}: {_flat(error)}", lost=True)
     if isinstance(error, AssertionError):
         return Fault(
-            f"The answers for {where} name another server than [issue] base_url: it is https://api.github.com, or "
+            f"The answers for {where} name another server than [issue] base_url: it is "
+            "https://api.github.com, or "
             "https://HOST/api/v3 of GitHub Enterprise."
         )
-    return Fault(f"GitHub's answer for {where} was none of its own ({type(error).__name__})", lost=True)
+    return Fault(
+        f"GitHub's answer for {where} was none of its own ({type(error).__name__})", lost=True
+    )
 
 
 def _answered(error: Any, where: str) -> Fault:
@@ -151,7 +166,9 @@ def _answered(error: Any, where: str) -> Fault:
     headers = {str(k).lower(): str(v) for k, v in (error.headers or {}).items()}
     if status in (403, 429) and (wait := _limited(said, headers)) is not None:
         at = datetime.fromtimestamp(time.time() + min(wait, LONGEST_LIMIT), UTC)
-        return Fault(f"GitHub's rate limit for {where} is used up until {at:%H:%M:%S} UTC", wait=wait)
+        return Fault(
+            f"GitHub's rate limit for {where} is used up until {at:%H:%M:%S} UTC", wait=wait
+        )
     if status >= 500 or status == 0:
         return Fault(f"GitHub failed on {where} with {status or 'no status'}: {said}", lost=True)
     return Fault(_REFUSALS.get(status, _other)(where, said, headers))
@@ -175,9 +192,15 @@ def _unauthorised(where: str, said: str, headers: Mapping[str, str]) -> str:
 def _forbidden(where: str, said: str, headers: Mapping[str, str]) -> str:
     if sso := headers.get("x-github-sso"):
         link = sso.partition("url=")[2]
-        return f"The token must be authorised for the single sign-on of the organisation of {where}: {link or said}"
+        return (
+            f"The token must be authorised for the single sign-on of the organisation of {where}: "
+            f"{link or said}"
+        )
     if "locked" in said.lower():
-        return f"The issue in {where} is locked for this token (403 {said}): unlock it, or give the token's owner write access."
+        return (
+            f"The issue in {where} is locked for this token (403 {said}): unlock it, or give the "
+            "token's owner write access."
+        )
     wanted = headers.get("x-accepted-github-permissions") or headers.get("x-accepted-oauth-scopes")
     has = headers.get("x-oauth-scopes")
     scopes = f"; it needs {wanted}" if wanted else ""
@@ -186,7 +209,9 @@ def _forbidden(where: str, said: str, headers: Mapping[str, str]) -> str:
 
 
 def _missing(where: str, said: str, headers: Mapping[str, str]) -> str:
-    return f"{where} is not there, or the token may not see it (404 tells no difference): check both."
+    return (
+        f"{where} is not there, or the token may not see it (404 tells no difference): check both."
+    )
 
 
 def _gone(where: str, said: str, headers: Mapping[str, str]) -> str:
@@ -215,7 +240,9 @@ def _message(error: Any) -> str:
     told = [str(data.get("message") or error.message or "")]
     errors = data.get("errors")
     for each in errors if isinstance(errors, list) else ():
-        told.append(" ".join(str(v) for v in each.values()) if isinstance(each, Mapping) else str(each))
+        told.append(
+            " ".join(str(v) for v in each.values()) if isinstance(each, Mapping) else str(each)
+        )
     return _flat("; ".join(part for part in told if part) or "no reason given")
 
 

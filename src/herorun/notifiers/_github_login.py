@@ -1,4 +1,6 @@
-"""Who we are on GitHub: a token, or an app's installation. Only what this login wrote counts as ours."""
+"""Who we are on GitHub: a token, or an app's installation. Only what this login wrote counts as
+ours.
+"""
 
 import os
 from dataclasses import dataclass
@@ -47,7 +49,9 @@ def log_in(told: Credentials, base_url: str, repo: str, calls: Calls) -> GithubS
     owner, _, name = repo.partition("/")
     number = told.installation or calls.read(lambda: asking.get_repo_installation(owner, name).id)
     login = told.login or f"{calls.read(lambda: asking.get_app().slug)}[bot]"
-    return GithubSession(Github(auth=app.get_installation_auth(number), per_page=100, **common), login)
+    return GithubSession(
+        Github(auth=app.get_installation_auth(number), per_page=100, **common), login
+    )
 
 
 def _token(told: Credentials) -> str:
@@ -69,7 +73,9 @@ def _value(name: str) -> str:
         with open(said, encoding="utf-8") as file:
             return file.read()
     except OSError as error:
-        raise CouldNotLook(f"The private key that {name} names cannot be read: {error.strerror}.") from None
+        raise CouldNotLook(
+            f"The private key that {name} names cannot be read: {error.strerror}."
+        ) from None
 
 
 def _asked(github: Any, calls: Calls) -> str:
@@ -81,5 +87,6 @@ def _asked(github: Any, calls: Calls) -> str:
         if os.environ.get("GITHUB_ACTIONS") == "true":
             return ACTIONS
         raise CouldNotLook(
-            "This token may not ask who it is, and only our own comments count: name it as [issue] login."
+            "This token may not ask who it is, and only our own comments count: name it as "
+            "[issue] login."
         ) from None

@@ -25,7 +25,9 @@ def keys_in(text: str) -> list[str]:
 
 
 def comments_in(page: str) -> list[str]:
-    """What stands between the marks of a page, in order, without the page's own text before the first."""
+    """What stands between the marks of a page, in order, without the page's own text before the
+    first.
+    """
     return _MARK.split(page)[2:-1:2]
 
 
@@ -49,7 +51,9 @@ def harmless(body: str) -> str:
 
 
 def _open_fence(text: str) -> str:
-    """The fence of a code block that is not closed, as in an excerpt that was cut; empty if there is none."""
+    """The fence of a code block that is not closed, as in an excerpt that was cut; empty if there
+    is none.
+    """
     fence = ""
     for line in text.splitlines():
         found = _FENCE.match(line)

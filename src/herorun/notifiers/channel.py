@@ -1,7 +1,9 @@
-"""A channel beyond the issue, by apprise: Slack, Discord, e-mail, a webhook and whatever else it knows.
+"""A channel beyond the issue, by apprise: Slack, Discord, e-mail, a webhook and whatever else it
+knows.
 
-The address holds a secret. It is read from the environment when it is needed and never told: every message names
-the variable, and apprise's own words, which may quote the address, are judged and dropped.
+The address holds a secret. It is read from the environment when it is needed and never told: every
+message names the variable, and apprise's own words, which may quote the address, are judged and
+dropped.
 
 A channel cannot be asked what it has said: as with a terminal, `find` knows this process alone.
 """
@@ -20,7 +22,8 @@ from herorun.core.ports import Channel, Place, Post
 from herorun.core.redaction.scrub import scrub
 from herorun.system.timeout import within
 
-DEADLINE = 45.0  # seconds for one post; apprise waits 4 s for each answer, and up to 15 s for a mail server
+# seconds for one post; apprise waits 4 s for each answer, and up to 15 s for a mail server
+DEADLINE = 45.0
 MOST = 30_000  # characters; apprise cuts further, to what each service takes
 INSTALL = "apprise is not installed: `pip install 'herorun[notify]'`"
 _SAID: set[tuple[str, str, str, str]] = (
@@ -79,7 +82,9 @@ class AppriseChannel:
         """What apprise makes of the address; None where it makes nothing of it."""
         import apprise
 
-        asset = apprise.AppriseAsset(app_id="herorun", app_desc="herorun", app_url="", async_mode=False)
+        asset = apprise.AppriseAsset(
+            app_id="herorun", app_desc="herorun", app_url="", async_mode=False
+        )
         with _muted():
             service = apprise.Apprise.instantiate(os.environ.get(self.name, ""), asset=asset)
         if service is not None:
@@ -105,11 +110,15 @@ class AppriseChannel:
         except CouldNotLook:
             raise
         except Exception as error:  # whatever a plug-in raises may quote the address
-            raise OSError(f"{self.name} did not take it: apprise failed ({type(error).__name__})") from None
+            raise OSError(
+                f"{self.name} did not take it: apprise failed ({type(error).__name__})"
+            ) from None
 
 
 def _plain(text: str) -> str:
-    """Secrets out, and nothing left that a service reads as a mention, a control character or half a letter."""
+    """Secrets out, and nothing left that a service reads as a mention, a control character or half
+    a letter.
+    """
     text = scrub(text.encode("utf-8", "replace").decode().replace("\r\n", "\n"))
     text = "".join(c if c in "\n\t" or c.isprintable() else "�" for c in text)
     text = re.sub(r"<(?=[!@#&])", "<\u200b", text)
@@ -117,7 +126,9 @@ def _plain(text: str) -> str:
 
 
 def _why(sent: Any) -> str:
-    """Why a post was not taken, in words of ours; empty where it was. Apprise's result is false on failure."""
+    """Why a post was not taken, in words of ours; empty where it was. Apprise's result is false on
+    failure.
+    """
     if sent:
         return ""
     status = getattr(getattr(sent, "status", None), "name", "")
@@ -138,7 +149,9 @@ def _why(sent: Any) -> str:
 
 @contextlib.contextmanager
 def _muted() -> Iterator[None]:
-    """Apprise's own log quotes addresses, and reaches standard error where nobody set logging up."""
+    """Apprise's own log quotes addresses, and reaches standard error where nobody set logging
+    up.
+    """
     logger = logging.getLogger("apprise")
     before, logger.propagate = logger.propagate, False
     silent = logging.NullHandler()

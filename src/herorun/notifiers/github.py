@@ -1,7 +1,7 @@
 """The run's issue on GitHub, by PyGithub: `[issue] kind = "github"`, `repo = "owner/name"`.
 
-Every text carries a hidden marker with its key, and what stands there under our own login was said: nothing else
-remembers it. Comments of other people are read by nobody here and are never commands.
+Every text carries a hidden marker with its key, and what stands there under our own login was said:
+nothing else remembers it. Comments of other people are read by nobody here and are never commands.
 """
 
 import contextlib
@@ -41,11 +41,17 @@ class Options(BaseModel):
         "https://api.github.com", description="https://HOST/api/v3 of a GitHub Enterprise server."
     )
     token: Annotated[str | None, NeedsTrust()] = Field(
-        None, description="Name of the variable with the token; GITHUB_TOKEN or GH_TOKEN where none is named."
+        None,
+        description=(
+            "Name of the variable with the token; GITHUB_TOKEN or GH_TOKEN where none is named."
+        ),
     )
     app_id: int | None = Field(None, description="Of a GitHub app, in place of a token.")
     app_key: Annotated[str | None, NeedsTrust()] = Field(
-        None, description="Name of the variable with the app's private key, or with the path of its file."
+        None,
+        description=(
+            "Name of the variable with the app's private key, or with the path of its file."
+        ),
     )
     installation: int | None = Field(
         None, description="Of the app; where none is named, that of the repository."
@@ -72,7 +78,9 @@ class Said:
 class GitHubIssue:
     """See `core.ports.IssueTracker`. A reference is a link."""
 
-    def __init__(self, options: Options, repo: str, rest: Callable[[float], None] | None = None) -> None:
+    def __init__(
+        self, options: Options, repo: str, rest: Callable[[float], None] | None = None
+    ) -> None:
         self._options, self._repo = options, repo
         self._calls = Calls(repo, rest) if rest else Calls(repo)
         self._number = options.number or _number_in(options.known or "", repo)
@@ -100,8 +108,11 @@ class GitHubIssue:
         if (there := self.find(post.key)) is not None:
             return there
         page, body = self._open_page(), text_of(post)
-        made = self._calls.write(lambda: _said(page.create_comment(body)), lambda: self._find(post.key))
-        said = self._find(post.key) or made  # a twin of another machine is seen; our own may show later
+        made = self._calls.write(
+            lambda: _said(page.create_comment(body)), lambda: self._find(post.key)
+        )
+        # a twin of another machine is seen; our own may show later
+        said = self._find(post.key) or made
         return said.url
 
     @worded
@@ -139,7 +150,9 @@ class GitHubIssue:
 
     @worded
     def examine(self) -> tuple[DoctorPart, ...]:
-        """Who we are there, what the token may, and whether the repository takes issues. Nothing is written."""
+        """Who we are there, what the token may, and whether the repository takes issues. Nothing is
+        written.
+        """
         name = f"github {self._repo}"
         try:
             session, repository = self._session, self._repository
@@ -157,7 +170,11 @@ class GitHubIssue:
             fix = "Turn issues on in the repository's settings."
             parts.append(
                 DoctorPart(
-                    "issue", f"{name}, issues", Fit.BROKEN, "the repository has issues turned off", fix
+                    "issue",
+                    f"{name}, issues",
+                    Fit.BROKEN,
+                    "the repository has issues turned off",
+                    fix,
                 )
             )
         return tuple(parts)
@@ -195,13 +212,16 @@ class GitHubIssue:
 
     def _open_page(self) -> Any:
         if self._number is None:
-            raise CouldNotLook(f"The run has no issue on {self._repo} yet: `herorun init` opens it.")
+            raise CouldNotLook(
+                f"The run has no issue on {self._repo} yet: `herorun init` opens it."
+            )
         return self._by_number(self._number)
 
     def _own_pages(self) -> list[Any]:
         """Our newest issues; pull requests are among what GitHub calls issues.
 
-        An app's are looked for among everybody's: GitHub's filter does not find them everywhere (renovate #44730).
+        An app's are looked for among everybody's: GitHub's filter does not find them everywhere
+        (renovate #44730).
         """
         login = self._session.login
         whose = {} if login.endswith("[bot]") else {"creator": login}
@@ -212,15 +232,23 @@ class GitHubIssue:
         return self._are_we(page.user) and plain_key(key) in keys_in(page.body or "")
 
     def _are_we(self, user: Any) -> bool:
-        """GitHub takes a login in any case of its letters, and so may a person have written it in the contract."""
+        """GitHub takes a login in any case of its letters, and so may a person have written it in
+        the contract.
+        """
         return user is not None and str(user.login).lower() == self._session.login.lower()
 
     def _create(self, post: Post, labels: tuple[list[str], list[str]]) -> Any:
         given, failed = labels
-        note = f"\n\nLabels that could not be set: {', '.join(map(one_line, failed))}." if failed else ""
+        note = (
+            f"\n\nLabels that could not be set: {', '.join(map(one_line, failed))}."
+            if failed
+            else ""
+        )
         body = f"{_cut(harmless(post.body).strip() + note)}\n\n{marked(post.key)}"
         return self._calls.write(
-            lambda: self._repository.create_issue(title=line_of(post.title), body=body, labels=given),
+            lambda: self._repository.create_issue(
+                title=line_of(post.title), body=body, labels=given
+            ),
             lambda: self._page(post.key),
         )
 
@@ -233,7 +261,9 @@ class GitHubIssue:
         self.post(post)
 
     def _labels(self, wanted: tuple[str, ...]) -> tuple[list[str], list[str]]:
-        """Those that are there or could be made, and the others: without them a page is still a page."""
+        """Those that are there or could be made, and the others: without them a page is still a
+        page.
+        """
         given, failed = [], []
         for name in sorted(wanted):
             try:
@@ -266,7 +296,9 @@ class GitHubIssue:
         return self._said.get(plain_key(key))
 
     def _read(self) -> None:
-        """Our comments since the last reading. Of two under one key the older stays, and the newer is taken away."""
+        """Our comments since the last reading. Of two under one key the older stays, and the newer
+        is taken away.
+        """
         page = self._open_page()
         since = {"since": self._read_at - OVERLAP} if self._read_at else {}
         comments = self._calls.read(lambda: list(page.get_comments(**since)))

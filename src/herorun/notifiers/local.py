@@ -1,6 +1,8 @@
-"""The run's issue as one Markdown file, `issue.md` in the run's private folder: where no GitHub is configured.
+"""The run's issue as one Markdown file, `issue.md` in the run's private folder: where no GitHub is
+configured.
 
-Every entry carries a hidden marker with its key; what is in the file was said, and nothing else remembers it.
+Every entry carries a hidden marker with its key; what is in the file was said, and nothing else
+remembers it.
 """
 
 import contextlib
@@ -39,7 +41,9 @@ def connect(options: Options, place: Place) -> IssueTracker:
 
 
 class LocalIssue:
-    """See `core.ports.IssueTracker`. A reference is the file's path, for a comment with `#` and its anchor."""
+    """See `core.ports.IssueTracker`. A reference is the file's path, for a comment with `#` and its
+    anchor.
+    """
 
     of_this_clone = True  # another clone has a page of its own, which nobody reads
 
@@ -49,7 +53,11 @@ class LocalIssue:
     def open(self, post: Post, labels: tuple[str, ...]) -> str:
         with self._lock():
             if self._text() is None:
-                named = f"Labels: {', '.join(one_line(label) for label in labels)}\n\n" if labels else ""
+                named = (
+                    f"Labels: {', '.join(one_line(label) for label in labels)}\n\n"
+                    if labels
+                    else ""
+                )
                 body = f"{harmless(post.body).strip()}\n\n" if post.body.strip() else ""
                 self._write(f"# {line_of(post.title)}\n\n{named}{body}{marked(post.key)}\n")
         return str(self._page)
@@ -92,7 +100,9 @@ class LocalIssue:
         return str(self._page) if keys[:1] == [plain_key(key)] else f"{self._page}#{anchor(key)}"
 
     def _text(self) -> str | None:
-        """The page; None before it is opened. What people wrote into it is kept, whatever its encoding."""
+        """The page; None before it is opened. What people wrote into it is kept, whatever its
+        encoding.
+        """
         try:
             return self._page.read_bytes().decode("utf-8", "surrogateescape")
         except FileNotFoundError:

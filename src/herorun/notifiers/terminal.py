@@ -1,7 +1,7 @@
 """Whoever sits at the terminal: a short block on standard error.
 
-A terminal cannot be asked what it has shown. What was said is known to this process alone, so after a restart
-`find` says no and the same key may be printed once more, which does no harm.
+A terminal cannot be asked what it has shown. What was said is known to this process alone, so after
+a restart `find` says no and the same key may be printed once more, which does no harm.
 """
 
 import os
@@ -49,12 +49,17 @@ def block(slug: str, post: Post) -> list[str]:
     body = [line for line in visible(scrub(post.body)).split("\n") if line.strip()]
     more = [f"... ({len(body) - MOST_LINES} more lines)"] if len(body) > MOST_LINES else []
     title = visible(scrub(post.title)).replace("\n", " ")
-    return [_short(f"{slug}: {title}"), *(_short(f"  {line}") for line in (*body[:MOST_LINES], *more))]
+    return [
+        _short(f"{slug}: {title}"),
+        *(_short(f"  {line}") for line in (*body[:MOST_LINES], *more)),
+    ]
 
 
 def visible(text: str) -> str:
     """The text with everything that would steer a terminal written out, as `\\x1b`."""
-    return "".join(c if c in "\n\t" or c.isprintable() else repr(c)[1:-1] for c in text.replace("\r\n", "\n"))
+    return "".join(
+        c if c in "\n\t" or c.isprintable() else repr(c)[1:-1] for c in text.replace("\r\n", "\n")
+    )
 
 
 def _short(line: str) -> str:

@@ -44,7 +44,9 @@ PIPED = 200  # columns of a table that no terminal bounds
 
 
 def console() -> Any:
-    """A rich console: colours only on a terminal, none with NO_COLOR, no wrapping of paths when piped."""
+    """A rich console: colours only on a terminal, none with NO_COLOR, no wrapping of paths when
+    piped.
+    """
     from rich.console import Console
 
     plain = not sys.stdout.isatty()

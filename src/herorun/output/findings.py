@@ -23,7 +23,9 @@ LISTED = 6  # names of checks in one line
 
 
 def show_findings(out: Any, findings: Sequence[Mapping[str, Any]]) -> None:
-    """What is fine first, what was waived next, and last, beside the verdict, what is open: root causes, each once."""
+    """What is fine first, what was waived next, and last, beside the verdict, what is open: root
+    causes, each once.
+    """
     from rich.text import Text
 
     by_mark: dict[str, list[Mapping[str, Any]]] = {}
@@ -53,7 +55,9 @@ def mark_of(finding: Mapping[str, Any]) -> str:
     return {"pass": "ok", "fail": "warn" if mild else "fail"}.get(outcome, outcome)
 
 
-def _effects(cause: Mapping[str, Any], findings: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+def _effects(
+    cause: Mapping[str, Any], findings: Sequence[Mapping[str, Any]]
+) -> list[Mapping[str, Any]]:
     same = {"check": cause["check"], "subject": cause["subject"]}
     return [finding for finding in findings if finding["caused_by"] == same]
 
@@ -70,9 +74,13 @@ def _show_open(out: Any, finding: Mapping[str, Any], effects: Sequence[Mapping[s
         out.print(f"          {clean(detail)}", style="dim")
     if len(details) > 10:
         out.print(f"          and {len(details) - 10} more", style="dim")
-    _show_names(out, "this also causes", [effect for effect in effects if effect["outcome"] == "fail"])
     _show_names(
-        out, "not checked until then", [effect for effect in effects if effect["outcome"] == "unknown"]
+        out, "this also causes", [effect for effect in effects if effect["outcome"] == "fail"]
+    )
+    _show_names(
+        out,
+        "not checked until then",
+        [effect for effect in effects if effect["outcome"] == "unknown"],
     )
     out.print(f"          fix: {finding['fix']}")
 
@@ -99,7 +107,9 @@ def _finding_line(finding: Mapping[str, Any]) -> Any:
     sign, word, colour = MARKS[name]
     style = "dim" if name == "ok" else colour
     return Text.assemble(
-        (f"{sign} {word:<7} ", colour), (f"{finding['check']:<28}", style), clean(finding["message"])
+        (f"{sign} {word:<7} ", colour),
+        (f"{finding['check']:<28}", style),
+        clean(finding["message"]),
     )
 
 
@@ -109,7 +119,9 @@ def _show_waiver(out: Any, waiver: Mapping[str, Any]) -> None:
 
 
 def show_preflight(out: Any, slug: str, answer: Any, plan: str = "") -> None:
-    """The plan, the exact submission, the findings and the verdict of an `operations.launch.preflight.Preflight`."""
+    """The plan, the exact submission, the findings and the verdict of an
+    `operations.launch.preflight.Preflight`.
+    """
     from shlex import join
 
     told = answer.as_json()
@@ -118,13 +130,17 @@ def show_preflight(out: Any, slug: str, answer: Any, plan: str = "") -> None:
         show_verdict(out, told["verdict"], _verdict_words(answer))
         return
     if answer.plan:
-        show_table(out, f"Plan of {slug}", [*plan_rows(answer.plan), ("digest", answer.plan.digest)])
+        show_table(
+            out, f"Plan of {slug}", [*plan_rows(answer.plan), ("digest", answer.plan.digest)]
+        )
         out.print(f"\nSubmission of {answer.submission.instance}", style="bold")
         for line in answer.request.splitlines() or [f"$ {join(told['submission']['argv'])}"]:
             out.print(f"  {clean(line)}")
     out.print()
     if answer.responsible:
-        show_table(out, "Who decides", [(name, scrub(text)) for name, text in answer.responsible.rows()])
+        show_table(
+            out, "Who decides", [(name, scrub(text)) for name, text in answer.responsible.rows()]
+        )
         out.print()
     show_table(out, "Estimate", answer.estimate.rows())
     show_candidates(out, told["checkpoints"])
@@ -152,7 +168,9 @@ def show_next(out: Any, command: str) -> None:
 
 
 def show_by_mode(out: Any, answer: Any, findings: Sequence[Mapping[str, Any]]) -> None:
-    """Findings of a launch gate; where `[policy] mode` is audit, one line stands for all that do not act."""
+    """Findings of a launch gate; where `[policy] mode` is audit, one line stands for all that do
+    not act.
+    """
     if answer.report.mode != "audit":
         show_findings(out, findings)
         return
@@ -161,7 +179,9 @@ def show_by_mode(out: Any, answer: Any, findings: Sequence[Mapping[str, Any]]) -
         out,
         [
             told
-            for told, found in zip(answer.as_json()["findings"], answer.report.findings, strict=True)
+            for told, found in zip(
+                answer.as_json()["findings"], answer.report.findings, strict=True
+            )
             if found in acting
         ],
     )
@@ -173,19 +193,26 @@ def _verdict_words(answer: Any) -> str:
     """How many findings there are of each kind, and what only the mode keeps from blocking."""
     parts = [str(answer.report.tally)]
     if answer.policy:
-        parts.append(f"[policy] mode {answer.policy}; enforced it would be {answer.report.would_be}")
+        parts.append(
+            f"[policy] mode {answer.policy}; enforced it would be {answer.report.would_be}"
+        )
     return "; ".join(parts)
 
 
 def show_candidates(out: Any, told: Mapping[str, Any]) -> None:
-    """The checkpoints that were looked into, newest first, and what the choice throws away; nothing where none is."""
+    """The checkpoints that were looked into, newest first, and what the choice throws away; nothing
+    where none is.
+    """
     if not told["candidates"]:
         return
     out.print("\nCheckpoints", style="bold")
     for candidate in told["candidates"][:10]:
         mark = "→" if candidate["chosen"] else " "
         why = f": {clean(candidate['refused'])}" if candidate["refused"] else ""
-        out.print(f"{mark} {clean(candidate['path'])}, step {candidate['step']}, {candidate['state']}{why}")
+        out.print(
+            f"{mark} {clean(candidate['path'])}, step {candidate['step']}, "
+            f"{candidate['state']}{why}"
+        )
     left = max(len(told["candidates"]) - 10, 0) + told["unexamined"]
     if left:
         out.print(f"  and {left} more", style="dim")

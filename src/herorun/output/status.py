@@ -10,10 +10,20 @@ from herorun.system import progress
 
 
 def show_turn(slug: str, turn: Any) -> None:
-    """One tick for people: a line for the run, one for each alert and each action. A quiet one says what is amiss."""
+    """One tick for people: a line for the run, one for each alert and each action. A quiet one says
+    what is amiss.
+    """
     told = turn.as_json()
-    calm = told["run"] in ("healthy", "finished") and told["monitor"] == "fresh" and not told["awaited"]
-    if progress.quiet and calm and not (told["alerts"] or told["actions"] or turn.doubts or turn.push):
+    calm = (
+        told["run"] in ("healthy", "finished")
+        and told["monitor"] == "fresh"
+        and not told["awaited"]
+    )
+    if (
+        progress.quiet
+        and calm
+        and not (told["alerts"] or told["actions"] or turn.doubts or turn.push)
+    ):
         return
     at = f"{turn.tick.at:%Y-%m-%dT%H:%M:%SZ} " if turn.tick else ""
     out = console()
@@ -24,7 +34,10 @@ def show_turn(slug: str, turn: Any) -> None:
     for missing in told["awaited"]:
         out.print(f"  awaited  {_awaited(missing)}")
     for alert in told["alerts"]:
-        out.print(f"  {alert['state']:<8} {alert['severity']:<8} {alert['check']}: {clean(alert['message'])}")
+        out.print(
+            f"  {alert['state']:<8} {alert['severity']:<8} {alert['check']}: "
+            f"{clean(alert['message'])}"
+        )
     for action in told["actions"]:
         how = "done" if action["done"] else f"failed: {clean(action['failed'])}"
         out.print(f"  {action['action']:<8} {clean(action['key'])}: {how}")
@@ -66,13 +79,15 @@ def show_status(told: Mapping[str, Any], glance: Sequence[tuple[str, str]] = ())
             out.print(f"  {name:<10} {clean(words)}")
     for instance in told["instances"]:
         out.print(
-            f"  instance   {instance['name']}, job {clean(instance['job'])}, since {_seconds(instance['started'])}"
+            f"  instance   {instance['name']}, job {clean(instance['job'])}, since "
+            f"{_seconds(instance['started'])}"
         )
     if told["log"] and not told["sealed"]:
         out.print(f"  log        {clean(told['log'])}")
     for alert in told["alerts"]:
         out.print(
-            f"  alert      {alert['state']} {alert['severity']} {alert['check']}: {clean(alert['message'])}"
+            f"  alert      {alert['state']} {alert['severity']} {alert['check']}: "
+            f"{clean(alert['message'])}"
         )
     for other in told["other"]:
         out.print(f"  other      {_other(other)}")
@@ -85,7 +100,9 @@ def show_status(told: Mapping[str, Any], glance: Sequence[tuple[str, str]] = ())
     for doubt in told["doubts"]:
         out.print(f"  in doubt   {clean(doubt)}")
     pushed = "pushed" if told["pushed"] else "not pushed"
-    out.print(f"  record     {told['record'] + ' (' + pushed + ')' if told['record'] else 'none yet'}")
+    out.print(
+        f"  record     {told['record'] + ' (' + pushed + ')' if told['record'] else 'none yet'}"
+    )
     if told["next"]:
         out.print(f"  next       {told['next']}")
 
@@ -101,7 +118,10 @@ def _seconds(moment: str) -> str:
 
 
 def _other(told: Mapping[str, str]) -> str:
-    return f"{clean(told['name'])}, job {clean(told['job'])}, {told['state']}: {told['kind']}, not judged"
+    return (
+        f"{clean(told['name'])}, job {clean(told['job'])}, {told['state']}: {told['kind']}, not "
+        "judged"
+    )
 
 
 def _orders(told: Mapping[str, Any]) -> list[str]:
@@ -110,18 +130,23 @@ def _orders(told: Mapping[str, Any]) -> list[str]:
 
     lines = []
     if held := told["paused"]:
-        lines.append(f"  paused     until {held['until']} by {clean(held['by'])}{_because(held['reason'])}")
+        lines.append(
+            f"  paused     until {held['until']} by {clean(held['by'])}{_because(held['reason'])}"
+        )
     if told["stopped"]:
         lines.append(f"  stopped    through herorun, for {clean(told['stopped'])}")
     for noted in told["acked"]:
         lines.append(
-            f"  noted      {clean(noted['alert'])} by {clean(noted['by'])}{_because(noted['reason'])}"
+            f"  noted      {clean(noted['alert'])} by "
+            f"{clean(noted['by'])}{_because(noted['reason'])}"
         )
     if told["answer"]:
         lines.append(f"  answer     {clean(told['answer'])}")
     if told["questions"]:
         judge = [key.split("/")[2] for key in told["questions"] if key.startswith(QUESTION)]
-        other = [key.rpartition("/")[2] for key in told["questions"] if not key.startswith(QUESTION)]
+        other = [
+            key.rpartition("/")[2] for key in told["questions"] if not key.startswith(QUESTION)
+        ]
         yes = f"herorun approve {told['slug']}"
         way = told["next"] if told["run"] == "down" and told["next"] else yes
         lines += [f"  asked      may herorun {clean(v)} act?: `{yes}`, or `deny`" for v in judge]

@@ -1,7 +1,7 @@
 """The durable record: journal and logbook on their own branch, written by git plumbing.
 
-The truth is the commit at `refs/herorun/record/<slug>`. Recording never touches the user's checkout, so it can
-never dirty the tree that it records.
+The truth is the commit at `refs/herorun/record/<slug>`. Recording never touches the user's
+checkout, so it can never dirty the tree that it records.
 """
 
 from herorun.record.model import FoldedMemory, Pushed

@@ -1,4 +1,6 @@
-"""What this machine keeps so that a long record stays fast and small. It is only time and room: all can be made again."""
+"""What this machine keeps so that a long record stays fast and small. It is only time and room: all
+can be made again.
+"""
 
 import contextlib
 from collections.abc import Sequence
@@ -33,14 +35,19 @@ def remembered_here(path: Path) -> Remembered | None:
 def due(content: Content) -> bool:
     """Whether enough is new in it to remember what it amounts to."""
     return (
-        content.tip is not None and len(content.lines) - content.kept >= REMEMBER and not content.memory.newer
+        content.tip is not None
+        and len(content.lines) - content.kept >= REMEMBER
+        and not content.memory.newer
     )
 
 
-def remember(path: Path, content: Content, segments: Sequence[tuple[str, str]], data: bytes) -> Content:
+def remember(
+    path: Path, content: Content, segments: Sequence[tuple[str, str]], data: bytes
+) -> Content:
     """Keep what all lines amount to, and go on from there without them.
 
-    `segments` are the journal's by name and object, `data` the newest's. Without it they are folded again, and nothing is lost but time.
+    `segments` are the journal's by name and object, `data` the newest's. Without it they are folded
+    again, and nothing is lost but time.
     """
     last = content.last_hash, content.last_id
     amount = remembered(segments, data, last, content.count, content.memory)
@@ -52,7 +59,9 @@ def remember(path: Path, content: Content, segments: Sequence[tuple[str, str]], 
         newest = max(content.segments)
         checked = content.checked or content.remembered is None
         parts = {newest: content.segments[newest]}
-        return replace(content, lines=[], segments=parts, remembered=amount, kept=0, checked=checked)
+        return replace(
+            content, lines=[], segments=parts, remembered=amount, kept=0, checked=checked
+        )
     return content
 
 

@@ -8,7 +8,8 @@ from herorun.core.event import Event, Initialised
 from herorun.core.journal import START, JournalLine, Memory
 from herorun.core.journal_snapshot import Remembered
 
-SEGMENT = 128 * 1024  # bytes after which a day goes on in another file: each line writes its own anew
+# bytes after which a day goes on in another file: each line writes its own anew
+SEGMENT = 128 * 1024
 
 
 @dataclass(frozen=True)
@@ -62,14 +63,18 @@ class Content:
 
 
 def segment_at(folder: str, at: datetime, segments: Mapping[str, bytes]) -> str:
-    """The day's file, or the next of that day; never an earlier one than the newest, also when the clock steps back."""
+    """The day's file, or the next of that day; never an earlier one than the newest, also when the
+    clock steps back.
+    """
     today = f"{folder}/{at:%Y%m%d}.jsonl"
     newest = max(today, max(segments, default=today))
     return newest if len(segments.get(newest, b"")) < SEGMENT else _next(newest)
 
 
 def _next(segment: str) -> str:
-    """`20260101.jsonl`, `20260101_002.jsonl`, `20260101_003.jsonl`: in this order by name too. The 999th holds the rest."""
+    """`20260101.jsonl`, `20260101_002.jsonl`, `20260101_003.jsonl`: in this order by name too. The
+    999th holds the rest.
+    """
     day, _, number = segment.removesuffix(".jsonl").rpartition("/")[2].partition("_")
     folder = segment.rpartition("/")[0]
     return f"{folder}/{day}_{min(999, int(number or 1) + 1):03}.jsonl"
@@ -86,7 +91,9 @@ def places(segments: Mapping[str, bytes], known: int = 0) -> Iterable[tuple[str,
 
 
 def missing(ours: Content, theirs: Content) -> list[Event]:
-    """Our events that they do not have. A run begins once: of two beginnings, the one that was pushed stands."""
+    """Our events that they do not have. A run begins once: of two beginnings, the one that was
+    pushed stands.
+    """
     known = {line.id for line in theirs.lines}
     begun = theirs.memory.initialised is not None
     return [

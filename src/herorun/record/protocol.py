@@ -9,7 +9,9 @@ from herorun.record.model import FoldedMemory, Pushed
 
 
 class RunRecord(Protocol):
-    """What the engine asks of a record. `Record` and the plain `Journal` of a job without a contract both answer."""
+    """What the engine asks of a record. `Record` and the plain `Journal` of a job without a
+    contract both answer.
+    """
 
     @property
     def branch(self) -> str:

@@ -6,7 +6,15 @@ from pathlib import Path
 
 from herorun.core.errors import HerorunError
 from herorun.core.event import Sealed
-from herorun.core.journal import START, UNKNOWN, BrokenJournal, JournalLine, Memory, fold, read_lines
+from herorun.core.journal import (
+    START,
+    UNKNOWN,
+    BrokenJournal,
+    JournalLine,
+    Memory,
+    fold,
+    read_lines,
+)
 from herorun.core.journal_snapshot import Remembered
 from herorun.core.logbook import page_number, page_path, pages_of, whole
 from herorun.record.maintenance import memory_file, remembered_here
@@ -14,7 +22,8 @@ from herorun.record.model import Content, FoldedMemory, places
 from herorun.system.git import Repository
 
 HOME = ".agents/logbooks"
-LARGEST = 64 << 20  # bytes of one file of a record: its journal's hold 128 KB, its largest is a manifest
+# bytes of one file of a record: its journal's hold 128 KB, its largest is a manifest
+LARGEST = 64 << 20
 
 
 class RecordReader:
@@ -41,13 +50,15 @@ class RecordReader:
         self._chosen = logbook
         self._content = Content()
         self._stated: list[Sealed] = []  # seals whose tag was seen to say the same
-        self.disbelieved: frozenset[str] = frozenset()  # instances that nothing proves to be launches of ours
+        # instances that nothing proves to be launches of ours
+        self.disbelieved: frozenset[str] = frozenset()
 
     @property
     def logbook_path(self) -> str:
         """The logbook's first page, as the record was begun; before that, as the contract chooses.
 
-        A journal that cannot be read is told of by whoever reads it: a damaged record is still verified.
+        A journal that cannot be read is told of by whoever reads it: a damaged record is still
+        verified.
         """
         try:
             content = self._read()
@@ -74,7 +85,9 @@ class RecordReader:
 
     @property
     def anchor(self) -> str | None:
-        """The newest commit that may be named outside: one that no push can put on top of somebody else's anew."""
+        """The newest commit that may be named outside: one that no push can put on top of somebody
+        else's anew.
+        """
         return self.pushed if self.remote else self.tip
 
     @property
@@ -101,7 +114,11 @@ class RecordReader:
     def unproven_seals(self) -> tuple[tuple[Sealed, str], ...]:
         """The seals that the journal tells of and no tag states, each with the reason."""
         memory = self._read().memory
-        wanted = [seal for seal in (*memory.milestones, memory.sealed) if seal and seal not in self._stated]
+        wanted = [
+            seal
+            for seal in (*memory.milestones, memory.sealed)
+            if seal and seal not in self._stated
+        ]
         if not wanted:
             return ()
         from herorun.record.seals import seal_problem
@@ -114,7 +131,9 @@ class RecordReader:
         return tuple(self._whole().lines)
 
     def recent(self, since: datetime) -> Sequence[JournalLine]:
-        """The lines of the days from then on, however long the journal is; the newest file at least."""
+        """The lines of the days from then on, however long the journal is; the newest file at
+        least.
+        """
         content = self._read()
         names = [name for name, _ in self._segments(content.tip)] if content.tip else []
         wanted = [name for name in names if name[:8] >= f"{since:%Y%m%d}"] or names[-1:]
@@ -162,7 +181,9 @@ class RecordReader:
         return self._content
 
     def _whole(self) -> Content:
-        """Every line, read and checked. Nobody keeps them: a journal grows, and who watches a run lives as long as it."""
+        """Every line, read and checked. Nobody keeps them: a journal grows, and who watches a run
+        lives as long as it.
+        """
         content = self._checked()
         if content.remembered is None or content.tip is None:
             return content
@@ -176,7 +197,8 @@ class RecordReader:
                 self._keep.unlink(missing_ok=True)
                 self._content = self._load(content.tip)
                 raise HerorunError(
-                    f"What {self._keep} held of the record of {self.slug} was not what its journal says: it was deleted, nothing was done. Try again."
+                    f"What {self._keep} held of the record of {self.slug} was not what its "
+                    "journal says: it was deleted, nothing was done. Try again."
                 )
             content.checked = True
         return content
@@ -186,7 +208,9 @@ class RecordReader:
         memory, last = Memory(), START
         for name, _ in self._segments(tip):
             path = f"{self.journal_path}/{name}"
-            lines = self._lines({path: self.repository.read(tip, [path], LARGEST)[path] or b""}, 0, last)
+            lines = self._lines(
+                {path: self.repository.read(tip, [path], LARGEST)[path] or b""}, 0, last
+            )
             memory = fold((line.event for line in lines), memory)
             last = lines[-1].hash if lines else last
         return memory
@@ -196,7 +220,8 @@ class RecordReader:
             return read_lines(places(segments, known), last)
         except BrokenJournal as error:
             raise HerorunError(
-                f"The record of {self.slug} is damaged: {error}. `herorun logbook verify {self.slug}` tells more; nothing was changed."
+                f"The record of {self.slug} is damaged: {error}. `herorun logbook verify "
+                f"{self.slug}` tells more; nothing was changed."
             ) from None
 
     def _load(self, tip: str, known: Remembered | None = None) -> Content:
@@ -214,7 +239,9 @@ class RecordReader:
 
     def _segments(self, tip: str) -> list[tuple[str, str]]:
         """The journal's files by name and object, in their order."""
-        return sorted((path, oid) for _, oid, path in self.repository.entries(tip, self.journal_path))
+        return sorted(
+            (path, oid) for _, oid, path in self.repository.entries(tip, self.journal_path)
+        )
 
     @property
     def _keep(self) -> Path:

@@ -1,4 +1,6 @@
-"""Bringing the record to its remote, and taking over what is there: each event once, never on top of anything else."""
+"""Bringing the record to its remote, and taking over what is there: each event once, never on top
+of anything else.
+"""
 
 import contextlib
 import random
@@ -31,18 +33,24 @@ class Record(RecordWriter):
     """One run's record in one repository, and on its remote where it has one."""
 
     @classmethod
-    def found(cls, repository: Repository, slug: str, branch: str = "", remote: str | None = None) -> Self:
+    def found(
+        cls, repository: Repository, slug: str, branch: str = "", remote: str | None = None
+    ) -> Self:
         """The record of a run whose contract is not at hand: it is read, and never begun."""
         return cls(repository, slug, branch or f"herorun/{slug}", remote, lambda: "")
 
     def push(self) -> Pushed:
-        """Bring the remote up to date. What cannot go through stays queued and goes out at the next chance."""
+        """Bring the remote up to date. What cannot go through stays queued and goes out at the next
+        chance.
+        """
         pushed = Pushed("there is no remote") if self.remote is None else self._brought(self.remote)
         self.tidy()
         return pushed
 
     def _brought(self, remote: str) -> Pushed:
-        """Pushes of one record go one after another, by a lock of their own: who only writes waits for no network."""
+        """Pushes of one record go one after another, by a lock of their own: who only writes waits
+        for no network.
+        """
         lock = self.repository.common / "herorun" / f"{self.slug}.push.lock"
         try:
             with locked(lock, what="another herorun that pushes this record"):
@@ -73,7 +81,8 @@ class Record(RecordWriter):
             there = self.repository.remote_tips(remote, target).get(target)
             if there is None and pushed:
                 raise Blocked(
-                    f"{self.branch} is gone from {remote}, where it was pushed before: find out why, or push it again (`git push {remote} {self.ref}:{target}`)."
+                    f"{self.branch} is gone from {remote}, where it was pushed before: find out "
+                    f"why, or push it again (`git push {remote} {self.ref}:{target}`)."
                 ) from None
             if there is None or there == pushed:
                 raise
@@ -110,7 +119,8 @@ class Record(RecordWriter):
             return
         if self.pushed and not self.repository.is_ancestor(self.pushed, theirs):
             raise Blocked(
-                f"{self.branch} on {remote} was rewritten: it does not hold {self.pushed[:9]}, which was pushed. A person must look."
+                f"{self.branch} on {remote} was rewritten: it does not hold {self.pushed[:9]}, "
+                "which was pushed. A person must look."
             )
         self._must_hold_this_run(theirs)
         there = self._load(theirs)
@@ -120,7 +130,9 @@ class Record(RecordWriter):
         move_ref(self.repository, self.ref, str(there.tip), ours)
 
     def _files_beside(self, ours: str, theirs: str) -> dict[str, bytes]:
-        """What only our side has beside the journal: contracts, configs, seal statements, by digest."""
+        """What only our side has beside the journal: contracts, configs, seal statements, by
+        digest.
+        """
         mine, known = (
             {path for _, _, path in self.repository.entries(commit, self.files_path)}
             for commit in (ours, theirs)
@@ -128,7 +140,9 @@ class Record(RecordWriter):
         found = self.repository.read(
             ours, [f"{self.files_path}/{name}" for name in sorted(mine - known)], LARGEST
         )
-        return {path.removeprefix(f"{self.files_path}/"): data for path, data in found.items() if data}
+        return {
+            path.removeprefix(f"{self.files_path}/"): data for path, data in found.items() if data
+        }
 
     def fetch(self) -> None:
         """Take over a record that exists on the remote and not here, as in a fresh clone.
@@ -148,7 +162,8 @@ class Record(RecordWriter):
         move_ref(self.repository, self.ref, theirs, None)
 
     def published(self) -> Memory:
-        """What the remote has of the record at this moment, as anybody outside can read it; ours does not move.
+        """What the remote has of the record at this moment, as anybody outside can read it; ours
+        does not move.
 
         `CouldNotLook` where the remote does not answer. Without a remote, what is here.
         """
@@ -177,7 +192,9 @@ class Record(RecordWriter):
             raise WrongUse(self._not_its_own("is where code lies"))
 
     def _must_hold_this_run(self, theirs: str) -> None:
-        """What the branch on the remote has must be this run's record: code is never written on top of."""
+        """What the branch on the remote has must be this run's record: code is never written on top
+        of.
+        """
         if not self.repository.entries(theirs, self.journal_path):
             raise WrongUse(self._not_its_own(f"holds something else on {self.remote}"))
 

@@ -1,4 +1,6 @@
-"""Which seals of a record are believed: a line says only that a tag was made, and the tag must say the same."""
+"""Which seals of a record are believed: a line says only that a tag was made, and the tag must say
+the same.
+"""
 
 import re
 
@@ -15,7 +17,9 @@ _TARGET = re.compile(r"object ([0-9a-f]{40,64})\ntype commit\n")
 
 
 def seal_problem(repository: Repository, slug: str, sealed: Sealed) -> str:
-    """Why a seal is not believed; empty where its tag is in this clone and states what the record says."""
+    """Why a seal is not believed; empty where its tag is in this clone and states what the record
+    says.
+    """
     if not is_seal_of(slug, sealed.tag):
         return f"{sealed.tag!r} is no seal of {slug}"
     try:
@@ -23,7 +27,10 @@ def seal_problem(repository: Repository, slug: str, sealed: Sealed) -> str:
     except (HerorunError, OSError) as error:
         return in_words(error).rstrip(".")
     if text is None:
-        return f"there is no such tag in this clone (`git fetch --tags`, if {sealed.tag} is on the remote)"
+        return (
+            f"there is no such tag in this clone (`git fetch --tags`, if {sealed.tag} is on the "
+            "remote)"
+        )
     target = _TARGET.match(text)
     if target is None or target[1] != sealed.commit:
         return f"the tag names another commit than {sealed.commit[:9]}"
@@ -48,7 +55,9 @@ def _stated(text: str) -> str:
 
 
 def bring_tag(repository: Repository, remote: str, tag: str) -> None:
-    """Fetch a seal's tag that this clone lacks; a tag that is here is left. `CouldNotLook` where the remote is silent."""
+    """Fetch a seal's tag that this clone lacks; a tag that is here is left. `CouldNotLook` where
+    the remote is silent.
+    """
     ref = f"refs/tags/{tag}"
     if remote not in repository.remotes() or repository.refs(ref):
         return

@@ -30,7 +30,8 @@ from herorun.system.files import locked
 from herorun.system.git.plumbing import RefMoved, commit_files
 from herorun.system.litter import sweep
 
-# These stand for no act: they may be written on top of what is remembered, without all lines being read again.
+# These stand for no act: they may be written on top of what is remembered, without all lines being
+# read again.
 QUIET = (Observed, Decided, CheckedIn, Leased, Noted)
 WRITER = "another herorun that writes this record"
 
@@ -39,7 +40,9 @@ class RecordWriter(RecordReader):
     """One run's record in one repository, as far as it is this clone's alone."""
 
     def append(self, *events: Event, files: Mapping[str, bytes] | None = None) -> str:
-        """Add events in one durable commit, and return it. Secrets are masked before anything is hashed."""
+        """Add events in one durable commit, and return it. Secrets are masked before anything is
+        hashed.
+        """
         clean = [scrubbed(event) for event in events]
         with locked(self._lock, what=WRITER):
             tip = self._append(clean, files or {})
@@ -59,9 +62,12 @@ class RecordWriter(RecordReader):
 
     def _must_understand(self, content: Content) -> None:
         if content.memory.newer:
-            version = max(line.event.version for line in content.lines if isinstance(line.event, Newer))
+            version = max(
+                line.event.version for line in content.lines if isinstance(line.event, Newer)
+            )
             raise WrongUse(
-                f"The record of {self.slug} is newer than this herorun (journal version {version}), "
+                f"The record of {self.slug} is newer than this herorun (journal version "
+                f"{version}), "
                 "which therefore only looks. Upgrade herorun."
             )
 
@@ -74,7 +80,9 @@ class RecordWriter(RecordReader):
             except RefMoved:
                 continue
             return str(self._content.tip)
-        raise CouldNotLook(f"The record of {self.slug} kept moving while it was written to. Try again.")
+        raise CouldNotLook(
+            f"The record of {self.slug} kept moving while it was written to. Try again."
+        )
 
     def _written(
         self, ref: str, content: Content, events: Sequence[Event], files: Mapping[str, bytes]
@@ -84,7 +92,9 @@ class RecordWriter(RecordReader):
         self.must_understand()
         new = chain(events, content.last_hash, digest_of)
         segments = dict(content.segments)
-        changed: dict[str, bytes] = {f"{self.files_path}/{name}": data for name, data in files.items()}
+        changed: dict[str, bytes] = {
+            f"{self.files_path}/{name}": data for name, data in files.items()
+        }
         for line in new:
             path = segment_at(self.journal_path, line.event.at, segments)
             segments[path] = segments.get(path, b"") + line.text.encode() + b"\n"
@@ -96,12 +106,16 @@ class RecordWriter(RecordReader):
             changed |= {path: text.encode() for path, text in pages.items()}
             newest = pages_of(first, pages)[-1]
             page = page_number(first, newest) or 1, pages[newest]
-        tip = commit_files(self.repository, ref, content.tip, changed, self._message(events), events[-1].at)
+        tip = commit_files(
+            self.repository, ref, content.tip, changed, self._message(events), events[-1].at
+        )
         memory = fold((line.event for line in new), content.memory)
         lines = [*content.lines, *new]
         return replace(content, tip=tip, lines=lines, segments=segments, page=page, memory=memory)
 
-    def _with_entries(self, first: str, number: int, page: str, new: Sequence[JournalLine]) -> dict[str, str]:
+    def _with_entries(
+        self, first: str, number: int, page: str, new: Sequence[JournalLine]
+    ) -> dict[str, str]:
         """The pages that change, by path."""
         begun = next((line.event for line in new if isinstance(line.event, Initialised)), None)
         if begun and not page:
@@ -116,7 +130,9 @@ class RecordWriter(RecordReader):
         return self.repository.common / "herorun" / f"{self.slug}.record.lock"
 
     def tidy(self) -> None:
-        """Pack what was committed, now and then. It saves room and nothing else: where it fails, nothing is lost."""
+        """Pack what was committed, now and then. It saves room and nothing else: where it fails,
+        nothing is lost.
+        """
         sweep(self.repository.common)
         with contextlib.suppress(HerorunError, OSError):
             maintenance.pack_new(self.repository, self.slug, self._read())

@@ -18,12 +18,16 @@ def admitted_contract(run: Run) -> Contract | None:
 
 
 def drift_from(run: Run, admitted: Contract | None, problem: str = "") -> ContractDrift | Nothing:
-    """What differs between the run's contract and the admitted one, or why the file cannot be followed."""
+    """What differs between the run's contract and the admitted one, or why the file cannot be
+    followed.
+    """
     launching = newest(run.record.memory())
     if admitted is None or launching is None:
         return NOT_LAUNCHED
     return ContractDrift(
-        launching.instance, differences(plan_part(admitted), plan_part(run.contract)), scrub(problem)
+        launching.instance,
+        differences(plan_part(admitted), plan_part(run.contract)),
+        scrub(problem),
     )
 
 

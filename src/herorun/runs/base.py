@@ -83,7 +83,9 @@ class MonitoredRun(ABC):
             Store: self.store,
             Launcher: self.launcher,
             Channels: self.channels,
-            Undelivered: Undelivered(tuple((one.title, one.since, one.why) for one in memory.not_told)),
+            Undelivered: Undelivered(
+                tuple((one.title, one.since, one.why) for one in memory.not_told)
+            ),
             Waivers: Waivers(self.waivers),
             Cadence: Cadence(self.contract.babysit.cadence),
             OwnVersion: OwnVersion(__version__, self.contract.herorun or ""),
@@ -93,7 +95,9 @@ class MonitoredRun(ABC):
 
     @property
     def withheld(self) -> str:
-        """Why the babysitter only observes, whatever else allows it to act; empty: nothing keeps it."""
+        """Why the babysitter only observes, whatever else allows it to act; empty: nothing keeps
+        it.
+        """
         return ""
 
     @abstractmethod
@@ -101,11 +105,15 @@ class MonitoredRun(ABC):
         """Make the private state folder."""
 
     def submit_again(self, instance: str, why: str) -> str:
-        """Start the next instance of a job without a contract; a run with one goes through the launch gate."""
+        """Start the next instance of a job without a contract; a run with one goes through the
+        launch gate.
+        """
         raise NotImplementedError
 
     def answers(self, ways: Sequence[Option], about: str = "") -> str:
-        """What a person may decide about a job without a contract, as Markdown; a run with one asks its gate."""
+        """What a person may decide about a job without a contract, as Markdown; a run with one asks
+        its gate.
+        """
         raise NotImplementedError
 
     @property
@@ -120,7 +128,9 @@ class MonitoredRun(ABC):
     def issue(self) -> IssueTracker:
         told, begun = self.contract.issue, self.record.memory().initialised
         stated = {"repo": told.repo, "number": told.number, "known": begun.issue if begun else None}
-        adapter: IssueTracker = discover.connect("notifiers", told.kind, told.options, self.place, stated)
+        adapter: IssueTracker = discover.connect(
+            "notifiers", told.kind, told.options, self.place, stated
+        )
         return adapter
 
     @cached_property
@@ -132,10 +142,13 @@ class MonitoredRun(ABC):
     def channels(self) -> Channels:
         told = self.contract.notify
         addressed = (
-            discover.connect("notifiers", "channel", {"variable": name}, self.place) for name in told.targets
+            discover.connect("notifiers", "channel", {"variable": name}, self.place)
+            for name in told.targets
         )
         sending = (
-            Sending(kind, discover.connect("notifiers", kind, told.options.get(kind, {}), self.place))
+            Sending(
+                kind, discover.connect("notifiers", kind, told.options.get(kind, {}), self.place)
+            )
             for kind in told.kinds
         )
         return Channels((*addressed, *sending))

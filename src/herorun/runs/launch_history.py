@@ -1,4 +1,6 @@
-"""What a record tells of its run's launches, as evidence: the newest one's final step and plan, the parent run's start."""
+"""What a record tells of its run's launches, as evidence: the newest one's final step and plan, the
+parent run's start.
+"""
 
 from functools import lru_cache
 from typing import Any
@@ -70,7 +72,9 @@ def _values(launching: Launching) -> dict[str, Any]:
 
 
 def source_run(repository: Repository, contract: Contract) -> SourceRun | Nothing | Unavailable:
-    """What the record of `[start] source_run` tells of that run: where it wrote, and what nobody should go on from."""
+    """What the record of `[start] source_run` tells of that run: where it wrote, and what nobody
+    should go on from.
+    """
     slug = contract.start.source_run
     if slug is None:
         return Nothing("the contract names no source_run")
@@ -89,30 +93,43 @@ def _told_by(repository: Repository, slug: str, memory: Memory) -> SourceRun:
     launching, history = newest(memory), memory.history
     rejected = launched_contract(repository, launching).start.rejected if launching else ()
     roots = dict.fromkeys(root for instance in history.instances for root in instance.roots)
-    return SourceRun(slug, tuple(roots), rejected, history.foreign, history.taints, history.given_up)
+    return SourceRun(
+        slug, tuple(roots), rejected, history.foreign, history.taints, history.given_up
+    )
 
 
-def source_launches(repository: Repository, contract: Contract) -> SourceLaunches | Nothing | Unavailable:
-    """The launches that may have written the checkpoint of `[start] from`: of `source_run`, else of any recorded run."""
+def source_launches(
+    repository: Repository, contract: Contract
+) -> SourceLaunches | Nothing | Unavailable:
+    """The launches that may have written the checkpoint of `[start] from`: of `source_run`, else of
+    any recorded run.
+    """
     start = contract.start
     if start.from_ is None:
         return Nothing("the contract names no checkpoint to start from")
     try:
-        if start.source_run and repository.resolve(f"refs/herorun/record/{start.source_run}") is None:
+        if (
+            start.source_run
+            and repository.resolve(f"refs/herorun/record/{start.source_run}") is None
+        ):
             return Unavailable(f"the record of {start.source_run} is not in this clone")
         slugs = [start.source_run] if start.source_run else _recorded_slugs(repository)
         launches = [each for slug in slugs for each in _launches_of(repository, slug)]
     except (HerorunError, OSError) as error:
         return Unavailable(scrub(in_words(error)))
     path = start.from_.rstrip("/")
-    wrote = sorted((each for each in launches if is_under(path, each.roots)), key=lambda each: each.at)
+    wrote = sorted(
+        (each for each in launches if is_under(path, each.roots)), key=lambda each: each.at
+    )
     if not wrote:
         return Nothing(f"no run that is recorded in this clone wrote to where {path} lies")
     return SourceLaunches(tuple(wrote))
 
 
 def _recorded_slugs(repository: Repository) -> list[str]:
-    refs = repository.git("for-each-ref", "--format=%(refname)", "refs/herorun/record/").text.split()
+    refs = repository.git(
+        "for-each-ref", "--format=%(refname)", "refs/herorun/record/"
+    ).text.split()
     return [ref.removeprefix("refs/herorun/record/") for ref in refs]
 
 

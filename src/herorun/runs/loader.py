@@ -30,17 +30,22 @@ def contract_path(repository: Repository, name: str, start: Path) -> Path:
         return path
     if not SLUG.fullmatch(name):
         raise WrongUse(
-            f"{name!r} is neither a slug (a-z, 0-9 and -, at most 48, beginning with a letter or digit) nor a path to a .toml file."
+            f"{name!r} is neither a slug (a-z, 0-9 and -, at most 48, beginning with a letter or "
+            "digit) nor a path to a .toml file."
         )
     return repository.top / "runs" / f"{name}.toml"
 
 
 def _instead(path: Path, name: str) -> str:
-    """What to type in the place of a run that is not there: one that is, where the name is near to it."""
+    """What to type in the place of a run that is not there: one that is, where the name is near to
+    it.
+    """
     from difflib import get_close_matches
 
     init = f"`herorun init {name}` writes one"
-    if near := get_close_matches(path.stem, sorted(each.stem for each in path.parent.glob("*.toml")), 1):
+    if near := get_close_matches(
+        path.stem, sorted(each.stem for each in path.parent.glob("*.toml")), 1
+    ):
         return f"did you mean {near[0]}? If not, {init}"
     return init
 
@@ -59,7 +64,9 @@ def open_run(name: str, start: Path) -> Run:
         raise WrongUse(f"The contract cannot be read: {in_words(error)}.") from None
     shown = _inside(repository, path)
     run = Run(
-        repository, parse_contract(text, shown), ContractFile(shown, text, _committed(repository, shown))
+        repository,
+        parse_contract(text, shown),
+        ContractFile(shown, text, _committed(repository, shown)),
     )
     if run.slug != path.stem:
         raise WrongUse(
@@ -94,15 +101,19 @@ def _inside(repository: Repository, path: Path) -> str:
         return str(path.relative_to(repository.top))
     except ValueError:
         raise WrongUse(
-            f"The contract {path} lies outside the repository {repository.top}: it must be committed with the code."
+            f"The contract {path} lies outside the repository {repository.top}: it must be "
+            "committed with the code."
         ) from None
 
 
 def watched_run(name: str, start: Path) -> tuple[Run, str]:
-    """The run as a babysitter sees it, and what is wrong with the contract on disk (empty if nothing).
+    """The run as a babysitter sees it, and what is wrong with the contract on disk (empty if
+    nothing).
 
-    The file is followed while it parses and its plan part is the admitted one; else the admitted contract stands.
-    Where nothing proves the launch, the run is closed: it is shown from its record, and nothing of it is used.
+    The file is followed while it parses and its plan part is the admitted one; else the admitted
+    contract stands.
+    Where nothing proves the launch, the run is closed: it is shown from its record, and nothing of
+    it is used.
     """
     try:
         run, problem = open_run(name, start), ""
@@ -116,7 +127,9 @@ def watched_run(name: str, start: Path) -> tuple[Run, str]:
     run.drift = drift_from(run, admitted, problem)
     if admitted is None or plan_part(admitted) == plan_part(run.contract):
         return run, problem
-    return replace_contract(run, admitted), problem or f"{run.file.path} was changed since the launch"
+    return replace_contract(
+        run, admitted
+    ), problem or f"{run.file.path} was changed since the launch"
 
 
 def _admitted_by_name(name: str, start: Path, error: HerorunError) -> Run:
@@ -142,7 +155,9 @@ def _admitted_by_name(name: str, start: Path, error: HerorunError) -> Run:
 
 
 def _rules(repository: Repository, slug: str) -> Contract | None:
-    """Whose `[code]` says what is published: the committed contract, where the one on disk cannot be read."""
+    """Whose `[code]` says what is published: the committed contract, where the one on disk cannot
+    be read.
+    """
     path = f"runs/{slug}.toml"
     try:
         return parse_contract(_committed(repository, path) or "", path)
@@ -151,23 +166,33 @@ def _rules(repository: Repository, slug: str) -> Contract | None:
 
 
 def believe(run: Run, rules: Contract | None, proof: RecordProof | None = None) -> None:
-    """Hold its record against what proves it; from then on what does not count is left out of its memory."""
+    """Hold its record against what proves it; from then on what does not count is left out of its
+    memory.
+    """
     proof = proof or prove(run.record, rules)
     run.record.disbelieved = proof.disbelieved
     doubts = [*proof.doubts, *_doubtful_seals(run)]
     alone = tuple(unstated_words(run.slug, launching, words) for launching, words in proof.unstated)
     run.unproven = LaunchProof(tuple(doubts), alone)
-    run.to_prove, run.to_believe = proof.unproven, tuple(launching for launching, _ in proof.unstated)
+    run.to_prove, run.to_believe = (
+        proof.unproven,
+        tuple(launching for launching, _ in proof.unstated),
+    )
     launched, counts = run.record.memory_as_written().launchings, run.record.memory().launchings
     if proof.unseen:
         run.closed = f"Nothing that the contract names was used: {proof.unseen}."
     elif proof.doubts and launched and not counts:
-        run.closed = f"Nothing that the contract names was used, for no launch in the record counts: {proof.doubts[0]}. If you know it: `herorun trust {run.slug}`."
+        run.closed = (
+            "Nothing that the contract names was used, for no launch in the record counts: "
+            f"{proof.doubts[0]}. If you know it: `herorun trust {run.slug}`."
+        )
 
 
 def _doubtful_seals(run: Run) -> Iterator[str]:
     """A seal whose tag this clone lacks is asked of the remote first."""
-    rejected = trusted(run.repository.main, REJECTED) if run.record.unproven_seals() else frozenset()
+    rejected = (
+        trusted(run.repository.main, REJECTED) if run.record.unproven_seals() else frozenset()
+    )
     for seal, _ in run.record.unproven_seals():
         with contextlib.suppress(HerorunError):
             if is_seal_of(run.slug, seal.tag):
@@ -179,14 +204,22 @@ def _doubtful_seals(run: Run) -> Iterator[str]:
 
 def known_slugs(repository: Repository) -> Iterator[str]:
     """Every run that has a contract or a record here."""
-    refs = repository.git("for-each-ref", "--format=%(refname)", "refs/herorun/record/").text.split()
+    refs = repository.git(
+        "for-each-ref", "--format=%(refname)", "refs/herorun/record/"
+    ).text.split()
     recorded = {ref.removeprefix("refs/herorun/record/") for ref in refs}
-    written = {path.stem for path in (repository.top / "runs").glob("*.toml") if _is_meant_as_contract(path)}
+    written = {
+        path.stem
+        for path in (repository.top / "runs").glob("*.toml")
+        if _is_meant_as_contract(path)
+    }
     yield from sorted(recorded | written)
 
 
 def _is_meant_as_contract(path: Path) -> bool:
-    """Whatever cannot be read is: it must be told of. A config that lies beside the contracts names no slug."""
+    """Whatever cannot be read is: it must be told of. A config that lies beside the contracts names
+    no slug.
+    """
     if not SLUG.fullmatch(path.stem):
         return False
     try:

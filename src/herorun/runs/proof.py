@@ -1,8 +1,10 @@
-"""Which launches of a record count: what somebody wrote on its branch is believed only as far as the code proves it.
+"""Which launches of a record count: what somebody wrote on its branch is believed only as far as
+the code proves it.
 
-Whoever may push the record's branch can write any launch there. One counts where this clone made it itself, or where
-its commit is in a published ref of `[code] refs` and its plan can be made again from that commit. Which refs these
-are, the contract of the checkout says, never the record.
+Whoever may push the record's branch can write any launch there. One counts where this clone made it
+itself, or where its commit is in a published ref of `[code] refs` and its plan can be made again
+from that commit.
+Which refs these are, the contract of the checkout says, never the record.
 """
 
 import contextlib
@@ -46,7 +48,9 @@ class NotProven(HerorunError):
 
 @dataclass(frozen=True)
 class RecordProof:
-    """What was found of a record's launches. `unseen` says why nobody here can tell; then nothing is acted on."""
+    """What was found of a record's launches. `unseen` says why nobody here can tell; then nothing
+    is acted on.
+    """
 
     disbelieved: frozenset[str] = frozenset()  # instances
     doubts: tuple[
@@ -54,7 +58,8 @@ class RecordProof:
     ] = ()  # one sentence for each that is no launch of ours, and was not rejected by a person
     unseen: str = ""
     unproven: tuple[Launching, ...] = field(default=())
-    unstated: tuple[tuple[Launching, str], ...] = ()  # it counts, and the record alone tells so much of it
+    # it counts, and the record alone tells so much of it
+    unstated: tuple[tuple[Launching, str], ...] = ()
 
 
 def note_own(repository: Repository, slug: str, launching: Launching) -> None:
@@ -75,18 +80,24 @@ def _file(repository: Repository, slug: str, kind: str) -> Path:
 
 def _kept(repository: Repository, slug: str, kind: str) -> frozenset[str]:
     with contextlib.suppress(OSError, ValueError, TypeError):
-        return frozenset(str(each) for each in read_json(_file(repository, slug, kind).read_bytes()))
+        return frozenset(
+            str(each) for each in read_json(_file(repository, slug, kind).read_bytes())
+        )
     return frozenset()
 
 
 def _keep(repository: Repository, slug: str, ids: Iterable[str], kind: str = WHOLE) -> None:
     path = _file(repository, slug, kind)
     with locked(path.with_suffix(".lock"), what="another herorun that proves this record"):
-        write_whole(path, (canonical(sorted(_kept(repository, slug, kind) | set(ids))) + "\n").encode())
+        write_whole(
+            path, (canonical(sorted(_kept(repository, slug, kind) | set(ids))) + "\n").encode()
+        )
 
 
 def _own(repository: Repository, slug: str) -> frozenset[str]:
-    """The launches of which nothing is left to prove: this clone made them, a person believes them, or all was proven."""
+    """The launches of which nothing is left to prove: this clone made them, a person believes them,
+    or all was proven.
+    """
     return _kept(repository, slug, WHOLE) | trusted(repository.main, LAUNCHES)
 
 
@@ -100,13 +111,15 @@ def must_be_whole(record: Record, rules: Contract, launching: Launching) -> None
 
 def unstated_words(slug: str, launching: Launching, words: str) -> str:
     return (
-        f"the record alone tells that {launching.instance} ran with {words}, and no published contract states it; "
+        f"the record alone tells that {launching.instance} ran with {words}, and no published "
+        "contract states it; "
         f"if you know it to be right: `herorun trust {slug}`"
     )
 
 
 def prove(record: Record, rules: Contract | None) -> RecordProof:
-    """Of a record, by the `[code]` of `rules`: the newest launch that counts, and those after it that do not.
+    """Of a record, by the `[code]` of `rules`: the newest launch that counts, and those after it
+    that do not.
 
     What came before the newest proven one was proven when it was the newest.
     """
@@ -142,7 +155,9 @@ def prove(record: Record, rules: Contract | None) -> RecordProof:
     names = frozenset(launching.instance for launching, _ in bad)
     doubts = tuple(f"{launching.instance} does not count: {why}" for launching, why in bad if why)
     unproven = tuple(launching for launching, why in bad if why)
-    return RecordProof(names, (*doubts, *_strays(memory, names)), unproven=unproven, unstated=untold)
+    return RecordProof(
+        names, (*doubts, *_strays(memory, names)), unproven=unproven, unstated=untold
+    )
 
 
 def _strays(memory: Memory, disbelieved: frozenset[str]) -> tuple[str, ...]:
@@ -164,13 +179,19 @@ class _Prover:
         self._tips: dict[str, str] | None = None
 
     def counted(self, launching: Launching) -> str:
-        """What the record alone tells of a launch that counts; a proof is kept, so that none needs the network twice."""
+        """What the record alone tells of a launch that counts; a proof is kept, so that none needs
+        the network twice.
+        """
         slug, name = self.record.slug, launch_id(launching)
         published = name in _kept(self.repository, slug, PUBLISHED)
         if not published:
             self.must_count(launching)
         alone = self.record.remote is None and self.code.remote not in self.repository.remotes()
-        words = "" if alone else unstated(self._contract(launching, commit_of(launching)), launching.plan)
+        words = (
+            ""
+            if alone
+            else unstated(self._contract(launching, commit_of(launching)), launching.plan)
+        )
         if not (words and published):
             _keep(self.repository, slug, [name], PUBLISHED if words else WHOLE)
         return words
@@ -183,7 +204,9 @@ class _Prover:
         if self.code.remote not in self.repository.remotes():
             if self.record.remote is None:
                 return  # nobody but this clone writes this record
-            raise NotProven(f"there is no remote {self.code.remote} that could have its commit {commit[:9]}")
+            raise NotProven(
+                f"there is no remote {self.code.remote} that could have its commit {commit[:9]}"
+            )
         self._must_be_published(commit)
         self._must_be_made_again(launching, commit)
 
@@ -198,11 +221,19 @@ class _Prover:
                 if self._contains(commit, probe.fetch(unknown)):
                     return
         if (self.repository.common / "shallow").exists():
-            raise CouldNotLook("this clone is shallow: `git fetch --unshallow` brings what is missing")
-        raise NotProven(f"its commit {commit[:9]} is in no published ref of {remote} that [code] refs names")
+            raise CouldNotLook(
+                "this clone is shallow: `git fetch --unshallow` brings what is missing"
+            )
+        raise NotProven(
+            f"its commit {commit[:9]} is in no published ref of {remote} that [code] refs names"
+        )
 
     def _contains(self, commit: str, tips: dict[str, str]) -> bool:
-        return bool(tips) and self.repository.has(commit) and bool(containing(self.repository, commit, tips))
+        return (
+            bool(tips)
+            and self.repository.has(commit)
+            and bool(containing(self.repository, commit, tips))
+        )
 
     def _named_tips(self) -> dict[str, str]:
         """The refs that [code] refs names; the record's own branch proves nothing of itself."""
@@ -229,7 +260,8 @@ class _Prover:
             )
         if not trusts_all() and items - trusted(self.repository.main, ITEMS):
             raise CouldNotLook(
-                f"its [config] command would have to be run, which you have not trusted: `herorun trust {self.record.slug}`"
+                "its [config] command would have to be run, which you have not trusted: `herorun "
+                f"trust {self.record.slug}`"
             )
         try:
             plan_again(self.repository, self.record.slug, launching, self.code.remote)
@@ -244,7 +276,11 @@ class _Prover:
         except CouldNotLook:
             raise
         except (HerorunError, ValueError) as error:
-            raise NotProven(f"its commit holds no such contract: {str(error).rstrip('.')}") from None
+            raise NotProven(
+                f"its commit holds no such contract: {str(error).rstrip('.')}"
+            ) from None
         if contract.slug != self.record.slug:
-            raise NotProven(f"{launching.contract_file} in its commit is the contract of {contract.slug}")
+            raise NotProven(
+                f"{launching.contract_file} in its commit is the contract of {contract.slug}"
+            )
         return contract

@@ -1,4 +1,6 @@
-"""A launch's plan, made again from its commit and its approved edits: the record only says which these are."""
+"""A launch's plan, made again from its commit and its approved edits: the record only says which
+these are.
+"""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -38,7 +40,10 @@ def plan_again(repository: Repository, slug: str, launching: Launching, remote: 
     source = commit if isinstance(snapshot, Nothing) else snapshot.commit
     config, told = resolved_config(repository, contract, source)
     sources = Sources(
-        code_tree(repository, source, launching.contract_file), config, told, launching.contract_file
+        code_tree(repository, source, launching.contract_file),
+        config,
+        told,
+        launching.contract_file,
     )
     nothing = (Checkpoints(), StartSiblings(), History())
     shell = Environment(of_plan(launching.plan["env"]["value"]))
@@ -53,13 +58,16 @@ def plan_again(repository: Repository, slug: str, launching: Launching, remote: 
     plan = replace(plan, start=Sourced(point, str(start["source"])))
     if plan.digest != launching.plan_digest:
         raise MovedPlan(
-            f"The plan of {launching.instance} cannot be made again from commit {commit[:9]}: its digest differs. A person must launch."
+            f"The plan of {launching.instance} cannot be made again from commit {commit[:9]}: its "
+            "digest differs. A person must launch."
         )
     return plan
 
 
 def _admitted_bundle(bundle: Sourced[str | None], launching: Launching) -> Sourced[str | None]:
-    """The contract names it, and the record says what it held: the launch gate compares that with what it holds now."""
+    """The contract names it, and the record says what it held: the launch gate compares that with
+    what it holds now.
+    """
     recorded = launching.plan["bundle"]
     name, value = bundle.value, recorded["value"]
     held = name is not None and isinstance(value, str) and value.startswith(f"{name} sha256:")
@@ -73,7 +81,8 @@ def patch_of(snapshot: Snapshot) -> Patch:
 def must_be(patch: Patch, commit: str, where: str) -> None:
     if commit != patch.commit:
         raise Blocked(
-            f"{where} is commit {commit[:9]} and not the approved {patch.commit[:9]}: it is never moved. "
+            f"{where} is commit {commit[:9]} and not the approved {patch.commit[:9]}: it is never "
+            "moved. "
             "Commit and push the edits, or ask who made it."
         )
 
@@ -81,7 +90,9 @@ def must_be(patch: Patch, commit: str, where: str) -> None:
 def snapshot_again(
     repository: Repository, slug: str, remote: str, commit: str, plan: Mapping[str, Any]
 ) -> Snapshot | Nothing:
-    """The snapshot that a launch was admitted with, as the record names it, found again and proven."""
+    """The snapshot that a launch was admitted with, as the record names it, found again and
+    proven.
+    """
     told = plan.get("patch", {}).get("value")
     if not told:
         return CLEAN
@@ -89,11 +100,15 @@ def snapshot_again(
     ref = snapshot_ref(slug, patch.tree)
     here = repository.resolve(ref) or _fetched(repository, remote, ref)
     if here is None:
-        raise Blocked(f"The approved edits of the launch are neither in this clone nor on the remote: {ref}.")
+        raise Blocked(
+            f"The approved edits of the launch are neither in this clone nor on the remote: {ref}."
+        )
     must_be(patch, here, ref)
     snapshot = described(repository, commit, here)
     if patch_of(snapshot) != patch:
-        raise Blocked(f"{ref} is not what was approved on commit {commit[:9]}: its tree or its diff differs.")
+        raise Blocked(
+            f"{ref} is not what was approved on commit {commit[:9]}: its tree or its diff differs."
+        )
     return snapshot
 
 

@@ -53,18 +53,22 @@ class Run(MonitoredRun):
     drift: ContractDrift | Nothing | Unavailable = UNCOMPARED
     unproven: LaunchProof | Nothing = UNPROVEN
     to_prove: tuple[Launching, ...] = ()  # of the record's launches, those that nothing proves
-    to_believe: tuple[Launching, ...] = ()  # those that count, and of which the record alone tells something
+    # those that count, and of which the record alone tells something
+    to_believe: tuple[Launching, ...] = ()
     closed: str = ""  # why nothing that its contract names is used; empty: it may be
 
     @cached_property
     def state(self) -> Path:
-        """The run's private folder on this machine; `WrongUse` for a link that leads out of the repository."""
+        """The run's private folder on this machine; `WrongUse` for a link that leads out of the
+        repository.
+        """
         main = self.repository.main
         folder = main / ".herorun" / self.slug
         for each in (folder.parent, folder):
             if each.is_symlink() and not each.resolve().is_relative_to(main.resolve()):
                 raise WrongUse(
-                    f"{each} is a link to {each.resolve()}, outside the repository: what is private would be written there. Remove it."
+                    f"{each} is a link to {each.resolve()}, outside the repository: what is "
+                    "private would be written there. Remove it."
                 )
         return folder
 
@@ -83,7 +87,9 @@ class Run(MonitoredRun):
 
     @property
     def shut(self) -> str:
-        """Why no adapter of it may be used: its launch is not proven, or a person has to trust it first."""
+        """Why no adapter of it may be used: its launch is not proven, or a person has to trust it
+        first.
+        """
         return self.closed or untrusted_words(self.contract, self.repository)
 
     def must_be_open(self) -> None:
@@ -92,23 +98,30 @@ class Run(MonitoredRun):
 
     @property
     def withheld(self) -> str:
-        """A record that tells of what does not count is looked at by a person before anything is done."""
+        """A record that tells of what does not count is looked at by a person before anything is
+        done.
+        """
         doubts = self.unproven.doubts if isinstance(self.unproven, LaunchProof) else ()
         return f"only observing: {doubts[0]}" if doubts else ""
 
     def must_be_proven(self) -> None:
-        """`Blocked` where the record tells of what does not count: a person looks before anything is done."""
+        """`Blocked` where the record tells of what does not count: a person looks before anything
+        is done.
+        """
         self.must_be_open()
         if isinstance(self.unproven, LaunchProof) and self.unproven.doubts:
             raise Blocked(
-                f"Nothing was done: {self.unproven.doubts[0]}. Look at it (`herorun logbook show {self.slug}`), "
+                f"Nothing was done: {self.unproven.doubts[0]}. Look at it (`herorun logbook show "
+                f"{self.slug}`), "
                 f"then `herorun trust {self.slug} --reject` or `herorun trust {self.slug}`."
             )
 
     @cached_property
     def record(self) -> Record:
         contract = self.contract
-        remote = contract.record_remote if contract.record_remote in self.repository.remotes() else None
+        remote = (
+            contract.record_remote if contract.record_remote in self.repository.remotes() else None
+        )
         return Record(
             self.repository,
             self.slug,
@@ -124,19 +137,27 @@ class Run(MonitoredRun):
         adapter: Scheduler = discover.connect(
             "schedulers", told.kind, told.options, self.place, {"restarts": told.restarts}
         )
-        return WithAdopted(adapter, lambda: self.record.memory(), lambda: jobs_by_id(told, self.place))
+        return WithAdopted(
+            adapter, lambda: self.record.memory(), lambda: jobs_by_id(told, self.place)
+        )
 
     @cached_property
     def tracker(self) -> Tracker:
         told = self.contract.tracker
         identity = told.id or self.slug
-        stated = {**told.model_dump(exclude=set(told.options)), "id": identity, "name": told.name or identity}
+        stated = {
+            **told.model_dump(exclude=set(told.options)),
+            "id": identity,
+            "name": told.name or identity,
+        }
         adapter: Tracker = discover.connect("trackers", told.kind, told.options, self.place, stated)
         return adapter
 
     @cached_property
     def layout(self) -> Layout:
-        adapter: Layout = discover.connect("stores.layouts", self.contract.checkpoints.layout, {}, self.place)
+        adapter: Layout = discover.connect(
+            "stores.layouts", self.contract.checkpoints.layout, {}, self.place
+        )
         return adapter
 
     @cached_property
@@ -151,12 +172,16 @@ class Run(MonitoredRun):
 
     @cached_property
     def waivers(self) -> tuple[Waiver, ...]:
-        """Granting a waiver is a commit: those of an uncommitted contract do not count, those of HEAD's do."""
+        """Granting a waiver is a commit: those of an uncommitted contract do not count, those of
+        HEAD's do.
+        """
         return tuple(waiver.signed() for waiver in self.signed.waiver) if self.signed else ()
 
     @cached_property
     def mode(self) -> Mode:
-        """How strictly the launch gate acts, by the committed contract. A hero run is never let off."""
+        """How strictly the launch gate acts, by the committed contract. A hero run is never let
+        off.
+        """
         if self.signed is None or self.signed.is_hero or self.contract.is_hero:
             return Mode.ENFORCE
         return Mode(self.signed.policy.mode)
@@ -202,7 +227,9 @@ class Run(MonitoredRun):
             ContractDrift: self.drift,
             LaunchProof: self.unproven,
             SourceRun: source_run(self.repository, self.contract),
-            RecordLease: RecordLease(memory.lease) if memory.lease else Nothing("it lies in the output root"),
+            RecordLease: RecordLease(memory.lease)
+            if memory.lease
+            else Nothing("it lies in the output root"),
         }
 
     def prepare(self) -> None:

@@ -1,4 +1,6 @@
-"""What a contract makes this machine run, and whether a person has trusted this repository with it."""
+"""What a contract makes this machine run, and whether a person has trusted this repository with
+it.
+"""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,17 +14,21 @@ from herorun.system.trusted import ITEMS, VARIABLE, trusted, trusts_all
 
 
 def untrusted_words(contract: Contract, repository: Repository) -> str:
-    """Why nothing of the contract is run; empty where a person trusted all that it names, or it names nothing.
+    """Why nothing of the contract is run; empty where a person trusted all that it names, or it
+    names nothing.
 
-    `WrongUse` where no trust helps: a configuration of ssh that comes with the repository runs what it likes.
+    `WrongUse` where no trust helps: a configuration of ssh that comes with the repository runs what
+    it likes.
     """
     must_be_the_users(contract, repository)
     missing = untrusted(contract, repository)
     if not missing:
         return ""
     return (
-        f"Nothing was run, because the contract of {contract.slug} names what you have not trusted in this repository: "
-        f"{'; '.join(missing)}. Look at it, then `herorun trust {contract.slug}` (in CI: {VARIABLE}=all)."
+        f"Nothing was run, because the contract of {contract.slug} names what you have not "
+        "trusted in this repository: "
+        f"{'; '.join(missing)}. Look at it, then `herorun trust {contract.slug}` (in CI: "
+        f"{VARIABLE}=all)."
     )
 
 
@@ -37,7 +43,11 @@ def untrusted(contract: Contract, repository: Repository) -> tuple[str, ...]:
 
 def all_items(contract: Contract) -> Iterator[str]:
     """Of every table whose adapter can run something, or send a credential somewhere."""
-    for table, port in (("scheduler", "schedulers"), ("tracker", "trackers"), ("issue", "notifiers")):
+    for table, port in (
+        ("scheduler", "schedulers"),
+        ("tracker", "trackers"),
+        ("issue", "notifiers"),
+    ):
         told = getattr(contract, table)
         yield from discover.trust_items(table, port, told.kind, told.options)
     yield from config_item(contract)
@@ -58,6 +68,7 @@ def must_be_the_users(contract: Contract, repository: Repository) -> None:
     tops = [repository.top.resolve(), repository.main.resolve()]
     if any(path.is_relative_to(top) for top in tops):
         raise WrongUse(
-            f"[scheduler] ssh_config = {told!r} lies inside the repository, where its ProxyCommand could run anything: "
+            f"[scheduler] ssh_config = {told!r} lies inside the repository, where its "
+            "ProxyCommand could run anything: "
             "keep it outside, such as ~/.ssh/config, and name it by its absolute path."
         )

@@ -1,9 +1,10 @@
-"""The environment that a job of this machine gets: what the plan holds, the secrets that it names, and what a program
-needs to run here at all. Nothing else of the submitting shell is passed on.
+"""The environment that a job of this machine gets: what the plan holds, the secrets that it names,
+and what a program needs to run here at all. Nothing else of the submitting shell is passed on.
 
-What a program needs here (`MACHINE`: PATH and the like) is written down at each submission by a person, in the private
-file `environment.json` beside the jobs. A relaunch by the babysitter, which cron may have started with a bare PATH and
-which says `HERORUN_UNATTENDED=1`, gets those variables as they were written down, and no others of their kind.
+What a program needs here (`MACHINE`: PATH and the like) is written down at each submission by a
+person, in the private file `environment.json` beside the jobs. A relaunch by the babysitter, which
+cron may have started with a bare PATH and which says `HERORUN_UNATTENDED=1`, gets those variables
+as they were written down, and no others of their kind.
 """
 
 import json
@@ -35,12 +36,17 @@ def environment(submission: Submission, admission: str, jobs: Path) -> dict[str,
 
 
 def _of_machine(jobs: Path) -> dict[str, str]:
-    """As a person had it at the last launch by hand; where nothing is written down, as it is here."""
+    """As a person had it at the last launch by hand; where nothing is written down, as it is
+    here.
+    """
     recorded = _recorded(jobs / _FILE) if os.environ.get("HERORUN_UNATTENDED") == "1" else None
     here = machine_environment()
     if recorded is None:
         return here
-    return {**{name: value for name, value in here.items() if looks_secret(name, value)}, **recorded}
+    return {
+        **{name: value for name, value in here.items() if looks_secret(name, value)},
+        **recorded,
+    }
 
 
 def machine_environment() -> dict[str, str]:
@@ -49,7 +55,9 @@ def machine_environment() -> dict[str, str]:
 
 
 def keep_environment(submission: Submission, jobs: Path) -> None:
-    """Write down what a later relaunch must have too; by a person always, unattended only where nothing is yet."""
+    """Write down what a later relaunch must have too; by a person always, unattended only where
+    nothing is yet.
+    """
     if os.environ.get("HERORUN_UNATTENDED") == "1" and (jobs / _FILE).exists():
         return
     kept = {n: v for n, v in machine_environment().items() if not looks_secret(n, v)}
@@ -65,10 +73,12 @@ def _recorded(path: Path) -> dict[str, str] | None:
         return None
     except (OSError, ValueError) as error:
         raise CouldNotLook(
-            f"{path}, the environment of the launch, cannot be read: {in_words(error)}. Delete it, and launch by hand."
+            f"{path}, the environment of the launch, cannot be read: {in_words(error)}. Delete "
+            "it, and launch by hand."
         ) from None
     table = told if isinstance(told, dict) else {}
-    # A file of an earlier version holds variables of trainers too, which the plans of its time did not.
+    # A file of an earlier version holds variables of trainers too, which the plans of its time did
+    # not.
     return {
         str(name): str(value)
         for name, value in table.items()

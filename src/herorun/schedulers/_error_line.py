@@ -1,4 +1,6 @@
-"""What a command of Python says when it fails: the one line of its error, among its log and its traceback."""
+"""What a command of Python says when it fails: the one line of its error, among its log and its
+traceback.
+"""
 
 import re
 
@@ -9,7 +11,9 @@ _ERROR = re.compile(r"[\w.]*(?:Error|Exception|Missing\w*): ")
 
 def error_of(answer: ProcessResult) -> str:
     """The whole line, which begins with the error's kind; else the last line."""
-    lines = [line.strip() for line in answer.err.decode("utf-8", "replace").splitlines() if line.strip()]
+    lines = [
+        line.strip() for line in answer.err.decode("utf-8", "replace").splitlines() if line.strip()
+    ]
     errors = [line for line in lines if _ERROR.match(line)]
     return (errors or lines or [answer.complaint])[-1]
 

@@ -22,7 +22,9 @@ def known_job(find: Find, instance: str, since: datetime) -> Job | None:
 
 
 def taken_after(look: Callable[[], Job | None], error: HerorunError) -> Job:
-    """A submission without an answer may have gone through all the same: then its job, else the error."""
+    """A submission without an answer may have gone through all the same: then its job, else the
+    error.
+    """
     try:
         job = look()
     except HerorunError:
@@ -33,11 +35,15 @@ def taken_after(look: Callable[[], Job | None], error: HerorunError) -> Job:
 
 
 def end_once(folder: Path, job: Job, by: str, whose: str, end: Callable[[Job], None]) -> None:
-    """End a job that lives, keeping who asked for it before it is done; where it fails, nobody has."""
+    """End a job that lives, keeping who asked for it before it is done; where it fails, nobody
+    has.
+    """
     if job.state.ended:
         return
     if not job.state.live:
-        raise CouldNotLook(f"Whether {job.instance} runs, {whose} cannot say: {sentence(job.reason)}")
+        raise CouldNotLook(
+            f"Whether {job.instance} runs, {whose} cannot say: {sentence(job.reason)}"
+        )
     keeping.keep_stop(folder, job.instance, job.id, by)
     try:
         end(job)

@@ -1,7 +1,7 @@
 """The folder of one local instance: its files, and what they say about the job.
 
-`judge` is the whole judgement, and pure. `look` reads in the order that makes it sound: the lock before the
-records, because the exit record is written before the lock is freed.
+`judge` is the whole judgement, and pure. `look` reads in the order that makes it sound: the lock
+before the records, because the exit record is written before the lock is freed.
 """
 
 import os
@@ -17,10 +17,17 @@ from herorun.core.decode import decode
 from herorun.core.errors import CouldNotLook
 from herorun.core.evidence import Job, JobState
 from herorun.core.untrusted_json import read_json
-from herorun.schedulers._processes import Process, env_markers, processes_of, start_time, terminate_all
+from herorun.schedulers._processes import (
+    Process,
+    env_markers,
+    processes_of,
+    start_time,
+    terminate_all,
+)
 from herorun.system.files import is_locked
 
-BY_HAND = ("SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT")  # what people send; crashes and the kernel send others
+# what people send; crashes and the kernel send others
+BY_HAND = ("SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT")
 NO_RECORD = "ended without an exit record"
 NEVER_RAN = "its supervisor died before the start"
 BLOCK, MOST = 2**16, 2**20  # bytes of a log that are read at once, and in all
@@ -107,9 +114,11 @@ class Folder:
         sight = self.look()
         if sight.end is None and not sight.alive and sight.host not in (None, socket.gethostname()):
             raise CouldNotLook(
-                f"{self.name} was started on {sight.host} and has no exit record: only that machine can tell "
+                f"{self.name} was started on {sight.host} and has no exit record: only that "
+                "machine can tell "
                 "whether it still runs, so ask there. If it is gone for good, write "
-                f'{{"signal": "SIGKILL", "ended": "2026-01-31T12:00:00Z"}} with the right time to {self.path}/exit.json.'
+                f'{{"signal": "SIGKILL", "ended": "2026-01-31T12:00:00Z"}} with the right time to '
+                f"{self.path}/exit.json."
             )
         return judge(self.name, sight)
 
@@ -132,7 +141,9 @@ class Folder:
         )
 
     def rest(self, group: int = -1) -> set[Process]:
-        """The processes on this machine that name the instance and its admission, or are in the group."""
+        """The processes on this machine that name the instance and its admission, or are in the
+        group.
+        """
         request = self._read("request.json", Request)
         if request is None or not request.instance or request.host != socket.gethostname():
             return set()
@@ -212,7 +223,9 @@ def _out_of_memory(end: InstanceExit) -> str:
 def _left_over(rest: set[Process]) -> str:
     pids = ", ".join(str(process.pid) for process in sorted(rest))
     return (
-        f"its supervisor and main process are gone, but what they started still runs: {pids}" if pids else ""
+        f"its supervisor and main process are gone, but what they started still runs: {pids}"
+        if pids
+        else ""
     )
 
 

@@ -76,7 +76,9 @@ class CommandLine:
         return "\n".join(told[-lines - 1 :]) if lines > 0 else ""
 
     def _children_apart(self) -> bool:
-        """Whether this iris tells the children's lines only where they are asked for: early ones of generation A."""
+        """Whether this iris tells the children's lines only where they are asked for: early ones of
+        generation A.
+        """
         if self._apart is None:
             asked = self.generation is Generation.A
             self._apart = asked and "--include-children" in self.ask(["job", "logs", "--help"]).text

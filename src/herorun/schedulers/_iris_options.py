@@ -1,4 +1,6 @@
-"""What a contract may say to Iris, and what it may not: some flags of `iris job run` would break the bookkeeping."""
+"""What a contract may say to Iris, and what it may not: some flags of `iris job run` would break
+the bookkeeping.
+"""
 
 import re
 from datetime import timedelta
@@ -67,13 +69,16 @@ class Options(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     cluster: Word | None = Field(
-        None, description='A cluster by its short name, such as "marin"; `iris cluster list` names them.'
+        None,
+        description='A cluster by its short name, such as "marin"; `iris cluster list` names them.',
     )
     config: Annotated[str | None, NeedsTrust()] = Field(
         None, description="Or the cluster's configuration file, as an absolute path."
     )
     controller_url: str | None = Field(None, description="Or the address of its controller.")
-    user: Name = Field(description="The user of the job's name: an instance is `/<user>/<instance>`.")
+    user: Name = Field(
+        description="The user of the job's name: an instance is `/<user>/<instance>`."
+    )
     program: Annotated[tuple[str, ...], NeedsTrust()] = Field(
         ("iris",),
         min_length=1,
@@ -81,17 +86,27 @@ class Options(BaseModel):
     )
     gang: Name | None = Field(
         None,
-        description="Name of the child job that holds the accelerators, such as `train_lm`; none: every child counts.",
+        description=(
+            "Name of the child job that holds the accelerators, such as `train_lm`; none: every "
+            "child counts."
+        ),
     )
-    tpu: Word | None = Field(None, description='TPUs of the job itself, not of a child: "v5litepod-16".')
+    tpu: Word | None = Field(
+        None, description='TPUs of the job itself, not of a child: "v5litepod-16".'
+    )
     gpu: Word | None = Field(None, description='GPUs of the job itself: "H100x8".')
-    cpu: float | None = Field(None, gt=0, description="CPUs of the job itself; none: Iris' default.")
+    cpu: float | None = Field(
+        None, gt=0, description="CPUs of the job itself; none: Iris' default."
+    )
     memory: Word | None = Field(None, description='Memory of the job itself: "2GB".')
     disk: Word | None = Field(None, description='Disk of the job itself: "9GB".')
     extra_resources: bool = Field(
-        False, description="Must be true for an accelerator, 4 GB of memory or 10 GB of disk and more."
+        False,
+        description="Must be true for an accelerator, 4 GB of memory or 10 GB of disk and more.",
     )
-    replicas: int | None = Field(None, ge=1, description="Tasks of the job itself; none: as its TPU needs.")
+    replicas: int | None = Field(
+        None, ge=1, description="Tasks of the job itself; none: as its TPU needs."
+    )
     region: tuple[Word, ...] = Field((), description="Regions it may run in; none: any.")
     zone: Word | None = Field(None, description="Zone it must run in.")
     extra: tuple[Word, ...] = Field((), description='Extras to install: "marin:tpu".')
@@ -104,7 +119,10 @@ class Options(BaseModel):
     )
     arguments: tuple[Argument, ...] = Field(
         (),
-        description="Further flags of `iris job run`, each as --name=value. Those that herorun sets are refused.",
+        description=(
+            "Further flags of `iris job run`, each as --name=value. Those that herorun sets are "
+            "refused."
+        ),
     )
     restarts: Literal["herorun", "backend"] = Field(
         "herorun", description="Whether Iris itself may start a failed job again."
@@ -112,28 +130,41 @@ class Options(BaseModel):
     retries: int = Field(
         3,
         ge=1,
-        description='With restarts = "backend": how often it may. After a preemption Iris always may.',
+        description=(
+            'With restarts = "backend": how often it may. After a preemption Iris always may.'
+        ),
     )
     code: Literal["bundle", "shared"] = Field(
         "bundle",
-        description='"bundle" sends the code along, at most 100 MB; "shared" if every worker sees the state folder.',
+        description=(
+            '"bundle" sends the code along, at most 100 MB; "shared" if every worker sees the '
+            "state folder."
+        ),
     )
     secrets: Literal["on-cluster"] | None = Field(
         None,
-        description='"on-cluster" states that the secrets of `[command] secrets` are set on the cluster; else a run with secrets is blocked.',
+        description=(
+            '"on-cluster" states that the secrets of `[command] secrets` are set on the cluster; '
+            "else a run with secrets is blocked."
+        ),
     )
     forgets: Duration = Field(
         timedelta(days=1),
-        description="For how long Iris surely remembers an ended job: after it, a missing job is unknown, not absent.",
+        description=(
+            "For how long Iris surely remembers an ended job: after it, a missing job is unknown, "
+            "not absent."
+        ),
     )
     settle: Duration = Field(
-        timedelta(seconds=30), description='Time after an intent before "there is no such job" counts.'
+        timedelta(seconds=30),
+        description='Time after an intent before "there is no such job" counts.',
     )
     timeout: Duration = Field(
         timedelta(seconds=60), description="Time that one question may take, its tunnel included."
     )
     submit_within: Duration = Field(
-        timedelta(minutes=10), description="Time that a submission may take, the bundle's upload included."
+        timedelta(minutes=10),
+        description="Time that a submission may take, the bundle's upload included.",
     )
 
     @model_validator(mode="after")
@@ -147,12 +178,16 @@ _GPU = re.compile(r"(?:(?P<hosts>\d+):)?(?P<kind>[A-Za-z][\w-]*?)(?:x(?P<count>\
 
 
 def asked_of(options: Options) -> Offered:
-    """The hardware that the options name, as keys of `[hardware]`: the job's own, else what is held for its children."""
+    """The hardware that the options name, as keys of `[hardware]`: the job's own, else what is held
+    for its children.
+    """
     places = {"region": (options.zone,) if options.zone else options.region}
     limit = options.time_limit.total_seconds() if options.time_limit else None
     known = {**_accelerators(options), **{name: told for name, told in places.items() if told}}
     why = (
-        "" if "accelerator" in known else "the options name no accelerator: a child of the job asks for them"
+        ""
+        if "accelerator" in known
+        else "the options name no accelerator: a child of the job asks for them"
     )
     return Offered(known, limit, why)
 
@@ -164,7 +199,11 @@ def _accelerators(options: Options) -> dict[str, Any]:
     if slice_of:
         many = int(told.partition(":")[0]) if ":" in told else 1
         size = {"count": slice_of.chips * many} if slice_of.chips else {}
-        return {"accelerator": told.rpartition(":")[2], **size, **({"topology": told} if many == 1 else {})}
+        return {
+            "accelerator": told.rpartition(":")[2],
+            **size,
+            **({"topology": told} if many == 1 else {}),
+        }
     found = _GPU.fullmatch(told)
     if not found:
         return {}

@@ -1,4 +1,5 @@
-"""What iris is asked, and what its answers say, in the three generations of its command line. Pure: text out, text in.
+"""What iris is asked, and what its answers say, in the three generations of its command line. Pure:
+text out, text in.
 
 | | A (to June 2026) | B (July 2026) | C (from August 2026) |
 | --- | --- | --- | --- |
@@ -24,7 +25,8 @@ from herorun.schedulers._json_output import tables_in
 LIMIT = 10_000  # the most that generation C lists
 NONE = "No jobs found."
 _LINE = re.compile(
-    r"\[?(?:\d{4}-\S+[T ])?[0-9:.]+\S*\]?(?: worker=\S+)? (?:task=)?(/\S+?)(?: \||:) ?(.*)", re.DOTALL
+    r"\[?(?:\d{4}-\S+[T ])?[0-9:.]+\S*\]?(?: worker=\S+)? (?:task=)?(/\S+?)(?: \||:) ?(.*)",
+    re.DOTALL,
 )
 _SUBMITTED = re.compile(r"Job submitted: (/\S+)")
 _STATE = re.compile(r"^State: (\S+)(?: +exit=(-?\d+))?", re.MULTILINE)
@@ -68,16 +70,24 @@ def generation_of(help_text: str) -> Generation:
     if "--prefix" in help_text:
         return Generation.B
     raise CouldNotLook(
-        "`iris job list --help` names none of --json, --prefix and --limit: no Iris that herorun knows."
+        "`iris job list --help` names none of --json, --prefix and --limit: no Iris that herorun "
+        "knows."
     )
 
 
 def list_argv(generation: Generation, user: str, beginning: str, whole: bool) -> list[str]:
-    """The jobs of a user whose names begin so. Generation A takes only a whole name; for more it is asked for all."""
+    """The jobs of a user whose names begin so. Generation A takes only a whole name; for more it is
+    asked for all.
+    """
     prefix = ["--prefix", f"/{user}/{beginning}"]
     if generation is Generation.A:
         return ["job", "list", "--json", *(prefix if whole else [])]
-    return ["job", "list", *prefix, *(["--limit", str(LIMIT)] if generation is Generation.C else [])]
+    return [
+        "job",
+        "list",
+        *prefix,
+        *(["--limit", str(LIMIT)] if generation is Generation.C else []),
+    ]
 
 
 def beginning_of(names: Collection[str]) -> str:
@@ -104,8 +114,8 @@ def stop_argv(generation: Generation, job: str) -> list[str]:
 def log_argv(job: str, lines: int, children_apart: bool = False) -> list[str]:
     """The last lines: by itself generation A gives the first ones.
 
-    They are bounded by their number and not by their age: what a job said last before it fell silent is what is looked
-    for in one that hangs.
+    They are bounded by their number and not by their age: what a job said last before it fell
+    silent is what is looked for in one that hangs.
     """
     children = ["--include-children"] if children_apart else []
     return ["job", "logs", "--tail", "--max-lines", str(max(1, lines)), *children, job]
@@ -115,7 +125,9 @@ def listing(generation: Generation, out: str, err: str) -> IrisListing:
     """`CouldNotLook` for anything that is no list, an empty answer above all."""
     rows = _from_json(out) if generation is Generation.A else _from_table(out)
     full = (
-        f"Iris lists no more than {LIMIT} jobs" if generation is Generation.C and len(rows) >= LIMIT else ""
+        f"Iris lists no more than {LIMIT} jobs"
+        if generation is Generation.C and len(rows) >= LIMIT
+        else ""
     )
     warned = next((line for line in err.splitlines() if line.startswith("Warning: ")), "")
     return IrisListing(rows, full or warned.removeprefix("Warning: "))
@@ -139,7 +151,8 @@ def _row(told: Mapping[str, Any]) -> IrisRow:
     )
     reasons = (str(told.get(key, "")) for key in ("error", "pending_reason", "status_message"))
     counts = {
-        str(key): _whole(value) or 0 for key, value in dict(told.get("task_state_counts") or {}).items()
+        str(key): _whole(value) or 0
+        for key, value in dict(told.get("task_state_counts") or {}).items()
     }
     return IrisRow(
         id=str(told["job_id"]),
@@ -147,7 +160,9 @@ def _row(told: Mapping[str, Any]) -> IrisRow:
         submitted=_moment(told.get("submitted_at")),
         started=_moment(told.get("started_at")),
         ended=_moment(told.get("finished_at")),
-        reason="; ".join(part for part in (next((each for each in reasons if each), ""), handed) if part),
+        reason="; ".join(
+            part for part in (next((each for each in reasons if each), ""), handed) if part
+        ),
         exit_code=_whole(told.get("exit_code")),
         tasks=_whole(told.get("task_count")),
         counts=counts,
@@ -167,7 +182,9 @@ def _whole(told: Any) -> int | None:
 
 
 def _from_table(text: str) -> tuple[IrisRow, ...]:
-    """Columns begin where their headings do; a line that begins with neither is more of a reason, or a plug-in's word."""
+    """Columns begin where their headings do; a line that begins with neither is more of a reason,
+    or a plug-in's word.
+    """
     lines = text.splitlines()
     if NONE in (line.strip() for line in lines):
         return ()
@@ -236,18 +253,24 @@ def _summary(text: str) -> IrisRow | None:
         exit_code=_first_failure([_whole(told.get("exit_code")), *codes]),
         tasks=_whole(told.get("task_count")),
         counts={
-            str(key): _whole(value) or 0 for key, value in dict(told.get("task_state_counts") or {}).items()
+            str(key): _whole(value) or 0
+            for key, value in dict(told.get("task_state_counts") or {}).items()
         },
     )
 
 
 def _killed(tasks: Sequence[Mapping[str, Any]]) -> str:
-    """How many were killed, and how much memory they had: near their limit it was the kernel, for memory."""
+    """How many were killed, and how much memory they had: near their limit it was the kernel, for
+    memory.
+    """
     killed = [task for task in tasks if _whole(task.get("exit_code")) in (137, -9)]
     peak = max((_whole(task.get("memory_peak_mb")) or 0 for task in killed), default=0)
     if not peak:
         return ""
-    return f"{len(killed)} of {count(len(tasks), 'task')} ended by SIGKILL, with up to {peak} MB of memory in use"
+    return (
+        f"{len(killed)} of {count(len(tasks), 'task')} ended by SIGKILL, with up to {peak} MB of "
+        "memory in use"
+    )
 
 
 def _described(text: str) -> IrisRow | None:
@@ -269,10 +292,14 @@ def _described(text: str) -> IrisRow | None:
 
 def _task_codes(text: str) -> list[str]:
     lines = text.splitlines()
-    at = next((n for n, line in enumerate(lines) if re.match(r"\s*TASK +STATE +EXIT\b", line)), None)
+    at = next(
+        (n for n, line in enumerate(lines) if re.match(r"\s*TASK +STATE +EXIT\b", line)), None
+    )
     if at is None:
         return []
-    return [found[1] for line in lines[at + 1 :] if (found := re.match(r"\s*\d+ +\w+ +(-?\d+)\b", line))]
+    return [
+        found[1] for line in lines[at + 1 :] if (found := re.match(r"\s*\d+ +\w+ +(-?\d+)\b", line))
+    ]
 
 
 def _first_failure(codes: Iterable[int | None]) -> int | None:
@@ -282,7 +309,9 @@ def _first_failure(codes: Iterable[int | None]) -> int | None:
 
 
 def log_text(out: str, job: str) -> str:
-    """What the tasks printed. Where there are several, each line says whose it is, below the job."""
+    """What the tasks printed. Where there are several, each line says whose it is, below the
+    job.
+    """
     found: list[tuple[str, str]] = []
     for line in out.split("\n")[: -1 if out.endswith("\n") else None]:
         told = _LINE.fullmatch(line)
@@ -290,7 +319,8 @@ def log_text(out: str, job: str) -> str:
         found.append((task, told[2] if told else line))
     alone = len({task for task, _ in found}) <= 1
     return "".join(
-        f"{'' if alone else task.removeprefix(job).strip('/') + ': '}{line}\n" for task, line in found
+        f"{'' if alone else task.removeprefix(job).strip('/') + ': '}{line}\n"
+        for task, line in found
     )
 
 

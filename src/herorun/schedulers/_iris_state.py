@@ -1,7 +1,8 @@
 """What Iris' rows say about an instance. Pure.
 
-The job that is submitted is mostly a small coordinator, and the gang with the accelerators is its child: a coordinator
-that runs says nothing about the gang, so that the instance runs only where the gang does.
+The job that is submitted is mostly a small coordinator, and the gang with the accelerators is its
+child: a coordinator that runs says nothing about the gang, so that the instance runs only where the
+gang does.
 """
 
 from collections.abc import Sequence
@@ -14,7 +15,8 @@ from herorun.schedulers._iris_parse import IrisRow
 from herorun.schedulers._iris_state_names import plain, refined, state_of, waits
 from herorun.schedulers._submission_record import SubmissionRecord
 
-SKEW = timedelta(minutes=10)  # between this clock and the cluster's: an older job of the name is another's
+# between this clock and the cluster's: an older job of the name is another's
+SKEW = timedelta(minutes=10)
 
 
 def root_of(rows: Sequence[IrisRow], job: str) -> IrisRow | None:
@@ -23,7 +25,9 @@ def root_of(rows: Sequence[IrisRow], job: str) -> IrisRow | None:
 
 
 def gang_of(rows: Sequence[IrisRow], job: str, gang: str | None) -> list[IrisRow]:
-    """The children that hold the accelerators: the one of that name, or all; grandchildren count with them."""
+    """The children that hold the accelerators: the one of that name, or all; grandchildren count
+    with them.
+    """
     below = f"{job}/{gang}" if gang else job
     return [row for row in rows if row.id.startswith(f"{below}/") or (gang and row.id == below)]
 
@@ -39,7 +43,8 @@ def judge(
     """`named` is the gang that the contract names."""
     if root.submitted and root.submitted < intended_at - SKEW:
         return Unknown(
-            f"{root.id} was submitted at {root.submitted:%Y-%m-%d %H:%M:%SZ}, before {instance} was meant to be: "
+            f"{root.id} was submitted at {root.submitted:%Y-%m-%d %H:%M:%SZ}, before {instance} "
+            "was meant to be: "
             "it is another job of that name"
         )
     return Found(_job(instance, root, gang, kept, named))
@@ -51,13 +56,15 @@ def _job(
     state = state_of(root.word)
     live = [row for row in gang if state_of(row.word).live]
     job = Job(
-        root.id, instance, state, root.word, root.reason, started=root.started, submitted=root.submitted,
+        root.id, instance, state, root.word, root.reason, started=root.started, submitted=root.submitted,  # noqa: E501
         tasks=root.tasks, running_tasks=_running([root]) if state.live else None,
     )  # fmt: skip
     if state is JobState.UNKNOWN:
         return replace(job, reason=root.reason or f"Iris says {root.word!r}")
     if state is not JobState.RUNNING:
-        return _still_alive(job, root, live) if state.ended and live else _ended(job, root, gang, kept)
+        return (
+            _still_alive(job, root, live) if state.ended and live else _ended(job, root, gang, kept)
+        )
     if live:
         return _as_the_gang(job, root, live)
     if named and not gang:
@@ -93,7 +100,10 @@ def _as_the_gang(job: Job, root: IrisRow, live: Sequence[IrisRow]) -> Job:
 def _still_alive(job: Job, root: IrisRow, live: Sequence[IrisRow]) -> Job:
     """A gang that outlives its coordinator keeps writing: nothing has ended yet."""
     told = _as_the_gang(job, root, live)
-    why = f"the coordinator is {plain(root.word)}, and its gang {live[0].id} is not: it may still write"
+    why = (
+        f"the coordinator is {plain(root.word)}, and its gang {live[0].id} is not: it may still "
+        "write"
+    )
     return replace(told, reason=f"{why}; {root.reason}" if root.reason else why)
 
 
@@ -103,7 +113,9 @@ def _ended(job: Job, root: IrisRow, gang: Sequence[IrisRow], kept: SubmissionRec
     state = refined(job.state, root.reason)
     odd = [row for row in gang if plain(row.word) != plain(root.word)]
     said = [root.reason, *(f"its gang {row.id} is {plain(row.word)}" for row in odd)]
-    told = replace(job, state=state, ended=root.ended, reason="; ".join(part for part in said if part))
+    told = replace(
+        job, state=state, ended=root.ended, reason="; ".join(part for part in said if part)
+    )
     if state is JobState.SUCCEEDED:
         return replace(told, exit_code=0)
     if state is JobState.CANCELLED:

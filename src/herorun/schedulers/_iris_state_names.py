@@ -1,4 +1,5 @@
-"""Iris' words for a job's and a task's state, and ours. `JOB_STATE_RUNNING` and `running` are one word.
+"""Iris' words for a job's and a task's state, and ours. `JOB_STATE_RUNNING` and `running` are one
+word.
 
 Source: JobState and TaskState of Iris' job.proto.
 """
@@ -43,7 +44,9 @@ def state_of(word: str) -> JobState:
 
 
 def refined(state: JobState, error: str) -> JobState:
-    """A failure whose own words say what it was: Iris has no state for a time limit or for memory."""
+    """A failure whose own words say what it was: Iris has no state for a time limit or for
+    memory.
+    """
     if state is not JobState.FAILED:
         return state
     if _TIME.search(error):
@@ -52,7 +55,9 @@ def refined(state: JobState, error: str) -> JobState:
 
 
 def waits(counts: dict[str, int]) -> JobState | None:
-    """What a job does whose tasks all still wait; None where one runs, or nothing is told of them."""
+    """What a job does whose tasks all still wait; None where one runs, or nothing is told of
+    them.
+    """
     told = {plain(word): count for word, count in counts.items() if count}
     if not told or told.get("running") or not any(told.get(word) for word in _WAITING):
         return None

@@ -1,8 +1,9 @@
 """What `iris job run` gets. Pure, but for the folder that it is started in.
 
-Iris packs the folder in which it is started, at most 100 MB, and unpacks it where the job runs. So that nothing but the
-admitted code travels, it is started in a copy of the code folder, with the admission beside the code. Plain variables
-go by `-e`; no secret does, because Iris keeps and shows what a job was submitted with.
+Iris packs the folder in which it is started, at most 100 MB, and unpacks it where the job runs. So
+that nothing but the admitted code travels, it is started in a copy of the code folder, with the
+admission beside the code. Plain variables go by `-e`; no secret does, because Iris keeps and shows
+what a job was submitted with.
 """
 
 import re
@@ -19,7 +20,8 @@ from herorun.schedulers._iris_options import Options
 from herorun.schedulers._option_types import must_be_variables
 
 ADMISSION = "herorun-admission.json"
-FORWARDED = ("HF_TOKEN", "WANDB_API_KEY")  # iris would pass them on by itself, whatever the contract says
+# iris would pass them on by itself, whatever the contract says
+FORWARDED = ("HF_TOKEN", "WANDB_API_KEY")
 NO_FOLDER, NOT_SET = 76, 78  # 78: refused, as check-in would
 
 
@@ -31,7 +33,11 @@ def must_be_sound(submission: Submission) -> None:
 
 def selector(options: Options) -> list[str]:
     """Which cluster is meant."""
-    told = {"cluster": options.cluster, "config": options.config, "controller-url": options.controller_url}
+    told = {
+        "cluster": options.cluster,
+        "config": options.config,
+        "controller-url": options.controller_url,
+    }
     return [f"--{name}={value}" for name, value in told.items() if value is not None]
 
 
@@ -76,7 +82,10 @@ def _script(submission: Submission, options: Options, code: str, admission: str)
     lines = [
         *(_demand(name) for name in dict.fromkeys(submission.secrets)),
         *([f"cd {shlex.quote(code)} || exit {NO_FOLDER}"] if shared else []),
-        'export HERORUN_CODE="$PWD" HERORUN_MAIN_PID=$$ HERORUN_ATTEMPT=$((${IRIS_ATTEMPT_ID:-0} + 1))',
+        (
+            'export HERORUN_CODE="$PWD" HERORUN_MAIN_PID=$$ '
+            "HERORUN_ATTEMPT=$((${IRIS_ATTEMPT_ID:-0} + 1))"
+        ),
         f"export HERORUN_ADMISSION={told}",
         f"cd {shlex.quote(f'./{submission.cwd}')} || exit {NO_FOLDER}",
         'exec "$@"',
@@ -85,18 +94,27 @@ def _script(submission: Submission, options: Options, code: str, admission: str)
 
 
 def _demand(name: str) -> str:
-    said = f"herorun: {name} is not set where this job runs: set it on the cluster. Exit code {NOT_SET}."
+    said = (
+        f"herorun: {name} is not set where this job runs: set it on the cluster. Exit code "
+        f"{NOT_SET}."
+    )
     return f'[ -n "${{{name}-}}" ] || {{ echo "{said}" >&2; exit {NOT_SET}; }}'
 
 
 def unknown_flags(words: Sequence[str], help_text: str) -> list[str]:
-    """Flags that this iris does not have: it would take them for the command's first words, and run that."""
+    """Flags that this iris does not have: it would take them for the command's first words, and run
+    that.
+    """
     known = set(re.findall(r"--[a-z][a-z0-9-]*", help_text))
-    ours = (word.partition("=")[0] for word in words[2 : words.index("--")] if word.startswith("--"))
+    ours = (
+        word.partition("=")[0] for word in words[2 : words.index("--")] if word.startswith("--")
+    )
     return [flag for flag in ours if flag not in known]
 
 
-def shown(program: Sequence[str], words: Sequence[str], secrets: Sequence[str], bundle: bool) -> str:
+def shown(
+    program: Sequence[str], words: Sequence[str], secrets: Sequence[str], bundle: bool
+) -> str:
     """The request for people."""
     where = f"# in a copy of the code, with {ADMISSION} beside it\n" if bundle else ""
     by_name = f"# {', '.join(secrets)} must be set on the cluster\n" if secrets else ""

@@ -9,7 +9,8 @@ _LIST = re.compile(r"^\[", re.MULTILINE)
 
 
 def tables_in(text: str) -> list[dict[str, Any]] | None:
-    """The list of tables that begins on a line of its own and ends the text; None where there is none.
+    """The list of tables that begins on a line of its own and ends the text; None where there is
+    none.
 
     >>> tables_in("a warning\\n[{}]"), tables_in("[1]"), tables_in("[]")
     ([{}], None, [])

@@ -1,4 +1,6 @@
-"""The next bytes of a log. It travels to where the log lies (`system/remote_python.py`): standard library only, from Python 3.8 on."""
+"""The next bytes of a log. It travels to where the log lies (`system/remote_python.py`): standard
+library only, from Python 3.8 on.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,9 @@ SAMPLE = 256  # bytes before an offset
 
 
 def read_part(path: str, offset: int, limit: int, mark: str) -> tuple[bytes, dict[str, Any]]:
-    """From a file that may have grown, or been replaced, since `mark` was made at `offset`: its bytes, and what is told of them."""
+    """From a file that may have grown, or been replaced, since `mark` was made at `offset`: its
+    bytes, and what is told of them.
+    """
     with open(path, "rb") as file:
         seen = os.fstat(file.fileno())
         restarted = seen.st_size < offset or (bool(mark) and _sample(file, offset) != mark)
@@ -33,6 +37,8 @@ def part(path: str, offset: int, limit: int, mark: str) -> dict[str, Any]:
 
 
 def _sample(file: BinaryIO, offset: int) -> str:
-    """The content just before an offset, by which a log is known again: an inode's number may be used anew."""
+    """The content just before an offset, by which a log is known again: an inode's number may be
+    used anew.
+    """
     file.seek(max(offset - SAMPLE, 0))
     return hashlib.sha256(file.read(min(SAMPLE, offset))).hexdigest()[:16]

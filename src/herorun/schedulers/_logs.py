@@ -17,7 +17,9 @@ def part_here(path: str, offset: int, limit: int, mark: str) -> LogPart:
     return _as_told(data, told)
 
 
-def part_there(far: RemotePython, path: str, offset: int, limit: int, mark: str, within: float) -> LogPart:
+def part_there(
+    far: RemotePython, path: str, offset: int, limit: int, mark: str, within: float
+) -> LogPart:
     """By one connection; `CouldNotLook` where the link is cut or the far end does not answer."""
     given = {"path": path, "offset": offset, "limit": limit, "mark": mark}
     told = far.ask(READING, "part", within, **given)

@@ -13,8 +13,8 @@ from herorun.schedulers._nel_options import Options
 from herorun.system.process import ProcessResult, run
 
 _NOT_FOUND = 127
-# nel writes secrets into its output directory; and what it starts keeps its outputs open for as long as it runs, so
-# that they are files and no pipes.
+# nel writes secrets into its output directory; and what it starts keeps its outputs open for as
+# long as it runs, so that they are files and no pipes.
 _PRIVATE = 'umask 077; exec "$@" </dev/null >"$0.out" 2>"$0.err"'
 _IN_DOUBT = re.compile(r"connect|timed? ?out|unreachable|resolve host|ssh", re.IGNORECASE)
 
@@ -31,7 +31,9 @@ class NelLauncher:
         return Path(told) if told else Path.home() / ".nemo-evaluator" / "exec-db" / "exec.v1.jsonl"
 
     def must_be_there(self) -> None:
-        """`CouldNotLook` without the program: its list of jobs alone could not tell whether one lives."""
+        """`CouldNotLook` without the program: its list of jobs alone could not tell whether one
+        lives.
+        """
         if which(self._options.program[0]) is None:
             raise self._missing()
 
@@ -42,7 +44,9 @@ class NelLauncher:
         folder: str | None = None,
         whole: Mapping[str, str] | None = None,
     ) -> ProcessResult:
-        """`whole` is the environment to ask with: that of a submission, of which evaluations get what they name."""
+        """`whole` is the environment to ask with: that of a submission, of which evaluations get
+        what they name.
+        """
         env = {
             "NEMO_EVALUATOR_TELEMETRY_LEVEL": "0",
             **(os.environ if whole is None else whole),
@@ -51,7 +55,9 @@ class NelLauncher:
         env["NEMO_EVALUATOR_EXEC_DB_FILE"] = str(self.db)
         with tempfile.TemporaryDirectory(prefix="herorun-nel-") as top:
             argv = ["sh", "-c", _PRIVATE, f"{top}/nel", *self._options.program, *words]
-            answer = run(argv, timeout or self._options.timeout.total_seconds(), cwd=folder, env=env)
+            answer = run(
+                argv, timeout or self._options.timeout.total_seconds(), cwd=folder, env=env
+            )
             out, err = (Path(top, f"nel.{name}").read_bytes() for name in ("out", "err"))
         if answer.code == _NOT_FOUND:
             raise self._missing()
@@ -59,7 +65,8 @@ class NelLauncher:
 
     def _missing(self) -> CouldNotLook:
         return CouldNotLook(
-            f"{self._options.program[0]} was not found on this machine: pip install nemo-evaluator-launcher, "
+            f"{self._options.program[0]} was not found on this machine: pip install "
+            "nemo-evaluator-launcher, "
             "or name it in [scheduler] program."
         )
 

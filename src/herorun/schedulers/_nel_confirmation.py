@@ -1,7 +1,8 @@
-"""The second look at a job of nel's: an end that nothing backs counts once nothing of it has stirred since the first look.
+"""The second look at a job of nel's: an end that nothing backs counts once nothing of it has
+stirred since the first look.
 
-The job monitors around nel take `failed`, `killed`, `error` and `not found` for ends; nel also says them where it could
-not ask. What is gone by then is gone, not failed: how it ended nobody can tell.
+The job monitors around nel take `failed`, `killed`, `error` and `not found` for ends; nel also says
+them where it could not ask. What is gone by then is gone, not failed: how it ended nobody can tell.
 """
 
 import os
@@ -26,7 +27,9 @@ ENDS = ("success", "failed", "killed", "error", "not_found")
 
 @dataclass(frozen=True)
 class Behind:
-    """What stands behind nel's word: a local job's stage files and the newest change in its folder, or Slurm's answer."""
+    """What stands behind nel's word: a local job's stage files and the newest change in its folder,
+    or Slurm's answer.
+    """
 
     told: Stages = field(default_factory=Stages)
     over: bool = False  # it has written down its end, with an exit code or without
@@ -35,7 +38,9 @@ class Behind:
 
 
 def settled(part: JudgedTask, behind: Behind, since: datetime, at: datetime) -> JudgedTask:
-    """The part, where nel has said the same of it since `since`. It stays unknown while it may run. Pure."""
+    """The part, where nel has said the same of it since `since`. It stays unknown while it may run.
+    Pure.
+    """
     word = plain(part.raw)
     if part.state is not JobState.UNKNOWN or word not in ENDS or at - since < AGAIN:
         return part
@@ -54,14 +59,18 @@ def settled(part: JudgedTask, behind: Behind, since: datetime, at: datetime) -> 
 
 
 def _gone(part: JudgedTask, why: str, since: datetime) -> JudgedTask:
-    told = f"nel says {part.raw!r} of {part.entry.id} since {since:%Y-%m-%d %H:%M} UTC, and {why}: how it ended nobody can tell"
+    told = (
+        f"nel says {part.raw!r} of {part.entry.id} since {since:%Y-%m-%d %H:%M} UTC, and {why}: "
+        "how it ended nobody can tell"
+    )
     return replace(part, state=JobState.GONE, reason=told, exit_code=None, ended=None)
 
 
 def changed(folder: Path) -> datetime | None:
     """When anything in a task's folder was written last; None where it is not there.
 
-    What goes away meanwhile is passed over. What cannot be looked into is an OSError: it is never taken for silence.
+    What goes away meanwhile is passed over. What cannot be looked into is an OSError: it is never
+    taken for silence.
     """
     times: list[float] = []
     for top, _, files in os.walk(folder, onerror=_unless_gone):
@@ -77,7 +86,9 @@ def _unless_gone(error: OSError) -> None:
 
 
 class Doubts:
-    """Since when nel says what it says of the jobs that it lost, one small file each, for the next process too."""
+    """Since when nel says what it says of the jobs that it lost, one small file each, for the next
+    process too.
+    """
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -91,7 +102,9 @@ class Doubts:
                 return datetime.fromtimestamp(told["since"], UTC)
         with suppress(OSError):
             make_folders(self._folder)
-            write_whole(path, (canonical({"word": part.raw, "since": int(at.timestamp())}) + "\n").encode())
+            write_whole(
+                path, (canonical({"word": part.raw, "since": int(at.timestamp())}) + "\n").encode()
+            )
         return at
 
     def over(self, part: JudgedTask) -> None:

@@ -1,4 +1,6 @@
-"""The hardware that an evaluation asks for: the table `execution` of its configuration, and the overrides of it."""
+"""The hardware that an evaluation asks for: the table `execution` of its configuration, and the
+overrides of it.
+"""
 
 import re
 from pathlib import Path
@@ -13,25 +15,36 @@ from herorun.core.plan import Plan
 from herorun.schedulers._nel_options import config_and_overrides
 
 _GRES = re.compile(r"gpu:(?:(?P<kind>[A-Za-z][\w.-]*):)?(?P<count>\d+)")
-_SHAPE = re.compile(r"(?:gpu\.)?(?P<count>\d+)x(?P<kind>[A-Za-z][\w-]*)")  # as Lepton names them: gpu.8xh100
+# as Lepton names them: gpu.8xh100
+_SHAPE = re.compile(r"(?:gpu\.)?(?P<count>\d+)x(?P<kind>[A-Za-z][\w-]*)")
 
 
 def asked_of(repository: str, plan: Plan) -> Offered:
-    """Keys of `[hardware]`; what the configuration takes from nel's own defaults is not known here."""
+    """Keys of `[hardware]`; what the configuration takes from nel's own defaults is not known
+    here.
+    """
     try:
         name, overrides = config_and_overrides(plan.argv.value)
         path = Path(repository, plan.cwd.value, name)
         execution = parse_config(path.name, path.read_bytes()).get("execution") or {}
     except (OSError, ValueError, WrongUse) as error:
-        return Offered(partial=f"the configuration of the evaluation could not be read: {in_words(error)}")
+        return Offered(
+            partial=f"the configuration of the evaluation could not be read: {in_words(error)}"
+        )
     changed = merge(execution if isinstance(execution, dict) else {}, _overridden(overrides))
     known = _hardware({key: str(value) for key, value in flatten(changed).items()})
-    return Offered(known, partial="" if known else "the configuration's `execution` names no accelerator")
+    return Offered(
+        known, partial="" if known else "the configuration's `execution` names no accelerator"
+    )
 
 
 def _overridden(overrides: tuple[str, ...]) -> dict[str, Any]:
     pairs = (word.lstrip("+").partition("=") for word in overrides)
-    return {key.removeprefix("execution."): value for key, _, value in pairs if key.startswith("execution.")}
+    return {
+        key.removeprefix("execution."): value
+        for key, _, value in pairs
+        if key.startswith("execution.")
+    }
 
 
 def _hardware(execution: dict[str, str]) -> dict[str, Any]:

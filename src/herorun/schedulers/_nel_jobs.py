@@ -1,4 +1,6 @@
-"""The launcher's jobs: its list of them, what it and Slurm say of each, their logs, and their end."""
+"""The launcher's jobs: its list of them, what it and Slurm say of each, their logs, and their
+end.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -18,7 +20,8 @@ from herorun.schedulers._nel_slurm import SlurmJobs
 from herorun.schedulers._nel_state import JudgedTask, local_part, slurm_part
 from herorun.system.clock import now
 
-Asked: TypeAlias = tuple[Mapping[str, str], Mapping[str, Job | str]]  # by job: nel's word, and Slurm's
+# by job: nel's word, and Slurm's
+Asked: TypeAlias = tuple[Mapping[str, str], Mapping[str, Job | str]]
 _LOGS = ("client_stdout.log", "server_stdout.log", "stdout.log")
 
 
@@ -26,8 +29,14 @@ class NelJobs:
     """What is asked of the launcher, whoever submitted the job."""
 
     def __init__(self, options: Options, kept: Path) -> None:
-        """`kept` is a private folder of this machine, for what the next look must know of this one."""
-        self._nel, self._slurm, self._doubts = NelLauncher(options), SlurmJobs(options), Doubts(kept)
+        """`kept` is a private folder of this machine, for what the next look must know of this
+        one.
+        """
+        self._nel, self._slurm, self._doubts = (
+            NelLauncher(options),
+            SlurmJobs(options),
+            Doubts(kept),
+        )
 
     def _entries(self) -> tuple[NelTask, ...]:
         try:
@@ -53,17 +62,23 @@ class NelJobs:
         if job.executor == "slurm":
             answer = slurm.get(job.id, "Slurm was not asked")
             part = slurm_part(job, word, answer)
-            return self._settled(part, lambda: Behind(slurm=answer if isinstance(answer, str) else ""))
+            return self._settled(
+                part, lambda: Behind(slurm=answer if isinstance(answer, str) else "")
+            )
         if job.executor == "local":
             folder = Path(job.folder)
             end = _read(folder / "logs" / "stage.exit")
             told = stages(_read(folder / "logs" / "stage.running"), end)
             part = local_part(job, word, told)
             return self._settled(part, lambda: Behind(told, bool(end.strip()), changed(folder)))
-        raise CouldNotLook(f"{job.id} runs by nel's executor {job.executor}, which herorun cannot follow.")
+        raise CouldNotLook(
+            f"{job.id} runs by nel's executor {job.executor}, which herorun cannot follow."
+        )
 
     def _settled(self, part: JudgedTask, behind: Callable[[], Behind]) -> JudgedTask:
-        """What stays unknown is looked at again, and what nel has lost for good has an answer then."""
+        """What stays unknown is looked at again, and what nel has lost for good has an answer
+        then.
+        """
         if part.state is not JobState.UNKNOWN:
             self._doubts.over(part)
             return part
@@ -96,14 +111,18 @@ class NelJobs:
         return scores(_read(Path(job.folder, RESULTS)))
 
     def _kill(self, invocation: str) -> None:
-        """It exits with 0 whatever comes of it, and calls an error what it says of a task that has ended."""
+        """It exits with 0 whatever comes of it, and calls an error what it says of a task that has
+        ended.
+        """
         jobs = [job for job in self._entries() if invocation in (job.invocation, job.id)]
         self._slurm.end([job for job in jobs if job.executor == "slurm" and job.slurm_id])
         answer = self._nel.ask(["kill", invocation])
         if answer.code:
             raise CouldNotLook(f"nel kill failed: {said_by(answer)}")
         if "killed" not in statuses(answer.text).values():
-            raise CouldNotLook(f"nel kill ended nothing: {errors_in(answer.text) or said_by(answer)}")
+            raise CouldNotLook(
+                f"nel kill ended nothing: {errors_in(answer.text) or said_by(answer)}"
+            )
 
 
 def _read(path: Path) -> str:

@@ -20,7 +20,9 @@ _PLAIN = re.compile(r"[\w./@-]+")
 
 
 class Options(SshLogin):
-    """How nel is called, where it writes, and through which login node Slurm is asked about its jobs."""
+    """How nel is called, where it writes, and through which login node Slurm is asked about its
+    jobs.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -31,26 +33,42 @@ class Options(SshLogin):
     )
     folder: Absolute | None = Field(
         None,
-        description="Each instance writes into a folder of its name below this one, on the machine where it runs; "
+        description="Each instance writes into a folder of its name below "
+        "this one, on the machine where "
+        "it runs; "
         "none: `nel` below the output root.",
     )
     exec_db: Absolute | None = Field(
         None,
-        description="The launcher's list of its jobs; none: as NEMO_EVALUATOR_EXEC_DB_FILE says, or in the home.",
+        description=(
+            "The launcher's list of its jobs; none: as NEMO_EVALUATOR_EXEC_DB_FILE says, or in "
+            "the home."
+        ),
     )
     programs: Annotated[Absolute | None, NeedsTrust()] = Field(
         None,
-        description="With nel's Slurm executor: folder of squeue and sacct, where it is not on the PATH there.",
+        description=(
+            "With nel's Slurm executor: folder of squeue and sacct, where it is not on the PATH "
+            "there."
+        ),
     )
     slurm_conf: Annotated[Absolute | None, NeedsTrust()] = Field(
-        None, description="With nel's Slurm executor: the cluster's slurm.conf, where there are several."
+        None,
+        description="With nel's Slurm executor: the cluster's slurm.conf, where there are several.",
     )
     settle: Duration = Field(
         timedelta(minutes=2),
-        description='Time after an intent before "there is no such job" counts: nel takes its time to start.',
+        description=(
+            'Time after an intent before "there is no such job" counts: nel takes its time to '
+            "start."
+        ),
     )
-    timeout: Duration = Field(timedelta(seconds=90), description="Time that one question to nel may take.")
-    submit_within: Duration = Field(timedelta(minutes=10), description="Time that a submission may take.")
+    timeout: Duration = Field(
+        timedelta(seconds=90), description="Time that one question to nel may take."
+    )
+    submit_within: Duration = Field(
+        timedelta(minutes=10), description="Time that a submission may take."
+    )
 
 
 def config_and_overrides(argv: Sequence[str]) -> tuple[str, tuple[str, ...]]:
@@ -62,18 +80,21 @@ def config_and_overrides(argv: Sequence[str]) -> tuple[str, tuple[str, ...]]:
     config, *overrides = argv or ("",)
     if not _CONFIG.fullmatch(config) or config.startswith("-"):
         raise WrongUse(
-            f"nel runs evaluations and no commands: [command] argv must be its configuration file, such as eval.yaml, "
+            "nel runs evaluations and no commands: [command] argv must be its configuration "
+            "file, such as eval.yaml, "
             f"and overrides as key=value after it, and not {config!r}."
         )
     wrong = [word for word in overrides if not _OVERRIDE.fullmatch(word)]
     if wrong:
         raise WrongUse(
-            f"{wrong[0]!r} in [command] argv is no override for nel: after the file, write key=value."
+            f"{wrong[0]!r} in [command] argv is no override for nel: after the file, write "
+            "key=value."
         )
     ours = [word for word in overrides if word.lstrip("+~").partition("=")[0] == OUTPUT]
     if ours:
         raise WrongUse(
-            f"{OUTPUT} is herorun's to set, because an instance is found by it: say [scheduler] folder."
+            f"{OUTPUT} is herorun's to set, because an instance is found by it: say [scheduler] "
+            "folder."
         )
     return config, tuple(overrides)
 

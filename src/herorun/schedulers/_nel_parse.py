@@ -1,7 +1,8 @@
-"""What the launcher writes down and says: its list of jobs, `nel status --json`, the stage files of a local job. Pure.
+"""What the launcher writes down and says: its list of jobs, `nel status --json`, the stage files of
+a local job. Pure.
 
-The list is JSON by lines, and of several lines of one job the last counts. No state is in it: nel works that out anew
-each time it is asked. Source: nemo-evaluator-launcher 0.2.6.
+The list is JSON by lines, and of several lines of one job the last counts. No state is in it: nel
+works that out anew each time it is asked. Source: nemo-evaluator-launcher 0.2.6.
 """
 
 import re
@@ -50,7 +51,9 @@ class NelTask:
 
 
 def entries(text: str) -> tuple[NelTask, ...]:
-    """The jobs as last written; a line that is no JSON is one that is being written, or was cut off."""
+    """The jobs as last written; a line that is no JSON is one that is being written, or was cut
+    off.
+    """
     found: dict[str, NelTask] = {}
     for line in text.splitlines():
         entry = _entry(line)
@@ -65,7 +68,7 @@ def _entry(line: str) -> NelTask | None:
         output = ((told.get("config") or {}).get("execution") or {}).get("output_dir")
         at = datetime.fromtimestamp(float(told["timestamp"]), UTC)
         return NelTask(
-            str(told["invocation_id"]), str(told["job_id"]), str(told["executor"]), str(output or ""), at,
+            str(told["invocation_id"]), str(told["job_id"]), str(told["executor"]), str(output or ""), at,  # noqa: E501
             dict(told.get("data") or {}),
         )  # fmt: skip
     except (ValueError, KeyError, TypeError, AttributeError):
@@ -73,9 +76,12 @@ def _entry(line: str) -> NelTask | None:
 
 
 def statuses(text: str) -> dict[str, str]:
-    """The word for each job of `nel status --json` or `nel kill`; of what nel does not know, under the id asked for."""
+    """The word for each job of `nel status --json` or `nel kill`; of what nel does not know, under
+    the id asked for.
+    """
     return {
-        str(each.get("job_id") or each.get("invocation")): str(each.get("status", "")) for each in _told(text)
+        str(each.get("job_id") or each.get("invocation")): str(each.get("status", ""))
+        for each in _told(text)
     }
 
 
@@ -153,6 +159,10 @@ def _number(entry: NelTask) -> tuple[int, str]:
 
 
 def last_ids(text: str, jobs: Sequence[NelTask]) -> dict[str, str]:
-    """The newest Slurm job of each: nel starts a job again under a new number, and notes it beside the script."""
-    noted = dict(line.split(" ", 1) for line in text.splitlines() if re.fullmatch(r"[0-9]+ [0-9]+", line))
+    """The newest Slurm job of each: nel starts a job again under a new number, and notes it beside
+    the script.
+    """
+    noted = dict(
+        line.split(" ", 1) for line in text.splitlines() if re.fullmatch(r"[0-9]+ [0-9]+", line)
+    )
     return {job.slurm_id: noted.get(job.slurm_id, job.slurm_id) for job in jobs if job.slurm_id}

@@ -25,11 +25,13 @@ def scores(text: str) -> list[str]:
 def scores_in(told: Any) -> list[str]:
     """`ifeval: 42.3%` of each task's first score; nothing of another shape.
 
-    >>> scores_in({"results": {"tasks": {"gsm8k": {"metrics": {"acc": {"scores": {"acc": {"value": 0.671}}}}}}}})
-    ['gsm8k: 67.1%']
+    >>> scores_in({"results": {"tasks": {"gsm8k": {"metrics": {"acc": {"scores": {"acc": {"value":
+    0.671}}}}}}}}) ['gsm8k: 67.1%']
     """
     results = told.get("results") if isinstance(told, Mapping) else None
-    tasks = (results.get("tasks") or results.get("groups")) if isinstance(results, Mapping) else None
+    tasks = (
+        (results.get("tasks") or results.get("groups")) if isinstance(results, Mapping) else None
+    )
     if not isinstance(tasks, Mapping):
         return []
     found = ((name, _first_value(task)) for name, task in tasks.items())

@@ -16,10 +16,16 @@ from herorun.schedulers._slurm_state import Books, judge
 from herorun.schedulers._submission_record import SubmissionRecord
 
 _ABSENT = 44
-_NOTED = 'n=$(tail -n 1 -- "$2/.slurm_job_id.list" 2>/dev/null) && [ -n "$n" ] && echo "$1 ${n##* }"; shift 2'
+_NOTED = (
+    'n=$(tail -n 1 -- "$2/.slurm_job_id.list" 2>/dev/null) && [ -n "$n" ] && echo "$1 ${n##* }"; '
+    "shift 2"
+)
 _EACH = f"while [ $# -gt 0 ]; do {_NOTED}; done; exit 0"
 _READ = f'test -e "$1" || exit {_ABSENT}; head -c "$2" -- "$1"'
-_TAIL = f'f=$(ls -t -- "$1"/logs/*.log 2>/dev/null | head -n 1); [ -n "$f" ] || exit {_ABSENT}; tail -n "$2" -- "$f"'
+_TAIL = (
+    f'f=$(ls -t -- "$1"/logs/*.log 2>/dev/null | head -n 1); [ -n "$f" ] || exit {_ABSENT}; tail '
+    '-n "$2" -- "$f"'
+)
 
 
 def outputs(parted: str) -> list[str]:
@@ -27,13 +33,16 @@ def outputs(parted: str) -> list[str]:
 
 
 def below(text: str, parted: str, folders: Sequence[str]) -> list[str]:
-    """The numbers of the jobs whose log lies below one of nel's task folders; those that wait come first.
+    """The numbers of the jobs whose log lies below one of nel's task folders; those that wait come
+    first.
 
-    >>> below("7|RUNNING|/o/t/logs/slurm-7.log|\\n8|PENDING|/o/t/logs/slurm-%A.log|\\n", "|", ["/o/t"])
-    ['8', '7']
+    >>> below("7|RUNNING|/o/t/logs/slurm-7.log|\\n8|PENDING|/o/t/logs/slurm-%A.log|\\n", "|",
+    ["/o/t"]) ['8', '7']
     """
     rows = [line.split(parted) for line in text.split("\n") if line.count(parted) >= 3]
-    mine = [row for row in rows if any(row[2].startswith(f"{folder}/") for folder in folders if folder)]
+    mine = [
+        row for row in rows if any(row[2].startswith(f"{folder}/") for folder in folders if folder)
+    ]
     return [row[0].strip() for row in sorted(mine, key=lambda row: row[1] != "PENDING")]
 
 
@@ -58,7 +67,9 @@ class SlurmJobs:
     def _on_one(self, jobs: Sequence[NelTask]) -> dict[str, Job | str]:
         slurm = self._programs(jobs[0])
         known = [job for job in jobs if job.slurm_id]
-        found: dict[str, Job | str] = {job.id: Nowhere("nel has written down no Slurm job") for job in jobs}
+        found: dict[str, Job | str] = {
+            job.id: Nowhere("nel has written down no Slurm job") for job in jobs
+        }
         if not known:
             return found
         noted = [word for job in known for word in (job.slurm_id, job.folder)]
@@ -71,11 +82,15 @@ class SlurmJobs:
         return {**found, **{job.id: _of(ids[job.slurm_id], queue, books) for job in known}}
 
     def _programs(self, job: NelTask) -> Programs:
-        return Programs(self._road(job), self._timeout, self._options.programs, self._options.slurm_conf)
+        return Programs(
+            self._road(job), self._timeout, self._options.programs, self._options.slurm_conf
+        )
 
     def end(self, jobs: Sequence[NelTask]) -> None:
-        """Cancel all that Slurm has of them. nel cancels the number that it submitted, and knows none of those that
-        the job has submitted itself: the one that runs again since a time limit, and the one that waits for its end."""
+        """Cancel all that Slurm has of them. nel cancels the number that it submitted, and knows
+        none of those that the job has submitted itself: the one that runs again since a time limit,
+        and the one that waits for its end.
+        """
         for host in dict.fromkeys(_login(job) for job in jobs):
             mine = [job for job in jobs if _login(job) == host]
             slurm = self._programs(mine[0])
@@ -92,17 +107,23 @@ class SlurmJobs:
         if answer.code == _ABSENT:
             return None
         if answer.code:
-            raise CouldNotLook(f"The log of {job.id} on {road.where} could not be read: {answer.complaint}")
+            raise CouldNotLook(
+                f"The log of {job.id} on {road.where} could not be read: {answer.complaint}"
+            )
         return answer.out.decode("utf-8", "replace")
 
     def read(self, job: NelTask, name: str, most: int) -> str | None:
         """The first `most` bytes of a file in its folder; None where there is none."""
         road = self._road(job)
-        answer = road.run(["sh", "-c", _READ, "sh", f"{job.folder}/{name}", str(most)], self._timeout)
+        answer = road.run(
+            ["sh", "-c", _READ, "sh", f"{job.folder}/{name}", str(most)], self._timeout
+        )
         if answer.code == _ABSENT:
             return None
         if answer.code:
-            raise CouldNotLook(f"{name} of {job.id} on {road.where} could not be read: {answer.complaint}")
+            raise CouldNotLook(
+                f"{name} of {job.id} on {road.where} could not be read: {answer.complaint}"
+            )
         return answer.text
 
     def _road(self, job: NelTask) -> Transport:
@@ -110,7 +131,9 @@ class SlurmJobs:
         if told.host:
             return transport_to(told)
         host, user = _login(job)
-        return transport_to(told.model_copy(update={"host": host or None, "user": told.user or user or None}))
+        return transport_to(
+            told.model_copy(update={"host": host or None, "user": told.user or user or None})
+        )
 
 
 def _login(job: NelTask) -> tuple[str, str]:
@@ -123,4 +146,6 @@ def _of(number: str, queue: Sequence[SlurmRow], books: Sequence[SlurmRow]) -> Jo
     answer = judge(number, here, there, Books(there), SubmissionRecord(asked=True, id=number))
     if isinstance(answer, Found):
         return answer.job
-    return answer.why if isinstance(answer, Unknown) else Nowhere(f"Slurm does not know job {number}")
+    return (
+        answer.why if isinstance(answer, Unknown) else Nowhere(f"Slurm does not know job {number}")
+    )

@@ -1,8 +1,8 @@
 """What nel's word and what stands behind it say about an instance. Pure.
 
-nel calls a job failed also where it could not ask, and one that it has lost "not found" or "error": an end counts only
-with something behind it, the exit code that a local job wrote down, or Slurm's own word. What else a second look settles
-stands in `_nel_doubts`.
+nel calls a job failed also where it could not ask, and one that it has lost "not found" or "error":
+an end counts only with something behind it, the exit code that a local job wrote down, or Slurm's
+own word. What else a second look settles stands in `_nel_doubts`.
 """
 
 from collections.abc import Sequence
@@ -15,7 +15,9 @@ from herorun.schedulers._submission_record import SubmissionRecord
 
 
 class Nowhere(str):
-    """What Slurm has answered: there is no such job. Other words than these say that nothing is known of it."""
+    """What Slurm has answered: there is no such job. Other words than these say that nothing is
+    known of it.
+    """
 
     __slots__ = ()
 
@@ -55,7 +57,9 @@ def local_part(entry: NelTask, word: str, told: Stages) -> JudgedTask:
 
 
 def slurm_part(entry: NelTask, word: str, slurm: Job | str) -> JudgedTask:
-    """`slurm` is Slurm's own job, or why nothing is known of it. nel's word counts where Slurm's job is over."""
+    """`slurm` is Slurm's own job, or why nothing is known of it. nel's word counts where Slurm's
+    job is over.
+    """
     state = state_of(word)
     if isinstance(slurm, str):
         told = state is JobState.PENDING  # nel's own waiting, before Slurm has a job
@@ -82,7 +86,9 @@ def slurm_part(entry: NelTask, word: str, slurm: Job | str) -> JudgedTask:
     return part
 
 
-def judge(instance: str, invocation: str, parts: Sequence[JudgedTask], kept: SubmissionRecord) -> Job:
+def judge(
+    instance: str, invocation: str, parts: Sequence[JudgedTask], kept: SubmissionRecord
+) -> Job:
     """One job of all its tasks: it lives while one does, and has succeeded when all have."""
     deciding = _deciding(parts)
     state = deciding.state
@@ -108,12 +114,24 @@ def judge(instance: str, invocation: str, parts: Sequence[JudgedTask], kept: Sub
 
 
 def _deciding(parts: Sequence[JudgedTask]) -> JudgedTask:
-    """One that runs, else one that waits, else one that nobody can tell, else one that did not succeed."""
+    """One that runs, else one that waits, else one that nobody can tell, else one that did not
+    succeed.
+    """
 
     def rank(part: JudgedTask) -> int:
-        order = (JobState.RUNNING, JobState.BUILDING, JobState.PENDING, JobState.UNKNOWN, JobState.GONE)
+        order = (
+            JobState.RUNNING,
+            JobState.BUILDING,
+            JobState.PENDING,
+            JobState.UNKNOWN,
+            JobState.GONE,
+        )
         return (
-            order.index(part.state) if part.state in order else 6 if part.state is JobState.SUCCEEDED else 5
+            order.index(part.state)
+            if part.state in order
+            else 6
+            if part.state is JobState.SUCCEEDED
+            else 5
         )
 
     return min(parts, key=rank)

@@ -1,4 +1,6 @@
-"""What several back ends demand of the words in their `[scheduler]`: paths, arguments, names of variables."""
+"""What several back ends demand of the words in their `[scheduler]`: paths, arguments, names of
+variables.
+"""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -24,9 +26,11 @@ Absolute = Annotated[str, AfterValidator(_absolute)]
 def long_argument(
     argument: str, keys: Mapping[str, str], ours: Mapping[str, str], abbreviates: bool = False
 ) -> str:
-    """An argument of a back end's own command, if it leaves alone what herorun decides; ValueError says why not.
+    """An argument of a back end's own command, if it leaves alone what herorun decides; ValueError
+    says why not.
 
-    `keys` are the arguments that have a key of their own in `[scheduler]`, `ours` those that herorun sets, and why.
+    `keys` are the arguments that have a key of their own in `[scheduler]`, `ours` those that
+    herorun sets, and why.
     Where the command `abbreviates`, the beginning of one of ours is that one.
 
     >>> long_argument("--exclusive", {}, {})
@@ -34,7 +38,9 @@ def long_argument(
     """
     found = _LONG.fullmatch(argument)
     if not found:
-        raise ValueError(f"{argument!r} must be written long, as --name or --name=value in one string")
+        raise ValueError(
+            f"{argument!r} must be written long, as --name or --name=value in one string"
+        )
     name = found[1]
     if name in keys:
         raise ValueError(f"--{name} has a key of its own: [scheduler] {keys[name]}")

@@ -1,7 +1,9 @@
-"""The processes of this machine: which of them are a job's, and their orderly end. Standard library only, from 3.8 on.
+"""The processes of this machine: which of them are a job's, and their orderly end. Standard library
+only, from 3.8 on.
 
-A job's processes are those in its process group, those that descend from its supervisor, and those whose
-environment names the instance and its admission: workers in sessions of their own are found by the latter two.
+A job's processes are those in its process group, those that descend from its supervisor, and those
+whose environment names the instance and its admission: workers in sessions of their own are found
+by the latter two.
 """
 
 from __future__ import annotations
@@ -27,7 +29,9 @@ class Process(NamedTuple):
 
 
 def become_subreaper() -> bool:
-    """Become the parent of every descendant that loses its own; False where the system knows no such thing."""
+    """Become the parent of every descendant that loses its own; False where the system knows no
+    such thing.
+    """
     try:
         import ctypes
 
@@ -38,7 +42,8 @@ def become_subreaper() -> bool:
 
 def reap_children(but: int) -> None:
     """Reap adopted children that have ended; `but` is reaped by whoever started it."""
-    with contextlib.suppress(ChildProcessError, AttributeError):  # none left; no such call on this system
+    # none left; no such call on this system
+    with contextlib.suppress(ChildProcessError, AttributeError):
         while dead := os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT):
             if dead.si_pid == but:
                 return
@@ -46,7 +51,9 @@ def reap_children(but: int) -> None:
 
 
 def env_markers(instance: str, admission: str) -> frozenset[bytes]:
-    """What stands in the environment of each process of an instance; nothing where that would not be its alone."""
+    """What stands in the environment of each process of an instance; nothing where that would not
+    be its alone.
+    """
     if not instance or not admission:
         return frozenset()
     return frozenset(
@@ -55,7 +62,9 @@ def env_markers(instance: str, admission: str) -> frozenset[bytes]:
 
 
 def processes_of(marks: frozenset[bytes], group: int = -1, top: int = -1) -> set[Process]:
-    """The living processes of a job that we may signal: by mark, in the process group, or descendants of `top`."""
+    """The living processes of a job that we may signal: by mark, in the process group, or
+    descendants of `top`.
+    """
     try:
         everyone = _everyone()
     except FileNotFoundError:  # no /proc: a negative number signals a whole group
@@ -75,13 +84,15 @@ def terminate_all(
     hurry: Callable[[], bool],
     stuck: Callable[[set[Process]], None],
 ) -> None:
-    """Wait until nothing is left: SIGTERM to each at the time `quiet`, or when `hurry`, and SIGKILL a grace later.
+    """Wait until nothing is left: SIGTERM to each at the time `quiet`, or when `hurry`, and SIGKILL
+    a grace later.
 
     `stuck` is told, once, what not even that has ended; the waiting goes on unless it raises.
     """
     told: set[Process] = set()
     said = False
-    while rest := left() or left():  # twice, because who forks and ends during a look may hide the child
+    # twice, because who forks and ends during a look may hide the child
+    while rest := left() or left():
         if time.monotonic() < quiet and hurry():
             quiet = time.monotonic()
         over = time.monotonic() - quiet
@@ -111,7 +122,9 @@ def _send_each(processes: set[Process], number: int) -> None:
 
 
 def _send(process: Process, number: int) -> bool:
-    """Signal that very process, never a later one with its number; False if it is gone or not ours to signal."""
+    """Signal that very process, never a later one with its number; False if it is gone or not ours
+    to signal.
+    """
     if process.pid > 0 and _born(_stat(str(process.pid))) != process.born:
         return False
     try:
@@ -122,7 +135,9 @@ def _send(process: Process, number: int) -> bool:
 
 
 def start_time(pid: int) -> str:
-    """What tells a process from a later one with its number; empty if it has ended or the system does not say."""
+    """What tells a process from a later one with its number; empty if it has ended or the system
+    does not say.
+    """
     stat, booted = _stat(str(pid)), boot()
     return f"{booted} {_born(stat)}" if booted and stat and stat[0] not in _DEAD else ""
 
@@ -137,7 +152,9 @@ def boot() -> str:
 
 
 def oom_kills() -> int | None:
-    """How many processes of our own memory cgroup the kernel has killed for lack of memory; None: nobody tells."""
+    """How many processes of our own memory cgroup the kernel has killed for lack of memory; None:
+    nobody tells.
+    """
     for path in _memory_events():
         try:
             with open(path, encoding="ascii") as file:
@@ -150,7 +167,9 @@ def oom_kills() -> int | None:
 
 
 def _memory_events() -> list[str]:
-    """Where the counter may be: of both versions, by the cgroup's path and, inside a container, without it."""
+    """Where the counter may be: of both versions, by the cgroup's path and, inside a container,
+    without it.
+    """
     try:
         with open("/proc/self/cgroup", encoding="utf-8") as file:
             parts = [line.rstrip("\n").split(":", 2) for line in file]
@@ -164,16 +183,24 @@ def _memory_events() -> list[str]:
         if v1 is not None
         else []
     )
-    new = [f"{top}{path}/memory.events" for path in (own[""], "") if path is not None] if "" in own else []
+    new = (
+        [f"{top}{path}/memory.events" for path in (own[""], "") if path is not None]
+        if "" in own
+        else []
+    )
     return old + new
 
 
 def _everyone() -> dict[Process, bool]:
-    """Every process but this one, and whether it lives; the dead that nobody reaps, as in many containers, do not."""
+    """Every process but this one, and whether it lives; the dead that nobody reaps, as in many
+    containers, do not.
+    """
     found = {}
     for name in os.listdir("/proc"):
         if (stat := _stat(name)) and int(name) != os.getpid():
-            found[Process(int(name), int(stat[1]), int(stat[2]), _born(stat))] = stat[0] not in _DEAD
+            found[Process(int(name), int(stat[1]), int(stat[2]), _born(stat))] = (
+                stat[0] not in _DEAD
+            )
     return found
 
 
@@ -187,7 +214,9 @@ def _descendants(top: int, everyone: dict[Process, bool]) -> set[Process]:
 
 
 def _has_marks(pid: int, marks: frozenset[bytes]) -> bool:
-    """Whether a process of ours has the marks in its environment; that of others is not for us to read."""
+    """Whether a process of ours has the marks in its environment; that of others is not for us to
+    read.
+    """
     try:
         if not marks or os.stat(f"/proc/{pid}").st_uid != os.geteuid():
             return False

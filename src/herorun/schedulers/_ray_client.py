@@ -1,6 +1,8 @@
-"""One question to a Ray dashboard: bounded in time and size, straight to its address, never redirected.
+"""One question to a Ray dashboard: bounded in time and size, straight to its address, never
+redirected.
 
-Neither proxies nor Ray's own variables count (`RAY_ADDRESS` would even overrule an address that was given).
+Neither proxies nor Ray's own variables count (`RAY_ADDRESS` would even overrule an address that was
+given).
 """
 
 import http.client
@@ -55,21 +57,29 @@ class Dashboard:
         timeout: float | None = None,
         end: int | None = None,
     ) -> RayResponse:
-        """The answer, if its status is one of `ok`; else `CouldNotLook`. With `end`, only its last bytes are kept."""
+        """The answer, if its status is one of `ok`; else `CouldNotLook`. With `end`, only its last
+        bytes are kept.
+        """
         within = timeout or self.timeout
         try:
             answer = self._ask(method, path, body, within, end)
         except ssl.SSLError as error:
-            raise CouldNotLook(f"{self.address}: TLS failed ({error.reason or error}): {_TLS}") from None
+            raise CouldNotLook(
+                f"{self.address}: TLS failed ({error.reason or error}): {_TLS}"
+            ) from None
         except TimeoutError:
-            raise CouldNotLook(f"{self.address} gave no answer within {say_span(within)}.") from None
+            raise CouldNotLook(
+                f"{self.address} gave no answer within {say_span(within)}."
+            ) from None
         except (http.client.HTTPException, ValueError) as error:
             raise CouldNotLook(
-                f"{self.address} does not speak HTTP as Ray's dashboard does ({error or type(error).__name__})."
+                f"{self.address} does not speak HTTP as Ray's dashboard does "
+                f"({error or type(error).__name__})."
             ) from None
         except OSError as error:
             raise CouldNotLook(
-                f"{self.address} cannot be reached: {error.strerror or error}. Is the Ray head up, and is this its dashboard?"
+                f"{self.address} cannot be reached: {error.strerror or error}. Is the Ray head "
+                "up, and is this its dashboard?"
             ) from None
         if answer.status not in ok:
             raise CouldNotLook(self._refusal(answer, f"{method} {path.partition('?')[0]}"))
@@ -85,15 +95,20 @@ class Dashboard:
         except ValueError:
             raise CouldNotLook(
                 f"{self.address}{path.partition('?')[0]} answered with something that is no JSON: "
-                "[scheduler] address must be that of Ray's dashboard, without a login page before it."
+                "[scheduler] address must be that of Ray's dashboard, without a login page before "
+                "it."
             ) from None
 
-    def _ask(self, method: str, path: str, body: bytes | None, within: float, end: int | None) -> RayResponse:
+    def _ask(
+        self, method: str, path: str, body: bytes | None, within: float, end: int | None
+    ) -> RayResponse:
         until = time.monotonic() + within
         link = self._link(within)
         kind = "application/json" if body and body[:1] == b"{" else "application/octet-stream"
         try:
-            link.request(method, path, body, {**({"Content-Type": kind} if body else {}), **self.headers})
+            link.request(
+                method, path, body, {**({"Content-Type": kind} if body else {}), **self.headers}
+            )
             answer = link.getresponse()
             return RayResponse(answer.status, _read(answer, link, until, end))
         finally:
@@ -103,7 +118,9 @@ class Dashboard:
         parts = urlsplit(self.address)
         host = parts.hostname or ""
         if parts.scheme == "https":
-            return http.client.HTTPSConnection(host, parts.port, timeout=within, context=self._trust())
+            return http.client.HTTPSConnection(
+                host, parts.port, timeout=within, context=self._trust()
+            )
         return http.client.HTTPConnection(host, parts.port, timeout=within)
 
     def _trust(self) -> ssl.SSLContext:
@@ -111,17 +128,26 @@ class Dashboard:
             return ssl.create_default_context(cafile=self.ca_file)
         except OSError as error:
             why = "no PEM file" if isinstance(error, ssl.SSLError) else error.strerror
-            raise CouldNotLook(f"[scheduler] ca_file {self.ca_file} cannot be used: {why}.") from None
+            raise CouldNotLook(
+                f"[scheduler] ca_file {self.ca_file} cannot be used: {why}."
+            ) from None
 
     def _refusal(self, answer: RayResponse, question: str) -> str:
         if answer.status in (401, 403):
-            return f"{self.address} refuses us (HTTP {answer.status}): set [scheduler] token_env or header_env to what it takes."
+            return (
+                f"{self.address} refuses us (HTTP {answer.status}): set [scheduler] token_env or "
+                "header_env to what it takes."
+            )
         if 300 <= answer.status < 400:
             return (
-                f"{self.address} sends us elsewhere (HTTP {answer.status}): name the dashboard's own address."
+                f"{self.address} sends us elsewhere (HTTP {answer.status}): name the dashboard's "
+                "own address."
             )
         if answer.status in (404, 405):
-            return f"{self.address} has no Ray Jobs API ({question}: HTTP {answer.status}): is this Ray's dashboard?"
+            return (
+                f"{self.address} has no Ray Jobs API ({question}: HTTP {answer.status}): is this "
+                "Ray's dashboard?"
+            )
         said = f", {answer.complaint}" if answer.text.strip(" .\n") else ""
         return f"{self.address} could not answer {question}: HTTP {answer.status}{said}"
 
@@ -130,7 +156,10 @@ _TLS = "name the cluster's certificate authority as [scheduler] ca_file, or mend
 
 
 def _read(
-    answer: http.client.HTTPResponse, link: http.client.HTTPConnection, until: float, end: int | None
+    answer: http.client.HTTPResponse,
+    link: http.client.HTTPConnection,
+    until: float,
+    end: int | None,
 ) -> bytes:
     """All of it in time: the time-out of a socket counts anew with each byte."""
     data, size = bytearray(), 0

@@ -1,4 +1,6 @@
-"""What Ray tells of the cluster itself: its nodes, how far back it remembers, what it cannot place. Pure."""
+"""What Ray tells of the cluster itself: its nodes, how far back it remembers, what it cannot place.
+Pure.
+"""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -34,11 +36,15 @@ def nodes_of(told: Any) -> tuple[Node, ...]:
             for each in told["data"]["result"]["result"]
         )
     except (KeyError, TypeError):
-        raise CouldNotLook("Ray's list of nodes has another shape than any known version's.") from None
+        raise CouldNotLook(
+            "Ray's list of nodes has another shape than any known version's."
+        ) from None
 
 
 def began(nodes: Iterable[Node], records: Iterable[RayJob]) -> datetime | None:
-    """A moment since which the cluster certainly remembers its jobs: the oldest thing that it still knows."""
+    """A moment since which the cluster certainly remembers its jobs: the oldest thing that it still
+    knows.
+    """
     known = [*(node.began for node in nodes), *(record.submitted for record in records)]
     return min((at for at in known if at), default=None)
 
@@ -49,7 +55,9 @@ def lost_node(nodes: Iterable[Node], id: str) -> str:
 
 
 def demand_of(told: Any) -> str:
-    """Of `/api/cluster_status`: what the cluster cannot place now, in words; empty where it does not tell."""
+    """Of `/api/cluster_status`: what the cluster cannot place now, in words; empty where it does
+    not tell.
+    """
     try:
         report = told["data"]["clusterStatus"]
         load = report["loadMetricsReport"]
@@ -83,34 +91,56 @@ def _fits(wanted: Mapping[str, float], shape: Mapping[str, float]) -> bool:
 def unplaced(told: Any, driver: str) -> str:
     """Of `/api/v0/placement_groups`: those of one job that wait for resources, in words."""
     try:
-        groups = [each for each in told["data"]["result"]["result"] if each["creator_job_id"] == driver]
+        groups = [
+            each for each in told["data"]["result"]["result"] if each["creator_job_id"] == driver
+        ]
         waiting = [each for each in groups if each["state"] in ("PENDING", "RESCHEDULING")]
     except (KeyError, TypeError):
         return ""
     if not waiting:
         return ""
-    return f"runs without its whole allocation: {len(waiting)} of {len(groups)} placement groups wait (unsatisfied resources)"
+    return (
+        f"runs without its whole allocation: {len(waiting)} of {len(groups)} placement groups "
+        "wait (unsatisfied resources)"
+    )
 
 
 def _asked(resources: Iterable[str]) -> dict[str, Any]:
-    """What the entrypoint's own resources name: `accelerator_type:H100`, or the head of a TPU slice."""
+    """What the entrypoint's own resources name: `accelerator_type:H100`, or the head of a TPU
+    slice.
+    """
     for name in resources:
         kind = name.removeprefix("accelerator_type:")
-        head = tpu(name.removeprefix("TPU-").removesuffix("-head")) if name.startswith("TPU-") else None
+        head = (
+            tpu(name.removeprefix("TPU-").removesuffix("-head"))
+            if name.startswith("TPU-")
+            else None
+        )
         if head and head.chips:
             return {"accelerator": head.kind, "count": head.chips}
         if kind != name:
-            return {"accelerator": kind.removeprefix("TPU-").lower() if kind.startswith("TPU-") else kind}
+            return {
+                "accelerator": kind.removeprefix("TPU-").lower()
+                if kind.startswith("TPU-")
+                else kind
+            }
     return {}
 
 
 def hardware_of(
     nodes: Iterable[Node], stated: Mapping[str, Any], resources: Iterable[str] = ()
 ) -> tuple[dict[str, Any], str]:
-    """Keys of `[hardware]` that the options and the cluster can speak of, and why others are not told."""
+    """Keys of `[hardware]` that the options and the cluster can speak of, and why others are not
+    told.
+    """
     alive = [node.total for node in nodes if node.alive]
     kinds = sorted(
-        {name.partition(":")[2] for total in alive for name in total if name.startswith("accelerator_type:")}
+        {
+            name.partition(":")[2]
+            for total in alive
+            for name in total
+            if name.startswith("accelerator_type:")
+        }
     )
     counts = {name: sum(total.get(name, 0) for total in alive) for name in ("GPU", "TPU")}
     known: dict[str, Any] = {}
@@ -124,4 +154,7 @@ def hardware_of(
     if wanted is not None and there >= wanted:
         known["count"] = wanted
         return known, ""
-    return known, f"the cluster has {there:g} accelerators now, and Ray does not tell whether it grows"
+    return (
+        known,
+        f"the cluster has {there:g} accelerators now, and Ray does not tell whether it grows",
+    )

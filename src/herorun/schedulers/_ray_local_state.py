@@ -1,4 +1,6 @@
-"""What only we know of a job on Ray, in private files of the run's state folder: its cluster, and who stopped it."""
+"""What only we know of a job on Ray, in private files of the run's state folder: its cluster, and
+who stopped it.
+"""
 
 import contextlib
 from dataclasses import dataclass

@@ -1,4 +1,6 @@
-"""The end of a job's log, by Ray's state API: the Jobs API gives only the whole of it, and only if it is UTF-8."""
+"""The end of a job's log, by Ray's state API: the Jobs API gives only the whole of it, and only if
+it is UTF-8.
+"""
 
 import re
 from urllib.parse import urlencode
@@ -9,16 +11,24 @@ from herorun.schedulers._ray_snapshot import RaySnapshot
 
 MOST = 2**20  # bytes of a log that are kept
 _PREFACE = 2  # lines of Ray's own; the command that one of them repeats may have more
-_SETTING_UP = re.compile(rb"\A[-0-9]+ [0-9:,]+\tINFO job_manager\.py:\d+ -- Runtime env is setting up\.\n")
+_SETTING_UP = re.compile(
+    rb"\A[-0-9]+ [0-9:,]+\tINFO job_manager\.py:\d+ -- Runtime env is setting up\.\n"
+)
 
 
 def read_log(look: RaySnapshot, record: RayJob, lines: int) -> str:
-    """At most the last MiB; FileNotFoundError before the job is placed. Of one whose log is lost, Ray's last words."""
+    """At most the last MiB; FileNotFoundError before the job is placed. Of one whose log is lost,
+    Ray's last words.
+    """
     ended = STATES.get(record.status) is not None and STATES[record.status].ended
     if not record.node and not ended:
         raise FileNotFoundError(f"{record.name} has no log before it is placed")
     try:
-        return own_lines(_end(look, record, lines), record, lines) if record.node else _words(record, lines)
+        return (
+            own_lines(_end(look, record, lines), record, lines)
+            if record.node
+            else _words(record, lines)
+        )
     except CouldNotLook:
         if not ended or not record.message:
             raise
@@ -36,10 +46,12 @@ def _end(look: RaySnapshot, record: RayJob, lines: int) -> bytes:
 
 
 def own_lines(data: bytes, record: RayJob, lines: int) -> str:
-    """The log without the two lines of Ray's own. The one that repeats the command is written after its start, so it
-    may stand amid the command's first lines."""
+    """The log without the two lines of Ray's own. The one that repeats the command is written after
+    its start, so it may stand amid the command's first lines."""
     own = _SETTING_UP.sub(b"", data, count=1)
-    own = own.replace(f"Running entrypoint for job {record.name}: {record.entrypoint}\n".encode(), b"", 1)
+    own = own.replace(
+        f"Running entrypoint for job {record.name}: {record.entrypoint}\n".encode(), b"", 1
+    )
     return _last(own, lines).decode("utf-8", "replace")
 
 

@@ -12,9 +12,13 @@ from herorun.core.trust import NeedsTrust
 
 def _address(text: str) -> str:
     parts = urlsplit(text)
-    plain = parts.scheme in ("http", "https") and parts.hostname and not (parts.query or parts.fragment)
+    plain = (
+        parts.scheme in ("http", "https") and parts.hostname and not (parts.query or parts.fragment)
+    )
     if not plain or parts.username or parts.path not in ("", "/") or parts.port == 0:
-        raise ValueError('it must be "http://host:port" or "https://host:port" of the dashboard, and no more')
+        raise ValueError(
+            'it must be "http://host:port" or "https://host:port" of the dashboard, and no more'
+        )
     return text.rstrip("/")
 
 
@@ -22,41 +26,62 @@ class Options(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     address: Annotated[str, AfterValidator(_address)] = Field(
-        description="The cluster's dashboard, `http://host:8265`. It is never taken from the environment."
+        description=(
+            "The cluster's dashboard, `http://host:8265`. It is never taken from the environment."
+        )
     )
     ca_file: str | None = Field(
         None, description="Certificate authorities for `https`, as a PEM file; none: the system's."
     )
     token_env: Annotated[str | None, NeedsTrust(("address",))] = Field(
         None,
-        description="Environment variable that holds the cluster's token, sent as `Authorization: Bearer`.",
+        description=(
+            "Environment variable that holds the cluster's token, sent as `Authorization: Bearer`."
+        ),
     )
     header_env: Annotated[dict[str, str], NeedsTrust(("address",))] = Field(
-        {}, description="Further HTTP headers: the environment variable that holds each one's value."
+        {},
+        description="Further HTTP headers: the environment variable that holds each one's value.",
     )
     prefix: str = Field(
         "",
         pattern=r"^[A-Za-z0-9_.-]*$",
-        description="Put before the instance's name to make the submission id, where several repositories share a cluster.",
+        description=(
+            "Put before the instance's name to make the submission id, where several repositories "
+            "share a cluster."
+        ),
     )
     code: Literal["upload", "shared"] = Field(
         "upload",
-        description='"upload" packs the code for the cluster, at most 100 MiB; "shared" if every node sees the state folder '
+        description='"upload" packs the code for the cluster, at most 100 '
+        'MiB; "shared" if every node '
+        "sees the state folder "
         "under the same path.",
     )
     secrets: Literal["on-cluster"] | None = Field(
         None,
-        description='"on-cluster" states that the secrets of `[command] secrets` are set on the cluster; else a run with secrets is blocked.',
+        description=(
+            '"on-cluster" states that the secrets of `[command] secrets` are set on the cluster; '
+            "else a run with secrets is blocked."
+        ),
     )
     num_cpus: float | None = Field(None, ge=0, description="CPUs for the entrypoint itself.")
     num_gpus: float | None = Field(None, ge=0, description="GPUs for the entrypoint itself.")
-    memory: int | None = Field(None, ge=0, description="Memory for the entrypoint itself, in bytes.")
-    resources: dict[str, float] = Field({}, description="Custom resources for the entrypoint itself.")
+    memory: int | None = Field(
+        None, ge=0, description="Memory for the entrypoint itself, in bytes."
+    )
+    resources: dict[str, float] = Field(
+        {}, description="Custom resources for the entrypoint itself."
+    )
     logs: str | None = Field(
-        None, description="Folder of the session's logs, where it can be read from here; none: over HTTP."
+        None,
+        description=(
+            "Folder of the session's logs, where it can be read from here; none: over HTTP."
+        ),
     )
     settle: Duration = Field(
-        timedelta(seconds=30), description='Time after an intent before "there is no such job" counts.'
+        timedelta(seconds=30),
+        description='Time after an intent before "there is no such job" counts.',
     )
     timeout: Duration = Field(timedelta(seconds=20), description="Time that one question may take.")
     upload_within: Duration = Field(

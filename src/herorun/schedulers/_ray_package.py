@@ -17,7 +17,9 @@ _LEFT_OUT = (".git", "__pycache__", ".herorun")
 
 
 def package(code: str, admission: str) -> tuple[str, bytes]:
-    """Its URI and its bytes. The same files give the same URI, whenever and wherever they are packed."""
+    """Its URI and its bytes. The same files give the same URI, whenever and wherever they are
+    packed.
+    """
     packed = io.BytesIO()
     try:
         with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as file:
@@ -26,7 +28,8 @@ def package(code: str, admission: str) -> tuple[str, bytes]:
                 if packed.tell() > MOST:
                     raise WrongUse(
                         f"{code} is more than the {MOST // 2**20} MiB that Ray takes as an upload: "
-                        'set [scheduler] code = "shared" where the cluster sees the folder, or keep large files out of git.'
+                        'set [scheduler] code = "shared" where the cluster sees the folder, or '
+                        "keep large files out of git."
                     )
     except OSError as error:
         raise WrongUse(f"The code cannot be packed for the cluster: {in_words(error)}.") from None
@@ -43,7 +46,9 @@ def _add(file: zipfile.ZipFile, name: str, path: Path) -> None:
 
 
 def _files(top: Path) -> Iterator[tuple[str, Path]]:
-    """Every file, sorted, by its name in the package. A link counts as what it leads to: Ray's zips know no links."""
+    """Every file, sorted, by its name in the package. A link counts as what it leads to: Ray's zips
+    know no links.
+    """
     if not top.is_dir():
         raise WrongUse(f"{top} is no folder that could be packed for the cluster.")
     for folder, folders, files in os.walk(top, followlinks=False):
@@ -56,7 +61,8 @@ def _files(top: Path) -> Iterator[tuple[str, Path]]:
                 'replace it, or set [scheduler] code = "shared" where the cluster sees the folder.'
             )
         for name in sorted(files):
-            if (here / name).exists():  # a link that leads nowhere is nothing that could be read there either
+            # a link that leads nowhere is nothing that could be read there either
+            if (here / name).exists():
                 yield (here / name).relative_to(top).as_posix(), here / name
 
 

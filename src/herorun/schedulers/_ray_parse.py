@@ -13,7 +13,8 @@ from herorun.core.redaction.scrub import scrub
 from herorun.schedulers._ray_request import INSTANCE
 
 STATES = {
-    "PENDING": JobState.PENDING,  # Ray does not know whether it is being built: its message names all that may be
+    # Ray does not know whether it is being built: its message names all that may be
+    "PENDING": JobState.PENDING,
     "RUNNING": JobState.RUNNING,
     "SUCCEEDED": JobState.SUCCEEDED,
     "STOPPED": JobState.CANCELLED,
@@ -23,14 +24,16 @@ ERRORS = {  # `error_type` of a FAILED job, where it says more than that
     "JOB_SUPERVISOR_ACTOR_START_TIMEOUT": JobState.UNSCHEDULABLE,
     "JOB_SUPERVISOR_ACTOR_UNSCHEDULABLE": JobState.UNSCHEDULABLE,
 }
-_MEMORY = re.compile(  # Ray's own monitor; an accelerator's memory is another matter, and so is Ray's list of guesses
+# Ray's own monitor; an accelerator's memory is another matter, and so is Ray's list of guesses
+_MEMORY = re.compile(
     r"ray\.exceptions\.OutOfMemoryError|node (was )?running low on memory|memory usage threshold"
     # The end of what the driver raised; lines that Ray passes on from others begin otherwise.
     r"|^Refer to the documentation on how to address the out of memory issue",
     re.IGNORECASE | re.MULTILINE,
 )
 _NODE = re.compile(
-    r"\bnode (has |was )?(died|dead|crashed|terminated|preempted)|node is dead|NodeDiedError|raylet (has )?(died|crashed)",
+    r"\bnode (has |was )?(died|dead|crashed|terminated|preempted)|node is "
+    r"dead|NodeDiedError|raylet (has )?(died|crashed)",
     re.IGNORECASE,
 )
 _LOST = "actor|unexpected error|supervisor"  # the supervisor's own end, and not that of the command
@@ -67,7 +70,9 @@ class RayJob:
 
 
 def record_of(told: Any) -> RayJob | None:
-    """A submitted job; None for a driver that somebody started otherwise. `CouldNotLook` at another shape."""
+    """A submitted job; None for a driver that somebody started otherwise. `CouldNotLook` at another
+    shape.
+    """
     if not isinstance(told, dict) or not isinstance(told.get("status"), str):
         raise CouldNotLook("Ray's answer about a job has another shape than any known version's.")
     name = told.get("submission_id")
@@ -106,7 +111,9 @@ def time_of(milliseconds: object) -> datetime | None:
 def job_of(
     record: RayJob, instance: str, stop: RayStop | None = None, lost_on: str = "", why: str = ""
 ) -> Job:
-    """`lost_on` names the node that it ran on, if that node is dead; `why` says more about a wait."""
+    """`lost_on` names the node that it ran on, if that node is dead; `why` says more about a
+    wait.
+    """
     state = state_of(record, lost_on)
     code = record.exit_code
     name = _signal(-code) if code is not None and code < 0 else None
@@ -115,7 +122,11 @@ def job_of(
             JobState.CANCELLED
         )  # it was asked to end before it could begin, or its supervisor went with it
     placed = state is not JobState.PENDING
-    asked = f"asked to stop by {stop.by}, which Ray does once it is placed" if stop and not placed else ""
+    asked = (
+        f"asked to stop by {stop.by}, which Ray does once it is placed"
+        if stop and not placed
+        else ""
+    )
     return Job(
         id=record.name,
         instance=instance,
@@ -156,7 +167,11 @@ def supervisor_lost(record: RayJob) -> bool:
 
 def _said(record: RayJob) -> str:
     """Ray's own words, without the log that it appends to them and the names of its supervisor."""
-    lines = [line for line in _LOGS.sub("", record.message).strip().splitlines() if not _NAMES.match(line)]
+    lines = [
+        line
+        for line in _LOGS.sub("", record.message).strip().splitlines()
+        if not _NAMES.match(line)
+    ]
     return scrub(" ".join(line.strip() for line in lines[:3] if line.strip()))[:400]
 
 

@@ -49,9 +49,13 @@ class UploadPaths:
 def request_of(
     submission: Submission, name: str, where: UploadPaths, needs: Needs, grace: timedelta, plan: str
 ) -> dict[str, Any]:
-    """The body of `POST /api/jobs/`. It is kept by Ray and shown to every client: no secret may be in it."""
+    """The body of `POST /api/jobs/`. It is kept by Ray and shown to every client: no secret may be
+    in it.
+    """
     env = {GRACE: str(max(1, round(grace.total_seconds()))), **_environment(submission)}
-    runtime: dict[str, Any] = {"env_vars": {key: value for key, value in env.items() if "$" not in value}}
+    runtime: dict[str, Any] = {
+        "env_vars": {key: value for key, value in env.items() if "$" not in value}
+    }
     if where.package:
         runtime["working_dir"] = where.package
     slug = submission.instance.rpartition("-")[0]
@@ -75,7 +79,8 @@ def _environment(submission: Submission) -> dict[str, str]:
 
 
 def entrypoint(submission: Submission, where: UploadPaths) -> str:
-    """For /bin/sh. It becomes the command, so that signals, exit codes and the process id are the command's own.
+    """For /bin/sh. It becomes the command, so that signals, exit codes and the process id are the
+    command's own.
 
     What holds a dollar sign is set here: Ray expands such values in `env_vars`.
     """
@@ -87,7 +92,11 @@ def entrypoint(submission: Submission, where: UploadPaths) -> str:
         f"cd {code} || exit {NOT_ENTERED}",
         f'export HERORUN_ADMISSION={admission} HERORUN_CODE="$PWD" HERORUN_MAIN_PID=$$',
         *(f"export {name}={shlex.quote(value)}" for name, value in exact.items()),
-        *([f"cd {_folder(submission.cwd)} || exit {NOT_ENTERED}"] if submission.cwd not in ("", ".") else []),
+        *(
+            [f"cd {_folder(submission.cwd)} || exit {NOT_ENTERED}"]
+            if submission.cwd not in ("", ".")
+            else []
+        ),
         f"exec {shlex.join(submission.argv)}",
     ]
     return "; ".join(lines)
@@ -99,5 +108,7 @@ def _folder(path: str) -> str:
 
 
 def _demand(name: str) -> str:
-    said = f"herorun: {name} is not set where this job runs: set it on the cluster. Exit code {UNSET}."
+    said = (
+        f"herorun: {name} is not set where this job runs: set it on the cluster. Exit code {UNSET}."
+    )
     return f'[ -n "${{{name}-}}" ] || {{ echo "{said}" >&2; exit {UNSET}; }}'

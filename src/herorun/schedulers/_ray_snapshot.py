@@ -1,4 +1,6 @@
-"""One look at a Ray cluster: each question is asked at most once, and only if something depends on it."""
+"""One look at a Ray cluster: each question is asked at most once, and only if something depends on
+it.
+"""
 
 import re
 from dataclasses import dataclass, field
@@ -42,11 +44,14 @@ class RaySnapshot:
 
     @cached_property
     def session(self) -> str:
-        """The name of the cluster's life: a head that is started anew, and remembers nothing, has another."""
+        """The name of the cluster's life: a head that is started anew, and remembers nothing, has
+        another.
+        """
         told = self.dashboard.read("/api/version")
         if not isinstance(told, dict) or not told.get("session_name") or "ray_version" not in told:
             raise CouldNotLook(
-                f"{self.dashboard.address} is no Ray dashboard that herorun can speak with: Ray 2.9 or newer is needed."
+                f"{self.dashboard.address} is no Ray dashboard that herorun can speak with: Ray "
+                "2.9 or newer is needed."
             )
         return str(told["session_name"])
 
@@ -60,7 +65,9 @@ class RaySnapshot:
 
     @cached_property
     def demand(self) -> str:
-        """What waits for room; empty also where it could not be read, for then the wait itself is still known."""
+        """What waits for room; empty also where it could not be read, for then the wait itself is
+        still known.
+        """
         try:
             return demand_of(self.dashboard.read("/api/cluster_status"))
         except CouldNotLook:
@@ -74,20 +81,25 @@ class RaySnapshot:
             return None
 
     def record(self, name: str) -> RayJob | None:
-        """One job by its submission id; None only if the Jobs API itself says that there is none."""
+        """One job by its submission id; None only if the Jobs API itself says that there is
+        none.
+        """
         path = f"/api/jobs/{quote(name, safe='')}"
         answer = self.dashboard.ask("GET", path, ok=(200, 404))
         if answer.status == 404:
             if not _NO_JOB.search(answer.text):
                 raise CouldNotLook(
-                    f"{self.dashboard.address} has no Ray Jobs API (HTTP 404): is this Ray's dashboard?"
+                    f"{self.dashboard.address} has no Ray Jobs API (HTTP 404): is this Ray's "
+                    "dashboard?"
                 )
             return None
         record = record_of(self.dashboard.json(answer, path))
         return record if record and record.name == name else None
 
     def job(self, record: RayJob, instance: str, stop: RayStop | None) -> Job:
-        """The job, with what the cluster adds to its record: a dead node, a demand that is not met."""
+        """The job, with what the cluster adds to its record: a dead node, a demand that is not
+        met.
+        """
         state = state_of(record)
         lost = lost_node(self.nodes, record.node) if supervisor_lost(record) and record.node else ""
         why = ""
@@ -116,7 +128,9 @@ def _of_driver(driver: str) -> tuple[str, str]:
     for kind, state in (("tasks", "FAILED"), ("actors", "DEAD")):
         filters = [("job_id", driver), ("state", state)]
         words = [pair for key, value in filters for pair in _filter(key, value)]
-        found.append(f"/api/v0/{kind}?{urlencode([('detail', '1'), ('limit', str(LISTED)), *words])}")
+        found.append(
+            f"/api/v0/{kind}?{urlencode([('detail', '1'), ('limit', str(LISTED)), *words])}"
+        )
     return found[0], found[1]
 
 

@@ -1,8 +1,8 @@
 """What took the workers of a job whose driver failed, from Ray's state API. Pure.
 
-The driver of a gang runs elsewhere than its workers. When their node is lost, or Ray's memory monitor kills one, the
-driver ends with an exit code of its own, and the ten lines of its log that Ray keeps may tell of anything: often they
-are the log of the raylet that died.
+The driver of a gang runs elsewhere than its workers. When their node is lost, or Ray's memory
+monitor kills one, the driver ends with an exit code of its own, and the ten lines of its log that
+Ray keeps may tell of anything: often they are the log of the raylet that died.
 """
 
 from collections.abc import Mapping
@@ -13,7 +13,8 @@ from typing import Any
 from herorun.core.evidence import Job, JobState
 from herorun.schedulers._ray_parse import RayJob, time_of
 
-SOON = timedelta(minutes=5)  # from the loss of a worker to the end of a driver that did not survive it
+# from the loss of a worker to the end of a driver that did not survive it
+SOON = timedelta(minutes=5)
 MAY_BE_LOST = (JobState.FAILED, JobState.OUT_OF_MEMORY)  # what Ray's record of a job says of one
 _OF_TASK = {"NODE_DIED": JobState.NODE_FAILED, "OUT_OF_MEMORY": JobState.OUT_OF_MEMORY}
 
@@ -34,7 +35,9 @@ def asks_for_losses(record: RayJob) -> bool:
 
 
 def loss_of(record: RayJob, tasks: Any, actors: Any) -> WorkerFailure | None:
-    """The first loss shortly before the job's end; None where there was none, or where the shape is another one."""
+    """The first loss shortly before the job's end; None where there was none, or where the shape is
+    another one.
+    """
     try:
         deaths = {each["actor_id"]: _of_actor(each.get("death_cause")) for each in _rows(actors)}
         found = [loss for each in _rows(tasks) if (loss := _loss(each, deaths))]
@@ -51,7 +54,9 @@ def with_loss(job: Job, loss: WorkerFailure | None, address: str) -> Job:
         return job
     if loss.state is JobState.OUT_OF_MEMORY:
         return replace(
-            job, state=loss.state, reason=f"{job.reason}; Ray killed its task {loss.task} for memory"
+            job,
+            state=loss.state,
+            reason=f"{job.reason}; Ray killed its task {loss.task} for memory",
         )
     where = address or loss.node
     return replace(
@@ -73,7 +78,9 @@ def _loss(task: Mapping[str, Any], deaths: Mapping[str, JobState | None]) -> Wor
         state = deaths.get(task.get("actor_id") or "")
     if state is None or at is None:
         return None
-    return WorkerFailure(str(task.get("name") or "a task"), state, str(task.get("node_id") or ""), at)
+    return WorkerFailure(
+        str(task.get("name") or "a task"), state, str(task.get("node_id") or ""), at
+    )
 
 
 def _of_actor(cause: Any) -> JobState | None:

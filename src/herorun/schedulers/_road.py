@@ -1,4 +1,6 @@
-"""The road to a back end, for the schedulers: see `herorun.system.transport`, which the stores and trackers use as well."""
+"""The road to a back end, for the schedulers: see `herorun.system.transport`, which the stores and
+trackers use as well.
+"""
 
 from herorun.core.remote_target import SshLogin
 from herorun.system.transport import (

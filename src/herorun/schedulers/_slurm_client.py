@@ -22,7 +22,8 @@ from herorun.schedulers._slurm_submit import NO_FOLDER, NO_PROGRAM, RemotePaths
 from herorun.system.process import ProcessResult
 
 _REFUSED = re.compile(
-    r"invalid|unrecognized|unknown|not available|not permitted|denied|cannot be satisfied|can not be satisfied"
+    r"invalid|unrecognized|unknown|not available|not permitted|denied|cannot be satisfied|can not "
+    r"be satisfied"
     r"|ambiguous|requires an argument|exceeds|not allowed|no partition|limit",
     re.IGNORECASE,
 )
@@ -34,10 +35,17 @@ _MOST_NAMES = 60_000  # characters of names in one question: a shell takes 128 K
 
 
 class Programs:
-    """Slurm's programs at the end of a road. What gives no answer is `CouldNotLook`, and no empty list."""
+    """Slurm's programs at the end of a road. What gives no answer is `CouldNotLook`, and no empty
+    list.
+    """
 
     def __init__(
-        self, road: Transport, timeout: float, folder: str | None, conf: str | None, missing: str = MISSING
+        self,
+        road: Transport,
+        timeout: float,
+        folder: str | None,
+        conf: str | None,
+        missing: str = MISSING,
     ) -> None:
         """`missing` is what a person may have left out where a program is not found."""
         self.road, self.timeout = road, timeout
@@ -66,8 +74,12 @@ class Programs:
     def books(self, names: Iterable[str], since: datetime) -> Books:
         return self.accounting(since - timedelta(days=1), names=sorted(names))
 
-    def accounting(self, since: datetime, names: Iterable[str] = (), ids: Iterable[str] = ()) -> Books:
-        """What accounting has of these names, or of these ids; where it is silent, or kept none, it says so."""
+    def accounting(
+        self, since: datetime, names: Iterable[str] = (), ids: Iterable[str] = ()
+    ) -> Books:
+        """What accounting has of these names, or of these ids; where it is silent, or kept none, it
+        says so.
+        """
         parted = new_parted()
         try:
             answer = self.ask(sacct_argv(parted, since, names, ids))
@@ -95,12 +107,16 @@ class Programs:
 
 
 def new_parted() -> str:
-    """What parts the columns of one answer. No job's name or comment can hold it: they were there before."""
+    """What parts the columns of one answer. No job's name or comment can hold it: they were there
+    before.
+    """
     return PARTED + token_hex(8)
 
 
 def _failed(answer: ProcessResult) -> bool:
-    """Also where the exit code is 0: a controller that is down gives an empty list beside its error."""
+    """Also where the exit code is 0: a controller that is down gives an empty list beside its
+    error.
+    """
     return bool(answer.code) or (b"error" in answer.err and not answer.out.strip())
 
 
@@ -109,15 +125,20 @@ def _missing(program: str, place: str, missing: str = MISSING) -> CouldNotLook:
 
 
 def refusal(instance: str, answer: ProcessResult, where: RemotePaths, place: str) -> HerorunError:
-    """`WrongUse` where Slurm has said no for good; what it may have taken all the same is `CouldNotLook`."""
+    """`WrongUse` where Slurm has said no for good; what it may have taken all the same is
+    `CouldNotLook`.
+    """
     lines = [
-        line for line in answer.err.decode("utf-8", "replace").splitlines() if '"sbatch --help"' not in line
+        line
+        for line in answer.err.decode("utf-8", "replace").splitlines()
+        if '"sbatch --help"' not in line
     ]
     said = (lines or [answer.complaint])[-1].removeprefix("sbatch: ").removeprefix("error: ")
     said = said.removeprefix("Batch job submission failed: ").strip()
     if answer.code == NO_FOLDER:
         return WrongUse(
-            f"{instance} was not submitted: there is no folder {where.code}, or what belongs into it."
+            f"{instance} was not submitted: there is no folder {where.code}, or what belongs into "
+            "it."
         )
     if answer.code == NO_PROGRAM:
         return _missing("sbatch", place)

@@ -1,6 +1,7 @@
 """Where an instance's code, admission and log lie: here, or on the cluster behind a login node.
 
-Behind one, the code is copied as it stands, once, into a folder that is made for the instance and never changed after.
+Behind one, the code is copied as it stands, once, into a folder that is made for the instance and
+never changed after.
 """
 
 from pathlib import Path
@@ -56,9 +57,21 @@ class FarFiles:
     """A folder on the cluster."""
 
     def __init__(
-        self, road: Transport, login: SshLogin, folder: str | None, run: str, slug: str, timeout: float
+        self,
+        road: Transport,
+        login: SshLogin,
+        folder: str | None,
+        run: str,
+        slug: str,
+        timeout: float,
     ) -> None:
-        self._road, self._told, self._run, self._slug, self._timeout = road, folder, run, slug, timeout
+        self._road, self._told, self._run, self._slug, self._timeout = (
+            road,
+            folder,
+            run,
+            slug,
+            timeout,
+        )
         self._login = login
         self._top = ""
 
@@ -71,16 +84,23 @@ class FarFiles:
         where = self.where(instance, code, admission)
         if (Path(code) / ".git").exists():
             raise WrongUse(
-                f"{code} is a checkout: with [code] in_place nothing can be copied to {self._road.where}."
+                f"{code} is a checkout: with [code] in_place nothing can be copied to "
+                f"{self._road.where}."
             )
         packed = self._packed(Path(code), Path(admission), where)
-        answer = self._road.run(["sh", "-c", _UNPACK, "sh", self._home(instance)], COPYING, stdin=packed)
+        answer = self._road.run(
+            ["sh", "-c", _UNPACK, "sh", self._home(instance)], COPYING, stdin=packed
+        )
         if answer.code:
-            raise CouldNotLook(f"The code could not be copied to {self._road.where}: {answer.complaint}")
+            raise CouldNotLook(
+                f"The code could not be copied to {self._road.where}: {answer.complaint}"
+            )
         return where
 
     def _packed(self, code: Path, admission: Path, where: RemotePaths) -> bytes:
-        """The admission names the code where it will lie, because check-in compares the place of what is loaded."""
+        """The admission names the code where it will lie, because check-in compares the place of
+        what is loaded.
+        """
         from io import BytesIO
         from tarfile import TarInfo
         from tarfile import open as open_tar
@@ -88,7 +108,9 @@ class FarFiles:
         try:
             admitted = dict(read_json(admission.read_bytes()))
         except (OSError, ValueError, TypeError) as error:
-            raise CouldNotLook(f"The admission {admission} cannot be read: {in_words(error)}") from None
+            raise CouldNotLook(
+                f"The admission {admission} cannot be read: {in_words(error)}"
+            ) from None
         told = canonical({**admitted, "code": where.code}).encode()
         packed = BytesIO()
         with open_tar(fileobj=packed, mode="w:gz", compresslevel=3) as tar:
@@ -106,11 +128,15 @@ class FarFiles:
         if answer.code == _ABSENT:
             raise FileNotFoundError(2, "No such file on the cluster", path)
         if answer.code:
-            raise CouldNotLook(f"{path} on {self._road.where} could not be read: {answer.complaint}")
+            raise CouldNotLook(
+                f"{path} on {self._road.where} could not be read: {answer.complaint}"
+            )
         return answer.out
 
     def part(self, path: str, offset: int, limit: int, mark: str) -> LogPart:
-        return part_there(remote_to(RemoteTarget(self._login)), path, offset, limit, mark, self._timeout)
+        return part_there(
+            remote_to(RemoteTarget(self._login)), path, offset, limit, mark, self._timeout
+        )
 
     def _home(self, instance: str) -> str:
         if not self._top:
@@ -121,11 +147,23 @@ class FarFiles:
         answer = self._road.run(["sh", "-c", "cd && pwd"], self._timeout)
         home = answer.text.rstrip("\n")
         if answer.code or not home.startswith("/"):
-            raise CouldNotLook(f"{self._road.where} does not tell its home folder: {answer.complaint}")
+            raise CouldNotLook(
+                f"{self._road.where} does not tell its home folder: {answer.complaint}"
+            )
         return home
 
 
 def files_for(
-    road: Transport, login: SshLogin, state: Path, folder: str | None, run: str, slug: str, timeout: float
+    road: Transport,
+    login: SshLogin,
+    state: Path,
+    folder: str | None,
+    run: str,
+    slug: str,
+    timeout: float,
 ) -> HereFiles | FarFiles:
-    return HereFiles(state) if road.reach == "here" else FarFiles(road, login, folder, run, slug, timeout)
+    return (
+        HereFiles(state)
+        if road.reach == "here"
+        else FarFiles(road, login, folder, run, slug, timeout)
+    )

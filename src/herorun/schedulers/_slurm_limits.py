@@ -12,11 +12,20 @@ _GPUS = re.compile(r"(?:(?P<kind>[A-Za-z][\w.-]*):)?(?P<count>\d+)")
 
 
 def partition_argv(options: Options) -> list[str]:
-    return ["scontrol", "-a", "-o", "show", "partition", *([options.partition] if options.partition else [])]
+    return [
+        "scontrol",
+        "-a",
+        "-o",
+        "show",
+        "partition",
+        *([options.partition] if options.partition else []),
+    ]
 
 
 def offered(text: str, options: Options) -> Offered:
-    """The shorter of the limit that is asked for and the partition's; what a QOS or an account allows is not told."""
+    """The shorter of the limit that is asked for and the partition's; what a QOS or an account
+    allows is not told.
+    """
     told = _partition(text, options.partition)
     most, usual = seconds(told.get("MaxTime", "")), seconds(told.get("DefaultTime", ""))
     asked = options.time_limit.total_seconds() if options.time_limit else None
@@ -26,7 +35,11 @@ def offered(text: str, options: Options) -> Offered:
 
 
 def _partition(text: str, name: str | None) -> dict[str, str]:
-    all_told = [dict(_FIELD.findall(line)) for line in text.splitlines() if line.startswith("PartitionName=")]
+    all_told = [
+        dict(_FIELD.findall(line))
+        for line in text.splitlines()
+        if line.startswith("PartitionName=")
+    ]
     for told in all_told:
         if told["PartitionName"] == name or (name is None and told.get("Default") == "YES"):
             return told
@@ -34,9 +47,17 @@ def _partition(text: str, name: str | None) -> dict[str, str]:
 
 
 def _hardware(options: Options) -> dict[str, Any]:
-    """`gpus` counts the whole job's, `gres` and `--gpus-per-node` each node's, `--gpus-per-task` each task's."""
-    each = [part.removeprefix("gpu:") for part in (options.gres or "").split(",") if part.startswith("gpu:")]
-    further = dict(argument.removeprefix("--").partition("=")[::2] for argument in options.arguments)
+    """`gpus` counts the whole job's, `gres` and `--gpus-per-node` each node's, `--gpus-per-task`
+    each task's.
+    """
+    each = [
+        part.removeprefix("gpu:")
+        for part in (options.gres or "").split(",")
+        if part.startswith("gpu:")
+    ]
+    further = dict(
+        argument.removeprefix("--").partition("=")[::2] for argument in options.arguments
+    )
     node, task = further.get("gpus-per-node", ""), further.get("gpus-per-task", "")
     found = _GPUS.fullmatch(options.gpus or (each[0] if each else "") or node or task)
     if not found:
@@ -45,7 +66,10 @@ def _hardware(options: Options) -> dict[str, Any]:
     if not (options.gpus or each or node):
         each_node = nodes * int(further.get("ntasks-per-node") or 1)
         nodes = int(further.get("ntasks") or each_node)
-    return {"count": int(found["count"]) * nodes, **({"accelerator": found["kind"]} if found["kind"] else {})}
+    return {
+        "count": int(found["count"]) * nodes,
+        **({"accelerator": found["kind"]} if found["kind"] else {}),
+    }
 
 
 def seconds(told: str) -> float | None:

@@ -1,4 +1,6 @@
-"""What a contract may say to Slurm, and what it may not: some arguments of sbatch would break the bookkeeping."""
+"""What a contract may say to Slurm, and what it may not: some arguments of sbatch would break the
+bookkeeping.
+"""
 
 import re
 from datetime import timedelta
@@ -11,7 +13,8 @@ from herorun.core.trust import NeedsTrust
 from herorun.schedulers._option_types import Absolute, long_argument, word_of
 from herorun.schedulers._road import SshLogin
 
-# Of sbatch's long options, those that decide what is ours: name, log, environment, restarts, how it answers.
+# Of sbatch's long options, those that decide what is ours: name, log, environment, restarts, how it
+# answers.
 OURS = {
     "array": "one instance is one job",
     "chdir": "the job runs in the admitted code",
@@ -70,21 +73,29 @@ class Options(SshLogin):
     account: Word | None = Field(None, description="Account that is charged.")
     qos: Word | None = Field(None, description="Quality of service.")
     nodes: int | None = Field(None, ge=1, description="How many nodes.")
-    gpus: Word | None = Field(None, description='GPUs in all, as sbatch takes them: "8" or "h100:8".')
+    gpus: Word | None = Field(
+        None, description='GPUs in all, as sbatch takes them: "8" or "h100:8".'
+    )
     gres: Word | None = Field(None, description='Generic resources of each node: "gpu:8".')
     time_limit: Duration | None = Field(
         None, description="After this Slurm ends the job; none: the partition's."
     )
     arguments: tuple[Argument, ...] = Field(
         (),
-        description="Further arguments of sbatch, each as --name=value. Those that herorun sets are refused.",
+        description=(
+            "Further arguments of sbatch, each as --name=value. Those that herorun sets are "
+            "refused."
+        ),
     )
     restarts: Literal["herorun", "backend"] = Field(
         "herorun",
-        description="Whether Slurm itself may start the job again, after a preemption or a lost node.",
+        description=(
+            "Whether Slurm itself may start the job again, after a preemption or a lost node."
+        ),
     )
     settle: Duration = Field(
-        timedelta(seconds=10), description='Time after an intent before "there is no such job" counts.'
+        timedelta(seconds=10),
+        description='Time after an intent before "there is no such job" counts.',
     )
     timeout: Duration = Field(
         timedelta(seconds=40),
@@ -92,21 +103,25 @@ class Options(SshLogin):
     )
     folder: Absolute | None = Field(
         None,
-        description="With `host`: the folder for code and logs, which the login node and every node see; "
+        description="With `host`: the folder for code and logs, which the "
+        "login node and every node see; "
         "none: `.herorun` in the home there.",
     )
     programs: Annotated[Absolute | None, NeedsTrust()] = Field(
         None, description="Folder of sbatch, squeue and so on, where it is not on the PATH."
     )
     slurm_conf: Annotated[Absolute | None, NeedsTrust()] = Field(
-        None, description="The cluster's slurm.conf, where there are several; none: as SLURM_CONF says."
+        None,
+        description="The cluster's slurm.conf, where there are several; none: as SLURM_CONF says.",
     )
 
     @property
     def dependencies(self) -> tuple[str, ...]:
         """The ids of the jobs that this one waits for."""
         waits = [argument for argument in self.arguments if argument.startswith("--dep")]
-        return tuple(dict.fromkeys(number for argument in waits for number in _IDS.findall(argument)))
+        return tuple(
+            dict.fromkeys(number for argument in waits for number in _IDS.findall(argument))
+        )
 
 
 def slurm_time(limit: timedelta) -> str:

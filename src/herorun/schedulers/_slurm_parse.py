@@ -1,9 +1,10 @@
 """What squeue and sacct are asked, and what their answers say. Pure: text out, text in.
 
-Every time is asked for as seconds since 1970, because Slurm prints the local time of whatever host it runs on and
-names no zone. A job's name may hold any character, line breaks too, and could so write rows of other jobs: what parts
-the columns is new for each question (`parted` below), and no name can have foreseen it. Variables such as
-SQUEUE_PARTITION, which would silently leave jobs out of the answer, are taken away.
+Every time is asked for as seconds since 1970, because Slurm prints the local time of whatever host
+it runs on and names no zone. A job's name may hold any character, line breaks too, and could so
+write rows of other jobs: what parts the columns is new for each question (`parted` below), and no
+name can have foreseen it. Variables such as SQUEUE_PARTITION, which would silently leave jobs out
+of the answer, are taken away.
 """
 
 import re
@@ -17,23 +18,52 @@ from herorun.core.redaction.scrub import scrub
 
 PARTED = "\x1f"  # begins what parts the columns
 MARK = "herorun"  # the first word of our comments
-SQUEUE = "JobArrayID Name UserName State exit_code RestartCnt SubmitTime StartTime EndTime NumNodes NodeList Comment Reason"
-SACCT = "JobID JobName User State ExitCode Submit Start End NNodes NodeList Reason Comment SubmitLine"
+SQUEUE = (
+    "JobArrayID Name UserName State exit_code RestartCnt SubmitTime StartTime EndTime NumNodes "
+    "NodeList Comment Reason"
+)
+SACCT = (
+    "JobID JobName User State ExitCode Submit Start End NNodes NodeList Reason Comment SubmitLine"
+)
 NO_ACCOUNTING = "accounting storage is disabled"
 _WITHOUT = (
-    *("SQUEUE_ACCOUNT", "SQUEUE_ALL", "SQUEUE_ARRAY", "SQUEUE_CLUSTERS", "SQUEUE_FORMAT", "SQUEUE_FORMAT2"),
-    *("SQUEUE_LICENSES", "SQUEUE_LOCAL", "SQUEUE_NAMES", "SQUEUE_PARTITION", "SQUEUE_PRIORITY", "SQUEUE_QOS"),
-    *("SQUEUE_SIBLING", "SQUEUE_SORT", "SQUEUE_STATES", "SQUEUE_USERS", "SACCT_LOCAL", "SLURM_CLUSTERS"),
+    *(
+        "SQUEUE_ACCOUNT",
+        "SQUEUE_ALL",
+        "SQUEUE_ARRAY",
+        "SQUEUE_CLUSTERS",
+        "SQUEUE_FORMAT",
+        "SQUEUE_FORMAT2",
+    ),
+    *(
+        "SQUEUE_LICENSES",
+        "SQUEUE_LOCAL",
+        "SQUEUE_NAMES",
+        "SQUEUE_PARTITION",
+        "SQUEUE_PRIORITY",
+        "SQUEUE_QOS",
+    ),
+    *(
+        "SQUEUE_SIBLING",
+        "SQUEUE_SORT",
+        "SQUEUE_STATES",
+        "SQUEUE_USERS",
+        "SACCT_LOCAL",
+        "SLURM_CLUSTERS",
+    ),
 )
 _ID = re.compile(r"([0-9]+)([_+].*)?")
 _TAG = re.compile(
-    rf"\b{MARK} (?P<run>[0-9a-f]{{16}}) (?P<request>[0-9a-f]{{12}}) (?P<at>[0-9]+)(?: stop=(?P<by>\S+))?"
+    rf"\b{MARK} (?P<run>[0-9a-f]{{16}}) (?P<request>[0-9a-f]{{12}}) (?P<at>[0-9]+)(?: "
+    r"stop=(?P<by>\S+))?"
 )
 
 
 @dataclass(frozen=True)
 class Tag:
-    """What our comment says: whose run, which request, when it was submitted, and who asked for the end."""
+    """What our comment says: whose run, which request, when it was submitted, and who asked for the
+    end.
+    """
 
     run: str
     request: str
@@ -82,11 +112,25 @@ def squeue_argv(parted: str, names: Iterable[str] = (), ids: Iterable[str] = ())
     return words + ([f"--jobs={','.join(ids)}"] if ids else [])
 
 
-def sacct_argv(parted: str, since: datetime, names: Iterable[str] = (), ids: Iterable[str] = ()) -> list[str]:
-    """Of all users, since a time: without one, sacct tells of today only. Of these names, or of these ids."""
+def sacct_argv(
+    parted: str, since: datetime, names: Iterable[str] = (), ids: Iterable[str] = ()
+) -> list[str]:
+    """Of all users, since a time: without one, sacct tells of today only. Of these names, or of
+    these ids.
+    """
     form = ",".join(SACCT.split())
     start = f"uts{int(since.timestamp())}"
-    words = ["sacct", "-a", "-X", "-n", "-P", f"--delimiter={parted}", f"--format={form}", "-S", start]
+    words = [
+        "sacct",
+        "-a",
+        "-X",
+        "-n",
+        "-P",
+        f"--delimiter={parted}",
+        f"--format={form}",
+        "-S",
+        start,
+    ]
     return [*words, f"--jobs={','.join(ids)}" if ids else f"--name={','.join(names)}"]
 
 
@@ -96,12 +140,14 @@ def squeue_rows(text: str, parted: str) -> tuple[SlurmRow, ...]:
 
 
 def sacct_rows(text: str, parted: str) -> tuple[SlurmRow, ...]:
-    return tuple(_sacct_row(fields) for fields in _tables(text, parted, len(SACCT.split()), "sacct"))
+    return tuple(
+        _sacct_row(fields) for fields in _tables(text, parted, len(SACCT.split()), "sacct")
+    )
 
 
 def _tables(text: str, parted: str, count: int, program: str) -> list[list[str]]:
-    """The fields of each job. Names and comments may have line breaks in them; an answer without a single job, such
-    as a word about maintenance, is none."""
+    """The fields of each job. Names and comments may have line breaks in them; an answer without a
+    single job, such as a word about maintenance, is none."""
     lines = text.split("\n")
     found, strange, at = [], "", 0
     while at < len(lines):
@@ -126,30 +172,60 @@ def _whole_row(lines: list[str], at: int, parted: str, count: int) -> tuple[list
 
 
 def _squeue_row(told: list[str]) -> SlurmRow:
-    ident, name, user, word, code, restarts, submitted, started, ended, nodes, where, comment, reason = told
+    (
+        ident,
+        name,
+        user,
+        word,
+        code,
+        restarts,
+        submitted,
+        started,
+        ended,
+        nodes,
+        where,
+        comment,
+        reason,
+    ) = told
     number, part = _parts(ident)
     exit_code, signal = _wait_status(code)
     times = (_time(submitted), _time(started), _time(ended))
     return SlurmRow(
-        number, part, name, user, word, exit_code, signal, _whole(restarts) or 0, *times, _whole(nodes), where,
+        number, part, name, user, word, exit_code, signal, _whole(restarts) or 0, *times, _whole(nodes), where,  # noqa: E501
         _reason(reason), tag_in(comment),
     )  # fmt: skip
 
 
 def _sacct_row(told: list[str]) -> SlurmRow:
-    ident, name, user, word, code, submitted, started, ended, nodes, where, reason, comment, line = told
+    (
+        ident,
+        name,
+        user,
+        word,
+        code,
+        submitted,
+        started,
+        ended,
+        nodes,
+        where,
+        reason,
+        comment,
+        line,
+    ) = told
     number, part = _parts(ident)
     exit_code, signal = _code_and_signal(code)
     times = (_time(submitted), _time(started), _time(ended))
     where = "" if where == "None assigned" else where
     tag = tag_in(comment) or tag_in(line)  # accounting keeps comments only where it was told to
     return SlurmRow(
-        number, part, name, user, word, exit_code, signal, 0, *times, _whole(nodes), where, _reason(reason), tag
+        number, part, name, user, word, exit_code, signal, 0, *times, _whole(nodes), where, _reason(reason), tag  # noqa: E501
     )  # fmt: skip
 
 
 def log_in(text: str) -> str:
-    """The log that `scontrol show job` names; empty where it names none, or where a job's own name says one too."""
+    """The log that `scontrol show job` names; empty where it names none, or where a job's own name
+    says one too.
+    """
     found = re.findall(r"^ *StdOut=(.*?)\n *\w+=", text, re.MULTILINE | re.DOTALL)
     return found[0].strip().replace("%%", "%") if len(found) == 1 else ""
 

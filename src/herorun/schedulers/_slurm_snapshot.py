@@ -34,5 +34,7 @@ def by_name(rows: Iterable[SlurmRow]) -> dict[str, list[SlurmRow]]:
 
 
 def not_live(queue: ByName, wanted: Iterable[str]) -> list[str]:
-    """The names that accounting is asked for. One of which another's job is live is asked for by whoever wants it."""
+    """The names that accounting is asked for. One of which another's job is live is asked for by
+    whoever wants it.
+    """
     return [name for name in wanted if needs_books(queue.get(name, ()))]

@@ -1,7 +1,8 @@
 """What squeue and sacct together say about an instance. Pure.
 
-A job has ended when sacct says so and squeue no longer has it, or has it as ended: sacct calls a job that was put back
-into the queue PREEMPTED, NODE_FAIL or REQUEUED until it runs again, and lags behind by seconds otherwise.
+A job has ended when sacct says so and squeue no longer has it, or has it as ended: sacct calls a
+job that was put back into the queue PREEMPTED, NODE_FAIL or REQUEUED until it runs again, and lags
+behind by seconds otherwise.
 """
 
 import signal
@@ -16,8 +17,10 @@ from herorun.schedulers._slurm_parse import SlurmRow
 from herorun.schedulers._slurm_state_names import cancelled_by, state_of
 from herorun.schedulers._submission_record import SubmissionRecord
 
-SKEW = timedelta(minutes=10)  # between this clock and the cluster's: an older job of the name is another's
-_SLURM_OWN = range(64, 128)  # numbers beyond any signal: 125 is memory, 53 a log that cannot be opened
+# between this clock and the cluster's: an older job of the name is another's
+SKEW = timedelta(minutes=10)
+# numbers beyond any signal: 125 is memory, 53 a log that cannot be opened
+_SLURM_OWN = range(64, 128)
 _NOT_OPENED = 53
 
 
@@ -31,9 +34,15 @@ class Books:
 
 
 def ours(
-    rows: Sequence[SlurmRow], instance: str, run: str, kept: SubmissionRecord, since: datetime | None
+    rows: Sequence[SlurmRow],
+    instance: str,
+    run: str,
+    kept: SubmissionRecord,
+    since: datetime | None,
 ) -> list[SlurmRow]:
-    """The rows of this very instance, newest job first: whole name, our comment or the id that was written down."""
+    """The rows of this very instance, newest job first: whole name, our comment or the id that was
+    written down.
+    """
     found = [
         row
         for row in rows
@@ -43,7 +52,9 @@ def ours(
         and (since is None or row.submitted is None or row.submitted >= since - SKEW)
     ]
     return sorted(
-        found, key=lambda row: (row.submitted.timestamp() if row.submitted else 0, int(row.id)), reverse=True
+        found,
+        key=lambda row: (row.submitted.timestamp() if row.submitted else 0, int(row.id)),
+        reverse=True,
     )
 
 
@@ -58,11 +69,17 @@ def needs_books(queue: Sequence[SlurmRow]) -> bool:
 
 
 def judge(
-    instance: str, queue: Sequence[SlurmRow], books: Sequence[SlurmRow], told: Books, kept: SubmissionRecord
+    instance: str,
+    queue: Sequence[SlurmRow],
+    books: Sequence[SlurmRow],
+    told: Books,
+    kept: SubmissionRecord,
 ) -> Search:
-    """`queue` and `books` are `ours` of each; `Absent` is still to be kept back for the settle time.
+    """`queue` and `books` are `ours` of each; `Absent` is still to be kept back for the settle
+    time.
 
-    Of two that were submitted at once, the later one has been cancelled: it is not how the instance ended.
+    Of two that were submitted at once, the later one has been cancelled: it is not how the instance
+    ended.
     """
     numbers = list(dict.fromkeys(row.id for row in queue if state_of(row.word).live))
     if len(numbers) > 1:
@@ -92,17 +109,27 @@ def _not_found(instance: str, told: Books, kept: SubmissionRecord) -> Search:
     if told.silent:
         return Unknown(told.silent)
     if told.none_kept and kept.asked:
-        why = f"Slurm keeps no accounting here, and its controller does not know {instance} any more"
+        why = (
+            f"Slurm keeps no accounting here, and its controller does not know {instance} any more"
+        )
         if kept.id is None:
             return Unknown(f"{why}; whether it was submitted nobody can tell")
-        return Found(Job(kept.id, instance, JobState.GONE, reason=f"{why}: how it ended nobody can tell"))
+        return Found(
+            Job(kept.id, instance, JobState.GONE, reason=f"{why}: how it ended nobody can tell")
+        )
     if kept.id is None:
         return Absent()
-    return Unknown(f"neither squeue nor sacct knows job {kept.id}, which was submitted as {instance}")
+    return Unknown(
+        f"neither squeue nor sacct knows job {kept.id}, which was submitted as {instance}"
+    )
 
 
 def _job(
-    instance: str, here: Sequence[SlurmRow], there: Sequence[SlurmRow], told: Books, kept: SubmissionRecord
+    instance: str,
+    here: Sequence[SlurmRow],
+    there: Sequence[SlurmRow],
+    told: Books,
+    kept: SubmissionRecord,
 ) -> Job:
     row = _first(here) if here else _first(there)
     job = _as_told(instance, row, here or there)
@@ -116,12 +143,16 @@ def _job(
     if told.silent:
         return replace(job, state=JobState.UNKNOWN, reason=f"squeue says {row.word}; {told.silent}")
     if not there or not state_of(_first(there).word).ended:
-        return replace(job, state=JobState.RUNNING, reason="it is ending: accounting does not say so yet")
+        return replace(
+            job, state=JobState.RUNNING, reason="it is ending: accounting does not say so yet"
+        )
     return _ended(job, row, _first(there), kept)
 
 
 def _first(rows: Sequence[SlurmRow]) -> SlurmRow:
-    """Of an array or a heterogeneous job, the part that decides: one that lives, else one that did not succeed."""
+    """Of an array or a heterogeneous job, the part that decides: one that lives, else one that did
+    not succeed.
+    """
 
     def rank(row: SlurmRow) -> int:
         state = state_of(row.word)
@@ -165,8 +196,12 @@ def _from_books(job: Job, row: SlurmRow, kept: SubmissionRecord) -> Job:
 
 
 def _ended(job: Job, row: SlurmRow, book: SlurmRow | None, kept: SubmissionRecord) -> Job:
-    """How it ended. Where Slurm ended it, its own signal and a code of 0 say nothing about the job."""
-    told = replace(job, raw=book.word if book else row.word, ended=(book and book.ended) or row.ended)
+    """How it ended. Where Slurm ended it, its own signal and a code of 0 say nothing about the
+    job.
+    """
+    told = replace(
+        job, raw=book.word if book else row.word, ended=(book and book.ended) or row.ended
+    )
     if job.state is JobState.SUCCEEDED:
         return replace(told, exit_code=row.exit_code)
     if job.state is JobState.FAILED:

@@ -1,4 +1,5 @@
-"""Slurm's words for a job's state, and ours. The first word counts: `CANCELLED by 0` is `CANCELLED`.
+"""Slurm's words for a job's state, and ours. The first word counts: `CANCELLED by 0` is
+`CANCELLED`.
 
 Source: the job state codes of squeue(1) and sacct(1) of Slurm 22.05 to 25.05.
 """

@@ -1,7 +1,9 @@
-"""What sbatch gets: its arguments, the script of the job, and the shell words that hand both over. Pure.
+"""What sbatch gets: its arguments, the script of the job, and the shell words that hand both over.
+Pure.
 
-Plain variables stand in the script. Secrets travel by name: their values go to a shell through its standard input,
-which puts them into the environment of sbatch, and `--export` names them. Neither an argument nor a file holds one.
+Plain variables stand in the script. Secrets travel by name: their values go to a shell through its
+standard input, which puts them into the environment of sbatch, and `--export` names them. Neither
+an argument nor a file holds one.
 """
 
 import posixpath
@@ -51,10 +53,14 @@ def must_be_sound(submission: Submission) -> None:
     must_be_variables((*submission.env, *submission.secrets), "a shell script")
     words = [*submission.argv, submission.cwd, *submission.env.values()]
     if any("\0" in word or "\r\n" in word for word in words):
-        raise WrongUse(f"{submission.instance}: sbatch takes no script with NUL or a DOS line break in it.")
+        raise WrongUse(
+            f"{submission.instance}: sbatch takes no script with NUL or a DOS line break in it."
+        )
 
 
-def sbatch_argv(submission: Submission, options: Options, where: RemotePaths, tag: Tag) -> list[str]:
+def sbatch_argv(
+    submission: Submission, options: Options, where: RemotePaths, tag: Tag
+) -> list[str]:
     asked = {
         "partition": options.partition,
         "account": options.account,
@@ -104,7 +110,10 @@ def job_script(submission: Submission, where: RemotePaths) -> str:
             *(f"export {name}={shlex.quote(value)}" for name, value in told.items()),
             "export HERORUN_ATTEMPT=$((${SLURM_RESTART_COUNT:-0} + 1))",
             "export HERORUN_MAIN_PID=$$",
-            f'cd {shlex.quote(folder)} || {{ echo {shlex.quote(lost)} "This is $(hostname)." >&2; exit {NO_FOLDER}; }}',
+            (
+                f'cd {shlex.quote(folder)} || {{ echo {shlex.quote(lost)} "This is $(hostname)." '
+                f">&2; exit {NO_FOLDER}; }}"
+            ),
             f"exec {shlex.join(submission.argv)}",
             "",
         ]
@@ -139,10 +148,15 @@ def handed_over(
 
 
 def job_id(answer: str) -> str | None:
-    """`71`, or `71;cluster` where there are several; whatever else it says came from a plug-in of the site.
+    """`71`, or `71;cluster` where there are several; whatever else it says came from a plug-in of
+    the site.
 
     >>> job_id("sbatch says hello\\n71;alpha\\n")
     '71'
     """
-    found = [m[1] for line in answer.splitlines() if (m := re.fullmatch(r"([0-9]+)(;[^;]*)?", line.strip()))]
+    found = [
+        m[1]
+        for line in answer.splitlines()
+        if (m := re.fullmatch(r"([0-9]+)(;[^;]*)?", line.strip()))
+    ]
     return found[-1] if found else None

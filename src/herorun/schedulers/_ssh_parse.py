@@ -8,7 +8,14 @@ from herorun.core.decode import decode
 from herorun.core.errors import CouldNotLook
 from herorun.core.evidence import Job, JobState
 from herorun.core.untrusted_json import read_json
-from herorun.schedulers._instance import InstanceExit, InstanceSnapshot, Started, StopRequest, Stuck, judge
+from herorun.schedulers._instance import (
+    InstanceExit,
+    InstanceSnapshot,
+    Started,
+    StopRequest,
+    Stuck,
+    judge,
+)
 
 T = TypeVar("T")
 RESTARTED = "the box was restarted while it ran, and no exit was recorded"
@@ -26,7 +33,9 @@ class StoredRequest:
 
 
 def answer_of(told: Any, names: Iterable[str]) -> dict[str, Any]:
-    """A box's answer about these jobs, in the form that is asked for; else a TypeError, a ValueError or a LookupError."""
+    """A box's answer about these jobs, in the form that is asked for; else a TypeError, a
+    ValueError or a LookupError.
+    """
     jobs = {str(name): _facts(facts) for name, facts in told["jobs"].items()}
     if missing := set(names) - jobs.keys():
         raise LookupError(f"nothing about {', '.join(sorted(missing))}")
@@ -56,7 +65,13 @@ def job_seen(name: str, facts: Mapping[str, Any], boot: str, where: str) -> Job 
     sight = _sight(name, facts, where)
     job = judge(name, sight)
     asked = asked_for(name, facts, where)
-    if sight.end or sight.alive or sight.stop or not (asked and asked.boot and boot) or asked.boot == boot:
+    if (
+        sight.end
+        or sight.alive
+        or sight.stop
+        or not (asked and asked.boot and boot)
+        or asked.boot == boot
+    ):
         return job
     reason = RESTARTED if sight.started else RESTARTING
     return replace(job, state=JobState.NODE_FAILED, raw="restarted", reason=reason)
@@ -71,10 +86,14 @@ def _sight(name: str, facts: Mapping[str, Any], where: str) -> InstanceSnapshot:
     pids = ", ".join(map(str, rest))
     stuck = _record(name, facts, "stuck.json", Stuck, where)
     left = (
-        f"its supervisor and main process are gone, but what they started still runs: {pids}" if rest else ""
+        f"its supervisor and main process are gone, but what they started still runs: {pids}"
+        if rest
+        else ""
     )
     return InstanceSnapshot(
-        alive=bool(facts["locked"] or facts["watched"] or facts["lives"] or facts["submitting"] or rest),
+        alive=bool(
+            facts["locked"] or facts["watched"] or facts["lives"] or facts["submitting"] or rest
+        ),
         watched=facts["watched"],
         started=_record(name, facts, "started.json", Started, where),
         stop=_record(name, facts, "stop.json", StopRequest, where),
@@ -83,7 +102,9 @@ def _sight(name: str, facts: Mapping[str, Any], where: str) -> InstanceSnapshot:
     )
 
 
-def _record(name: str, facts: Mapping[str, Any], kind: str, wanted: type[T], where: str) -> T | None:
+def _record(
+    name: str, facts: Mapping[str, Any], kind: str, wanted: type[T], where: str
+) -> T | None:
     text = facts["records"].get(kind)
     if text is None:
         return None

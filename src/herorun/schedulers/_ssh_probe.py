@@ -1,7 +1,8 @@
-"""What is seen of jobs on the box itself. It travels with each question (`system/remote_python.py`).
+"""What is seen of jobs on the box itself. It travels with each question
+(`system/remote_python.py`).
 
-Standard library only, from Python 3.8 on. What lies in the scheduler's folder, beside the supervisor's own files in each
-`<instance>/` (`_supervise.py`):
+Standard library only, from Python 3.8 on. What lies in the scheduler's folder, beside the
+supervisor's own files in each `<instance>/` (`_supervise.py`):
 
     <instance>.submit          locked while somebody submits it
     <instance>.lock            locked while the supervisor or anything of the job lives
@@ -30,7 +31,11 @@ def look(folder: str, names: list[str]) -> dict[str, Any]:
     """What is there of each instance."""
     if not os.path.isdir(folder):
         _refuse_a_file(folder)
-    return {"now": time.time(), "boot": boot(), "jobs": {name: facts(folder, name) for name in names}}
+    return {
+        "now": time.time(),
+        "boot": boot(),
+        "jobs": {name: facts(folder, name) for name in names},
+    }
 
 
 def look_at_all(folder: str, slugs: list[str], wanted: list[str]) -> dict[str, Any]:
@@ -80,7 +85,8 @@ def locked(path: str) -> bool:
     except FileNotFoundError:
         return False
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)  # shared: two who ask must not see each other
+        # shared: two who ask must not see each other
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
         return False
     except BlockingIOError:
         return True

@@ -1,4 +1,5 @@
-"""Starting and stopping a job on the box itself. It travels there, and becomes the supervisor's program.
+"""Starting and stopping a job on the box itself. It travels there, and becomes the supervisor's
+program.
 
 Standard library only, from Python 3.8 on. See `_ssh_look` for what lies where.
 """
@@ -20,7 +21,8 @@ import tarfile
 import time
 from typing import Any
 
-if __name__ == "__main__":  # started on the box as the supervisor: run by its path, beside what it needs
+# started on the box as the supervisor: run by its path, beside what it needs
+if __name__ == "__main__":
     sys.path.append(os.path.abspath(f"{__file__}/../../.."))
 
 from herorun.schedulers import _supervisor
@@ -35,14 +37,20 @@ _FOR_TMUX = re.compile("HOME|PATH|USER|LOGNAME|SHELL|LANG|TMUX_TMPDIR")
 
 
 def submit(order: dict[str, Any]) -> dict[str, Any]:
-    """Start the instance unless it is there; the secrets, the admission and the code come by standard input."""
+    """Start the instance unless it is there; the secrets, the admission and the code come by
+    standard input.
+    """
     if time.time() > order["expires"]:  # held up on a link that was cut, and given up since
         raise OSError("the order came too late")
     private = json.loads(sys.stdin.buffer.read(order["private"]))
     folder, name = order["folder"], order["request"]["instance"]
     os.makedirs(folder, mode=0o700, exist_ok=True)
     lock = _hold(os.path.join(folder, f"{name}.submit"))
-    if lock is None or is_there(os.path.join(folder, name)) or locked(os.path.join(folder, f"{name}.lock")):
+    if (
+        lock is None
+        or is_there(os.path.join(folder, name))
+        or locked(os.path.join(folder, f"{name}.lock"))
+    ):
         return look(folder, [name])
     how = ""
     try:
@@ -50,7 +58,10 @@ def submit(order: dict[str, Any]) -> dict[str, Any]:
         if order["code"]:
             _unpack(order["code"], sys.stdin.buffer, order["request"]["code"])
         if private["admission"]:
-            _write(order["request"]["admission"], private["admission"].encode("utf-8", "surrogateescape"))
+            _write(
+                order["request"]["admission"],
+                private["admission"].encode("utf-8", "surrogateescape"),
+            )
         how = _start(order, private["secrets"])
         _await(os.path.join(folder, name), time.monotonic() + order["within"])
     finally:
@@ -59,7 +70,9 @@ def submit(order: dict[str, Any]) -> dict[str, Any]:
 
 
 def _demand_room(folder: str) -> None:
-    """Before anything is written: a job whose records have no room would be one that nobody can judge."""
+    """Before anything is written: a job whose records have no room would be one that nobody can
+    judge.
+    """
     found = os.statvfs(folder)
     if found.f_bavail * found.f_frsize < ROOM or (found.f_files and found.f_favail < FILES):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), folder)
@@ -76,7 +89,9 @@ def _hold(path: str) -> int | None:
 
 
 def _unpack(told: dict[str, Any], stream: Any, target: str) -> None:
-    """The code, whole or not at all: what came is digested before it gets its name. A former try is put away."""
+    """The code, whole or not at all: what came is digested before it gets its name. A former try is
+    put away.
+    """
     os.makedirs(os.path.dirname(target), mode=0o700, exist_ok=True)
     aside = f"{target}.{os.getpid()}.new"
     try:
@@ -87,7 +102,8 @@ def _unpack(told: dict[str, Any], stream: Any, target: str) -> None:
             if hasattr(tarfile, "fully_trusted_filter"):
                 tar.extraction_filter = tarfile.fully_trusted_filter
             tar.extractall(f"{aside}/code")  # our own export, by its digest
-        shutil.rmtree(target, ignore_errors=True)  # of a submission that was cut: nothing has run in it
+        # of a submission that was cut: nothing has run in it
+        shutil.rmtree(target, ignore_errors=True)
         os.rename(f"{aside}/code", target)
     finally:
         shutil.rmtree(aside, ignore_errors=True)
@@ -129,7 +145,8 @@ def _start(order: dict[str, Any], secrets: dict[str, str]) -> str:
     base = {
         key: value
         for key, value in os.environ.items()
-        if key != _NOT_PASSED_ON and any(fnmatch.fnmatchcase(key, glob) for glob in order["machine"])
+        if key != _NOT_PASSED_ON
+        and any(fnmatch.fnmatchcase(key, glob) for glob in order["machine"])
     }
     inner = {
         "order": {
@@ -155,13 +172,23 @@ def _start(order: dict[str, Any], secrets: dict[str, str]) -> str:
             _installed(folder, order["programs"]),
             private,
         ]
-        how = _under_tmux(order["tmux"], name, argv, base) if order["tmux"] else "in a session of its own"
+        how = (
+            _under_tmux(order["tmux"], name, argv, base)
+            if order["tmux"]
+            else "in a session of its own"
+        )
         if not how:
             how = "in a session of its own, without tmux"
         if not how.startswith("under"):
             nothing = subprocess.DEVNULL
             subprocess.Popen(
-                argv, stdin=nothing, stdout=nothing, stderr=nothing, cwd="/", env=base, start_new_session=True
+                argv,
+                stdin=nothing,
+                stdout=nothing,
+                stderr=nothing,
+                cwd="/",
+                env=base,
+                start_new_session=True,
             )
         _await_taken(private, os.path.join(folder, name), time.monotonic() + order["within"])
     finally:
@@ -171,7 +198,9 @@ def _start(order: dict[str, Any], secrets: dict[str, str]) -> str:
 
 
 def _under_tmux(socket: str, name: str, argv: list[str], env: dict[str, str]) -> str:
-    """Empty where tmux is missing, or does not want to: a session of that name may be somebody's."""
+    """Empty where tmux is missing, or does not want to: a session of that name may be
+    somebody's.
+    """
     tmux = shutil.which("tmux")
     if tmux is None:
         return ""
@@ -188,7 +217,9 @@ def _under_tmux(socket: str, name: str, argv: list[str], env: dict[str, str]) ->
 
 
 def _installed(folder: str, programs: list[list[str]]) -> str:
-    """The supervisor and what it needs, as files: under their digest, so that no later version changes them."""
+    """The supervisor and what it needs, as files: under their digest, so that no later version
+    changes them.
+    """
     digest = hashlib.sha256(json.dumps(programs).encode()).hexdigest()[:16]
     top = os.path.join(folder, "programs", digest)
     for name, source in programs:
@@ -213,7 +244,9 @@ def _await(folder: str, until: float) -> None:
 
 
 def start(private: str) -> None:
-    """In the process that becomes the supervisor: take the private file, the lock and the claim, then run the job."""
+    """In the process that becomes the supervisor: take the private file, the lock and the claim,
+    then run the job.
+    """
     with open(private, encoding="ascii") as file:
         told = json.load(file)
     os.unlink(private)
@@ -226,11 +259,13 @@ def start(private: str) -> None:
     os.environ.update(told["environment"])
     order = {**told["order"], "lock": lock}
     print(
-        f"herorun stands by {order['request']['instance']}; its log is {order['folder']}/job.log", flush=True
+        f"herorun stands by {order['request']['instance']}; its log is {order['folder']}/job.log",
+        flush=True,
     )
     try:
         claimed = _supervisor.claim(order)
-    except OSError:  # a disk that filled up this very moment: nothing has run, so nothing was claimed
+    # a disk that filled up this very moment: nothing has run, so nothing was claimed
+    except OSError:
         shutil.rmtree(order["folder"], ignore_errors=True)
         raise
     if claimed:

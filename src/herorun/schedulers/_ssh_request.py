@@ -18,11 +18,15 @@ from herorun.schedulers import _processes, _ssh_probe, _ssh_remote_start, _super
 from herorun.system import _remote_agent
 from herorun.system.remote_python import RemoteProgram, own_file, source
 
-LOOKING = RemoteProgram(tuple(own_file(module) for module in (_remote_agent, _processes, _ssh_probe)))
+LOOKING = RemoteProgram(
+    tuple(own_file(module) for module in (_remote_agent, _processes, _ssh_probe))
+)
 ACTING = RemoteProgram((*LOOKING.files, own_file(_supervisor), own_file(_ssh_remote_start)))
 
 
-def request_of(submission: Submission, code: str, admission: str, folder: str, ship: bool) -> dict[str, Any]:
+def request_of(
+    submission: Submission, code: str, admission: str, folder: str, ship: bool
+) -> dict[str, Any]:
     """What the box keeps of it: names of secrets, never values, and paths as they are there."""
     name = submission.instance
     return {
@@ -62,7 +66,11 @@ def printed(ssh: list[str], order: Mapping[str, Any], ship: str) -> str:
     request, folder = order["request"], order["folder"]
     name = request["instance"]
     names = ", ".join(request["secrets"]) or "none"
-    tmux = f"tmux -L {order['tmux']} new-session -d -s {name}" if order["tmux"] else "a session of its own"
+    tmux = (
+        f"tmux -L {order['tmux']} new-session -d -s {name}"
+        if order["tmux"]
+        else "a session of its own"
+    )
     where = f"{ship} is sent to {request['code']}" if ship else request["code"]
     lines = [
         f"by:      {shlex.join(ssh)} (a Python program, by standard input)",
@@ -71,7 +79,10 @@ def printed(ssh: list[str], order: Mapping[str, Any], ship: str) -> str:
         f"runs in: {tmux}",
         f"cwd:     {os.path.normpath(os.path.join(request['code'], request['cwd']))}",
         f"argv:    {shlex.join(request['argv'])}",
-        *(f"env:     {key}={shlex.quote(value)}" for key, value in sorted(order["environment"].items())),
+        *(
+            f"env:     {key}={shlex.quote(value)}"
+            for key, value in sorted(order["environment"].items())
+        ),
         f"secrets: {names} (by standard input)",
         f"further: of the box's own environment {' '.join(order['machine'])}",
     ]

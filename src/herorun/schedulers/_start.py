@@ -36,11 +36,20 @@ _MARKS = ("instance", "admission", "host")  # what the job's processes are found
 
 
 def order_of(
-    request: Mapping[str, Any], folder: str, lock: int, grace: timedelta, reserves: Sequence[Path] = ()
+    request: Mapping[str, Any],
+    folder: str,
+    lock: int,
+    grace: timedelta,
+    reserves: Sequence[Path] = (),
 ) -> dict[str, Any]:
-    """What the supervisor is told, through its standard input; it gives up the `reserves` where its disk is full."""
+    """What the supervisor is told, through its standard input; it gives up the `reserves` where its
+    disk is full.
+    """
     return {
-        "request": {**scrub_tree(request), **{name: request[name] for name in _MARKS if name in request}},
+        "request": {
+            **scrub_tree(request),
+            **{name: request[name] for name in _MARKS if name in request},
+        },
         "folder": folder,
         "argv": request["argv"],
         "cwd": os.path.join(request["code"], request["cwd"]),
@@ -82,7 +91,11 @@ def start_supervisor(order: dict[str, Any], env: dict[str, str], within: timedel
     except subprocess.TimeoutExpired:
         return  # whether it has started is for the caller to see
     except (OSError, ValueError) as error:
-        raise HerorunError(f"{name} was not started: {getattr(error, 'strerror', None) or error}.") from None
+        raise HerorunError(
+            f"{name} was not started: {getattr(error, 'strerror', None) or error}."
+        ) from None
     if supervisor.returncode:
-        why = said.decode("utf-8", "replace").strip().splitlines() or [f"exit code {supervisor.returncode}"]
+        why = said.decode("utf-8", "replace").strip().splitlines() or [
+            f"exit code {supervisor.returncode}"
+        ]
         raise HerorunError(f"{name} was not started: {why[-1]}")

@@ -1,6 +1,8 @@
-"""What this machine keeps of its submissions to a cluster, in the run's private folder: the job's id, and who stopped it.
+"""What this machine keeps of its submissions to a cluster, in the run's private folder: the job's
+id, and who stopped it.
 
-Other clones find a job by what the cluster itself tells; these files help where it forgets, or tells too little.
+Other clones find a job by what the cluster itself tells; these files help where it forgets, or
+tells too little.
 """
 
 from dataclasses import dataclass
@@ -27,7 +29,9 @@ def kept(folder: Path, instance: str) -> SubmissionRecord:
     told, stop = _read(folder / f"{instance}.json"), _read(folder / f"{instance}.stop.json")
     number = told.get("id") if told else None
     by = stop.get("by") if stop and stop.get("id") == number else None
-    return SubmissionRecord(told is not None, str(number) if number else None, str(by) if by else None)
+    return SubmissionRecord(
+        told is not None, str(number) if number else None, str(by) if by else None
+    )
 
 
 def keep_asked(folder: Path, instance: str) -> None:

@@ -1,8 +1,10 @@
-"""The program that stands by one local job: it starts it, waits for it, and writes down how it ended.
+"""The program that stands by one local job: it starts it, waits for it, and writes down how it
+ended.
 
-Standard library only, and run by its path with `python -I -S`: it starts in milliseconds, whatever is installed. The
-scheduler `ssh` sends it to a box, whose own Python may be as old as 3.8.
-It outlives whoever submitted the job. Killed itself, it leaves the job running; only the exit record is lost.
+Standard library only, and run by its path with `python -I -S`: it starts in milliseconds, whatever
+is installed. The scheduler `ssh` sends it to a box, whose own Python may be as old as 3.8.
+It outlives whoever submitted the job. Killed itself, it leaves the job running; only the exit
+record is lost.
 It adopts what the job's processes leave behind, and the job ends when the last of them does.
 
 What appears in the folder of an instance, in this order:
@@ -10,12 +12,13 @@ What appears in the folder of an instance, in this order:
     request.json    what was asked; making the folder is the claim
     watched         locked for as long as this program lives
     job.log         what the job prints
-    started.json    written by the job's own process right before it becomes the job: without it, nothing ran
-    stop.json       written by whoever wants the job to end
+    started.json    written by the job's own process right before it becomes the job: without it,
+    nothing ran stop.json       written by whoever wants the job to end
     stuck.json      what could not be killed, while that lasts
     exit.json       how it ended
 
-The lock beside the folder comes from the submitter and is passed on to the job: it is held while any of them lives.
+The lock beside the folder comes from the submitter and is passed on to the job: it is held while
+any of them lives.
 """
 
 from __future__ import annotations
@@ -58,7 +61,8 @@ _CAUGHT = ("SIGHUP", "SIGINT", "SIGQUIT", "SIGTERM", "SIGUSR1", "SIGUSR2", "SIGC
 
 
 def main() -> None:
-    order = json.load(sys.stdin)  # a submitter that died has not written it whole: then nothing is started
+    # a submitter that died has not written it whole: then nothing is started
+    order = json.load(sys.stdin)
     _reserves[:] = order.get("reserves", [])
     if not claim(order):
         return
@@ -89,7 +93,9 @@ def run(order: dict[str, Any]) -> None:
 
 
 def _say(text: str) -> None:
-    """One line in the job's log; what it says is in the records too, so a full disk is no reason to end."""
+    """One line in the job's log; what it says is in the records too, so a full disk is no reason to
+    end.
+    """
     with contextlib.suppress(OSError):
         os.write(1, f"herorun: {text}\n".encode("utf-8", "surrogateescape"))
 
@@ -109,8 +115,8 @@ def _settle(order: dict[str, Any]) -> None:
 def _wake_on_signals() -> int:
     """A descriptor that becomes readable at a signal.
 
-    Signals end the job, never the supervisor. They are caught and not ignored, because a new program begins with
-    the default for a caught signal, while it would inherit an ignored one.
+    Signals end the job, never the supervisor. They are caught and not ignored, because a new
+    program begins with the default for a caught signal, while it would inherit an ignored one.
     """
     wake, bell = os.pipe()
     os.set_blocking(wake, False)
@@ -164,7 +170,9 @@ def _write_start(folder: str) -> None:
 def _stand_by(
     job: subprocess.Popen[bytes], order: dict[str, Any], wake: int, adopted: bool, kills: int | None
 ) -> None:
-    """Wait for the end, pass on a request to stop, and write the record once nothing of the job is left."""
+    """Wait for the end, pass on a request to stop, and write the record once nothing of the job is
+    left.
+    """
     folder, grace = order["folder"], order["grace"]
     stopped_by, deadline = None, float("inf")
     while job.poll() is None:
@@ -177,13 +185,18 @@ def _stand_by(
         reap_children(but=job.pid)
         _pause(wake)
     end = {"ended": now(), "stopped_by": stopped_by, **_exit(job.returncode)}
-    group = -1 if adopted else job.pid  # adopted, all are our descendants; a number may come back, later
+    # adopted, all are our descendants; a number may come back, later
+    group = -1 if adopted else job.pid
     _end_the_rest(group, order, min(deadline, time.monotonic() + grace))
-    _write_end(folder, {**end, "oom_kills": max(0, (oom_kills() or 0) - kills) if kills is not None else 0})
+    _write_end(
+        folder, {**end, "oom_kills": max(0, (oom_kills() or 0) - kills) if kills is not None else 0}
+    )
 
 
 def _end_the_rest(group: int, order: dict[str, Any], quiet: float) -> None:
-    """What the main process left behind gets until `quiet`, then SIGTERM, then SIGKILL; until then the job runs."""
+    """What the main process left behind gets until `quiet`, then SIGTERM, then SIGKILL; until then
+    the job runs.
+    """
     folder, grace, request = order["folder"], order["grace"], order["request"]
     marks = env_markers(request["instance"], request["admission"])
 
@@ -193,14 +206,17 @@ def _end_the_rest(group: int, order: dict[str, Any], quiet: float) -> None:
 
     def stuck(rest: set[Process]) -> None:
         pids = ", ".join(str(process.pid) for process in sorted(rest))
-        reason = f"its main process has ended, but some of its processes could not be killed: {pids}"
+        reason = (
+            f"its main process has ended, but some of its processes could not be killed: {pids}"
+        )
         _say(reason)
         with contextlib.suppress(OSError):
             write(folder, "stuck.json", {"reason": reason})
 
     if left():
         _say(
-            f"the main process has ended; the rest of its processes has {grace:g}s, then SIGTERM and SIGKILL"
+            f"the main process has ended; the rest of its processes has {grace:g}s, then SIGTERM "
+            "and SIGKILL"
         )
     terminate_all(left, quiet, grace, lambda: _asked_by(folder) is not None, stuck)
 
@@ -236,7 +252,9 @@ def now() -> str:
 
 
 def write(folder: str, name: str, value: dict[str, Any]) -> None:
-    """Write a file so that a reader sees all of it or nothing, and a crash of the machine does not lose it."""
+    """Write a file so that a reader sees all of it or nothing, and a crash of the machine does not
+    lose it.
+    """
     try:
         _write(folder, name, value)
     except OSError as error:
@@ -257,7 +275,9 @@ def _give_up_reserves() -> bool:
 def _write(folder: str, name: str, value: dict[str, Any]) -> None:
     aside = f"{folder}/.{name}.new"
     try:
-        with open(os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600), "wb") as file:
+        with open(
+            os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600), "wb"
+        ) as file:
             file.write(json.dumps(value, sort_keys=True).encode("ascii") + b"\n")
             file.flush()
             os.fsync(file.fileno())
@@ -271,14 +291,18 @@ def _write(folder: str, name: str, value: dict[str, Any]) -> None:
 
 def _reserve(folder: str) -> None:
     """Room for the exit record, taken while there is some."""
-    with open(os.open(f"{folder}/.reserve", os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600), "wb") as file:
+    with open(
+        os.open(f"{folder}/.reserve", os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600), "wb"
+    ) as file:
         file.write(b" " * RESERVE)
         file.flush()
         os.fsync(file.fileno())
 
 
 def _write_end(folder: str, end: dict[str, Any]) -> None:
-    """A full disk must not turn a success into a crash: the reserve is used, and else it is tried for a while."""
+    """A full disk must not turn a success into a crash: the reserve is used, and else it is tried
+    for a while.
+    """
     until = time.monotonic() + FULL_DISK
     while True:
         try:
@@ -292,7 +316,9 @@ def _write_end(folder: str, end: dict[str, Any]) -> None:
 
 
 def _write_in_reserve(folder: str, end: dict[str, Any]) -> bool:
-    """Over the bytes that are the file's already, which takes no room; the spaces after the record do no harm."""
+    """Over the bytes that are the file's already, which takes no room; the spaces after the record
+    do no harm.
+    """
     text = json.dumps(end, sort_keys=True).encode("ascii").ljust(RESERVE - 1) + b"\n"
     try:
         with open(os.open(f"{folder}/.reserve", os.O_WRONLY | os.O_CLOEXEC), "r+b") as file:

@@ -1,4 +1,6 @@
-"""What every scheduler demands of what it is asked: an instance's whole name, and secrets that are set."""
+"""What every scheduler demands of what it is asked: an instance's whole name, and secrets that are
+set.
+"""
 
 import os
 import re
@@ -22,7 +24,8 @@ def secret_values(submission: Submission) -> dict[str, str]:
     missing = [name for name in submission.secrets if name not in os.environ]
     if missing:
         raise WrongUse(
-            f"{submission.instance} needs {', '.join(missing)} in the environment: set it where herorun runs, "
+            f"{submission.instance} needs {', '.join(missing)} in the environment: set it where "
+            "herorun runs, "
             "or take it out of [command] secrets."
         )
     return {name: os.environ[name] for name in submission.secrets}

@@ -1,8 +1,8 @@
 """Iris, spoken to by its own command line, in any of three generations of it.
 
-An instance is the job `/<user>/<instance>`, found by its whole name and the time of its submission. Iris replaces an
-ended job by a new one of its name, so that nothing is submitted under a name that it, or this machine, knows. No secret
-travels: the cluster must have them.
+An instance is the job `/<user>/<instance>`, found by its whole name and the time of its submission.
+Iris replaces an ended job by a new one of its name, so that nothing is submitted under a name that
+it, or this machine, knows. No secret travels: the cluster must have them.
 """
 
 import re
@@ -72,7 +72,9 @@ class Iris:
 
     def __init__(self, options: Options, folder: Path) -> None:
         self._options, self._folder = options, folder
-        self._iris = CommandLine(options.program, selector(options), options.timeout.total_seconds())
+        self._iris = CommandLine(
+            options.program, selector(options), options.timeout.total_seconds()
+        )
         self._sight: IrisSnapshot | None = None
         self.secrets_vouched = options.secrets == "on-cluster"
 
@@ -82,7 +84,9 @@ class Iris:
         return self.find_all({instance: intended_at})[instance]
 
     def find_all(self, wanted: Mapping[str, datetime]) -> Mapping[str, Search]:
-        """One list for any number of instances, and where it tells no tasks or exit codes, one answer for each that needs them."""
+        """One list for any number of instances, and where it tells no tasks or exit codes, one
+        answer for each that needs them.
+        """
         for instance in wanted:
             must_be_instance(instance)
         asked_at = self._sight.at if self._sight else now()
@@ -111,7 +115,9 @@ class Iris:
         """What the job itself asks for; a child of it may ask for its own."""
         return asked_of(self._options)
 
-    def _search(self, told: IrisListing, instance: str, intended_at: datetime, asked_at: datetime) -> Search:
+    def _search(
+        self, told: IrisListing, instance: str, intended_at: datetime, asked_at: datetime
+    ) -> Search:
         try:
             kept = keeping.kept(self._folder, instance)
             root = root_of(told.rows, self._id(instance))
@@ -122,7 +128,12 @@ class Iris:
             return Unknown(in_words(error))
 
     def _judged(
-        self, told: IrisListing, instance: str, root: IrisRow, intended_at: datetime, kept: SubmissionRecord
+        self,
+        told: IrisListing,
+        instance: str,
+        root: IrisRow,
+        intended_at: datetime,
+        kept: SubmissionRecord,
     ) -> Search:
         gang = gang_of(told.rows, root.id, self._options.gang)
         live = [row for row in gang if state_of(row.word).live]
@@ -144,16 +155,23 @@ class Iris:
             return Unknown(f"Iris does not list {job}, and its list is not whole: {told.partial}")
         if kept.id:
             return Unknown(
-                f"Iris does not list {job}, which was submitted from here: it forgets ended jobs after a while"
+                f"Iris does not list {job}, which was submitted from here: it forgets ended jobs "
+                "after a while"
             )
         if asked_at - intended_at <= self._options.settle:
-            return Unknown(f"too early to tell: {instance} was to be submitted at {intended_at:%H:%M:%S}")
+            return Unknown(
+                f"too early to tell: {instance} was to be submitted at {intended_at:%H:%M:%S}"
+            )
         if asked_at - intended_at > self._options.forgets:
-            return Unknown(f"Iris does not list {job}, and may have forgotten it: see [scheduler] forgets")
+            return Unknown(
+                f"Iris does not list {job}, and may have forgotten it: see [scheduler] forgets"
+            )
         return Absent()
 
     def live(self, slug: str) -> tuple[Job, ...]:
-        """What is called as an instance of the run: other jobs whose names begin alike, diagnostics say, are not its."""
+        """What is called as an instance of the run: other jobs whose names begin alike, diagnostics
+        say, are not its.
+        """
         whole = re.compile(rf"/{re.escape(self._options.user)}/({re.escape(slug)}-[0-9]+)")
         told = self._list(f"{slug}-")
         if told.partial:
@@ -169,16 +187,26 @@ class Iris:
 
     def beside(self, slug: str) -> tuple[Job, ...]:
         """Jobs of the same user, their children left out."""
-        other = re.compile(rf"/{re.escape(self._options.user)}/({re.escape(slug)}-(?![0-9]+$)[^/]+)")
-        found = ((row, named[1]) for row in self._list(f"{slug}-").rows if (named := other.fullmatch(row.id)))
+        other = re.compile(
+            rf"/{re.escape(self._options.user)}/({re.escape(slug)}-(?![0-9]+$)[^/]+)"
+        )
+        found = (
+            (row, named[1])
+            for row in self._list(f"{slug}-").rows
+            if (named := other.fullmatch(row.id))
+        )
         jobs = (Job(row.id, name, state_of(row.word), row.word) for row, name in found)
-        return tuple(sorted((job for job in jobs if not job.state.ended), key=lambda job: job.instance))
+        return tuple(
+            sorted((job for job in jobs if not job.state.ended), key=lambda job: job.instance)
+        )
 
     def tail(self, instance: str, lines: int) -> str:
         """Of the job and its children; FileNotFoundError where there is no such job."""
         job = self._id(must_be_instance(instance))
         told = self._iris.log(job, lines)
-        if told is None or (not told.strip() and root_of(self._list(instance, whole=True).rows, job) is None):
+        if told is None or (
+            not told.strip() and root_of(self._list(instance, whole=True).rows, job) is None
+        ):
             raise FileNotFoundError(2, "Iris has no such job", job)
         return told
 
@@ -190,7 +218,9 @@ class Iris:
         return shown(self._iris.program, words, submission.secrets, self._options.code == "bundle")
 
     def submit(self, submission: Submission, code: str, admission: str) -> Job:
-        """Looks before and after. While another instance of the run may live, nothing is submitted."""
+        """Looks before and after. While another instance of the run may live, nothing is
+        submitted.
+        """
         instance = must_be_instance(submission.instance)
         must_be_sound(submission)
         self._must_find_secrets(submission)
@@ -230,7 +260,9 @@ class Iris:
         return known_job(self.find, instance, self._remembered())
 
     def _to_stop(self, instance: str) -> Job | None:
-        """The same; one that is listed counts whenever it was submitted, and a hero run's was days ago."""
+        """The same; one that is listed counts whenever it was submitted, and a hero run's was days
+        ago.
+        """
         root = root_of(self._list(instance, whole=True).rows, self._id(instance))
         begun = root.submitted if root else None
         return known_job(self.find, instance, min(begun or now(), self._remembered()))
@@ -240,18 +272,23 @@ class Iris:
         return now() - self._options.forgets + timedelta(minutes=5)
 
     def _must_be_alone(self, instance: str) -> None:
-        """A job that waits for hardware, or for another cluster to take it, still starts one day."""
+        """A job that waits for hardware, or for another cluster to take it, still starts one
+        day.
+        """
         others = [job for job in self.live(instance.rpartition("-")[0]) if job.instance != instance]
         if others:
             raise WrongUse(
-                f"{instance} was not submitted: {others[0].id} is {others[0].state}. Stop it first, or wait for its end."
+                f"{instance} was not submitted: {others[0].id} is {others[0].state}. Stop it "
+                "first, or wait for its end."
             )
 
     def _must_find_secrets(self, submission: Submission) -> None:
         if submission.secrets and not self.secrets_vouched:
             raise WrongUse(
-                f"{submission.instance} needs {', '.join(submission.secrets)}, and no secret travels to an Iris cluster: "
-                'set them there and say [scheduler] secrets = "on-cluster", or take them out of [command] secrets.'
+                f"{submission.instance} needs {', '.join(submission.secrets)}, and no secret "
+                "travels to an Iris cluster: "
+                'set them there and say [scheduler] secrets = "on-cluster", or take them out of '
+                "[command] secrets."
             )
 
     def _must_know(self, words: list[str]) -> None:
@@ -261,7 +298,8 @@ class Iris:
             raise self._iris.trouble("job run --help", answer)
         if unknown:
             raise WrongUse(
-                f"This iris has no {unknown[0]}: it would take it for the command. Mend [scheduler]."
+                f"This iris has no {unknown[0]}: it would take it for the command. Mend "
+                "[scheduler]."
             )
 
     def _run(self, instance: str, words: list[str], code: str, admission: str) -> None:
@@ -294,7 +332,7 @@ class Iris:
             raise CouldNotLook(f"Iris took {instance}, and does not know it any more.")
         return job
 
-    # --- what is known -----------------------------------------------------------------------------
+    # --- what is known ----------------------------------------------------------------------------
 
     def _list(self, beginning: str, whole: bool = False) -> IrisListing:
         if self._sight and beginning.startswith(self._sight.beginning):

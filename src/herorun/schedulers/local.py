@@ -1,9 +1,12 @@
-"""Jobs on this machine: each a detached process group with a supervisor, which outlives whoever submitted it.
+"""Jobs on this machine: each a detached process group with a supervisor, which outlives whoever
+submitted it.
 
-Everything about an instance lies in `<state>/jobs/<instance>/`, and the lock `<state>/jobs/<instance>.lock` is held
-from herorun.core.durations import say_duration
-from the moment of the submission until neither supervisor nor job is left. The kernel frees it, however they end.
-The job gets what the plan holds, the secrets that it names, and what a program needs here (see `_environment`).
+Everything about an instance lies in `<state>/jobs/<instance>/`, and the lock
+`<state>/jobs/<instance>.lock` is held from herorun.core.durations import say_duration
+from the moment of the submission until neither supervisor nor job is left. The kernel frees it,
+however they end.
+The job gets what the plan holds, the secrets that it names, and what a program needs here (see
+`_environment`).
 """
 
 import contextlib
@@ -35,7 +38,8 @@ class Options(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     settle: Duration = Field(
-        timedelta(seconds=5), description='Time after an intent before "there is no such job" counts.'
+        timedelta(seconds=5),
+        description='Time after an intent before "there is no such job" counts.',
     )
     grace: Duration = Field(timedelta(seconds=30), description="Time between SIGTERM and SIGKILL.")
     start_within: Duration = Field(timedelta(seconds=10), description="Time that a start may take.")
@@ -79,7 +83,9 @@ class Local:
         if job:
             return Unknown(f"{instance} is being submitted right now")
         if now() - intended_at <= self._options.settle:
-            return Unknown(f"too early to tell: {instance} was to be submitted at {intended_at:%H:%M:%S}")
+            return Unknown(
+                f"too early to tell: {instance} was to be submitted at {intended_at:%H:%M:%S}"
+            )
         return Absent()
 
     def live(self, slug: str) -> tuple[Job, ...]:
@@ -105,7 +111,9 @@ class Local:
         return str(self._folder(instance).log)
 
     def stop(self, instance: str, by: str) -> None:
-        """SIGTERM to its process group, SIGKILL after the grace: the supervisor does it, within a second."""
+        """SIGTERM to its process group, SIGKILL after the grace: the supervisor does it, within a
+        second.
+        """
         folder = self._folder(instance)
         job = folder.job()
         if job is None:
@@ -113,9 +121,13 @@ class Local:
         if not job.state.live:
             return
         if not folder.path.is_dir():
-            raise CouldNotLook(f"{instance} is being submitted right now: stop it again in a few seconds.")
+            raise CouldNotLook(
+                f"{instance} is being submitted right now: stop it again in a few seconds."
+            )
         with contextlib.suppress(FileExistsError):  # asked before
-            create_whole(folder.path / "stop.json", canonical({"by": by, "at": now()}).encode(), 0o600)
+            create_whole(
+                folder.path / "stop.json", canonical({"by": by, "at": now()}).encode(), 0o600
+            )
         if not folder.look().watched:
             self._stop_unwatched(folder)
 
@@ -126,7 +138,8 @@ class Local:
             return
         if not sight.started.lives and not folder.rest():
             raise CouldNotLook(
-                f"Supervisor and main process of {folder.name} are gone, but something that it started still "
+                f"Supervisor and main process of {folder.name} are gone, but something that it "
+                "started still "
                 f"runs. `fuser -v '{folder.lock}'` shows it; end it by hand."
             )
         group = sight.started.pid if sight.started.lives else -1
@@ -136,7 +149,9 @@ class Local:
         must_be_instance(instance)
         return Folder(self._jobs, instance)
 
-    def _claim(self, folder: Folder, submission: Submission, code: str, admission: str) -> Job | None:
+    def _claim(
+        self, folder: Folder, submission: Submission, code: str, admission: str
+    ) -> Job | None:
         """Start a supervisor, unless somebody else is at it."""
         env = environment(submission, admission, self._jobs)
         with lock_if_free(folder.lock) as lock:
@@ -151,6 +166,7 @@ class Local:
 
     def _late(self, folder: Folder) -> CouldNotLook:
         return CouldNotLook(
-            f"{folder.name} has not started within {say_duration(self._options.start_within)}; it may yet. "
+            f"{folder.name} has not started within {say_duration(self._options.start_within)}; it "
+            "may yet. "
             f"Look into {folder.path}, then submit it again: it cannot start twice."
         )

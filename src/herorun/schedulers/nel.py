@@ -1,8 +1,9 @@
 """Evaluations by the NeMo evaluator launcher, `nel`, with its local executor or its Slurm executor.
 
-An instance is the invocation whose output directory is ours, `<folder>/<instance>`, found in nel's own list of jobs,
-which is on this machine. nel runs no commands: `[command] argv` is its configuration file and overrides of it. Secrets
-travel by inheritance to nel, which hands them to the containers that its configuration names.
+An instance is the invocation whose output directory is ours, `<folder>/<instance>`, found in nel's
+own list of jobs, which is on this machine. nel runs no commands: `[command] argv` is its
+configuration file and overrides of it. Secrets travel by inheritance to nel, which hands them to
+the containers that its configuration names.
 """
 
 import os
@@ -50,7 +51,9 @@ def _of_launcher() -> dict[str, str]:
 def connect(options: Options, place: Place) -> Scheduler:
     folder = options.folder or f"{place.output_root.rstrip('/')}/nel"
     if not folder.startswith("/"):
-        raise WrongUse(f"nel cannot write to {place.output_root}: say [scheduler] folder, an absolute path.")
+        raise WrongUse(
+            f"nel cannot write to {place.output_root}: say [scheduler] folder, an absolute path."
+        )
     return Nel(options, Path(place.state).absolute() / "nel", folder.rstrip("/"), place.repository)
 
 
@@ -58,7 +61,8 @@ class Nel(NelJobs):
     """The scheduler `nel`."""
 
     everywhere = False  # nel's list of jobs is on this machine
-    sets = ("NVIDIA_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES")  # its containers and Slurm allot the devices
+    # its containers and Slurm allot the devices
+    sets = ("NVIDIA_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES")
 
     def __init__(self, options: Options, folder: Path, outputs: str, repository: str = "") -> None:
         super().__init__(options, folder)
@@ -72,17 +76,23 @@ class Nel(NelJobs):
         return self.find_all({instance: intended_at})[instance]
 
     def find_all(self, wanted: Mapping[str, datetime]) -> Mapping[str, Search]:
-        """One `nel status` for any number of instances, and one look at Slurm for those that run there."""
+        """One `nel status` for any number of instances, and one look at Slurm for those that run
+        there.
+        """
         for instance in wanted:
             must_be_instance(instance)
         asked_at = self._sight.at if self._sight else now()
         try:
             known = self._entries()
             jobs = {name: of_output(known, self._output(name)) for name in wanted}
-            parts = self._parts([entry for of in jobs.values() for each in of.values() for entry in each])
+            parts = self._parts(
+                [entry for of in jobs.values() for each in of.values() for entry in each]
+            )
         except (CouldNotLook, OSError) as error:
             return dict.fromkeys(wanted, Unknown(in_words(error)))
-        return {name: self._answer(name, at, jobs[name], parts, asked_at) for name, at in wanted.items()}
+        return {
+            name: self._answer(name, at, jobs[name], parts, asked_at) for name, at in wanted.items()
+        }
 
     def _answer(
         self,
@@ -93,18 +103,25 @@ class Nel(NelJobs):
         asked_at: datetime,
     ) -> Search:
         kept = keeping.kept(self._folder, instance)
-        jobs = [judge(instance, name, [parts[e.id] for e in each], kept) for name, each in found.items()]
+        jobs = [
+            judge(instance, name, [parts[e.id] for e in each], kept) for name, each in found.items()
+        ]
         live = [job for job in jobs if not job.state.ended]
         if len(live) > 1:
             return Unknown(
-                f"{count(len(live), 'invocation')} write to {self._output(instance)}: kill all but one with nel kill"
+                f"{count(len(live), 'invocation')} write to {self._output(instance)}: kill all "
+                "but one with nel kill"
             )
         if jobs:
             return Found((live or jobs)[0])
         if kept.id:
-            return Unknown(f"nel's list of jobs has lost {instance}, which was invocation {kept.id}")
+            return Unknown(
+                f"nel's list of jobs has lost {instance}, which was invocation {kept.id}"
+            )
         if asked_at - intended_at <= self._options.settle:
-            return Unknown(f"too early to tell: {instance} was to be submitted at {intended_at:%H:%M:%S}")
+            return Unknown(
+                f"too early to tell: {instance} was to be submitted at {intended_at:%H:%M:%S}"
+            )
         return Absent()
 
     @property
@@ -113,7 +130,9 @@ class Nel(NelJobs):
         return ("nel", str(self._nel.db), *told.values())
 
     def look(self, wanted: Mapping[str, datetime]) -> NelSnapshot:
-        """The list, which is a file, one `nel status`, and one look at Slurm for those that run there."""
+        """The list, which is a file, one `nel status`, and one look at Slurm for those that run
+        there.
+        """
         at, known = now(), self._entries()
         jobs = of_runs(known, wanted)
         return NelSnapshot(at, known, frozenset(job.invocation for job in jobs), *self._asked(jobs))
@@ -162,10 +181,16 @@ class Nel(NelJobs):
 
     def request(self, submission: Submission, code: str, admission: str) -> str:
         """What nel is given, and where."""
-        by_name = f"# with {', '.join(submission.secrets)} in its environment\n" if submission.secrets else ""
+        by_name = (
+            f"# with {', '.join(submission.secrets)} in its environment\n"
+            if submission.secrets
+            else ""
+        )
         env = [f"{name}={value}" for name, value in self._env(submission, admission).items()]
         words = [*self._options.program, *self._words(submission)]
-        return f"# in {os.path.join(code, submission.cwd)}\n{by_name}{join(['env', *env, *words])}\n"
+        return (
+            f"# in {os.path.join(code, submission.cwd)}\n{by_name}{join(['env', *env, *words])}\n"
+        )
 
     def submit(self, submission: Submission, code: str, admission: str) -> Job:
         """Looks before and after."""
@@ -193,7 +218,14 @@ class Nel(NelJobs):
         config, overrides = config_and_overrides(submission.argv)
         mine = f"{OUTPUT}={quoted(self._output(submission.instance))}"
         options = [word for each in (*overrides, mine) for word in ("-o", each)]
-        return ["run", "--config", config, *options, "--config-output", str(self._folder / "configs")]
+        return [
+            "run",
+            "--config",
+            config,
+            *options,
+            "--config-output",
+            str(self._folder / "configs"),
+        ]
 
     def _env(self, submission: Submission, admission: str) -> dict[str, str]:
         return {
@@ -206,7 +238,11 @@ class Nel(NelJobs):
     def _run(self, submission: Submission, words: list[str], where: str, admission: str) -> None:
         within = self._options.submit_within.total_seconds()
         try:
-            whole = {**_of_launcher(), **self._env(submission, admission), **secret_values(submission)}
+            whole = {
+                **_of_launcher(),
+                **self._env(submission, admission),
+                **secret_values(submission),
+            }
             answer = self._nel.ask(words, within, where, whole)
         except CouldNotLook as error:
             self._must_be_taken(submission.instance, error)
@@ -220,7 +256,9 @@ class Nel(NelJobs):
             raise error
 
     def stop(self, instance: str, by: str) -> None:
-        """`nel kill`: of a local job it stops the container, and what the container has started elsewhere runs on."""
+        """`nel kill`: of a local job it stops the container, and what the container has started
+        elsewhere runs on.
+        """
         job = self._there(must_be_instance(instance))
         if job is None:
             raise WrongUse(f"There is no job {instance} in {self._nel.db}.")

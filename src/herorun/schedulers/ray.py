@@ -1,7 +1,10 @@
-"""Jobs on a Ray cluster, spoken to over the Jobs REST API of its dashboard: Ray itself is never imported.
+"""Jobs on a Ray cluster, spoken to over the Jobs REST API of its dashboard: Ray itself is never
+imported.
 
-The submission id is the instance's name, so submitting twice is one job. Every question is one bounded HTTP request.
-No secret travels: the cluster must have them. Ray keeps and shows whatever a job was submitted with.
+The submission id is the instance's name, so submitting twice is one job. Every question is one
+bounded HTTP request.
+No secret travels: the cluster must have them. Ray keeps and shows whatever a job was submitted
+with.
 """
 
 import os
@@ -63,12 +66,16 @@ class Ray:
     # --- starting ---------------------------------------------------------------------------------
 
     def request(self, submission: Submission, code: str, admission: str) -> str:
-        """The exact body of `POST /api/jobs/`, and where it goes; before there is a code folder, with `<code>` for it."""
+        """The exact body of `POST /api/jobs/`, and where it goes; before there is a code folder,
+        with `<code>` for it.
+        """
         body, _ = self._prepare(submission, code, admission, packing=not code.startswith("<"))
         return f"POST {self._options.address}/api/jobs/\n{canonical(body)}"
 
     def submit(self, submission: Submission, code: str, admission: str) -> Job:
-        """Start the instance. What was submitted before under its name is returned as it is, if it is the same."""
+        """Start the instance. What was submitted before under its name is returned as it is, if it
+        is the same.
+        """
         name = self._name(submission.instance)
         look = self._look()
         if (record := look.record(name)) is None:
@@ -82,7 +89,8 @@ class Ray:
         wanted = plan_of(admission)
         if record.instance != submission.instance or record.metadata.get(PLAN, "") != wanted:
             raise WrongUse(
-                f"{self._options.address} has another job called {name}, of another plan or not herorun's at all: "
+                f"{self._options.address} has another job called {name}, of another plan or not "
+                "herorun's at all: "
                 "set [scheduler] prefix, or choose another slug."
             )
         return look.job(record, submission.instance, self._notes.stop(submission.instance))
@@ -93,8 +101,10 @@ class Ray:
         told = self._options
         if submission.secrets and not self.secrets_vouched:
             raise WrongUse(
-                f"{submission.instance} needs {', '.join(submission.secrets)}, and no secret travels to a Ray cluster: set "
-                'them there and say [scheduler] secrets = "on-cluster", or take them out of [command] secrets.'
+                f"{submission.instance} needs {', '.join(submission.secrets)}, and no secret "
+                "travels to a Ray cluster: set "
+                'them there and say [scheduler] secrets = "on-cluster", or take them out of '
+                "[command] secrets."
             )
         needs = Needs(told.num_cpus, told.num_gpus, told.memory, told.resources)
         name = self._name(submission.instance)
@@ -104,20 +114,26 @@ class Ray:
         return request_of(submission, name, where, needs, told.grace, plan_of(admission)), upload
 
     def _upload(self, dashboard: Dashboard, uri: str, data: bytes) -> None:
-        """Asked for first: what is there needs no second upload, and asking keeps it there for a while."""
+        """Asked for first: what is there needs no second upload, and asking keeps it there for a
+        while.
+        """
         path = f"/api/packages/{uri.replace('://', '/')}"
         if dashboard.ask("GET", path, ok=(200, 404)).status == 404:
             dashboard.ask("PUT", path, data, timeout=self._options.upload_within.total_seconds())
 
     def _post(self, look: RaySnapshot, name: str, body: Mapping[str, Any]) -> RayJob:
-        answer = look.dashboard.ask("POST", "/api/jobs/", canonical(body).encode(), ok=(200, 400, 500))
+        answer = look.dashboard.ask(
+            "POST", "/api/jobs/", canonical(body).encode(), ok=(200, 400, 500)
+        )
         if answer.status != 200 and not _TAKEN.search(answer.text):
             if answer.status == 400:
                 raise WrongUse(f"Ray refuses the job {name}: {answer.complaint}")
             raise CouldNotLook(f"Ray could not take the job {name}: {answer.complaint}")
         record = look.record(name)
         if record is None:
-            raise CouldNotLook(f"Ray took the job {name}, and does not know it now: look at its dashboard.")
+            raise CouldNotLook(
+                f"Ray took the job {name}, and does not know it now: look at its dashboard."
+            )
         return record
 
     # --- looking ----------------------------------------------------------------------------------
@@ -172,13 +188,19 @@ class Ray:
         if record.instance != instance:
             return Unknown(f"a job called {record.name} is there that herorun did not submit")
         if record.submitted is None:
-            return Unknown(f"{record.name} was deleted, and Ray put a remnant back: it tells nothing")
+            return Unknown(
+                f"{record.name} was deleted, and Ray put a remnant back: it tells nothing"
+            )
         return Found(look.job(record, instance, self._notes.stop(instance)))
 
     def _absent(self, look: RaySnapshot, instance: str, intended_at: datetime) -> Search:
-        """A head that was started anew has forgotten every job, so its "no" counts only for its own time."""
+        """A head that was started anew has forgotten every job, so its "no" counts only for its own
+        time.
+        """
         if look.at - intended_at <= self._options.settle:
-            return Unknown(f"too early to tell: {instance} was to be submitted at {intended_at:%H:%M:%S}")
+            return Unknown(
+                f"too early to tell: {instance} was to be submitted at {intended_at:%H:%M:%S}"
+            )
         gone = self._notes.gone(instance)
         if gone.exists():
             return Absent()
@@ -188,14 +210,17 @@ class Ray:
             return Absent()
         if sent:
             return Unknown(
-                f"{instance} was submitted to Ray's {sent.cluster}, and {self._options.address} is {look.session} now, "
+                f"{instance} was submitted to Ray's {sent.cluster}, and {self._options.address} "
+                f"is {look.session} now, "
                 f"which has forgotten what ran before. {known}"
             )
         since = began(look.nodes, ())
         if since is None or since > intended_at:
             since = began(look.nodes, look.records)
         if since is None or since > intended_at:
-            return Unknown(f"the Ray cluster was started after {instance} was to be submitted. {known}")
+            return Unknown(
+                f"the Ray cluster was started after {instance} was to be submitted. {known}"
+            )
         return Absent()
 
     def live(self, slug: str) -> tuple[Job, ...]:
@@ -205,21 +230,31 @@ class Ray:
         jobs = [
             look.job(record, found[1], self._notes.stop(found[1]))
             for record in look.records
-            if record.submitted and (found := ours.fullmatch(record.name)) and not state_of(record).ended
+            if record.submitted
+            and (found := ours.fullmatch(record.name))
+            and not state_of(record).ended
         ]
         return tuple(sorted(jobs, key=lambda job: (len(job.instance), job.instance)))
 
     def beside(self, slug: str) -> tuple[Job, ...]:
         """Jobs that no herorun has submitted."""
         name, look = f"{self._options.prefix}{slug}-", self._look()
-        found = [r for r in look.records if r.name.startswith(name) and not (r.instance or state_of(r).ended)]
+        found = [
+            r
+            for r in look.records
+            if r.name.startswith(name) and not (r.instance or state_of(r).ended)
+        ]
         jobs = (
-            look.job(each, each.name, None) for each in found if not each.name.removeprefix(name).isdigit()
+            look.job(each, each.name, None)
+            for each in found
+            if not each.name.removeprefix(name).isdigit()
         )
         return tuple(sorted(jobs, key=lambda job: job.instance))
 
     def tail(self, instance: str, lines: int) -> str:
-        """What the command wrote, with what Ray passes on of its tasks and actors; FileNotFoundError where there is none."""
+        """What the command wrote, with what Ray passes on of its tasks and actors;
+        FileNotFoundError where there is none.
+        """
         look = self._look()
         record = look.record(self._name(instance))
         if record is None:
@@ -227,13 +262,17 @@ class Ray:
         return read_log(look, record, lines)
 
     def stop(self, instance: str, by: str) -> None:
-        """SIGTERM to all its processes, SIGKILL after the grace. One that is not placed yet ends once it is."""
+        """SIGTERM to all its processes, SIGKILL after the grace. One that is not placed yet ends
+        once it is.
+        """
         name, look = self._name(instance), self._look()
         record = look.record(name)
         if record is None:
             raise WrongUse(f"There is no job {name} on {self._options.address}.")
         if record.instance != instance:
-            raise WrongUse(f"The job {name} on {self._options.address} is not herorun's: it is left alone.")
+            raise WrongUse(
+                f"The job {name} on {self._options.address} is not herorun's: it is left alone."
+            )
         if look.job(record, instance, None).state.ended:
             return
         self._notes.keep_stop(instance, RayStop(by, now()))
@@ -241,7 +280,9 @@ class Ray:
 
     def offers(self, plan: Plan) -> Offered:
         """What the cluster has of the stated hardware. It knows no time limit."""
-        hardware, partial = hardware_of(self._look().nodes, plan.hardware.value, self._options.resources)
+        hardware, partial = hardware_of(
+            self._look().nodes, plan.hardware.value, self._options.resources
+        )
         return Offered(hardware, partial=partial)
 
     # --- the cluster ------------------------------------------------------------------------------
@@ -272,7 +313,8 @@ def _headers(told: Options) -> dict[str, str]:
     missing = [name for name in names.values() if not os.environ.get(name)]
     if missing:
         raise CouldNotLook(
-            f"{', '.join(missing)} is not set: {told.address} is asked with it, as [scheduler] says."
+            f"{', '.join(missing)} is not set: {told.address} is asked with it, as [scheduler] "
+            "says."
         )
     values = {header: os.environ[name].strip() for header, name in names.items()}
     if told.token_env:

@@ -1,7 +1,8 @@
 """Slurm, on this machine or from a laptop through a login node (`host`, `user`).
 
-A job is found by its name, the instance's, and by a comment that names the run: squeue first, then sacct. One question
-to each answers for any number of jobs. Secrets travel by name (see `_slurm_submit`).
+A job is found by its name, the instance's, and by a comment that names the run: squeue first, then
+sacct. One question to each answers for any number of jobs. Secrets travel by name (see
+`_slurm_submit`).
 """
 
 import re
@@ -57,7 +58,9 @@ def connect(options: Options, place: Place) -> Scheduler:
 
 
 def reach(options: Options) -> RemoteTarget | None:
-    """Behind a login node the run's paths are read by the same road: that node sees what the others see."""
+    """Behind a login node the run's paths are read by the same road: that node sees what the others
+    see.
+    """
     login = login_of(options)
     return RemoteTarget(login) if login.host else None
 
@@ -110,7 +113,9 @@ class Slurm:
         return self.find_all({instance: intended_at})[instance]
 
     def find_all(self, wanted: Mapping[str, datetime]) -> Mapping[str, Search]:
-        """One squeue, and one sacct where something has ended or is not there, for any number of instances."""
+        """One squeue, and one sacct where something has ended or is not there, for any number of
+        instances.
+        """
         for instance in wanted:
             must_be_instance(instance)
         asked_at = self._sight.at if self._sight else now()
@@ -125,7 +130,9 @@ class Slurm:
         except (CouldNotLook, OSError) as error:
             return dict.fromkeys(wanted, Unknown(in_words(error)))
         return {
-            name: self._answer(name, at, own[name], replace(books, rows=told.get(name, ())), asked_at)
+            name: self._answer(
+                name, at, own[name], replace(books, rows=told.get(name, ())), asked_at
+            )
             for name, at in wanted.items()
         }
 
@@ -138,13 +145,20 @@ class Slurm:
         return books, by_name(books.rows)
 
     def _answer(
-        self, instance: str, intended_at: datetime, queue: list[SlurmRow], told: Books, asked_at: datetime
+        self,
+        instance: str,
+        intended_at: datetime,
+        queue: list[SlurmRow],
+        told: Books,
+        asked_at: datetime,
     ) -> Search:
         kept = self._kept(instance)
         books = ours(told.rows, instance, self._run, kept, intended_at)
         answer = judge(instance, queue, books, told, kept)
         if isinstance(answer, Absent) and asked_at - intended_at <= self._options.settle:
-            return Unknown(f"too early to tell: {instance} was to be submitted at {intended_at:%H:%M:%S}")
+            return Unknown(
+                f"too early to tell: {instance} was to be submitted at {intended_at:%H:%M:%S}"
+            )
         if isinstance(answer, Found) and (answer.job.stopped_by or "").startswith("uid "):
             by = self._slurm.user((answer.job.stopped_by or "").removeprefix("uid "))
             return Found(replace(answer.job, stopped_by=by))
@@ -153,7 +167,14 @@ class Slurm:
     @property
     def cluster(self) -> Hashable:
         told = self._options
-        return ("slurm", self._slurm.road.where, told.port, told.ssh_config, told.slurm_conf, told.programs)
+        return (
+            "slurm",
+            self._slurm.road.where,
+            told.port,
+            told.ssh_config,
+            told.slurm_conf,
+            told.programs,
+        )
 
     def look(self, wanted: Mapping[str, datetime]) -> SlurmSnapshot:
         """One squeue of all jobs, and at most one sacct."""
@@ -161,7 +182,9 @@ class Slurm:
         queue = by_name(self._queue())
         names = not_live(queue, wanted)
         books = self._books(names, min(wanted[name] for name in names)) if names else Books()
-        return SlurmSnapshot(at, queue, replace(books, rows=()), by_name(books.rows), frozenset(names))
+        return SlurmSnapshot(
+            at, queue, replace(books, rows=()), by_name(books.rows), frozenset(names)
+        )
 
     def by(self, look: SlurmSnapshot) -> "Slurm":
         seen = copy(self)
@@ -169,7 +192,9 @@ class Slurm:
         return seen
 
     def live(self, slug: str) -> tuple[Job, ...]:
-        """Of this cluster's controller; a job of the name whose comment says nothing counts, as it may be ours."""
+        """Of this cluster's controller; a job of the name whose comment says nothing counts, as it
+        may be ours.
+        """
         whole = re.compile(rf"{re.escape(slug)}-[0-9]+")
         rows = [row for row in self._queue() if whole.fullmatch(row.name)]
         kept = {row.name: self._kept(row.name) for row in rows}
@@ -189,7 +214,9 @@ class Slurm:
 
     def tail(self, instance: str, lines: int) -> str:
         """FileNotFoundError where it has no log, or none yet."""
-        return self._of_log(instance, lambda path: self._files.tail(path, lines)).decode("utf-8", "replace")
+        return self._of_log(instance, lambda path: self._files.tail(path, lines)).decode(
+            "utf-8", "replace"
+        )
 
     def read_log(self, instance: str, offset: int, limit: int, mark: str = "") -> LogPart:
         return self._of_log(instance, lambda path: self._files.part(path, offset, limit, mark))
@@ -214,10 +241,14 @@ class Slurm:
     # --- acting ----------------------------------------------------------------------------------
 
     def request(self, submission: Submission, code: str, admission: str) -> str:
-        """What sbatch is given: the comment's last number is the time of the submission, in seconds since 1970."""
+        """What sbatch is given: the comment's last number is the time of the submission, in seconds
+        since 1970.
+        """
         where = self._files.where(submission.instance, code, admission)
         words = sbatch_argv(submission, self._options, where, self._tag(submission))
-        return shown(words, job_script(submission, where), submission.secrets, self._slurm.road.where)
+        return shown(
+            words, job_script(submission, where), submission.secrets, self._slurm.road.where
+        )
 
     def submit(self, submission: Submission, code: str, admission: str) -> Job:
         """Looks before and after: of two jobs of one name the one with the lower number stays."""
@@ -226,7 +257,9 @@ class Slurm:
         secrets = secret_values(submission)
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         with locked(
-            self._folder / f"{instance}.lock", self._slurm.timeout, f"another submission of {instance}"
+            self._folder / f"{instance}.lock",
+            self._slurm.timeout,
+            f"another submission of {instance}",
         ):
             there = self._there(instance)
             if there:
@@ -239,7 +272,9 @@ class Slurm:
             return self._the_only_one(instance, number)
 
     def stop(self, instance: str, by: str) -> None:
-        """Cancels the very job that was just seen under the name; Slurm sends SIGTERM, and SIGKILL after KillWait."""
+        """Cancels the very job that was just seen under the name; Slurm sends SIGTERM, and SIGKILL
+        after KillWait.
+        """
         job = self._to_stop(instance)
         if job is None:
             raise WrongUse(f"There is no job {instance} on {self._slurm.road.where}.")
@@ -256,15 +291,21 @@ class Slurm:
         return known_job(self.find, instance, now() - MONTH)
 
     def _to_stop(self, instance: str) -> Job | None:
-        """The same; one that lives counts however long ago it was submitted, as a hero run's may."""
+        """The same; one that lives counts however long ago it was submitted, as a hero run's
+        may.
+        """
         rows = ours(self._queue([instance]), instance, self._run, self._kept(instance), None)
         living = [row.submitted for row in rows if row.submitted and state_of(row.word).live]
         return known_job(self.find, instance, min([now() - MONTH, *living]))
 
-    def _sbatch(self, submission: Submission, where: RemotePaths, secrets: Mapping[str, str]) -> str:
+    def _sbatch(
+        self, submission: Submission, where: RemotePaths, secrets: Mapping[str, str]
+    ) -> str:
         words = sbatch_argv(submission, self._options, where, self._tag(submission))
         program = programs(self._options.programs, self._options.slurm_conf, words[0])
-        stdin = handed_over(program, words, job_script(submission, where), where, submission.cwd, secrets)
+        stdin = handed_over(
+            program, words, job_script(submission, where), where, submission.cwd, secrets
+        )
         try:
             answer = self._slurm.road.run(["sh"], self._slurm.timeout, stdin=stdin)
         except CouldNotLook as error:
@@ -292,14 +333,17 @@ class Slurm:
     def _as_found(self, instance: str, number: str) -> Job:
         job = self._there(instance)
         if job is None:
-            raise CouldNotLook(f"Slurm took {instance} as job {number}, and does not know it any more.")
+            raise CouldNotLook(
+                f"Slurm took {instance} as job {number}, and does not know it any more."
+            )
         return job
 
     def _scancel(self, instance: str, number: str) -> None:
         answer = self._slurm.ask(["scancel", number])
         if "permission denied" in answer.err.decode("utf-8", "replace").lower():
             raise WrongUse(
-                f"{instance} is job {number} of another user: only they or an operator may cancel it."
+                f"{instance} is job {number} of another user: only they or an operator may cancel "
+                "it."
             )
         if answer.code:
             raise self._slurm.trouble("scancel", answer)
@@ -310,10 +354,11 @@ class Slurm:
         known = {row.id for row in self._queue()} if wanted else set()
         if wanted - known:
             raise WrongUse(
-                f"--dependency names job {min(wanted - known)}, which Slurm does not know: it would not wait at all."
+                f"--dependency names job {min(wanted - known)}, which Slurm does not know: it "
+                "would not wait at all."
             )
 
-    # --- what is known -----------------------------------------------------------------------------
+    # --- what is known ----------------------------------------------------------------------------
 
     def _queue(self, names: Iterable[str] = ()) -> tuple[SlurmRow, ...]:
         asked = sorted(names)

@@ -1,9 +1,12 @@
-"""Jobs on a box that is reached by ssh: each under tmux, with a supervisor that outlives the connection.
+"""Jobs on a box that is reached by ssh: each under tmux, with a supervisor that outlives the
+connection.
 
-The supervisor is the one of the scheduler `local`, sent along and run by the box's own Python, because what it knows a
-shell cannot: exit 137 from SIGKILL, an orphaned worker from an ended job, a reused process id from the job's own.
-Everything about an instance lies in `<folder>/<instance>/` on the box, whose making is the claim. A cut link, a
-refused key or a box that is off is "could not look": the job may run on, and is never taken for lost.
+The supervisor is the one of the scheduler `local`, sent along and run by the box's own Python,
+because what it knows a shell cannot: exit 137 from SIGKILL, an orphaned worker from an ended job, a
+reused process id from the job's own.
+Everything about an instance lies in `<folder>/<instance>/` on the box, whose making is the claim. A
+cut link, a refused key or a box that is off is "could not look": the job may run on, and is never
+taken for lost.
 """
 
 import base64
@@ -73,13 +76,16 @@ class SshScheduler:
         self._where = self._far.road.where
         self._within = options.look_within.total_seconds()
         self._sight: SshSnapshot | None = None
-        self._sent: dict[str, datetime] = {}  # orders without an answer: they may arrive until they expire
+        # orders without an answer: they may arrive until they expire
+        self._sent: dict[str, datetime] = {}
 
-    # --- submitting ---------------------------------------------------------------------------------
+    # --- submitting -------------------------------------------------------------------------------
 
     def request(self, submission: Submission, code: str, admission: str) -> str:
         order = self._order(submission, code, admission)
-        return build.printed(ssh_argv(self._login), order, os.path.abspath(code) if self._ships else "")
+        return build.printed(
+            ssh_argv(self._login), order, os.path.abspath(code) if self._ships else ""
+        )
 
     def submit(self, submission: Submission, code: str, admission: str) -> Job:
         """Start the instance; what cannot be run is a job that failed, with the reason."""
@@ -91,14 +97,17 @@ class SshScheduler:
         seen = self._look([name])
         if not self._job(name, seen):
             began, archive = time.monotonic(), build.packed(code) if self._ships else b""
-            # By the box's own clock: what a cut link held up must not start a job that was given up since.
+            # By the box's own clock: what a cut link held up must not start a job that was given up
+            # since.
             expires = seen["now"] + time.monotonic() - began + self._options.settle.total_seconds()
             seen = self._send({**order, "expires": expires}, private, archive)
         job = self._job(name, seen)
         if job is None or job.state is JobState.PENDING:
             raise CouldNotLook(
-                f"{name} has not started on {self._where} within {say_duration(self._options.start_within)}; "
-                f"it may yet. Look into {self._folder}/{name}, then submit it again: it cannot start twice."
+                f"{name} has not started on {self._where} within "
+                f"{say_duration(self._options.start_within)}; "
+                f"it may yet. Look into {self._folder}/{name}, then submit it again: it cannot "
+                "start twice."
             )
         self._must_be_ours(submission, seen["jobs"][name])
         return job
@@ -109,11 +118,18 @@ class SshScheduler:
 
     def _order(self, submission: Submission, code: str, admission: str) -> dict[str, Any]:
         request = build.request_of(submission, code, admission, self._folder, self._ships)
-        grace, within = self._options.grace.total_seconds(), self._options.start_within.total_seconds()
+        grace, within = (
+            self._options.grace.total_seconds(),
+            self._options.start_within.total_seconds(),
+        )
         return build.order_of(request, self._folder, self._options.tmux, grace, within)
 
     def _send(self, order: dict[str, Any], private: bytes, archive: bytes) -> Any:
-        told = {**order, "private": len(private), "code": build.digest_of(archive) if archive else None}
+        told = {
+            **order,
+            "private": len(private),
+            "code": build.digest_of(archive) if archive else None,
+        }
         within = self._options.start_within.total_seconds() + self._within
         within += self._options.send_within.total_seconds() if archive else 0
         name = order["request"]["instance"]
@@ -126,7 +142,9 @@ class SshScheduler:
             return seen
         except OSError as error:
             del self._sent[name]  # it was refused, and is over
-            raise HerorunError(f"Nothing was started on {self._where}: {in_words(error)}.") from None
+            raise HerorunError(
+                f"Nothing was started on {self._where}: {in_words(error)}."
+            ) from None
 
     def _must_be_ours(self, submission: Submission, facts: Mapping[str, Any]) -> None:
         """Two repositories may call a run the same: the one's job is not the other's."""
@@ -137,11 +155,12 @@ class SshScheduler:
             submission.cwd,
         ):
             raise WrongUse(
-                f"{submission.instance} in {self._folder} on {self._where} is another job, with another command: "
+                f"{submission.instance} in {self._folder} on {self._where} is another job, with "
+                "another command: "
                 "give this run a `folder` of its own in [scheduler]."
             )
 
-    # --- looking ------------------------------------------------------------------------------------
+    # --- looking ----------------------------------------------------------------------------------
 
     def find(self, instance: str, intended_at: datetime) -> Search:
         return self.find_all({_instance(instance): intended_at})[instance]
@@ -150,7 +169,9 @@ class SshScheduler:
         """All by one connection."""
         names, shared = [_instance(name) for name in wanted], self._sight
         if shared and shared.jobs >= set(names):
-            return {name: self._search(name, shared.seen, at, shared.at) for name, at in wanted.items()}
+            return {
+                name: self._search(name, shared.seen, at, shared.at) for name, at in wanted.items()
+            }
         asked_at = now()
         try:
             seen = self._look(names)
@@ -224,10 +245,12 @@ class SshScheduler:
         with readable(self._where):
             return job_seen(name, seen["jobs"][name], seen["boot"], self._where)
 
-    # --- stopping -----------------------------------------------------------------------------------
+    # --- stopping ---------------------------------------------------------------------------------
 
     def stop(self, instance: str, by: str) -> None:
-        """SIGTERM to its process group, SIGKILL after the grace: the supervisor does it, within a second."""
+        """SIGTERM to its process group, SIGKILL after the grace: the supervisor does it, within a
+        second.
+        """
         name, grace = _instance(instance), self._options.grace.total_seconds()
         within = self._within + grace
         given = {"folder": self._folder, "name": name, "by": by, "grace": grace}
@@ -241,12 +264,16 @@ class SshScheduler:
                 if error.errno == errno.ENOSPC
                 else ""
             )
-            raise CouldNotLook(f"{name} was not stopped on {self._where}: {in_words(error)}.{full}") from None
+            raise CouldNotLook(
+                f"{name} was not stopped on {self._where}: {in_words(error)}.{full}"
+            ) from None
         facts = seen["jobs"][name]
         if facts["there"]:
             return
         if facts["submitting"] or facts["locked"]:
-            raise CouldNotLook(f"{name} is being submitted right now: stop it again in a few seconds.")
+            raise CouldNotLook(
+                f"{name} is being submitted right now: stop it again in a few seconds."
+            )
         raise WrongUse(f"There is no job {name} in {self._folder} on {self._where}.")
 
 

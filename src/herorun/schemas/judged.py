@@ -128,7 +128,11 @@ class Failure(Shape):
     file: str
     class_: str = Field(
         alias="class",
-        description="One of the classes in docs/triage.md; of a run also the scheduler's word, `output-root-gone`, `output-root-back`, `temporary-root-gone` or `temporary-root-back`.",
+        description=(
+            "One of the classes in docs/triage.md; of a run also the scheduler's word, "
+            "`output-root-gone`, `output-root-back`, `temporary-root-gone` or "
+            "`temporary-root-back`."
+        ),
     )
     role: str
     line: int | None

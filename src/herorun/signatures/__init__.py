@@ -1,4 +1,6 @@
-"""The shipped signatures of failures, and their reading. The rows are the TOML files of this folder; core.triage judges."""
+"""The shipped signatures of failures, and their reading. The rows are the TOML files of this
+folder; core.triage judges.
+"""
 
 import tomllib
 from functools import cache, lru_cache
@@ -18,12 +20,16 @@ def shipped() -> Catalogue:
 
 
 def with_own(*paths: Path) -> Catalogue:
-    """The same behind a user's files of [[signature]] tables. Raises WrongUse where one cannot be read or is wrong."""
+    """The same behind a user's files of [[signature]] tables. Raises WrongUse where one cannot be
+    read or is wrong.
+    """
     return _with(tuple((str(path), _text(path)) for path in paths)) if paths else shipped()
 
 
 def of_contract(contract: Contract, top: Path) -> Catalogue:
-    """With what `[babysit] catalogue` names, relative to the repository's top. Raises WrongUse as `with_own` does."""
+    """With what `[babysit] catalogue` names, relative to the repository's top. Raises WrongUse as
+    `with_own` does.
+    """
     told = contract.babysit.catalogue
     return with_own(top / told) if told else shipped()
 
@@ -35,7 +41,8 @@ def _with(texts: tuple[tuple[str, str], ...]) -> Catalogue:
 
 def _documents() -> list[dict[str, object]]:
     rows = sorted(
-        (row for row in files(__name__).iterdir() if row.name.endswith(".toml")), key=lambda row: row.name
+        (row for row in files(__name__).iterdir() if row.name.endswith(".toml")),
+        key=lambda row: row.name,
     )
     return [tomllib.loads(row.read_text(encoding="utf-8")) for row in rows]
 

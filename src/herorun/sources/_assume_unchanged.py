@@ -10,16 +10,21 @@ from herorun.system.git import Repository
 
 
 def hidden_edits(looked: TreeStatus, git_dir: Path) -> list[str]:
-    """Files that differ behind assume-unchanged or skip-worktree; one that a sparse checkout left out does not."""
+    """Files that differ behind assume-unchanged or skip-worktree; one that a sparse checkout left
+    out does not.
+    """
     top = looked.repository.top
     wanted = [
-        path for tag, path in looked.flagged if tag not in "Ss" or os.path.lexists(os.path.join(top, path))
+        path
+        for tag, path in looked.flagged
+        if tag not in "Ss" or os.path.lexists(os.path.join(top, path))
     ]
     if not wanted:
         return []
     with TemporaryDirectory(prefix="herorun-index-") as folder:
         index = os.path.join(folder, "index")
-        shutil.copy2(git_dir / "index", index)  # with its time: git doubts entries as young as their index
+        # with its time: git doubts entries as young as their index
+        shutil.copy2(git_dir / "index", index)
         return _edited(looked.repository, wanted, QUIET | {"GIT_INDEX_FILE": index})
 
 
@@ -29,5 +34,7 @@ def _edited(repository: Repository, wanted: list[str], env: dict[str, str]) -> l
         repository.git("update-index", word, "-z", "--stdin", stdin=asked, env=env, settings=STRICT)
     status = ("status", "--porcelain=v2", "-z", "--untracked-files=no", "--ignore-submodules=all")
     answer = repository.git(*status, "--no-renames", env=env, settings=STRICT)
-    edited = {change.path for change in parse_status(repository, answer.text).changes if change.modified}
+    edited = {
+        change.path for change in parse_status(repository, answer.text).changes if change.modified
+    }
     return [path for path in wanted if path in edited]

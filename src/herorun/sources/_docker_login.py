@@ -1,4 +1,6 @@
-"""How docker on this machine logs in to a registry. What is found here goes to that registry and nowhere else."""
+"""How docker on this machine logs in to a registry. What is found here goes to that registry and
+nowhere else.
+"""
 
 import base64
 import os
@@ -34,6 +36,8 @@ def _from_helper(helper: str, host: str) -> str:
     try:
         told = dict(read_json(answer.out))
     except (ValueError, TypeError):
-        raise CouldNotLook(f"docker-credential-{helper} answered with something that is no JSON.") from None
+        raise CouldNotLook(
+            f"docker-credential-{helper} answered with something that is no JSON."
+        ) from None
     text = f"{told.get('Username', '')}:{told.get('Secret', '')}"
     return "Basic " + base64.b64encode(text.encode()).decode()

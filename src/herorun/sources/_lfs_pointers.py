@@ -1,4 +1,6 @@
-"""Git LFS pointers that lie in place of the content that they stand for, here or in the copy that the job would get."""
+"""Git LFS pointers that lie in place of the content that they stand for, here or in the copy that
+the job would get.
+"""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,11 +16,13 @@ _TRIPLE = 3  # `check-attr -z` answers path, attribute, value
 def pointers(looked: TreeStatus, common: Path) -> list[str]:
     """Asks git for attributes only where some `.gitattributes` speaks of LFS.
 
-    `git lfs install --skip-smudge` leaves pointers wherever git writes files: the copy has them also where
-    `git lfs pull` has brought the content here.
+    `git lfs install --skip-smudge` leaves pointers wherever git writes files: the copy has them
+    also where `git lfs pull` has brought the content here.
     """
     top = looked.repository.top
-    told = [top / name for name in looked.files(".gitattributes")] + [common / "info" / "attributes"]
+    told = [top / name for name in looked.files(".gitattributes")] + [
+        common / "info" / "attributes"
+    ]
     if not any(path.is_file() and b"lfs" in path.read_bytes() for path in told):
         return []
     skips = _skips(looked.repository)

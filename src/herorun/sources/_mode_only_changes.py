@@ -23,7 +23,9 @@ class Likeness:
 
 
 def likeness(looked: TreeStatus) -> Likeness:
-    """Of the disk against HEAD. What git cannot compare here, as in a partial clone, counts as another content."""
+    """Of the disk against HEAD. What git cannot compare here, as in a partial clone, counts as
+    another content.
+    """
     edited = [change for change in looked.changes if FILES.issuperset(change.modes)]
     if not edited:
         return Likeness([], [])
@@ -48,7 +50,9 @@ def _numstat(looked: TreeStatus, edited: list[PathChange], *options: str) -> dic
 
 
 def _converted(looked: TreeStatus, change: PathChange) -> bool:
-    """`core.autocrlf`: git converts on the way in and sees no difference, and the disk has other bytes all the same."""
+    """`core.autocrlf`: git converts on the way in and sees no difference, and the disk has other
+    bytes all the same.
+    """
     if change.staged:
         return False  # the disk is as HEAD again, and the index is not
     return b"\r\n" in (looked.repository.top / change.path).read_bytes()

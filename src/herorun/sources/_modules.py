@@ -1,4 +1,6 @@
-"""Where a module of this repository lies. Paths are relative to the repository's top, with slashes."""
+"""Where a module of this repository lies. Paths are relative to the repository's top, with
+slashes.
+"""
 
 import os
 from collections.abc import Collection, Iterable, Iterator
@@ -12,7 +14,8 @@ _INSTALLED = ("site-packages", "dist-packages", "node_modules", ".venv", "venv")
 class Modules:
     """Finds files by module name, in the folders that Python would search, first one first.
 
-    `changed` are files that differ from HEAD: one of them may be gone, and was imported all the same.
+    `changed` are files that differ from HEAD: one of them may be gone, and was imported all the
+    same.
     """
 
     def __init__(self, top: str, roots: Iterable[str], changed: Collection[str] = ()) -> None:
@@ -28,7 +31,9 @@ class Modules:
         return "" if path == "." else path
 
     def files(self, imported: Imported, by: str) -> Iterable[str]:
-        """The files that one import of the file `by` runs; none where it is not of this repository."""
+        """The files that one import of the file `by` runs; none where it is not of this
+        repository.
+        """
         if imported.path:
             named = self.inside(imported.path, dirname(by)) or self.inside(imported.path, "")
             return (named,) if named else ()
@@ -95,7 +100,9 @@ class Modules:
 
     def _packages(self, folder: str) -> Iterator[str]:
         """The `__init__.py` of a folder and of the packages around it."""
-        while not folder.startswith("..") and self.is_file(init := normpath(join(folder, "__init__.py"))):
+        while not folder.startswith("..") and self.is_file(
+            init := normpath(join(folder, "__init__.py"))
+        ):
             yield init
             if folder in ("", "."):
                 return

@@ -1,4 +1,6 @@
-"""The Python projects of a repository, as their `pyproject.toml` tell: commands, source folders, workspace members."""
+"""The Python projects of a repository, as their `pyproject.toml` tell: commands, source folders,
+workspace members.
+"""
 
 import os
 import tomllib
@@ -9,7 +11,9 @@ from typing import Any
 
 
 def projects(top: str, cwd: str, unresolved: list[str]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """`(folder, pyproject.toml)` of the top, the working directory, and the members of their workspaces."""
+    """`(folder, pyproject.toml)` of the top, the working directory, and the members of their
+    workspaces.
+    """
     for folder in dict.fromkeys(("", cwd)):
         project = _project(top, folder, unresolved)
         if project is None:

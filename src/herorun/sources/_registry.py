@@ -24,7 +24,9 @@ REVISION = "org.opencontainers.image.revision"
 
 
 def ask_image(image: ImageReference) -> tuple[str, str | None]:
-    """`(digest, revision)` of an image: the label of its config, else the annotation of its manifest."""
+    """`(digest, revision)` of an image: the label of its config, else the annotation of its
+    manifest.
+    """
     registry = _Registry(image)
     digest, manifest = registry.get(f"manifests/{image.version}")
     told = [_texts(manifest, "annotations")]
@@ -40,7 +42,9 @@ def ask_image(image: ImageReference) -> tuple[str, str | None]:
 
 
 def _best(manifests: list[Any]) -> str:
-    """The image for a Linux cluster; what an index holds beside images, such as attestations, has no platform."""
+    """The image for a Linux cluster; what an index holds beside images, such as attestations, has
+    no platform.
+    """
     images = [one for one in manifests if isinstance(one, dict) and _platform(one)[0] != "unknown"]
     images.sort(key=lambda one: _platform(one) != ("linux", "amd64"))
     if not images or not isinstance(images[0].get("digest"), str):
@@ -66,7 +70,9 @@ class _Registry:
         self.authorization = ""
 
     def get(self, path: str) -> tuple[str, dict[str, Any]]:
-        """`(digest, content)` of a manifest or a blob. Content that its digest denies is refused."""
+        """`(digest, content)` of a manifest or a blob. Content that its digest denies is
+        refused.
+        """
         answer = self._ask(f"{self.image.url}/{path}")
         if answer.status_code == 401 and not self.authorization:
             self.authorization = self._authorize(answer.headers.get("WWW-Authenticate", ""))
@@ -75,7 +81,9 @@ class _Registry:
         digest = "sha256:" + hashlib.sha256(data).hexdigest()
         wanted = path.rpartition("/")[2]
         if wanted.startswith("sha256:") and wanted != digest:
-            raise CouldNotLook(f"{self.image.host} answered with other content than {wanted} names.")
+            raise CouldNotLook(
+                f"{self.image.host} answered with other content than {wanted} names."
+            )
         return digest, parsed_json(data, self.image.host)
 
     def _ask(self, url: str, authorization: str | None = None) -> Any:
@@ -84,12 +92,16 @@ class _Registry:
         told = self.authorization if authorization is None else authorization
         headers = {"Accept": ", ".join((*_INDEXES, *_MANIFESTS))}
         try:
-            return requests.get(url, headers=headers, auth=_Header(told), timeout=_TIMES, stream=True)
+            return requests.get(
+                url, headers=headers, auth=_Header(told), timeout=_TIMES, stream=True
+            )
         except (requests.RequestException, ValueError) as error:
             raise CouldNotLook(f"{self.image.host} gave no answer: {_reason(error)}.") from None
 
     def _authorize(self, challenge: str) -> str:
-        """The token dance: anonymous, or with what docker's own configuration holds for this host."""
+        """The token dance: anonymous, or with what docker's own configuration holds for this
+        host.
+        """
         basic = docker_login(self.image.host)
         kind, _, rest = challenge.partition(" ")
         if kind.lower() == "basic" and basic:
@@ -99,20 +111,28 @@ class _Registry:
         if kind.lower() != "bearer" or not realm.startswith(
             ("https://", "http://127.0.0.1", "http://localhost")
         ):
-            raise CouldNotLook(f"{self.image.host} asks for a login (401): `docker login {self.image.host}`.")
+            raise CouldNotLook(
+                f"{self.image.host} asks for a login (401): `docker login {self.image.host}`."
+            )
         from urllib.parse import urlencode
 
         scope = told.get("scope") or f"repository:{self.image.repository}:pull"
         query = urlencode({"service": told.get("service", ""), "scope": scope})
-        answer = parsed_json(_content(self._ask(f"{realm}?{query}", basic), self.image.host), self.image.host)
+        answer = parsed_json(
+            _content(self._ask(f"{realm}?{query}", basic), self.image.host), self.image.host
+        )
         token = answer.get("token") or answer.get("access_token")
         if not isinstance(token, str):
-            raise CouldNotLook(f"{self.image.host} gave no token to read {self.image.repository} with.")
+            raise CouldNotLook(
+                f"{self.image.host} gave no token to read {self.image.repository} with."
+            )
         return f"Bearer {token}"
 
 
 class _Header:
-    """An authorization that requests sends as it is, in place of one that it would find in `.netrc`."""
+    """An authorization that requests sends as it is, in place of one that it would find in
+    `.netrc`.
+    """
 
     def __init__(self, value: str) -> None:
         self.value = value

@@ -19,11 +19,14 @@ _HIDES: Mapping[str, tuple[str, Callable[[str], bool]]] = {
     "status.showuntrackedfiles": ("status.showUntrackedFiles", lambda value: value in _NO),
     "diff.ignoresubmodules": ("diff.ignoreSubmodules", lambda value: value in _PARTS),
 }
-_OURS = ("core.fsmonitor", "core.untrackedcache")  # what herorun itself passes comes last in the list
+# what herorun itself passes comes last in the list
+_OURS = ("core.fsmonitor", "core.untrackedcache")
 
 
 def hiding_settings(repository: Repository) -> tuple[str, ...]:
-    """As `key=value`, of the configuration in force; and of `.gitmodules`, which git follows too."""
+    """As `key=value`, of the configuration in force; and of `.gitmodules`, which git follows
+    too.
+    """
     told = _listed(repository, ())
     for key in _OURS:
         told[key] = told[key][:-1]
@@ -34,7 +37,10 @@ def hiding_settings(repository: Repository) -> tuple[str, ...]:
     ]
     if (repository.top / ".gitmodules").is_file():
         told = _listed(repository, ("--file", ".gitmodules")) | told
-    return (*found, *(shown(f"{key}={told[key][-1]}") for key in sorted(told) if _ignores(key, told[key])))
+    return (
+        *found,
+        *(shown(f"{key}={told[key][-1]}") for key in sorted(told) if _ignores(key, told[key])),
+    )
 
 
 def _ignores(key: str, values: list[str]) -> bool:
@@ -42,7 +48,9 @@ def _ignores(key: str, values: list[str]) -> bool:
 
 
 def _listed(repository: Repository, where: tuple[str, ...]) -> dict[str, list[str]]:
-    """Key -> its values, the last one in force. Section and key are in lower case; a bare key is true."""
+    """Key -> its values, the last one in force. Section and key are in lower case; a bare key is
+    true.
+    """
     told: dict[str, list[str]] = {}
     for record in repository.git("config", *where, "--list", "-z").text.split("\0"):
         if record:

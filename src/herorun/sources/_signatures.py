@@ -10,7 +10,9 @@ from herorun.core.triage.signatures import Catalogue
 
 
 def catalogue_of(contract: Contract, place: Place) -> Catalogue:
-    """With the user's own rows; where their file broke meanwhile, which reading the contract says, ours alone."""
+    """With the user's own rows; where their file broke meanwhile, which reading the contract says,
+    ours alone.
+    """
     try:
         return signatures.of_contract(contract, Path(place.repository))
     except WrongUse:

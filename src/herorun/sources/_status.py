@@ -1,4 +1,6 @@
-"""What one `status --porcelain=v2` and one `ls-files -v -s` of a work tree say, as bytes parted by NUL."""
+"""What one `status --porcelain=v2` and one `ls-files -v -s` of a work tree say, as bytes parted by
+NUL.
+"""
 
 import re
 from collections.abc import Iterator
@@ -58,7 +60,9 @@ class TreeStatus:
 
     @property
     def flagged(self) -> Iterator[tuple[str, str]]:
-        """`(tag, path)` of what `status` was told not to look at: lower case is assume-unchanged, S skip-worktree."""
+        """`(tag, path)` of what `status` was told not to look at: lower case is assume-unchanged, S
+        skip-worktree.
+        """
         return ((tag.decode(), text(path)) for tag, path in _FLAGGED.findall(self.index))
 
     @property
@@ -101,7 +105,9 @@ def _must_have_seen_all(status: ProcessResult) -> None:
     """git only warns of a folder that it may not open, and goes on as if it were empty."""
     for line in status.err.decode("utf-8", "backslashreplace").splitlines():
         if "could not open directory" in line:
-            raise CouldNotLook(f"`git status` {line.removeprefix('warning: ')}: what lies there is unknown.")
+            raise CouldNotLook(
+                f"`git status` {line.removeprefix('warning: ')}: what lies there is unknown."
+            )
 
 
 def parse_status(repository: Repository, status: str, index: bytes = b"\0") -> TreeStatus:
@@ -144,7 +150,9 @@ def text(path: bytes) -> str:
 
 
 def shown(path: str) -> str:
-    """A path as people can read it in one line; what is not UTF-8 or would break the line is escaped."""
+    """A path as people can read it in one line; what is not UTF-8 or would break the line is
+    escaped.
+    """
     if path.isascii() and path.isprintable():
         return path
     readable = path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")

@@ -1,4 +1,6 @@
-"""What differs inside submodules, and whether their own remotes have what the superproject names."""
+"""What differs inside submodules, and whether their own remotes have what the superproject
+names.
+"""
 
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
@@ -15,7 +17,8 @@ from herorun.system.git import Repository
 from herorun.system.git.tips import Probe, containing, known
 
 _AT_ONCE = 8
-ASKING = 20.0  # seconds; a submodule whose remote is away must not take the rest of the answer with it
+# seconds; a submodule whose remote is away must not take the rest of the answer with it
+ASKING = 20.0
 
 
 @dataclass
@@ -28,14 +31,19 @@ class Insides:
 
 
 def insides(outer: TreeStatus, roots: Iterable[str], prefix: str = "", top: str = "") -> Insides:
-    """Each submodule by a status of its own: git's summary in the superproject follows the submodule's settings."""
+    """Each submodule by a status of its own: git's summary in the superproject follows the
+    submodule's settings.
+    """
     links = outer.gitlinks
     found = Insides()
     if not links:
         return found
     top = top or str(outer.repository.top)
     with ThreadPoolExecutor(_AT_ONCE) as at_once:
-        asked = [at_once.submit(_one, outer, path, links[path], roots, prefix, top) for path in sorted(links)]
+        asked = [
+            at_once.submit(_one, outer, path, links[path], roots, prefix, top)
+            for path in sorted(links)
+        ]
     for each in (future.result() for future in asked):
         found.rows += each.rows
         found.importable += each.importable
@@ -43,10 +51,14 @@ def insides(outer: TreeStatus, roots: Iterable[str], prefix: str = "", top: str 
     return found
 
 
-def _one(outer: TreeStatus, path: str, commit: str, roots: Iterable[str], prefix: str, top: str) -> Insides:
+def _one(
+    outer: TreeStatus, path: str, commit: str, roots: Iterable[str], prefix: str, top: str
+) -> Insides:
     folder, full = outer.repository.top / path, f"{prefix}{path}"
     if not (folder / ".git").exists():
-        return Insides([Submodule(shown(full), commit, published=None, why="it is not checked out")])
+        return Insides(
+            [Submodule(shown(full), commit, published=None, why="it is not checked out")]
+        )
     facts = whereabouts(folder)
     repository = Repository(folder, facts.common)
     looked = look(repository)
@@ -69,11 +81,13 @@ def _modified(looked: TreeStatus, facts: Whereabouts) -> bool:
     return changed or bool(hidden_edits(looked, facts.git_dir))
 
 
-# --- what its remote has ----------------------------------------------------------------------------
+# --- what its remote has --------------------------------------------------------------------------
 
 
 def published(repository: Repository, commit: str) -> tuple[bool | None, str]:
-    """Whether a branch or tag of the repository's own remote contains the commit, and why not; None: could not look."""
+    """Whether a branch or tag of the repository's own remote contains the commit, and why not;
+    None: could not look.
+    """
     names = repository.git("remote").text.split()
     if not names:
         return False, "it has no remote"
@@ -88,7 +102,11 @@ def published(repository: Repository, commit: str) -> tuple[bool | None, str]:
 
 def _contained(repository: Repository, remote: str, commit: str) -> bool:
     told = repository.remote_tips(remote, "refs/heads/*", "refs/tags/*", timeout=ASKING)
-    tips = {name: told.get(f"{name}^{{}}", oid) for name, oid in told.items() if not name.endswith("^{}")}
+    tips = {
+        name: told.get(f"{name}^{{}}", oid)
+        for name, oid in told.items()
+        if not name.endswith("^{}")
+    }
     if commit in tips.values():
         return True
     if (repository.common / "shallow").is_file():
@@ -97,5 +115,7 @@ def _contained(repository: Repository, remote: str, commit: str) -> bool:
     if repository.has(commit) and containing(repository, commit, here):
         return True
     with Probe(repository, remote, "submodule") as probe:
-        further = probe.fetch(sorted(tips.keys() - here.keys())) if tips.keys() - here.keys() else {}
+        further = (
+            probe.fetch(sorted(tips.keys() - here.keys())) if tips.keys() - here.keys() else {}
+        )
         return repository.has(commit) and bool(containing(repository, commit, further))

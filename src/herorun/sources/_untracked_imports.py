@@ -14,9 +14,13 @@ _ENVIRONMENT = ("pyvenv.cfg", "conda-meta")
 
 
 def roots_of(command: Command, top: str) -> tuple[str, ...]:
-    """Folders that modules are looked for in, relative to the top: those of the command, and its `PYTHONPATH`."""
+    """Folders that modules are looked for in, relative to the top: those of the command, and its
+    `PYTHONPATH`.
+    """
     scripts = (normpath(join(command.cwd, word)) for word in command.argv if word.endswith(".py"))
-    listed = (join(command.cwd, entry) for entry in command.env.get("PYTHONPATH", "").split(":") if entry)
+    listed = (
+        join(command.cwd, entry) for entry in command.env.get("PYTHONPATH", "").split(":") if entry
+    )
     inside = (relpath(path, top) if path.startswith("/") else normpath(path) for path in listed)
     further = ("" if path == "." else path for path in inside if not path.startswith(".."))
     return tuple(dict.fromkeys((*code_roots(command.argv, command.cwd, scripts), *further)))
@@ -36,7 +40,9 @@ def importable(top: str, ignored: Iterable[str], roots: Iterable[str]) -> list[s
 
 
 def led_out(top: str, links: Iterable[str], roots: Iterable[str]) -> list[str]:
-    """Tracked links to modules outside of the work tree: the commit holds where they lie, and not what they are."""
+    """Tracked links to modules outside of the work tree: the commit holds where they lie, and not
+    what they are.
+    """
     inside, roots = os.path.realpath(top) + os.sep, tuple(roots)
     return [
         path
@@ -67,17 +73,25 @@ def _below(folder: str, root: str) -> list[str] | None:
 def _loaded(top: str, path: str) -> bool:
     if _LOADED.search(path):
         return True
-    return os.path.islink(full := os.path.join(top, path)) and os.path.isdir(full) and _is_package(full)
+    return (
+        os.path.islink(full := os.path.join(top, path))
+        and os.path.isdir(full)
+        and _is_package(full)
+    )
 
 
 def _is_package(link: str) -> bool:
     """Whether a linked folder itself holds modules; a link to data is no code."""
     names = os.listdir(link)
-    return not any(name in names for name in _ENVIRONMENT) and any(_LOADED.search(name) for name in names)
+    return not any(name in names for name in _ENVIRONMENT) and any(
+        _LOADED.search(name) for name in names
+    )
 
 
 def _loaded_below(top: str, folder: str) -> Iterator[str]:
-    """Modules in a folder and its subfolders, but for virtual environments, caches and what a build left."""
+    """Modules in a folder and its subfolders, but for virtual environments, caches and what a build
+    left.
+    """
     try:
         with os.scandir(os.path.join(top, folder)) as listing:
             entries = sorted(listing, key=lambda entry: entry.name)
@@ -97,4 +111,6 @@ def _loaded_below(top: str, folder: str) -> Iterator[str]:
 
 def _is_build(folder: str, names: set[str]) -> bool:
     """What setuptools leaves behind: a copy that nobody imports."""
-    return folder.rpartition("/")[2] == "build" and any(n == "lib" or n.startswith("bdist.") for n in names)
+    return folder.rpartition("/")[2] == "build" and any(
+        n == "lib" or n.startswith("bdist.") for n in names
+    )

@@ -1,4 +1,6 @@
-"""Which kind of work tree this is: its git directories, and what makes its history or objects other than they seem."""
+"""Which kind of work tree this is: its git directories, and what makes its history or objects other
+than they seem.
+"""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,12 +28,16 @@ def whereabouts(folder: Path) -> Whereabouts:
 
 def replaced(repository: Repository) -> tuple[str, ...]:
     """Objects that `git replace` stands others in for; and old-style grafts."""
-    listed = repository.git("for-each-ref", "--format=%(refname:lstrip=2)", "refs/replace/").text.split()
+    listed = repository.git(
+        "for-each-ref", "--format=%(refname:lstrip=2)", "refs/replace/"
+    ).text.split()
     grafts = repository.common / "info" / "grafts"
     return (*listed, *(("info/grafts",) if grafts.is_file() and grafts.stat().st_size else ()))
 
 
 def keeps_modes(top: Path) -> bool:
-    """Whether the file system knows executable files: one that does not shows git's own files as such too."""
+    """Whether the file system knows executable files: one that does not shows git's own files as
+    such too.
+    """
     own = top / ".git"
     return not (own / "HEAD" if own.is_dir() else own).stat().st_mode & 0o100

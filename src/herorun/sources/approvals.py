@@ -23,9 +23,17 @@ def read_approvals(
     if not waivers.waivers:
         return Nothing("the contract has no waiver")
     rows = repository.git(
-        "log", "--topo-order", f"--max-count={MOST_COMMITS}", f"--format={_FORM}", "HEAD", "--", file.path
+        "log",
+        "--topo-order",
+        f"--max-count={MOST_COMMITS}",
+        f"--format={_FORM}",
+        "HEAD",
+        "--",
+        file.path,
     ).text.splitlines()
-    waiting: dict[Waiver, CommitAuthor | str] = dict.fromkeys(waivers.waivers, "no commit adds it as it is")
+    waiting: dict[Waiver, CommitAuthor | str] = dict.fromkeys(
+        waivers.waivers, "no commit adds it as it is"
+    )
     known: dict[Waiver, CommitAuthor | str] = {}
     for row in rows:
         author = _author(row)
@@ -54,7 +62,9 @@ def _waivers_at(repository: Repository, commit: str, path: str) -> frozenset[Wai
 
 
 def _cut(repository: Repository, rows: int) -> str:
-    """Why the first commit that was seen may not be the one that added it; empty where the history is whole."""
+    """Why the first commit that was seen may not be the one that added it; empty where the history
+    is whole.
+    """
     if (repository.common / "shallow").exists():
         return "this clone is shallow: `git fetch --unshallow` brings the commit that added it"
     return f"the contract has more than {MOST_COMMITS} commits" if rows >= MOST_COMMITS else ""

@@ -1,4 +1,5 @@
-"""What the stores say of the run's roots and of the start checkpoint: where they lie, and what deletes them.
+"""What the stores say of the run's roots and of the start checkpoint: where they lie, and what
+deletes them.
 
 A store that will not say is noted for its root; the others are asked all the same.
 """
@@ -57,7 +58,8 @@ def lifetimes(root: str) -> tuple[LifecycleRule, ...]:
     found = [match for part in root.split("/") if (match := _LIFETIME.fullmatch(part))]
     return tuple(
         LifecycleRule(
-            f"the folder {match[0]} names a lifecycle: what lies in it is deleted after {match[1]}", span
+            f"the folder {match[0]} names a lifecycle: what lies in it is deleted after {match[1]}",
+            span,
         )
         for match in found
         if isinstance(span := parse_duration(match[1]), timedelta)

@@ -19,9 +19,11 @@ _ARCHIVE = (".tar", ".tar.gz", ".tgz", ".zip")
 def read_bundle_content(
     contract: Contract, repository: Repository, store: Store, file: ContractFile
 ) -> BundleContent | Nothing:
-    """`tree:sha256:<digest>`, or the path or URL of an archive; a relative path is relative to the repository's top.
+    """`tree:sha256:<digest>`, or the path or URL of an archive; a relative path is relative to the
+    repository's top.
 
-    The contract's own file is left out: it names the bundle, so that no bundle could hold the right one.
+    The contract's own file is left out: it names the bundle, so that no bundle could hold the right
+    one.
     """
     name = contract.runtime.bundle
     if name is None:
@@ -50,11 +52,15 @@ def read_bundle(
     rows = {path: (mode, oid) for mode, oid, path in all_entries(repository, plan.code_commit)}
     rows.pop(file.path, None)
     here = dict(content.files)
-    wrong = {path for path in rows.keys() | here.keys() if not _same(here.get(path), rows.get(path))}
+    wrong = {
+        path for path in rows.keys() | here.keys() if not _same(here.get(path), rows.get(path))
+    }
     if wrong:  # attributes may let `git archive` leave files out, or write them otherwise
         archived = _archived(repository, plan.code_commit)
         own = {path for _, _, path in repository.entries(plan.code_commit)}
-        wrong -= {path for path in wrong if path in archived and _same(here.get(path), archived[path])}
+        wrong -= {
+            path for path in wrong if path in archived and _same(here.get(path), archived[path])
+        }
         wrong -= {path for path in wrong - here.keys() if path not in archived and path in own}
     return Bundle(
         content.name,

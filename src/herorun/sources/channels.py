@@ -1,4 +1,6 @@
-"""Whether the contract's channels can be used from here: set, and an address that is understood. Nothing is sent."""
+"""Whether the contract's channels can be used from here: set, and an address that is understood.
+Nothing is sent.
+"""
 
 from herorun.core.evidence import ChannelState, Nothing
 from herorun.core.ports import Channels

@@ -1,7 +1,8 @@
-"""Checkpoints and output roots. A root out of reach raises, and so reads as Unavailable: never as empty.
+"""Checkpoints and output roots. A root out of reach raises, and so reads as Unavailable: never as
+empty.
 
-Each root costs one listing; looked into are only those that a decision hangs on, newest first, so that a root of
-thousands of steps costs a few requests more. The others stay in sight, unexamined.
+Each root costs one listing; looked into are only those that a decision hangs on, newest first, so
+that a root of thousands of steps costs a few requests more. The others stay in sight, unexamined.
 """
 
 from collections.abc import Callable, Iterable
@@ -28,8 +29,9 @@ from herorun.core.ports import Layout, Store
 from herorun.core.redaction.scrub import scrub
 
 OWN, RECEIPTS = "_herorun/", "_herorun/receipts"
-# Where a listing tells no times, as on object stores, the ones below the newest are dated by a listing of their own:
-# after a rollback the one written last is among them. So many, and at least one while a root costs so many requests.
+# Where a listing tells no times, as on object stores, the ones below the newest are dated by a
+# listing of their own: after a rollback the one written last is among them. So many, and at least
+# one while a root costs so many requests.
 FURTHER, REQUESTS = 2, 8
 PAGE = 1000  # names in one answer of an object store
 
@@ -37,19 +39,24 @@ PAGE = 1000  # names in one answer of an object store
 def read_checkpoints(
     contract: Contract, store: Store, layout: Layout, history: History, final: FinalStep | Nothing
 ) -> Checkpoints:
-    """Everything under the run's permanent and temporary roots, ordered by step, but what lay there before it.
+    """Everything under the run's permanent and temporary roots, ordered by step, but what lay there
+    before it.
 
     What a rollback gave up stands apart.
-    Of each root the newest are looked into until one is complete and nothing speaks against it; besides the one that
-    was modified last, the one that the contract names, and those of the final step. One that cannot be read raises
-    if it may be the newest of all: to go on from an older one would silently do its steps again. An older one stays
-    in sight as unread.
+    Of each root the newest are looked into until one is complete and nothing speaks against it;
+    besides the one that was modified last, the one that the contract names, and those of the final
+    step. One that cannot be read raises if it may be the newest of all: to go on from an older one
+    would silently do its steps again. An older one stays in sight as unread.
     """
     last = final.value if isinstance(final, FinalStep) else None
     found = []
     for root, temporary in _roots(contract):
-        listed = [c for c in _listed(store, layout, root, temporary) if c.path not in history.foreign]
-        looked = _looked_into(store, layout, contract, listed, lambda c: refusal(c, contract, history), last)
+        listed = [
+            c for c in _listed(store, layout, root, temporary) if c.path not in history.foreign
+        ]
+        looked = _looked_into(
+            store, layout, contract, listed, lambda c: refusal(c, contract, history), last
+        )
         found += [_dated_by_its_files(store, layout, candidate, history) for candidate in looked]
     if history.instances:
         _must_be_readable(found, lambda c: refusal(c, contract, history))
@@ -58,9 +65,11 @@ def read_checkpoints(
 
 
 def read_start_siblings(contract: Contract, store: Store, layout: Layout) -> StartSiblings:
-    """The checkpoints beside the one that `[start] from` names, which need not lie in the run's own store.
+    """The checkpoints beside the one that `[start] from` names, which need not lie in the run's own
+    store.
 
-    Looked into are the named one, the newest until one is complete, and the one that was modified last.
+    Looked into are the named one, the newest until one is complete, and the one that was modified
+    last.
     """
     named = contract.start.from_
     if named is None:
@@ -82,7 +91,9 @@ def read_left_checkpoints(
     found: list[Candidate] = []
     for root in left:
         listed = [c for c in _listed(store, layout, root, False) if c.path not in history.foreign]
-        found += _looked_into(store, layout, contract, listed, lambda c: refusal(c, contract, history), None)
+        found += _looked_into(
+            store, layout, contract, listed, lambda c: refusal(c, contract, history), None
+        )
     return LeftCheckpoints(_in_order(found))
 
 
@@ -105,7 +116,10 @@ def read_root_at_end(
         return Nothing(f"{job.instance} has not begun")
     listed = checkpoints.candidates if isinstance(checkpoints, Checkpoints) else ()
     seen = {candidate.root.rstrip("/") for candidate in listed}
-    root, temporary = contract.output.root.rstrip("/"), (contract.output.temporary_root or "").rstrip("/")
+    root, temporary = (
+        contract.output.root.rstrip("/"),
+        (contract.output.temporary_root or "").rstrip("/"),
+    )
     there = root in seen or _holds_any(store, root)
     temporary_there = not temporary or temporary in seen or bool(_names(store, temporary))
     return RootAtEnd(root, there, temporary, temporary_there)
@@ -113,7 +127,9 @@ def read_root_at_end(
 
 def _holds_any(store: Store, root: str) -> bool:
     names = _names(store, root)
-    return any(name != OWN for name in names) or (OWN in names and bool(_names(store, f"{root}/{RECEIPTS}")))
+    return any(name != OWN for name in names) or (
+        OWN in names and bool(_names(store, f"{root}/{RECEIPTS}"))
+    )
 
 
 def _names(store: Store, folder: str) -> tuple[str, ...]:
@@ -145,11 +161,15 @@ def _looked_into(
     refused: Callable[[Candidate], str],
     final: int | None,
 ) -> list[Candidate]:
-    """The listed ones, those examined that a decision hangs on; without those that are gone meanwhile."""
+    """The listed ones, those examined that a decision hangs on; without those that are gone
+    meanwhile.
+    """
     known: dict[str, Candidate | None] = {candidate.path: candidate for candidate in listed}
     newest_first = sorted(_open(known.values(), contract), key=lambda c: (-c.step, c.path))
     latest = max(
-        (c for c in newest_first if c.modified), key=lambda c: (str(c.modified), c.step), default=None
+        (c for c in newest_first if c.modified),
+        key=lambda c: (str(c.modified), c.step),
+        default=None,
     )
     named = (contract.start.from_ or "").rstrip("/")
     for candidate in newest_first:
@@ -167,7 +187,9 @@ def _looked_into(
 def _later(
     store: Store, layout: Layout, known: dict[str, Candidate | None], newest_first: list[Candidate]
 ) -> list[str]:
-    """Of the next ones below those looked into, dated here, those that were perhaps written after the newest."""
+    """Of the next ones below those looked into, dated here, those that were perhaps written after
+    the newest.
+    """
     seen = [found for c in newest_first if (found := known[c.path]) and found.examined]
     newest = next((found.modified for found in seen if found.complete), None)
     pages = 1 + len(known) // PAGE
@@ -182,8 +204,12 @@ def _later(
     return [c.path for c in dated if newest is None or c.modified is None or c.modified > newest]
 
 
-def _dated_by_its_files(store: Store, layout: Layout, candidate: Candidate, history: History) -> Candidate:
-    """What a rollback ruled out by its folder's time, which stands still where a trainer writes the same files anew."""
+def _dated_by_its_files(
+    store: Store, layout: Layout, candidate: Candidate, history: History
+) -> Candidate:
+    """What a rollback ruled out by its folder's time, which stands still where a trainer writes the
+    same files anew.
+    """
     if candidate.examined or candidate.problem or not candidate.modified:
         return candidate
     if given_up(candidate, history.given_up) is None:
@@ -197,12 +223,16 @@ def _dated_by_its_files(store: Store, layout: Layout, candidate: Candidate, hist
 def _open(candidates: Iterable[Candidate | None], contract: Contract) -> list[Candidate]:
     """What is still to be looked into: a rejected lineage is never chosen, so it is only listed."""
     return [
-        c for c in candidates if c and not c.examined and not is_rejected(c.path, contract.start.rejected)
+        c
+        for c in candidates
+        if c and not c.examined and not is_rejected(c.path, contract.start.rejected)
     ]
 
 
 def _seen(store: Store, layout: Layout, candidate: Candidate) -> Candidate | None:
-    """Looked into; where that fails, unexamined with the reason: neither complete nor incomplete."""
+    """Looked into; where that fails, unexamined with the reason: neither complete nor
+    incomplete.
+    """
     try:
         return layout.examined(store, candidate)
     except OSError as error:

@@ -7,9 +7,13 @@ from herorun.system.git.tips import changed_files
 
 
 def read_code_change(
-    repository: Repository, prior: PriorLaunch, tree: WorkTree, snapshot: Snapshot | Nothing | Unavailable
+    repository: Repository,
+    prior: PriorLaunch,
+    tree: WorkTree,
+    snapshot: Snapshot | Nothing | Unavailable,
 ) -> CodeChange | Nothing:
-    """The files that differ between what that instance ran and what would run now; nothing before a first launch.
+    """The files that differ between what that instance ran and what would run now; nothing before a
+    first launch.
 
     An approved dirty tree ran, or would run, as its snapshot and not as HEAD.
     """
@@ -20,7 +24,8 @@ def read_code_change(
     after = snapshot.commit if isinstance(snapshot, Snapshot) else tree.commit
     if not repository.has(before):
         raise CouldNotLook(
-            f"Commit {before[:9]}, which {prior.instance} was launched from, is not in this clone: fetch it."
+            f"Commit {before[:9]}, which {prior.instance} was launched from, is not in this "
+            "clone: fetch it."
         )
     tracker = prior.plan.get("tracker") or {}
     files = changed_files(repository, before, after)

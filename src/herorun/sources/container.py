@@ -18,8 +18,12 @@ DEADLINE = 60.0  # seconds for all that is asked of a registry
 _COMMIT = re.compile(r"[0-9a-f]{7,64}")
 
 
-def read_container(repository: Repository, contract: Contract, tree: WorkTree) -> Container | Nothing:
-    """The image's revision label, and what differs between that commit and HEAD where this clone has it."""
+def read_container(
+    repository: Repository, contract: Contract, tree: WorkTree
+) -> Container | Nothing:
+    """The image's revision label, and what differs between that commit and HEAD where this clone
+    has it.
+    """
     image = contract.runtime.container
     if not image:
         return Nothing("the contract names no container")
@@ -37,7 +41,9 @@ def read_container(repository: Repository, contract: Contract, tree: WorkTree) -
 def _of_registry(image: str) -> tuple[str, str | None]:
     name = parse_image(image)
     if name is None:
-        raise CouldNotLook(f"{image} is no image that a registry knows: write it host/name@sha256:... .")
+        raise CouldNotLook(
+            f"{image} is no image that a registry knows: write it host/name@sha256:... ."
+        )
     return within(DEADLINE, lambda: ask_image(name))
 
 
@@ -45,7 +51,9 @@ def _of_file(image: str, folder: str) -> str | None:
     """The label of an Apptainer image on this machine, as the tool tells it."""
     tool = which("apptainer") or which("singularity")
     if tool is None:
-        raise CouldNotLook(f"{image} can only be read with apptainer, which is not on this machine.")
+        raise CouldNotLook(
+            f"{image} can only be read with apptainer, which is not on this machine."
+        )
     answer = run((tool, "inspect", "--json", image), 30.0, cwd=folder)
     if answer.code:
         raise CouldNotLook(f"`apptainer inspect {image}` failed: {answer.complaint}")

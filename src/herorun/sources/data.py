@@ -1,4 +1,6 @@
-"""The identity of the data that the contract pins: a digest of its content, or its store's word for it."""
+"""The identity of the data that the contract pins: a digest of its content, or its store's word for
+it.
+"""
 
 import hashlib
 import re
@@ -16,8 +18,12 @@ _POINTER = re.compile(
 )
 
 
-def read_data_found(repository: Repository, contract: Contract, tree: WorkTree, store: Store) -> DataFound:
-    """Relative paths are read from the commit, below `[command] cwd`; absolute ones and URLs from their store."""
+def read_data_found(
+    repository: Repository, contract: Contract, tree: WorkTree, store: Store
+) -> DataFound:
+    """Relative paths are read from the commit, below `[command] cwd`; absolute ones and URLs from
+    their store.
+    """
     found: dict[str, str | None] = {}
     unread: dict[str, str] = {}
     for path, pinned in contract.data.manifests.items():
@@ -51,7 +57,8 @@ def _in_store(store: Store, path: str, pinned: str) -> str:
     data = store.end(path, LARGEST + 1)
     if len(data) > LARGEST:
         raise OSError(
-            f"it is larger than {LARGEST >> 20} MiB, too large to be read at each launch: pin it by its"
+            f"it is larger than {LARGEST >> 20} MiB, too large to be read at each launch: pin it "
+            "by its"
             " generation, or pin a smaller manifest that names its parts"
         )
     return _digest(data)

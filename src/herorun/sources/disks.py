@@ -1,4 +1,6 @@
-"""Room on disks: for the run's private folder and the record here, and for output roots on the machine where the job runs."""
+"""Room on disks: for the run's private folder and the record here, and for output roots on the
+machine where the job runs.
+"""
 
 import os
 from datetime import datetime
@@ -24,7 +26,11 @@ def read_disks(place: Place, contract: Contract, store: Store) -> Disks:
 
 def _paths(place: Place, contract: Contract) -> list[str]:
     """Roots count where the job runs on this machine: elsewhere the same path is another disk."""
-    clone = [place.repository] if place.repository and not _same_disk(place.state, place.repository) else []
+    clone = (
+        [place.repository]
+        if place.repository and not _same_disk(place.state, place.repository)
+        else []
+    )
     return [place.state, *clone, *(_roots(contract) if contract.scheduler.kind == "local" else [])]
 
 
@@ -51,7 +57,9 @@ def _there(path: str) -> Path:
 
 
 def _before(folder: Path) -> tuple[dict[str, Disk], datetime | None]:
-    """The oldest look of the last days: the first line of what the ticks kept. A damaged one is none."""
+    """The oldest look of the last days: the first line of what the ticks kept. A damaged one is
+    none.
+    """
     for file in sorted(folder.glob("[0-9]*.jsonl"))[-DAYS:]:
         try:
             with file.open(encoding="utf-8") as lines:

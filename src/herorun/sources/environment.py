@@ -24,7 +24,9 @@ from herorun.system.git import Repository
 def read_environment(
     contract: Contract, scheduler: Scheduler, prior: PriorLaunch | Nothing | Unavailable
 ) -> Environment:
-    """Of this shell, what trainers read. A secret is only compared with what the record keeps of its last value."""
+    """Of this shell, what trainers read. A secret is only compared with what the record keeps of
+    its last value.
+    """
     secrets = contract.command.secrets
     here = getattr(scheduler, "reach", "here") == "here"
     values, withheld = from_shell(os.environ, secrets, getattr(scheduler, "sets", ()), here)
@@ -38,8 +40,12 @@ def read_environment(
     return Environment(values, withheld, tuple(changed), whole)
 
 
-def read_code_flags(repository: Repository, closure: ImportClosure, scheduler: Scheduler) -> CodeFlags:
-    """Of every file that the command names or imports; what machines and launchers set is left out."""
+def read_code_flags(
+    repository: Repository, closure: ImportClosure, scheduler: Scheduler
+) -> CodeFlags:
+    """Of every file that the command names or imports; what machines and launchers set is left
+    out.
+    """
     found: dict[str, Flag] = {}
     computed: list[str] = []
     sets = getattr(scheduler, "sets", ())
@@ -50,7 +56,9 @@ def read_code_flags(repository: Repository, closure: ImportClosure, scheduler: S
                 found.setdefault(name, Flag(name, path, line))
         computed += [f"{path}:{line}" for line in reads.computed]
     here = {name: os.environ[name] for name in sorted(found) if name in os.environ}
-    return CodeFlags(tuple(found[name] for name in sorted(found)), scrub_tree(here), tuple(computed))
+    return CodeFlags(
+        tuple(found[name] for name in sorted(found)), scrub_tree(here), tuple(computed)
+    )
 
 
 def _content(path: Path) -> bytes:

@@ -1,7 +1,8 @@
-"""Which of the repository's files the command names or imports, from the words of `[command]` and the files' text.
+"""Which of the repository's files the command names or imports, from the words of `[command]` and
+the files' text.
 
-Nothing is run or imported. What cannot be told from text, such as a module name that is computed, is not seen:
-the closure can only raise a file's impact, never lower it.
+Nothing is run or imported. What cannot be told from text, such as a module name that is computed,
+is not seen: the closure can only raise a file's impact, never lower it.
 """
 
 import os
@@ -27,7 +28,9 @@ _SHELL = (".sh", ".bash", ".sbatch", ".slurm")
 _LARGEST = 4 << 20  # bytes: a file beyond it is data
 
 
-def read_import_closure(repository: Repository, contract: Contract, tree: WorkTree) -> ImportClosure:
+def read_import_closure(
+    repository: Repository, contract: Contract, tree: WorkTree
+) -> ImportClosure:
     """Everything that the command's words lead to in the work tree."""
     cwd = in_repository(contract.command.cwd, "")
     found = _Found(os.path.realpath(repository.top), cwd, contract, tree)
@@ -39,7 +42,9 @@ def read_import_closure(repository: Repository, contract: Contract, tree: WorkTr
         warnings.simplefilter("ignore")
         found.follow()
     return ImportClosure(
-        frozenset(_shown(path) for path in found.files), found.entry, tuple(sorted(found.unresolved))
+        frozenset(_shown(path) for path in found.files),
+        found.entry,
+        tuple(sorted(found.unresolved)),
     )
 
 
@@ -117,12 +122,16 @@ class _Found:
     def _text(self, text: str) -> None:
         """The text behind `-c`: Python, or words for a shell."""
         try:
-            self._imports(imported_by(text.encode("utf-8", "surrogateescape")), join(self.cwd, "-c"))
+            self._imports(
+                imported_by(text.encode("utf-8", "surrogateescape")), join(self.cwd, "-c")
+            )
         except (SyntaxError, ValueError):
             self._shell(text)
 
     def _shell(self, text: str) -> None:
-        """The lines that start Python or another script; what else a script reads is not ours to know."""
+        """The lines that start Python or another script; what else a script reads is not ours to
+        know.
+        """
         for line in text.replace("\\\n", " ").splitlines():
             try:
                 words = shlex.split(line, comments=True)

@@ -1,7 +1,9 @@
-"""What the command's own interpreter would import: its packages, editable installs, folders of this checkout.
+"""What the command's own interpreter would import: its packages, editable installs, folders of this
+checkout.
 
-The interpreter is asked itself, because herorun mostly lives in an environment of its own. It is started in the root
-folder, so that nothing of the repository is on its path but what the job would find there too.
+The interpreter is asked itself, because herorun mostly lives in an environment of its own. It is
+started in the root folder, so that nothing of the repository is on its path but what the job would
+find there too.
 """
 
 import json
@@ -37,8 +39,12 @@ print(json.dumps({"packages": packages, "editable": editable, "paths": sys.path}
 """
 
 
-def read_installed(contract: Contract, scheduler: Scheduler, repository: Repository) -> Installed | Nothing:
-    """Nothing where the job runs on another machine, or its command starts no Python that can be found here."""
+def read_installed(
+    contract: Contract, scheduler: Scheduler, repository: Repository
+) -> Installed | Nothing:
+    """Nothing where the job runs on another machine, or its command starts no Python that can be
+    found here.
+    """
     if getattr(scheduler, "reach", "here") != "here":
         return Nothing("the job runs elsewhere: check-in compares there")
     env = {**os.environ, **contract.command.env}
@@ -53,7 +59,9 @@ def read_installed(contract: Contract, scheduler: Scheduler, repository: Reposit
 
 
 def interpreter_of(argv: Sequence[str], env: Mapping[str, str]) -> str | None:
-    """The Python that a command line starts: named itself, or in the first line of the script that is named."""
+    """The Python that a command line starts: named itself, or in the first line of the script that
+    is named.
+    """
     found = shutil.which(argv[0], path=env.get("PATH"))
     if found is None:
         return None

@@ -1,5 +1,5 @@
-"""The current instance's own log: when it last changed, what it complains of, which tracker runs it names, where it saves,
-signs of a wedge.
+"""The current instance's own log: when it last changed, what it complains of, which tracker runs it
+names, where it saves, signs of a wedge.
 """
 
 from herorun.core.contract import Contract
@@ -16,7 +16,9 @@ PATHS = ("path", "file", "latest")
 
 
 def read_job_log(log: OwnLog, contract: Contract, place: Place) -> JobLog | Nothing:
-    """What the one reading of the log has told of a job that may still live. An empty log tells of no job that runs."""
+    """What the one reading of the log has told of a job that may still live. An empty log tells of
+    no job that runs.
+    """
     if log.offset == 0:
         return Nothing(f"the log of {log.instance} is empty")
     return job_log_of(catalogue_of(contract, place), log)
@@ -43,7 +45,9 @@ def job_log_of(catalogue: Catalogue, log: OwnLog) -> JobLog:
 
 
 def _loading(catalogue: Catalogue, match: Match) -> Loading:
-    """What the row's own groups name: a path by the group `path`, `file` or `latest`, a number by any other."""
+    """What the row's own groups name: a path by the group `path`, `file` or `latest`, a number by
+    any other.
+    """
     known = {signature.id: signature for signature in catalogue.signatures}.get(match.signature)
     found = known.pattern.search(match.excerpt) if known else None
     groups = {name: text for name, text in (found.groupdict() if found else {}).items() if text}
@@ -56,7 +60,9 @@ def _loading(catalogue: Catalogue, match: Match) -> Loading:
 
 def _overdue(catalogue: Catalogue, log: OwnLog) -> tuple[tuple[str, int, int], ...]:
     matched = dict(log.matched)
-    silent = ((name, due, log.judged_bytes - matched.get(name, 0)) for name, due in catalogue.due.items())
+    silent = (
+        (name, due, log.judged_bytes - matched.get(name, 0)) for name, due in catalogue.due.items()
+    )
     return tuple((name, due, told) for name, due, told in silent if told > due)
 
 

@@ -7,7 +7,9 @@ from herorun.core.ports import Absent, Found, Scheduler, Unknown
 
 
 def read_job(scheduler: Scheduler, history: History) -> Job | Nothing:
-    """The current instance's job. Of one that the scheduler no longer knows, nobody can say how it ended."""
+    """The current instance's job. Of one that the scheduler no longer knows, nobody can say how it
+    ended.
+    """
     current = history.current
     if current is None:
         return Nothing("no instance was launched yet")
@@ -16,14 +18,17 @@ def read_job(scheduler: Scheduler, history: History) -> Job | Nothing:
             return job
         case Absent():
             raise CouldNotLook(
-                f"the scheduler does not know {current.name}; it may run elsewhere, or its traces are gone"
+                f"the scheduler does not know {current.name}; it may run elsewhere, or its traces "
+                "are gone"
             )
         case Unknown(why):
             raise CouldNotLook(why)
 
 
 def read_live_jobs(scheduler: Scheduler, contract: Contract, history: History) -> LiveJobs:
-    """What is live, and the recorded current instance where this scheduler does not know it: it may run elsewhere."""
+    """What is live, and the recorded current instance where this scheduler does not know it: it may
+    run elsewhere.
+    """
     live = scheduler.live(contract.slug)
     current = history.current
     if current is None or any(job.instance == current.name for job in live):
@@ -34,7 +39,9 @@ def read_live_jobs(scheduler: Scheduler, contract: Contract, history: History) -
         case Found(job):
             return LiveJobs((*live, job))
         case Absent():
-            lost = Job(current.job, current.name, JobState.UNKNOWN, reason="recorded, and not known here")
+            lost = Job(
+                current.job, current.name, JobState.UNKNOWN, reason="recorded, and not known here"
+            )
             return LiveJobs((*live, lost))
         case Unknown(why):
             raise CouldNotLook(why)
@@ -43,7 +50,9 @@ def read_live_jobs(scheduler: Scheduler, contract: Contract, history: History) -
 def read_other_jobs(
     scheduler: Scheduler, contract: Contract, history: History, live: LiveJobs | Unavailable
 ) -> OtherJobs:
-    """What lives beside the current instance. It is no gap where it cannot be read: nothing is judged by it."""
+    """What lives beside the current instance. It is no gap where it cannot be read: nothing is
+    judged by it.
+    """
     if isinstance(live, Unavailable):
         return OtherJobs(why=live.why)
     current = history.current.name if history.current else ""

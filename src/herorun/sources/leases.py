@@ -20,7 +20,9 @@ from herorun.system.git.clones import SEEN, without_lost_clone
 def read_lease_seen(
     place: Place, store: Store, launcher: Launcher, now: Now, recorded: RecordLease | Nothing
 ) -> LeaseSeen | Nothing:
-    """Whoever looks on this machine notes the first sight of each beat: only our own clock is asked."""
+    """Whoever looks on this machine notes the first sight of each beat: only our own clock is
+    asked.
+    """
     if isinstance(recorded, RecordLease):
         return _seen(place, recorded.lease, None, launcher, now)
     path = f"{place.output_root}/{PATH}"
@@ -33,7 +35,9 @@ def read_lease_seen(
     return _seen(place, lease, modified, launcher, now)
 
 
-def _seen(place: Place, lease: Lease, modified: datetime | None, launcher: Launcher, now: Now) -> LeaseSeen:
+def _seen(
+    place: Place, lease: Lease, modified: datetime | None, launcher: Launcher, now: Now
+) -> LeaseSeen:
     since = _unchanged_since(Path(place.state), lease, now.at)
     held = without_lost_clone(lease, launcher.owner)
     mine = is_held_by(held, launcher.owner, launcher.clone)
@@ -58,7 +62,8 @@ def _unchanged_since(state: Path, lease: Lease, now: datetime) -> datetime:
     except (OSError, ValueError, KeyError, TypeError):
         pass  # never seen before, or unreadable: it is first seen now
     note = {"beat": beat, "since": now, "lease": json.loads(lease.bytes())}
-    with contextlib.suppress(OSError):  # a full disk: the beat counts as first seen now, at every look
+    # a full disk: the beat counts as first seen now, at every look
+    with contextlib.suppress(OSError):
         if not state.is_dir():
             return now
         write_whole(state / SEEN, (canonical(note) + "\n").encode(), spare=True)

@@ -1,6 +1,8 @@
-"""The current instance's own log, read on from where the last tick stopped: each byte is read and judged once.
+"""The current instance's own log, read on from where the last tick stopped: each byte is read and
+judged once.
 
-The cache is moved on by `keep_own_log` alone, once what a tick saw is in the journal. It can always be rebuilt.
+The cache is moved on by `keep_own_log` alone, once what a tick saw is in the journal. It can always
+be rebuilt.
 """
 
 import base64
@@ -26,21 +28,30 @@ from herorun.system.clock import now
 from herorun.system.files import write_whole
 
 CACHE = "own-log.json"
-# Bytes of one look. The end of a log has the root of a failure: behind it stand only the ends of the other ranks. What
-# one look leaves out is passed over for good and said, since a log that outgrows its reader would never be caught up.
+# Bytes of one look. The end of a log has the root of a failure: behind it stand only the ends of
+# the other ranks. What one look leaves out is passed over for good and said, since a log that
+# outgrows its reader would never be caught up.
 MOST = 64 << 20
 PART = 4 << 20  # bytes in memory
-PATIENCE = 20.0  # seconds of judging in one look: where every line has to be told apart, a MiB takes some
+# seconds of judging in one look: where every line has to be told apart, a MiB takes some
+PATIENCE = 20.0
 LAST = 1 << 20  # bytes at the end that are read all the same
 TAIL = 20_000  # lines, of a scheduler that cannot read from an offset
 NEWEST = 64 << 10  # bytes of what is new, in which the newest step stands
-_read: dict[str, tuple[OwnLog, str]] = {}  # by state folder, what was read last, and the cache's version
+# by state folder, what was read last, and the cache's version
+_read: dict[str, tuple[OwnLog, str]] = {}
 
 
 def read_own_log(
-    scheduler: Scheduler, job: Job | Nothing | Unavailable, history: History, contract: Contract, place: Place
+    scheduler: Scheduler,
+    job: Job | Nothing | Unavailable,
+    history: History,
+    contract: Contract,
+    place: Place,
 ) -> OwnLog | Nothing:
-    """What it said up to now. The job is looked at first, so that an ended one has written all that it will."""
+    """What it said up to now. The job is looked at first, so that an ended one has written all that
+    it will.
+    """
     current = history.current
     if current is None:
         return Nothing("no instance was launched yet")
@@ -58,7 +69,9 @@ def keep_own_log(place: Place, seen: object) -> None:
     """What was read and `seen` need not be read again. Without this nothing is lost but time."""
     log, version = _read.get(place.state, (None, ""))
     if log is not None and log is seen:
-        begun = scrub(log.scan.carry.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
+        begun = scrub(log.scan.carry.decode("utf-8", "surrogateescape")).encode(
+            "utf-8", "surrogateescape"
+        )
         form = scrub_tree(plain(replace(log, scan=replace(log.scan, carry=b""), skipped=0)))
         kept = {"version": version, "carry": base64.b64encode(begun).decode(), "log": form}
         write_whole(Path(place.state) / CACHE, (canonical(kept) + "\n").encode(), spare=True)
@@ -73,14 +86,19 @@ def _caught_up(scheduler: Scheduler, known: Catalogue, log: OwnLog) -> OwnLog:
         if begin > log.offset:
             log = pass_over(log, begin)
         log = replace(
-            follow(known, log, part.data), offset=part.offset, mark=part.mark, changed_at=part.changed_at
+            follow(known, log, part.data),
+            offset=part.offset,
+            mark=part.mark,
+            changed_at=part.changed_at,
         )
         log = _stepped(log, before, part)
     return log.dated(log.changed_at or now(), before)
 
 
 def _stepped(log: OwnLog, before: OwnLog, part: LogPart) -> OwnLog:
-    """The newest step that it tells of. One that the last look knew, in a log that is read anew, was seen then."""
+    """The newest step that it tells of. One that the last look knew, in a log that is read anew,
+    was seen then.
+    """
     progress = trained_in(part.data[-NEWEST:].decode("utf-8", "replace"))
     if progress is None or progress.step == log.step:
         return log
@@ -90,7 +108,9 @@ def _stepped(log: OwnLog, before: OwnLog, part: LogPart) -> OwnLog:
 
 
 def _parts(scheduler: Scheduler, log: OwnLog) -> Iterator[LogPart]:
-    """What is new, at most the last `MOST` bytes of it. Here alone it is decided how a scheduler is asked."""
+    """What is new, at most the last `MOST` bytes of it. Here alone it is decided how a scheduler is
+    asked.
+    """
     ask = getattr(scheduler, "read_log", None)
     if ask is None:
         yield _end(scheduler, log.instance)
@@ -135,7 +155,9 @@ def _changed_at(scheduler: Scheduler, instance: str) -> datetime | None:
 
 
 def _cached(place: Place, version: str, instance: str) -> OwnLog:
-    """Of the last tick; a missing, damaged or outdated cache, or another instance's, is no loss: it is read again."""
+    """Of the last tick; a missing, damaged or outdated cache, or another instance's, is no loss: it
+    is read again.
+    """
     try:
         found = read_json((Path(place.state) / CACHE).read_bytes())
         log = decode(OwnLog, found["log"])

@@ -1,7 +1,8 @@
-"""Whether the files, the config or the command of the job name what `[tracker]` and `[patrol]` look for.
+"""Whether the files, the config or the command of the job name what `[tracker]` and `[patrol]` look
+for.
 
-Only a contradiction in the text counts: another file, id or word in the place of the one that is looked for. Where the
-text names nothing, or a trainer of others may name it, nothing is concluded.
+Only a contradiction in the text counts: another file, id or word in the place of the one that is
+looked for. Where the text names nothing, or a trainer of others may name it, nothing is concluded.
 """
 
 import json
@@ -12,7 +13,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from posixpath import basename, splitext
 
-from herorun.core.code.mentions import JobProgram, NamedValue, foreign_imports, program, required_words
+from herorun.core.code.mentions import (
+    JobProgram,
+    NamedValue,
+    foreign_imports,
+    program,
+    required_words,
+)
 from herorun.core.contract import Contract
 from herorun.core.evidence import ImportClosure, Nothing, TrackerMentions
 from herorun.core.identity.intent import is_wandb
@@ -58,7 +65,9 @@ class _Mentions:
         if is_wandb(run.kind):
             for key, value in (("id", run.id), ("project", run.project), ("entity", run.entity)):
                 if value:
-                    self._compare(f"[tracker] {key}", value, [*self.program.arguments("wandb.init", key)])
+                    self._compare(
+                        f"[tracker] {key}", value, [*self.program.arguments("wandb.init", key)]
+                    )
         elif run.kind == "tensorboard":
             folder = str(run.options.get("path", "tensorboard"))
             writers = [*self.program.arguments("SummaryWriter", "log_dir", 0)]
@@ -85,7 +94,9 @@ class _Mentions:
                 return
         if given and all(each.value for each in given):
             there = ", ".join(dict.fromkeys(map(str, given[:_SHOWN])))
-            self.others[key] = scrub(f"{value!r} is named nowhere in the job; what it names is {there}")
+            self.others[key] = scrub(
+                f"{value!r} is named nowhere in the job; what it names is {there}"
+            )
 
     def pattern(self, key: str, pattern: str | None) -> None:
         for word in required_words(pattern or ""):

@@ -1,8 +1,11 @@
-"""What the tracker's rows amount to: only the new ones are read and folded, the rest comes from the cache.
+"""What the tracker's rows amount to: only the new ones are read and folded, the rest comes from the
+cache.
 
-Two things are kept of a run: the folded state, and the rows themselves as columns, which reports and comparisons read.
-Both are moved on by `keep_metrics` alone, once what a tick saw is in the journal: an excursion that ended in between
-would else be lost to a mere look, or to a crash. Each has a cursor of its own and can be deleted.
+Two things are kept of a run: the folded state, and the rows themselves as columns, which reports
+and comparisons read.
+Both are moved on by `keep_metrics` alone, once what a tick saw is in the journal: an excursion that
+ended in between would else be lost to a mere look, or to a crash. Each has a cursor of its own and
+can be deleted.
 """
 
 from collections.abc import Mapping, Sequence
@@ -36,12 +39,15 @@ from herorun.system.metrics_cache import Writer
 CACHE = "metrics.json"
 COLUMNS = "metrics"  # the folder, for `system.metrics_cache.fetched`
 BEHIND = timedelta(minutes=30)  # what rows may be late by; of more, their clock is off
-MOST_HELD = 200_000  # rows that a look holds for the columns; of more they get the rest in the next ticks
+# rows that a look holds for the columns; of more they get the rest in the next ticks
+MOST_HELD = 200_000
 
 
 @dataclass
 class Arrived:
-    """The rows that a look has read, as far as they are held, and the cursors before and after them."""
+    """The rows that a look has read, as far as they are held, and the cursors before and after
+    them.
+    """
 
     before: str
     after: str
@@ -106,24 +112,31 @@ def read_metrics(
 
 
 def _gone(place: Place, source: str) -> str:
-    """What was fetched of a history that is gone is not the tracker's word any more, and stays readable."""
+    """What was fetched of a history that is gone is not the tracker's word any more, and stays
+    readable.
+    """
     at = Writer(Path(place.state) / COLUMNS, source).fetched_at
     if at is None:
         return "no metrics file yet"
     return (
-        f"the tracker has no rows any more: what was fetched until {at:%Y-%m-%d %H:%M} UTC is older, and kept"
+        f"the tracker has no rows any more: what was fetched until {at:%Y-%m-%d %H:%M} UTC is "
+        "older, and kept"
     )
 
 
 def keep_metrics(place: Place, seen: object) -> str:
-    """What was read and `seen` need not be read again. Why it could not be kept: then nothing is lost but time."""
+    """What was read and `seen` need not be read again. Why it could not be kept: then nothing is
+    lost but time.
+    """
     look = _looks.get(place.state)
     if look is None or look.metrics is None or look.metrics is not seen:
         return ""
     try:
         cache = Path(place.state) / CACHE
         write_whole(
-            cache, (canonical({"version": look.version, "state": look.state}) + "\n").encode(), spare=True
+            cache,
+            (canonical({"version": look.version, "state": look.state}) + "\n").encode(),
+            spare=True,
         )
         _keep_rows(Writer(Path(place.state) / COLUMNS, look.source), look)
         del _looks[place.state]
@@ -133,7 +146,9 @@ def keep_metrics(place: Place, seen: object) -> str:
 
 
 def _keep_rows(columns: Writer, look: MetricsRead) -> None:
-    """The rows of the look where they follow those that are kept; else one read from where these end."""
+    """The rows of the look where they follow those that are kept; else one read from where these
+    end.
+    """
     arrived = look.arrived
     if arrived.restarted:
         columns.begin_anew()
@@ -149,9 +164,11 @@ def _keep_rows(columns: Writer, look: MetricsRead) -> None:
 def _since(
     tracker: Tracker, state: MetricsState, names: Names, history: History
 ) -> tuple[MetricsState, Arrived]:
-    """The state after all rows, and those that are new; ticks have told of the excursions in `history.rows` rows.
+    """The state after all rows, and those that are new; ticks have told of the excursions in
+    `history.rows` rows.
 
-    This machine may know fewer of them than the record: another one watched the run, or the rules changed.
+    This machine may know fewer of them than the record: another one watched the run, or the rules
+    changed.
     """
     told, boundaries = history.rows, boundaries_of(history)
     arrived = Arrived(state.cursor, state.cursor)
@@ -180,14 +197,18 @@ def _catch_up(
         for rows in (batch.rows[:known], batch.rows[known:]) if known else (batch.rows,):
             news = not first and state.rows > told
             state = fold_rows(state, rows, names, batch.changed_at, news, boundaries)
-        state = replace(state, cursor=batch.cursor, problems=(*state.problems, *batch.problems)[-20:])
+        state = replace(
+            state, cursor=batch.cursor, problems=(*state.problems, *batch.problems)[-20:]
+        )
         first = False
         if not batch.rows:
             return state
 
 
 def _in_time(state: MetricsState, arrived: Arrived, seen: datetime) -> MetricsState:
-    """Rows that came since the last look were written since, however far their own clock is behind."""
+    """Rows that came since the last look were written since, however far their own clock is
+    behind.
+    """
     before, newest = state.looked_at, arrived.newest
     state.looked_at = seen
     if newest is None or arrived.restarted:
@@ -238,15 +259,21 @@ def names_of(contract: Contract) -> Names:
     )
 
 
-def _first(told: Mapping[str, str], ours: tuple[str, ...], usual: tuple[str, ...]) -> tuple[str, ...]:
+def _first(
+    told: Mapping[str, str], ours: tuple[str, ...], usual: tuple[str, ...]
+) -> tuple[str, ...]:
     """The contract's own name for it before the usual ones."""
     return (*(told[name] for name in ours if name in told), *usual)
 
 
 def _cached(cache: Path, version: str) -> MetricsState:
-    """The state of the last tick; a missing, damaged or outdated cache is no loss: all rows are folded again."""
+    """The state of the last tick; a missing, damaged or outdated cache is no loss: all rows are
+    folded again.
+    """
     try:
         found = read_json(cache.read_bytes())
-        return decode(MetricsState, found["state"]) if found["version"] == version else MetricsState()
+        return (
+            decode(MetricsState, found["state"]) if found["version"] == version else MetricsState()
+        )
     except (OSError, ValueError, KeyError, TypeError):
         return MetricsState()

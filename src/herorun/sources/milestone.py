@@ -11,7 +11,9 @@ def read_milestone_checkpoint(
     """That of the step, looked into; without a step the newest complete permanent one."""
     if sealing.kind is not SealKind.MILESTONE:
         return Nothing("no milestone is sealed")
-    newest_first = sorted(_meant(sealing, checkpoints), key=lambda c: (-c.step, c.temporary, c.path))
+    newest_first = sorted(
+        _meant(sealing, checkpoints), key=lambda c: (-c.step, c.temporary, c.path)
+    )
     looked_into = []
     for candidate in newest_first:
         seen = candidate if candidate.examined else layout.examined(store, candidate)

@@ -10,12 +10,18 @@ from herorun.system.git import Repository
 def read_other_roots(
     repository: Repository, contract: Contract, file: ContractFile, tree: WorkTree
 ) -> OtherRoots:
-    """Of every other `runs/<slug>.toml` that can be read as a contract's TOML. A sealed run's root is its own still."""
-    names = [path for _, _, path in repository.entries(tree.commit, "runs") if path.endswith(".toml")]
+    """Of every other `runs/<slug>.toml` that can be read as a contract's TOML. A sealed run's root
+    is its own still.
+    """
+    names = [
+        path for _, _, path in repository.entries(tree.commit, "runs") if path.endswith(".toml")
+    ]
     paths = [f"runs/{name}" for name in names if f"runs/{name}" != file.path and "/" not in name]
     found = repository.read(tree.commit, paths)
     roots = {path[5:-5]: _roots(data) for path, data in found.items() if data}
-    return OtherRoots({slug: told for slug, told in roots.items() if told and slug != contract.slug})
+    return OtherRoots(
+        {slug: told for slug, told in roots.items() if told and slug != contract.slug}
+    )
 
 
 def _roots(data: bytes) -> tuple[str, ...]:
@@ -24,5 +30,9 @@ def _roots(data: bytes) -> tuple[str, ...]:
         output = tomllib.loads(data.decode()).get("output")
     except (ValueError, RecursionError):
         return ()
-    named = [output.get(name) for name in ("root", "temporary_root")] if isinstance(output, dict) else []
+    named = (
+        [output.get(name) for name in ("root", "temporary_root")]
+        if isinstance(output, dict)
+        else []
+    )
     return tuple(root for root in named if isinstance(root, str) and root.rstrip("/"))

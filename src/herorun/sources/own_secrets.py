@@ -1,4 +1,6 @@
-"""Which of the contract's secrets are set where the babysitter runs, if jobs get them from there."""
+"""Which of the contract's secrets are set where the babysitter runs, if jobs get them from
+there.
+"""
 
 import os
 
@@ -8,7 +10,9 @@ from herorun.core.ports import Scheduler
 
 
 def read_own_secrets(contract: Contract, scheduler: Scheduler) -> OwnSecrets | Nothing:
-    """A scheduler that takes them elsewhere is asked at the launch gate: nothing here could tell."""
+    """A scheduler that takes them elsewhere is asked at the launch gate: nothing here could
+    tell.
+    """
     if not contract.command.secrets:
         return Nothing("the contract names no secrets")
     road = getattr(scheduler, "secrets_road", None)

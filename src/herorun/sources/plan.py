@@ -25,7 +25,9 @@ def read_sources(
     tree: WorkTree,
     snapshot: Snapshot | Nothing,
 ) -> Sources:
-    """The code tree's digest and the resolved config of what would run: HEAD's commit, or the approved snapshot."""
+    """The code tree's digest and the resolved config of what would run: HEAD's commit, or the
+    approved snapshot.
+    """
     commit = tree.commit if isinstance(snapshot, Nothing) else snapshot.commit
     if not commit:
         raise WrongUse(

@@ -25,7 +25,9 @@ print(json.dumps([str(f.locate()) for f in m.files(sys.argv[1]) or ()]))
 def read_printed_patterns(
     contract: Contract, place: Place, installed: Installed | Nothing
 ) -> PrintedPatterns | Nothing:
-    """Of the rows that name a package as `printed_by`. Keywords are compared as the scan does: without regard to case."""
+    """Of the rows that name a package as `printed_by`. Keywords are compared as the scan does:
+    without regard to case.
+    """
     if contract.babysit.catalogue is None:
         return Nothing("the contract adds no rows to the catalogue")
     rows = [row for row in catalogue_of(contract, place).signatures if row.printed_by]
@@ -50,7 +52,9 @@ def read_printed_patterns(
 def _files(interpreter: str, package: str) -> list[Path]:
     answer = run((interpreter, "-c", _ASK, package), ASKING, cwd="/", env=dict(os.environ))
     if answer.code:
-        raise CouldNotLook(f"{interpreter} could not say which files {package} has: {answer.complaint}")
+        raise CouldNotLook(
+            f"{interpreter} could not say which files {package} has: {answer.complaint}"
+        )
     try:
         return [Path(name) for name in json.loads(answer.out)]
     except (ValueError, TypeError):

@@ -1,4 +1,6 @@
-"""Whether the commit can be fetched from the remote: reachable from a ref that it answers with now."""
+"""Whether the commit can be fetched from the remote: reachable from a ref that it answers with
+now.
+"""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -29,15 +31,19 @@ def read_published(
 ) -> Published | Nothing:
     """Which refs of the remote contain HEAD, and how far it is behind the one that it belongs to.
 
-    A stale remote-tracking ref is not asked. Refs are fetched only where the remote names a tip that is not
-    known here and the answer depends on it.
+    A stale remote-tracking ref is not asked. Refs are fetched only where the remote names a tip
+    that is not known here and the answer depends on it.
     """
     remote = contract.code.remote
     if remote not in remotes.urls:
         return Nothing(f"there is no remote called {remote}")
     tips = answered(repository, remote)
     named = {name: oid for name, oid in tips.items() if is_named(name, contract.code.refs)}
-    others = {name: oid for name, oid in tips.items() if name not in named and not name.startswith(RECORDS)}
+    others = {
+        name: oid
+        for name, oid in tips.items()
+        if name not in named and not name.startswith(RECORDS)
+    }
     own = _own(repository, remote, tree)
     if tree.shallow:
         return _by_tips(remote, tree, named, others, own)
@@ -46,21 +52,31 @@ def read_published(
         if inside:
             return _measured(repository, remote, tree, inside, own)
         elsewhere = containing(repository, tree.commit, known(repository, others))
-        return Published(remote=remote, commit=tree.commit, refs=(), elsewhere=tuple(sorted(elsewhere)))
+        return Published(
+            remote=remote, commit=tree.commit, refs=(), elsewhere=tuple(sorted(elsewhere))
+        )
 
 
 def _own(repository: Repository, remote: str, tree: WorkTree) -> tuple[str, ...]:
-    """The remote's refs that the branch belongs to: the one of its name, else the one that it was set to follow."""
+    """The remote's refs that the branch belongs to: the one of its name, else the one that it was
+    set to follow.
+    """
     if tree.branch is None:
         return ()
     branch = f"refs/heads/{tree.branch}"
-    told = repository.git("for-each-ref", "--format=%(upstream:remotename) %(upstream:remoteref)", branch)
+    told = repository.git(
+        "for-each-ref", "--format=%(upstream:remotename) %(upstream:remoteref)", branch
+    )
     where, _, upstream = told.text.strip().partition(" ")
     return (branch, upstream) if where == remote and upstream not in ("", branch) else (branch,)
 
 
-def _inside(probe: Probe, tree: WorkTree, named: Mapping[str, str], own: tuple[str, ...]) -> dict[str, str]:
-    """Those of the named refs that contain HEAD. The branch's own are always asked; the rest until one does."""
+def _inside(
+    probe: Probe, tree: WorkTree, named: Mapping[str, str], own: tuple[str, ...]
+) -> dict[str, str]:
+    """Those of the named refs that contain HEAD. The branch's own are always asked; the rest until
+    one does.
+    """
     here = known(probe.repository, named)
     missing = [ref for ref in own if ref in named and ref not in here]
     if missing:
@@ -73,10 +89,14 @@ def _inside(probe: Probe, tree: WorkTree, named: Mapping[str, str], own: tuple[s
 
 
 def _measured(
-    repository: Repository, remote: str, tree: WorkTree, inside: Mapping[str, str], own: tuple[str, ...]
+    repository: Repository,
+    remote: str,
+    tree: WorkTree,
+    inside: Mapping[str, str],
+    own: tuple[str, ...],
 ) -> Published:
-    """Against the ref named like the branch, or that it follows; else one that HEAD is the tip of; else the one
-    that is least ahead.
+    """Against the ref named like the branch, or that it follows; else one that HEAD is the tip of;
+    else the one that is least ahead.
     """
     exact = sorted(name for name, tip in inside.items() if tip == tree.commit)
     found = Published(remote=remote, commit=tree.commit, refs=tuple(sorted(inside)))
@@ -85,7 +105,9 @@ def _measured(
         ref = first[0]
         behind = ahead(repository, tree.commit, inside[ref])
     else:
-        behind, ref = min((ahead(repository, tree.commit, tip), name) for name, tip in inside.items())
+        behind, ref = min(
+            (ahead(repository, tree.commit, tip), name) for name, tip in inside.items()
+        )
     files = changed_files(repository, tree.commit, inside[ref])
     return replace(found, ref=ref, tip=inside[ref], behind=behind, behind_files=files)
 
@@ -102,7 +124,9 @@ def _by_tips(
     elsewhere = tuple(sorted(name for name, tip in others.items() if tip == tree.commit))
     first = next((ref for ref in own if ref in named), None)
     if not exact or (first and named[first] != tree.commit):
-        return Published(remote=remote, commit=tree.commit, refs=exact, elsewhere=elsewhere, why_not=_SHALLOW)
+        return Published(
+            remote=remote, commit=tree.commit, refs=exact, elsewhere=elsewhere, why_not=_SHALLOW
+        )
     ref = first or exact[0]
     return Published(
         remote=remote, commit=tree.commit, refs=exact, elsewhere=elsewhere, ref=ref, tip=tree.commit

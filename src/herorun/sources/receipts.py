@@ -1,7 +1,9 @@
-"""The receipts that check-in left in the output root, and its lines in the job's log: not every rank can write there.
+"""The receipts that check-in left in the output root, and its lines in the job's log: not every
+rank can write there.
 
-Rank 0 leaves one at each start, and another rank only where it refused. One refusal is enough, because a launcher may
-turn exit code 78 into its own. What is older than rank 0's newest receipt was another start.
+Rank 0 leaves one at each start, and another rank only where it refused. One refusal is enough,
+because a launcher may turn exit code 78 into its own. What is older than rank 0's newest receipt
+was another start.
 """
 
 import json
@@ -13,7 +15,16 @@ from typing import Any, NamedTuple
 from herorun.core.anchors import RECEIPT_LINE
 from herorun.core.cadence import FIRST_CHECK
 from herorun.core.contract import Contract
-from herorun.core.evidence import Admitted, History, Job, JobState, Nothing, Now, Receipt, Unavailable
+from herorun.core.evidence import (
+    Admitted,
+    History,
+    Job,
+    JobState,
+    Nothing,
+    Now,
+    Receipt,
+    Unavailable,
+)
 from herorun.core.ports import Scheduler, Store
 from herorun.core.untrusted_json import read_json, whole_number
 
@@ -40,8 +51,8 @@ def read_receipt(
 ) -> Receipt | Nothing:
     """The newest receipt of the current instance: a refusal of any rank, else what rank 0 said.
 
-    A job that waits for its hardware, or began a moment ago, has no log yet; without a log, that is all that there is
-    to say of it.
+    A job that waits for its hardware, or began a moment ago, has no log yet; without a log, that is
+    all that there is to say of it.
     """
     current = history.current
     if current is None:
@@ -62,9 +73,13 @@ def read_admitted(receipt: Receipt) -> Admitted:
 
 
 def that_counts(left: list[_Left]) -> _Left | None:
-    """Of the newest start: the refusal of the lowest rank above 0, if there is one, else rank 0's receipt."""
+    """Of the newest start: the refusal of the lowest rank above 0, if there is one, else rank 0's
+    receipt.
+    """
     newest = max((one for one in left if one.rank == 0), default=None)
-    refusals = [one for one in left if one.rank and (newest is None or one.attempt >= newest.attempt)]
+    refusals = [
+        one for one in left if one.rank and (newest is None or one.attempt >= newest.attempt)
+    ]
     return min(refusals, key=lambda one: (-one.attempt, one.rank, one.line), default=newest)
 
 
@@ -72,7 +87,9 @@ def _may_lack_a_log(job: Job | Nothing | Unavailable, at: datetime) -> bool:
     if not isinstance(job, Job):
         return False
     waits = job.state in (JobState.PENDING, JobState.BUILDING)
-    begins = job.state is JobState.RUNNING and job.started is not None and at - job.started < FIRST_CHECK
+    begins = (
+        job.state is JobState.RUNNING and job.started is not None and at - job.started < FIRST_CHECK
+    )
     return waits or begins
 
 
@@ -81,12 +98,18 @@ def _in_folder(store: Store, folder: str, instance: str) -> list[_Left]:
         names = store.names(folder)
     except FileNotFoundError:
         return []
-    matches = [found for name in names if (found := _NAME.fullmatch(name)) and found["instance"] == instance]
+    matches = [
+        found
+        for name in names
+        if (found := _NAME.fullmatch(name)) and found["instance"] == instance
+    ]
     return [_Left(int(found["attempt"]), 0, int(found["rank"] or 0), found[0]) for found in matches]
 
 
 def _in_log(scheduler: Scheduler, instance: str, needed: bool) -> list[_Left]:
-    """A line that was cut, or a log that is gone, hides nothing unless it is all that could tell."""
+    """A line that was cut, or a log that is gone, hides nothing unless it is all that could
+    tell.
+    """
     try:
         lines = scheduler.tail(instance, LOG_LINES).splitlines()
     except FileNotFoundError:
@@ -108,12 +131,16 @@ def _in_log(scheduler: Scheduler, instance: str, needed: bool) -> list[_Left]:
                 )
         except (ValueError, LookupError, TypeError, AttributeError) as error:
             if needed:
-                raise ValueError(f"line {number} of the log's end is a damaged receipt: {error}") from None
+                raise ValueError(
+                    f"line {number} of the log's end is a damaged receipt: {error}"
+                ) from None
     return found
 
 
 def _moment(text: Any) -> datetime | None:
-    """When the job checked in, by its own clock; None where the receipt does not say it as check-in writes it."""
+    """When the job checked in, by its own clock; None where the receipt does not say it as check-in
+    writes it.
+    """
     try:
         return datetime.strptime(text, "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC)
     except (TypeError, ValueError):

@@ -1,4 +1,6 @@
-"""Whether the edits that instances ran with can still be found: as a snapshot, here or on the remote, or as a diff."""
+"""Whether the edits that instances ran with can still be found: as a snapshot, here or on the
+remote, or as a diff.
+"""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,4 +1,6 @@
-"""The checkpoint that a recovery would start from: when a rule deletes it, and how long it took to save."""
+"""The checkpoint that a recovery would start from: when a rule deletes it, and how long it took to
+save.
+"""
 
 from datetime import datetime, timedelta
 
@@ -14,7 +16,9 @@ from herorun.sources.bucket_rules import lifetimes
 def read_recovery_source(
     contract: Contract, store: Store, checkpoints: Checkpoints, history: History
 ) -> RecoverySource | Nothing:
-    """The newest complete one that nothing speaks against. A store that will not say is noted, not raised."""
+    """The newest complete one that nothing speaks against. A store that will not say is noted, not
+    raised.
+    """
     source = acceptable(checkpoints.candidates, contract, history).newest
     if source is None:
         return Nothing("there is no complete checkpoint to recover from")
@@ -31,14 +35,18 @@ def read_recovery_source(
     try:
         oldest = _written(store, source)
     except OSError as error:
-        return RecoverySource(source.path, source.step, rule=rule.words, unknown=scrub(in_words(error)))
+        return RecoverySource(
+            source.path, source.step, rule=rule.words, unknown=scrub(in_words(error))
+        )
     expires = min(oldest) + _span(rule) if oldest else None
     untold = "" if expires else "its store does not tell how old it is"
     return RecoverySource(source.path, source.step, expires, rule.words, untold)
 
 
 def read_save_time(store: Store, checkpoints: Checkpoints) -> SaveTime | Nothing:
-    """Between the oldest and the newest file of the newest complete checkpoint, where its store tells times."""
+    """Between the oldest and the newest file of the newest complete checkpoint, where its store
+    tells times.
+    """
     newest = checkpoints.newest
     if newest is None:
         return Nothing("there is no complete checkpoint yet")
@@ -54,7 +62,9 @@ def read_save_time(store: Store, checkpoints: Checkpoints) -> SaveTime | Nothing
 
 
 def _written(store: Store, source: Candidate) -> list[datetime]:
-    """Without any one of its files it is no checkpoint, so each counts; what is one file has one time."""
+    """Without any one of its files it is no checkpoint, so each counts; what is one file has one
+    time.
+    """
     try:
         times = _times(store, source.path)
     except NotADirectoryError:

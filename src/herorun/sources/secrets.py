@@ -11,10 +11,12 @@ _HERE = "this environment"
 
 
 def read_secret_names(contract: Contract, scheduler: Scheduler) -> SecretNames | Nothing:
-    """A job inherits them from whoever submits it, a babysitter as well: they are looked for where this process runs.
+    """A job inherits them from whoever submits it, a babysitter as well: they are looked for where
+    this process runs.
 
-    A scheduler whose jobs get them elsewhere says where, in words, as `secrets_road`: that is out of sight from here,
-    unless a person states in its options that they are there (`secrets_vouched`).
+    A scheduler whose jobs get them elsewhere says where, in words, as `secrets_road`: that is out
+    of sight from here, unless a person states in its options that they are there
+    (`secrets_vouched`).
     """
     wanted = contract.command.secrets
     if not wanted:

@@ -2,7 +2,15 @@
 
 from herorun.core.code.edits import blocking_changes, ignored
 from herorun.core.contract import Contract, ContractFile
-from herorun.core.evidence import ImportClosure, Nothing, Now, Snapshot, Unavailable, Waivers, WorkTree
+from herorun.core.evidence import (
+    ImportClosure,
+    Nothing,
+    Now,
+    Snapshot,
+    Unavailable,
+    Waivers,
+    WorkTree,
+)
 from herorun.system.git import Repository
 from herorun.system.git.worktree_snapshot import MEGABYTE, take_snapshot
 
@@ -16,7 +24,8 @@ def read_snapshot(
     waivers: Waivers,
     now: Now,
 ) -> Snapshot | Nothing:
-    """Made only where a waiver of dirty-tree stands and something differs that can change the training.
+    """Made only where a waiver of dirty-tree stands and something differs that can change the
+    training.
 
     Its objects go into the repository's object store, where git removes what nothing refers to.
     """

@@ -1,4 +1,5 @@
-"""The loss of the run whose checkpoint this one starts from: its first rows, and those before that checkpoint.
+"""The loss of the run whose checkpoint this one starts from: its first rows, and those before that
+checkpoint.
 
 By the rows that a babysitter of this machine kept of it; the tracker is not asked.
 """
@@ -39,9 +40,13 @@ def read_source_loss(
     opening = tuple(islice(_losses(kept, name), ROWS))
     start = prior.plan.get("start")
     step = start.get("step") if isinstance(start, Mapping) else None
-    before = list(_losses(kept, name, step - NEAR, step))[-AVERAGED:] if isinstance(step, int) else []
+    before = (
+        list(_losses(kept, name, step - NEAR, step))[-AVERAGED:] if isinstance(step, int) else []
+    )
     return SourceLoss(slug, opening, fmean(before) if before else None)
 
 
-def _losses(kept: Fetched, name: str, first: int | None = None, last: int | None = None) -> Iterator[float]:
+def _losses(
+    kept: Fetched, name: str, first: int | None = None, last: int | None = None
+) -> Iterator[float]:
     return (point.value for point in kept.points(name, first, last) if math.isfinite(point.value))

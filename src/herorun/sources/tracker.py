@@ -1,5 +1,5 @@
-"""The tracker's run: what is there under the contract's identity, what the trainer raised in it, and what in
-the environment would change it.
+"""The tracker's run: what is there under the contract's identity, what the trainer raised in it,
+and what in the environment would change it.
 """
 
 import os
@@ -39,7 +39,9 @@ def read_tracker_identity(tracker: Tracker, contract: Contract) -> TrackerIdenti
 
 
 def read_tracker_alerts(tracker: Tracker, contract: Contract) -> TrackerAlerts | Nothing:
-    """What the trainer itself raised. What people wrote there may hold anything, so it is scrubbed."""
+    """What the trainer itself raised. What people wrote there may hold anything, so it is
+    scrubbed.
+    """
     alerts = getattr(tracker, "alerts", None)
     if alerts is None:
         return Nothing(f"the tracker {contract.tracker.kind} knows no alerts")
@@ -47,7 +49,9 @@ def read_tracker_alerts(tracker: Tracker, contract: Contract) -> TrackerAlerts |
         found = alerts()
     except FileNotFoundError:
         return Nothing("the tracker holds no alerts yet")
-    said = (replace(each, title=scrub(each.title)[:200], text=scrub(each.text)[:300]) for each in found)
+    said = (
+        replace(each, title=scrub(each.title)[:200], text=scrub(each.text)[:300]) for each in found
+    )
     return TrackerAlerts(tuple(said)[-MOST_ALERTS:])
 
 

@@ -16,7 +16,9 @@ from herorun.sources._signatures import catalogue_of
 def read_triage(
     log: OwnLog | Nothing | Unavailable, job: Job, contract: Contract, place: Place
 ) -> Triage | Nothing:
-    """The root of the failure in the newest attempt; nothing while the job lives or where it left no log."""
+    """The root of the failure in the newest attempt; nothing while the job lives or where it left
+    no log.
+    """
     if not job.state.ended:
         return Nothing(f"{job.instance} has not ended")
     if isinstance(log, Unavailable):

@@ -22,7 +22,9 @@ from herorun.system.git import Repository
 
 
 def read_work_tree(repository: Repository, contract: Contract) -> WorkTree:
-    """HEAD and everything that differs from it. An unborn branch is wrong use: there is nothing to launch."""
+    """HEAD and everything that differs from it. An unborn branch is wrong use: there is nothing to
+    launch.
+    """
     with ThreadPoolExecutor(3) as aside:
         place = aside.submit(whereabouts, repository.top)
         other = aside.submit(replaced, repository)
@@ -58,7 +60,9 @@ def read_work_tree(repository: Repository, contract: Contract) -> WorkTree:
 
 
 def _modes_lie(settings: tuple[str, ...], top: Path) -> bool:
-    """We ask for modes although `core.fileMode=false` says not to; where the disk knows none, the answer is void."""
+    """We ask for modes although `core.fileMode=false` says not to; where the disk knows none, the
+    answer is void.
+    """
     return any(told.startswith("core.fileMode=") for told in settings) and not keeps_modes(top)
 
 

@@ -1,6 +1,8 @@
-"""One bounded request to a store behind fsspec: asked on its loop, cut off at a deadline, its failure in words.
+"""One bounded request to a store behind fsspec: asked on its loop, cut off at a deadline, its
+failure in words.
 
-A call that is given up is cancelled, so that none of its retries can write after we said that it failed.
+A call that is given up is cancelled, so that none of its retries can write after we said that it
+failed.
 """
 
 from collections.abc import Awaitable, Callable
@@ -22,7 +24,9 @@ GRACE = 1.0  # for a loop that somebody else blocks
 
 
 class WriteRefused(Exception):
-    """The store holds something else than the writer demanded. `ours`: perhaps what our own lost request wrote."""
+    """The store holds something else than the writer demanded. `ours`: perhaps what our own lost
+    request wrote.
+    """
 
     def __init__(self, ours: bool) -> None:
         super().__init__("the precondition did not hold")
@@ -52,13 +56,18 @@ class Requests:
     """Requests to one file system, which is opened at the first of them."""
 
     def __init__(
-        self, opened: Callable[[], Any], deadline: float, words: Callable[[Exception], str] | None = None
+        self,
+        opened: Callable[[], Any],
+        deadline: float,
+        words: Callable[[Exception], str] | None = None,
     ) -> None:
         self._opened, self._deadline, self._words = opened, deadline, words or in_words
         self._lock, self._system = Lock(), None
 
     def ask(self, where: str, act: Callable[[Any], Awaitable[T]]) -> T:
-        """What the call returns; FileNotFoundError and `WriteRefused` pass, all else is an OSError about `where`."""
+        """What the call returns; FileNotFoundError and `WriteRefused` pass, all else is an OSError
+        about `where`.
+        """
         import asyncio  # here, for whoever only looks up which stores there are
 
         attempts = Attempts()
@@ -96,7 +105,9 @@ class Requests:
         if attempts.problem:
             tries = count(attempts.count, "try", "tries")
             return OSError(
-                scrub(f"{where}: {attempts.problem}, after {tries} within {say_span(self._deadline)}")
+                scrub(
+                    f"{where}: {attempts.problem}, after {tries} within {say_span(self._deadline)}"
+                )
             )
         return TimeoutError(scrub(f"{where}: no answer within {say_span(self._deadline)}"))
 

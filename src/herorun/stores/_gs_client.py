@@ -7,14 +7,23 @@ from typing import Any
 from herorun.core.errors import in_words
 from herorun.stores._fsspec import NOW, Attempts
 
-SWITCH = "GCSFS_EXPERIMENTAL_ZB_HNS_SUPPORT"  # on by default: a gRPC call for every bucket, which may hang
-EXPIRED = "the Google credentials have expired or are not valid: run `gcloud auth application-default login`"
-NONE = "no Google credentials: run `gcloud auth application-default login`, or set GOOGLE_APPLICATION_CREDENTIALS"
+# on by default: a gRPC call for every bucket, which may hang
+SWITCH = "GCSFS_EXPERIMENTAL_ZB_HNS_SUPPORT"
+EXPIRED = (
+    "the Google credentials have expired or are not valid: run `gcloud auth application-default "
+    "login`"
+)
+NONE = (
+    "no Google credentials: run `gcloud auth application-default login`, or set "
+    "GOOGLE_APPLICATION_CREDENTIALS"
+)
 _importing = Lock()
 
 
 def opened(token: str | None, endpoint: str | None) -> Any:
-    """A client that asks afresh each time; an emulator, where the environment names one, knows no credentials."""
+    """A client that asks afresh each time; an emulator, where the environment names one, knows no
+    credentials.
+    """
     emulated = os.environ.get("STORAGE_EMULATOR_HOST")
     system = _client()(
         token=token or ("anon" if emulated else "google_default"),
@@ -28,7 +37,9 @@ def opened(token: str | None, endpoint: str | None) -> Any:
 
 
 def _say_expired(credentials: Any) -> None:
-    """Credentials that cannot be renewed are said at once: gcsfs tries them again in silence until our deadline."""
+    """Credentials that cannot be renewed are said at once: gcsfs tries them again in silence until
+    our deadline.
+    """
     renew = credentials.maybe_refresh
 
     def renewed(*words: Any) -> None:
@@ -36,7 +47,8 @@ def _say_expired(credentials: Any) -> None:
             renew(*words)
         except Exception as error:
             why = error.__cause__ or error
-            away = type(error).__name__ == "TransportError"  # nobody has looked at the credentials then
+            # nobody has looked at the credentials then
+            away = type(error).__name__ == "TransportError"
             said = f"{'Google gave no token' if away else EXPIRED} ({in_words(why)})"
             if not getattr(why, "retryable", False):
                 raise OSError(said) from None
@@ -47,7 +59,9 @@ def _say_expired(credentials: Any) -> None:
 
 
 def _client() -> Any:
-    """The plain class. What the job's own gcsfs does is not ours to switch: the environment stays as it was."""
+    """The plain class. What the job's own gcsfs does is not ours to switch: the environment stays
+    as it was.
+    """
     import logging
 
     with _importing:
@@ -60,7 +74,8 @@ def _client() -> Any:
                 del os.environ[SWITCH]
             else:
                 os.environ[SWITCH] = before
-    logging.getLogger("gcsfs").setLevel(logging.CRITICAL)  # it logs a traceback for what it also raises
+    # it logs a traceback for what it also raises
+    logging.getLogger("gcsfs").setLevel(logging.CRITICAL)
     return GCSFileSystem
 
 

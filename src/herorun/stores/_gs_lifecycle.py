@@ -44,12 +44,14 @@ def _locks(bucket: Mapping[str, Any]) -> Iterator[LifecycleRule]:
         )
     if bucket.get("defaultEventBasedHold"):
         yield LifecycleRule(
-            "the bucket holds every new object: nobody may replace or delete it until the hold is taken off"
+            "the bucket holds every new object: nobody may replace or delete it until the hold is "
+            "taken off"
         )
     soft = int(bucket.get("softDeletePolicy", {}).get("retentionDurationSeconds", 0))
     if soft:
         yield LifecycleRule(
-            f"what is deleted is kept, and paid for, {say_duration(timedelta(seconds=soft))} longer (soft delete)"
+            f"what is deleted is kept, and paid for, {say_duration(timedelta(seconds=soft))} "
+            "longer (soft delete)"
         )
     if bucket.get("versioning", {}).get("enabled"):
         yield LifecycleRule("what is replaced or deleted stays as an old version (versioning)")

@@ -7,18 +7,25 @@ from herorun.core.ports import LifecycleRule
 
 
 def covers(prefixes: tuple[str, ...], root: str) -> tuple[bool, bool]:
-    """Whether a rule for these prefixes reaches into a root, and whether it reaches all of it. None: everything."""
+    """Whether a rule for these prefixes reaches into a root, and whether it reaches all of it.
+    None: everything.
+    """
     if not prefixes:
         return True, True
     whole = any(root.startswith(prefix) for prefix in prefixes)
     return whole or any(prefix.startswith(root) for prefix in prefixes), whole
 
 
-def expiry(prefixes: tuple[str, ...], root: str, days: int, only: str = "") -> tuple[LifecycleRule, ...]:
+def expiry(
+    prefixes: tuple[str, ...], root: str, days: int, only: str = ""
+) -> tuple[LifecycleRule, ...]:
     """The rule that deletes by age; `only` says which objects, where it is not all of them."""
     touches, whole = covers(prefixes, root)
     if not touches:
         return ()
     where = f" under {', '.join(prefixes)}" if prefixes else ""
-    words = f"the bucket deletes objects{where}{f' {only}' if only else ''} {say_duration(timedelta(days=days))} after they were written"
+    words = (
+        f"the bucket deletes objects{where}{f' {only}' if only else ''} "
+        f"{say_duration(timedelta(days=days))} after they were written"
+    )
     return (LifecycleRule(words, timedelta(days=days) if whole and not only else None),)

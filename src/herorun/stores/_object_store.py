@@ -1,4 +1,6 @@
-"""The store port over what an object store can do: whole objects, preconditions and delimited listings."""
+"""The store port over what an object store can do: whole objects, preconditions and delimited
+listings.
+"""
 
 import re
 import uuid
@@ -19,7 +21,9 @@ _PINNED = re.compile(r"(?P<path>.+)#(?P<generation>[0-9]{10,})")
 
 
 class ObjectStore:
-    """See `core.ports.Store`. Folders are what lies under a prefix, so an empty one does not exist."""
+    """See `core.ports.Store`. Folders are what lies under a prefix, so an empty one does not
+    exist.
+    """
 
     def __init__(self, objects: Objects) -> None:
         self.objects = objects
@@ -34,7 +38,9 @@ class ObjectStore:
         if not found and at.key:
             self._missing(at)
         inside = [replace(entry, name=entry.name.removeprefix(at.prefix)) for entry in found]
-        return tuple(sorted((entry for entry in inside if entry.name), key=lambda entry: entry.name))
+        return tuple(
+            sorted((entry for entry in inside if entry.name), key=lambda entry: entry.name)
+        )
 
     def names(self, path: str) -> tuple[str, ...]:
         return tuple(entry.name for entry in self.entries(path))
@@ -58,7 +64,9 @@ class ObjectStore:
     def digests(
         self, folder: str, names: Sequence[str], known: Mapping[str, FileDigest]
     ) -> Iterator[int | FileDigest]:
-        """A request an object, several at once; a store has no stamps, for asking it again costs as much."""
+        """A request an object, several at once; a store has no stamps, for asking it again costs as
+        much.
+        """
         from concurrent.futures import ThreadPoolExecutor
 
         at = self._at(folder)
@@ -99,7 +107,9 @@ class ObjectStore:
         return True
 
     def delete(self, path: str) -> None:
-        """A store that says nothing of what was not there would let a wrong path pass: it is asked for first."""
+        """A store that says nothing of what was not there would let a wrong path pass: it is asked
+        for first.
+        """
         at = self._writable(path)
         self.objects.facts(at)
         self.objects.delete(at)
@@ -121,8 +131,16 @@ class ObjectStore:
         steps: tuple[tuple[str, Callable[[], object]], ...] = (
             ("write", lambda: self.objects.put(file, data, None)),
             ("list", lambda: demand(self._lists(home, file), "a new file is not listed")),
-            ("read", lambda: demand(self._reads(file) == data, "other bytes came back than were written")),
-            ("lock", lambda: demand(self._locks(file), "the store overwrites what it was told to keep")),
+            (
+                "read",
+                lambda: demand(
+                    self._reads(file) == data, "other bytes came back than were written"
+                ),
+            ),
+            (
+                "lock",
+                lambda: demand(self._locks(file), "the store overwrites what it was told to keep"),
+            ),
             ("rename", lambda: self._renames(file, moved)),
             ("delete", lambda: self.objects.delete(moved)),
         )
@@ -146,7 +164,9 @@ class ObjectStore:
         self.objects.delete(file)
 
     def _locks(self, file: At) -> bool:
-        """Whether the store keeps a file from who thinks that there is none, or that it is what it was."""
+        """Whether the store keeps a file from who thinks that there is none, or that it is what it
+        was.
+        """
         data, tag = self.objects.read(file)
         self.objects.put(file, data + b"!", tag)
         return all(self._refuses(file, data, stale) for stale in (None, tag))
@@ -159,7 +179,9 @@ class ObjectStore:
         return False
 
     def _listed(self, at: At) -> list[FileEntry]:
-        """A folder without objects is an empty answer: "not found" is said of buckets alone, and is no empty folder."""
+        """A folder without objects is an empty answer: "not found" is said of buckets alone, and is
+        no empty folder.
+        """
         try:
             return self.objects.listed(at)
         except FileNotFoundError:
@@ -179,7 +201,9 @@ class ObjectStore:
     def _writable(self, path: str) -> At:
         at = self._at(path)
         if at.generation:
-            raise WrongUse(f"{scrub(path)} names one generation of a file, and that cannot be written again.")
+            raise WrongUse(
+                f"{scrub(path)} names one generation of a file, and that cannot be written again."
+            )
         return at
 
     def _at(self, path: str) -> At:

@@ -14,7 +14,8 @@ class At:
     scheme: str
     bucket: str  # empty where the store has none
     key: str  # no slash at either end; empty for the whole bucket
-    generation: str = ""  # `#1234567890123456` at the end of a path of a store that keeps generations
+    # `#1234567890123456` at the end of a path of a store that keeps generations
+    generation: str = ""
 
     @property
     def prefix(self) -> str:
@@ -29,7 +30,9 @@ class At:
 
 @dataclass(frozen=True)
 class ObjectFacts:
-    """What a store says of one object. `tag` is what a precondition names, `generation` its word for the content."""
+    """What a store says of one object. `tag` is what a precondition names, `generation` its word
+    for the content.
+    """
 
     tag: str
     generation: str
@@ -44,7 +47,9 @@ class Objects(Protocol):
     keeps_generations: bool
 
     def listed(self, at: At) -> list[FileEntry]:
-        """By one delimited listing, under whole keys; a key that is the prefix itself marks a folder."""
+        """By one delimited listing, under whole keys; a key that is the prefix itself marks a
+        folder.
+        """
 
     def facts(self, at: At) -> ObjectFacts: ...
 

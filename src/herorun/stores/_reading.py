@@ -1,4 +1,6 @@
-"""Digests that come from reading the files: what `system/_file_digests.py` tells, in the port's own types."""
+"""Digests that come from reading the files: what `system/_file_digests.py` tells, in the port's own
+types.
+"""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any

@@ -31,7 +31,9 @@ def opened(endpoint: str | None) -> Any:
     try:
         from s3fs import S3FileSystem
     except ImportError:
-        raise WrongUse("Paths of s3:// need the package s3fs: `pip install 'herorun[s3]'`.") from None
+        raise WrongUse(
+            "Paths of s3:// need the package s3fs: `pip install 'herorun[s3]'`."
+        ) from None
     system = S3FileSystem(
         anon=False,
         endpoint_url=endpoint,
@@ -44,7 +46,9 @@ def opened(endpoint: str | None) -> Any:
 
 
 async def ask(fs: Any, method: str, **words: Any) -> Any:
-    """Asked of the client itself: s3fs drops words that an older botocore does not know, a precondition too."""
+    """Asked of the client itself: s3fs drops words that an older botocore does not know, a
+    precondition too.
+    """
     client = await fs.set_session()
     client.meta.events.register("needs-retry.s3", _noted, unique_id="herorun")
     try:
@@ -92,7 +96,8 @@ def _told(error: Exception) -> str:
     said = str(response["Error"].get("Message") or response["Error"]["Code"])
     if error_code(error) in EXPIRED:
         return (
-            f"{said}; the AWS credentials have expired or are not valid: renew them, as with `aws sso login`"
+            f"{said}; the AWS credentials have expired or are not valid: renew them, as with `aws "
+            "sso login`"
         )
     return said
 

@@ -55,7 +55,9 @@ def _filter(rule: Mapping[str, Any]) -> tuple[tuple[str, ...], str]:
     told = {**told, **told.get("And", {})}
     prefix = told.get("Prefix") or rule.get("Prefix") or ""
     further = sorted(told.keys() - {"And", "Prefix"})
-    return ((prefix,) if prefix else ()), f"(where also {', '.join(further)} hold)" if further else ""
+    return (
+        (prefix,) if prefix else ()
+    ), f"(where also {', '.join(further)} hold)" if further else ""
 
 
 def _lock(told: Mapping[str, Any]) -> Iterator[LifecycleRule]:
@@ -63,7 +65,9 @@ def _lock(told: Mapping[str, Any]) -> Iterator[LifecycleRule]:
     days = kept.get("Days", 0) or 365 * kept.get("Years", 0)
     if days:
         span = say_duration(timedelta(days=days))
-        yield LifecycleRule(f"the bucket's object lock forbids to delete what was written for {span}")
+        yield LifecycleRule(
+            f"the bucket's object lock forbids to delete what was written for {span}"
+        )
 
 
 def _versions(told: Mapping[str, Any]) -> Iterator[LifecycleRule]:

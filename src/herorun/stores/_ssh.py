@@ -1,6 +1,8 @@
-"""Files on paths of the box where the job runs, by the road of its scheduler: one round trip a question.
+"""Files on paths of the box where the job runs, by the road of its scheduler: one round trip a
+question.
 
-A box that is out of reach raises an OSError with its reason: what lies on it is then unknown, and never "not there".
+A box that is out of reach raises an OSError with its reason: what lies on it is then unknown, and
+never "not there".
 """
 
 import base64
@@ -87,7 +89,9 @@ class OverSsh:
         self._asked("probe", bool, root=root)
 
     def room(self, path: str) -> tuple[int, int, int | None]:
-        """Free and all bytes of the disk, and the names that it still has room for (None: it does not count them)."""
+        """Free and all bytes of the disk, and the names that it still has room for (None: it does
+        not count them).
+        """
         return self._ask("room", path, _room)
 
     def _ask(self, question: str, path: str, form: Callable[[Any], T], **given: Any) -> T:

@@ -1,7 +1,7 @@
 """What is done with files on the box itself, for `_over_ssh`. It travels with each question.
 
-Standard library only, from Python 3.8 on. The store `local` does the same on this machine, and both keep the same
-locks, so that a job on the box and herorun elsewhere do not lose each other's writes.
+Standard library only, from Python 3.8 on. The store `local` does the same on this machine, and both
+keep the same locks, so that a job on the box and herorun elsewhere do not lose each other's writes.
 """
 
 from __future__ import annotations
@@ -20,11 +20,14 @@ from herorun.system._remote_agent import packed, unpacked
 
 OWN = "_herorun"  # what herorun itself writes into a root
 LOCK_WAIT = 10.0  # seconds
-_NO_LINKS = (errno.EPERM, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP)  # as some file systems answer
+# as some file systems answer
+_NO_LINKS = (errno.EPERM, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP)
 
 
 def entries(path: str) -> list[Any]:
-    """Name, time, size and whether it is a link, of each; a folder's name ends with a slash, and it has no size."""
+    """Name, time, size and whether it is a link, of each; a folder's name ends with a slash, and it
+    has no size.
+    """
     with os.scandir(path) as found:
         return [entry for entry in map(_entry, found) if entry]
 
@@ -56,8 +59,11 @@ def create(path: str, data: str) -> None:
 
 
 def swap(path: str, before: str, after: str) -> bool:
-    """Safe between processes of the box, and between machines where the file system carries flock."""
-    mode = stat.S_IMODE(os.stat(path).st_mode)  # a missing file is said before a lock is made beside it
+    """Safe between processes of the box, and between machines where the file system carries
+    flock.
+    """
+    # a missing file is said before a lock is made beside it
+    mode = stat.S_IMODE(os.stat(path).st_mode)
     with _lock_of(path):
         if read(path) != before:
             return False
@@ -81,7 +87,9 @@ def delete_folder(path: str) -> None:
 
 
 def room(path: str) -> list[Any]:
-    """Free and all bytes, and free names (None where they are not counted), where the path is or would be made."""
+    """Free and all bytes, and free names (None where they are not counted), where the path is or
+    would be made.
+    """
     while not os.path.exists(path) and path != os.path.dirname(path):
         path = os.path.dirname(path)
     found = os.statvfs(path)
@@ -97,7 +105,12 @@ def probe(root: str) -> None:
     steps: tuple[tuple[str, Callable[[], object]], ...] = (
         ("write", lambda: _create_whole(file, data)),
         ("list", lambda: _demand(name in os.listdir(home), "a new file is not listed")),
-        ("read", lambda: _demand(unpacked(read(file)) == data, "other bytes came back than were written")),
+        (
+            "read",
+            lambda: _demand(
+                unpacked(read(file)) == data, "other bytes came back than were written"
+            ),
+        ),
         ("rename", lambda: os.rename(file, moved)),
         ("delete", lambda: os.unlink(moved)),
     )
@@ -115,7 +128,7 @@ def probe(root: str) -> None:
                 os.rmdir(home)
 
 
-# --- how -------------------------------------------------------------------------------------------
+# --- how ------------------------------------------------------------------------------------------
 
 
 def _entry(found: os.DirEntry[str]) -> Any:
@@ -123,14 +136,17 @@ def _entry(found: os.DirEntry[str]) -> Any:
     try:
         if _is_folder(found):
             return [f"{found.name}/", found.stat().st_mtime, None, found.is_symlink()]
-        facts = found.stat(follow_symlinks=os.path.exists(found.path))  # a link to nowhere has only its own
+        # a link to nowhere has only its own
+        facts = found.stat(follow_symlinks=os.path.exists(found.path))
     except FileNotFoundError:
         return None
     return [found.name, facts.st_mtime, facts.st_size, found.is_symlink()]
 
 
 def _is_folder(entry: os.DirEntry[str]) -> bool:
-    """A link to a folder is one. A link that leads nowhere is none; one that cannot be followed raises."""
+    """A link to a folder is one. A link that leads nowhere is none; one that cannot be followed
+    raises.
+    """
     try:
         return entry.is_dir()
     except OSError as error:
@@ -154,7 +170,9 @@ def _make_folder(folder: str) -> None:
 
 
 def _create_whole(path: str, data: bytes, mode: int = 0o644) -> None:
-    """A hard link fails where the file exists, unlike rename. Without links (FUSE), only its making is atomic."""
+    """A hard link fails where the file exists, unlike rename. Without links (FUSE), only its making
+    is atomic.
+    """
     aside = _aside(path, data, mode)
     try:
         os.link(aside, path)
@@ -206,7 +224,9 @@ def _lock_of(path: str) -> Iterator[None]:
                 break
             except BlockingIOError:
                 if time.monotonic() >= until:
-                    raise TimeoutError(errno.ETIMEDOUT, "it stays locked by another process", path) from None
+                    raise TimeoutError(
+                        errno.ETIMEDOUT, "it stays locked by another process", path
+                    ) from None
                 time.sleep(0.05)
         yield
     finally:
@@ -214,7 +234,9 @@ def _lock_of(path: str) -> Iterator[None]:
 
 
 def _tried(word: str, root: str, act: Callable[[], object]) -> None:
-    """A plain OSError names the step: whatever failed, nobody may read it as "not there" or "there already"."""
+    """A plain OSError names the step: whatever failed, nobody may read it as "not there" or "there
+    already".
+    """
     try:
         act()
     except OSError as error:

@@ -1,4 +1,6 @@
-"""How a probe of a root goes: step by step, each failure under its step's name, and nothing left behind."""
+"""How a probe of a root goes: step by step, each failure under its step's name, and nothing left
+behind.
+"""
 
 import contextlib
 from collections.abc import Callable
@@ -9,7 +11,9 @@ OWN = "_herorun"  # what herorun itself writes into a root
 
 
 def tried(word: str, root: str, act: Callable[[], object]) -> None:
-    """A plain OSError names the step: whatever failed, nobody may read it as "not there" or "there already"."""
+    """A plain OSError names the step: whatever failed, nobody may read it as "not there" or "there
+    already".
+    """
     try:
         act()
     except (OSError, WriteRefused) as error:

@@ -1,7 +1,8 @@
 """Google Cloud Storage by gcsfs: `gs://bucket/path`.
 
-Every call is one of the JSON API's own requests, so that a listing is never a walk, never comes from a cache
-and never hides a refusal. Credentials are Google's default ones, and never none because those are missing.
+Every call is one of the JSON API's own requests, so that a listing is never a walk, never comes
+from a cache and never hides a refusal. Credentials are Google's default ones, and never none
+because those are missing.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
@@ -28,9 +29,15 @@ CHECKSUMS = "generation,size,md5Hash,crc32c"
 class Options(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    token: str | None = Field(None, description="google_default, cloud, anon, or a key file's path.")
-    endpoint: str | None = Field(None, description="URL of the service, where it is not Google's own.")
-    deadline: float = Field(DEADLINE, gt=0, description="Seconds that one call may take, retries included.")
+    token: str | None = Field(
+        None, description="google_default, cloud, anon, or a key file's path."
+    )
+    endpoint: str | None = Field(
+        None, description="URL of the service, where it is not Google's own."
+    )
+    deadline: float = Field(
+        DEADLINE, gt=0, description="Seconds that one call may take, retries included."
+    )
 
 
 def connect(options: Options, place: Place) -> Store:
@@ -86,7 +93,10 @@ class GoogleObjects:
             fix = (
                 ""
                 if refused
-                else "Is there a network? `gcloud auth application-default print-access-token` asks the same."
+                else (
+                    "Is there a network? `gcloud auth application-default print-access-token` "
+                    "asks the same."
+                )
             )
             return (DoctorPart("login", LOGIN, Fit.BROKEN if refused else Fit.UNSEEN, said, fix),)
 
@@ -106,7 +116,8 @@ async def _pages(fs: Any, at: At) -> list[FileEntry]:
     query = {"delimiter": "/", "prefix": at.prefix, "fields": LISTED}
     while True:
         page = await _told(fs, "GET", "b/{}/o", at.bucket, **query)
-        if page.get("kind") != "storage#objects":  # no item at all is an answer, anything else is not
+        # no item at all is an answer, anything else is not
+        if page.get("kind") != "storage#objects":
             raise MalformedAnswer("an answer that is no listing")
         found += [FileEntry(str(prefix)) for prefix in page.get("prefixes", ())]
         found += [

@@ -48,7 +48,9 @@ class LocalStore:
 
     def names(self, path: str) -> tuple[str, ...]:
         with os.scandir(_local(path)) as entries:
-            return tuple(sorted(f"{entry.name}/" if _is_folder(entry) else entry.name for entry in entries))
+            return tuple(
+                sorted(f"{entry.name}/" if _is_folder(entry) else entry.name for entry in entries)
+            )
 
     def read(self, path: str) -> bytes:
         return _regular(path).read_bytes()
@@ -86,9 +88,12 @@ class LocalStore:
         create_whole(file, data)
 
     def swap(self, path: str, before: bytes, after: bytes) -> bool:
-        """Safe between processes of this machine, and between machines where the file system carries flock."""
+        """Safe between processes of this machine, and between machines where the file system
+        carries flock.
+        """
         file = _local(path)
-        mode = stat.S_IMODE(file.stat().st_mode)  # a missing file is said before a lock is made beside it
+        # a missing file is said before a lock is made beside it
+        mode = stat.S_IMODE(file.stat().st_mode)
         with _lock_of(file):
             if self.read(path) != before:
                 return False
@@ -109,7 +114,12 @@ class LocalStore:
         steps: tuple[tuple[str, Callable[[], object]], ...] = (
             ("write", lambda: create_whole(file, data)),
             ("list", lambda: demand(file.name in os.listdir(home), "a new file is not listed")),
-            ("read", lambda: demand(file.read_bytes() == data, "other bytes came back than were written")),
+            (
+                "read",
+                lambda: demand(
+                    file.read_bytes() == data, "other bytes came back than were written"
+                ),
+            ),
             ("rename", lambda: os.rename(file, moved)),
             ("delete", lambda: os.unlink(moved)),
         )
@@ -134,7 +144,8 @@ def _entry(found: os.DirEntry[str]) -> FileEntry | None:
     try:
         if _is_folder(found):
             return FileEntry(f"{found.name}/", _moment(found.stat()), link=found.is_symlink())
-        facts = found.stat(follow_symlinks=os.path.exists(found))  # a link to nowhere has only its own
+        # a link to nowhere has only its own
+        facts = found.stat(follow_symlinks=os.path.exists(found))
     except FileNotFoundError:
         return None
     return FileEntry(found.name, _moment(facts), facts.st_size, found.is_symlink())
@@ -158,7 +169,9 @@ def _probed_folder(home: Path, root: str) -> Iterator[None]:
 
 
 def _is_folder(entry: os.DirEntry[str]) -> bool:
-    """A link to a folder is one. A link that leads nowhere is none; one that cannot be followed raises."""
+    """A link to a folder is one. A link that leads nowhere is none; one that cannot be followed
+    raises.
+    """
     try:
         return entry.is_dir()
     except OSError as error:
@@ -188,5 +201,7 @@ def _lock_of(file: Path) -> Iterator[None]:
 
 def _local(path: str) -> Path:
     if not path or "\0" in path or "://" in path:
-        raise WrongUse(f"{scrub(path)!r} is no local path, and the store `local` is for local paths only.")
+        raise WrongUse(
+            f"{scrub(path)!r} is no local path, and the store `local` is for local paths only."
+        )
     return Path(path)

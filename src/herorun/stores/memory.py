@@ -1,4 +1,6 @@
-"""Files in this process's memory, by fsspec: `memory://path`. For trying things out; nobody else sees them."""
+"""Files in this process's memory, by fsspec: `memory://path`. For trying things out; nobody else
+sees them.
+"""
 
 import hashlib
 from threading import Lock

@@ -1,7 +1,8 @@
-"""S3 and what speaks its language, by s3fs: `s3://bucket/path`. Needs the extra: `pip install 'herorun[s3]'`.
+"""S3 and what speaks its language, by s3fs: `s3://bucket/path`. Needs the extra:
+`pip install 'herorun[s3]'`.
 
-Every call is one of the API's own requests, as in `gs`; credentials are found as botocore finds them, and one
-without any is an error and never an anonymous request.
+Every call is one of the API's own requests, as in `gs`; credentials are found as botocore finds
+them, and one without any is an error and never an anonymous request.
 """
 
 import re
@@ -29,22 +30,31 @@ from herorun.stores._s3_lifecycle import rules_of
 
 T = TypeVar("T")
 LOGIN = "AWS"
-CHECKSUMS = ("SHA256", "SHA1", "CRC64NVME", "CRC32C", "CRC32")  # as S3 calls what it may keep of an object
+# as S3 calls what it may keep of an object
+CHECKSUMS = ("SHA256", "SHA1", "CRC64NVME", "CRC32C", "CRC32")
 
 
 class Options(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    endpoint: str | None = Field(None, description="URL of the service; AWS_ENDPOINT_URL, or Amazon's own.")
-    deadline: float = Field(DEADLINE, gt=0, description="Seconds that one call may take, retries included.")
+    endpoint: str | None = Field(
+        None, description="URL of the service; AWS_ENDPOINT_URL, or Amazon's own."
+    )
+    deadline: float = Field(
+        DEADLINE, gt=0, description="Seconds that one call may take, retries included."
+    )
 
 
 def connect(options: Options, place: Place) -> Store:
-    return ObjectStore(S3Objects(Requests(lambda: opened(options.endpoint), options.deadline, clients_words)))
+    return ObjectStore(
+        S3Objects(Requests(lambda: opened(options.endpoint), options.deadline, clients_words))
+    )
 
 
 class S3Objects:
-    """See `_objects.Objects`. The tag of an object is its ETag; its generation the version, where there are any."""
+    """See `_objects.Objects`. The tag of an object is its ETag; its generation the version, where
+    there are any.
+    """
 
     scheme = "s3"
     has_buckets = True
@@ -70,7 +80,9 @@ class S3Objects:
 
     def copy(self, at: At, to: At) -> None:
         source = {"Bucket": at.bucket, "Key": at.key}
-        self._ask(at, lambda fs: ask(fs, "copy_object", Bucket=to.bucket, Key=to.key, CopySource=source))
+        self._ask(
+            at, lambda fs: ask(fs, "copy_object", Bucket=to.bucket, Key=to.key, CopySource=source)
+        )
 
     def delete(self, at: At) -> None:
         self._ask(at, lambda fs: ask(fs, "delete_object", Bucket=at.bucket, Key=at.key))
@@ -86,7 +98,11 @@ class S3Objects:
         try:
             return (DoctorPart("login", LOGIN, Fit.WORKS, self._requests.ask(LOGIN, login)),)
         except OSError as error:
-            return (DoctorPart("login", LOGIN, Fit.BROKEN if NONE in str(error) else Fit.UNSEEN, str(error)),)
+            return (
+                DoctorPart(
+                    "login", LOGIN, Fit.BROKEN if NONE in str(error) else Fit.UNSEEN, str(error)
+                ),
+            )
 
     def _ask(self, at: At, act: Callable[[Any], Awaitable[T]]) -> T:
         return self._requests.ask(str(at), act)
@@ -110,7 +126,9 @@ async def _pages(fs: Any, at: At) -> list[FileEntry]:
 
 
 def _etag(item: Mapping[str, Any]) -> str:
-    """The ETag: of a plain upload the MD5, of one in parts a digest of digests; it changes with the content."""
+    """The ETag: of a plain upload the MD5, of one in parts a digest of digests; it changes with the
+    content.
+    """
     tag = str(item.get("ETag", "")).strip('"')
     return f"etag:{tag}" if tag else ""
 
@@ -119,21 +137,31 @@ async def _facts(fs: Any, at: At) -> ObjectFacts:
     told = await ask(fs, "head_object", Bucket=at.bucket, Key=at.key)
     version = told.get("VersionId")
     return ObjectFacts(
-        told["ETag"], version if version not in (None, "null") else told["ETag"], told["LastModified"]
+        told["ETag"],
+        version if version not in (None, "null") else told["ETag"],
+        told["LastModified"],
     )
 
 
 async def _digest(fs: Any, at: At) -> FileDigest:
     """A listing tells the ETag alone."""
     told = await ask(fs, "head_object", Bucket=at.bucket, Key=at.key, ChecksumMode="ENABLED")
-    kept = [_checksum(kind, str(told[name])) for kind in CHECKSUMS if told.get(name := f"Checksum{kind}")]
+    kept = [
+        _checksum(kind, str(told[name]))
+        for kind in CHECKSUMS
+        if told.get(name := f"Checksum{kind}")
+    ]
     version = told.get("VersionId")
     named = f"version:{version}" if version not in (None, "null") else ""
-    return FileDigest(at.key, told["ContentLength"], " ".join(filter(None, (*kept, _etag(told)))), named)
+    return FileDigest(
+        at.key, told["ContentLength"], " ".join(filter(None, (*kept, _etag(told)))), named
+    )
 
 
 def _checksum(kind: str, value: str) -> str:
-    """`-5` at its end: a digest over the digests of five parts, which an upload in other parts has not."""
+    """`-5` at its end: a digest over the digests of five parts, which an upload in other parts has
+    not.
+    """
     return f"{kind.lower()}{'-of-parts' if '-' in value else ''}:{value}"
 
 
@@ -156,7 +184,9 @@ async def _put(fs: Any, at: At, data: bytes, tag: str | None) -> None:
 
 
 async def _region(fs: Any, at: At) -> str | None:
-    """Amazon leaves out the name of its first region; another service that leaves it out says nothing."""
+    """Amazon leaves out the name of its first region; another service that leaves it out says
+    nothing.
+    """
     told = await ask(fs, "get_bucket_location", Bucket=at.bucket)
     region = str(told["LocationConstraint"] or "")
     if not re.fullmatch(r"[\w-]*", region):

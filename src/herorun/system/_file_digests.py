@@ -1,7 +1,8 @@
-"""SHA-256 of many files at once, on the machine where they lie. It travels there (`system/remote_python.py`).
+"""SHA-256 of many files at once, on the machine where they lie. It travels there
+(`system/remote_python.py`).
 
-Standard library only, from Python 3.8 on. hashlib lets go of the interpreter's lock for large blocks, so threads keep
-every core busy; memory is one block a thread, however large the files are.
+Standard library only, from Python 3.8 on. hashlib lets go of the interpreter's lock for large
+blocks, so threads keep every core busy; memory is one block a thread, however large the files are.
 """
 
 from __future__ import annotations
@@ -25,9 +26,10 @@ STALLED = 120.0  # seconds without any block: a mount that hangs, and no slow di
 def digests(folder: str, names: list[str], known: dict[str, list[str]]) -> Iterator[list[Any]]:
     """`[bytes read]` from time to time, and `[0, name, size, SHA-256, stamp]` for each file.
 
-    The stamp changes when the file does. One of `known` (name -> stamp, SHA-256) that has its stamp is not read again.
-    What is no regular file has no content of its own: its SHA-256 is empty. OSError where a file cannot be read, or
-    changes meanwhile.
+    The stamp changes when the file does. One of `known` (name -> stamp, SHA-256) that has its stamp
+    is not read again.
+    What is no regular file has no content of its own: its SHA-256 is empty. OSError where a file
+    cannot be read, or changes meanwhile.
     """
     work = _Work(folder, _largest_first(folder, names), known)
     try:
@@ -43,7 +45,9 @@ def digests(folder: str, names: list[str], known: dict[str, list[str]]) -> Itera
 
 
 def stamp(facts: os.stat_result) -> str:
-    """What no write leaves alone: the change time cannot be set back, as the time of the last write can."""
+    """What no write leaves alone: the change time cannot be set back, as the time of the last write
+    can.
+    """
     return f"{facts.st_ino}-{facts.st_size}-{facts.st_mtime_ns}-{facts.st_ctime_ns}"
 
 
@@ -114,7 +118,12 @@ class _Work:
         return name, before.st_size, digest, mark
 
     def _read(self, path: str) -> str:
-        digest, block, unreported, reported = hashlib.sha256(), bytearray(BLOCK), 0, time.monotonic()
+        digest, block, unreported, reported = (
+            hashlib.sha256(),
+            bytearray(BLOCK),
+            0,
+            time.monotonic(),
+        )
         view = memoryview(block)
         with open(path, "rb", buffering=0) as file:
             while not self.stopped.is_set():

@@ -1,6 +1,8 @@
-"""The processors that this user's own processes use, and how many they may use. It travels with `_box_look`.
+"""The processors that this user's own processes use, and how many they may use. It travels with
+`_box_look`.
 
-Standard library only, from Python 3.8 on. A neighbour in another container is not seen here: what is, is our own.
+Standard library only, from Python 3.8 on. A neighbour in another container is not seen here: what
+is, is our own.
 """
 
 from __future__ import annotations
@@ -19,14 +21,17 @@ def used() -> tuple[float, dict[str, float]]:
             if os.stat(f"/proc/{pid}").st_uid == me:
                 with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
                     told = file.read().rpartition(")")[2].split()
-                found[pid] = (int(told[11]) + int(told[12])) / tick  # utime and stime of all its threads
+                # utime and stime of all its threads
+                found[pid] = (int(told[11]) + int(told[12])) / tick
         except (OSError, ValueError, IndexError):
             continue  # it has just ended
     return time.monotonic(), found
 
 
 def cores(before: tuple[float, dict[str, float]]) -> float | None:
-    """The mean number in use since then, without what has ended meanwhile; None where that is too short ago to tell."""
+    """The mean number in use since then, without what has ended meanwhile; None where that is too
+    short ago to tell.
+    """
     at, now = used()
     span = at - before[0]
     spent = sum(max(0.0, seconds - before[1].get(pid, 0.0)) for pid, seconds in now.items())

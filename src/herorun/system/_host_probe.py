@@ -1,7 +1,9 @@
-"""What one look at a box tells, on the box itself. It travels with the questions (`system/remote_python.py`).
+"""What one look at a box tells, on the box itself. It travels with the questions
+(`system/remote_python.py`).
 
-Standard library only, from Python 3.8 on, and nothing is written. Each question is bounded by its caller and each part
-fails alone: `{"why": ...}` in its place. Patterns come in by standard input, so that no command line holds them.
+Standard library only, from Python 3.8 on, and nothing is written. Each question is bounded by its
+caller and each part fails alone: `{"why": ...}` in its place. Patterns come in by standard input,
+so that no command line holds them.
 """
 
 from __future__ import annotations
@@ -26,20 +28,24 @@ SAMPLES = 5  # of the GPUs
 ASKING = 5.0  # seconds for one program
 # Programs that hold a pattern in their command line while they look at the job, or once started it.
 LOOKERS = frozenset(
-    ("tmux", "screen", "ssh", "sshd", "scp", "rsync", "grep", "egrep", "pgrep", "pkill", "rg", "ps", "tail", "head",
+    ("tmux", "screen", "ssh", "sshd", "scp", "rsync", "grep", "egrep", "pgrep", "pkill", "rg", "ps", "tail", "head",  # noqa: E501
      "less", "more", "cat", "watch", "vi", "vim", "nvim", "nano", "timeout")
 )  # fmt: skip
 _DEAD = ("Z", "X")
 # sacct's words for an end, and how it says that nobody keeps accounts.
 _ENDS = frozenset(
-    ("COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "NODE_FAIL", "OUT_OF_MEMORY", "PREEMPTED", "BOOT_FAIL", "DEADLINE")
+    ("COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "NODE_FAIL", "OUT_OF_MEMORY", "PREEMPTED", "BOOT_FAIL", "DEADLINE")  # noqa: E501
 )  # fmt: skip
 _ACCOUNTS = ("-a", "-X", "-n", "-P", "--format=State,ExitCode")
 _NO_ACCOUNTS = "accounting storage is disabled"
 
 
-def alive(session: str, socket: str, process: str, slurm: str, programs: str, conf: str) -> dict[str, Any]:
-    """Whether there is a tmux session, a process, a Slurm job. True, False, how it ended, or why nobody can say."""
+def alive(
+    session: str, socket: str, process: str, slurm: str, programs: str, conf: str
+) -> dict[str, Any]:
+    """Whether there is a tmux session, a process, a Slurm job. True, False, how it ended, or why
+    nobody can say.
+    """
     asked: dict[str, Callable[[], Any]] = {}
     if session:
         asked["session"] = lambda: _session(session, socket)
@@ -51,7 +57,9 @@ def alive(session: str, socket: str, process: str, slurm: str, programs: str, co
 
 
 def said(log: str, words: str) -> dict[str, Any]:
-    """The end of the run's own log, when and how long it was written, and whether the words of success stand in it."""
+    """The end of the run's own log, when and how long it was written, and whether the words of
+    success stand in it.
+    """
     with open(log, "rb") as file:
         stat = os.fstat(file.fileno())
         file.seek(max(0, stat.st_size - TAIL))
@@ -59,7 +67,13 @@ def said(log: str, words: str) -> dict[str, Any]:
         file.seek(max(0, stat.st_size - FAR_BACK))
         done = _stands(file, words) if words else None
     told = base64.b64encode(tail).decode("ascii")
-    return {"now": time.time(), "size": stat.st_size, "changed": stat.st_mtime, "tail": told, "done": done}
+    return {
+        "now": time.time(),
+        "size": stat.st_size,
+        "changed": stat.st_mtime,
+        "tail": told,
+        "done": done,
+    }
 
 
 def files(
@@ -82,7 +96,9 @@ def copied(copies: list[str]) -> dict[str, Any]:
 
 
 def machine(gpu_seconds: float, process: str, instance: str) -> dict[str, Any]:
-    """Its GPUs and our own use of its processors over some seconds, and the memory cgroup of the job, or else of this login."""
+    """Its GPUs and our own use of its processors over some seconds, and the memory cgroup of the
+    job, or else of this login.
+    """
     before = _host_cpu.used()
     gpus = _part(lambda: _gpus(gpu_seconds)) if gpu_seconds else None
     pids = _instances(instance) if instance else []
@@ -110,12 +126,16 @@ def _part(ask: Callable[[], Any]) -> Any:
         return {"why": (where + (getattr(error, "strerror", None) or str(error)))[:200]}
 
 
-# --- alive ------------------------------------------------------------------------------------------
+# --- alive ----------------------------------------------------------------------------------------
 
 
 def _run(*argv: str, **more: str) -> subprocess.CompletedProcess[str]:
     """Without what a user's own shell filters Slurm's lists by: what it hides is not gone."""
-    env = {name: value for name, value in os.environ.items() if not name.startswith(("SQUEUE_", "SACCT_"))}
+    env = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("SQUEUE_", "SACCT_"))
+    }
     return subprocess.run(
         argv,
         env={**env, **more},
@@ -145,12 +165,16 @@ def _session(name: str, socket: str) -> bool:
 
 
 def _queued(job: str, programs: str, conf: str) -> Any:
-    """True in the queue; behind it its parts' states and exit codes as accounts have them, False where there are none.
+    """True in the queue; behind it its parts' states and exit codes as accounts have them, False
+    where there are none.
 
-    A controller that does not answer is not an empty queue, and an empty queue is no end that accounts do not tell of.
+    A controller that does not answer is not an empty queue, and an empty queue is no end that
+    accounts do not tell of.
     """
     more = {"SLURM_CONF": conf} if conf else {}
-    done = _run(os.path.join(programs, "squeue"), "--noheader", "--jobs", job, "--format", "%i %T", **more)
+    done = _run(
+        os.path.join(programs, "squeue"), "--noheader", "--jobs", job, "--format", "%i %T", **more
+    )
     if done.returncode and "Invalid job id" not in done.stderr:
         raise OSError(_complaint(done))
     if done.returncode == 0 and done.stdout.strip():
@@ -163,7 +187,9 @@ def _queued(job: str, programs: str, conf: str) -> Any:
 
 
 def _parts(job: str, told: subprocess.CompletedProcess[str]) -> list[list[str]]:
-    """State and exit code of each part of a job that is in no queue; an OSError where one has not surely ended."""
+    """State and exit code of each part of a job that is in no queue; an OSError where one has not
+    surely ended.
+    """
     if told.returncode:
         raise OSError(f"squeue has no job {job}, and how it ended is not told: {_complaint(told)}")
     parts = [line.split("|")[:2] for line in told.stdout.splitlines() if "|" in line]
@@ -176,7 +202,9 @@ def _parts(job: str, told: subprocess.CompletedProcess[str]) -> list[list[str]]:
 
 
 def _matching(pattern: str) -> list[list[Any]]:
-    """Processes of this login's user by their command line, but for those who only look, and for ourselves."""
+    """Processes of this login's user by their command line, but for those who only look, and for
+    ourselves.
+    """
     found, own = [], _ancestors(os.getpid())
     for name in sorted(filter(str.isdecimal, os.listdir("/proc")), key=int):
         words = _argv(name)
@@ -230,7 +258,7 @@ def _stat(pid: str) -> list[str]:
         return file.read().rpartition(")")[2].split()
 
 
-# --- files ------------------------------------------------------------------------------------------
+# --- files ----------------------------------------------------------------------------------------
 
 
 def _stands(file: Any, words: str) -> bool:
@@ -239,7 +267,9 @@ def _stands(file: Any, words: str) -> bool:
 
 
 def _changed(path: str) -> float | None:
-    """When a file was written last; None where there is none. A folder is no marker: one is made by what then dies."""
+    """When a file was written last; None where there is none. A folder is no marker: one is made by
+    what then dies.
+    """
     try:
         found = os.stat(path)
     except FileNotFoundError:
@@ -260,7 +290,9 @@ def _text(path: str) -> Any:
 
 
 def counted(top: str) -> dict[str, int] | None:
-    """How many files lie under a folder, and their bytes; None where there is no such folder. Links are not followed."""
+    """How many files lie under a folder, and their bytes; None where there is no such folder. Links
+    are not followed.
+    """
     if not os.path.isdir(top):
         return None
     count = size = 0
@@ -276,11 +308,18 @@ def counted(top: str) -> dict[str, int] | None:
 
 
 def _room(path: str) -> list[Any]:
-    """Of the disk that holds it, or will: free and all bytes, free and all inodes (0: it does not count them)."""
+    """Of the disk that holds it, or will: free and all bytes, free and all inodes (0: it does not
+    count them).
+    """
     while not os.path.exists(path) and path != "/":
         path = os.path.dirname(path)
     found = os.statvfs(path)
-    return [found.f_bavail * found.f_frsize, found.f_blocks * found.f_frsize, found.f_favail, found.f_files]
+    return [
+        found.f_bavail * found.f_frsize,
+        found.f_blocks * found.f_frsize,
+        found.f_favail,
+        found.f_files,
+    ]
 
 
 def _newest(root: str) -> float | None:
@@ -295,7 +334,9 @@ def _newest(root: str) -> float | None:
 
 
 def _chain(folder: str) -> dict[str, Any]:
-    """Whether it runs, by the lock that the kernel frees with it, and what it wrote down when it failed."""
+    """Whether it runs, by the lock that the kernel frees with it, and what it wrote down when it
+    failed.
+    """
     failed = _text(f"{folder}/FAILED")
     return {"runs": _held(f"{folder}/lock"), "failed": failed["text"] if failed else None}
 
@@ -314,12 +355,17 @@ def _held(path: str) -> bool:
         os.close(lock)
 
 
-# --- the machine ------------------------------------------------------------------------------------
+# --- the machine ----------------------------------------------------------------------------------
 
 
 def _gpus(seconds: float) -> list[dict[str, Any]] | None:
-    """Utilisation of each in per cent, sampled over some seconds; None where there is no nvidia-smi."""
-    ask = "--query-gpu=index,utilization.gpu,memory.used,memory.total", "--format=csv,noheader,nounits"
+    """Utilisation of each in per cent, sampled over some seconds; None where there is no
+    nvidia-smi.
+    """
+    ask = (
+        "--query-gpu=index,utilization.gpu,memory.used,memory.total",
+        "--format=csv,noheader,nounits",
+    )
     found: dict[str, dict[str, Any]] = {}
     for turn in range(SAMPLES):
         if turn:
@@ -341,28 +387,40 @@ def _gpus(seconds: float) -> list[dict[str, Any]] | None:
 
 
 def _memory(pid: Any) -> dict[str, Any]:
-    """The cgroup, of this process's and those above it, that is nearest to its limit; and how often the kernel killed."""
+    """The cgroup, of this process's and those above it, that is nearest to its limit; and how often
+    the kernel killed.
+    """
     with open(f"/proc/{pid}/cgroup", encoding="utf-8") as file:
         parts = [line.rstrip("\n").split(":", 2) for line in file]
     own = {part[1]: part[2] for part in parts if len(part) == 3}
     old = next((path for names, path in own.items() if "memory" in names.split(",")), None)
     found = [each for each in (_new(own.get("")), _old(old)) if each]
-    return max(found, key=lambda each: each["share"] or 0.0) if found else {"why": "no memory cgroup tells"}
+    return (
+        max(found, key=lambda each: each["share"] or 0.0)
+        if found
+        else {"why": "no memory cgroup tells"}
+    )
 
 
 def _new(path: str | None) -> dict[str, Any] | None:
-    return _nearest("/sys/fs/cgroup", path, "memory.current", "memory.max", "inactive_file", "memory.events")
+    return _nearest(
+        "/sys/fs/cgroup", path, "memory.current", "memory.max", "inactive_file", "memory.events"
+    )
 
 
 def _old(path: str | None) -> dict[str, Any] | None:
     top, limit = "/sys/fs/cgroup/memory", "memory.limit_in_bytes"
-    return _nearest(top, path, "memory.usage_in_bytes", limit, "total_inactive_file", "memory.oom_control")
+    return _nearest(
+        top, path, "memory.usage_in_bytes", limit, "total_inactive_file", "memory.oom_control"
+    )
 
 
 def _nearest(
     top: str, path: str | None, now: str, most: str, cache: str, events: str
 ) -> dict[str, Any] | None:
-    """Without the file cache that has not been used of late: the kernel takes that back before it kills anybody."""
+    """Without the file cache that has not been used of late: the kernel takes that back before it
+    kills anybody.
+    """
     best: dict[str, Any] | None = None
     for folder in _upwards(top, path):
         used, limit = _number(f"{folder}/{now}"), _number(f"{folder}/{most}")
@@ -378,7 +436,9 @@ def _nearest(
 
 
 def _upwards(top: str, path: str | None) -> list[str]:
-    """From the cgroup to the root; inside a container the path may not be there, and its root is the cgroup."""
+    """From the cgroup to the root; inside a container the path may not be there, and its root is
+    the cgroup.
+    """
     if path is None:
         return []
     parts = [part for part in path.split("/") if part and part != ".."]

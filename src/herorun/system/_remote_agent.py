@@ -1,6 +1,8 @@
-"""What answers at the far end of a road: each question in a process of its own, all by one deadline.
+"""What answers at the far end of a road: each question in a process of its own, all by one
+deadline.
 
-Sent along with the questions and run by the box's own Python, so it is the standard library alone, from 3.8 on.
+Sent along with the questions and run by the box's own Python, so it is the standard library alone,
+from 3.8 on.
 """
 
 from __future__ import annotations
@@ -15,9 +17,11 @@ from typing import Any
 
 
 def main(order: dict[str, Any]) -> None:
-    """Print a list of answers, one a question. A question that comes with data is alone, and reads it from stdin.
+    """Print a list of answers, one a question. A question that comes with data is alone, and reads
+    it from stdin.
 
-    One whose answer is a stream is alone too: each part of it is a line of its own, printed as it comes.
+    One whose answer is a stream is alone too: each part of it is a line of its own, printed as it
+    comes.
     """
     asks = order["asks"]
     if order["streams"]:

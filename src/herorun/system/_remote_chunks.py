@@ -1,4 +1,5 @@
-"""Parts of files, read on the box itself. It travels with each question (`system/remote_python.py`).
+"""Parts of files, read on the box itself. It travels with each question
+(`system/remote_python.py`).
 
 Standard library only, from Python 3.8 on.
 """

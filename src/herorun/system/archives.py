@@ -18,9 +18,11 @@ CHUNK = 1 << 20
 
 
 def archive_files(data: bytes, algorithm: str) -> Listed:
-    """Of a tar, gzipped or not, or a zip; where a name is there twice, the last one is what is unpacked.
+    """Of a tar, gzipped or not, or a zip; where a name is there twice, the last one is what is
+    unpacked.
 
-    `algorithm` is that of the repository's objects, sha1 or sha256. OSError where it is no whole archive.
+    `algorithm` is that of the repository's objects, sha1 or sha256. OSError where it is no whole
+    archive.
     """
     try:
         rows = _zip(data, algorithm) if data[:2] == b"PK" else _tar(data, algorithm)
@@ -30,8 +32,12 @@ def archive_files(data: bytes, algorithm: str) -> Listed:
 
 
 def without_folder(files: Listed, known: Iterable[str]) -> Listed:
-    """Without the one folder that `git archive --prefix` puts around everything; `known` are the paths of the commit."""
-    tops = {path.partition("/")[0] for path in files if "/" in path} | {p for p in files if "/" not in p}
+    """Without the one folder that `git archive --prefix` puts around everything; `known` are the
+    paths of the commit.
+    """
+    tops = {path.partition("/")[0] for path in files if "/" in path} | {
+        p for p in files if "/" not in p
+    }
     (top,) = tops if len(tops) == 1 else ("",)
     if not top or top in files or any(path.startswith(f"{top}/") for path in known):
         return files
@@ -41,7 +47,8 @@ def without_folder(files: Listed, known: Iterable[str]) -> Listed:
 def files_digest(files: Listed) -> str:
     """Of the content alone: the same files have the same digest, whatever archive holds them."""
     rows = sorted(
-        (path.encode("utf-8", "surrogateescape"), mode or _FILE, oid) for path, (mode, oid) in files.items()
+        (path.encode("utf-8", "surrogateescape"), mode or _FILE, oid)
+        for path, (mode, oid) in files.items()
     )
     text = b"\0".join(f"{mode} {oid} ".encode() + path for path, mode, oid in rows)
     return "sha256:" + hashlib.sha256(text).hexdigest()
@@ -80,7 +87,15 @@ def _zip(data: bytes, algorithm: str) -> Iterator[tuple[str, str, str]]:
             if member.is_dir():
                 continue
             bits = member.external_attr >> 16
-            mode = _LINK if stat.S_ISLNK(bits) else _PROGRAM if bits & stat.S_IXUSR else _FILE if bits else ""
+            mode = (
+                _LINK
+                if stat.S_ISLNK(bits)
+                else _PROGRAM
+                if bits & stat.S_IXUSR
+                else _FILE
+                if bits
+                else ""
+            )
             with archive.open(member) as content:
                 yield member.filename, mode, _streamed(content, member.file_size, algorithm)
 

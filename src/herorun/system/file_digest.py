@@ -6,7 +6,9 @@ from pathlib import Path
 
 
 def file_digests(folder: str, names: Iterable[str]) -> dict[str, str]:
-    """`sha256:...` by name, for the regular files among them; links and folders have no content of their own."""
+    """`sha256:...` by name, for the regular files among them; links and folders have no content of
+    their own.
+    """
     found = {}
     for name in names:
         path = Path(folder) / name

@@ -1,4 +1,6 @@
-"""Files that must be whole: written aside, synced, then put in place. And locks between processes of one machine."""
+"""Files that must be whole: written aside, synced, then put in place. And locks between processes
+of one machine.
+"""
 
 import contextlib
 import errno
@@ -16,7 +18,8 @@ from pathlib import Path
 from herorun.core.errors import WrongUse
 from herorun.system.reserve import FULL, give_up_reserve, must_have_room
 
-_NO_LINKS = (errno.EPERM, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP)  # as some file systems answer
+# as some file systems answer
+_NO_LINKS = (errno.EPERM, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP)
 
 
 def write_whole(path: Path, data: bytes, mode: int = 0o600, spare: bool = False) -> None:
@@ -56,7 +59,9 @@ def create_whole(path: Path, data: bytes, mode: int = 0o644) -> None:
 
 @contextlib.contextmanager
 def _named(path: Path) -> Iterator[None]:
-    """A write that fails, as on a full disk, names the file that was meant: the system names none, or ours beside it."""
+    """A write that fails, as on a full disk, names the file that was meant: the system names none,
+    or ours beside it.
+    """
     try:
         yield
     except OSError as error:
@@ -65,7 +70,9 @@ def _named(path: Path) -> Iterator[None]:
 
 
 def read_regular(path: Path, most: int) -> bytes:
-    """A file that a person names: OSError for a pipe, which would be waited for without end, and for one that is too large."""
+    """A file that a person names: OSError for a pipe, which would be waited for without end, and
+    for one that is too large.
+    """
     if path.is_dir():
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
     with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
@@ -78,14 +85,18 @@ def read_regular(path: Path, most: int) -> bytes:
 
 
 def make_folders(folder: Path, mode: int = 0o600) -> None:
-    """The folder and those above it, as far as they are missing; closed to others where files of that mode are."""
+    """The folder and those above it, as far as they are missing; closed to others where files of
+    that mode are.
+    """
     missing = [folder, *folder.parents]
     for each in reversed([each for each in missing if not each.exists()]):
         each.mkdir(0o777 if mode & 0o077 else 0o700, exist_ok=True)
 
 
 def _link(aside: Path, path: Path, data: bytes, mode: int) -> None:
-    """A hard link fails where the file exists, unlike rename. Without links (FUSE), only its making is atomic."""
+    """A hard link fails where the file exists, unlike rename. Without links (FUSE), only its making
+    is atomic.
+    """
     try:
         os.link(aside, path)
     except OSError as error:
@@ -95,7 +106,9 @@ def _link(aside: Path, path: Path, data: bytes, mode: int) -> None:
 
 
 def _write_new(path: Path, data: bytes, mode: int) -> None:
-    """A new file, synced; nothing is left of one that did not fit, which would keep a full disk full."""
+    """A new file, synced; nothing is left of one that did not fit, which would keep a full disk
+    full.
+    """
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
     try:
         with os.fdopen(descriptor, "wb") as file:
@@ -118,13 +131,17 @@ def _write_in_room(path: Path, data: bytes, mode: int, spare: bool) -> None:
 
 
 def _aside(path: Path) -> Path:
-    """Each writer has its own: threads share a process id, and so may two machines on one file system."""
+    """Each writer has its own: threads share a process id, and so may two machines on one file
+    system.
+    """
     _sweep(path)
     return path.with_name(f".{path.name}.{node()}-{os.getpid()}-{os.urandom(4).hex()}.new")
 
 
 def _sweep(path: Path) -> None:
-    """Remove what writers of this file have left that were killed in the middle of it: their process is gone."""
+    """Remove what writers of this file have left that were killed in the middle of it: their
+    process is gone.
+    """
     mine = re.compile(rf"\.{re.escape(path.name)}\.{node()}-(\d+)-[0-9a-f]{{8}}\.new")
     with contextlib.suppress(OSError):
         for name in os.listdir(path.parent):
@@ -146,7 +163,9 @@ def lives(pid: int) -> bool:
 
 @cache
 def node() -> str:
-    """Where process ids mean what they mean here: this start of this machine, and its space of process ids."""
+    """Where process ids mean what they mean here: this start of this machine, and its space of
+    process ids.
+    """
     told = [socket.gethostname()]
     with contextlib.suppress(OSError):
         told.append(Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii"))
@@ -169,7 +188,9 @@ def lock_file(common: Path, slug: str, name: str) -> Path:
 
 @contextlib.contextmanager
 def locked(path: Path, wait: float = 60.0, what: str = "another herorun") -> Iterator[None]:
-    """Hold a lock file of this machine; it is freed by the kernel when the process ends, however it ends."""
+    """Hold a lock file of this machine; it is freed by the kernel when the process ends, however it
+    ends.
+    """
     descriptor = hold(path, wait, what)
     try:
         yield
@@ -194,7 +215,8 @@ def hold(path: Path, wait: float, what: str) -> int:
             if time.monotonic() >= until:
                 os.close(descriptor)
                 raise LockHeld(
-                    f"{what} is at work on this machine (lock {path}). Wait for it, or stop it first."
+                    f"{what} is at work on this machine (lock {path}). Wait for it, or stop it "
+                    "first."
                 ) from None
             time.sleep(0.05)
 
@@ -206,7 +228,8 @@ def is_locked(path: Path) -> bool:
     except FileNotFoundError:
         return False
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)  # shared: two who ask must not see each other
+        # shared: two who ask must not see each other
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
         return False
     except BlockingIOError:
         return True
@@ -215,7 +238,8 @@ def is_locked(path: Path) -> bool:
 
 
 def append_line(path: Path, line: str) -> None:
-    """Add one line to a private file that can be done without; it does not take the last room of a disk.
+    """Add one line to a private file that can be done without; it does not take the last room of a
+    disk.
 
     A line that was cut off before it stays a line of its own.
     """

@@ -1,10 +1,12 @@
-"""What `git fast-import` and a fetch leave where they fail or are killed: a crash report, and what they had begun to write.
+"""What `git fast-import` and a fetch leave where they fail or are killed: a crash report, and what
+they had begun to write.
 
-git removes such files after two weeks, if somebody lets it; until then they fill a disk that is full. A killed git leaves
-no report, so each of our writing calls is marked in a file while it runs; it may also leave the lock of one of our refs,
-which would refuse every later write. Only ours go: a report that names our import,
-or is empty and of that second; and files of this user from the time of such a report or of such a call, that no process
-has open. What cannot be told from somebody else's stays.
+git removes such files after two weeks, if somebody lets it; until then they fill a disk that is
+full. A killed git leaves no report, so each of our writing calls is marked in a file while it runs;
+it may also leave the lock of one of our refs, which would refuse every later write. Only ours go: a
+report that names our import, or is empty and of that second; and files of this user from the time
+of such a report or of such a call, that no process has open. What cannot be told from somebody
+else's stays.
 """
 
 import contextlib
@@ -26,7 +28,9 @@ _BEGUN = ("tmp_pack_", "tmp_idx_", "tmp_obj_")
 
 @contextlib.contextmanager
 def swept(common: Path) -> Iterator[None]:
-    """Around one git call that writes objects: what it leaves is removed now, or by a later `sweep`."""
+    """Around one git call that writes objects: what it leaves is removed now, or by a later
+    `sweep`.
+    """
     since, folder = time.time(), _marks(common)
     mark = folder / f"{node()}-{os.getpid()}-{os.urandom(4).hex()}"
     with contextlib.suppress(OSError):  # a full disk
@@ -44,7 +48,9 @@ def swept(common: Path) -> Iterator[None]:
 
 
 def sweep(common: Path, since: float | None = None) -> None:
-    """Remove the litter of our calls; `since` is when one began that has just failed, by this machine's clock."""
+    """Remove the litter of our calls; `since` is when one began that has just failed, by this
+    machine's clock.
+    """
     if since is not None:
         _remove_begun(common, since - NEAR, time.time() + NEAR)
     for report in _reports(common):
@@ -64,7 +70,9 @@ def _marks(common: Path) -> Path:
 
 
 def _ended(common: Path) -> Iterator[tuple[Path, float]]:
-    """Marks of calls that failed, or whose process is gone, here or on another machine; and when they began."""
+    """Marks of calls that failed, or whose process is gone, here or on another machine; and when
+    they began.
+    """
     with contextlib.suppress(OSError):
         for name in sorted(os.listdir(_marks(common))):
             mark, parts = _marks(common) / name, _MARK.fullmatch(name)
@@ -89,7 +97,9 @@ def _is_running(report: Path) -> bool:
 
 
 def _remove_begun(common: Path, first: float, last: float) -> bool:
-    """Whether all of those seconds is gone; a git that outlives the process that called it still holds its file."""
+    """Whether all of those seconds is gone; a git that outlives the process that called it still
+    holds its file.
+    """
     begun = [
         path
         for path in (*_objects(common / "objects"), *(common / "refs" / "herorun").rglob("*.lock"))
@@ -130,7 +140,9 @@ def _status(path: Path) -> tuple[int, float] | None:
 
 
 def _open_files() -> set[tuple[int, int]] | None:
-    """Device and number of every file that a process of this user has open; None where the system does not tell."""
+    """Device and number of every file that a process of this user has open; None where the system
+    does not tell.
+    """
     if not Path("/proc/self/fd").is_dir():
         return None
     held = set()

@@ -1,4 +1,6 @@
-"""Run a program with a deadline, and hold no more of what it writes than any answer has. The only place that does."""
+"""Run a program with a deadline, and hold no more of what it writes than any answer has. The only
+place that does.
+"""
 
 import os
 import select
@@ -42,7 +44,8 @@ class ProcessResult:
         return lines[-1].strip() if lines else f"exit code {self.code}"
 
 
-Lines: TypeAlias = Generator[bytes, None, ProcessResult]  # the answer has no output: that was in the lines
+# the answer has no output: that was in the lines
+Lines: TypeAlias = Generator[bytes, None, ProcessResult]
 
 
 def run(
@@ -72,7 +75,8 @@ def run(
             return ProcessResult(program.wait(max(0.0, until - time.monotonic())), out, err)
         except (TimeoutError, subprocess.TimeoutExpired):
             words = (
-                f"`{argv[0]} {argv[1] if len(argv) > 1 else ''}` gave no answer within {say_span(timeout)}."
+                f"`{argv[0]} {argv[1] if len(argv) > 1 else ''}` gave no answer within "
+                f"{say_span(timeout)}."
             )
             raise CouldNotLook(words) from None
         finally:
@@ -80,7 +84,9 @@ def run(
 
 
 def _exchanged(program: subprocess.Popen[bytes], stdin: bytes, until: float) -> tuple[bytes, bytes]:
-    """All that it writes to both of its outputs, while it gets its input; a TimeoutError when the time is over."""
+    """All that it writes to both of its outputs, while it gets its input; a TimeoutError when the
+    time is over.
+    """
     assert program.stdin is not None and program.stdout is not None and program.stderr is not None
     told: dict[IO[bytes], list[bytes]] = {program.stdout: [], program.stderr: []}
     input_left, size = memoryview(stdin), 0
@@ -116,7 +122,9 @@ def _ready(pipes: selectors.BaseSelector, until: float) -> list[tuple[selectors.
 
 
 def _given(pipe: IO[bytes], data: memoryview) -> memoryview:
-    """What is left to be given, after as much as fits without waiting; nothing once it takes no more."""
+    """What is left to be given, after as much as fits without waiting; nothing once it takes no
+    more.
+    """
     try:
         return data[os.write(pipe.fileno(), data[: select.PIPE_BUF]) :]
     except BrokenPipeError:  # it ended before: how is in its answer
@@ -127,7 +135,8 @@ def _hold(size: int, program: subprocess.Popen[bytes]) -> None:
     if size > MOST:
         name = program.args[0] if isinstance(program.args, list) else program.args
         raise TooMuch(
-            f"`{name!s}` wrote more than {MOST >> 20} MiB, and no answer is as long: it was ended, and nothing of it counts."
+            f"`{name!s}` wrote more than {MOST >> 20} MiB, and no answer is as long: it was "
+            "ended, and nothing of it counts."
         )
 
 
@@ -137,7 +146,8 @@ def _close(pipe: IO[bytes]) -> None:
 
 
 def run_lines(argv: Sequence[str], idle: float, stdin: bytes = b"") -> Lines:
-    """Each line of its output as it comes, and in the end how it ended; `CouldNotLook` after `idle` silent seconds.
+    """Each line of its output as it comes, and in the end how it ended; `CouldNotLook` after `idle`
+    silent seconds.
 
     Whoever stops listening ends the program.
     """
@@ -200,4 +210,6 @@ def _startable(argv: Sequence[str]) -> Iterator[None]:
         missing = argv[0] if error.filename in (argv[0], None) else error.filename
         raise CouldNotLook(f"{missing} was not found on this machine.") from None
     except OSError as error:
-        raise CouldNotLook(f"`{argv[0]}` could not be started: {error.strerror or error}.") from None
+        raise CouldNotLook(
+            f"`{argv[0]}` could not be started: {error.strerror or error}."
+        ) from None

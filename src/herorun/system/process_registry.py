@@ -1,7 +1,7 @@
 """This user's watchers on this machine: one small file each, and what the process table says of it.
 
-A process is known by its number and its start, so that a later one with its number is never taken for it, and is
-signalled by a handle that the kernel keeps for that very process.
+A process is known by its number and its start, so that a later one with its number is never taken
+for it, and is signalled by a handle that the kernel keeps for that very process.
 """
 
 import contextlib
@@ -22,7 +22,9 @@ _DEAD = ("Z", "X")
 
 @dataclass(frozen=True, kw_only=True)
 class RegisteredWatcher:
-    """One that has written itself down. `until` is when it ends by itself, in seconds since 1970; 0: with its run."""
+    """One that has written itself down. `until` is when it ends by itself, in seconds since 1970;
+    0: with its run.
+    """
 
     kind: str  # await, babysit, jobs
     run: str  # the slug, or the job
@@ -43,7 +45,9 @@ class RegisteredWatcher:
 
 
 def state_home() -> Path:
-    """`$XDG_STATE_HOME/herorun`, or `~/.local/state/herorun`: a relative value does not count (XDG Base Directory)."""
+    """`$XDG_STATE_HOME/herorun`, or `~/.local/state/herorun`: a relative value does not count (XDG
+    Base Directory).
+    """
     told = os.environ.get("XDG_STATE_HOME", "")
     return (Path(told) if told.startswith("/") else Path.home() / ".local" / "state") / "herorun"
 
@@ -78,7 +82,9 @@ def registered(
 
 
 def known() -> dict[Path, RegisteredWatcher | None]:
-    """Everyone that has written itself down, the oldest first; None for a file that tells nothing."""
+    """Everyone that has written itself down, the oldest first; None for a file that tells
+    nothing.
+    """
     found = {path: _read(path) for path in sorted(folder().glob("*.json"))}
     return dict(sorted(found.items(), key=lambda each: each[1].started if each[1] else 0.0))
 
@@ -96,7 +102,9 @@ def _read(path: Path) -> RegisteredWatcher | None:
 
 
 def retire(watcher: RegisteredWatcher) -> bool:
-    """Ask that very process to end; False where it is gone, is another's, or is a later one with its number."""
+    """Ask that very process to end; False where it is gone, is another's, or is a later one with
+    its number.
+    """
     if watcher.pid == os.getpid():
         return False
     try:
@@ -126,7 +134,9 @@ def born(pid: int) -> str:
 
 @dataclass(frozen=True)
 class UnregisteredProcess:
-    """A process that has not written itself down here. `what`: babysitter, watch over jobs, or transfer."""
+    """A process that has not written itself down here. `what`: babysitter, watch over jobs, or
+    transfer.
+    """
 
     pid: int
     command: str
@@ -134,7 +144,9 @@ class UnregisteredProcess:
 
 
 def others() -> list[UnregisteredProcess]:
-    """This user's babysitters and ssh, scp and rsync processes, but for this process's own: a panel lies about them."""
+    """This user's babysitters and ssh, scp and rsync processes, but for this process's own: a panel
+    lies about them.
+    """
     found, parents = [], {}
     for name in filter(str.isdecimal, os.listdir("/proc") if sys.platform == "linux" else []):
         with contextlib.suppress(OSError, IndexError):
@@ -144,7 +156,11 @@ def others() -> list[UnregisteredProcess]:
             if os.stat(f"/proc/{name}").st_uid != os.geteuid():
                 continue
             words = (
-                Path(f"/proc/{name}/cmdline").read_bytes().decode("utf-8", "replace").rstrip("\0").split("\0")
+                Path(f"/proc/{name}/cmdline")
+                .read_bytes()
+                .decode("utf-8", "replace")
+                .rstrip("\0")
+                .split("\0")
             )
             if what := what_of(words):
                 found.append(UnregisteredProcess(int(name), " ".join(words), what))
@@ -155,8 +171,8 @@ def others() -> list[UnregisteredProcess]:
 def what_of(words: list[str]) -> str:
     """By its command line; empty for anything else.
 
-    >>> what_of(["/usr/bin/python3", "-P", "-m", "herorun", "-C", "/w", "babysit", "grug"]), what_of(["/usr/bin/vi", "babysit"])
-    ('babysitter', '')
+    >>> what_of(["/usr/bin/python3", "-P", "-m", "herorun", "-C", "/w", "babysit", "grug"]),
+    what_of(["/usr/bin/vi", "babysit"]) ('babysitter', '')
     """
     names = [os.path.basename(word) for word in words]
     if names[0] in TRANSFERS:

@@ -1,4 +1,6 @@
-"""How much is said at the terminal. The command line sets it once; whoever speaks or waits asks here."""
+"""How much is said at the terminal. The command line sets it once; whoever speaks or waits asks
+here.
+"""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -21,7 +23,9 @@ def be_verbose(report: Callable[[str], None]) -> None:
 
 
 def show_progress(show: Callable[[str, int, int | None], None]) -> None:
-    """From now on `show` gets what is waited for: in words, how many are done, and of how many (None: nobody knows)."""
+    """From now on `show` gets what is waited for: in words, how many are done, and of how many
+    (None: nobody knows).
+    """
     global _show
     _show = show
 

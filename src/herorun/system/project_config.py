@@ -1,7 +1,8 @@
-"""`[tool.herorun]` of the nearest pyproject.toml: a few habits of a repository, and never a part of a plan.
+"""`[tool.herorun]` of the nearest pyproject.toml: a few habits of a repository, and never a part of
+a plan.
 
-What a run is stands in its contract alone. `[tool.herorun.init]` is what `herorun init` writes into a new one, where
-people read and sign it; changing it later changes no run.
+What a run is stands in its contract alone. `[tool.herorun.init]` is what `herorun init` writes into
+a new one, where people read and sign it; changing it later changes no run.
 """
 
 import tomllib
@@ -32,7 +33,9 @@ class Settings:
 
 
 def read_settings(start: Path) -> Settings:
-    """From the nearest pyproject.toml that has the table, up to the repository's top. A wrong key is `WrongUse`."""
+    """From the nearest pyproject.toml that has the table, up to the repository's top. A wrong key
+    is `WrongUse`.
+    """
     for folder in (here := start.absolute(), *here.parents):
         path = folder / "pyproject.toml"
         if path.is_file() and (table := _table(path)) is not None:
@@ -64,14 +67,20 @@ def _settings(path: Path, table: Any) -> Settings:
     return Settings(path, table.get("run", ""), init)
 
 
-def _must_know(path: Path, name: str, table: Mapping[str, Any], known: Mapping[str, str], *more: str) -> None:
+def _must_know(
+    path: Path, name: str, table: Mapping[str, Any], known: Mapping[str, str], *more: str
+) -> None:
     for key, value in table.items():
         if key not in known:
             from difflib import get_close_matches
 
             near = get_close_matches(key, known, 1)
-            there = f"Did you mean `{near[0]}`?" if near else f"There are {', '.join([*known, *more])}."
-            contract = " What a run is stands in its contract, runs/<slug>.toml." if not near else ""
+            there = (
+                f"Did you mean `{near[0]}`?" if near else f"There are {', '.join([*known, *more])}."
+            )
+            contract = (
+                " What a run is stands in its contract, runs/<slug>.toml." if not near else ""
+            )
             raise _wrong(f"{path}: {name} has an unknown key `{key}`. {there}{contract}")
         if not isinstance(value, str) or not value.strip():
             raise _wrong(f"{path}: {name} `{key}` is {value!r}, and must be text: {known[key]}.")

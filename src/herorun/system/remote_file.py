@@ -1,4 +1,6 @@
-"""A file that grows on a machine out of reach of `open`, read from where somebody stopped: mostly in one round trip."""
+"""A file that grows on a machine out of reach of `open`, read from where somebody stopped: mostly
+in one round trip.
+"""
 
 import io
 import zlib
@@ -16,7 +18,9 @@ _THERE = RemoteProgram((own_file(_remote_agent), own_file(_remote_chunks)))
 
 
 def open_far(reach: RemoteTarget, path: str, offset: int) -> tuple[BinaryIO, float]:
-    """The file as it is now, and when it last changed by the box's clock. What lies around the offset comes at once."""
+    """The file as it is now, and when it last changed by the box's clock. What lies around the
+    offset comes at once.
+    """
     first = max(0, offset - BEFORE)
     raw = FarFile(reach, path, [[0, BEFORE], [first, offset - first + AHEAD]])
     return cast(BinaryIO, io.BufferedReader(raw, 1 << 16)), raw.changed

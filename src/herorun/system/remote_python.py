@@ -1,7 +1,8 @@
-"""Asking a machine at the far end of a road: small programs that travel with the question, and its own Python.
+"""Asking a machine at the far end of a road: small programs that travel with the question, and its
+own Python.
 
-Nothing has to be installed there. Questions that are asked at the same moment share one connection, so that a tick
-costs few; one that hangs is late alone. An OSError there is the same OSError here.
+Nothing has to be installed there. Questions that are asked at the same moment share one connection,
+so that a tick costs few; one that hangs is late alone. An OSError there is the same OSError here.
 """
 
 import json
@@ -42,7 +43,9 @@ _OTHER_FORM = (TypeError, ValueError, LookupError, AttributeError, ArithmeticErr
 
 @dataclass(frozen=True)
 class RemoteProgram:
-    """Source files that travel, in the order in which they need each other; the last one answers."""
+    """Source files that travel, in the order in which they need each other; the last one
+    answers.
+    """
 
     files: tuple[tuple[str, str], ...]  # name of the module, path of its source
 
@@ -64,12 +67,15 @@ class _Ask:
 
 @contextmanager
 def readable(where: str) -> Iterator[None]:
-    """Around reading an answer: one of another form than was asked for is `CouldNotLook`, whatever a machine sends."""
+    """Around reading an answer: one of another form than was asked for is `CouldNotLook`, whatever
+    a machine sends.
+    """
     try:
         yield
     except _OTHER_FORM as error:
         raise CouldNotLook(
-            f"{where} gave an answer that cannot be read ({type(error).__name__}): another program answers there, "
+            f"{where} gave an answer that cannot be read ({type(error).__name__}): another "
+            "program answers there, "
             "or it is damaged."
         ) from None
 
@@ -84,7 +90,9 @@ class RemotePython:
         self._waiting: list[_Ask] = []
 
     def ask(self, program: RemoteProgram, question: str, timeout: float, **given: Any) -> Any:
-        """What the program's function `question` returns there; its OSError, or `CouldNotLook` without an answer."""
+        """What the program's function `question` returns there; its OSError, or `CouldNotLook`
+        without an answer.
+        """
         ask = _Ask(program, question, given, timeout)
         with self._lock:
             self._waiting.append(ask)
@@ -99,14 +107,22 @@ class RemotePython:
             raise ask.error
         return ask.told
 
-    def tell(self, program: RemoteProgram, question: str, timeout: float, data: bytes, **given: Any) -> Any:
-        """The same for one that brings data, which it reads from its standard input. It goes alone."""
+    def tell(
+        self, program: RemoteProgram, question: str, timeout: float, data: bytes, **given: Any
+    ) -> Any:
+        """The same for one that brings data, which it reads from its standard input. It goes
+        alone.
+        """
         ask = _Ask(program, question, given, timeout)
         (answer,) = self._answers([ask], data)
         return self._understood(answer, ask)
 
-    def stream(self, program: RemoteProgram, question: str, idle: float, **given: Any) -> Iterator[Any]:
-        """The parts of an answer that takes long, each as it comes; at most `idle` seconds pass between two of them."""
+    def stream(
+        self, program: RemoteProgram, question: str, idle: float, **given: Any
+    ) -> Iterator[Any]:
+        """The parts of an answer that takes long, each as it comes; at most `idle` seconds pass
+        between two of them.
+        """
         ask = _Ask(program, question, given, idle)
         order = order_of([ask], idle, streams=True)
         lines = self.road.lines(self._argv(order), idle, order)
@@ -142,8 +158,14 @@ class RemotePython:
         try:
             told = read_json(answer.out)
         except ValueError:
-            raise CouldNotLook(f"{self.road.where} could be asked nothing: {answer.complaint}") from None
-        if isinstance(told, list) and len(told) == len(asks) and all(isinstance(each, dict) for each in told):
+            raise CouldNotLook(
+                f"{self.road.where} could be asked nothing: {answer.complaint}"
+            ) from None
+        if (
+            isinstance(told, list)
+            and len(told) == len(asks)
+            and all(isinstance(each, dict) for each in told)
+        ):
             return told
         raise CouldNotLook(
             f"{self.road.where} gave an answer that cannot be read: not one for each question."
@@ -156,21 +178,25 @@ class RemotePython:
         if answer.code in (_NOT_FOUND, _TOO_OLD):
             what = "was not found" if answer.code == _NOT_FOUND else "is too old"
             raise CouldNotLook(
-                f"`{self.python}` {what} on {self.road.where}: install Python {OLDEST[0]}.{OLDEST[1]} or newer there, "
+                f"`{self.python}` {what} on {self.road.where}: install Python "
+                f"{OLDEST[0]}.{OLDEST[1]} or newer there, "
                 "or name it as `python` in [scheduler]."
             )
 
     def _must_have_run(self, answer: ProcessResult) -> None:
         self._must_have_python(answer)
         if answer.code:
-            raise CouldNotLook(f"{self.road.where} gave no whole answer: {answer.complaint}. Try again.")
+            raise CouldNotLook(
+                f"{self.road.where} gave no whole answer: {answer.complaint}. Try again."
+            )
 
     def _understood(self, answer: Mapping[str, Any], ask: _Ask) -> Any:
         if "told" in answer:
             return answer["told"]
         if answer.get("late"):
             raise CouldNotLook(
-                f"{self.road.where} could be reached, but gave no answer within {say_span(ask.timeout)}: a disk there may hang."
+                f"{self.road.where} could be reached, but gave no answer within "
+                f"{say_span(ask.timeout)}: a disk there may hang."
             )
         number, why, path = (answer.get(name) for name in ("errno", "why", "path"))
         if isinstance(number, int) and isinstance(path, str | None):
@@ -180,11 +206,15 @@ class RemotePython:
 
 @cache
 def remote_to(reach: RemoteTarget) -> RemotePython:
-    """One for all who ask the same machine in this process, so that their questions can share a connection."""
+    """One for all who ask the same machine in this process, so that their questions can share a
+    connection.
+    """
     return RemotePython(transport_to(reach.login, reach.connect), reach.python)
 
 
-def order_of(asks: Sequence[Any], within: float, alone: bool = False, streams: bool = False) -> bytes:
+def order_of(
+    asks: Sequence[Any], within: float, alone: bool = False, streams: bool = False
+) -> bytes:
     """What is sent: each program's source once, and the questions."""
     files = dict([own_file(_remote_agent), *(file for ask in asks for file in ask.program.files)])
     questions = [{"module": a.program.name, "question": a.question, "given": a.given} for a in asks]

@@ -1,8 +1,8 @@
 """Room that is kept for the last words on a disk that is full.
 
-A file of a few MB lies beside the state folders of a clone. The first write there that finds no room gives it up and is
-tried again, so that the record, an alert and a relaunch still go through. Caches and the evidence for a replay never use
-it: they stop earlier.
+A file of a few MB lies beside the state folders of a clone. The first write there that finds no
+room gives it up and is tried again, so that the record, an alert and a relaunch still go through.
+Caches and the evidence for a replay never use it: they stop earlier.
 """
 
 import contextlib
@@ -17,7 +17,9 @@ _reserves: set[Path] = set()  # those that this process knows of
 
 
 def keep_reserve(path: Path) -> None:
-    """Take the room as long as there is plenty; without it nothing is lost on a disk that has some."""
+    """Take the room as long as there is plenty; without it nothing is lost on a disk that has
+    some.
+    """
     _reserves.add(path)
     with contextlib.suppress(OSError):
         if not path.exists() and room_at(path.parent) >= 4 * RESERVE:
@@ -32,7 +34,9 @@ def give_up_reserve(near: Path) -> bool:
 
 
 def reserves_at(near: Path) -> list[Path]:
-    """Those on the disk that this path lies on: a process of its own, such as a job's supervisor, may give them up too."""
+    """Those on the disk that this path lies on: a process of its own, such as a job's supervisor,
+    may give them up too.
+    """
     return [path for path in sorted(_reserves) if _same_disk(path, near)]
 
 

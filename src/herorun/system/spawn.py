@@ -7,7 +7,9 @@ from pathlib import Path
 
 
 def start_detached(argv: Sequence[str], cwd: Path, log: Path, more: Mapping[str, str]) -> int:
-    """In a session of its own, without input, with our environment and `more`; its process number."""
+    """In a session of its own, without input, with our environment and `more`; its process
+    number.
+    """
     with log.open("ab") as words:
         process = subprocess.Popen(
             list(argv),

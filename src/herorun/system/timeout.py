@@ -12,7 +12,9 @@ T = TypeVar("T")
 
 
 def within(seconds: float, call: Callable[[], T]) -> T:
-    """What the call returns or raises; `CouldNotLook` when the time is over. The call itself is left behind."""
+    """What the call returns or raises; `CouldNotLook` when the time is over. The call itself is
+    left behind.
+    """
     answers: Queue[tuple[bool, Any]] = Queue()
 
     def ask() -> None:

@@ -1,8 +1,9 @@
 """The road to a machine: its commands run on this one, or over one bounded ssh connection.
 
-A cut link is `CouldNotLook`, never an empty answer. Exit code 255 is ssh's own failure and also a remote `exit 255`,
-and whatever the login's own files print stands before the answer: so the far end opens and closes each answer with a
-line of its own, and what comes without both did not arrive whole.
+A cut link is `CouldNotLook`, never an empty answer. Exit code 255 is ssh's own failure and also a
+remote `exit 255`, and whatever the login's own files print stands before the answer: so the far end
+opens and closes each answer with a line of its own, and what comes without both did not arrive
+whole.
 """
 
 import random
@@ -27,7 +28,9 @@ LONGEST = (
     7 * 24 * 3600
 )  # seconds for what tells of itself line by line: it is ended there when nobody listens
 MAX_CONNECTIONS = (
-    4  # connections to one host: sshd turns away some of more than ten that have not logged in (MaxStartups)
+    # connections to one host: sshd turns away some of more than ten that have not logged in
+    # (MaxStartups)
+    4
 )
 MAX_RETRIES = 2  # further tries after a connection that the server closed before anything was asked
 TIMEOUT_EXIT_CODES = (
@@ -36,7 +39,9 @@ TIMEOUT_EXIT_CODES = (
 )  # what `timeout` exits with where it ended a program: coreutils', and BusyBox'
 KILLED = 137  # and where it had to kill it
 _SAFE = re.compile(rb"[A-Za-z0-9_./=:,@+ -]")  # the same in every shell between single quotes
-_BUSY = re.compile(r"kex_exchange_identification|Connection (?:reset|closed) by .* port|banner line", re.I)
+_BUSY = re.compile(
+    r"kex_exchange_identification|Connection (?:reset|closed) by .* port|banner line", re.I
+)
 _connection_slots: dict[str, BoundedSemaphore] = defaultdict(
     lambda: BoundedSemaphore(MAX_CONNECTIONS)
 )  # by host, in this process
@@ -50,7 +55,9 @@ class Transport(Protocol):
         """Run a program at the far end; `CouldNotLook` where it gave no whole answer in time."""
 
     def lines(self, argv: Sequence[str], idle: float, stdin: bytes = b"") -> Lines:
-        """The lines of a program's output as they come; `CouldNotLook` where none came for `idle` seconds."""
+        """The lines of a program's output as they come; `CouldNotLook` where none came for `idle`
+        seconds.
+        """
 
 
 class LocalTransport:
@@ -79,7 +86,9 @@ class SshTransport:
         self._argv = ssh_argv(login, connect)
 
     def run(self, argv: Sequence[str], timeout: float, stdin: bytes = b"") -> ProcessResult:
-        """In all at most the time to connect and the timeout; what runs longer there is ended there too."""
+        """In all at most the time to connect and the timeout; what runs longer there is ended there
+        too.
+        """
         mark = f"herorun-{secrets.token_hex(8)}"
         command = [*self._argv, remote_command(argv, mark, timeout)]
         until = time.monotonic() + self._connect + timeout + 2
@@ -89,14 +98,17 @@ class SshTransport:
             raise CouldNotLook(f"{self.where} {connection_error(told)}")
         if answer.code in (*TIMEOUT_EXIT_CODES, KILLED):
             raise CouldNotLook(
-                f"{self.where} could be reached, but `{argv[0]}` gave no answer there within {say_span(timeout)}: try again."
+                f"{self.where} could be reached, but `{argv[0]}` gave no answer there within "
+                f"{say_span(timeout)}: try again."
             )
         return answer
 
     def lines(self, argv: Sequence[str], idle: float, stdin: bytes = b"") -> Lines:
         mark = f"herorun-{secrets.token_hex(8)}"
         command = [*self._argv, remote_command(argv, mark, LONGEST)]
-        answer, told = yield from between(run_lines(command, self._connect + idle, stdin), mark.encode())
+        answer, told = yield from between(
+            run_lines(command, self._connect + idle, stdin), mark.encode()
+        )
         if answer is None:
             raise CouldNotLook(f"{self.where} {connection_error(told)}")
         return answer
@@ -104,13 +116,16 @@ class SshTransport:
     def _once(self, command: Sequence[str], until: float, stdin: bytes) -> ProcessResult:
         door = _connection_slots[self.where]
         if not door.acquire(timeout=max(0.0, until - time.monotonic())):
-            raise CouldNotLook(f"{self.where} gave no answer in time: other questions to it hang. Try again.")
+            raise CouldNotLook(
+                f"{self.where} gave no answer in time: other questions to it hang. Try again."
+            )
         try:
             left = max(0.1, until - time.monotonic())
             return run(command, left, stdin=stdin)
         except TooMuch:
             raise CouldNotLook(
-                f"{self.where} wrote more than {MOST >> 20} MiB, and no answer is as long: nothing of it counts. "
+                f"{self.where} wrote more than {MOST >> 20} MiB, and no answer is as long: "
+                "nothing of it counts. "
                 "Another program answers there: look at it."
             ) from None
         except CouldNotLook as error:
@@ -123,7 +138,9 @@ class SshTransport:
             door.release()
 
     def _asked(self, ask: Callable[[], ProcessResult], until: float) -> ProcessResult:
-        """Again, a moment later, where a busy server closed the connection before anything was asked."""
+        """Again, a moment later, where a busy server closed the connection before anything was
+        asked.
+        """
         for turn in range(MAX_RETRIES):
             told = ask()
             if told.code != 255 or told.out or not _BUSY.search(told.complaint):
@@ -138,7 +155,9 @@ class SshTransport:
 
 
 def ssh_argv(login: SshLogin, connect: float = CONNECT) -> list[str]:
-    """No prompt, no shared connection (one that hangs would hold up every later question), bounded waits."""
+    """No prompt, no shared connection (one that hangs would hold up every later question), bounded
+    waits.
+    """
     options = {
         "BatchMode": "yes",
         "ConnectTimeout": max(1, round(connect)),
@@ -164,7 +183,8 @@ def ssh_argv(login: SshLogin, connect: float = CONNECT) -> list[str]:
 
 
 def remote_command(argv: Sequence[str], mark: str, timeout: float) -> str:
-    """For the login shell at the far end, be it bash, csh or fish: it only starts `sh`, with text that each reads alike.
+    """For the login shell at the far end, be it bash, csh or fish: it only starts `sh`, with text
+    that each reads alike.
 
     The program ends there in time too: a lost connection leaves none behind.
     """
@@ -184,8 +204,12 @@ def unframe(told: ProcessResult, mark: str) -> ProcessResult | None:
     return ProcessResult(int(found[2]), found[1], told.err) if found else None
 
 
-def between(lines: Lines, mark: bytes) -> Generator[bytes, None, tuple[ProcessResult | None, ProcessResult]]:
-    """The lines between the two marks. Returns the program's answer, None without the second mark, and ssh's own."""
+def between(
+    lines: Lines, mark: bytes
+) -> Generator[bytes, None, tuple[ProcessResult | None, ProcessResult]]:
+    """The lines between the two marks. Returns the program's answer, None without the second mark,
+    and ssh's own.
+    """
     opened, code = False, None
     while True:
         try:
@@ -204,9 +228,15 @@ def between(lines: Lines, mark: bytes) -> Generator[bytes, None, tuple[ProcessRe
 _REASONS = (  # what ssh says, and what it means to whoever reads it
     (
         r"Host key verification failed|No .* host key is known|IDENTIFICATION HAS CHANGED",
-        "shows a host key that is not the known one: compare it with the box's own, then add it to known_hosts.",
+        (
+            "shows a host key that is not the known one: compare it with the box's own, then add "
+            "it to known_hosts."
+        ),
     ),
-    (r"Permission denied", "rejects the key: let its authorized_keys have yours, or name the right user."),
+    (
+        r"Permission denied",
+        "rejects the key: let its authorized_keys have yours, or name the right user.",
+    ),
     (r"Could not resolve hostname", "is no host name that can be resolved from here: {said}."),
     (
         r"Connection refused",
@@ -216,7 +246,10 @@ _REASONS = (  # what ssh says, and what it means to whoever reads it
         r"kex_exchange_identification|banner line|reset by|closed by",
         "closed the connection: it is busy, or the link broke. Try again.",
     ),
-    (r"timed out|not responding", "does not answer: the link is cut, or the box is off. Try again."),
+    (
+        r"timed out|not responding",
+        "does not answer: the link is cut, or the box is off. Try again.",
+    ),
     (r"No route to host|Network is unreachable|Broken pipe", "is out of reach: {said}. Try again."),
 )
 

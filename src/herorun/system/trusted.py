@@ -11,7 +11,8 @@ from herorun.core.untrusted_json import read_json
 from herorun.system.files import locked, write_whole
 from herorun.system.process_registry import state_home
 
-VARIABLE = "HERORUN_TRUST"  # `all`: what every repository names is trusted, as in CI and in a container
+# `all`: what every repository names is trusted, as in CI and in a container
+VARIABLE = "HERORUN_TRUST"
 ITEMS, LAUNCHES, REJECTED = "items", "launches", "rejected"
 
 
@@ -46,7 +47,9 @@ def _table() -> dict[str, Any]:
     except FileNotFoundError:
         return {}
     except (OSError, ValueError) as error:
-        raise CouldNotLook(f"{path}, where what you trust is kept, cannot be read: {error}.") from None
+        raise CouldNotLook(
+            f"{path}, where what you trust is kept, cannot be read: {error}."
+        ) from None
     if not isinstance(table, dict):
         raise CouldNotLook(f"{path}, where what you trust is kept, is damaged: move it away.")
     return table

@@ -1,4 +1,6 @@
-"""CRC-32C as TensorBoard's files have it: by the compiled package where that is installed, else by a table."""
+"""CRC-32C as TensorBoard's files have it: by the compiled package where that is installed, else by
+a table.
+"""
 
 from collections.abc import Callable
 from functools import cache
@@ -8,7 +10,9 @@ _MASK = 0xA282EAD8
 
 
 def masked(data: bytes) -> int:
-    """The checksum, turned and moved, so that a checksum of data with checksums in it is none of theirs."""
+    """The checksum, turned and moved, so that a checksum of data with checksums in it is none of
+    theirs.
+    """
     crc = checksum()(data)
     return ((crc >> 15 | crc << 17) + _MASK) & 0xFFFFFFFF
 

@@ -1,7 +1,8 @@
 """One event of TensorBoard as the scalars in it. Pure: bytes in, numbers out.
 
-A scalar is a float, as TensorFlow 1, PyTorch and tensorboardX write it, or a tensor without dimensions, as TensorFlow 2
-and TensorBoard's own writer do. Texts, histograms, pictures and hyperparameters are passed over.
+A scalar is a float, as TensorFlow 1, PyTorch and tensorboardX write it, or a tensor without
+dimensions, as TensorFlow 2 and TensorBoard's own writer do. Texts, histograms, pictures and
+hyperparameters are passed over.
 """
 
 import re
@@ -10,7 +11,16 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from herorun.trackers._protobuf_wire import BYTES, EIGHT, FOUR, VARINT, double, fields, signed, varint
+from herorun.trackers._protobuf_wire import (
+    BYTES,
+    EIGHT,
+    FOUR,
+    VARINT,
+    double,
+    fields,
+    signed,
+    varint,
+)
 from herorun.trackers._tensors import number_of
 
 _WALL_TIME, _STEP, _SUMMARY = 1, 2, 5  # of Event
@@ -29,7 +39,8 @@ class Event:
     scalars: tuple[tuple[str, float], ...]
 
 
-# One float under a short name, in the order in which every writer puts the fields: nearly every event is so.
+# One float under a short name, in the order in which every writer puts the fields: nearly every
+# event is so.
 _USUAL = re.compile(
     rb"\x09(.{8})(?:\x10([\x80-\xff]*[\0-\x7f]))?\x2a([\0-\x7f])\x0a([\0-\x7f])\x0a([\0-\x7f])(.*)\x15(.{4})",
     re.DOTALL,

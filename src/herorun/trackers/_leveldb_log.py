@@ -1,7 +1,8 @@
-"""The framing of a `.wandb` log: LevelDB's blocks of 32 KiB, in which records lie whole or in pieces.
+"""The framing of a `.wandb` log: LevelDB's blocks of 32 KiB, in which records lie whole or in
+pieces.
 
-A block is a multiple of 32 KiB from the file's first byte, so that reading can begin at the end of any record. What
-is torn at the file's end is not there yet.
+A block is a multiple of 32 KiB from the file's first byte, so that reading can begin at the end of
+any record. What is torn at the file's end is not there yet.
 """
 
 import struct
@@ -71,7 +72,9 @@ def _pieces(file: BinaryIO, at: int) -> Iterator[tuple[int, int, bytes]]:
 
 
 def _in_block(block: bytes, whole: bool) -> Iterator[tuple[int, int, bytes]]:
-    """A damaged piece is passed over by the size that it tells; where that cannot be, so is the rest of the block."""
+    """A damaged piece is passed over by the size that it tells; where that cannot be, so is the
+    rest of the block.
+    """
     at, size = 0, len(block)
     while at + _HEADER.size <= size:
         crc, length, kind = _HEADER.unpack_from(block, at)

@@ -17,11 +17,14 @@ def opener(reach: RemoteTarget | None) -> Opener:
 
 
 def file_path(kind: str, told: str, place: Place) -> Path:
-    """`[tracker] path`: absolute, or relative to the output root; `WrongUse` where that is no file's."""
+    """`[tracker] path`: absolute, or relative to the output root; `WrongUse` where that is no
+    file's.
+    """
     path = os.path.join(place.output_root, told)
     if "://" in path or "\0" in path:
         raise WrongUse(
-            f"The tracker {kind} reads files, and {scrub(path)!r} is none: give [tracker] an absolute `path`."
+            f"The tracker {kind} reads files, and {scrub(path)!r} is none: give [tracker] an "
+            "absolute `path`."
         )
     return Path(path)
 
@@ -30,7 +33,8 @@ def local_path(kind: str, told: str, place: Place) -> Path:
     """The same on this machine: another machine's path would be taken for its own."""
     if place.reach:
         raise WrongUse(
-            f"The tracker {kind} reads files of this machine, and the job's lie on {place.reach.login.host}: "
+            f"The tracker {kind} reads files of this machine, and the job's lie on "
+            f"{place.reach.login.host}: "
             "use the tracker jsonl, which reads them there, or one with a server, as wandb."
         )
     return file_path(kind, told, place)

@@ -1,4 +1,6 @@
-"""Protobuf's wire format, as far as it takes to read fields by their numbers. Pure: bytes in, fields out."""
+"""Protobuf's wire format, as far as it takes to read fields by their numbers. Pure: bytes in,
+fields out.
+"""
 
 import struct
 from collections.abc import Iterator
@@ -27,7 +29,9 @@ def varint(data: bytes, at: int) -> tuple[int, int]:
 
 
 def fields(data: bytes) -> Iterator[tuple[int, int, int, bytes]]:
-    """Field number, wire type, and the value: a number for a varint, raw bytes for everything else."""
+    """Field number, wire type, and the value: a number for a varint, raw bytes for everything
+    else.
+    """
     at, size = 0, len(data)
     while at < size:
         key, at = varint(data, at)

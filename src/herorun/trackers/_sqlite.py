@@ -15,14 +15,17 @@ _WAIT = 5.0  # seconds, while its writer changes the database's form
 def reading(path: Path, table: str) -> Iterator[sqlite3.Connection]:
     """The database, never written to; what SQLite cannot do is an OSError.
 
-    Never as `immutable`: what its writer has not moved out of its write-ahead log yet would be missing.
+    Never as `immutable`: what its writer has not moved out of its write-ahead log yet would be
+    missing.
     """
     path.stat()  # raises what is wrong with it: SQLite says no more than that it could not open
     try:
         with closing(
             sqlite3.connect(f"file:{quote(os.fsencode(path))}?mode=ro", uri=True, timeout=_WAIT)
         ) as database:
-            if not database.execute("select 1 from sqlite_master where name = ?", (table,)).fetchone():
+            if not database.execute(
+                "select 1 from sqlite_master where name = ?", (table,)
+            ).fetchone():
                 raise FileNotFoundError(f"{path} holds no {table} yet")
             yield database
     except sqlite3.Error as error:

@@ -1,7 +1,8 @@
-"""Files that are read while they grow: how far each was read, as text, and whether it is still the same file.
+"""Files that are read while they grow: how far each was read, as text, and whether it is still the
+same file.
 
-Several files are one source where a writer that begins again begins another file. Each has its own place, so that
-rows which an older one still gets are not lost.
+Several files are one source where a writer that begins again begins another file. Each has its own
+place, so that rows which an older one still gets are not lost.
 """
 
 import errno
@@ -44,18 +45,26 @@ class Batch:
     size: int = 0  # bytes read
 
     def is_full(self, reading: int = 0) -> bool:
-        """With so many bytes read of the present file. Without a row it never is: no rows mean that there are no more."""
-        return bool(self.rows) and (len(self.rows) >= MOST_ROWS or self.size + reading >= MOST_BYTES)
+        """With so many bytes read of the present file. Without a row it never is: no rows mean that
+        there are no more.
+        """
+        return bool(self.rows) and (
+            len(self.rows) >= MOST_ROWS or self.size + reading >= MOST_BYTES
+        )
 
 
 class Reader(Protocol):
     def __call__(self, file: BinaryIO, name: str, mark: ReadPosition, batch: Batch) -> ReadPosition:
-        """Read on from the mark until the batch is full or nothing whole is left; return how far it came."""
+        """Read on from the mark until the batch is full or nothing whole is left; return how far it
+        came.
+        """
 
 
 class Opener(Protocol):
     def __call__(self, path: Path, offset: int, /) -> tuple[BinaryIO, float]:
-        """The file, to be read on from an offset, and when it last changed, in seconds by its machine's clock."""
+        """The file, to be read on from an offset, and when it last changed, in seconds by its
+        machine's clock.
+        """
 
 
 def open_here(path: Path, offset: int) -> tuple[BinaryIO, float]:
@@ -78,7 +87,9 @@ class _Opened:
         if self._found is None or self._name != name:
             self.close()
             self._name = name
-            self._found = self._open(self._files[name], self._marks.get(name, ReadPosition()).offset)
+            self._found = self._open(
+                self._files[name], self._marks.get(name, ReadPosition()).offset
+            )
         return self._found
 
     def close(self) -> None:
@@ -90,7 +101,9 @@ class _Opened:
 def read_growing(
     files: Mapping[str, Path], cursor: str, read_on: Reader, open_file: Opener = open_here
 ) -> Rows:
-    """The next rows of the files, in their order. A file that is gone keeps its place, and its rows stay read."""
+    """The next rows of the files, in their order. A file that is gone keeps its place, and its rows
+    stay read.
+    """
     known = _marks(cursor)
     with closing(_Opened(files, known or {}, open_file)) as opened:
         restarted = bool(cursor) and not _is_same(opened, files, known)
@@ -114,14 +127,18 @@ def read_growing(
 
 
 def open_regular(path: Path) -> BinaryIO:
-    """Open a regular file to be read; anything else is an OSError, for opening a pipe would wait for ever."""
+    """Open a regular file to be read; anything else is an OSError, for opening a pipe would wait
+    for ever.
+    """
     if not stat.S_ISREG(path.stat().st_mode):
         raise OSError(f"{path} is not a regular file")
     return path.open("rb")
 
 
 def data_after(file: BinaryIO, offset: int) -> int | None:
-    """Where a hole in the file ends, however long it is; `offset` where that is unknown, None where only zeros follow."""
+    """Where a hole in the file ends, however long it is; `offset` where that is unknown, None where
+    only zeros follow.
+    """
     try:
         number = file.fileno()
         before = os.lseek(number, 0, os.SEEK_CUR)  # what has been buffered relies on it
@@ -134,7 +151,9 @@ def data_after(file: BinaryIO, offset: int) -> int | None:
 
 
 def skip_hole(file: BinaryIO) -> int | None:
-    """How many zeros were passed over, for zeros are not read where the file has a hole; None where nothing else follows."""
+    """How many zeros were passed over, for zeros are not read where the file has a hole; None where
+    nothing else follows.
+    """
     at = file.tell()
     after = data_after(file, at)
     if after is not None and after > at:
@@ -142,10 +161,14 @@ def skip_hole(file: BinaryIO) -> int | None:
     return None if after is None else after - at
 
 
-def _is_same(opened: _Opened, files: Mapping[str, Path], known: Mapping[str, ReadPosition] | None) -> bool:
-    """Whether the files are still what the marks were made on: at least one is there, and none is another.
+def _is_same(
+    opened: _Opened, files: Mapping[str, Path], known: Mapping[str, ReadPosition] | None
+) -> bool:
+    """Whether the files are still what the marks were made on: at least one is there, and none is
+    another.
 
-    The content decides and not the inode: a copy that is synced again has a new inode and the same rows.
+    The content decides and not the inode: a copy that is synced again has a new inode and the same
+    rows.
     """
     there = [name for name in files if name in (known or {})]
     if known is None or (known and not there):
@@ -154,7 +177,9 @@ def _is_same(opened: _Opened, files: Mapping[str, Path], known: Mapping[str, Rea
 
 
 def _sample(file: BinaryIO, offset: int) -> str:
-    """The first bytes of the file and the last ones before the offset, digested; fewer in a shortened file."""
+    """The first bytes of the file and the last ones before the offset, digested; fewer in a
+    shortened file.
+    """
     size = min(offset, _SAMPLE)
     file.seek(0)
     digest = hashlib.sha256(file.read(size))

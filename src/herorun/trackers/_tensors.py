@@ -16,7 +16,8 @@ from herorun.trackers._protobuf_wire import (
 
 _DTYPE, _SHAPE, _CONTENT, _HALF = 1, 2, 4, 13  # of TensorProto
 _BFLOAT16, _HALF_FLOAT = 14, 19
-# A tensor's type to how its content is laid out; a text, a complex number or a resource is no scalar.
+# A tensor's type to how its content is laid out; a text, a complex number or a resource is no
+# scalar.
 _LAYOUT = {
     1: "<f",
     2: "<d",
@@ -63,7 +64,9 @@ def _from_content(dtype: int, raw: bytes) -> float | None:
 def _listed(number: int, kind: int, value: int, raw: bytes, dtype: int) -> list[float]:
     """What one of the lists of a tensor holds, packed or not."""
     if number in _LISTS and kind in (FOUR, EIGHT, BYTES):
-        return [float(found) for (found,) in struct.iter_unpack(_LISTS[number], _fitting(number, raw))]
+        return [
+            float(found) for (found,) in struct.iter_unpack(_LISTS[number], _fitting(number, raw))
+        ]
     if number not in _WHOLE and number != _HALF:
         return []
     whole = [value] if kind == VARINT else list(_varints(raw))

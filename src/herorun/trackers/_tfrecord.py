@@ -1,4 +1,5 @@
-"""The framing of TensorBoard's event files: size, checksum of the size, content, checksum of the content.
+"""The framing of TensorBoard's event files: size, checksum of the size, content, checksum of the
+content.
 
 What is torn at the file's end is not there yet.
 """
@@ -19,7 +20,9 @@ _LONGEST = 64 << 20  # bytes of an event: a larger size is a damaged one
 
 
 def records(file: BinaryIO, offset: int) -> Iterator[tuple[int, bytes | None]]:
-    """The offset after each event, and the event; None in place of what is damaged. A torn end is not there yet."""
+    """The offset after each event, and the event; None in place of what is damaged. A torn end is
+    not there yet.
+    """
     size, skipped = _SLAB, 0
     while True:
         file.seek(offset)
@@ -70,7 +73,8 @@ def _next_header(data: bytes, at: int) -> int | None:
         size, crc = _HEADER.unpack_from(data, begin)
         if size and masked(data[begin : begin + 8]) == crc:
             return begin
-        # No size of zero begins an event, so that of a long run of zeros, as in a sparse file, only the ends count.
+        # No size of zero begins an event, so that of a long run of zeros, as in a sparse file, only
+        # the ends count.
         zeros = data.find(bytes(5), zeros + 1 if size else _run_end(data, zeros) - 4)
     return None
 

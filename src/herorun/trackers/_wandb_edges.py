@@ -1,4 +1,6 @@
-"""What a run's logs say of it, by a look at the beginning and the end of each, however long they are."""
+"""What a run's logs say of it, by a look at the beginning and the end of each, however long they
+are.
+"""
 
 import json
 import os
@@ -46,7 +48,9 @@ class WandbExit:
 
 
 def glance_of(logs: Sequence[Path]) -> WandbEdges:
-    """The newest log's word; an older one's only for the last step, where the newest has no row yet."""
+    """The newest log's word; an older one's only for the last step, where the newest has no row
+    yet.
+    """
     newest = logs[-1]
     begun, ended = beginning_of(newest), end_of(newest)
     steps = (end_of(log).last_step for log in reversed(logs))
@@ -84,7 +88,9 @@ def beginning_of(log: Path) -> Beginning:
 
 
 def end_of(log: Path) -> WandbExit:
-    """How the process ended, if it did, and the last step that it logged: looked for from the end."""
+    """How the process ended, if it did, and the last step that it logged: looked for from the
+    end.
+    """
     size, back = log.stat().st_size, _END
     while True:
         begin = max(size - back, 0) // BLOCK * BLOCK

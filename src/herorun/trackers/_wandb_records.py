@@ -1,4 +1,5 @@
-"""What a record of a `.wandb` log says, by the numbers of its fields. Pure: bytes in, rows and facts out.
+"""What a record of a `.wandb` log says, by the numbers of its fields. Pure: bytes in, rows and
+facts out.
 
 Kinds of records and fields that are not known are passed over: every release of W&B adds some.
 """
@@ -61,7 +62,8 @@ def row_of(history: bytes, attempt: str) -> Row | None:
 def _values(history: bytes) -> tuple[dict[str, float], int | None]:
     """The numbers by name, and the step that the record itself tells.
 
-    Nearly every item is one short name and one short number in JSON: that form is read here, in one pass.
+    Nearly every item is one short name and one short number in JSON: that form is read here, in one
+    pass.
     """
     values: dict[str, float] = {}
     step, at, size = None, 0, len(history)
@@ -120,12 +122,15 @@ def _values_slowly(history: bytes) -> tuple[dict[str, float], int | None]:
 def _number_of(step: bytes) -> int:
     """HistoryStep's number; a zero is not written."""
     return next(
-        (signed(value) for number, kind, value, _ in fields(step) if (number, kind) == (1, VARINT)), 0
+        (signed(value) for number, kind, value, _ in fields(step) if (number, kind) == (1, VARINT)),
+        0,
     )
 
 
 def _item(item: bytes) -> Iterator[tuple[str, float]]:
-    """Numbers of one item: in JSON as it is written today, or in one of the typed fields that are there since."""
+    """Numbers of one item: in JSON as it is written today, or in one of the typed fields that are
+    there since.
+    """
     names: list[str] = []
     found: list[tuple[int, int, int, bytes]] = []
     for field in fields(item):

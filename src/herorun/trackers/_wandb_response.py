@@ -1,4 +1,6 @@
-"""What the process that asked W&B answered, as evidence and as words for people. Pure: JSON in, evidence out."""
+"""What the process that asked W&B answered, as evidence and as words for people. Pure: JSON in,
+evidence out.
+"""
 
 import json
 from collections.abc import Mapping
@@ -49,14 +51,18 @@ def said(answer: Mapping[str, Any], path: str, seconds: int) -> str:
         return "W&B has no API key here: set WANDB_API_KEY, or run `wandb login`"
     if "did not respond in time" in fault:  # the client calls this a failure to authenticate
         return f"W&B gave no answer within {say_span(seconds)}"
-    known = next((text for code, text in _STATUS.items() if status == code or f"HTTP {code}" in fault), None)
+    known = next(
+        (text for code, text in _STATUS.items() if status == code or f"HTTP {code}" in fault), None
+    )
     if known:
         return f"W&B {known.format(path=path, project=project)}"
     return f"W&B could not be read: {scrub(' '.join(fault.split()))[:300]}"
 
 
 def identity_of(answer: Mapping[str, Any], path: str, seconds: int, forks: bool) -> TrackerIdentity:
-    """The run as W&B knows it now. Whatever is no clear answer is `unreachable`; one of `OTHER_FORM` for an answer of another form."""
+    """The run as W&B knows it now. Whatever is no clear answer is `unreachable`; one of
+    `OTHER_FORM` for an answer of another form.
+    """
     identity = path.rpartition("/")[2]
     if _is_deleted(answer):
         return TrackerIdentity(TrackerState.DELETED, id=identity)
@@ -83,7 +89,9 @@ def identity_of(answer: Mapping[str, Any], path: str, seconds: int, forks: bool)
 
 
 def _is_deleted(answer: Mapping[str, Any]) -> bool:
-    return answer.get("status") == 409 or "previously created and deleted" in str(answer.get("fault"))
+    return answer.get("status") == 409 or "previously created and deleted" in str(
+        answer.get("fault")
+    )
 
 
 def _state(run: Mapping[str, Any]) -> TrackerState:
@@ -107,7 +115,13 @@ def rows_of(answer: Mapping[str, Any], restarted: bool) -> Rows:
             rows.append(row)
     run = answer["run"]
     cursor = f"1:{answer['next']}:{run['created']}"
-    return Rows(tuple(rows), cursor, parse_utc(run["heartbeat"]), restarted, tuple(problems[-KEPT_PROBLEMS:]))
+    return Rows(
+        tuple(rows),
+        cursor,
+        parse_utc(run["heartbeat"]),
+        restarted,
+        tuple(problems[-KEPT_PROBLEMS:]),
+    )
 
 
 def _logged(told: Any) -> Any:

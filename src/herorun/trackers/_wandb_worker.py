@@ -1,8 +1,10 @@
-"""Ask W&B through its own client, in a process of its own: `python -m herorun.trackers._wandb_worker`.
+"""Ask W&B through its own client, in a process of its own:
+`python -m herorun.trackers._wandb_worker`.
 
-The client starts a service, changes the environment, may prompt and retries on its own terms. None of that may
-reach herorun, or the jobs that it starts: here it all ends with the process. A request comes in as JSON on standard
-input and one JSON answer goes out; what the client prints goes nowhere.
+The client starts a service, changes the environment, may prompt and retries on its own terms. None
+of that may reach herorun, or the jobs that it starts: here it all ends with the process. A request
+comes in as JSON on standard input and one JSON answer goes out; what the client prints goes
+nowhere.
 """
 
 import json
@@ -31,9 +33,11 @@ class WandbRefused(Exception):
 
 
 def main() -> None:
-    """One question, one answer, and no waiting for what the client's threads still do: the process just ends.
+    """One question, one answer, and no waiting for what the client's threads still do: the process
+    just ends.
 
-    So nothing that the client would remove at its end is removed: whoever starts this gives it a TMPDIR of its own.
+    So nothing that the client would remove at its end is removed: whoever starts this gives it a
+    TMPDIR of its own.
     """
     with os.fdopen(os.dup(1), "w", encoding="utf-8") as reply:
         nowhere = os.open(os.devnull, os.O_RDWR)
@@ -62,8 +66,12 @@ def quieten(environ: Any, scratch: str) -> None:
 
 
 def answered(question: Mapping[str, Any]) -> dict[str, Any]:
-    """What W&B says, or in its place a `fault`. Nothing is raised: whatever the client raises is no answer."""
-    asked: Callable[[Any, Mapping[str, Any]], dict[str, Any]] = _rows if "start" in question else _identity
+    """What W&B says, or in its place a `fault`. Nothing is raised: whatever the client raises is no
+    answer.
+    """
+    asked: Callable[[Any, Mapping[str, Any]], dict[str, Any]] = (
+        _rows if "start" in question else _identity
+    )
     try:
         return asked(_api(question), question)
     except WandbRefused as no:
@@ -73,7 +81,9 @@ def answered(question: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _end_service() -> None:
-    """It ends by itself soon after us; asked like this it is mostly gone before, unless a request still hangs in it."""
+    """It ends by itself soon after us; asked like this it is mostly gone before, unless a request
+    still hangs in it.
+    """
     wandb = sys.modules.get("wandb")
     if wandb is not None:
         ending = Thread(target=wandb.teardown, daemon=True)
@@ -99,7 +109,9 @@ def _run(api: Any, question: Mapping[str, Any], name: str) -> Any:
 
 
 def _identity(api: Any, question: Mapping[str, Any]) -> dict[str, Any]:
-    """The run, its namesakes and the run that it is forked from. Listing the project proves that it may be read."""
+    """The run, its namesakes and the run that it is forked from. Listing the project proves that it
+    may be read.
+    """
     run = _run(api, question, question["id"])
     namesakes = _namesakes(api, question)
     parent = _run(api, question, question["parent"]) if question["parent"] else None
@@ -137,7 +149,9 @@ def _facts(run: Any) -> dict[str, Any] | None:
 
 def _key_numbers(summary: Mapping[str, Any]) -> dict[str, float]:
     """The step, the time and the losses of a run's summary, as far as they are plain numbers."""
-    keys = [key for key in sorted(summary) if key in ("_step", "_timestamp") or "loss" in key.lower()]
+    keys = [
+        key for key in sorted(summary) if key in ("_step", "_timestamp") or "loss" in key.lower()
+    ]
     told = {key: summary[key] for key in keys[:KEY_NUMBERS]}
     return {
         key: float(value)
@@ -147,7 +161,9 @@ def _key_numbers(summary: Mapping[str, Any]) -> dict[str, float]:
 
 
 def _rows(api: Any, question: Mapping[str, Any]) -> dict[str, Any]:
-    """Whole rows from the step `start` on: all of them, never a sample, until there are `most` or time is short."""
+    """Whole rows from the step `start` on: all of them, never a sample, until there are `most` or
+    time is short.
+    """
     run = _run(api, question, question["id"])
     if run is None:
         _namesakes(api, question)
@@ -169,12 +185,16 @@ def _rows(api: Any, question: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _steps_at_once(steps: int, values: int, most: int) -> int:
-    """How many steps to ask for next, after so many steps of so many values: how wide rows are shows a first small page."""
+    """How many steps to ask for next, after so many steps of so many values: how wide rows are
+    shows a first small page.
+    """
     return max(1, min(PAGE, most * steps // max(values, 1))) if steps else FIRST_PAGE
 
 
 def _goes_on(facts: Mapping[str, Any], question: Mapping[str, Any]) -> bool:
-    """Whether it is the run that the cursor was made on, and nothing of what was read has been taken back."""
+    """Whether it is the run that the cursor was made on, and nothing of what was read has been
+    taken back.
+    """
     reached = -1 if facts["last_step"] is None else facts["last_step"]
     return bool(facts["created"] == question["created"] and question["start"] <= reached + 1)
 
@@ -186,7 +206,9 @@ def _fault(error: Exception) -> dict[str, Any]:
         if not isinstance(following, BaseException) or following in chain:
             break
         chain.append(following)
-    status = next((r.http_status for e in chain if (r := getattr(e, "response", None)) is not None), None)
+    status = next(
+        (r.http_status for e in chain if (r := getattr(e, "response", None)) is not None), None
+    )
     return {"fault": str(error) or repr(error), "kind": type(error).__name__, "status": status}
 
 

@@ -16,7 +16,8 @@ TIME_KEYS = ("timestamp", "_timestamp")
 _EARLIEST = 1e8  # seconds: a smaller number counts from some other start than 1970
 _MILLISECONDS = 1e11
 _NON_FINITE = {
-    word: float(word) for word in ("nan", "inf", "+inf", "-inf", "infinity", "+infinity", "-infinity")
+    word: float(word)
+    for word in ("nan", "inf", "+inf", "-inf", "infinity", "+infinity", "-infinity")
 }
 _DECIMAL = re.compile(r"[+-]?(?:\d{1,30}(?:\.\d{0,30})?|\.\d{1,30})(?:e[+-]?\d{1,3})?", re.ASCII)
 
@@ -42,8 +43,12 @@ def parse_row(line: bytes, step_keys: tuple[str, ...] = STEP_KEYS) -> Row | None
     except RecursionError:
         raise Unusable("nested too deeply") from None
     key, step = _step(fields, step_keys)
-    numbers = {name: _number(value) for name, value in metrics.items() if name not in (key, *TIME_KEYS)}
-    return Row(step, {name: value for name, value in numbers.items() if value is not None}, _time(fields))
+    numbers = {
+        name: _number(value) for name, value in metrics.items() if name not in (key, *TIME_KEYS)
+    }
+    return Row(
+        step, {name: value for name, value in numbers.items() if value is not None}, _time(fields)
+    )
 
 
 def _record(line: bytes) -> dict[str, Any] | None:

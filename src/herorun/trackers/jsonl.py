@@ -1,7 +1,7 @@
 """Metrics from a file of JSON lines: Levanter's json_logger lines, and plain rows.
 
-Only complete lines are read; a torn last line waits for its end. A line that cannot be used is named among the
-problems, by place and never by content, and does not stop the reading.
+Only complete lines are read; a torn last line waits for its end. A line that cannot be used is
+named among the problems, by place and never by content, and does not stop the reading.
 """
 
 from collections.abc import Iterator
@@ -23,10 +23,14 @@ LONGEST_LINE = 16 << 20
 class Options(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    path: str = Field("metrics.jsonl", min_length=1, description="Absolute, or relative to the output root.")
+    path: str = Field(
+        "metrics.jsonl", min_length=1, description="Absolute, or relative to the output root."
+    )
     step_key: str | None = Field(
         None,
-        description="The column that holds the step; else step, _step, global_step or train/global_step.",
+        description=(
+            "The column that holds the step; else step, _step, global_step or train/global_step."
+        ),
     )
 
 

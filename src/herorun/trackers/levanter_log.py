@@ -1,6 +1,7 @@
 """Levanter's own log: the lines of its JSON logger, and its progress bar where there are none.
 
-The log of a job holds much else, which is no problem: only a line of the JSON logger that cannot be read is one.
+The log of a job holds much else, which is no problem: only a line of the JSON logger that cannot be
+read is one.
 """
 
 import fnmatch
@@ -32,7 +33,10 @@ class Options(BaseModel):
     path: str = Field(
         "train.log",
         min_length=1,
-        description="The log; absolute, or relative to the output root. `*` in its name stands for several, each of an attempt.",
+        description=(
+            "The log; absolute, or relative to the output root. `*` in its name stands for "
+            "several, each of an attempt."
+        ),
     )
 
 
@@ -47,7 +51,9 @@ class LevanterLog:
         self._path = path
 
     def read(self, cursor: str) -> Rows:
-        """The next rows. A row of the progress bar tells a step and no values, at least as far as that was."""
+        """The next rows. A row of the progress bar tells a step and no values, at least as far as
+        that was.
+        """
         return read_growing(self._logs(), cursor, _read_on)
 
     def _logs(self) -> Mapping[str, Path]:
@@ -91,7 +97,8 @@ def _row(line: bytes, attempt: str, bar: bool) -> Row | None:
 def progress(line: bytes) -> int | None:
     """The last step that the bar's count of finished steps proves; None before the first.
 
-    The count is rounded: the smallest one that is written so is taken, so that the steps never run ahead.
+    The count is rounded: the smallest one that is written so is taken, so that the steps never run
+    ahead.
     """
     told = _PROGRESS.search(line)
     if not told:

@@ -1,7 +1,8 @@
 """TensorBoard's event files, read while they are written, without TensorBoard.
 
-Each process that logs makes a file of its own; the files of the folder are one source, in the order of their names,
-which begin with the time, and each is an attempt. A folder inside it is another run, as it is for TensorBoard.
+Each process that logs makes a file of its own; the files of the folder are one source, in the order
+of their names, which begin with the time, and each is an attempt. A folder inside it is another
+run, as it is for TensorBoard.
 """
 
 import os
@@ -29,7 +30,10 @@ class Options(BaseModel):
     path: str = Field(
         "tensorboard",
         min_length=1,
-        description="The folder with the run's event files, or one event file; absolute, or relative to the output root.",
+        description=(
+            "The folder with the run's event files, or one event file; absolute, or relative to "
+            "the output root."
+        ),
     )
 
 
@@ -38,13 +42,17 @@ def connect(options: Options, place: Place) -> Tracker:
 
 
 class TensorBoard:
-    """The event files of one folder. Values are as exact as they were written: mostly to 7 digits."""
+    """The event files of one folder. Values are as exact as they were written: mostly to 7
+    digits.
+    """
 
     def __init__(self, path: Path) -> None:
         self._path = path
 
     def read(self, cursor: str) -> Rows:
-        """The next rows: what was logged one after the other for one step is one row, as far as it is there."""
+        """The next rows: what was logged one after the other for one step is one row, as far as it
+        is there.
+        """
         files = self._files()
         return read_growing(files, cursor, partial(_read_on, min(files)))
 
@@ -58,7 +66,9 @@ class TensorBoard:
         return {name: self._path / name for name in names}
 
 
-def _read_on(first: str, file: BinaryIO, name: str, mark: ReadPosition, batch: Batch) -> ReadPosition:
+def _read_on(
+    first: str, file: BinaryIO, name: str, mark: ReadPosition, batch: Batch
+) -> ReadPosition:
     row = _OpenRow(name, bool(mark.note))
     reached = mark.offset
     for end, record in records(file, mark.offset):
@@ -88,8 +98,9 @@ def _note(told: bool) -> str:
 class _OpenRow:
     """Scalars of one step become one row; another step, or a tag that comes again, begins the next.
 
-    A step of zero cannot be told from none. Once a file has told another step, none is meant; before, it is step 0 if
-    the row that follows has a tag of it: a summary of the run at its beginning has tags of its own.
+    A step of zero cannot be told from none. Once a file has told another step, none is meant;
+    before, it is step 0 if the row that follows has a tag of it: a summary of the run at its
+    beginning has tags of its own.
     """
 
     def __init__(self, attempt: str, told: bool) -> None:

@@ -1,7 +1,8 @@
 """Trackio's database of a project, read-only, while it is written, without trackio.
 
-Trackio gives each process that begins a run a random id, unless the trainer resumes: all runs of the display name are
-one source, and each id is an attempt. It records neither that a run ended nor how, so nothing here says so either.
+Trackio gives each process that begins a run a random id, unless the trainer resumes: all runs of
+the display name are one source, and each id is an attempt. It records neither that a run ended nor
+how, so nothing here says so either.
 """
 
 import hashlib
@@ -24,8 +25,14 @@ MOST_ROWS = 50_000  # a read; the cursor goes on from there
 KEPT_PROBLEMS = 20
 _CURSOR = re.compile(r"1:(\d{1,18}):([0-9a-f]{16}|)", re.ASCII)
 _MINE = "run_id = :id or run_name = :name"
-_NEXT = f"select id, run_id, timestamp, step, metrics from metrics where id > :after and ({_MINE}) order by id limit :most"
-_ALERTS = f"select id, run_id, timestamp, title, text, level, step from alerts where id > :after and ({_MINE}) order by id"
+_NEXT = (
+    f"select id, run_id, timestamp, step, metrics from metrics where id > :after and ({_MINE}) "
+    "order by id limit :most"
+)
+_ALERTS = (
+    "select id, run_id, timestamp, title, text, level, step from alerts where id > :after and "
+    f"({_MINE}) order by id"
+)
 
 
 class Options(BaseModel):
@@ -34,7 +41,10 @@ class Options(BaseModel):
     path: str = Field(
         "trackio",
         min_length=1,
-        description="The folder of trackio's databases (TRACKIO_DIR), or one .db file; absolute, or relative to the output root.",
+        description=(
+            "The folder of trackio's databases (TRACKIO_DIR), or one .db file; absolute, or "
+            "relative to the output root."
+        ),
     )
     project: str | None = Field(
         None, min_length=1, description="The project, where `path` is the folder of databases."
@@ -48,7 +58,8 @@ def connect(options: Options, place: Place) -> Tracker:
     if path.suffix != ".db":
         if not options.project:
             raise WrongUse(
-                "The tracker trackio needs [tracker] `project`, or the database's .db file as `path`."
+                "The tracker trackio needs [tracker] `project`, or the database's .db file as "
+                "`path`."
             )
         path /= f"{file_name(options.project)}.db"
     return Trackio(path, options.id or "", options.name or options.id or "")
@@ -109,7 +120,9 @@ def _resumed(database: sqlite3.Connection, cursor: str) -> int | None:
 
 
 def _sample(database: sqlite3.Connection, row: int) -> str:
-    """What a row is known again by; empty for none. SQLite gives the id of a deleted row to no other."""
+    """What a row is known again by; empty for none. SQLite gives the id of a deleted row to no
+    other.
+    """
     found = database.execute(
         "select run_id, timestamp, step, metrics from metrics where id = ?", (row,)
     ).fetchone()
@@ -126,7 +139,9 @@ def _rows(found: list[tuple[int, str, str, int, bytes | str]]) -> tuple[list[Row
                 raise ValueError("no table of metrics under a step")
             rows.append(Row(step, dict(numbers(told)), _utc(at), run))
         except (ValueError, TypeError, RecursionError):
-            problems.append(f"row {number} of the table metrics is no table of metrics under a step")
+            problems.append(
+                f"row {number} of the table metrics is no table of metrics under a step"
+            )
     return rows, problems
 
 

@@ -1,7 +1,8 @@
-"""W&B, read through its own client in a process of its own: never from a cache, never sampled, always bounded.
+"""W&B, read through its own client in a process of its own: never from a cache, never sampled,
+always bounded.
 
-Whatever keeps W&B from answering is no answer: a refused key, a hung server, a project that this key may not
-read. Only a run that is missing from a project that could be listed is absent.
+Whatever keeps W&B from answering is no answer: a refused key, a hung server, a project that this
+key may not read. Only a run that is missing from a project that could be listed is absent.
 """
 
 import json
@@ -33,7 +34,8 @@ Ask: TypeAlias = Callable[[Mapping[str, Any], float], Answer]
 MOST_ROWS = 50_000  # a read; the cursor goes on from there
 MOST_VALUES = 2_000_000  # numbers of a read: some 60 MiB of text
 _CURSOR = re.compile(r"1:(\d{1,18}):(.*)", re.ASCII)
-# Who we are and how W&B is reached. All else (ids, modes, folders, a service of another process) would mislead.
+# Who we are and how W&B is reached. All else (ids, modes, folders, a service of another process)
+# would mislead.
 _KEPT = frozenset(
     {
         "WANDB_API_KEY",
@@ -53,7 +55,9 @@ _KEPT = frozenset(
 class Options(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    entity: str = Field(min_length=1, description="The account that it reports to; never left to a default.")
+    entity: str = Field(
+        min_length=1, description="The account that it reports to; never left to a default."
+    )
     project: str = Field(min_length=1, description="The project that it reports to.")
     id: str = Field(min_length=1, description="Run id.")
     name: str = Field(min_length=1, description="Display name.")
@@ -61,9 +65,13 @@ class Options(BaseModel):
         None, min_length=1, description="The server; else WANDB_BASE_URL, else W&B's own."
     )
     timeout: Duration = Field(timedelta(seconds=20), description="How long one request may take.")
-    group: str | None = Field(None, min_length=1, description="The group that the run reports under.")
+    group: str | None = Field(
+        None, min_length=1, description="The group that the run reports under."
+    )
     fork_from: str | None = Field(
-        None, min_length=1, description="`<id>?_step=<n>`: the run and step that the first launch forks from."
+        None,
+        min_length=1,
+        description="`<id>?_step=<n>`: the run and step that the first launch forks from.",
     )
     resume_from: str | None = Field(
         None, min_length=1, description="W&B's rewind, which the launch gate refuses."
@@ -109,18 +117,24 @@ class Wandb:
             found = None
         except (OSError, NetrcParseError) as error:
             # the error of a line that is none quotes it, and it may be the key
-            why = in_words(error) if isinstance(error, OSError) else f"around its line {error.lineno}"
+            why = (
+                in_words(error) if isinstance(error, OSError) else f"around its line {error.lineno}"
+            )
             told = f"WANDB_API_KEY is not set, and the netrc file cannot be read: {why}"
             return (DoctorPart("tracker", name, Fit.UNSEEN, told),)
         if found:
             return (DoctorPart("tracker", name, Fit.WORKS, "it stands in the netrc file"),)
         fix = "`wandb login`, or export WANDB_API_KEY."
         return (
-            DoctorPart("tracker", name, Fit.BROKEN, "neither WANDB_API_KEY nor a netrc file has one", fix),
+            DoctorPart(
+                "tracker", name, Fit.BROKEN, "neither WANDB_API_KEY nor a netrc file has one", fix
+            ),
         )
 
     def read(self, cursor: str) -> Rows:
-        """All rows from the step on that the cursor names; a run that was made anew is read from its start."""
+        """All rows from the step on that the cursor names; a run that was made anew is read from
+        its start.
+        """
         known = _CURSOR.fullmatch(cursor)
         start, created = (int(known[1]), known[2]) if known else (0, "")
         answer = self._ask(start=start, created=created, most=MOST_ROWS, most_values=MOST_VALUES)
@@ -129,7 +143,9 @@ class Wandb:
         if "run" not in answer:
             raise OSError(said(answer, self._path, self._seconds))
         try:
-            return rows_of(answer, restarted=bool(cursor) and (known is None or answer["start"] != start))
+            return rows_of(
+                answer, restarted=bool(cursor) and (known is None or answer["start"] != start)
+            )
         except OTHER_FORM as error:
             raise OSError(_unreadable(error)) from None
 
@@ -138,7 +154,9 @@ class Wandb:
         if any("/" in part for part in (told.entity, told.project, told.id)):
             return {"fault": "entity, project and id hold no slash"}
         asked = told.model_dump(include={"entity", "project", "id", "name", "base_url"})
-        return self._ask_client({**asked, "timeout": self._seconds, **question}, 2.0 * self._seconds + 10)
+        return self._ask_client(
+            {**asked, "timeout": self._seconds, **question}, 2.0 * self._seconds + 10
+        )
 
 
 def _unreadable(error: Exception) -> str:
@@ -146,17 +164,26 @@ def _unreadable(error: Exception) -> str:
 
 
 def ask_client(question: Mapping[str, Any], seconds: float) -> Answer:
-    """The answer of W&B's client in a fresh process, or in its place a `fault`, as `wandb_reading` words it."""
+    """The answer of W&B's client in a fresh process, or in its place a `fault`, as `wandb_reading`
+    words it.
+    """
     argv = [sys.executable, "-P", "-m", "herorun.trackers._wandb_worker"]
     env = {k: v for k, v in os.environ.items() if k in _KEPT or not k.startswith("WANDB_")}
     with TemporaryDirectory(prefix="herorun-wandb-", ignore_cleanup_errors=True) as scratch:
         try:
             done = run(
-                argv, seconds, cwd="/", env={**env, "TMPDIR": scratch}, stdin=json.dumps(question).encode()
+                argv,
+                seconds,
+                cwd="/",
+                env={**env, "TMPDIR": scratch},
+                stdin=json.dumps(question).encode(),
             )
         except TooMuch:
             return {
-                "fault": f"gave more than {MOST >> 20} MiB in one page, which no run logs: nothing of it counts"
+                "fault": (
+                    f"gave more than {MOST >> 20} MiB in one page, which no run logs: nothing of "
+                    "it counts"
+                )
             }
         except CouldNotLook:
             return {"fault": "did not respond in time"}

@@ -1,7 +1,9 @@
-"""W&B's own log of a run, read from this machine's disk while it is written: offline or online, without W&B's client.
+"""W&B's own log of a run, read from this machine's disk while it is written: offline or online,
+without W&B's client.
 
-W&B writes its log in pieces of 32 KiB, or every 15 seconds. Each process that logs has a folder of its own, also where
-it resumes a run: all folders of the id are one source, in the order of their names, and each is an attempt.
+W&B writes its log in pieces of 32 KiB, or every 15 seconds. Each process that logs has a folder of
+its own, also where it resumes a run: all folders of the id are one source, in the order of their
+names, and each is an attempt.
 """
 
 import os
@@ -31,10 +33,14 @@ class Options(BaseModel):
     path: str = Field(
         "wandb",
         min_length=1,
-        description="W&B's folder, the folder of one run, or one .wandb file; absolute, or relative to the output root. "
+        description="W&B's folder, the folder of one run, or one .wandb "
+        "file; absolute, or relative to "
+        "the output root. "
         "A link such as `wandb/latest-run` stands for all folders of that run.",
     )
-    id: str | None = Field(None, min_length=1, description="Run id, by which its folders are found.")
+    id: str | None = Field(
+        None, min_length=1, description="Run id, by which its folders are found."
+    )
     name: str | None = Field(None, min_length=1, description="Display name.")
 
 
@@ -57,8 +63,8 @@ class WandbOffline:
     def identify(self) -> TrackerIdentity:
         """The run as its newest log tells it.
 
-        A log without an end is of a running process, or of one that was killed: nothing in it tells them apart but
-        that its heart stands still.
+        A log without an end is of a running process, or of one that was killed: nothing in it tells
+        them apart but that its heart stands still.
         """
         try:
             logs = self._logs()
@@ -117,7 +123,9 @@ class WandbOffline:
         if not self._name or not self._path.is_dir() or _log_in(self._path):
             return ()
         begun = (beginning_of(log) for log in _of_run(self._inner(), None))
-        return tuple(sorted({run.id for run in begun if run.display_name == self._name and run.id != own}))
+        return tuple(
+            sorted({run.id for run in begun if run.display_name == self._name and run.id != own})
+        )
 
 
 def _of_run(folder: Path, identity: str | None) -> Iterator[Path]:

@@ -1,4 +1,5 @@
-"""For a Python that finds this folder on its path: a clock as far from the real one as the file `seconds` in it says.
+"""For a Python that finds this folder on its path: a clock as far from the real one as the file
+`seconds` in it says.
 
 Time that only ever runs on, which waits are measured by, and the times of files stay as they are.
 """

@@ -14,7 +14,10 @@ def test_all_as_admitted_passes():
     verdicts = answers(admitted_mismatch)
 
     assert admitted_mismatch.gate is Gate.CHECKIN
-    assert [(v.subject, v.outcome) for v in verdicts] == [("argv", Outcome.PASS), ("code", Outcome.PASS)]
+    assert [(v.subject, v.outcome) for v in verdicts] == [
+        ("argv", Outcome.PASS),
+        ("code", Outcome.PASS),
+    ]
 
 
 def test_a_difference_fails_under_its_item():

@@ -25,14 +25,17 @@ def test_a_newer_checkpoint_says_so_too():
     verdict = answer(buffered_output, FROZEN, saved, {Metrics: Unavailable("503")})
 
     assert verdict.outcome is Outcome.FAIL
-    assert (
-        verdict.message
-        == "the log of tiny-1 ends at 11:30 UTC, and checkpoint 90 was saved at 11:59 UTC: its output is buffered"
+    assert verdict.message == (
+        "the log of tiny-1 ends at 11:30 UTC, and checkpoint 90 was saved at 11:59 UTC: its "
+        "output is buffered"
     )
 
 
 def test_a_time_in_the_future_is_a_clocks_fault():
-    assert answer(buffered_output, FROZEN, some_metrics(advanced_at=NOON + SECOND)).outcome is Outcome.PASS
+    assert (
+        answer(buffered_output, FROZEN, some_metrics(advanced_at=NOON + SECOND)).outcome
+        is Outcome.PASS
+    )
 
 
 def test_a_log_of_unknown_age_and_a_job_that_does_not_run():

@@ -3,7 +3,17 @@ from datetime import timedelta
 
 import pytest
 
-from builders import EVERY, NOON, a_checkpoint, a_history, a_job, an_instance, answer, answers, some_metrics
+from builders import (
+    EVERY,
+    NOON,
+    a_checkpoint,
+    a_history,
+    a_job,
+    an_instance,
+    answer,
+    answers,
+    some_metrics,
+)
 from herorun.checks.health.clock_skew import clock_skew
 from herorun.core.check import Response, Topic
 from herorun.core.evidence import Checkpoints, Job, JobLog, LeaseSeen, Unavailable
@@ -75,7 +85,10 @@ def test_a_clock_that_is_behind_is_named():
 
 
 def test_rows_of_an_earlier_instance_tell_nothing():
-    assert answer(clock_skew, some_metrics(advanced_at=behind(300)), a_history(2)).outcome is Outcome.PASS
+    assert (
+        answer(clock_skew, some_metrics(advanced_at=behind(300)), a_history(2)).outcome
+        is Outcome.PASS
+    )
     assert answer(clock_skew, a_job(instance="tiny-0", started=behind(300))).outcome is Outcome.PASS
 
 
@@ -94,7 +107,9 @@ def test_our_own_beat_is_not_older_than_the_turn_that_wrote_it(seen, seconds, mi
     assert (
         answer(
             clock_skew,
-            LeaseSeen(owner="dri@here", slug="tiny", unchanged_since=seen, modified=written, mine=mine),
+            LeaseSeen(
+                owner="dri@here", slug="tiny", unchanged_since=seen, modified=written, mine=mine
+            ),
         ).outcome
         is outcome
     )

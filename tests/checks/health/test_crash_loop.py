@@ -21,7 +21,10 @@ def test_five_starts_anew_within_half_an_hour(attempt, outcome):
 
 
 def test_it_says_how_often():
-    assert started((28, 1), (0, 8)).message == "tiny-1 was started 7 times within 30m, and is at attempt 8"
+    assert (
+        started((28, 1), (0, 8)).message
+        == "tiny-1 was started 7 times within 30m, and is at attempt 8"
+    )
 
 
 def test_what_lies_further_back_does_not_count():

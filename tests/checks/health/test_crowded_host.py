@@ -20,7 +20,10 @@ def test_a_noisy_neighbour_is_told_while_the_job_runs():
     verdict = answer(crowded_host, JobLog(crowded=SAID))
 
     assert verdict.outcome is Outcome.FAIL
-    assert verdict.message == "tiny-1: host-contention in line 9 of its log: load average: 312. Cap threads."
+    assert (
+        verdict.message
+        == "tiny-1: host-contention in line 9 of its log: load average: 312. Cap threads."
+    )
     assert crowded_host.response is Response.WARN
 
 
@@ -30,4 +33,6 @@ def test_a_quiet_log():
 
 @pytest.mark.parametrize("state", [JobState.PENDING, JobState.FAILED])
 def test_a_job_that_does_not_run(state):
-    assert answer(crowded_host, a_job(state), JobLog(crowded=SAID)).outcome is Outcome.NOT_APPLICABLE
+    assert (
+        answer(crowded_host, a_job(state), JobLog(crowded=SAID)).outcome is Outcome.NOT_APPLICABLE
+    )

@@ -21,7 +21,9 @@ def test_a_row_whose_line_is_overdue_is_named():
     assert dead_log_pattern.response is Response.WARN
 
 
-@pytest.mark.parametrize(("size", "outcome"), [(16 * MIB, Outcome.PASS), (16 * MIB + 1, Outcome.FAIL)])
+@pytest.mark.parametrize(
+    ("size", "outcome"), [(16 * MIB, Outcome.PASS), (16 * MIB + 1, Outcome.FAIL)]
+)
 def test_much_log_without_levanters_progress(size, outcome):
     assert answer(dead_log_pattern, LEVANTER, NO_ROWS, JobLog(size=size)).outcome is outcome
 

@@ -24,7 +24,10 @@ def test_another_step_than_the_row_is_logged_under(value):
     verdict = counted(value)
 
     assert (verdict.outcome, verdict.subject) == (Outcome.FAIL, "train/global_step")
-    assert verdict.message == f"the newest row says train/global_step {value:g}, and is logged under step 99"
+    assert (
+        verdict.message
+        == f"the newest row says train/global_step {value:g}, and is logged under step 99"
+    )
 
 
 def test_rows_without_a_counter_and_rows_of_an_older_instance():
@@ -34,4 +37,7 @@ def test_rows_without_a_counter_and_rows_of_an_older_instance():
 
 
 def test_it_warns_at_the_second_look():
-    assert (differing_step_counters.response, differing_step_counters.hold) == (Response.WARN, Hold(ticks=2))
+    assert (differing_step_counters.response, differing_step_counters.hold) == (
+        Response.WARN,
+        Hold(ticks=2),
+    )

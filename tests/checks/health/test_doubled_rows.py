@@ -30,7 +30,9 @@ def test_the_limit_is_the_contracts():
 
 
 def test_it_says_since_when():
-    verdict = answer(doubled_rows, some_metrics(excursions=(lasting(3, first_step=1004), lasting(3))))
+    verdict = answer(
+        doubled_rows, some_metrics(excursions=(lasting(3, first_step=1004), lasting(3)))
+    )
 
     assert verdict.subject == "rows" and verdict.message.startswith(
         "since about step 90 each step is told twice"

@@ -39,6 +39,8 @@ def test_what_herorun_stopped_itself_is_no_surprise() -> None:
     stopped = a_history(stopped=(("tiny-1", "dri"),))
     short = some_metrics(step=FINAL - 1)
 
-    assert answer(ended_short, ENDED, short, Checkpoints(), stopped).outcome is Outcome.NOT_APPLICABLE
+    assert (
+        answer(ended_short, ENDED, short, Checkpoints(), stopped).outcome is Outcome.NOT_APPLICABLE
+    )
     other = a_history(stopped=(("tiny-0", "dri"),))
     assert answer(ended_short, ENDED, short, Checkpoints(), other).outcome is Outcome.FAIL

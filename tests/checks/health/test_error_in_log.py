@@ -19,9 +19,8 @@ def test_it_says_the_class_the_line_and_the_excerpt():
     verdict = answer(error_in_log, a_job(), JobLog(complaints=(bug,)))
 
     assert verdict.outcome is Outcome.FAIL
-    assert (
-        verdict.message
-        == "tiny-1 runs; code-bug-small in line 40 of its log (train.py:7): NameError: g. Look at it."
+    assert verdict.message == (
+        "tiny-1 runs; code-bug-small in line 40 of its log (train.py:7): NameError: g. Look at it."
     )
 
 
@@ -30,7 +29,11 @@ def test_a_faint_sign_is_not_worth_a_word():
         answer(
             error_in_log,
             JobLog(
-                complaints=(Complaint(failure_class="data", weight="faint", line=1, excerpt="?", since=NOON),)
+                complaints=(
+                    Complaint(
+                        failure_class="data", weight="faint", line=1, excerpt="?", since=NOON
+                    ),
+                )
             ),
         ).outcome
         is Outcome.PASS

@@ -13,14 +13,18 @@ HOUR, SECOND = 60 * MINUTE, timedelta(seconds=1)
 
 
 def source(left=None, **told):
-    return RecoverySource(PATH, 90, NOON + left if left is not None else None, "the folder ttl=14d", **told)
+    return RecoverySource(
+        PATH, 90, NOON + left if left is not None else None, "the folder ttl=14d", **told
+    )
 
 
 def test_one_that_nothing_deletes_passes():
     assert answer(expiring_source).outcome is Outcome.PASS
 
 
-@pytest.mark.parametrize(("left", "outcome"), [(24 * HOUR, Outcome.PASS), (24 * HOUR - SECOND, Outcome.FAIL)])
+@pytest.mark.parametrize(
+    ("left", "outcome"), [(24 * HOUR, Outcome.PASS), (24 * HOUR - SECOND, Outcome.FAIL)]
+)
 def test_a_day_before_where_nobody_makes_a_newer_one(left, outcome):
     assert answer(expiring_source, a_crashed_job(), source(left)).outcome is outcome
 
@@ -44,7 +48,8 @@ def test_an_hour_before_where_no_interval_is_stated(left, outcome):
 def test_what_nobody_could_ask_is_unknown():
     assert answer(expiring_source, source(unknown="403")).outcome is Outcome.UNKNOWN
     assert (
-        answer(expiring_source, {RecoverySource: Nothing("no checkpoint")}).outcome is Outcome.NOT_APPLICABLE
+        answer(expiring_source, {RecoverySource: Nothing("no checkpoint")}).outcome
+        is Outcome.NOT_APPLICABLE
     )
 
 

@@ -17,7 +17,9 @@ def test_a_failure_behind_the_final_checkpoint_is_told():
 def test_any_other_end_is_not_its_matter():
     assert answer(failed_when_done, a_crashed_job()).outcome is Outcome.NOT_APPLICABLE
     assert answer(failed_when_done, a_job(), DONE).outcome is Outcome.NOT_APPLICABLE
-    assert answer(failed_when_done, a_job(JobState.SUCCEEDED), DONE).outcome is Outcome.NOT_APPLICABLE
+    assert (
+        answer(failed_when_done, a_job(JobState.SUCCEEDED), DONE).outcome is Outcome.NOT_APPLICABLE
+    )
 
 
 def test_what_could_not_be_read_is_unknown():

@@ -50,7 +50,10 @@ def test_an_exhausted_memory_and_no_step_for_more_than_two_minutes():
 
 
 def test_it_says_where_and_what_to_do():
-    said = "tiny-1 runs and made no step for 20m; hbm-exhaustion in line 812 of its log: Program hbm requirement 16.30G. Lower it."
+    said = (
+        "tiny-1 runs and made no step for 20m; hbm-exhaustion in line 812 of its log: Program hbm "
+        "requirement 16.30G. Lower it."
+    )
 
     assert complaining(HBM, idle=20 * MINUTE).message == said
     assert "train.py:7" in complaining(BUG, idle=20 * MINUTE).message
@@ -74,8 +77,14 @@ def test_an_exception_may_have_been_caught_so_the_next_row_has_its_time():
 
 
 def test_before_the_first_row_the_job_has_not_moved_since_it_began():
-    assert complaining(HBM, rows={Metrics: Nothing()}, started=NOON - 3 * MINUTE).outcome is Outcome.FAIL
-    assert complaining(BUG, rows={Metrics: Nothing()}, started=NOON - 14 * MINUTE).outcome is Outcome.PASS
+    assert (
+        complaining(HBM, rows={Metrics: Nothing()}, started=NOON - 3 * MINUTE).outcome
+        is Outcome.FAIL
+    )
+    assert (
+        complaining(BUG, rows={Metrics: Nothing()}, started=NOON - 14 * MINUTE).outcome
+        is Outcome.PASS
+    )
 
 
 def test_what_another_rank_may_have_caused_is_only_told():
@@ -88,7 +97,9 @@ def test_the_one_that_explains_most_is_named():
 
 
 @pytest.mark.parametrize("check", [failing_log, error_in_log])
-@pytest.mark.parametrize("named", ["preemption", "host-contention", "capacity", "not-a-failure", "unknown"])
+@pytest.mark.parametrize(
+    "named", ["preemption", "host-contention", "capacity", "not-a-failure", "unknown"]
+)
 def test_what_ends_no_training_by_itself_is_no_failing_log(check, named):
     other = Complaint(failure_class=named, weight="cause", line=3, excerpt="said", since=NOON)
 

@@ -44,7 +44,8 @@ def test_the_floors_of_bytes_and_files(room, outcome):
 
 
 def test_days_of_headroom_at_the_pace_that_is_seen():
-    a_day = int(TIB / DAYS)  # used in a day, so that what is left lasts exactly as long as the limit
+    # used in a day, so that what is left lasts exactly as long as the limit
+    a_day = int(TIB / DAYS)
 
     assert filling(TIB, a_day, DAY).outcome is Outcome.PASS
     assert filling(TIB - (1 << 30), a_day, DAY).outcome is Outcome.FAIL

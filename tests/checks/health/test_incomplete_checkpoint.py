@@ -44,7 +44,10 @@ def test_it_is_named_by_its_path():
 def test_without_a_save_time_half_an_hour_counts():
     half = replace(a_checkpoint(150, problem="no metadata.json"), modified=NOON - 31 * MINUTE)
 
-    assert answer(incomplete_checkpoint, Checkpoints((half,)), {SaveTime: Nothing()}).outcome is Outcome.FAIL
+    assert (
+        answer(incomplete_checkpoint, Checkpoints((half,)), {SaveTime: Nothing()}).outcome
+        is Outcome.FAIL
+    )
 
 
 def test_a_store_without_times_and_a_backup_are_no_failure():
@@ -53,4 +56,6 @@ def test_a_store_without_times_and_a_backup_are_no_failure():
 
 
 def test_a_root_out_of_reach_is_unknown():
-    assert answer(incomplete_checkpoint, {Checkpoints: Unavailable("403")}).outcome is Outcome.UNKNOWN
+    assert (
+        answer(incomplete_checkpoint, {Checkpoints: Unavailable("403")}).outcome is Outcome.UNKNOWN
+    )

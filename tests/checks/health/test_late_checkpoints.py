@@ -34,7 +34,8 @@ def test_one_and_a_half_intervals_of_steps(step, outcome):
 
 def test_it_says_which_is_the_newest():
     assert at(400, saved(200)).message == (
-        "step 400, newest complete checkpoint 200; one is due every 100 steps (permanent_every): 2.0 intervals without one"
+        "step 400, newest complete checkpoint 200; one is due every 100 steps (permanent_every): "
+        "2.0 intervals without one"
     )
 
 
@@ -52,7 +53,10 @@ def test_a_start_may_take_45_minutes_before_time_counts(up, outcome):
     rows = some_metrics(90, advanced_at=NOON)
     begun = a_job(started=NOON - up)
 
-    assert answer(late_checkpoints, BY_TIME, begun, rows, saved(10, age=timedelta(days=2))).outcome is outcome
+    assert (
+        answer(late_checkpoints, BY_TIME, begun, rows, saved(10, age=timedelta(days=2))).outcome
+        is outcome
+    )
 
 
 def test_where_nothing_is_stated_the_last_gaps_decide():
@@ -62,7 +66,9 @@ def test_where_nothing_is_stated_the_last_gaps_decide():
 
 
 def test_temporary_ones_do_not_make_up_for_permanent_ones():
-    both = Checkpoints((*saved(200).candidates, *saved(340, root=TEMPORARY, temporary=True).candidates))
+    both = Checkpoints(
+        (*saved(200).candidates, *saved(340, root=TEMPORARY, temporary=True).candidates)
+    )
 
     assert at(351, both).outcome is Outcome.FAIL
 
@@ -103,7 +109,9 @@ def test_the_limits_are_the_contracts():
     rows = some_metrics(150, advanced_at=NOON, first_step=1)
 
     assert (
-        answer(late_checkpoints, BY_STEPS, LONG, rows, saved(100), limits=Limits(intervals=0.4)).outcome
+        answer(
+            late_checkpoints, BY_STEPS, LONG, rows, saved(100), limits=Limits(intervals=0.4)
+        ).outcome
         is Outcome.FAIL
     )
 

@@ -46,7 +46,8 @@ def test_the_first_tick_and_a_run_that_nobody_is_to_watch():
 
 def test_after_a_good_end_nothing_is_left_to_watch():
     old = a_history(
-        instances=(an_instance(started=NOON - timedelta(days=4)),), last_tick=NOON - timedelta(days=3)
+        instances=(an_instance(started=NOON - timedelta(days=4)),),
+        last_tick=NOON - timedelta(days=3),
     )
 
     assert answer(late_tick, old, a_job(JobState.SUCCEEDED)).outcome is Outcome.NOT_APPLICABLE

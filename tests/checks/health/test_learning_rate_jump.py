@@ -8,7 +8,9 @@ from herorun.core.finding import Outcome
 
 def resumed(before, after, exact=True):
     return some_metrics(
-        resume=Resume(step=50, high_water=60, rate_before=before, rate_after=after, rate_exact=exact)
+        resume=Resume(
+            step=50, high_water=60, rate_before=before, rate_after=after, rate_exact=exact
+        )
     )
 
 
@@ -32,7 +34,10 @@ def test_it_goes_on_where_it_was(before, after, exact, outcome):
 
 
 def test_each_limit_is_the_contracts():
-    assert answer(learning_rate_jump, resumed(1.0, 1.1), limits=Limits(same_step=0.2)).outcome is Outcome.PASS
+    assert (
+        answer(learning_rate_jump, resumed(1.0, 1.1), limits=Limits(same_step=0.2)).outcome
+        is Outcome.PASS
+    )
     assert (
         answer(learning_rate_jump, resumed(1.0, 1.3, False), limits=Limits(near_step=0.4)).outcome
         is Outcome.PASS

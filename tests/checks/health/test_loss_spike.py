@@ -2,7 +2,16 @@ from dataclasses import replace
 
 import pytest
 
-from builders import MINUTE, NOON, a_history, an_excursion, an_instance, answer, answers, some_metrics
+from builders import (
+    MINUTE,
+    NOON,
+    a_history,
+    an_excursion,
+    an_instance,
+    answer,
+    answers,
+    some_metrics,
+)
 from herorun.checks.health.loss_spike import Limits, loss_spike
 from herorun.core.check import Topic
 from herorun.core.evidence import Metrics, Nothing, Unavailable
@@ -44,7 +53,8 @@ def test_it_must_last_in_steps_or_be_very_high(rows, steps, peak, outcome):
         (3, 0.09, Outcome.FAIL),  # three rows: 9 sigmas at a noise of 0.0904
         (3, 0.092, Outcome.PASS),
         (60, 0.187, Outcome.FAIL),
-        (60, 0.189, Outcome.PASS),  # however long: its mean is within two and a half times the noise
+        # however long: its mean is within two and a half times the noise
+        (60, 0.189, Outcome.PASS),
     ],
 )
 def test_it_must_stand_out_of_the_noise(rows, noise, outcome):
@@ -79,7 +89,10 @@ def test_each_spike_is_its_own_subject_with_its_values():
     verdicts = answers(
         loss_spike,
         some_metrics(
-            spikes=(an_excursion(12, 1.75, first=40, is_open=False), an_excursion(11, 2.5, first=412))
+            spikes=(
+                an_excursion(12, 1.75, first=40, is_open=False),
+                an_excursion(11, 2.5, first=412),
+            )
         ),
     )
 

@@ -25,7 +25,8 @@ def test_it_is_lost_after_a_gap_that_it_never_had(rows, longest, outcome):
 
 def test_one_that_never_appeared_is_told_apart():
     told = answers(
-        lost_metric, some_metrics(presence=(Presence("lr", 60, seen=False), Presence("loss", 60, 1)))
+        lost_metric,
+        some_metrics(presence=(Presence("lr", 60, seen=False), Presence("loss", 60, 1))),
     )
 
     assert [v.subject for v in told] == ["lr", "loss"]

@@ -21,7 +21,9 @@ def test_a_root_that_is_lost_while_the_job_lives_is_told_in_the_words_of_the_dia
         f"Find out who removed or unmounted {ROOT}, and bring it back with what it held.",
     )
     unreceipted = a_history(checked_in=frozenset({"tiny-1"}))
-    assert answer(lost_output, unreceipted, GONE, NONE, {Receipt: Nothing()}).outcome is Outcome.FAIL
+    assert (
+        answer(lost_output, unreceipted, GONE, NONE, {Receipt: Nothing()}).outcome is Outcome.FAIL
+    )
 
 
 def test_so_is_the_temporary_root_with_what_nothing_else_holds():

@@ -8,7 +8,9 @@ SCRATCH = a_history(instances=(an_instance(start=0),))
 
 
 def test_rows_without_a_gap_are_whole():
-    assert answer(lost_rows, SCRATCH, some_metrics(first_step=1, stride=1.0)).outcome is Outcome.PASS
+    assert (
+        answer(lost_rows, SCRATCH, some_metrics(first_step=1, stride=1.0)).outcome is Outcome.PASS
+    )
 
 
 def test_each_gap_is_told_by_the_steps_around_it_as_they_are_logged():
@@ -28,12 +30,24 @@ def test_each_gap_is_told_by_the_steps_around_it_as_they_are_logged():
 
 
 def test_a_file_that_was_rotated_begins_behind_the_run():
-    assert answer(lost_rows, SCRATCH, some_metrics(600, first_step=421, stride=1.0)).outcome is Outcome.FAIL
-    assert answer(lost_rows, SCRATCH, some_metrics(600, first_step=100, stride=100.0)).outcome is Outcome.PASS
+    assert (
+        answer(lost_rows, SCRATCH, some_metrics(600, first_step=421, stride=1.0)).outcome
+        is Outcome.FAIL
+    )
+    assert (
+        answer(lost_rows, SCRATCH, some_metrics(600, first_step=100, stride=100.0)).outcome
+        is Outcome.PASS
+    )
     from_400 = a_history(instances=(an_instance(start=420),))
-    assert answer(lost_rows, from_400, some_metrics(600, first_step=421, stride=1.0)).outcome is Outcome.PASS
+    assert (
+        answer(lost_rows, from_400, some_metrics(600, first_step=421, stride=1.0)).outcome
+        is Outcome.PASS
+    )
     adopted = a_history(instances=(an_instance(start=None),))
-    assert answer(lost_rows, adopted, some_metrics(600, first_step=421, stride=1.0)).outcome is Outcome.PASS
+    assert (
+        answer(lost_rows, adopted, some_metrics(600, first_step=421, stride=1.0)).outcome
+        is Outcome.PASS
+    )
     again = some_metrics(600, first_step=421, stride=1.0, attempts=2)
     assert answer(lost_rows, SCRATCH, again).outcome is Outcome.PASS
 

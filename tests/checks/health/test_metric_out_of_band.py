@@ -2,7 +2,16 @@ from dataclasses import replace
 
 import pytest
 
-from builders import MINUTE, NOON, a_contract, a_history, an_excursion, an_instance, answer, some_metrics
+from builders import (
+    MINUTE,
+    NOON,
+    a_contract,
+    a_history,
+    an_excursion,
+    an_instance,
+    answer,
+    some_metrics,
+)
 from herorun.checks.health.metric_out_of_band import Limits, metric_out_of_band
 from herorun.core.errors import WrongUse
 from herorun.core.evidence import Metrics, Nothing, Unavailable
@@ -60,7 +69,9 @@ def test_a_metric_without_a_band_counts_as_well():
 
 
 def test_bands_are_the_contracts():
-    told = a_contract(babysit={"thresholds": {"metric-out-of-band": {"bands": ["router/load 0.1 0.9"]}}})
+    told = a_contract(
+        babysit={"thresholds": {"metric-out-of-band": {"bands": ["router/load 0.1 0.9"]}}}
+    )
 
     assert limits(told)["metric-out-of-band"].bands == ("router/load 0.1 0.9",)
 

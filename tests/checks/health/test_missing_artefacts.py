@@ -6,7 +6,14 @@ import pytest
 from builders import FINAL, NOON, a_checkpoint, a_job, answer, answers, some_metrics
 from herorun.checks.health.missing_artefacts import missing_artefacts
 from herorun.core.check import Response
-from herorun.core.evidence import Checkpoints, FinalStep, JobState, TrackerIdentity, TrackerState, Unavailable
+from herorun.core.evidence import (
+    Checkpoints,
+    FinalStep,
+    JobState,
+    TrackerIdentity,
+    TrackerState,
+    Unavailable,
+)
 from herorun.core.finding import Outcome
 
 DONE = a_job(JobState.SUCCEEDED, ended=NOON)
@@ -43,7 +50,10 @@ def test_one_that_could_not_be_looked_into_is_unknown():
     unread = replace(a_checkpoint(FINAL), examined=False, problem="403")
 
     assert left(Checkpoints((unread,))) == {"checkpoint": Outcome.UNKNOWN}
-    assert answer(missing_artefacts, DONE, {Checkpoints: Unavailable("403")}).outcome is Outcome.UNKNOWN
+    assert (
+        answer(missing_artefacts, DONE, {Checkpoints: Unavailable("403")}).outcome
+        is Outcome.UNKNOWN
+    )
 
 
 @pytest.mark.parametrize(

@@ -30,14 +30,18 @@ def test_the_limit_is_the_contracts():
 
 
 def test_it_says_where_both_are():
-    verdict = answer(mixed_rows, some_metrics(excursions=(lasting(3, first_step=1004, expected=4.0),)))
+    verdict = answer(
+        mixed_rows, some_metrics(excursions=(lasting(3, first_step=1004, expected=4.0),))
+    )
 
     assert verdict.subject == "rows"
     assert verdict.message.endswith("two writers, one near step 4 and one near step 1004")
 
 
 def test_it_is_one_answer_however_often_it_began():
-    verdict = answer(mixed_rows, some_metrics(excursions=(lasting(3, open=False), lasting(9, expected=7.0))))
+    verdict = answer(
+        mixed_rows, some_metrics(excursions=(lasting(3, open=False), lasting(9, expected=7.0)))
+    )
 
     assert "near step 7 " in verdict.message
 

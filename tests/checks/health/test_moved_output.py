@@ -2,7 +2,17 @@ from dataclasses import replace
 
 import pytest
 
-from builders import NOON, ROOT, TEMPORARY, a_checkpoint, a_contract, a_history, a_receipt, answer, answers
+from builders import (
+    NOON,
+    ROOT,
+    TEMPORARY,
+    a_checkpoint,
+    a_contract,
+    a_history,
+    a_receipt,
+    answer,
+    answers,
+)
 from herorun.checks.health.moved_output import moved_output
 from herorun.core.check import Response
 from herorun.core.config.output_keys import output_paths
@@ -24,7 +34,10 @@ def test_another_root_in_the_contract():
     verdict = answer(moved_output, a_contract(output={"root": "/data/other"}))
 
     assert (verdict.outcome, verdict.subject) == (Outcome.FAIL, "contract")
-    assert verdict.message == "the babysitter looks into /data/other, and tiny-1 was launched into /data/tiny"
+    assert (
+        verdict.message
+        == "the babysitter looks into /data/other, and tiny-1 was launched into /data/tiny"
+    )
 
 
 def test_check_ins_own_finding_counts():
@@ -71,11 +84,15 @@ def test_another_root_in_the_jobs_own_log():
     verdict = answer(moved_output, saves(f"{ROOT}/step-1", "/data/tiny-99752407/step-2"))
 
     assert (verdict.outcome, verdict.subject) == (Outcome.FAIL, "log")
-    assert "saves to /data/tiny-99752407/step-2, and the recorded root is /data/tiny" in verdict.message
+    assert (
+        "saves to /data/tiny-99752407/step-2, and the recorded root is /data/tiny"
+        in verdict.message
+    )
 
 
 @pytest.mark.parametrize(
-    "paths", [(), ("/data/old/step-1", f"{ROOT}/step-2"), (f"{TEMPORARY}/step-2",), ("gs://b/tiny/step-2",)]
+    "paths",
+    [(), ("/data/old/step-1", f"{ROOT}/step-2"), (f"{TEMPORARY}/step-2",), ("gs://b/tiny/step-2",)],
 )
 def test_a_log_that_fits_or_says_nothing(paths):
     assert answer(moved_output, saves(*paths)).outcome is Outcome.PASS

@@ -49,12 +49,19 @@ def test_a_recorded_one_counts_when_the_file_is_gone():
 def test_rows_of_an_earlier_instance_are_no_steps_of_this_one(age, outcome):
     now = a_history(instances=(an_instance(intended=NOON - MINUTE, started=NOON),))
 
-    assert answer(not_checked_in, NO_RECEIPT, now, some_metrics(advanced_at=NOON - age)).outcome is outcome
+    assert (
+        answer(not_checked_in, NO_RECEIPT, now, some_metrics(advanced_at=NOON - age)).outcome
+        is outcome
+    )
 
 
 def test_no_step_yet_and_an_ended_job_are_not_applicable():
-    assert answer(not_checked_in, NO_RECEIPT, {Metrics: Nothing()}).outcome is Outcome.NOT_APPLICABLE
-    assert answer(not_checked_in, NO_RECEIPT, a_job(JobState.FAILED)).outcome is Outcome.NOT_APPLICABLE
+    assert (
+        answer(not_checked_in, NO_RECEIPT, {Metrics: Nothing()}).outcome is Outcome.NOT_APPLICABLE
+    )
+    assert (
+        answer(not_checked_in, NO_RECEIPT, a_job(JobState.FAILED)).outcome is Outcome.NOT_APPLICABLE
+    )
 
 
 def test_what_could_not_be_read_is_unknown():
@@ -71,5 +78,7 @@ def test_a_checkpoint_of_its_own_shows_that_it_trains_where_no_row_does():
     own = Checkpoints((replace(a_checkpoint(250), modified=NOON - MINUTE),))
     verdict = answer(not_checked_in, NO_RECEIPT, {Metrics: Nothing()}, own)
 
-    assert verdict.message == "tiny-1 has no receipt, although checkpoint 250 was saved at 11:59 UTC"
+    assert (
+        verdict.message == "tiny-1 has no receipt, although checkpoint 250 was saved at 11:59 UTC"
+    )
     assert "does not call `herorun.check_in()`" in verdict.details[0]

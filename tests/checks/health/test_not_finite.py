@@ -67,7 +67,10 @@ def test_an_open_stretch_says_so():
 
 
 def test_the_limits_are_the_contracts():
-    assert answer(not_finite, broken(an_excursion(1)), limits=Limits(loss_rows=2)).outcome is Outcome.PASS
+    assert (
+        answer(not_finite, broken(an_excursion(1)), limits=Limits(loss_rows=2)).outcome
+        is Outcome.PASS
+    )
     grad = broken(an_excursion(9, metric="grad_norm"))
     assert answer(not_finite, grad, limits=Limits(other_rows=9)).outcome is Outcome.FAIL
 

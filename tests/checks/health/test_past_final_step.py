@@ -3,7 +3,14 @@ import pytest
 from builders import FINAL, NOON, answer, answers, some_metrics
 from herorun.checks.health.past_final_step import past_final_step
 from herorun.core.check import Response
-from herorun.core.evidence import FinalStep, Metrics, Nothing, PriorLaunch, TrackerIdentity, TrackerState
+from herorun.core.evidence import (
+    FinalStep,
+    Metrics,
+    Nothing,
+    PriorLaunch,
+    TrackerIdentity,
+    TrackerState,
+)
 from herorun.core.finding import Outcome
 
 
@@ -12,7 +19,8 @@ def config(steps):
 
 
 @pytest.mark.parametrize(
-    ("step", "outcome"), [(FINAL, Outcome.PASS), (FINAL + 1, Outcome.PASS), (FINAL + 2, Outcome.FAIL)]
+    ("step", "outcome"),
+    [(FINAL, Outcome.PASS), (FINAL + 1, Outcome.PASS), (FINAL + 2, Outcome.FAIL)],
 )
 def test_one_row_beyond_is_a_last_evaluation(step, outcome):
     assert answer(past_final_step, some_metrics(step)).outcome is outcome
@@ -22,9 +30,9 @@ def test_the_trackers_config_says_twice_as_many():
     verdict = answer(past_final_step, config(2 * FINAL))
 
     assert (verdict.outcome, verdict.subject) == (Outcome.FAIL, "config")
-    assert (
-        verdict.message
-        == f"the tracker's config says trainer.num_train_steps = {2 * FINAL}, and the final step is {FINAL}"
+    assert verdict.message == (
+        f"the tracker's config says trainer.num_train_steps = {2 * FINAL}, and the final step "
+        f"is {FINAL}"
     )
 
 

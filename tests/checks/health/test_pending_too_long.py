@@ -30,7 +30,7 @@ def called_running(long, signs, history=None):
     return answers(pending_too_long, told, history or a_history(), signs)
 
 
-def test_running_without_a_row_a_log_line_or_a_receipt_is_an_unconfirmed_allocation_and_the_clock_goes_on():
+def test_running_without_a_row_a_log_line_or_a_receipt_is_an_unconfirmed_allocation_and_the_clock_goes_on():  # noqa: E501
     assert [v.outcome for v in called_running(30 * MINUTE, SILENT)] == [Outcome.PASS]
     (verdict,) = called_running(31 * MINUTE, SILENT)
 
@@ -70,9 +70,8 @@ def test_half_an_hour_is_too_long():
     (verdict,) = waiting(30 * MINUTE + SECOND)
 
     assert (verdict.outcome, verdict.subject) == (Outcome.FAIL, "tiny-1")
-    assert (
-        verdict.message
-        == "tiny-1 has been pending for 30m: capacity (Resources); wait, or decide on other capacity"
+    assert verdict.message == (
+        "tiny-1 has been pending for 30m: capacity (Resources); wait, or decide on other capacity"
     )
 
 
@@ -111,7 +110,10 @@ def test_a_wait_that_was_asked_for_is_none(reason):
         ("", Waiting.UNSTATED),
         ("None", Waiting.UNSTATED),
         ("Priority", Waiting.CAPACITY),
-        ("Waiting for worker scale-up in scale group 'tpu_v5e_32' (1 slice(s) requested)", Waiting.CAPACITY),
+        (
+            "Waiting for worker scale-up in scale group 'tpu_v5e_32' (1 slice(s) requested)",
+            Waiting.CAPACITY,
+        ),
         ("QOSMaxGRESPerUser", Waiting.QUOTA),
         ("AssocGrpGRES", Waiting.QUOTA),
         ("exceeded quota: gpus=64", Waiting.QUOTA),

@@ -24,7 +24,9 @@ def test_a_failed_receipt_names_its_items():
 
 def test_the_exit_code_is_enough():
     assert answer(refused_at_check_in, REFUSED, {Receipt: Nothing()}).outcome is Outcome.FAIL
-    assert answer(refused_at_check_in, REFUSED, {Receipt: Unavailable("403")}).outcome is Outcome.FAIL
+    assert (
+        answer(refused_at_check_in, REFUSED, {Receipt: Unavailable("403")}).outcome is Outcome.FAIL
+    )
 
 
 def test_an_earlier_instances_receipt_does_not_count():

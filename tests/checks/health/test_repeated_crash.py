@@ -10,7 +10,9 @@ THIRD = a_crashed_job(instance="tiny-3")
 
 
 def an_end(number, step=None, state=JobState.FAILED, **told):
-    return End(instance=f"tiny-{number}", state=state, at=NOON, exit_code=1, signal=None, step=step, **told)
+    return End(
+        instance=f"tiny-{number}", state=state, at=NOON, exit_code=1, signal=None, step=step, **told
+    )
 
 
 def crashed(*before, step=150, job=THIRD, newest=100, **changes):
@@ -24,7 +26,9 @@ def test_a_first_crash_is_no_repetition():
     assert answer(repeated_crash).outcome is Outcome.NOT_APPLICABLE
 
 
-@pytest.mark.parametrize(("step", "outcome"), [(152, Outcome.FAIL), (148, Outcome.FAIL), (153, Outcome.PASS)])
+@pytest.mark.parametrize(
+    ("step", "outcome"), [(152, Outcome.FAIL), (148, Outcome.FAIL), (153, Outcome.PASS)]
+)
 def test_the_same_step_again_is_enough(step, outcome):
     assert crashed(an_end(2, step)).outcome is outcome
 

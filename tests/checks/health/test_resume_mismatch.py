@@ -3,7 +3,16 @@ from dataclasses import replace
 
 import pytest
 
-from builders import MINUTE, NOON, a_contract, a_history, an_excursion, an_instance, answer, some_metrics
+from builders import (
+    MINUTE,
+    NOON,
+    a_contract,
+    a_history,
+    an_excursion,
+    an_instance,
+    answer,
+    some_metrics,
+)
 from herorun.checks.health.learning_rate_jump import learning_rate_jump
 from herorun.checks.health.resume_mismatch import Limits, resume_mismatch
 from herorun.core.evidence import Metrics, Nothing, Resume, Unavailable
@@ -19,7 +28,10 @@ ORDERED = a_contract(data={"order": "deterministic"})
 
 def asked(limits=None, contract=ORDERED, **told):
     return answer(
-        resume_mismatch, contract, some_metrics(resume=Resume(step=50, high_water=60, **told)), limits=limits
+        resume_mismatch,
+        contract,
+        some_metrics(resume=Resume(step=50, high_water=60, **told)),
+        limits=limits,
     )
 
 
@@ -93,7 +105,9 @@ def test_a_level_within_the_noise_is_no_mismatch():
 
 def test_what_cannot_be_compared_is_said_aloud():
     gap = asked()
-    assert gap.outcome is Outcome.UNKNOWN and gap.message.startswith("not comparable: no step up to 60")
+    assert gap.outcome is Outcome.UNKNOWN and gap.message.startswith(
+        "not comparable: no step up to 60"
+    )
 
     early = asked(after=49, noise=0.001)
     assert early.outcome is Outcome.UNKNOWN
@@ -103,7 +117,9 @@ def test_what_cannot_be_compared_is_said_aloud():
 
 
 def test_a_resume_without_a_common_step_is_judged_by_the_level_behind_the_warm_up():
-    """A trainer that saves when it is preempted logs no step twice, and its run must be sealed all the same."""
+    """A trainer that saves when it is preempted logs no step twice, and its run must be sealed all
+    the same.
+    """
     sound = asked(offset=0.004, after=50, noise=0.001)
     assert sound.outcome is Outcome.PASS
     assert sound.message == (
@@ -113,7 +129,9 @@ def test_a_resume_without_a_common_step_is_judged_by_the_level_behind_the_warm_u
 
 
 def test_it_says_where_and_which_way():
-    said = asked(compared=9, early=(-0.01,) * 5, median=0.01, worst=-0.01, worst_step=52, first_bad_step=51)
+    said = asked(
+        compared=9, early=(-0.01,) * 5, median=0.01, worst=-0.01, worst_step=52, first_bad_step=51
+    )
 
     assert said.subject == "resume at step 50"
     assert said.message == (
@@ -130,7 +148,10 @@ def test_each_limit_is_the_contracts():
     assert outcome_of(Limits(once=0.009), compared=9, worst=0.01) is Outcome.FAIL
     assert outcome_of(Limits(after=0.02), compared=9, offset=0.015, after=50) is Outcome.PASS
     assert outcome_of(Limits(least_after=40), compared=9, offset=0.015, after=40) is Outcome.FAIL
-    assert outcome_of(Limits(sigmas=4.0), compared=9, offset=0.015, after=50, noise=0.02) is Outcome.FAIL
+    assert (
+        outcome_of(Limits(sigmas=4.0), compared=9, offset=0.015, after=50, noise=0.02)
+        is Outcome.FAIL
+    )
 
 
 @pytest.mark.parametrize("kind", ["mixed", "doubled"])
@@ -170,7 +191,9 @@ NOISY = {"contract": a_contract(), "noise": 0.005, "level": 2.0}
 
 
 def test_without_a_fixed_order_of_the_data_equal_steps_differ_as_rows_do():
-    """Two attempts see other batches at one step: four of the noise between two rows, 0.057 here, are nothing."""
+    """Two attempts see other batches at one step: four of the noise between two rows, 0.057 here,
+    are nothing.
+    """
     five = {"compared": 9, "early": (0.05,) * 5, "median": 0.05, "worst": 0.05}
     assert outcome_of(**five) is Outcome.FAIL
     assert outcome_of(**five, **NOISY) is Outcome.PASS
@@ -209,7 +232,13 @@ def test_rows_that_are_missing_behind_the_resume_leave_it_unknown():
 def test_the_resume_of_an_older_instance_is_not_the_present_ones():
     twice = a_history(instances=(an_instance(), an_instance(2), an_instance(3)))
     off = Resume(
-        step=50, high_water=60, compared=9, worst=1.0, instance="tiny-2", rate_before=1.0, rate_after=2.0
+        step=50,
+        high_water=60,
+        compared=9,
+        worst=1.0,
+        instance="tiny-2",
+        rate_before=1.0,
+        rate_after=2.0,
     )
 
     def now(instance, check=resume_mismatch):

@@ -2,10 +2,28 @@ from datetime import timedelta
 
 import pytest
 
-from builders import EVERY, MINUTE, NOON, a_contract, a_crashed_job, a_job, answer, answers, some_metrics
+from builders import (
+    EVERY,
+    MINUTE,
+    NOON,
+    a_contract,
+    a_crashed_job,
+    a_job,
+    answer,
+    answers,
+    some_metrics,
+)
 from herorun.checks.health.second_writer import second_writer
 from herorun.core.check import Response
-from herorun.core.evidence import Cadence, Job, JobState, LiveJobs, TrackerIdentity, TrackerState, Unavailable
+from herorun.core.evidence import (
+    Cadence,
+    Job,
+    JobState,
+    LiveJobs,
+    TrackerIdentity,
+    TrackerState,
+    Unavailable,
+)
 from herorun.core.finding import Outcome
 
 SECOND = timedelta(seconds=1)
@@ -13,7 +31,9 @@ SECOND = timedelta(seconds=1)
 
 def after(late, cadence=MINUTE, **job):
     rows = some_metrics(advanced_at=NOON - MINUTE)
-    return answer(second_writer, a_crashed_job(ended=NOON - MINUTE - late, **job), rows, Cadence(cadence))
+    return answer(
+        second_writer, a_crashed_job(ended=NOON - MINUTE - late, **job), rows, Cadence(cadence)
+    )
 
 
 def test_one_writer_passes():
@@ -56,7 +76,10 @@ def test_what_nobody_knows_is_unknown():
     lost = a_job(JobState.UNKNOWN, "tiny-2")
 
     assert answer(second_writer, LiveJobs((lost,))).outcome is Outcome.UNKNOWN
-    assert answer(second_writer, {LiveJobs: Unavailable("squeue: time-out")}).outcome is Outcome.UNKNOWN
+    assert (
+        answer(second_writer, {LiveJobs: Unavailable("squeue: time-out")}).outcome
+        is Outcome.UNKNOWN
+    )
     assert answer(second_writer, {Job: Unavailable("squeue: time-out")}).outcome is Outcome.UNKNOWN
 
 

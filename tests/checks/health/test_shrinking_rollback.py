@@ -30,7 +30,10 @@ def test_incomplete_and_unread_ones_are_nothing_to_fall_back_on():
 
 
 def test_a_young_run_has_not_filled_its_window_yet():
-    assert answer(shrinking_rollback, a_history(most_saved=9), there(2)).outcome is Outcome.NOT_APPLICABLE
+    assert (
+        answer(shrinking_rollback, a_history(most_saved=9), there(2)).outcome
+        is Outcome.NOT_APPLICABLE
+    )
     assert (
         answer(shrinking_rollback, FULL, there(2), a_contract(checkpoints={"keep": None})).outcome
         is Outcome.NOT_APPLICABLE
@@ -45,9 +48,15 @@ def test_a_finished_run_may_clean_up():
 
 
 def test_a_root_out_of_reach_is_unknown_and_never_empty():
-    assert answer(shrinking_rollback, FULL, {Checkpoints: Unavailable("403")}).outcome is Outcome.UNKNOWN
+    assert (
+        answer(shrinking_rollback, FULL, {Checkpoints: Unavailable("403")}).outcome
+        is Outcome.UNKNOWN
+    )
 
 
 def test_it_asks_a_person_on_the_second_look():
-    assert (shrinking_rollback.response, shrinking_rollback.topic) == (Response.ESCALATE, Topic.CHECKPOINTS)
+    assert (shrinking_rollback.response, shrinking_rollback.topic) == (
+        Response.ESCALATE,
+        Topic.CHECKPOINTS,
+    )
     assert shrinking_rollback.hold == Hold(15 * MINUTE, ticks=2)

@@ -7,7 +7,15 @@ from builders import EVERY, MINUTE, NOON, a_checkpoint, a_history, a_job, answer
 from herorun.checks.health.silent_tracker import silent_tracker
 from herorun.checks.health.stalled_steps import stalled_steps
 from herorun.core.check import Topic
-from herorun.core.evidence import Cadence, Checkpoints, JobLog, JobState, Metrics, Nothing, Unavailable
+from herorun.core.evidence import (
+    Cadence,
+    Checkpoints,
+    JobLog,
+    JobState,
+    Metrics,
+    Nothing,
+    Unavailable,
+)
 from herorun.core.finding import Outcome
 
 SECOND = timedelta(seconds=1)
@@ -47,7 +55,10 @@ def test_of_rows_with_times_it_is_three_times_the_pause_that_comes_again():
 
 
 def test_a_log_that_goes_on_makes_it_the_trackers_fault_and_no_stall():
-    assert silent(20 * MINUTE, GOES_ON).message == "tiny-1: no row for 20m, but its log changed at 11:59 UTC"
+    assert (
+        silent(20 * MINUTE, GOES_ON).message
+        == "tiny-1: no row for 20m, but its log changed at 11:59 UTC"
+    )
     assert silent(20 * MINUTE, GOES_ON, check=stalled_steps).outcome is Outcome.UNKNOWN
 
 
@@ -73,8 +84,11 @@ def test_a_log_that_ended_with_the_rows_is_no_sign_of_life():
 
 def test_a_newer_checkpoint_is_a_sign_of_life():
     assert silent(90 * MINUTE, saved(120, 20 * MINUTE)).outcome is Outcome.FAIL
-    assert silent(90 * MINUTE, saved(120, 20 * MINUTE), check=stalled_steps).outcome is Outcome.UNKNOWN
-    assert silent(90 * MINUTE, saved(100, 20 * MINUTE)).outcome is Outcome.PASS  # of the last row itself
+    assert (
+        silent(90 * MINUTE, saved(120, 20 * MINUTE), check=stalled_steps).outcome is Outcome.UNKNOWN
+    )
+    # of the last row itself
+    assert silent(90 * MINUTE, saved(100, 20 * MINUTE)).outcome is Outcome.PASS
     assert silent(90 * MINUTE, saved(120, 120 * MINUTE)).outcome is Outcome.PASS
 
 
@@ -82,14 +96,19 @@ def test_a_newer_checkpoint_is_a_sign_of_life():
     ("up", "outcome"), [(45 * MINUTE, Outcome.PASS), (45 * MINUTE + SECOND, Outcome.FAIL)]
 )
 def test_the_first_row_may_take_45_minutes(up, outcome):
-    assert answer(silent_tracker, a_job(started=NOON - up), {Metrics: Nothing()}, GOES_ON).outcome is outcome
+    assert (
+        answer(silent_tracker, a_job(started=NOON - up), {Metrics: Nothing()}, GOES_ON).outcome
+        is outcome
+    )
 
 
 def test_what_cannot_be_seen_is_unknown_and_never_a_silence():
     assert answer(silent_tracker, {Metrics: Unavailable("503")}).outcome is Outcome.UNKNOWN
     assert answer(silent_tracker, a_job(JobState.UNKNOWN)).outcome is Outcome.UNKNOWN
     unset = a_job(started=None)
-    assert answer(silent_tracker, unset, a_history(0), {Metrics: Nothing()}).outcome is Outcome.UNKNOWN
+    assert (
+        answer(silent_tracker, unset, a_history(0), {Metrics: Nothing()}).outcome is Outcome.UNKNOWN
+    )
     assert silent(20 * MINUTE, a_job(JobState.FAILED), GOES_ON).outcome is Outcome.NOT_APPLICABLE
 
 

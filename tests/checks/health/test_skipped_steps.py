@@ -31,7 +31,7 @@ def test_it_holds_a_relaunch_back():
     assert skipped_steps.vetoes_relaunch
 
 
-# --- the fold ---------------------------------------------------------------------------------------
+# --- the fold -------------------------------------------------------------------------------------
 
 
 def rows(*skipped, count=200, every=10.0, first=0):
@@ -49,7 +49,12 @@ def found(told):
 def test_three_within_fifteen_minutes_are_one_stretch():
     (stretch,) = found(rows(100, 145, 190, count=191))
 
-    assert (stretch.first_step, stretch.last_step, stretch.rows, stretch.open) == (101, 191, 3, True)
+    assert (stretch.first_step, stretch.last_step, stretch.rows, stretch.open) == (
+        101,
+        191,
+        3,
+        True,
+    )
 
 
 def test_two_or_three_in_a_longer_time_are_none():
@@ -68,7 +73,9 @@ def test_the_search_for_a_loss_scale_is_none():
 
 
 def test_each_attempt_searches_anew():
-    again = [replace(row, at=row.at + timedelta(hours=3)) for row in rows(20, 21, 22, count=60, first=10)]
+    again = [
+        replace(row, at=row.at + timedelta(hours=3)) for row in rows(20, 21, 22, count=60, first=10)
+    ]
 
     assert found([*rows(count=100), *again]) == ()
 

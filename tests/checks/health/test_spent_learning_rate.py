@@ -57,7 +57,10 @@ def test_it_says_since_when_and_when_the_run_ends():
         verdict.message
         == "lr is zero for 10 steps from step 90, still going on, and the run ends at step 200"
     )
-    assert spent_learning_rate.response is Response.ESCALATE and spent_learning_rate.topic is Topic.METRIC
+    assert (
+        spent_learning_rate.response is Response.ESCALATE
+        and spent_learning_rate.topic is Topic.METRIC
+    )
 
 
 def test_what_an_earlier_instance_reported_is_not_this_ones():

@@ -24,7 +24,9 @@ LONG = a_job(started=NOON - timedelta(days=1))
 
 def stale(*changes, state=TrackerState.RUNNING, **told):
     identity = TrackerIdentity(state, id="tiny", **told)
-    return [(v.outcome, v.subject) for v in answers(stale_tracker_run, WANDB, LONG, identity, *changes)]
+    return [
+        (v.outcome, v.subject) for v in answers(stale_tracker_run, WANDB, LONG, identity, *changes)
+    ]
 
 
 def test_a_run_that_moves_passes():
@@ -32,7 +34,9 @@ def test_a_run_that_moves_passes():
     assert answers(stale_tracker_run)[0].outcome is Outcome.NOT_APPLICABLE
 
 
-@pytest.mark.parametrize("state", [TrackerState.FINISHED, TrackerState.CRASHED, TrackerState.FAILED])
+@pytest.mark.parametrize(
+    "state", [TrackerState.FINISHED, TrackerState.CRASHED, TrackerState.FAILED]
+)
 def test_a_run_that_counts_as_over(state):
     assert stale(state=state) == [(Outcome.FAIL, "state")]
 

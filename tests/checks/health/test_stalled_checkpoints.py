@@ -53,5 +53,8 @@ def test_what_could_not_be_read_is_unknown():
 
 
 def test_it_asks_a_person():
-    assert (stalled_checkpoints.response, stalled_checkpoints.topic) == (Response.ESCALATE, Topic.CHECKPOINTS)
+    assert (stalled_checkpoints.response, stalled_checkpoints.topic) == (
+        Response.ESCALATE,
+        Topic.CHECKPOINTS,
+    )
     assert not stalled_checkpoints.vetoes_relaunch

@@ -19,7 +19,9 @@ def after(idle, cadence=MINUTE, limits=None, pause=None, **job):
 
 
 def before_the_first_row(running_for, limits=None):
-    return answer(stalled_steps, a_job(started=NOON - running_for), {Metrics: Nothing()}, limits=limits)
+    return answer(
+        stalled_steps, a_job(started=NOON - running_for), {Metrics: Nothing()}, limits=limits
+    )
 
 
 def test_a_run_that_advances_passes():
@@ -41,14 +43,19 @@ def test_of_rows_without_times_the_limit_is_15_minutes_or_three_cadences(cadence
 
 
 @pytest.mark.parametrize(
-    ("pause", "limit"), [(20, 15), (300, 15), (360, 18), (12 * 60, 36), (40 * 60, 120), (9 * 3600, 120)]
+    ("pause", "limit"),
+    [(20, 15), (300, 15), (360, 18), (12 * 60, 36), (40 * 60, 120), (9 * 3600, 120)],
 )
-def test_of_rows_with_times_it_is_three_times_the_pause_that_comes_again_whatever_the_cadence(pause, limit):
+def test_of_rows_with_times_it_is_three_times_the_pause_that_comes_again_whatever_the_cadence(
+    pause, limit
+):
     assert after(limit * MINUTE, EVERY, pause=pause).outcome is Outcome.PASS
     assert after(limit * MINUTE + SECOND, EVERY, pause=pause).outcome is Outcome.FAIL
 
 
-@pytest.mark.parametrize(("step", "hours", "outcome"), [(200, 3, Outcome.PASS), (199, 1, Outcome.FAIL)])
+@pytest.mark.parametrize(
+    ("step", "hours", "outcome"), [(200, 3, Outcome.PASS), (199, 1, Outcome.FAIL)]
+)
 def test_behind_the_final_step_the_last_evaluation_may_take_three_hours(step, hours, outcome):
     stale = some_metrics(step, advanced_at=NOON - timedelta(hours=hours), pause=20.0)
 
@@ -92,10 +99,14 @@ def test_a_scheduler_without_a_start_time_goes_by_the_record():
     unset = a_job(started=None)
 
     assert answer(stalled_steps, unset, launched, {Metrics: Nothing()}).outcome is Outcome.FAIL
-    assert answer(stalled_steps, unset, a_history(0), {Metrics: Nothing()}).outcome is Outcome.UNKNOWN
+    assert (
+        answer(stalled_steps, unset, a_history(0), {Metrics: Nothing()}).outcome is Outcome.UNKNOWN
+    )
 
 
-@pytest.mark.parametrize("state", [s for s in JobState if s is not JobState.RUNNING and not s.in_doubt])
+@pytest.mark.parametrize(
+    "state", [s for s in JobState if s is not JobState.RUNNING and not s.in_doubt]
+)
 def test_a_job_that_does_not_run_is_not_applicable(state):
     stale = some_metrics(advanced_at=NOON - timedelta(days=2))
 
@@ -132,9 +143,14 @@ def test_a_scheduler_whose_clock_is_hours_ahead_hides_no_hang():
 def test_a_scheduler_whose_clock_is_hours_behind_makes_no_older_row_the_jobs():
     behind = a_job(instance="tiny-2", started=NOON - timedelta(hours=3))
     history = a_history(
-        instances=(an_instance(), an_instance(2, intended=NOON - 5 * MINUTE, started=NOON - 5 * MINUTE))
+        instances=(
+            an_instance(),
+            an_instance(2, intended=NOON - 5 * MINUTE, started=NOON - 5 * MINUTE),
+        )
     )
     older = some_metrics(advanced_at=NOON - 30 * MINUTE, pause=20.0)
 
     starting = answer(stalled_steps, behind, history, older)
-    assert starting.outcome is Outcome.PASS and starting.message.startswith("tiny-2: no step yet, 5m ago")
+    assert starting.outcome is Outcome.PASS and starting.message.startswith(
+        "tiny-2: no step yet, 5m ago"
+    )

@@ -63,7 +63,14 @@ def test_no_rows_are_not_applicable_and_unread_ones_unknown():
     ("excursion", "message"),
     [
         (
-            slow(9, metric="tokens_per_s", expected=1 / 518, peak=4.0, typical=518 / 150, inverse=True),
+            slow(
+                9,
+                metric="tokens_per_s",
+                expected=1 / 518,
+                peak=4.0,
+                typical=518 / 150,
+                inverse=True,
+            ),
             "tokens_per_s 150, expected 518, -71 % for 9 steps from step 90, still going on",
         ),
         (
@@ -80,7 +87,10 @@ def test_no_rows_are_not_applicable_and_unread_ones_unknown():
                 inverse=True,
                 last_step=2000,
             ),
-            "steps/s by the wall clock 1, expected 2, -50 % for 1911 steps from step 90, still going on",
+            (
+                "steps/s by the wall clock 1, expected 2, -50 % for 1911 steps from step 90, "
+                "still going on"
+            ),
         ),
     ],
 )

@@ -2,7 +2,16 @@ from dataclasses import replace
 
 import pytest
 
-from builders import MINUTE, NOON, a_history, an_excursion, an_instance, answer, answers, some_metrics
+from builders import (
+    MINUTE,
+    NOON,
+    a_history,
+    an_excursion,
+    an_instance,
+    answer,
+    answers,
+    some_metrics,
+)
 from herorun.checks.health.throughput_leak import Limits, throughput_leak
 from herorun.core.evidence import Metrics, Nothing, Unavailable
 from herorun.core.finding import Outcome

@@ -11,7 +11,9 @@ from herorun.core.finding import Outcome
 
 def raised(title="loss is up", age=MINUTE, level="warn", text="", step=99, number=1):
     at = None if age is None else NOON - age
-    return TrackerAlert(number=number, attempt="3f2a", title=title, text=text, level=level, step=step, at=at)
+    return TrackerAlert(
+        number=number, attempt="3f2a", title=title, text=text, level=level, step=step, at=at
+    )
 
 
 def ask(*alerts, **told):

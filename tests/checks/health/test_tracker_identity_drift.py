@@ -39,7 +39,10 @@ def test_another_run_in_the_jobs_own_log(run, subject):
 
 def linked(server, contract=WANDB, url="https://wandb.ai/lab/hero/runs/tiny"):
     log = JobLog(runs=("lab/hero/tiny",), server=server)
-    return [(v.outcome, v.subject) for v in answers(tracker_identity_drift, contract, known(url=url), log)]
+    return [
+        (v.outcome, v.subject)
+        for v in answers(tracker_identity_drift, contract, known(url=url), log)
+    ]
 
 
 def test_a_log_that_links_to_another_server():
@@ -51,7 +54,9 @@ def test_a_log_that_links_to_another_server():
 
 def test_a_server_may_have_the_other_name_that_the_contract_gives_it():
     inside = {"command": {"env": {"WANDB_BASE_URL": "http://wandb.inside:8080"}}}
-    told = a_contract(tracker={"kind": "wandb", "entity": "lab", "project": "hero", "path": None}, **inside)
+    told = a_contract(
+        tracker={"kind": "wandb", "entity": "lab", "project": "hero", "path": None}, **inside
+    )
 
     assert linked("http://wandb.inside:8080", told) == [(Outcome.PASS, "")]
     assert linked("http://wandb.other:8080", told) == [(Outcome.FAIL, "url")]
@@ -71,7 +76,8 @@ def test_a_run_that_is_not_there_while_the_job_reports(state):
 
 
 @pytest.mark.parametrize(
-    ("up", "outcome"), [(45 * MINUTE, Outcome.PASS), (45 * MINUTE + timedelta(seconds=1), Outcome.FAIL)]
+    ("up", "outcome"),
+    [(45 * MINUTE, Outcome.PASS), (45 * MINUTE + timedelta(seconds=1), Outcome.FAIL)],
 )
 def test_before_the_first_row_a_start_may_take_45_minutes(up, outcome):
     begun = a_job(started=NOON - up)

@@ -16,7 +16,8 @@ def test_it_says_what_since_when_and_why():
     verdict = answer(undelivered_escalation, Undelivered((ONE,)))
     assert verdict.outcome is Outcome.FAIL
     assert verdict.message == (
-        "reached nobody yet: tiny-1 is not relaunched, since 2026-01-01 12:00 UTC: ALERTS did not take it: it answered 500"
+        "reached nobody yet: tiny-1 is not relaunched, since 2026-01-01 12:00 UTC: ALERTS did not "
+        "take it: it answered 500"
     )
 
 

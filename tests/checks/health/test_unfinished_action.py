@@ -19,7 +19,9 @@ def test_each_action_is_its_own_subject():
 
 
 def test_an_unread_record_is_unknown():
-    assert answer(unfinished_action, {Unfinished: Unavailable("damaged")}).outcome is Outcome.UNKNOWN
+    assert (
+        answer(unfinished_action, {Unfinished: Unavailable("damaged")}).outcome is Outcome.UNKNOWN
+    )
 
 
 def test_it_holds_a_relaunch_back_after_two_ticks():

@@ -26,7 +26,8 @@ def test_a_checkpoint_without_a_row_names_where_rows_are_looked_for():
 
     assert verdict.outcome is Outcome.FAIL and verdict.subject == "tiny-1"
     assert verdict.message == (
-        "tiny-1: checkpoint 250 was saved at 11:59 UTC, and there is no row of it in the tracker jsonl, "
+        "tiny-1: checkpoint 250 was saved at 11:59 UTC, and there is no row of it in the tracker "
+        "jsonl, "
         "elsewhere/metrics.jsonl: is that where it reports to?"
     )
 
@@ -65,7 +66,8 @@ def test_rows_that_stopped_count_once_they_are_behind(step, age, outcome):
 def test_without_a_sign_nothing_is_said_and_what_was_not_read_is_unknown():
     assert answer(unreported_steps, NO_ROWS, Checkpoints()).outcome is Outcome.PASS
     assert (
-        answer(unreported_steps, NO_ROWS, saved(9), a_job(JobState.FAILED)).outcome is Outcome.NOT_APPLICABLE
+        answer(unreported_steps, NO_ROWS, saved(9), a_job(JobState.FAILED)).outcome
+        is Outcome.NOT_APPLICABLE
     )
     assert answer(unreported_steps, {Metrics: Unavailable("403")}).outcome is Outcome.UNKNOWN
 

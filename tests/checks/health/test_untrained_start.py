@@ -32,7 +32,8 @@ def test_the_loss_of_untrained_weights_is_told_by_the_vocabulary():
 
     assert verdict.outcome is Outcome.FAIL and untrained_start.response is Response.WARN
     assert verdict.message == (
-        "the first rows' loss is 10.53, and untrained weights give 10.82 (ln of model.vocab_size = 50257); "
+        "the first rows' loss is 10.53, and untrained weights give 10.82 (ln of model.vocab_size "
+        "= 50257); "
         f"the plan starts from {START}"
     )
 
@@ -40,14 +41,19 @@ def test_the_loss_of_untrained_weights_is_told_by_the_vocabulary():
 def test_the_padded_vocabulary_counts():
     config = {"model": {"vocab_size": 200}, "args": {"padded_vocab_size": 50304}}
 
-    assert "padded_vocab_size = 50304" in answer(untrained_start, planned(config), first_rows(*FRESH)).message
+    assert (
+        "padded_vocab_size = 50304"
+        in answer(untrained_start, planned(config), first_rows(*FRESH)).message
+    )
 
 
 def test_a_level_far_above_the_other_runs_is_told_where_no_vocabulary_is_named():
     verdict = answer(untrained_start, planned(), first_rows(5.1, 5.0, 4.9, 5.0), BASE)
 
     assert verdict.outcome is Outcome.FAIL
-    assert verdict.message == (f"the first rows' loss is 5, and base was at 2.4 when it saved {START}: +108%")
+    assert verdict.message == (
+        f"the first rows' loss is 5, and base was at 2.4 when it saved {START}: +108%"
+    )
 
 
 @pytest.mark.parametrize(

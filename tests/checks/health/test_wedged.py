@@ -16,12 +16,17 @@ OWNER = "ray.exceptions.OwnerDiedError: Failed to retrieve object"
 def still(idle, line=OWNER, cadence=EVERY, **job):
     running = a_job(**{"started": NOON - timedelta(days=1), **job})
     return answer(
-        wedged, running, some_metrics(advanced_at=NOON - idle), JobLog(wedges=(line,)), Cadence(cadence)
+        wedged,
+        running,
+        some_metrics(advanced_at=NOON - idle),
+        JobLog(wedges=(line,)),
+        Cadence(cadence),
     )
 
 
 @pytest.mark.parametrize(
-    ("cadence", "limit"), [(EVERY, 30 * MINUTE), (MINUTE, 1140 * SECOND), (570 * SECOND, 1140 * SECOND)]
+    ("cadence", "limit"),
+    [(EVERY, 30 * MINUTE), (MINUTE, 1140 * SECOND), (570 * SECOND, 1140 * SECOND)],
 )
 def test_two_cadences_and_at_least_19_minutes(cadence, limit):
     assert still(limit, cadence=cadence).outcome is Outcome.PASS
@@ -54,7 +59,10 @@ def test_the_schedulers_reason_is_a_sign_too():
         ("NodeDiedError: node died", "dead node"),
         ("(autoscaler) Error: request {'TPU': 4} is unsatisfied", "unsatisfied resources"),
         (
-            "(raylet) The node with node id: 3f has been marked dead because the detector has missed",
+            (
+                "(raylet) The node with node id: 3f has been marked dead because the detector has "
+                "missed"
+            ),
             "dead node",
         ),
         (

@@ -64,7 +64,9 @@ def test_a_first_row_from_a_newer_checkpoint_is_wrong():
 
     verdict = answer(wrong_resume, plan(), rows(3600, 3581), Checkpoints((other,)))
     assert verdict.outcome is Outcome.FAIL and "as from /data/tiny/step-3580" in verdict.message
-    assert answer(wrong_resume, plan(), rows(3600, 3581), Checkpoints((own,))).outcome is Outcome.PASS
+    assert (
+        answer(wrong_resume, plan(), rows(3600, 3581), Checkpoints((own,))).outcome is Outcome.PASS
+    )
     assert (
         answer(wrong_resume, plan(), rows(3600, 3551), Checkpoints()).outcome is Outcome.PASS
     )  # it logs rarely
@@ -97,10 +99,13 @@ def test_what_was_loaded_is_compared():
 
     verdict = answer(wrong_resume, plan(), other, {Metrics: Nothing()})
     assert verdict.outcome is Outcome.FAIL
-    assert verdict.message == f"tiny-1 loaded {ROOT}/step-2651, and the plan says {FROM} (step 3541)"
+    assert (
+        verdict.message == f"tiny-1 loaded {ROOT}/step-2651, and the plan says {FROM} (step 3541)"
+    )
     assert answer(wrong_resume, SCRATCH, other).message.endswith("the plan says scratch")
     assert (
-        answer(wrong_resume, plan(), a_receipt(loaded=f"{FROM}/"), rows(3550, 3542)).outcome is Outcome.PASS
+        answer(wrong_resume, plan(), a_receipt(loaded=f"{FROM}/"), rows(3550, 3542)).outcome
+        is Outcome.PASS
     )
 
 
@@ -143,7 +148,10 @@ def test_a_restart_by_the_back_end_that_begins_at_the_first_step_is_told():
     verdict = answer(wrong_resume, SCRATCH, a_restart(1), OWN, RESTARTED)
 
     assert verdict.outcome is Outcome.FAIL
-    assert "began again at step 1 (attempt 2, started by its back end), and had saved" in verdict.message
+    assert (
+        "began again at step 1 (attempt 2, started by its back end), and had saved"
+        in verdict.message
+    )
     assert "step-120 (step 120)" in verdict.message
 
 
@@ -154,7 +162,8 @@ def test_a_restart_by_the_back_end_that_begins_at_the_first_step_is_told():
         (a_restart(1), Checkpoints(), RESTARTED),  # it had saved nothing
         (a_restart(1), OWN, a_history()),  # no restart is known: the steps may be an evaluation's
         (some_metrics(160, first_step=1), OWN, RESTARTED),  # its rows go on without a break
-        (a_restart(1), Checkpoints((replace(a_checkpoint(120), modified=NOON),)), RESTARTED),  # saved since
+        # saved since
+        (a_restart(1), Checkpoints((replace(a_checkpoint(120), modified=NOON),)), RESTARTED),
     ],
 )
 def test_a_restart_that_goes_on_or_could_not_is_not_told(metrics, saved, history):
@@ -178,7 +187,9 @@ def test_a_restart_goes_on_from_what_the_instance_saved_beyond_an_older_launchs_
     own = replace(a_checkpoint(3900), modified=NOON - 30 * MINUTE)
     rows_then = some_metrics(3910, first_step=3901, high_water=3905)
 
-    assert answer(wrong_resume, plan(), rows_then, Checkpoints((older, own))).outcome is Outcome.PASS
+    assert (
+        answer(wrong_resume, plan(), rows_then, Checkpoints((older, own))).outcome is Outcome.PASS
+    )
     assert answer(wrong_resume, plan(), rows_then, Checkpoints((older,))).outcome is Outcome.FAIL
 
 
@@ -200,14 +211,16 @@ def test_an_adopted_job_was_told_no_start() -> None:
     assert verdict.outcome == "n/a" and "was adopted" in verdict.message
 
 
-# --- by the job's own log -----------------------------------------------------------------------------
+# --- by the job's own log -------------------------------------------------------------------------
 
 BEFORE = a_history(instances=(an_instance(start=3541),))
 NO_ROWS = {Metrics: Nothing()}
 
 
 def said(*loads, line=7, step=None, path="", **told):
-    lines = tuple(Loading(what, line + n, f"line of {what}", step, path) for n, what in enumerate(loads))
+    lines = tuple(
+        Loading(what, line + n, f"line of {what}", step, path) for n, what in enumerate(loads)
+    )
     return JobLog(loading=lines, **told)
 
 
@@ -237,7 +250,8 @@ def test_what_is_loaded_after_a_place_without_checkpoints_counts():
 
 def test_an_empty_folder_beside_the_planned_one_is_no_word():
     assert (
-        answer(wrong_resume, plan(), NO_ROWS, said("none", path="/tmp/x")).outcome is Outcome.NOT_APPLICABLE
+        answer(wrong_resume, plan(), NO_ROWS, said("none", path="/tmp/x")).outcome
+        is Outcome.NOT_APPLICABLE
     )
     assert answer(wrong_resume, plan(), NO_ROWS, said("none", path=ROOT)).outcome is Outcome.FAIL
 
@@ -253,13 +267,19 @@ def test_the_step_that_the_log_resumed_at(step, outcome):
 def test_a_resume_where_the_plan_says_scratch():
     assert answer(wrong_resume, SCRATCH, NO_ROWS, said("resumed", step=900)).outcome is Outcome.FAIL
     own = Checkpoints((replace(a_checkpoint(900), modified=NOON),))
-    assert answer(wrong_resume, SCRATCH, NO_ROWS, own, said("resumed", step=900)).outcome is not Outcome.FAIL
+    assert (
+        answer(wrong_resume, SCRATCH, NO_ROWS, own, said("resumed", step=900)).outcome
+        is not Outcome.FAIL
+    )
 
 
 def test_weights_alone_as_planned_and_a_first_launch_that_loads_none():
     weights = plan(100, f"{PARENT}/step-100", "weights-only")
 
-    assert answer(wrong_resume, weights, NO_ROWS, said("none", "weights")).outcome is Outcome.NOT_APPLICABLE
+    assert (
+        answer(wrong_resume, weights, NO_ROWS, said("none", "weights")).outcome
+        is Outcome.NOT_APPLICABLE
+    )
     assert answer(wrong_resume, weights, NO_ROWS, said("scratch")).outcome is Outcome.FAIL
     assert answer(wrong_resume, weights, NO_ROWS, said("part")).outcome is Outcome.FAIL
 
@@ -272,7 +292,9 @@ def test_the_trackers_client_drops_the_rows_of_a_job_that_began_anew():
     verdict = answer(wrong_resume, plan(), BEFORE, NO_ROWS, dropped(120))
 
     assert verdict.outcome is Outcome.FAIL
-    assert verdict.message.startswith("tiny-1 logs step 120, which the tracker drops because it is at 3600")
+    assert verdict.message.startswith(
+        "tiny-1 logs step 120, which the tracker drops because it is at 3600"
+    )
 
 
 @pytest.mark.parametrize("rows", [dropped(3541), dropped(3600), dropped(0, steps=2)])
@@ -295,10 +317,13 @@ def test_a_checkpoint_below_the_start_that_was_saved_since_the_launch():
     ):
         found = answer(wrong_resume, plan(), BEFORE, NO_ROWS, Checkpoints((other,)))
         assert found.outcome is Outcome.NOT_APPLICABLE
-    assert answer(wrong_resume, SCRATCH, BEFORE, NO_ROWS, Checkpoints((below,))).outcome is not Outcome.FAIL
+    assert (
+        answer(wrong_resume, SCRATCH, BEFORE, NO_ROWS, Checkpoints((below,))).outcome
+        is not Outcome.FAIL
+    )
 
 
-# --- by the record's own boundaries -------------------------------------------------------------------
+# --- by the record's own boundaries ---------------------------------------------------------------
 
 
 def test_the_instances_first_row_tells_however_far_it_has_come():
@@ -306,7 +331,10 @@ def test_the_instances_first_row_tells_however_far_it_has_come():
     ours = some_metrics(3700, first_step=1, high_water=3700, instance="tiny-1")
     verdict = answer(wrong_resume, plan(), BEFORE, ours)
 
-    assert verdict.outcome is Outcome.FAIL and "began at step 1, and should have begun" in verdict.message
+    assert (
+        verdict.outcome is Outcome.FAIL
+        and "began at step 1, and should have begun" in verdict.message
+    )
 
 
 def test_where_a_tracker_drops_the_steps_that_it_has_the_first_row_tells_nothing():
@@ -315,7 +343,10 @@ def test_where_a_tracker_drops_the_steps_that_it_has_the_first_row_tells_nothing
     newer = Checkpoints((replace(a_checkpoint(3590), modified=NOON - timedelta(days=1)),))
 
     assert answer(wrong_resume, plan(), BEFORE, ours, newer).outcome is Outcome.NOT_APPLICABLE
-    assert answer(wrong_resume, plan(), BEFORE, ours, said("resumed", step=3541)).outcome is Outcome.PASS
+    assert (
+        answer(wrong_resume, plan(), BEFORE, ours, said("resumed", step=3541)).outcome
+        is Outcome.PASS
+    )
 
 
 def test_an_adopted_job_that_says_it_fell_back_is_unknown():

@@ -12,7 +12,9 @@ def test_a_name_of_its_own_passes():
 
 
 def test_a_name_that_others_have_fails_and_names_them():
-    verdict = answer(ambiguous_tracker_run, TrackerIdentity(TrackerState.ABSENT, namesakes=("x1", "x2")))
+    verdict = answer(
+        ambiguous_tracker_run, TrackerIdentity(TrackerState.ABSENT, namesakes=("x1", "x2"))
+    )
 
     assert (verdict.outcome, verdict.subject) == (Outcome.FAIL, "tiny")
     assert "x1, x2" in verdict.message

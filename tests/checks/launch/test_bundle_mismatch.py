@@ -25,7 +25,8 @@ def test_each_file_that_differs_is_named() -> None:
 
     assert (verdict.outcome, verdict.subject) == ("fail", "code.tar")
     assert verdict.message == (
-        f"code.tar differs from commit {COMMIT:.9}: 1 changed (train.py); 1 extra (x.py); 1 missing (y.py)"
+        f"code.tar differs from commit {COMMIT:.9}: 1 changed (train.py); 1 extra (x.py); 1 "
+        "missing (y.py)"
     )
     assert verdict.details == ("changed: train.py", "extra: x.py", "missing: y.py")
 
@@ -38,8 +39,12 @@ def test_at_a_relaunch_the_content_is_that_which_was_admitted() -> None:
 
 
 def test_a_named_code_tree_is_compared() -> None:
-    assert answer(bundle_mismatch, Bundle("tree:sha256:c0de", COMMIT, "sha256:c0de")).outcome == "pass"
-    assert answer(bundle_mismatch, Bundle("tree:sha256:dead", COMMIT, "sha256:c0de")).outcome == "fail"
+    assert (
+        answer(bundle_mismatch, Bundle("tree:sha256:c0de", COMMIT, "sha256:c0de")).outcome == "pass"
+    )
+    assert (
+        answer(bundle_mismatch, Bundle("tree:sha256:dead", COMMIT, "sha256:c0de")).outcome == "fail"
+    )
 
 
 def test_a_bundle_that_nobody_can_read_is_unknown() -> None:

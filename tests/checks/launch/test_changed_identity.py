@@ -14,7 +14,9 @@ OWN = (a_checkpoint(100),)
 def ask(tracker, config=None, before=None, own=OWN):
     """The second launch; the first was under the small contract's tracker, or `before`."""
     contract = a_contract(tracker=tracker)
-    prior = PriorLaunch("tiny-1", scrub_tree(a_plan(a_contract(tracker=before or {}), config=BEFORE).values))
+    prior = PriorLaunch(
+        "tiny-1", scrub_tree(a_plan(a_contract(tracker=before or {}), config=BEFORE).values)
+    )
     plan = a_plan(contract, own=own, history=a_history(), config=config or BEFORE)
     return answer(changed_identity, contract, plan, prior)
 
@@ -39,12 +41,15 @@ def test_a_new_id_under_the_same_slug_is_a_new_run_on_jsonl_too(own):
 def test_what_differs_is_named_with_both_values():
     verdict = ask({"id": "tiny-b"}, {"optimizer": {"lr": 0.016}, "pack": 1})
 
-    assert "optimizer.lr: 0.001 -> 0.016 (trajectory), pack: 8 -> 1 (unclassified)" in verdict.message
+    assert (
+        "optimizer.lr: 0.001 -> 0.016 (trajectory), pack: 8 -> 1 (unclassified)" in verdict.message
+    )
     assert len(verdict.details) == 2
 
 
 @pytest.mark.parametrize(
-    ("changed", "subject"), [({"entity": "entt"}, "entt/proj/tiny"), ({"project": "other"}, "ent/other/tiny")]
+    ("changed", "subject"),
+    [({"entity": "entt"}, "entt/proj/tiny"), ({"project": "other"}, "ent/other/tiny")],
 )
 def test_so_is_the_same_id_in_another_place(changed, subject):
     verdict = ask({**WANDB, **changed}, before=WANDB)

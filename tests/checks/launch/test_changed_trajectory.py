@@ -19,7 +19,10 @@ def test_a_first_launch_has_nothing_to_compare_with():
     [
         ((), "no change of code since tiny-1 (121212121)"),
         (("README.md",), "no change of code since tiny-1 (121212121)"),
-        (("README.md", "tests/a.py"), "only operational changes since tiny-1 (121212121): tests/a.py"),
+        (
+            ("README.md", "tests/a.py"),
+            "only operational changes since tiny-1 (121212121): tests/a.py",
+        ),
     ],
 )
 def test_what_cannot_change_the_trajectory_passes(files, words):
@@ -34,8 +37,10 @@ def test_a_change_of_trajectory_under_the_same_tracker_id_fails():
 
     assert verdict.outcome is Outcome.FAIL
     assert verdict.message == (
-        "1 file that can change the trajectory changed since tiny-1 (121212121): model.py. A different training "
-        "trajectory requires a new run with a new W&B id (using initialize_from), and tiny is the old one; or a waiver"
+        "1 file that can change the trajectory changed since tiny-1 (121212121): model.py. A "
+        "different training "
+        "trajectory requires a new run with a new W&B id (using initialize_from), and tiny is the "
+        "old one; or a waiver"
     )
     assert verdict.details == ("model.py",)
     assert verdict.subject == "tiny-1"
@@ -71,11 +76,15 @@ def test_rules_can_say_that_a_file_is_operational():
 
 
 def test_a_commit_that_is_not_here_is_unknown():
-    assert answer(changed_trajectory, {CodeChange: Unavailable("fetch it")}).outcome is Outcome.UNKNOWN
+    assert (
+        answer(changed_trajectory, {CodeChange: Unavailable("fetch it")}).outcome is Outcome.UNKNOWN
+    )
 
 
 def test_the_config_files_are_left_to_config_drift():
-    contract = a_contract(config={"files": ["config.toml", "../more.toml"]}, command={"cwd": "jobs"})
+    contract = a_contract(
+        config={"files": ["config.toml", "../more.toml"]}, command={"cwd": "jobs"}
+    )
 
     assert (
         answer(changed_trajectory, a_change("jobs/config.toml", "more.toml"), contract).outcome

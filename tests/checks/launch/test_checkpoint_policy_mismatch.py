@@ -24,7 +24,9 @@ def test_a_difference_names_both_values_and_both_keys():
         "[checkpoints] permanent_every is 100 steps, and the trainer is configured to 5000 steps "
         "(config trainer.checkpointer.keep.0.every)"
     )
-    assert "15m, and the trainer is configured to 1h" in found["checkpoints.temporary_every"].message
+    assert (
+        "15m, and the trainer is configured to 1h" in found["checkpoints.temporary_every"].message
+    )
 
 
 def test_what_agrees_passes_and_says_where():
@@ -37,20 +39,20 @@ def test_what_agrees_passes_and_says_where():
     ("config", "said"),
     [
         (LEVANTER, {PERMANENT: 5000, TEMPORARY: HOUR}),
-        ({"checkpointer": {"keep": [{"every": 10, "until": 100}, {"every": 500}]}}, {PERMANENT: 500}),
+        ({"checkpointer": {"keep": [{"every": 10, "until": 100}, {"every": 500}]}}, {PERMANENT: 500}),  # noqa: E501
         ({"checkpointer": {"keep": []}}, {PERMANENT: None}),
-        ({"save_strategy": "steps", "save_steps": 500, "save_total_limit": 3}, {PERMANENT: 500, KEEP: 3}),
+        ({"save_strategy": "steps", "save_steps": 500, "save_total_limit": 3}, {PERMANENT: 500, KEEP: 3}),  # noqa: E501
         ({"save_steps": 0.1}, {PERMANENT: 20}),
         ({"save_strategy": "no"}, {OFF: None}),
         ({"train": {"save_interval": 2000, "save_retain_interval": 10000}}, {PERMANENT: 10000}),
-        ({"checkpoint": {"enable": True, "interval": 500, "keep_latest_k": 10}}, {PERMANENT: 500, KEEP: 10}),
-        ({"checkpoint": {"enable_checkpoint": False, "interval": 500}}, {OFF: None, PERMANENT: 500}),
+        ({"checkpoint": {"enable": True, "interval": 500, "keep_latest_k": 10}}, {PERMANENT: 500, KEEP: 10}),  # noqa: E501
+        ({"checkpoint": {"enable_checkpoint": False, "interval": 500}}, {OFF: None, PERMANENT: 500}),  # noqa: E501
         ({"checkpoint": {"interval": 500, "keep_latest_k": 0}}, {PERMANENT: 500}),
-        ({"ckpt_manager": {"save_interval_steps": 10, "max_to_keep": 5, "keep_period": 100}}, {PERMANENT: 100, KEEP: 5}),
+        ({"ckpt_manager": {"save_interval_steps": 10, "max_to_keep": 5, "keep_period": 100}}, {PERMANENT: 100, KEEP: 5}),  # noqa: E501
         ({"checkpoint_period": 1000, "max_num_checkpoints_to_keep": 4}, {PERMANENT: 1000, KEEP: 4}),
-        ({"checkpoint_callback": {"every_n_train_steps": 700, "train_time_interval": "0:30:00"}}, {PERMANENT: 700, TEMPORARY: HOUR / 2}),
+        ({"checkpoint_callback": {"every_n_train_steps": 700, "train_time_interval": "0:30:00"}}, {PERMANENT: 700, TEMPORARY: HOUR / 2}),  # noqa: E501
         ({"checkpointing": {"save_period": 10}}, {PERMANENT: 10}),
-        ({"eval": {"save_steps": 3}, "logger": {"interval": 5}, "interval": 9, "max_to_keep": 3}, {}),
+        ({"eval": {"save_steps": 3}, "logger": {"interval": 5}, "interval": 9, "max_to_keep": 3}, {}),  # noqa: E501
         ({"save_steps": "soon", "checkpointer": {"save_interval": "often"}}, {}),
     ],
 )  # fmt: skip
@@ -64,7 +66,10 @@ def test_the_trainers_names(config, said):
         (("--save-interval", "5000"), {PERMANENT: 5000}),
         (("--save_steps=50", "--save_total_limit=2"), {PERMANENT: 50, KEEP: 2}),
         (("--trainer.checkpointer.save_interval", "60m"), {TEMPORARY: HOUR}),
-        (("--trainer.checkpointer.keep", "[{every: 10, until: 50}, {every: 500}]"), {PERMANENT: 500}),
+        (
+            ("--trainer.checkpointer.keep", "[{every: 10, until: 50}, {every: 500}]"),
+            {PERMANENT: 500},
+        ),
         (("checkpoint.interval=30",), {PERMANENT: 30}),
         (("--log-interval", "10"), {}),
     ],
@@ -84,7 +89,10 @@ def test_the_command_lines_word_goes_before_the_configs():
 def test_a_trainer_that_saves_nothing_fails():
     (verdict,) = ask({"save_strategy": "no", "save_steps": 100})
 
-    assert verdict.outcome is Outcome.FAIL and "saves no checkpoint (config save_strategy)" in verdict.message
+    assert (
+        verdict.outcome is Outcome.FAIL
+        and "saves no checkpoint (config save_strategy)" in verdict.message
+    )
 
 
 def test_what_nobody_names_is_not_compared():
@@ -99,7 +107,7 @@ def test_a_contract_that_promises_nothing_is_not_compared():
 
 @pytest.mark.parametrize(
     ("text", "span"),
-    [("15m", HOUR / 4), ("1h30m", 1.5 * HOUR), ("90 minutes", 1.5 * HOUR), ("1 day, 1:00:00", 25 * HOUR), (900.0, HOUR / 4), ("x", None), (-1.0, None), (100, None)],
+    [("15m", HOUR / 4), ("1h30m", 1.5 * HOUR), ("90 minutes", 1.5 * HOUR), ("1 day, 1:00:00", 25 * HOUR), (900.0, HOUR / 4), ("x", None), (-1.0, None), (100, None)],  # noqa: E501
 )  # fmt: skip
 def test_times(text, span):
     assert duration(text) == span

@@ -67,7 +67,10 @@ def test_what_changes_the_training_blocks_by_its_key(config, subject, message):
     [
         ({"argv": ["python", "train.py", "--lr", "4"]}, "argv.lr"),
         ({"env": {"LR": "4", "NCCL_DEBUG": "INFO"}}, "env.LR"),
-        ({"resume_argv": ["python", "train.py", "--lr", "4", "--from", "{start}"]}, "resume_argv.lr"),
+        (
+            {"resume_argv": ["python", "train.py", "--lr", "4", "--from", "{start}"]},
+            "resume_argv.lr",
+        ),
     ],
 )
 def test_the_command_line_and_the_environment_are_compared_too(command, subject):
@@ -87,7 +90,9 @@ def test_what_does_not_change_the_training_is_told_and_passes():
     env = {"LR": "3", "NCCL_DEBUG": "WARN"}
     (verdict,) = ask(config, command={**GIVEN, "env": env})
 
-    assert verdict.outcome is Outcome.PASS and verdict.message.startswith("differs from tiny-1, and may: ")
+    assert verdict.outcome is Outcome.PASS and verdict.message.startswith(
+        "differs from tiny-1, and may: "
+    )
     assert all(line in verdict.message for line in verdict.details[:3])
     assert verdict.details == (
         "run_id: 'a' -> 'b' (volatile)",
@@ -99,13 +104,17 @@ def test_what_does_not_change_the_training_is_told_and_passes():
 def test_what_passes_is_told_beside_what_blocks():
     *_, rest = ask(changed(seed=8, log_interval=20))
 
-    assert rest.outcome is Outcome.PASS and rest.details == ("trainer.log_interval: 10 -> 20 (cosmetic)",)
+    assert rest.outcome is Outcome.PASS and rest.details == (
+        "trainer.log_interval: 10 -> 20 (cosmetic)",
+    )
 
 
 def test_under_a_new_tracker_id_it_is_another_run_and_may_train_otherwise():
     (verdict,) = ask(changed(seed=8), tracker={"id": "tiny-b"})
 
-    assert verdict.outcome is Outcome.PASS and verdict.details == ("trainer.seed: 7 -> 8 (trajectory)",)
+    assert verdict.outcome is Outcome.PASS and verdict.details == (
+        "trainer.seed: 7 -> 8 (trajectory)",
+    )
 
 
 def test_a_state_that_does_not_fit_blocks_under_any_id():

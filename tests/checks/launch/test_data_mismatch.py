@@ -41,7 +41,9 @@ def test_what_nobody_could_read_is_unknown(unread):
 
 
 def test_a_look_that_failed_whole_is_unknown():
-    assert answer(data_mismatch, PINNED, {DataFound: Unavailable("down")}).outcome is Outcome.UNKNOWN
+    assert (
+        answer(data_mismatch, PINNED, {DataFound: Unavailable("down")}).outcome is Outcome.UNKNOWN
+    )
 
 
 def test_a_relaunch_goes_on_without_a_reading():

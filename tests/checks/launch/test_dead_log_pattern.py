@@ -14,7 +14,9 @@ def test_a_pattern_that_nothing_installed_prints_is_named():
 
 
 def test_patterns_that_stand_there_pass():
-    assert answer(dead_log_pattern, PrintedPatterns({"hang": "jaxlib 0.10.0"})).outcome is Outcome.PASS
+    assert (
+        answer(dead_log_pattern, PrintedPatterns({"hang": "jaxlib 0.10.0"})).outcome is Outcome.PASS
+    )
 
 
 def test_without_such_rows_there_is_nothing_to_ask():

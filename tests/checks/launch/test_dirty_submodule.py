@@ -10,7 +10,9 @@ OTHER = "b" * 40
 
 def a_submodule(**changes):
     return a_tree(
-        submodules=(Submodule(**{"path": "lib", "commit": COMMIT, "checked_out": COMMIT, **changes}),)
+        submodules=(
+            Submodule(**{"path": "lib", "commit": COMMIT, "checked_out": COMMIT, **changes}),
+        )
     )
 
 

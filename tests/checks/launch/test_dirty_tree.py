@@ -30,7 +30,8 @@ def test_every_kind_of_change_is_named(kind, word):
 
 
 @pytest.mark.parametrize(
-    ("kind", "word"), [("eol_only", "modified, line endings only"), ("mode_only", "modified, mode only")]
+    ("kind", "word"),
+    [("eol_only", "modified, line endings only"), ("mode_only", "modified, mode only")],
 )
 def test_what_kind_of_modification_is_said(kind, word):
     verdict = answer(dirty_tree, a_tree(unstaged=("train.py", "model.py"), **{kind: ("train.py",)}))
@@ -56,7 +57,9 @@ def test_a_flood_of_files_is_cut_in_the_details():
 
 
 def test_what_cannot_change_the_training_passes_and_is_told():
-    verdict = answer(dirty_tree, a_tree(untracked=("README.md", "notes.md"), unstaged=("tests/a.py",)))
+    verdict = answer(
+        dirty_tree, a_tree(untracked=("README.md", "notes.md"), unstaged=("tests/a.py",))
+    )
 
     assert verdict.outcome is Outcome.PASS
     assert verdict.message == "nothing that can change the training differs from 3f2a9c1d0"
@@ -75,7 +78,9 @@ def test_only_what_can_change_the_training_is_counted():
 
 
 def test_what_the_entry_point_imports_fails_wherever_it_lies():
-    closure = ImportClosure(frozenset({"train.py", "tests/a.py"}), "train.py", ("model.py: no Python",))
+    closure = ImportClosure(
+        frozenset({"train.py", "tests/a.py"}), "train.py", ("model.py: no Python",)
+    )
     verdict = answer(dirty_tree, a_tree(unstaged=("tests/a.py",)), closure)
 
     assert verdict.outcome is Outcome.FAIL

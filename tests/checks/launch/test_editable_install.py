@@ -34,7 +34,13 @@ def test_a_module_path_into_the_checkout_fails() -> None:
 
 
 def test_a_script_of_the_checkout_by_its_full_path_fails() -> None:
-    words = [f"{TOP}/.venv/bin/python", f"{TOP}/train.py", "--data", f"{TOP}/data", f"{TOP}-other/x.py"]
+    words = [
+        f"{TOP}/.venv/bin/python",
+        f"{TOP}/train.py",
+        "--data",
+        f"{TOP}/data",
+        f"{TOP}-other/x.py",
+    ]
     verdict = answer(editable_install, a_plan(a_contract(command={"argv": words})), here())
     assert (verdict.outcome, verdict.subject) == ("fail", f"{TOP}/train.py")
 

@@ -22,7 +22,9 @@ def tracked(**config):
     return TrackerIdentity(TrackerState.CRASHED, config=config)
 
 
-@pytest.mark.parametrize("identity", [{TrackerIdentity: Nothing()}, {TrackerIdentity: Unavailable("down")}])
+@pytest.mark.parametrize(
+    "identity", [{TrackerIdentity: Nothing()}, {TrackerIdentity: Unavailable("down")}]
+)
 def test_a_lone_statement_has_nothing_to_disagree_with(identity):
     (verdict,) = ask(identity=identity)
 
@@ -43,7 +45,10 @@ def test_an_unknown_final_step_is_another_checks():
         ({"cycle": FINAL}, {"config": {"horizon": "cycle"}}),
         (BATCHED, {"tokens": 200_000}),
         (BATCHED, {"tokens": 201_999}),
-        ({"max_steps": -1, "eval": {"max_steps": 5}, "decay_steps": 5, "T_max": 5, "epochs": 5}, {}),
+        (
+            {"max_steps": -1, "eval": {"max_steps": 5}, "decay_steps": 5, "T_max": 5, "epochs": 5},
+            {},
+        ),
     ],
 )
 def test_what_agrees_passes(config, changes):
@@ -64,7 +69,12 @@ def test_what_agrees_passes(config, changes):
         ({}, {"config": {"horizon": "cycle"}}, "[config] horizon", "cycle is missing"),
         (BATCHED, {"tokens": 204_000}, "tokens", "make 204 steps"),
         (BATCHED, {"tokens": 100_000}, "tokens", "make 100 steps"),
-        ({"steps": 300}, {"config": {"horizon": "steps"}, "final_step": 300, "tokens": None}, None, ""),
+        (
+            {"steps": 300},
+            {"config": {"horizon": "steps"}, "final_step": 300, "tokens": None},
+            None,
+            "",
+        ),
     ],
 )
 def test_what_disagrees_is_named_with_both_values(config, changes, subject, words):

@@ -2,7 +2,17 @@ from datetime import timedelta
 
 import pytest
 
-from builders import MINUTE, NOON, PARENT, a_checkpoint, a_contract, a_history, a_plan, answer, answers
+from builders import (
+    MINUTE,
+    NOON,
+    PARENT,
+    a_checkpoint,
+    a_contract,
+    a_history,
+    a_plan,
+    answer,
+    answers,
+)
 from herorun.checks.launch.fork_drift import MOST, fork_drift
 from herorun.core.evidence import (
     Nothing,
@@ -80,7 +90,12 @@ def test_a_key_that_only_runs_otherwise_is_shown_and_passes():
 
 def test_the_forks_own_names_are_no_change():
     (verdict,) = ask(
-        {**BEFORE, "run_name": "tiny", "out": "/data/tiny/logs", "initialize_from": f"{PARENT}/step-100"}
+        {
+            **BEFORE,
+            "run_name": "tiny",
+            "out": "/data/tiny/logs",
+            "initialize_from": f"{PARENT}/step-100",
+        }
     )
 
     assert verdict.outcome is Outcome.PASS
@@ -92,7 +107,9 @@ def test_another_name_than_its_own_is_a_change():
 
 
 def test_the_command_and_its_environment_are_compared_too():
-    found = failures(ask(command={"argv": ["python", "train.py", "--lr", "3"], "env": {"PACK": "1"}}))
+    found = failures(
+        ask(command={"argv": ["python", "train.py", "--lr", "3"], "env": {"PACK": "1"}})
+    )
 
     assert {"argv.lr", "env.PACK"} <= found.keys()
 
@@ -100,9 +117,12 @@ def test_the_command_and_its_environment_are_compared_too():
 def test_it_is_compared_with_the_instance_that_wrote_the_checkpoint():
     later = launched({**BEFORE, "pack": 1}, "parent-2", NOON)
 
-    assert failures(ask(None, launched(), later)).keys() == {"pack"}  # the store tells no time: the newest
+    # the store tells no time: the newest
+    assert failures(ask(None, launched(), later)).keys() == {"pack"}
     assert not failures(ask(None, launched(), later, modified=NOON - 30 * MINUTE))
-    assert failures(ask(None, launched(), later, modified=NOON + timedelta(hours=1))).keys() == {"pack"}
+    assert failures(ask(None, launched(), later, modified=NOON + timedelta(hours=1))).keys() == {
+        "pack"
+    }
 
 
 def test_beyond_fifty_keys_one_answer_sums_up():

@@ -9,16 +9,23 @@ STATED = a_contract(hardware={"accelerator": "H100", "count": 704, "topology": "
 
 def test_the_stated_hardware_passes() -> None:
     verdicts = answers(hardware_mismatch, STATED, Offered({"accelerator": "h100", "count": 704}))
-    assert [(v.subject, v.outcome) for v in verdicts] == [("accelerator", "pass"), ("count", "pass")]
+    assert [(v.subject, v.outcome) for v in verdicts] == [
+        ("accelerator", "pass"),
+        ("count", "pass"),
+    ]
 
 
 def test_another_count_fails() -> None:
     verdict = answer(hardware_mismatch, STATED, Offered({"count": 72}))
-    assert (verdict.outcome, verdict.message) == ("fail", "count would be 72, and the contract states 704")
+    assert (verdict.outcome, verdict.message) == (
+        "fail",
+        "count would be 72, and the contract states 704",
+    )
 
 
 def test_a_scheduler_that_does_not_tell_is_not_judged() -> None:
     assert (
-        answer(hardware_mismatch, STATED, Offered(partial="no allocation yet")).message == "no allocation yet"
+        answer(hardware_mismatch, STATED, Offered(partial="no allocation yet")).message
+        == "no allocation yet"
     )
     assert answer(hardware_mismatch, STATED, {Offered: Nothing("not told")}).outcome == "n/a"

@@ -23,7 +23,9 @@ def test_a_run_that_goes_on_above_what_was_logged_shows_every_step(last, first_s
     assert ask(last, first_step=first_step).outcome is Outcome.PASS
 
 
-@pytest.mark.parametrize(("last", "first_step", "hidden"), [(100, 0, 1), (149, 0, 50), (149, 1, 49)])
+@pytest.mark.parametrize(
+    ("last", "first_step", "hidden"), [(100, 0, 1), (149, 0, 50), (149, 1, 49)]
+)
 def test_the_steps_that_w_and_b_will_not_show_are_counted(last, first_step, hidden):
     verdict = ask(last, first_step=first_step)
 

@@ -43,7 +43,9 @@ def test_another_submodule_is_not_hidden():
 
 
 def test_both_kinds_are_said():
-    told = a_tree(settings=("core.fsmonitor=true", "status.showUntrackedFiles=no"), untracked=("new.py",))
+    told = a_tree(
+        settings=("core.fsmonitor=true", "status.showUntrackedFiles=no"), untracked=("new.py",)
+    )
     first, second = answers(hiding_settings, told)
 
     assert (first.subject, first.outcome) == ("status.showUntrackedFiles", Outcome.FAIL)

@@ -10,7 +10,11 @@ from herorun.core.finding import Outcome
 def ask(named, beside=(), own=(), history=None, **changes):
     contract = a_contract(start={"from": named})
     plan = a_plan(contract, own, beside, history)
-    found = {StartSiblings: StartSiblings(tuple(beside)), Checkpoints: Checkpoints(tuple(own)), **changes}
+    found = {
+        StartSiblings: StartSiblings(tuple(beside)),
+        Checkpoints: Checkpoints(tuple(own)),
+        **changes,
+    }
     return answer(incomplete_start_checkpoint, plan, found)
 
 

@@ -12,7 +12,9 @@ def test_findings_are_enforced_by_default(hero):
 
 @pytest.mark.parametrize("mode", ["warn", "audit"])
 def test_a_lenient_mode_is_said_and_refused_for_a_hero_run(mode):
-    ordinary, hero = (answer(lenient_policy, a_contract(policy={"mode": mode}, hero=h)) for h in (None, True))
+    ordinary, hero = (
+        answer(lenient_policy, a_contract(policy={"mode": mode}, hero=h)) for h in (None, True)
+    )
 
     assert (ordinary.outcome, hero.outcome) == (Outcome.PASS, Outcome.FAIL)
     assert mode in ordinary.message and mode in hero.message

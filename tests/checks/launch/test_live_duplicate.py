@@ -20,7 +20,10 @@ def test_every_live_job_is_named():
 
 
 def test_a_scheduler_that_does_not_answer_is_unknown():
-    assert answer(live_duplicate, {LiveJobs: Unavailable("squeue: time-out")}).outcome is Outcome.UNKNOWN
+    assert (
+        answer(live_duplicate, {LiveJobs: Unavailable("squeue: time-out")}).outcome
+        is Outcome.UNKNOWN
+    )
 
 
 def test_it_is_asked_at_a_relaunch_too():

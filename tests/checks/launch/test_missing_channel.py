@@ -14,7 +14,11 @@ def test_a_contract_without_channels_needs_none():
 def test_each_name_has_its_answer():
     good, bad = answers(missing_channel, STATE)
     assert (good.subject, good.outcome) == ("ALERTS", Outcome.PASS)
-    assert (bad.subject, bad.outcome, bad.message) == ("MAIL", Outcome.FAIL, "MAIL is not set, or is empty")
+    assert (bad.subject, bad.outcome, bad.message) == (
+        "MAIL",
+        Outcome.FAIL,
+        "MAIL is not set, or is empty",
+    )
 
 
 def test_it_stops_a_launch_and_no_relaunch():

@@ -23,4 +23,6 @@ def test_nobody_fails():
 
 
 def test_an_unread_launcher_is_unknown():
-    assert answer(missing_dri, {Launcher: Unavailable("no passwd entry")}).outcome is Outcome.UNKNOWN
+    assert (
+        answer(missing_dri, {Launcher: Unavailable("no passwd entry")}).outcome is Outcome.UNKNOWN
+    )

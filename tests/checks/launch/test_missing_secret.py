@@ -21,14 +21,21 @@ def test_each_missing_name_is_named():
         "WANDB_API_KEY": Outcome.FAIL,
         "HF_TOKEN": Outcome.PASS,
     }
-    assert found["WANDB_API_KEY"].message == "WANDB_API_KEY is not set in this environment, or is empty"
+    assert (
+        found["WANDB_API_KEY"].message
+        == "WANDB_API_KEY is not set in this environment, or is empty"
+    )
 
 
 def test_all_that_are_set_pass():
-    assert {verdict.outcome for verdict in ask("WANDB_API_KEY", "HF_TOKEN").values()} == {Outcome.PASS}
+    assert {verdict.outcome for verdict in ask("WANDB_API_KEY", "HF_TOKEN").values()} == {
+        Outcome.PASS
+    }
 
 
-@pytest.mark.parametrize("seen", [SecretNames(), {SecretNames: Nothing("the contract names no secrets")}])
+@pytest.mark.parametrize(
+    "seen", [SecretNames(), {SecretNames: Nothing("the contract names no secrets")}]
+)
 def test_a_contract_without_secrets_is_asked_nothing(seen):
     (verdict,) = answers(missing_secret, seen)
 

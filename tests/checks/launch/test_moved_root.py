@@ -31,10 +31,14 @@ def test_the_recorded_root_passes():
 
 
 def test_a_moved_root_fails_and_names_both_and_what_is_left_behind():
-    verdict = ask(a_checkpoint(100, root=OLD), a_checkpoint(110, root=OLD, problem="no metadata.json"))
+    verdict = ask(
+        a_checkpoint(100, root=OLD), a_checkpoint(110, root=OLD, problem="no metadata.json")
+    )
 
     assert (verdict.outcome, verdict.subject) == (Outcome.FAIL, ROOT)
-    assert f"is {OLD}, and this launch would write to {ROOT} and start from scratch" in verdict.message
+    assert (
+        f"is {OLD}, and this launch would write to {ROOT} and start from scratch" in verdict.message
+    )
     assert f"a complete checkpoint of step 100 lies in {OLD}" in verdict.message
     assert verdict.details == (f"{OLD}/step-110", f"{OLD}/step-100")
 
@@ -46,7 +50,10 @@ def test_it_fails_where_nothing_is_left_too():
 def test_an_incomplete_one_is_not_called_complete():
     verdict = ask(a_checkpoint(110, root=OLD, problem="no metadata.json"))
 
-    assert f"no complete checkpoint was found in {OLD}, but {OLD}/step-110 lies there" in verdict.message
+    assert (
+        f"no complete checkpoint was found in {OLD}, but {OLD}/step-110 lies there"
+        in verdict.message
+    )
 
 
 def test_what_could_not_be_read_is_said_and_still_fails():

@@ -48,7 +48,10 @@ def test_to_begin_before_tainted_ones_needs_a_reason():
     )
 
     assert ask(a_checkpoint(100), history=tainted, **named).outcome is Outcome.FAIL
-    assert ask(a_checkpoint(100), history=tainted, **named, reason="x").outcome is Outcome.NOT_APPLICABLE
+    assert (
+        ask(a_checkpoint(100), history=tainted, **named, reason="x").outcome
+        is Outcome.NOT_APPLICABLE
+    )
     assert ask(a_checkpoint(100), **named, rejected=[ROOT]).outcome is Outcome.NOT_APPLICABLE
 
 

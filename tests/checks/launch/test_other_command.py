@@ -27,7 +27,10 @@ def test_the_contracts_own_command_passes() -> None:
 def test_another_command_fails_and_both_are_named() -> None:
     verdict = answer(other_command, plan(), adoptee("python", "serve.py"))
     assert (verdict.outcome, verdict.subject) == ("fail", "4711")
-    assert verdict.message == "job 4711 runs `python serve.py`, and the contract says `python train.py`"
+    assert (
+        verdict.message
+        == "job 4711 runs `python serve.py`, and the contract says `python train.py`"
+    )
 
 
 def test_a_command_that_is_not_told_is_not_compared() -> None:

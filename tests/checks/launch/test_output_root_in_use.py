@@ -50,7 +50,9 @@ def test_a_root_that_the_run_has_left_is_the_runs_own_no_more():
     verdict = ask(("step-100/",), None, a_history(instances=(left, now)))[ROOT]
 
     assert verdict.outcome is Outcome.FAIL
-    assert "what tiny-1 wrote" in verdict.message and "tiny-2 wrote to /data/second" in verdict.message
+    assert (
+        "what tiny-1 wrote" in verdict.message and "tiny-2 wrote to /data/second" in verdict.message
+    )
 
 
 def test_a_fresh_root_after_an_instance_says_where_the_run_was():

@@ -40,7 +40,10 @@ def test_where_nothing_names_a_root_there_is_nothing_to_compare():
             "config callbacks.0.model_checkpoint.dirpath",
         ),
         ({"config": {"output_dir": f"{ROOT}2"}}, "config output_dir"),
-        ({"config": {"output": {"root": ROOT, "temporary_root": "/old"}}}, "config output.temporary_root"),
+        (
+            {"config": {"output": {"root": ROOT, "temporary_root": "/old"}}},
+            "config output.temporary_root",
+        ),
         ({"config": {"output_dir": "/old/${name}"}}, "config output_dir"),
         ({"tracker": {"save_dir": "/old"}}, "tracker save_dir"),
     ],
@@ -93,12 +96,16 @@ def test_urls_are_compared_as_a_whole():
 
 
 def test_each_value_that_differs_is_a_finding():
-    assert wrong(argv=["--output-dir=/a"], env={"SAVE_DIR": "/b"}) == ["argv --output-dir", "env SAVE_DIR"]
+    assert wrong(argv=["--output-dir=/a"], env={"SAVE_DIR": "/b"}) == [
+        "argv --output-dir",
+        "env SAVE_DIR",
+    ]
 
 
 def test_a_tracker_that_cannot_be_asked_is_another_checks_matter():
     assert (
-        answer(output_root_mismatch, {TrackerIdentity: Unavailable("503")}).outcome is Outcome.NOT_APPLICABLE
+        answer(output_root_mismatch, {TrackerIdentity: Unavailable("503")}).outcome
+        is Outcome.NOT_APPLICABLE
     )
 
 

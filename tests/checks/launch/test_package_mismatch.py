@@ -27,7 +27,9 @@ def test_what_is_no_requirement_fails_wherever_the_job_runs() -> None:
 
 
 def test_an_environment_that_cannot_be_read_is_unknown() -> None:
-    assert answer(package_mismatch, STATED, {Installed: Unavailable("no answer")}).outcome == "unknown"
+    assert (
+        answer(package_mismatch, STATED, {Installed: Unavailable("no answer")}).outcome == "unknown"
+    )
 
 
 def test_a_job_elsewhere_is_compared_by_check_in() -> None:

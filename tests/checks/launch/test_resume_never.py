@@ -17,7 +17,10 @@ def ask(resume="never", identity="tiny", own=OWN, metrics=NO_METRICS):
 
 
 def test_a_first_launch_may_begin():
-    assert answer(resume_never, a_contract(tracker={"resume": "never"})).outcome is Outcome.NOT_APPLICABLE
+    assert (
+        answer(resume_never, a_contract(tracker={"resume": "never"})).outcome
+        is Outcome.NOT_APPLICABLE
+    )
 
 
 @pytest.mark.parametrize(("own", "metrics"), [(OWN, NO_METRICS), ((), some_metrics(41))])
@@ -25,7 +28,10 @@ def test_a_second_launch_under_the_id_is_refused_with_the_fork_command(own, metr
     verdict = ask(own=own, metrics=metrics)
 
     assert (verdict.outcome, verdict.subject) == (Outcome.FAIL, "tiny")
-    assert "tiny-1 reported under tiny" in verdict.message and "`herorun fork tiny NEW" in verdict.message
+    assert (
+        "tiny-1 reported under tiny" in verdict.message
+        and "`herorun fork tiny NEW" in verdict.message
+    )
 
 
 def test_under_a_new_id_it_may():

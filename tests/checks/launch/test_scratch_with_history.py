@@ -42,7 +42,12 @@ def test_an_instance_that_left_no_step_behind_may_be_repeated():
 def test_a_complete_checkpoint_in_a_recorded_root_that_was_left_fails_too():
     left = a_checkpoint(100, root="/data/first")
     verdict = answer(
-        scratch_with_history, a_plan(), a_history(), Checkpoints(), LeftCheckpoints((left,)), NO_METRICS
+        scratch_with_history,
+        a_plan(),
+        a_history(),
+        Checkpoints(),
+        LeftCheckpoints((left,)),
+        NO_METRICS,
     )
 
     assert verdict.outcome is Outcome.FAIL and left.path in verdict.message

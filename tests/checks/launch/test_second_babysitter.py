@@ -9,7 +9,8 @@ LEASE = f"{ROOT}/_herorun/lease.json"
 
 
 @pytest.mark.parametrize(
-    "watch", [Watch(), Watch(True), Watch(False, "dri@here", "tiny"), Watch(True, "dri@here", "tiny")]
+    "watch",
+    [Watch(), Watch(True), Watch(False, "dri@here", "tiny"), Watch(True, "dri@here", "tiny")],
 )
 def test_nobody_or_we_ourselves(watch):
     assert answer(second_babysitter, watch).outcome is Outcome.PASS

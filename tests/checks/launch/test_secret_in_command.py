@@ -19,7 +19,9 @@ def ask(config=None, **changes):
 
 
 def subjects(config=None, **changes):
-    return [verdict.subject for verdict in ask(config, **changes) if verdict.outcome is Outcome.FAIL]
+    return [
+        verdict.subject for verdict in ask(config, **changes) if verdict.outcome is Outcome.FAIL
+    ]
 
 
 @pytest.mark.parametrize(
@@ -60,7 +62,11 @@ HARMLESS = {
     "max_tokens": "2048",
     "max_total_tokens": 10**13,
     "tokenizer_path": "gs://bucket/tokenizer.json",
-    "special": {"eos_token": "</s>", "image_token": "<|image|>", "stop_tokens": ["<|im_end|>", "[SEP]"]},
+    "special": {
+        "eos_token": "</s>",
+        "image_token": "<|image|>",
+        "stop_tokens": ["<|im_end|>", "[SEP]"],
+    },
     "token_file": "/run/secrets/token",
     "auth": "none",
     "api_key_env": "WANDB_API_KEY",

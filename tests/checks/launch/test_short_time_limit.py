@@ -29,7 +29,8 @@ def test_without_a_budget_there_is_nothing_to_compare(left_out):
     told = {key: value for key, value in BUDGETED.items() if key != left_out}
 
     assert (
-        answer(short_time_limit, a_contract(**told), Offered(time_limit=1)).outcome is Outcome.NOT_APPLICABLE
+        answer(short_time_limit, a_contract(**told), Offered(time_limit=1)).outcome
+        is Outcome.NOT_APPLICABLE
     )
 
 

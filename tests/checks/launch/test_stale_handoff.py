@@ -35,7 +35,8 @@ def test_an_older_one_is_named_with_its_place_and_what_it_costs(told, where):
 
     assert (verdict.outcome, verdict.subject) == (Outcome.FAIL, OLD)
     assert verdict.message == (
-        f"{where} names {OLD} (step 54000), and {NEW} is complete at step 58014: 4014 steps would be lost"
+        f"{where} names {OLD} (step 54000), and {NEW} is complete at step 58014: 4014 steps would "
+        "be lost"
     )
 
 

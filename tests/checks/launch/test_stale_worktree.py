@@ -27,14 +27,17 @@ def test_commits_that_can_change_the_training_fail():
 
     assert verdict.outcome is Outcome.FAIL
     assert verdict.message == (
-        "refs/heads/main of origin is 3 commits ahead, with 1 file that can change the training: model.py"
+        "refs/heads/main of origin is 3 commits ahead, with 1 file that can change the training: "
+        "model.py"
     )
     assert verdict.details == ("model.py",)
     assert verdict.subject == "refs/heads/main"
 
 
 def test_other_commits_pass_and_are_told():
-    verdict = answer(stale_worktree, replace(BEHIND, behind=1, behind_files=("README.md", "tests/data.py")))
+    verdict = answer(
+        stale_worktree, replace(BEHIND, behind=1, behind_files=("README.md", "tests/data.py"))
+    )
 
     assert verdict.outcome is Outcome.PASS
     assert verdict.message.startswith("refs/heads/main of origin is 1 commit ahead, and")
@@ -63,7 +66,8 @@ def test_a_commit_on_no_published_ref_is_another_checks_matter():
 
 def test_what_nobody_could_measure_is_unknown():
     verdict = answer(
-        stale_worktree, Published(remote="origin", commit=COMMIT, refs=("refs/heads/x",), why_not="shallow")
+        stale_worktree,
+        Published(remote="origin", commit=COMMIT, refs=("refs/heads/x",), why_not="shallow"),
     )
 
     assert verdict.outcome is Outcome.UNKNOWN

@@ -46,7 +46,10 @@ def test_an_older_one_fails_and_says_what_it_costs():
 
     assert verdict.outcome is Outcome.FAIL
     assert verdict.subject == f"{PARENT}/step-54000"
-    assert f"{PARENT}/step-58014 is complete at step 58014: 4014 steps would be lost" in verdict.message
+    assert (
+        f"{PARENT}/step-58014 is complete at step 58014: 4014 steps would be lost"
+        in verdict.message
+    )
     assert "sorted" not in verdict.message
 
 
@@ -74,9 +77,13 @@ def test_a_reason_passes_and_is_shown():
 
 def test_a_reason_is_for_the_checkpoint_that_the_contract_names():
     contract = a_contract(start={"from": f"{PARENT}/step-100", "reason": "before the bad data"})
-    plan = a_plan(contract, (), parents(100, 150, 200)).started_from(parents(150)[0], "somebody's choice")
+    plan = a_plan(contract, (), parents(100, 150, 200)).started_from(
+        parents(150)[0], "somebody's choice"
+    )
 
-    verdict = answer(start_checkpoint_not_newest, contract, plan, StartSiblings(parents(100, 150, 200)))
+    verdict = answer(
+        start_checkpoint_not_newest, contract, plan, StartSiblings(parents(100, 150, 200))
+    )
     assert verdict.outcome is Outcome.FAIL
 
 
@@ -118,7 +125,10 @@ def test_a_run_with_a_past_may_not_begin_at_its_parent_again():
     plan = a_plan(contract, (), parents(900), a_history())
     found = (Checkpoints((a_checkpoint(50),)), StartSiblings(parents(900)))
 
-    assert answer(start_checkpoint_not_newest, contract, plan, a_history(), *found).outcome is Outcome.FAIL
+    assert (
+        answer(start_checkpoint_not_newest, contract, plan, a_history(), *found).outcome
+        is Outcome.FAIL
+    )
 
 
 def test_a_run_whose_own_are_all_rejected_may_begin_elsewhere():
@@ -133,7 +143,9 @@ def test_a_parent_out_of_reach_does_not_hold_a_relaunch_back():
     plan = a_plan(contract, own, (), a_history())
     dark = {StartSiblings: Unavailable("permission denied")}
 
-    verdict = answer(start_checkpoint_not_newest, contract, plan, a_history(), Checkpoints(tuple(own)), dark)
+    verdict = answer(
+        start_checkpoint_not_newest, contract, plan, a_history(), Checkpoints(tuple(own)), dark
+    )
     assert verdict.outcome is Outcome.PASS
 
 
@@ -141,7 +153,7 @@ def test_it_is_asked_at_a_relaunch_too():
     assert start_checkpoint_not_newest.at_relaunch is AtRelaunch.BLOCK
 
 
-# --- by step and by time -----------------------------------------------------------------------------
+# --- by step and by time --------------------------------------------------------------------------
 
 
 def stamped(step, stamp, root=ROOT):

@@ -83,7 +83,10 @@ def test_a_source_run_out_of_reach_is_unknown():
 def test_without_a_source_run_nobody_can_tell():
     contract = a_contract(start={"from": f"{PARENT}/step-150"})
 
-    assert answer(tainted_start_checkpoint, contract, a_plan(contract)).outcome is Outcome.NOT_APPLICABLE
+    assert (
+        answer(tainted_start_checkpoint, contract, a_plan(contract)).outcome
+        is Outcome.NOT_APPLICABLE
+    )
 
 
 def test_it_is_asked_at_a_relaunch_too():

@@ -108,7 +108,10 @@ def test_each_variable_is_judged_apart():
     plan = a_plan(a_contract(tracker=TRACKER))
     told = TrackerEnvironment({"WANDB_ENTITY": "other", "WANDB_PROJECT": "proj"})
 
-    assert [v.outcome for v in answers(tracker_environment, plan, told)] == [Outcome.FAIL, Outcome.PASS]
+    assert [v.outcome for v in answers(tracker_environment, plan, told)] == [
+        Outcome.FAIL,
+        Outcome.PASS,
+    ]
 
 
 def test_a_relaunch_is_stopped_by_a_failure_and_not_by_silence():

@@ -1,6 +1,16 @@
 import pytest
 
-from builders import NOON, PARENT, a_checkpoint, a_contract, a_history, a_job, a_plan, answer, answers
+from builders import (
+    NOON,
+    PARENT,
+    a_checkpoint,
+    a_contract,
+    a_history,
+    a_job,
+    a_plan,
+    answer,
+    answers,
+)
 from herorun.checks.launch.tracker_identity import tracker_identity
 from herorun.core.canonical_json import plain
 from herorun.core.check import AtRelaunch
@@ -57,14 +67,18 @@ def test_a_first_launch_under_a_taken_id_fails_and_names_it():
 
 
 def test_no_answer_is_unknown_with_its_reason():
-    verdict = answer(tracker_identity, *a_first(a_tracked()), found("unreachable", why="no API key"))
+    verdict = answer(
+        tracker_identity, *a_first(a_tracked()), found("unreachable", why="no API key")
+    )
 
     assert verdict.outcome is Outcome.UNKNOWN
     assert "no API key" in verdict.message
 
 
 def test_a_relaunch_goes_on_in_its_own_run():
-    assert answer(tracker_identity, *a_relaunch(a_tracked()), found("crashed")).outcome is Outcome.PASS
+    assert (
+        answer(tracker_identity, *a_relaunch(a_tracked()), found("crashed")).outcome is Outcome.PASS
+    )
 
 
 def test_a_relaunch_whose_run_is_gone_fails():
@@ -83,7 +97,9 @@ def test_a_first_instance_that_died_before_its_first_row_holds_nothing_up():
     assert verdict.outcome is Outcome.PASS
 
 
-@pytest.mark.parametrize(("beat", "outcome"), [("11:59:30", Outcome.PASS), ("12:05:00", Outcome.FAIL)])
+@pytest.mark.parametrize(
+    ("beat", "outcome"), [("11:59:30", Outcome.PASS), ("12:05:00", Outcome.FAIL)]
+)
 def test_a_run_that_w_and_b_still_calls_running_is_judged_by_its_last_beat(beat, outcome):
     identity = found("running", heartbeat=f"2026-01-01T{beat}Z")
 
@@ -93,7 +109,9 @@ def test_a_run_that_w_and_b_still_calls_running_is_judged_by_its_last_beat(beat,
 def test_a_job_out_of_sight_does_not_explain_a_running_run():
     identity = found("running", heartbeat="2026-01-01T11:00:00Z")
 
-    verdict = answer(tracker_identity, *a_relaunch(a_tracked()), identity, {Job: Unavailable("down")})
+    verdict = answer(
+        tracker_identity, *a_relaunch(a_tracked()), identity, {Job: Unavailable("down")}
+    )
 
     assert verdict.outcome is Outcome.FAIL
 
@@ -136,7 +154,9 @@ def test_a_fork_at_the_checkpoints_own_step_fails():
     identity = found("absent", parent=TrackerState.FINISHED, parent_last_step=500)
 
     (verdict,) = [
-        v for v in answers(tracker_identity, *a_first(contract), identity) if v.outcome is Outcome.FAIL
+        v
+        for v in answers(tracker_identity, *a_first(contract), identity)
+        if v.outcome is Outcome.FAIL
     ]
 
     assert (verdict.outcome, verdict.subject) == (Outcome.FAIL, "parent?_step=100")
@@ -153,7 +173,10 @@ def test_a_later_launch_of_a_fork_only_resumes():
 
 def test_without_the_record_nobody_knows_the_intent():
     verdict = answer(
-        tracker_identity, *a_first(a_tracked()), found("absent"), {PriorLaunch: Unavailable("git is gone")}
+        tracker_identity,
+        *a_first(a_tracked()),
+        found("absent"),
+        {PriorLaunch: Unavailable("git is gone")},
     )
 
     assert verdict.outcome is Outcome.UNKNOWN

@@ -20,7 +20,9 @@ def asked(by: str, added: CommitAuthor | str, **changes):
 
 def test_a_name_that_nobody_made_an_approver_is_refused():
     assert asked("me", ANA).outcome is Outcome.FAIL
-    assert asked("@bob", BOB, policy={"approvers": ["@bob <bob@example.org>"]}).outcome is Outcome.PASS
+    assert (
+        asked("@bob", BOB, policy={"approvers": ["@bob <bob@example.org>"]}).outcome is Outcome.PASS
+    )
 
 
 def test_a_recorded_name_is_called_recorded():

@@ -13,7 +13,9 @@ from herorun.core.finding import Outcome
         (None, Outcome.FAIL, "in no commit"),
     ],
 )
-def test_only_what_is_committed_was_signed(committed: str | None, outcome: Outcome, words: str) -> None:
+def test_only_what_is_committed_was_signed(
+    committed: str | None, outcome: Outcome, words: str
+) -> None:
     verdict = uncommitted_contract(ContractFile("runs/tiny.toml", "text", committed))
 
     assert verdict.outcome is outcome

@@ -12,7 +12,9 @@ HERO = a_contract(hero=True)
 
 def guessed(*names, contract=None):
     plan = a_plan(contract)
-    told = {name: Sourced(getattr(plan, name).value, "a rule of thumb", inferred=True) for name in names}
+    told = {
+        name: Sourced(getattr(plan, name).value, "a rule of thumb", inferred=True) for name in names
+    }
     return replace(plan, **told)
 
 
@@ -54,4 +56,6 @@ def test_what_a_named_key_resolves_to_is_not_inferred():
     contract = a_contract(final_step="trainer.steps")
     plan = a_plan(contract, config={"trainer": {"steps": 200}})
 
-    assert answer(unconfirmed_inference, plan, contract).message == "nothing in the plan is inferred"
+    assert (
+        answer(unconfirmed_inference, plan, contract).message == "nothing in the plan is inferred"
+    )

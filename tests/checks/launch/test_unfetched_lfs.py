@@ -12,7 +12,9 @@ def test_pointers_are_counted_and_named():
     verdict = answer(unfetched_lfs, a_tree(pointers=tuple(f"w{n}.bin" for n in range(5))))
 
     assert verdict.outcome is Outcome.FAIL
-    assert verdict.message == "5 files are a Git LFS pointer only: w0.bin, w1.bin, w2.bin and 2 more"
+    assert (
+        verdict.message == "5 files are a Git LFS pointer only: w0.bin, w1.bin, w2.bin and 2 more"
+    )
     assert len(verdict.details) == 5
 
 

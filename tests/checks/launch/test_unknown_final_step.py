@@ -11,7 +11,9 @@ CONFIG = {"trainer": {"num_train_steps": 5155, "name": "x", "zero": 0, "flag": T
 
 
 def ask(final_step, **changes):
-    return answer(unknown_final_step, a_plan(a_contract(final_step=final_step), config=CONFIG, **changes))
+    return answer(
+        unknown_final_step, a_plan(a_contract(final_step=final_step), config=CONFIG, **changes)
+    )
 
 
 @pytest.mark.parametrize("stated", [5155, "trainer.num_train_steps"])
@@ -44,24 +46,34 @@ def test_where_neither_the_contract_nor_the_config_tells_it_is_unknown():
 
 
 def test_what_the_config_tells_is_labelled_as_inferred():
-    assert ask(None).message == "ends at step 5155 (inferred from trainer.num_train_steps in config.toml)"
+    assert (
+        ask(None).message
+        == "ends at step 5155 (inferred from trainer.num_train_steps in config.toml)"
+    )
 
 
-@pytest.mark.parametrize(("final", "outcome"), [(100, Outcome.FAIL), (99, Outcome.FAIL), (101, Outcome.PASS)])
+@pytest.mark.parametrize(
+    ("final", "outcome"), [(100, Outcome.FAIL), (99, Outcome.FAIL), (101, Outcome.PASS)]
+)
 def test_it_must_lie_beyond_the_start(final, outcome):
     assert ask(final, own=[a_checkpoint(100)], history=a_history()).outcome is outcome
 
 
 def test_weights_alone_are_trained_from_step_0():
-    contract = a_contract(final_step=50, start={"from": f"{PARENT}/step-100", "kind": "weights-only"})
+    contract = a_contract(
+        final_step=50, start={"from": f"{PARENT}/step-100", "kind": "weights-only"}
+    )
 
     assert (
-        answer(unknown_final_step, a_plan(contract, (), [a_checkpoint(100, PARENT)])).outcome is Outcome.PASS
+        answer(unknown_final_step, a_plan(contract, (), [a_checkpoint(100, PARENT)])).outcome
+        is Outcome.PASS
     )
 
 
 def test_a_plan_that_could_not_be_made_is_unknown():
-    assert answer(unknown_final_step, {Plan: Unavailable("no config.toml")}).outcome is Outcome.UNKNOWN
+    assert (
+        answer(unknown_final_step, {Plan: Unavailable("no config.toml")}).outcome is Outcome.UNKNOWN
+    )
 
 
 def test_it_is_asked_at_a_relaunch_too():

@@ -16,7 +16,9 @@ def test_without_a_container_there_is_nothing_to_ask():
     assert answer(unpinned_container).outcome is Outcome.NOT_APPLICABLE
 
 
-@pytest.mark.parametrize("image", [f"ghcr.io/lab/train@{DIGEST}", f"docker://ghcr.io/lab/train:v1@{DIGEST}"])
+@pytest.mark.parametrize(
+    "image", [f"ghcr.io/lab/train@{DIGEST}", f"docker://ghcr.io/lab/train:v1@{DIGEST}"]
+)
 def test_a_digest_passes(image):
     assert answer(unpinned_container, named(image)).outcome is Outcome.PASS
 
@@ -42,7 +44,10 @@ def test_whether_the_registry_answers_does_not_matter():
 
 
 def test_an_ordinary_run_may_use_a_tag():
-    assert answer(unpinned_container, named("ghcr.io/lab/train:v1", hero=False)).outcome is Outcome.PASS
+    assert (
+        answer(unpinned_container, named("ghcr.io/lab/train:v1", hero=False)).outcome
+        is Outcome.PASS
+    )
 
 
 def test_an_image_file_has_no_tag():

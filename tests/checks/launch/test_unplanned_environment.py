@@ -42,7 +42,9 @@ def test_a_secret_goes_by_name():
     (named,) = answers(unplanned_environment, flags, changed, contract, a_plan(contract))
 
     assert failure.outcome is Outcome.FAIL and "[command] secrets" in failure.message
-    assert named.details == ("WANDB_API_KEY, a secret, by name, with another value than at the last launch",)
+    assert named.details == (
+        "WANDB_API_KEY, a secret, by name, with another value than at the last launch",
+    )
 
 
 def test_what_is_passed_on_and_what_is_not_is_listed():

@@ -22,7 +22,9 @@ def test_of_a_job_that_tells_all_code_start_output_and_check_in_stay_unproved() 
 
 def test_a_command_and_an_owner_that_are_not_told_are_named() -> None:
     told = open_ones(Adoptee(a_job(id="7"), "slurm", told="/home/ada/job.sh"))
-    assert told["command"] == "the command of job 7 cannot be compared: slurm tells /home/ada/job.sh"
+    assert (
+        told["command"] == "the command of job 7 cannot be compared: slurm tells /home/ada/job.sh"
+    )
     assert told["owner"] == "slurm does not tell whose job 7 is"
 
 

@@ -17,7 +17,8 @@ def test_a_commit_on_no_ref_fails():
 
 def test_a_commit_on_a_ref_that_the_contract_does_not_name_was_pushed():
     verdict = answer(
-        unpushed_commit, Published(remote="origin", commit=COMMIT, refs=(), elsewhere=("refs/pull/7/head",))
+        unpushed_commit,
+        Published(remote="origin", commit=COMMIT, refs=(), elsewhere=("refs/pull/7/head",)),
     )
 
     assert verdict.outcome is Outcome.PASS
@@ -26,7 +27,8 @@ def test_a_commit_on_a_ref_that_the_contract_does_not_name_was_pushed():
 
 def test_what_nobody_could_measure_is_unknown():
     verdict = answer(
-        unpushed_commit, Published(remote="origin", commit=COMMIT, refs=(), why_not="this clone is shallow")
+        unpushed_commit,
+        Published(remote="origin", commit=COMMIT, refs=(), why_not="this clone is shallow"),
     )
 
     assert verdict.outcome is Outcome.UNKNOWN

@@ -8,7 +8,9 @@ from herorun.core.finding import Outcome
 
 def a_submodule(**changes):
     return a_tree(
-        submodules=(Submodule(**{"path": "lib", "commit": COMMIT, "checked_out": COMMIT, **changes}),)
+        submodules=(
+            Submodule(**{"path": "lib", "commit": COMMIT, "checked_out": COMMIT, **changes}),
+        )
     )
 
 
@@ -35,8 +37,13 @@ def test_the_commit_that_head_names_is_what_counts(changes, outcome):
 def test_the_reason_is_said():
     said = "no branch or tag of origin contains it"
     assert said in answer(unpushed_submodule, a_submodule(published=False, why=said)).message
-    assert "no route" in answer(unpushed_submodule, a_submodule(published=None, why="no route")).message
+    assert (
+        "no route"
+        in answer(unpushed_submodule, a_submodule(published=None, why="no route")).message
+    )
 
 
 def test_an_unread_tree_is_unknown():
-    assert answer(unpushed_submodule, {WorkTree: Unavailable("no answer")}).outcome is Outcome.UNKNOWN
+    assert (
+        answer(unpushed_submodule, {WorkTree: Unavailable("no answer")}).outcome is Outcome.UNKNOWN
+    )

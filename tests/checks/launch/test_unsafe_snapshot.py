@@ -6,7 +6,14 @@ from herorun.core.finding import Outcome
 
 
 def ask(*changes, **told):
-    known = {"commit": "c0", "tree": "t0", "diff": "sha256:d0", "files": ("train.py",), "bytes": 653, **told}
+    known = {
+        "commit": "c0",
+        "tree": "t0",
+        "diff": "sha256:d0",
+        "files": ("train.py",),
+        "bytes": 653,
+        **told,
+    }
     return answers(unsafe_snapshot, Snapshot(**known), *changes)
 
 
@@ -19,7 +26,10 @@ def test_a_run_without_one_is_asked_nothing():
 def test_edits_without_a_secret_pass():
     (verdict,) = ask()
 
-    assert (verdict.outcome, verdict.message) == (Outcome.PASS, "1 file, 653 bytes, and no secret found")
+    assert (verdict.outcome, verdict.message) == (
+        Outcome.PASS,
+        "1 file, 653 bytes, and no secret found",
+    )
 
 
 def test_each_file_with_a_secret_fails_and_names_its_lines():

@@ -15,7 +15,9 @@ def test_waivers_that_sign_something_pass():
 
 
 def test_each_waiver_that_does_nothing_is_named():
-    use = WaiverUse((a_waiver("dirty-tere"), a_waiver(subject="x")), (a_waiver(),), frozenset({"dirty-tere"}))
+    use = WaiverUse(
+        (a_waiver("dirty-tere"), a_waiver(subject="x")), (a_waiver(),), frozenset({"dirty-tere"})
+    )
     found = {verdict.subject: verdict.message for verdict in answers(unused_waiver, use)}
 
     assert "expired on 2026-01-01 12:00 UTC" in found["some-check"]

@@ -14,7 +14,9 @@ def test_a_commit_of_a_pull_request_fails():
     verdict = answer(wrong_branch, PULL, a_contract(code={"refs": ["refs/heads/main"]}))
 
     assert verdict.outcome is Outcome.FAIL
-    assert verdict.message == "3f2a9c1d0 is on refs/pull/7/head of origin, and not on refs/heads/main"
+    assert (
+        verdict.message == "3f2a9c1d0 is on refs/pull/7/head of origin, and not on refs/heads/main"
+    )
     assert verdict.details == ("refs/pull/7/head",)
 
 
@@ -28,7 +30,9 @@ def test_a_commit_on_no_branch_is_another_checks_matter():
 def test_what_nobody_could_measure_is_unknown():
     verdict = answer(
         wrong_branch,
-        Published(remote="origin", commit=COMMIT, refs=(), elsewhere=PULL.elsewhere, why_not="shallow"),
+        Published(
+            remote="origin", commit=COMMIT, refs=(), elsewhere=PULL.elsewhere, why_not="shallow"
+        ),
     )
 
     assert verdict.outcome is Outcome.UNKNOWN

@@ -50,7 +50,9 @@ def test_without_a_source_run_it_is_the_other_checks():
 
 
 def test_a_record_that_is_not_here_is_unknown():
-    verdict = ask(source={SourceRun: Unavailable("the record of parent is not in this clone: `git fetch`")})
+    verdict = ask(
+        source={SourceRun: Unavailable("the record of parent is not in this clone: `git fetch`")}
+    )
 
     assert verdict.outcome is Outcome.UNKNOWN and "git fetch" in verdict.message
 
@@ -59,7 +61,9 @@ def test_its_own_checkpoint_needs_no_source_run():
     contract = a_contract(start={"from": f"{PARENT}/step-100", "source_run": "parent"})
     plan = a_plan(contract, [a_checkpoint(150)], (), a_history())
 
-    verdict = answer(wrong_lineage, contract, plan, a_history(), {SourceRun: Unavailable("not here")})
+    verdict = answer(
+        wrong_lineage, contract, plan, a_history(), {SourceRun: Unavailable("not here")}
+    )
     assert verdict.outcome is Outcome.PASS and verdict.subject == f"{ROOT}/step-150"
 
 

@@ -75,7 +75,9 @@ def test_nothing_stated_or_nothing_told_is_not_applicable(contract):
 
 
 def test_facts_that_could_not_be_read_are_unknown():
-    assert answer(wrong_region, HERE, {RootFacts: Unavailable("time-out")}).outcome is Outcome.UNKNOWN
+    assert (
+        answer(wrong_region, HERE, {RootFacts: Unavailable("time-out")}).outcome is Outcome.UNKNOWN
+    )
 
 
 def test_a_relaunch_goes_on_without_a_reading():

@@ -11,7 +11,8 @@ def test_a_babysitter_of_this_machine_is_no_fault():
         "the babysitter of this machine is stopped once the run is sealed"
     )
     assert (
-        answer(babysitter_still_running, Heartbeat(False), {LeaseSeen: Nothing()}).message == "nobody watches"
+        answer(babysitter_still_running, Heartbeat(False), {LeaseSeen: Nothing()}).message
+        == "nobody watches"
     )
 
 
@@ -22,4 +23,6 @@ def test_another_owner_fails_and_is_named():
 
 
 def test_a_lease_that_cannot_be_read_is_unknown():
-    assert answer(babysitter_still_running, {LeaseSeen: Unavailable("403")}).outcome is Outcome.UNKNOWN
+    assert (
+        answer(babysitter_still_running, {LeaseSeen: Unavailable("403")}).outcome is Outcome.UNKNOWN
+    )

@@ -33,7 +33,8 @@ def test_another_step_is_not_enough():
 
     assert verdict.outcome is Outcome.FAIL
     assert (
-        verdict.message == f"there is no checkpoint of step 200; the newest complete one is {ROOT}/step-201"
+        verdict.message
+        == f"there is no checkpoint of step 200; the newest complete one is {ROOT}/step-201"
     )
 
 
@@ -43,11 +44,16 @@ def test_no_checkpoint_at_all_fails():
 
 
 def test_an_unknown_end_fails():
-    assert answer(incomplete_final_checkpoint, FinalStep(None, "nobody said")).outcome is Outcome.FAIL
+    assert (
+        answer(incomplete_final_checkpoint, FinalStep(None, "nobody said")).outcome is Outcome.FAIL
+    )
 
 
 def test_an_unread_root_is_unknown():
-    assert answer(incomplete_final_checkpoint, {Checkpoints: Unavailable("403")}).outcome is Outcome.UNKNOWN
+    assert (
+        answer(incomplete_final_checkpoint, {Checkpoints: Unavailable("403")}).outcome
+        is Outcome.UNKNOWN
+    )
 
 
 def test_one_that_could_not_be_read_is_unknown():

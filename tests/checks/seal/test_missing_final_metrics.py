@@ -16,7 +16,10 @@ def test_the_last_row_of_the_final_step_passes():
 
 def test_rows_that_end_before_the_end_fail():
     told = ask(some_metrics(FINAL - 1, last=LAST))
-    assert told["rows"].message == "the last row is of step 199 of 200: the metrics of the end are missing"
+    assert (
+        told["rows"].message
+        == "the last row is of step 199 of 200: the metrics of the end are missing"
+    )
 
 
 def test_no_row_at_all_fails():

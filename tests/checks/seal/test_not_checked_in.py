@@ -8,7 +8,9 @@ NONE = {Receipt: Nothing()}
 
 def test_a_receipt_of_every_instance_passes():
     assert (
-        answer(not_checked_in, NONE, a_history(2, checked_in=frozenset({"tiny-1", "tiny-2"}))).outcome
+        answer(
+            not_checked_in, NONE, a_history(2, checked_in=frozenset({"tiny-1", "tiny-2"}))
+        ).outcome
         is Outcome.PASS
     )
     assert answer(not_checked_in, a_receipt()).outcome is Outcome.PASS  # no tick has seen it yet
@@ -17,7 +19,10 @@ def test_a_receipt_of_every_instance_passes():
 def test_each_instance_without_one_fails_by_its_name():
     verdicts = answers(not_checked_in, NONE, a_history(3, checked_in=frozenset({"tiny-2"})))
 
-    assert [(v.outcome, v.subject) for v in verdicts] == [(Outcome.FAIL, "tiny-1"), (Outcome.FAIL, "tiny-3")]
+    assert [(v.outcome, v.subject) for v in verdicts] == [
+        (Outcome.FAIL, "tiny-1"),
+        (Outcome.FAIL, "tiny-3"),
+    ]
 
 
 def test_another_runs_receipt_is_none_of_ours():

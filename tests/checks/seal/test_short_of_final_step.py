@@ -9,7 +9,8 @@ NONE = Checkpoints()
 
 
 @pytest.mark.parametrize(
-    ("step", "outcome"), [(FINAL, Outcome.PASS), (FINAL - 1, Outcome.FAIL), (FINAL + 1, Outcome.PASS)]
+    ("step", "outcome"),
+    [(FINAL, Outcome.PASS), (FINAL - 1, Outcome.FAIL), (FINAL + 1, Outcome.PASS)],
 )
 def test_without_a_checkpoint_the_last_step_must_be_the_final_one(step, outcome):
     assert answer(short_of_final_step, some_metrics(step), NONE).outcome is outcome
@@ -23,10 +24,15 @@ def test_a_complete_final_checkpoint_proves_the_step_to_whoever_logs_seldom():
 
 
 @pytest.mark.parametrize(
-    "found", [a_checkpoint(FINAL, problem="no metadata.json"), a_checkpoint(FINAL - 1)], ids=lambda c: c.path
+    "found",
+    [a_checkpoint(FINAL, problem="no metadata.json"), a_checkpoint(FINAL - 1)],
+    ids=lambda c: c.path,
 )
 def test_an_incomplete_or_earlier_one_proves_nothing(found):
-    assert answer(short_of_final_step, some_metrics(191), Checkpoints((found,))).outcome is Outcome.FAIL
+    assert (
+        answer(short_of_final_step, some_metrics(191), Checkpoints((found,))).outcome
+        is Outcome.FAIL
+    )
 
 
 def test_it_says_how_many_are_missing():

@@ -7,7 +7,9 @@ from herorun.core.finding import Outcome
 
 
 def ask(state=TrackerState.FINISHED, last=FINAL - 1, *changes):
-    verdicts = answers(unfinished_tracker_run, TrackerIdentity(state, id="tiny", last_step=last), *changes)
+    verdicts = answers(
+        unfinished_tracker_run, TrackerIdentity(state, id="tiny", last_step=last), *changes
+    )
     return {verdict.subject: verdict for verdict in verdicts}
 
 
@@ -45,7 +47,8 @@ def test_a_tracker_out_of_reach_is_unknown():
 
 def test_rows_that_cannot_be_read_leave_the_trackers_own_word():
     assert (
-        ask(TrackerState.FINISHED, FINAL - 1, {Metrics: Unavailable("503")})["step"].outcome is Outcome.PASS
+        ask(TrackerState.FINISHED, FINAL - 1, {Metrics: Unavailable("503")})["step"].outcome
+        is Outcome.PASS
     )
 
 

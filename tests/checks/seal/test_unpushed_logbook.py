@@ -18,7 +18,9 @@ def test_a_remote_that_is_behind_fails_and_names_both():
 
 
 def test_a_remote_without_it_fails():
-    assert "nothing on origin" in answer(unpushed_logbook, RecordState(COMMIT, None, "origin")).message
+    assert (
+        "nothing on origin" in answer(unpushed_logbook, RecordState(COMMIT, None, "origin")).message
+    )
 
 
 def test_no_remote_is_another_checks_question():
@@ -33,4 +35,6 @@ def test_no_record_fails():
 
 
 def test_a_remote_that_does_not_answer_is_unknown():
-    assert answer(unpushed_logbook, {RecordState: Unavailable("time-out")}).outcome is Outcome.UNKNOWN
+    assert (
+        answer(unpushed_logbook, {RecordState: Unavailable("time-out")}).outcome is Outcome.UNKNOWN
+    )

@@ -22,7 +22,10 @@ def test_the_seeds_names_resolve_to_their_files(name: str, path: str) -> None:
 
 def test_the_user_adds_names_and_replaces_ours() -> None:
     table = read_table('[iris]\nmarin = "/mine.yaml"\nour-own = "/own.yaml"', "t")
-    assert (resolve("marin", table, "t"), resolve("our_own", table, "t")) == ("/mine.yaml", "/own.yaml")
+    assert (resolve("marin", table, "t"), resolve("our_own", table, "t")) == (
+        "/mine.yaml",
+        "/own.yaml",
+    )
 
 
 def test_a_path_stays_and_an_unknown_name_says_where_to_add_it() -> None:

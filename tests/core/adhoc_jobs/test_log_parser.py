@@ -54,7 +54,10 @@ def test_what_is_no_training_step_is_no_progress(text: str) -> None:
         ("global_step=4600 loss=2.1", "~4600/unknown"),
         ("Progress on:train 4.60kit/5.16kit rate:1.2it/s", "~4600/unknown"),
         ("2026-01-01T10:00:00Z INFO [rank0] step: 7", "~7/unknown"),
-        ("step 12 loss 2.3\nResuming training from step 1500\nSaving checkpoint at step 90", "~12/unknown"),
+        (
+            "step 12 loss 2.3\nResuming training from step 1500\nSaving checkpoint at step 90",
+            "~12/unknown",
+        ),
     ],
 )
 def test_a_step_that_a_trainer_tells_as_finished(text: str, told: str) -> None:
@@ -80,7 +83,8 @@ def test_a_step_that_is_loaded_saved_or_to_come_is_not_trained(text: str) -> Non
 
 
 @pytest.mark.parametrize(
-    "piece", ["step:" + " " * 500, "https://a/", "http://", "calibrat ", "calibrat", "export ", "9/", "- "]
+    "piece",
+    ["step:" + " " * 500, "https://a/", "http://", "calibrat ", "calibrat", "export ", "9/", "- "],
 )
 @pytest.mark.parametrize("read", [progress_in, trained_in, tracker_runs, read_output])
 def test_a_line_of_megabytes_holds_no_tick_up(read: Callable[[str], object], piece: str) -> None:
@@ -106,7 +110,11 @@ def test_links_of_tracker_runs_come_once_and_a_bare_id_where_there_is_no_link() 
         ("slurm", "sbatch: lua\nSubmitted batch job 4712\n", "4712"),
         ("slurm", "4712;cluster\n", "4712"),
         ("ray", "Job 'raysubmit_ab12' submitted successfully\n", "raysubmit_ab12"),
-        ("ray", "Submitted job ray-run-held-sweep-20260131-051716\n", "ray-run-held-sweep-20260131-051716"),
+        (
+            "ray",
+            "Submitted job ray-run-held-sweep-20260131-051716\n",
+            "ray-run-held-sweep-20260131-051716",
+        ),
         ("nel", "Invocation ID: 15be12f8\n", "15be12f8"),
         ("local", "started\n4242\n", "4242"),
         ("slurm", "sbatch: error: Batch job submission failed\n", ""),

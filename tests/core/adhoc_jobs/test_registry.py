@@ -1,4 +1,6 @@
-"""The registry's shape: what is written, what is read of a damaged one, and the line that sums up."""
+"""The registry's shape: what is written, what is read of a damaged one, and the line that sums
+up.
+"""
 
 import json
 from datetime import UTC, datetime
@@ -19,7 +21,11 @@ from herorun.core.evidence import JobState
 
 AT = datetime(2026, 3, 2, 18, 56, tzinfo=UTC)
 ONE = entry_of(
-    "nel", "15be12f8", AT, ("claude-code", "s-1"), {"host": "login", "user": "ada", "description": "MMLU"}
+    "nel",
+    "15be12f8",
+    AT,
+    ("claude-code", "s-1"),
+    {"host": "login", "user": "ada", "description": "MMLU"},
 )
 
 
@@ -70,4 +76,7 @@ def test_several_jobs_are_summed_up_in_one_line() -> None:
     told = summed_up(states, ["MMLU-Pro: 42.3%", "GSM8K: 67.1%"])
     assert told == "2 of 4 completed (MMLU-Pro: 42.3%; GSM8K: 67.1%), 1 running, 1 pending"
     assert summed_up(states[:1]) == ""
-    assert summed_up([JobState.OUT_OF_MEMORY, JobState.UNKNOWN]) == "0 of 2 completed, 1 failed, 1 unknown"
+    assert (
+        summed_up([JobState.OUT_OF_MEMORY, JobState.UNKNOWN])
+        == "0 of 2 completed, 1 failed, 1 unknown"
+    )

@@ -5,7 +5,10 @@ import pytest
 from herorun.core.adhoc_jobs.resubmit_command import must_return, notices
 from herorun.core.errors import WrongUse
 
-GOOD = "uv run iris --config c.yaml job run --no-wait --extra marin:tpu --tpu v5litepod-16 -- python train.py"
+GOOD = (
+    "uv run iris --config c.yaml job run --no-wait --extra marin:tpu --tpu v5litepod-16 -- python "
+    "train.py"
+)
 
 
 def test_the_seeds_own_command_has_no_fault() -> None:

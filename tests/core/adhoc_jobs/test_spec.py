@@ -16,14 +16,19 @@ from herorun.core.errors import WrongUse
         (JobSpec(job="4711", kind="slurm"), ()),
     ],
 )
-def test_what_the_seed_requires_and_nobody_gave_is_named(facts: JobSpec, lacking: tuple[str, ...]) -> None:
+def test_what_the_seed_requires_and_nobody_gave_is_named(
+    facts: JobSpec, lacking: tuple[str, ...]
+) -> None:
     assert missing(facts) == lacking
 
 
 def test_all_that_is_missing_stands_in_one_sentence() -> None:
     with pytest.raises(WrongUse) as error:
         must_be_whole(JobSpec(job="x", kind="ray"))
-    assert str(error.value) == "To watch a job without a contract, --cluster and --experiment are missing."
+    assert (
+        str(error.value)
+        == "To watch a job without a contract, --cluster and --experiment are missing."
+    )
 
 
 @pytest.mark.parametrize(

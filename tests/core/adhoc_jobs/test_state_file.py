@@ -15,7 +15,10 @@ FACTS = JobSpec(job="/ada/x-1", kind="iris", config="c.yaml", resubmit="iris job
 def test_a_taken_name_gets_a_number() -> None:
     first = name_of(AT, [])
     second = name_of(AT, [first])
-    assert (first, second) == ("20260302-1856_monitoring_state.json", "20260302-1856_monitoring_state-2.json")
+    assert (first, second) == (
+        "20260302-1856_monitoring_state.json",
+        "20260302-1856_monitoring_state-2.json",
+    )
     assert name_of(AT, [first, second]) == "20260302-1856_monitoring_state-3.json"
 
 
@@ -35,7 +38,9 @@ def test_the_newest_is_found_by_its_name_and_number() -> None:
 
 def test_the_seeds_fields_are_there_and_others_stay() -> None:
     told = projected(FACTS, "/ada/x-2", 1, AT, {"note": "mine"}, {"progress": "~1/2"})
-    assert {n: told[n] for n in ("ts", "job_id", "config", "resubmit_command", "restart_count")} == {
+    assert {
+        n: told[n] for n in ("ts", "job_id", "config", "resubmit_command", "restart_count")
+    } == {
         "ts": 1772477760000,
         "job_id": "/ada/x-2",
         "config": "c.yaml",
@@ -53,11 +58,22 @@ def test_what_was_written_is_resumed_by_the_job_that_was_first() -> None:
 @pytest.mark.parametrize(
     ("told", "kind"),
     [
-        ({"job_id": "/a/b", "config": "c.yaml", "resubmit_command": "", "restart_count": 0, "ts": 1}, "iris"),
+        (
+            {
+                "job_id": "/a/b",
+                "config": "c.yaml",
+                "resubmit_command": "",
+                "restart_count": 0,
+                "ts": 1,
+            },
+            "iris",
+        ),
         ({"job_id": "x", "cluster": "us-east5-a", "experiment": "e.py", "restart_count": 2}, "ray"),
     ],
 )
-def test_a_state_file_of_the_seeds_own_loop_is_understood(told: dict[str, object], kind: str) -> None:
+def test_a_state_file_of_the_seeds_own_loop_is_understood(
+    told: dict[str, object], kind: str
+) -> None:
     assert facts_in(json.dumps(told).encode())[0].kind == kind
 
 

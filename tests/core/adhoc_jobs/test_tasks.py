@@ -10,12 +10,16 @@ FINE = TaskEnd(name="1", state="succeeded", exit_code=0, peak_mb=3.0, limit_mb=1
 
 def test_shards_at_the_limit_that_were_killed_need_more_memory() -> None:
     told = summary([*[KILLED] * 13, FINE], "shard")
-    assert told == "13 of 14 shards peaked near the container limit and ended with 137: raise memory"
+    assert (
+        told == "13 of 14 shards peaked near the container limit and ended with 137: raise memory"
+    )
 
 
 def test_without_a_limit_the_code_speaks_and_the_peak_is_told() -> None:
     told = summary([replace(KILLED, limit_mb=None, peak_mb=4096.0)])
-    assert told.startswith("1 of 1 task ended with 137, as after too much memory, with a peak of 4,096 MB")
+    assert told.startswith(
+        "1 of 1 task ended with 137, as after too much memory, with a peak of 4,096 MB"
+    )
 
 
 def test_a_failure_far_from_the_limit_is_no_matter_of_memory() -> None:
@@ -24,7 +28,8 @@ def test_a_failure_far_from_the_limit_is_no_matter_of_memory() -> None:
 
 def test_nothing_is_said_where_nothing_failed() -> None:
     assert summary([FINE]) == summary([]) == ""
-    assert summary([replace(KILLED, exit_code=1, peak_mb=2.0)]) == ""  # one task tells no more than the job
+    # one task tells no more than the job
+    assert summary([replace(KILLED, exit_code=1, peak_mb=2.0)]) == ""
 
 
 def test_the_limit_of_the_command_is_read_in_either_spelling() -> None:

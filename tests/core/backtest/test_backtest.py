@@ -72,7 +72,11 @@ def test_a_gradient_norm_must_fail_ten_times_in_a_row():
 def test_an_alert_has_its_step_and_its_words():
     (alert, *_) = CurveBacktest(CHECKS).run(curve(*CALM, *[3.2] * 12, first=1000, gap=5))
 
-    assert (alert.severity, alert.topic, alert.step) == ("critical", Topic.METRIC, 1000 + 5 * alert.row)
+    assert (alert.severity, alert.topic, alert.step) == (
+        "critical",
+        Topic.METRIC,
+        1000 + 5 * alert.row,
+    )
     assert alert.message.startswith("loss up to 1.6 times the expected 2")
 
 
@@ -86,7 +90,9 @@ def test_rows_that_were_logged_twice_keep_their_numbers():
 @settings(max_examples=12, deadline=None, phases=[Phase.explicit, Phase.reuse, Phase.generate])
 @given(
     st.integers(1, 700),
-    st.lists(st.tuples(st.integers(1, 30), st.sampled_from([2.0, 2.6, 3.4, 9.0, NAN, 0.0])), max_size=8),
+    st.lists(
+        st.tuples(st.integers(1, 30), st.sampled_from([2.0, 2.6, 3.4, 9.0, NAN, 0.0])), max_size=8
+    ),
 )
 def test_chunks_change_nothing(size, parts):
     rows = curve(*CALM, *(value for count, value in parts for _ in range(count)))
@@ -99,7 +105,9 @@ def test_chunks_change_nothing(size, parts):
 
 
 @pytest.mark.parametrize("size", [1, 7, 50, 190, 512])
-def test_one_that_begins_anew_right_after_it_ended_is_found_in_chunks_of_any_size(size, monkeypatch):
+def test_one_that_begins_anew_right_after_it_ended_is_found_in_chunks_of_any_size(
+    size, monkeypatch
+):
     monkeypatch.setattr(backtest, "CHUNK", size)
     rows = curve(*CALM, *[NAN] * 6, *[2.0] * 11, *[NAN] * 6, *[2.0] * 30)
 

@@ -34,7 +34,9 @@ def test_each_complains_of_a_spike_at_its_own_row(name, height, row):
     assert first.row == row and first.until_row is not None
 
 
-@pytest.mark.parametrize(("name", "count"), [("Marin floor rule", 1), ("llm-foundry KillLossSpike", 0)])
+@pytest.mark.parametrize(
+    ("name", "count"), [("Marin floor rule", 1), ("llm-foundry KillLossSpike", 0)]
+)
 def test_not_all_of_them_know_a_loss_that_is_no_number(name, count):
     assert len(alarms(name, rows(*WAVY, math.nan))) == count
 

@@ -30,7 +30,12 @@ def scored(label, *alerts):
 def test_a_critical_alert_on_a_quiet_curve_is_false(label):
     score = scored(Label(label), an_alert(5), an_alert(6, "warn"))
 
-    assert (score.false_alarms, score.warnings, score.clean_rows, score.clean_steps) == (1, 1, 100, 990)
+    assert (score.false_alarms, score.warnings, score.clean_rows, score.clean_steps) == (
+        1,
+        1,
+        100,
+        990,
+    )
 
 
 def test_ambiguous_curves_count_for_nothing():
@@ -41,7 +46,12 @@ def test_ambiguous_curves_count_for_nothing():
 def test_an_event_is_found_within_its_window_and_a_little_around_it(row, found):
     score = scored(Label("spike-sustained", ((20, 30, "up"),)), an_alert(row))
 
-    assert (score.events, score.found, score.curves_found, score.sustained_found) == (1, found, found, found)
+    assert (score.events, score.found, score.curves_found, score.sustained_found) == (
+        1,
+        found,
+        found,
+        found,
+    )
     assert len(score.missed) == 1 - found
     assert score.delays == ([max(row - 20, 0) * 10] if found else [])
 
@@ -56,6 +66,8 @@ def test_a_warning_finds_no_event_of_the_loss_but_one_of_throughput():
 def test_throughput_is_judged_by_its_own_label():
     slow = an_alert(25, topic=Topic.PROGRESS)
 
-    assert scored(Label("clean", (), "throughput-collapse", ((20, 30, ""),)), slow).false_alarms == 0
+    assert (
+        scored(Label("clean", (), "throughput-collapse", ((20, 30, ""),)), slow).false_alarms == 0
+    )
     assert scored(Label("diverged", ((20, 30, ""),), "time-clean"), slow).false_alarms == 1
     assert scored(Label("diverged", ((20, 30, ""),), "time-clean"), slow).found == 0

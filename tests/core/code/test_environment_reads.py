@@ -39,11 +39,16 @@ def test_the_line_is_told_and_a_computed_name_too():
 
 
 def test_a_script_uses_what_it_does_not_set():
-    script = b'# $COMMENT\nLR=1e-3\nPACK=${PACK:-8}\nfor n in 1 2; do echo "$n $LR"; done\nexec train "$MODEL" $1 $@\n'
+    script = (
+        b'# $COMMENT\nLR=1e-3\nPACK=${PACK:-8}\nfor n in 1 2; do echo "$n $LR"; done\nexec train '
+        b'"$MODEL" $1 $@\n'
+    )
 
     assert environment_reads("run.sh", script).named == (("PACK", 3), ("MODEL", 5))
 
 
-@pytest.mark.parametrize("text", ["seed: ${oc.env:SEED}", "seed: ${oc.env:SEED,7}", "seed: ${env:SEED}"])
+@pytest.mark.parametrize(
+    "text", ["seed: ${oc.env:SEED}", "seed: ${oc.env:SEED,7}", "seed: ${env:SEED}"]
+)
 def test_a_config_that_is_filled_in_from_the_environment(text):
     assert environment_reads("c.yaml", text.encode()).named == (("SEED", 1),)

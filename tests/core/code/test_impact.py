@@ -106,7 +106,12 @@ def test_globs_are_those_of_gitignore(glob: str, matches: list[str], misses: lis
 
 
 def test_the_first_rule_that_matches_wins_and_rules_come_before_the_preset() -> None:
-    rules = {"docs/spec.md": BLOCK, "*.md": NOTICE, "src/tools/": IGNORE, "src/tools/train.py": BLOCK}
+    rules = {
+        "docs/spec.md": BLOCK,
+        "*.md": NOTICE,
+        "src/tools/": IGNORE,
+        "src/tools/train.py": BLOCK,
+    }
     assert impact_of("docs/spec.md", rules) is BLOCK
     assert impact_of("README.md", rules) is NOTICE
     assert impact_of("src/tools/train.py", rules) is IGNORE

@@ -26,7 +26,8 @@ def answer(gate, loss, window=(None, None), **told):
 @pytest.mark.parametrize(
     ("gate", "loss", "wanted"),
     [
-        ("loss mean <= +0.5%", WORSE, ComparisonAnswer.GO),  # one bad step of a hundred is 0.25 % of the mean
+        # one bad step of a hundred is 0.25 % of the mean
+        ("loss mean <= +0.5%", WORSE, ComparisonAnswer.GO),
         ("loss mean <= 0.004", WORSE, ComparisonAnswer.NO_GO),
         ("loss largest <= 20%", WORSE, ComparisonAnswer.NO_GO),
         ("loss largest within 0.5", WORSE, ComparisonAnswer.GO),
@@ -57,7 +58,12 @@ def test_the_differences_are_b_less_a():
     told = pair("loss", FLAT, {**WORSE, 60: 1.0}, 0, 99)
 
     assert (told.rise, told.fall, told.largest, told.largest_step) == (0.5, -1.0, -1.0, 60)
-    assert (told.mean, told.median, told.equal, told.first_difference) == (pytest.approx(-0.005), 0.0, 98, 50)
+    assert (told.mean, told.median, told.equal, told.first_difference) == (
+        pytest.approx(-0.005),
+        0.0,
+        98,
+        50,
+    )
     assert (told.rise_percent, told.fall_percent) == (25.0, -50.0)
 
 
@@ -68,7 +74,9 @@ def test_steps_of_one_alone_are_counted_and_not_paired():
 
 
 def test_where_a_is_broken_b_is_not_judged():
-    told = compare(a_side(loss={**FLAT, 3: math.inf}), a_side("b"), [parse_gate("loss largest within 0")])
+    told = compare(
+        a_side(loss={**FLAT, 3: math.inf}), a_side("b"), [parse_gate("loss largest within 0")]
+    )
 
     assert told.answer is ComparisonAnswer.GO
     assert told.metrics[0].broken_a == 1 and any("not judged" in note for note in told.notes)
@@ -83,14 +91,18 @@ def test_a_difference_from_nothing_is_more_than_any_percentage():
 
 def test_a_window_that_b_has_not_reached_is_no_go_and_no_no_go():
     assert answer("loss mean within 1%", FLAT, window=(0, 200)) is ComparisonAnswer.UNKNOWN
-    assert answer("loss mean <= -1%", FLAT, window=(0, 200)) is ComparisonAnswer.NO_GO  # broken already
+    # broken already
+    assert answer("loss mean <= -1%", FLAT, window=(0, 200)) is ComparisonAnswer.NO_GO
 
 
 def test_the_last_row_before_the_window_ends_is_its_end():
     every_ten = dict.fromkeys(range(0, 100, 10), 2.0)
 
     told = compare(
-        a_side(loss=every_ten), a_side("b", every_ten), [parse_gate("loss mean within 1%")], window=(0, 95)
+        a_side(loss=every_ten),
+        a_side("b", every_ten),
+        [parse_gate("loss mean within 1%")],
+        window=(0, 95),
     )
     assert told.answer is ComparisonAnswer.GO
 

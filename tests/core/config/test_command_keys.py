@@ -46,9 +46,13 @@ def test_two_spellings_of_one_command_line(one, other):
     assert command_keys(one.split()) == command_keys(other.split())
 
 
-WORDS = st.sampled_from(["t.py", "--a", "--b=1", "-c", "x=1", "~x", "7", "--", "-0.5", "--a=2", "u"])
+WORDS = st.sampled_from(
+    ["t.py", "--a", "--b=1", "-c", "x=1", "~x", "7", "--", "-0.5", "--a=2", "u"]
+)
 
 
-@given(st.lists(WORDS, max_size=6), st.integers(0, 5), st.sampled_from(["new", "--new", "new=1", "99"]))
+@given(
+    st.lists(WORDS, max_size=6), st.integers(0, 5), st.sampled_from(["new", "--new", "new=1", "99"])
+)
 def test_one_word_more_is_always_seen(words, place, word):
     assert command_keys([*words[:place], word, *words[place:]]) != command_keys(words)

@@ -18,7 +18,11 @@ def told(before, after, config=None):
         ({}, {"seed": 8}, ["seed: absent -> 8 (trajectory)"]),
         ({"seed": 8}, {}, ["seed: 8 -> absent (trajectory)"]),
         ({"x": 1}, {"x": None}, ["x: 1 -> None (unclassified)"]),
-        ({"x": {"y": 1}}, {"x": 1}, ["x: absent -> 1 (unclassified)", "x.y: 1 -> absent (unclassified)"]),
+        (
+            {"x": {"y": 1}},
+            {"x": 1},
+            ["x: absent -> 1 (unclassified)", "x.y: 1 -> absent (unclassified)"],
+        ),
         ({"a": {"b": 1}}, {"a.b": 1.0}, []),
         ({"lr": "1e-3", "b": (1, 2)}, {"lr": 0.001, "b": [1, 2]}, []),
         ({"x": "${now:%H}"}, {"x": "${now:%M}"}, ["x: '${now:%H}' -> '${now:%M}' (volatile)"]),
@@ -82,16 +86,21 @@ def test_a_plan_does_not_differ_from_itself():
 
 
 @pytest.mark.parametrize(
-    ("kind", "steers"), [(None, True), (KeyClass.TRAJECTORY, True), (KeyClass.RESUME_BREAKING, False)]
+    ("kind", "steers"),
+    [(None, True), (KeyClass.TRAJECTORY, True), (KeyClass.RESUME_BREAKING, False)],
 )
 def test_unclassified_counts_as_trajectory(kind, steers):
     (change,) = diff({"q": 1}, {"q": 2}, Config(classes={"q": kind} if kind else {}))
     assert change.steers is steers
 
 
-# --- volatile keys -----------------------------------------------------------------------------------
+# --- volatile keys --------------------------------------------------------------------------------
 
-PRINTED = {"run": {"started": "12:00", "seed": 7}, "stamp": {"at": 1}, "mix": [{"name": "web", "at": 1}]}
+PRINTED = {
+    "run": {"started": "12:00", "seed": 7},
+    "stamp": {"at": 1},
+    "mix": [{"name": "web", "at": 1}],
+}
 
 
 def test_volatile_keys_leave_with_the_tables_that_they_emptied():
@@ -107,7 +116,9 @@ def test_without_any_the_config_stays_whole():
 
 def test_two_plans_that_differ_in_a_volatile_key_are_one_plan_and_say_what_was_left_out():
     contract = a_contract(config={"volatile": ["run.started"]})
-    one, other = (a_plan(contract, config={"run": {"started": at, "seed": 7}}) for at in ("12:00", "12:01"))
+    one, other = (
+        a_plan(contract, config={"run": {"started": at, "seed": 7}}) for at in ("12:00", "12:01")
+    )
 
     assert one.digest == other.digest and one.config.value == {"run": {"seed": 7}}
     assert one.config.source == "config.toml, without its volatile keys run.started"

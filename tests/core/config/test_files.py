@@ -60,7 +60,7 @@ def test_later_files_win_key_by_key():
     assert base["trainer"] == {"steps": 1, "seed": 7}
 
 
-# --- what trainers dump ------------------------------------------------------------------------------
+# --- what trainers dump ---------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -87,7 +87,9 @@ def test_a_yaml_value_of_a_trainer(text, value):
 
 def test_nothing_in_a_config_is_ever_run(tmp_path):
     mark = tmp_path / "mark"
-    text = f"a: !!python/object/apply:os.system ['touch {mark}']\nb: !!python/object/new:os.system [x]"
+    text = (
+        f"a: !!python/object/apply:os.system ['touch {mark}']\nb: !!python/object/new:os.system [x]"
+    )
 
     assert parse_config("a.yaml", text.encode())["a"] == f"touch {mark}"
     assert not mark.exists()

@@ -14,7 +14,15 @@ def final(config, **changes):
 
 @pytest.mark.parametrize(
     ("value", "step"),
-    [(5155, 5155), (5e3, 5000), ("5155", None), (True, None), (1.5, None), (None, None), ([1], None)],
+    [
+        (5155, 5155),
+        (5e3, 5000),
+        ("5155", None),
+        (True, None),
+        (1.5, None),
+        (None, None),
+        ([1], None),
+    ],
 )
 def test_a_named_key_must_hold_a_number(value, step):
     assert final({"trainer": {"steps": value}}, final_step="trainer.steps").value == step
@@ -80,7 +88,10 @@ def test_tokens_by_batch_and_sequence_and_the_formula_is_said():
     told = final(BATCHED, tokens=1e10)
 
     assert told.value == 4768 and told.inferred
-    assert told.source == "tokens 1e+10 / (trainer.train_batch_size 512 x model.seq_len 4096) in config.toml"
+    assert (
+        told.source
+        == "tokens 1e+10 / (trainer.train_batch_size 512 x model.seq_len 4096) in config.toml"
+    )
 
 
 @pytest.mark.parametrize(
@@ -133,7 +144,10 @@ def test_a_stated_step_is_never_overruled():
         ({"learning_rate_schedule_steps": -1}, []),
         ({"optimizer": {"decay_steps": 10}}, []),  # only the last part of it, in some trainers
         ({"max_steps": 10}, []),
-        ({"model": {"max_steps": 10, "optim": {"sched": {"max_steps": 9}}}}, ["model.optim.sched.max_steps"]),
+        (
+            {"model": {"max_steps": 10, "optim": {"sched": {"max_steps": 9}}}},
+            ["model.optim.sched.max_steps"],
+        ),
     ],
 )
 def test_the_schedules_horizon(config, keys):

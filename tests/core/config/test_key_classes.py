@@ -1,4 +1,6 @@
-"""What a changed key means: the seed's list of drifts, each in the names of the field's trainers."""
+"""What a changed key means: the seed's list of drifts, each in the names of the field's
+trainers.
+"""
 
 import pytest
 
@@ -236,5 +238,7 @@ def test_only_the_contract_makes_a_key_leave_the_plan():
 
 
 def test_a_class_that_there_is_not_is_told_with_those_that_there_are():
-    with pytest.raises(WrongUse, match=r"config\.classes\.seed.*'trajectory'.*'volatile', not 'harmless'"):
+    with pytest.raises(
+        WrongUse, match=r"config\.classes\.seed.*'trajectory'.*'volatile', not 'harmless'"
+    ):
         a_contract(config={"classes": {"seed": "harmless"}})

@@ -32,7 +32,9 @@ def test_the_longest_spike(before, rows):
 
 
 def test_the_first_two_rows_of_a_spike_still_move_the_trend():
-    learned = [folded(curve(*CALM, *[3.2] * n, *[3.2] * WAITING)).loss.trend.rows for n in (1, 2, 3, 9)]
+    learned = [
+        folded(curve(*CALM, *[3.2] * n, *[3.2] * WAITING)).loss.trend.rows for n in (1, 2, 3, 9)
+    ]
 
     assert learned == [61, 62, 62, 62] and WAITING == 8
 
@@ -55,7 +57,10 @@ def test_only_what_had_learned_diverges(fall, count):
 def test_an_opening_is_known_again_within_a_tenth(ratio, count):
     opening = [32.0, 5.9, 5.8, 5.8]
 
-    assert len(found(curve(*opening, *[2.0] * 100, *(ratio * x for x in opening)), "untrained")) == count
+    assert (
+        len(found(curve(*opening, *[2.0] * 100, *(ratio * x for x in opening)), "untrained"))
+        == count
+    )
 
 
 @pytest.mark.parametrize(("level", "count"), [(5.2, 0), (4.8, 1)])
@@ -84,7 +89,11 @@ def test_a_router_metric_that_wavers_may_go_further(value, count):
     assert len(found(values("router/entropy", *wavering, value), "wander")) == count
 
 
-KINDS = [("grad_norm", "explosion", 6.0), ("step_time_s", "slow", 1.0), ("router/entropy", "wander", 4.0)]
+KINDS = [
+    ("grad_norm", "explosion", 6.0),
+    ("step_time_s", "slow", 1.0),
+    ("router/entropy", "wander", 4.0),
+]
 
 
 @pytest.mark.parametrize(("metric", "kind", "high"), KINDS)
@@ -105,13 +114,19 @@ def test_the_first_two_rows_of_any_excursion_still_move_its_trend(metric, kind, 
 
 
 def test_the_first_five_rows_of_an_attempt_are_not_its_pace():
-    assert folded(values("step_time_s", *[10.0] * (25 + WAITING))).speeds["step_time_s"].trend.rows == 20
+    assert (
+        folded(values("step_time_s", *[10.0] * (25 + WAITING))).speeds["step_time_s"].trend.rows
+        == 20
+    )
 
 
 @pytest.mark.parametrize(("fast", "count"), [(3, 0), (4, 1)])
 def test_the_wall_clock_is_judged_by_half_hours_and_after_four_of_them(fast, count):
     quick = [a_row(i, 2.0, NOON + i * timedelta(seconds=18)) for i in range(100 * fast + 1)]
-    slow = [a_row(quick[-1].step + i, 2.0, quick[-1].at + i * timedelta(seconds=36)) for i in range(1, 51)]
+    slow = [
+        a_row(quick[-1].step + i, 2.0, quick[-1].at + i * timedelta(seconds=36))
+        for i in range(1, 51)
+    ]
 
     assert folded([*quick, *slow, *curve(2.0, first=9000)]).wall.bins >= fast
     assert len(found([*quick, *slow], "wall")) == count
@@ -156,7 +171,9 @@ def test_a_resume_is_compared_with_the_last_2048_rows():
 @pytest.mark.parametrize(("share", "count"), [(0.73, 0), (0.67, 1)])
 def test_the_wall_clock_allows_for_three_tenths(share, count):
     fast = [a_row(i, 2.0, NOON + i * timedelta(seconds=18)) for i in range(1500)]
-    slow = [a_row(1500 + i, 2.0, fast[-1].at + i * timedelta(seconds=18 / share)) for i in range(1, 400)]
+    slow = [
+        a_row(1500 + i, 2.0, fast[-1].at + i * timedelta(seconds=18 / share)) for i in range(1, 400)
+    ]
 
     assert len([e for e in found([*fast, *slow], "wall") if e.rows >= 3]) == count
 

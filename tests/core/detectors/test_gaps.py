@@ -1,4 +1,6 @@
-"""Rows that are missing: told apart from a trainer that logs more rarely, and nothing is compared across."""
+"""Rows that are missing: told apart from a trainer that logs more rarely, and nothing is compared
+across.
+"""
 
 import pytest
 
@@ -29,7 +31,9 @@ def test_a_step_that_goes_back_is_no_gap():
 
 
 def test_no_level_is_compared_across_a_gap():
-    """A young loss falls by a third while the rows are missing, and the resume has nothing to do with it."""
+    """A young loss falls by a third while the rows are missing, and the resume has nothing to do
+    with it.
+    """
     resumed = [*curve(*ON[:330]), *curve(*ON[300:350], first=300)]
     cut = summarise(folded([*resumed, *curve(*ON[750:880], first=750)])).resume
     assert (cut.after, cut.offset, cut.broken) == (0, 0.0, True)

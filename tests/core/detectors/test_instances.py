@@ -41,7 +41,9 @@ def test_the_newest_that_had_been_launched_by_then_wrote_it():
 
 @pytest.mark.parametrize("first", [120, 150])
 def test_a_resume_that_repeats_no_step_is_seen_all_the_same(first):
-    """The checkpoint is of the last step; or the tracker drops the steps that it has, as W&B's client does."""
+    """The checkpoint is of the last step; or the tracker drops the steps that it has, as W&B's
+    client does.
+    """
     before, after = curve(*[2.0] * first, lr=1e-4), curve(*[2.0] * 20, first=first, lr=16e-4)
     metrics = told([*at(before, NOON), *at(after, LATER)])
 
@@ -54,7 +56,10 @@ def test_a_resume_that_repeats_no_step_is_seen_all_the_same(first):
 
 def test_a_level_that_is_off_behind_such_a_resume_is_measured():
     on = [2.0 * (1 + 0.001 * math.sin(n)) for n in range(300)]
-    rows = [*at(curve(*on[:150]), NOON), *at(curve(*(x * 1.015 for x in on[150:]), first=150), LATER)]
+    rows = [
+        *at(curve(*on[:150]), NOON),
+        *at(curve(*(x * 1.015 for x in on[150:]), first=150), LATER),
+    ]
     resume = told(rows).resume
 
     assert resume.after == 50 and math.expm1(resume.offset) == pytest.approx(0.015, abs=0.001)
@@ -68,7 +73,7 @@ def test_the_first_row_alone_tells_the_learning_rate_where_the_loss_is_nan():
     assert [excursion.open for excursion in metrics.non_finite] == [True]
 
 
-# --- a restart by the back end, under the same instance --------------------------------------------------
+# --- a restart by the back end, under the same instance -------------------------------------------
 
 ONE = (Boundary("tiny-1", NOON - HOUR, 0),)
 AGAIN = (*ONE, Boundary("tiny-1", LATER, attempt=2))
@@ -97,7 +102,12 @@ def test_a_check_in_that_is_read_after_the_first_rows_of_the_restart_parts_them(
 
     assert (metrics.attempts, metrics.first_step, metrics.step) == (2, 121, 160)
     resume = metrics.resume
-    assert (resume.step, resume.high_water, resume.rate_before, resume.rate_after) == (121, 120, 1e-4, 16e-4)
+    assert (resume.step, resume.high_water, resume.rate_before, resume.rate_after) == (
+        121,
+        120,
+        1e-4,
+        16e-4,
+    )
 
 
 def test_a_level_that_is_off_is_measured_where_the_check_in_is_read_late():
@@ -119,7 +129,9 @@ def test_a_restart_whose_steps_went_back_is_one_attempt_however_late_it_is_known
 def test_rows_of_a_restart_that_are_still_to_come_are_waited_for():
     rows = at(curve(*[2.0] * 120, lr=1e-4), NOON)
     state = fold_rows(MetricsState(), rows, NAMES, boundaries=AGAIN)
-    metrics = summarise(fold_rows(state, at(curve(2.0, first=120, lr=2e-4), LATER), NAMES, boundaries=AGAIN))
+    metrics = summarise(
+        fold_rows(state, at(curve(2.0, first=120, lr=2e-4), LATER), NAMES, boundaries=AGAIN)
+    )
 
     assert (metrics.attempts, metrics.resume.rate_after) == (2, 2e-4)
 
@@ -163,7 +175,7 @@ def test_rows_without_a_time_change_hands_where_they_go_back():
     assert metrics.instance == metrics.resume.instance == "tiny-2"
 
 
-# --- rows without a time that nobody counted before the launch ------------------------------------------
+# --- rows without a time that nobody counted before the launch ------------------------------------
 
 UNCOUNTED = (TWO[0], Boundary("tiny-2", LATER, 120))
 COUNTED = (TWO[0], Boundary("tiny-2", LATER, 120, rows=150, counted=True))
@@ -171,7 +183,9 @@ RESTARTED = untimed([*curve(*[2.0] * 150), *curve(*[2.1] * 60, first=100)])  # b
 
 
 def test_rows_that_nobody_counted_begin_as_the_oldest_instances_and_pass_on_at_the_start():
-    """No tick looked between the two launches: the rows up to the start are not the new instance's."""
+    """No tick looked between the two launches: the rows up to the start are not the new
+    instance's.
+    """
     rows = untimed(curve(*[2.0] * 125))
     assert told(rows[:120], UNCOUNTED, seen=LATER + HOUR).instance == "tiny-1"
     metrics = told(rows, UNCOUNTED, seen=LATER + HOUR)
@@ -186,9 +200,13 @@ def test_an_attempt_below_the_start_is_nobodys_where_the_rows_were_not_counted()
 
 
 def test_rows_that_came_after_a_look_since_the_launch_are_the_new_instances():
-    state = fold_rows(MetricsState(), RESTARTED[:150], NAMES, LATER - HOUR / 2, boundaries=UNCOUNTED)
+    state = fold_rows(
+        MetricsState(), RESTARTED[:150], NAMES, LATER - HOUR / 2, boundaries=UNCOUNTED
+    )
     state.looked_at = LATER + HOUR / 2
-    metrics = summarise(fold_rows(state, RESTARTED[150:], NAMES, LATER + HOUR, boundaries=UNCOUNTED))
+    metrics = summarise(
+        fold_rows(state, RESTARTED[150:], NAMES, LATER + HOUR, boundaries=UNCOUNTED)
+    )
 
     assert (metrics.instance, metrics.first_step) == ("tiny-2", 101)
 
@@ -232,7 +250,9 @@ def test_a_learning_rate_that_goes_on_moving_is_no_jump():
 @pytest.mark.parametrize("timed", [True, False])
 @pytest.mark.parametrize("first_look", [0, 160])
 def test_rows_of_a_discarded_lineage_tell_nothing_of_the_present_one(timed, first_look):
-    """NaN from step 122 to the end of the first instance; the second does the steps since 120 again, and they are sound."""
+    """NaN from step 122 to the end of the first instance; the second does the steps since 120
+    again, and they are sound.
+    """
     old = at(curve(*[2.0] * 121, *[math.nan] * 60), NOON)
     new = at(curve(*[2.0] * 7, first=120), LATER)
     boundaries = (TWO[0], Boundary("tiny-2", LATER, 120, len(old)))

@@ -44,13 +44,16 @@ def test_turns_that_are_too_long_are_none():
 
 @pytest.mark.parametrize(("faster", "count"), [(1, 1), (5, 1)])
 def test_one_may_be_faster(faster, count):
-    steps = chain.from_iterable(((1000 + faster * i + j for j in range(faster)), (i,)) for i in range(20))
+    steps = chain.from_iterable(
+        ((1000 + faster * i + j for j in range(faster)), (i,)) for i in range(20)
+    )
 
     assert len(mixed(*chain.from_iterable(steps))) == count
 
 
 def test_a_crash_loop_is_one_writer():
-    attempts = [range(100 * n, 100 * n + 250) for n in range(40)]  # each gets further than the one before
+    # each gets further than the one before
+    attempts = [range(100 * n, 100 * n + 250) for n in range(40)]
     stuck = [range(5000, 5000 + 30 + n % 3) for n in range(40)]  # none of these does
 
     assert mixed(*chain(*attempts, *stuck)) == []
@@ -110,7 +113,9 @@ def test_a_row_that_comes_twice_is_the_same_row():
 
 
 def test_two_that_drift_a_few_steps_apart_are_doubled_too():
-    ahead = [(i, 2.0) for i in range(5)] + [row for i in range(60) for row in ((i, 2.1), (i + 5, 2.0))]
+    ahead = [(i, 2.0) for i in range(5)] + [
+        row for i in range(60) for row in ((i, 2.1), (i + 5, 2.0))
+    ]
 
     assert len(doubled(*ahead)) == 1
 

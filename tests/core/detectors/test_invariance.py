@@ -30,7 +30,12 @@ from herorun.core.detectors import (
 from herorun.core.detectors.reorder import WAITING
 
 losses = st.one_of(
-    st.floats(1.8, 2.2), st.floats(3.1, 9.0), st.just(NAN), st.just(math.inf), st.none(), st.just(0.0)
+    st.floats(1.8, 2.2),
+    st.floats(3.1, 9.0),
+    st.just(NAN),
+    st.just(math.inf),
+    st.none(),
+    st.just(0.0),
 )
 norms = st.one_of(st.floats(0.1, 2.0), st.just(NAN), st.just(50.0))
 PLACES = st.lists(st.integers(0, 90), max_size=6)
@@ -42,7 +47,9 @@ def runs(draw, moves=(1, 1, 1, 1, 0, 3, -4, -20)):
     """Rows of a run: calm first, then anything, with steps that repeat, skip and go back."""
     calm = draw(st.integers(35, 60))
     told, step = curve(*[2.0] * calm, grad_norm=1.0), calm - 1
-    for move, value, size in draw(st.lists(st.tuples(st.sampled_from(moves), losses, norms), max_size=25)):
+    for move, value, size in draw(
+        st.lists(st.tuples(st.sampled_from(moves), losses, norms), max_size=25)
+    ):
         step = max(step + move, 0)
         told.append(a_row(step, value, grad_norm=size, step_time_s=size if size == size else 1.0))
     return told
@@ -69,7 +76,9 @@ def test_chunks(told, places):
 
     assert bare(state) == bare(whole)
     if len(ended) < KEPT:
-        assert sorted(map(repr, ended)) == sorted(repr(e) for watch in whole.watches() for e in watch.closed)
+        assert sorted(map(repr, ended)) == sorted(
+            repr(e) for watch in whole.watches() for e in watch.closed
+        )
 
 
 @FEW
@@ -109,7 +118,11 @@ def test_duplicates(told, data):
 @FEW
 @given(runs(moves=(1, 1, 2)), st.integers(1, WAITING - 1))
 def test_rows_a_little_out_of_order(told, distance):
-    mixed = [row for i in range(0, len(told), distance + 1) for row in reversed(told[i : i + distance + 1])]
+    mixed = [
+        row
+        for i in range(0, len(told), distance + 1)
+        for row in reversed(told[i : i + distance + 1])
+    ]
 
     assert repr(summarise(folded(mixed))) == repr(summarise(folded(told)))
 

@@ -15,7 +15,7 @@ def trend(rows):
     return folded(rows).loss.trend
 
 
-# --- the trend ---------------------------------------------------------------------------------------
+# --- the trend ------------------------------------------------------------------------------------
 
 
 def test_the_trend_follows_a_falling_loss():
@@ -38,7 +38,9 @@ def test_the_trend_is_the_one_that_was_measured():
 
 @pytest.mark.parametrize(("rows", "far"), [(8, True), (24, False)])
 def test_a_loss_that_stays_below_the_trend_draws_it_down(rows, far):
-    """Eight rows below are chance; from then on half of the way is gone every twelve rows, and not every fifty."""
+    """Eight rows below are chance; from then on half of the way is gone every twelve rows, and not
+    every fifty.
+    """
     calm = [2.0 * math.exp(0.1 * (-1) ** i) for i in range(300)]
     left = trend(curve(*calm, *[1.7] * (rows + WAITING))).level - math.log(1.7)
 
@@ -56,7 +58,7 @@ def test_noise_has_a_floor():
     assert trend(curve(*[2.0] * 500)).scale == FLOOR == 0.003
 
 
-# --- spikes ------------------------------------------------------------------------------------------
+# --- spikes ---------------------------------------------------------------------------------------
 
 
 def test_twelve_steps_are_one_open_spike():
@@ -132,7 +134,7 @@ def test_a_restart_ends_what_was_open_and_still_tells_it():
     assert [(e.rows, e.open) for e in metrics.spikes] == [(12, False)]
 
 
-# --- a young curve -----------------------------------------------------------------------------------
+# --- a young curve --------------------------------------------------------------------------------
 
 
 def test_a_young_curve_is_judged_by_its_highest_value():
@@ -163,7 +165,7 @@ def test_what_began_among_dense_rows_goes_on_over_a_gap():
     assert (spike.rows, spike.first_step, spike.last_step, spike.open) == (3, 4, 301, True)
 
 
-# --- smaller and slower ------------------------------------------------------------------------------
+# --- smaller and slower ---------------------------------------------------------------------------
 
 
 def test_a_raised_level_is_elevated_and_no_spike():
@@ -182,7 +184,10 @@ def test_a_slow_rise_is_a_drift():
     assert drift.open and drift.rows > 25
     assert found(curve(*[2.0] * 500), "drift") == ()
     assert [
-        e.rows for e in found(curve(*[2.0 * (1 + max(i - 200, 0) * 0.000005) for i in range(500)]), "drift")
+        e.rows
+        for e in found(
+            curve(*[2.0 * (1 + max(i - 200, 0) * 0.000005) for i in range(500)]), "drift"
+        )
     ] == []
 
 
@@ -192,7 +197,8 @@ def test_a_curve_that_had_fallen_and_rises_for_good_has_diverged():
     (diverged,) = found(curve(*falls, *rises), "diverged")
 
     assert diverged.peak > 1.5
-    assert found(curve(*[2.0 * 1.002**i for i in range(600)]), "diverged") == ()  # it rises by nature
+    # it rises by nature
+    assert found(curve(*[2.0 * 1.002**i for i in range(600)]), "diverged") == ()
 
 
 @pytest.mark.parametrize(("value", "rows"), [(0.0, 12), (-1.0, 0)])
@@ -215,7 +221,12 @@ def test_what_was_open_ends_with_a_loss_below_zero():
 
 @pytest.mark.parametrize(("wave", "count"), [(0.11, 1), (0.14, 0)])
 def test_a_divergence_stands_three_times_out_of_the_noise(wave, count):
-    levels = [*[4.0] * 60, *[2.0] * 600, *(2.0 * 1.6 ** (i / 600) for i in range(600)), *[3.2] * 900]
+    levels = [
+        *[4.0] * 60,
+        *[2.0] * 600,
+        *(2.0 * 1.6 ** (i / 600) for i in range(600)),
+        *[3.2] * 900,
+    ]
     rows = curve(*(level * math.exp(wave * (-1) ** i) for i, level in enumerate(levels)))
 
     assert len([e for e in found(rows, "diverged") if e.rows >= 50]) == count
@@ -229,10 +240,11 @@ def test_the_opening_rows_seen_again_are_an_untrained_model():
     assert (
         found(curve(*opening, *learned, 32.5, 2.9, 1.8, 0.7, 0.5), "untrained") == ()
     )  # a spike that recovers
-    assert found(curve(*opening, *[5.5] * 3, 32.5, 5.9, 5.8, 5.7), "untrained") == ()  # too young to tell
+    # too young to tell
+    assert found(curve(*opening, *[5.5] * 3, 32.5, 5.9, 5.8, 5.7), "untrained") == ()
 
 
-# --- phases ------------------------------------------------------------------------------------------
+# --- phases ---------------------------------------------------------------------------------------
 
 
 def test_what_begins_behind_a_declared_phase_is_marked():
@@ -244,14 +256,19 @@ def test_what_begins_behind_a_declared_phase_is_marked():
     assert not any(e.first_step < 200 for e in found(rows, "drift", names=told) if not e.declared)
 
 
-# --- values that are no numbers ----------------------------------------------------------------------
+# --- values that are no numbers -------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("value", [NAN, math.inf, -math.inf])
 def test_a_non_finite_loss_is_an_open_excursion(value):
     (broken,) = summarise(folded(curve(*CALM, value))).non_finite
 
-    assert (broken.metric, broken.first_step, broken.rows, broken.open) == ("train/loss", 61, 1, True)
+    assert (broken.metric, broken.first_step, broken.rows, broken.open) == (
+        "train/loss",
+        61,
+        1,
+        True,
+    )
 
 
 def test_it_closes_at_the_next_finite_value():
@@ -265,7 +282,7 @@ def test_it_never_enters_the_trend():
     assert trend(curve(*CALM, *[NAN] * 20)).level == pytest.approx(trend(curve(*CALM)).level)
 
 
-# --- one value for ever ------------------------------------------------------------------------------
+# --- one value for ever ---------------------------------------------------------------------------
 
 LIVELY = [2.0 + 0.01 * (i % 7) for i in range(60)]
 

@@ -1,4 +1,6 @@
-"""What holds for curves that nobody has seen: of many shapes, noises, units and logging intervals, each from a seed."""
+"""What holds for curves that nobody has seen: of many shapes, noises, units and logging intervals,
+each from a seed.
+"""
 
 import math
 from dataclasses import replace
@@ -94,7 +96,7 @@ def test_a_raised_level_and_a_slow_drift_are_warned_of(seed, change):
     assert told and told[0].row >= BREAK and told[0].check in ("loss-elevated", "loss-drift"), made
 
 
-# --- resumes -----------------------------------------------------------------------------------------
+# --- resumes --------------------------------------------------------------------------------------
 
 
 def resumed(seed, change, back=60):
@@ -107,7 +109,8 @@ def resumed(seed, change, back=60):
 
 @pytest.mark.parametrize("seed", range(8))
 def test_a_sound_resume_wakes_nobody(seed):
-    made, rows = resumed(seed, lambda loss: loss)  # behind a jump of the data, in two shapes out of nine
+    # behind a jump of the data, in two shapes out of nine
+    made, rows = resumed(seed, lambda loss: loss)
 
     assert alerts(rows) == [], made
 
@@ -128,7 +131,7 @@ def test_a_resume_that_differs_by_less_than_the_seeds_limit_is_quiet(seed):
     assert alerts(rows) == [], made
 
 
-# --- what else stands in a tracker -------------------------------------------------------------------
+# --- what else stands in a tracker ----------------------------------------------------------------
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -160,6 +163,8 @@ def test_a_value_that_is_no_number_is_text_to_a_file(text, tmp_path):
     from herorun.operations.report.backtest import rows_of as read
 
     path = tmp_path / "curve.csv"
-    path.write_text("step,loss\n" + "".join(f"{i},2.0\n" for i in range(60)) + f"60,{text}\n61,2.0\n")
+    path.write_text(
+        "step,loss\n" + "".join(f"{i},2.0\n" for i in range(60)) + f"60,{text}\n61,2.0\n"
+    )
 
     assert [(alert.check, alert.row) for alert in alerts(read(path))] == [("not-finite", 60)]

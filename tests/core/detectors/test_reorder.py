@@ -14,7 +14,11 @@ from herorun.core.ports import Row
 
 def shuffled(rows, distance):
     """Every row up to `distance` places from where it belongs."""
-    return [row for i in range(0, len(rows), distance + 1) for row in reversed(rows[i : i + distance + 1])]
+    return [
+        row
+        for i in range(0, len(rows), distance + 1)
+        for row in reversed(rows[i : i + distance + 1])
+    ]
 
 
 def judged(rows):
@@ -54,7 +58,12 @@ def test_a_row_from_the_future_is_no_younger_than_its_file():
 def test_a_step_that_went_back_is_a_new_attempt():
     metrics = summarise(folded([*curve(*CALM), *curve(2.0, 2.0, first=40)]))
 
-    assert (metrics.attempts, metrics.first_step, metrics.step, metrics.high_water) == (2, 41, 42, 60)
+    assert (metrics.attempts, metrics.first_step, metrics.step, metrics.high_water) == (
+        2,
+        41,
+        42,
+        60,
+    )
 
 
 def test_a_few_steps_back_are_a_new_attempt_if_the_loss_is_another():
@@ -80,7 +89,10 @@ def test_a_new_execution_is_a_new_attempt_and_a_straggler_of_the_old_is_none():
 def test_an_attempt_that_repeats_a_row_is_still_one():
     again = curve(*[2.0] * 5, first=20)
 
-    assert summarise(folded([*curve(*CALM), *again, again[1], *curve(*[2.0] * 9, first=25)])).attempts == 2
+    assert (
+        summarise(folded([*curve(*CALM), *again, again[1], *curve(*[2.0] * 9, first=25)])).attempts
+        == 2
+    )
 
 
 def test_a_row_that_comes_twice_is_judged_once():
@@ -113,7 +125,8 @@ def test_of_two_losses_of_a_step_the_first_stands():
 def test_the_state_is_no_larger_for_a_longer_run():
     names = replace(NAMES, declared=("lr",))
     small, large = (
-        len(canonical(folded(curve(*[2.0] * n, grad_norm=1.0, lr=0.1), names=names))) for n in (4000, 12000)
+        len(canonical(folded(curve(*[2.0] * n, grad_norm=1.0, lr=0.1), names=names)))
+        for n in (4000, 12000)
     )
 
     assert large < 1.1 * small

@@ -10,7 +10,9 @@ FALLING = [3.0 * (1 + i) ** -0.05 for i in range(400)]
 
 
 def resumed(*losses, first=300, **values):
-    return summarise(folded([*curve(*FALLING, **values), *curve(*losses, first=first, **values)])).resume
+    return summarise(
+        folded([*curve(*FALLING, **values), *curve(*losses, first=first, **values)])
+    ).resume
 
 
 def test_one_attempt_has_nothing_to_compare():
@@ -50,7 +52,9 @@ def test_the_level_behind_the_warm_up_is_compared_with_the_trend():
 
 
 def test_a_jump_of_the_data_shortly_before_is_not_the_resumes():
-    """The trend has not caught up with it: what went on at the level of the last rows went on well."""
+    """The trend has not caught up with it: what went on at the level of the last rows went on
+    well.
+    """
     jumped = [*[2.0] * 200, *[2.1] * 60]
     told = summarise(folded([*curve(*jumped), *curve(*[2.1] * 170, first=230)])).resume
 
@@ -70,7 +74,11 @@ def test_how_a_loss_fell_is_known_from_125_rows_on_of_all_attempts():
 
     young = [*curve(*FALLING[:124]), *curve(*FALLING[100:], first=100)]
     assert summarise(folded(young)).resume.fall is None
-    twice = [*curve(*FALLING[:200]), *curve(*FALLING[180:210], first=180), *curve(*FALLING[200:], first=200)]
+    twice = [
+        *curve(*FALLING[:200]),
+        *curve(*FALLING[180:210], first=180),
+        *curve(*FALLING[200:], first=200),
+    ]
     assert summarise(folded(twice)).resume.fall > 0.0
 
 

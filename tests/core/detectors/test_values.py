@@ -11,7 +11,7 @@ from curves import CALM, NAMES, NAN, curve, folded, found, summarise, values
 from herorun.core.detectors import KEPT, Names
 from herorun.core.ports import Row
 
-# --- the gradient norm -------------------------------------------------------------------------------
+# --- the gradient norm ----------------------------------------------------------------------------
 
 
 def test_a_norm_of_ten_times_the_trend_is_an_explosion():
@@ -43,7 +43,7 @@ def test_a_norm_above_zero_ends_it():
     assert [(e.rows, e.open) for e in stretches] == [(2, False)] * 3
 
 
-# --- the learning rate -------------------------------------------------------------------------------
+# --- the learning rate ----------------------------------------------------------------------------
 
 
 def test_a_learning_rate_of_zero_is_spent_once_it_was_above():
@@ -59,7 +59,7 @@ def test_a_learning_rate_that_comes_back_was_not_spent_for_good():
     assert spent.rows == 2 and not spent.open
 
 
-# --- throughput --------------------------------------------------------------------------------------
+# --- throughput -----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("seconds", "count"), [(12.0, 0), (13.2, 0), (13.5, 1), (20.0, 1)])
@@ -111,7 +111,9 @@ def test_the_pause_that_comes_again_is_told_and_one_alone_is_an_outage():
     assert summarise(folded(paused(20))).pause is None
     assert summarise(folded(paused(20, 20))).pause == pytest.approx(20, rel=0.01)
     assert summarise(folded(paused(*[20] * 9, 720, *[20] * 9))).pause == pytest.approx(20, rel=0.01)
-    assert summarise(folded(paused(*[20] * 9, 720, *[20] * 9, 700, 20))).pause == pytest.approx(700, rel=0.02)
+    assert summarise(folded(paused(*[20] * 9, 720, *[20] * 9, 700, 20))).pause == pytest.approx(
+        700, rel=0.02
+    )
 
 
 def test_a_pause_that_does_not_come_again_fades():
@@ -150,7 +152,9 @@ def test_the_wall_clock_sees_the_gaps_between_steps():
 def test_steady_step_times_hide_no_gaps_between_steps():
     told = {"step_time_s": 18.0}
     fast = [a_row(i, 2.0, NOON + i * timedelta(seconds=18), **told) for i in range(1000)]
-    slow = [a_row(1000 + i, 2.0, fast[-1].at + i * timedelta(seconds=30), **told) for i in range(1, 400)]
+    slow = [
+        a_row(1000 + i, 2.0, fast[-1].at + i * timedelta(seconds=30), **told) for i in range(1, 400)
+    ]
 
     assert len(found([*fast, *slow], "wall")) == 1 and found([*fast, *slow], "slow") == ()
 
@@ -162,7 +166,7 @@ def test_slow_steps_are_seen_where_no_row_has_a_time():
     assert len(told.of("slow")) == 1 and told.of("wall") == ()
 
 
-# --- named metrics -----------------------------------------------------------------------------------
+# --- named metrics --------------------------------------------------------------------------------
 
 
 def test_a_metric_out_of_its_band_is_an_excursion():
@@ -177,7 +181,9 @@ def test_a_loss_scale_below_one_is_out_of_its_band_unless_another_is_stated():
     fallen = values("train/loss_scale", 65536.0, 1.0, 0.5, 0.25)
     (low,) = found(fallen, "band")
     assert (low.metric, low.rows, low.peak) == ("train/loss_scale", 2, 0.25)
-    assert found(fallen, "band", names=replace(NAMES, bands=(("train/loss_scale", 0.01, 1e9),))) == ()
+    assert (
+        found(fallen, "band", names=replace(NAMES, bands=(("train/loss_scale", 0.01, 1e9),))) == ()
+    )
 
 
 @pytest.mark.parametrize("value", [3.2, 0.3])
@@ -198,7 +204,7 @@ def test_a_watched_metric_that_stops_is_counted():
     assert (told["moe/load"].rows, told["moe/load"].seen) == (120, False)
 
 
-# --- not finite --------------------------------------------------------------------------------------
+# --- not finite -----------------------------------------------------------------------------------
 
 
 def test_only_watched_metrics_must_be_finite():
@@ -218,14 +224,17 @@ def test_many_blips_do_not_push_the_long_one_out():
 def test_the_loss_of_a_skipped_step_harms_nothing_and_the_skips_are_counted():
     rows = [*curve(*CALM), *(a_row(60 + i, NAN, skipped=1.0) for i in range(11))]
 
-    assert [(e.metric, e.rows) for e in summarise(folded(rows)).non_finite] == [("skipped steps", 11)]
-    assert [e.metric for e in summarise(folded([*curve(*CALM), a_row(60, NAN, skipped=0.0)])).non_finite] == [
-        "train/loss"
+    assert [(e.metric, e.rows) for e in summarise(folded(rows)).non_finite] == [
+        ("skipped steps", 11)
     ]
+    assert [
+        e.metric for e in summarise(folded([*curve(*CALM), a_row(60, NAN, skipped=0.0)])).non_finite
+    ] == ["train/loss"]
 
 
 @pytest.mark.parametrize(
-    "name", ["aux_loss", "moe/aux_loss", "train/load balancing loss", "train/router Z loss", "z-loss"]
+    "name",
+    ["aux_loss", "moe/aux_loss", "train/load balancing loss", "train/router Z loss", "z-loss"],
 )
 def test_the_losses_beside_the_loss_are_held_against_their_past(name):
     assert len(found(values(name, *[0.01] * 60, *[0.08] * 10), "wander")) == 1
@@ -248,7 +257,10 @@ def test_other_names_are_not(name):
     ],
 )
 def test_the_names_of_the_usual_trainers_are_known(loss, norm):
-    rows = [Row(i, {loss: 2.0 if i < 60 else 8.0, norm: 0.5 if i < 60 else 9.0}, NOON) for i in range(70)]
+    rows = [
+        Row(i, {loss: 2.0 if i < 60 else 8.0, norm: 0.5 if i < 60 else 9.0}, NOON)
+        for i in range(70)
+    ]
     metrics = summarise(folded(rows, names=Names()), Names())
 
     assert len(metrics.spikes) == 1 and [e.metric for e in metrics.of("explosion")] == [norm]

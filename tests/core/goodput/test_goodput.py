@@ -35,7 +35,9 @@ def steps(since, first, count, every=1.0):
 def launch(number, seconds, start=None, of="", count=8):
     name = f"tiny-{number}"
     point = (
-        {"path": f"{ROOT}/step-{start}", "step": start, "kind": "full-state"} if start is not None else None
+        {"path": f"{ROOT}/step-{start}", "step": start, "kind": "full-state"}
+        if start is not None
+        else None
     )
     plan = {"start": {"value": point}, "hardware": {"value": {"count": count} if count else {}}}
     return [
@@ -64,12 +66,16 @@ def launch(number, seconds, start=None, of="", count=8):
 
 
 def looked(seconds, *alerts, **told):
-    return Decided(at=at(seconds), run="healthy", monitor="fresh", progress="~1/2", alerts=alerts, **told)
+    return Decided(
+        at=at(seconds), run="healthy", monitor="fresh", progress="~1/2", alerts=alerts, **told
+    )
 
 
 def checked_in(number, seconds):
     name = f"tiny-{number}"
-    return CheckedIn(at=at(seconds + 100), instance=name, attempt=1, outcome="pass", written=at(seconds))
+    return CheckedIn(
+        at=at(seconds + 100), instance=name, attempt=1, outcome="pass", written=at(seconds)
+    )
 
 
 def crash(number, seconds, seen, cause=Cause.INFRA):
@@ -77,14 +83,21 @@ def crash(number, seconds, seen, cause=Cause.INFRA):
     return looked(
         seen,
         ended=End(instance=name, state=JobState.FAILED, at=at(seen), ended=at(seconds)),
-        failure=Ending(instance=name, cause=cause, fingerprint="same", why="why", ended=at(seconds)),
+        failure=Ending(
+            instance=name, cause=cause, fingerprint="same", why="why", ended=at(seconds)
+        ),
     )
 
 
 def success(number, seconds):
     return looked(
         seconds + 5,
-        ended=End(instance=f"tiny-{number}", state=JobState.SUCCEEDED, at=at(seconds + 5), ended=at(seconds)),
+        ended=End(
+            instance=f"tiny-{number}",
+            state=JobState.SUCCEEDED,
+            at=at(seconds + 5),
+            ended=at(seconds),
+        ),
     )
 
 
@@ -158,7 +171,8 @@ def test_what_a_crash_cost():
 def test_the_babysitters_own_latencies():
     told = goodput(CRASHED, ROWS).delays
 
-    assert (told.detection.median, told.relaunch.median) == (7.0, 11.0)  # the second end was seen after 5 s
+    # the second end was seen after 5 s
+    assert (told.detection.median, told.relaunch.median) == (7.0, 11.0)
     assert told.human.count == 0
 
 
@@ -230,14 +244,18 @@ def test_slow_steps_are_steps():
 
 
 def test_an_end_that_nobody_saw_is_no_time_down():
-    told = spent([*launch(1, 0), *launch(2, 100, start=20, of="tiny-1"), success(2, 160)], steps(11, 1, 40))
+    told = spent(
+        [*launch(1, 0), *launch(2, 100, start=20, of="tiny-1"), success(2, 160)], steps(11, 1, 40)
+    )
 
     assert "down" not in told
 
 
 def test_accelerator_hours_are_not_guessed():
     told = goodput(
-        [*launch(1, 0, count=None), looked(2, job_started=at(0)), success(1, 99)], steps(11, 1, 40), 2.0
+        [*launch(1, 0, count=None), looked(2, job_started=at(0)), success(1, 99)],
+        steps(11, 1, 40),
+        2.0,
     )
 
     assert told.hours is None and told.money.least is None
@@ -270,7 +288,10 @@ def stories(draw):
     for number in range(1, draw(st.integers(1, 4)) + 1):
         last += draw(st.floats(0, 200))
         events += launch(
-            number, last, start=draw(st.none() | st.integers(0, 50)), count=draw(st.sampled_from([None, 8]))
+            number,
+            last,
+            start=draw(st.none() | st.integers(0, 50)),
+            count=draw(st.sampled_from([None, 8])),
         )
         started, came = draw(MAYBE), draw(MAYBE)
         if started is not None:
@@ -316,7 +337,11 @@ def test_the_parts_are_the_whole(events, beats):
     told = goodput(events, beats)
     whole = round((told.until - told.since).total_seconds() * SECOND) if told.since else 0
 
-    assert sum(round(part * SECOND) for part in told.states.values()) == round(told.wall * SECOND) == whole
+    assert (
+        sum(round(part * SECOND) for part in told.states.values())
+        == round(told.wall * SECOND)
+        == whole
+    )
     assert all(part >= 0 for part in told.states.values())
     if told.wall:
         assert 0 <= told.effective.least <= told.effective.most <= 1 + 1e-12

@@ -24,7 +24,8 @@ def test_a_fork_just_below_the_checkpoint_is_right():
 
 
 @pytest.mark.parametrize(
-    "told", ["parent", "parent?step=9", "parent?_step=", "parent?_step=-1", "parent?_step=9.5", "?_step=9"]
+    "told",
+    ["parent", "parent?step=9", "parent?_step=", "parent?_step=-1", "parent?_step=9.5", "?_step=9"],
 )
 def test_any_other_form_is_refused(told):
     assert fork_point(told) is None
@@ -55,7 +56,9 @@ def test_a_run_is_no_fork_of_itself():
     ],
 )
 def test_the_parent_must_be_there_and_have_come_so_far(state, last, outcome, words):
-    verdict = ask(identity=TrackerIdentity(TrackerState.ABSENT, parent=state, parent_last_step=last))[0]
+    verdict = ask(
+        identity=TrackerIdentity(TrackerState.ABSENT, parent=state, parent_last_step=last)
+    )[0]
 
     assert verdict.outcome is outcome
     assert words in verdict.message

@@ -13,14 +13,19 @@ PARENT = a_contract()
 
 def fork_of(parent, **told):
     return forked(
-        parent, ForkRequest(**{"slug": "tiny-b", "start": "/data/tiny/step-100", "reason": "fp8", **told})
+        parent,
+        ForkRequest(**{"slug": "tiny-b", "start": "/data/tiny/step-100", "reason": "fp8", **told}),
     )
 
 
 def test_it_shares_neither_identity_nor_root():
     made = contract_from(fork_of(PARENT), "here")
 
-    assert (made.tracker.id, made.tracker.name, made.output.root) == ("tiny-b", "tiny-b", "/data/tiny-b")
+    assert (made.tracker.id, made.tracker.name, made.output.root) == (
+        "tiny-b",
+        "tiny-b",
+        "/data/tiny-b",
+    )
     assert made.output.temporary_root == "/data/tiny-b-temporary"
     assert same_identity(PARENT, made) == ""
     assert made.command == PARENT.command and made.final_step == PARENT.final_step
@@ -28,7 +33,10 @@ def test_it_shares_neither_identity_nor_root():
 
 @pytest.mark.parametrize(
     ("told", "shared"),
-    [({"tracker_id": "tiny"}, "tracker id tiny"), ({"root": "/data/tiny/"}, "output root /data/tiny")],
+    [
+        ({"tracker_id": "tiny"}, "tracker id tiny"),
+        ({"root": "/data/tiny/"}, "output root /data/tiny"),
+    ],
 )
 def test_what_they_would_share_is_named(told, shared):
     assert shared in same_identity(PARENT, contract_from(fork_of(PARENT, **told), "here"))

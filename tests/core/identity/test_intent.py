@@ -4,7 +4,14 @@ import pytest
 
 from builders import NOON, PARENT, ROOT, a_checkpoint, a_contract, a_history, a_job, a_plan
 from herorun.core.canonical_json import plain
-from herorun.core.evidence import JobState, Nothing, PriorLaunch, TrackerIdentity, TrackerState, Unavailable
+from herorun.core.evidence import (
+    JobState,
+    Nothing,
+    PriorLaunch,
+    TrackerIdentity,
+    TrackerState,
+    Unavailable,
+)
 from herorun.core.identity.intent import goes_on, intent_of, is_same, is_wandb, state_of
 from herorun.core.identity.resume_matrix import Intent
 
@@ -19,7 +26,9 @@ def a_prior(**changes):
     return PriorLaunch("tiny-1", {"tracker": plain(a_run(**changes))})
 
 
-@pytest.mark.parametrize("state", [TrackerState.CRASHED, TrackerState.RUNNING, TrackerState.UNREACHABLE])
+@pytest.mark.parametrize(
+    "state", [TrackerState.CRASHED, TrackerState.RUNNING, TrackerState.UNREACHABLE]
+)
 def test_an_id_that_an_instance_reported_under_is_resumed(state):
     assert intent_of(a_run(), a_prior(), state, False) is Intent.RESUME
 
@@ -64,13 +73,14 @@ def test_it_goes_on_from_its_own_roots_only():
 
 
 @pytest.mark.parametrize(
-    ("kind", "told"), [("wandb", True), ("wandb_offline", True), ("jsonl", False), ("wandbish", False)]
+    ("kind", "told"),
+    [("wandb", True), ("wandb_offline", True), ("jsonl", False), ("wandbish", False)],
 )
 def test_whose_rules_hold(kind, told):
     assert is_wandb(kind) is told
 
 
-# --- W&B notices late that a job is gone -----------------------------------------------------------
+# --- W&B notices late that a job is gone ----------------------------------------------------------
 
 ENDED = a_job(JobState.FAILED, ended=NOON)
 
@@ -90,7 +100,11 @@ def running(beat):
         (running(NOON), Unavailable("gone"), TrackerState.RUNNING),
         (running(NOON), Nothing(), TrackerState.RUNNING),
         (TrackerIdentity(TrackerState.RUNNING), ENDED, TrackerState.RUNNING),
-        (TrackerIdentity(TrackerState.FAILED, heartbeat=NOON.isoformat()), ENDED, TrackerState.FAILED),
+        (
+            TrackerIdentity(TrackerState.FAILED, heartbeat=NOON.isoformat()),
+            ENDED,
+            TrackerState.FAILED,
+        ),
     ],
 )
 def test_a_heart_that_beats_on_after_our_job_ended_is_another_writers(identity, job, state):

@@ -1,4 +1,6 @@
-"""The W&B truth table: what must come out of each of its 84 cases, written down here a second time, with the reason."""
+"""The W&B truth table: what must come out of each of its 84 cases, written down here a second time,
+with the reason.
+"""
 
 import pytest
 
@@ -31,7 +33,7 @@ fork    crashed      x x x x   the same
 fork    failed       x x x x   the same
 fork    deleted      x x x x   a deleted id is never given again
 fork    unreachable  ? ? ? ?   no answer is no permission
-"""
+"""  # noqa: E501
 WEIGHTS = {"+": Weight.PASS, "~": Weight.WARN, "x": Weight.FAIL, "?": Weight.UNKNOWN}
 LINES = [line.split()[:6] for line in EXPECTED.splitlines() if line]
 CASES = [
@@ -47,7 +49,9 @@ def sentence(intent: str, state: str, policy: str) -> str:
 
 
 def test_there_are_84_cases_and_no_other() -> None:
-    assert len({case[:3] for case in CASES}) == 84 == len(Intent) * len(TrackerState) * len(POLICIES)
+    assert (
+        len({case[:3] for case in CASES}) == 84 == len(Intent) * len(TrackerState) * len(POLICIES)
+    )
 
 
 @pytest.mark.parametrize(("intent", "state", "policy", "weight"), CASES)
@@ -63,11 +67,15 @@ def test_each_case(intent: Intent, state: TrackerState, policy: str, weight: Wei
 
 
 @pytest.mark.parametrize(("intent", "state", "policy", "weight"), CASES)
-def test_what_fails_says_what_to_do(intent: Intent, state: TrackerState, policy: str, weight: Weight) -> None:
+def test_what_fails_says_what_to_do(
+    intent: Intent, state: TrackerState, policy: str, weight: Weight
+) -> None:
     """A failure names a mend after its colon or semicolon."""
     if weight is not Weight.PASS:
         _, mend = sentence(intent, state, policy).replace(";", ":").split(":", 1)
-        assert any(word in mend for word in ("choose", "say", "look", "see", "ask", "begin an empty run"))
+        assert any(
+            word in mend for word in ("choose", "say", "look", "see", "ask", "begin an empty run")
+        )
 
 
 @pytest.mark.parametrize(

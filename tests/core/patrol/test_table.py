@@ -63,7 +63,9 @@ def test_a_healthy_run_needs_nothing() -> None:
 
 
 def test_a_box_out_of_reach_is_unknown_and_not_down() -> None:
-    told = decide(a_look(alive=Alive.UNKNOWN, unreachable="box1 does not answer: the link is cut."), WAYS)
+    told = decide(
+        a_look(alive=Alive.UNKNOWN, unreachable="box1 does not answer: the link is cut."), WAYS
+    )
     assert (told.state, told.code) == (PatrolState.UNKNOWN, 3)
     (only,) = told.advice
     assert "the provider's console" in only.words and not only.command
@@ -74,7 +76,11 @@ def test_gone_without_its_marker_it_is_down_with_the_exact_resume_command() -> N
     told = decide(look, WAYS)
     assert (told.state, told.code) == (PatrolState.DOWN, 1)
     gone = advice(look, "gone")
-    assert gone.command == "RESUME" and "without /data/DONE" in gone.words and "exit code 1" in gone.words
+    assert (
+        gone.command == "RESUME"
+        and "without /data/DONE" in gone.words
+        and "exit code 1" in gone.words
+    )
     assert advice(look, "chain").command == "CHAIN"
 
 
@@ -98,8 +104,12 @@ def test_a_marker_that_nobody_could_look_for_is_neither_there_nor_missing() -> N
     assert decide(look, WAYS).state is PatrolState.UNKNOWN
 
 
-@pytest.mark.parametrize(("succeeded", "state"), [(True, PatrolState.DONE), (False, PatrolState.DOWN)])
-def test_where_no_sign_was_declared_the_scheduler_decides(succeeded: bool, state: PatrolState) -> None:
+@pytest.mark.parametrize(
+    ("succeeded", "state"), [(True, PatrolState.DONE), (False, PatrolState.DOWN)]
+)
+def test_where_no_sign_was_declared_the_scheduler_decides(
+    succeeded: bool, state: PatrolState
+) -> None:
     assert decide(a_look(alive=Alive.NO, succeeded=succeeded), WAYS).state is state
 
 
@@ -110,7 +120,9 @@ def test_exit_code_0_without_the_declared_marker_is_not_done() -> None:
 
 
 def test_while_its_chain_works_an_ended_job_is_not_down() -> None:
-    look = a_look(alive=Alive.NO, succeeded=True, markers={"/c/eval.DONE": None}, chain=ChainSeen(True))
+    look = a_look(
+        alive=Alive.NO, succeeded=True, markers={"/c/eval.DONE": None}, chain=ChainSeen(True)
+    )
     assert decide(look, WAYS).state is PatrolState.RUNNING
 
 
@@ -175,14 +187,18 @@ def test_processors_that_our_own_threads_use_up_are_no_neighbours_and_starve_the
     low = (Gpu("0", 59.0),)
     assert rows(a_look(load=64.0, cores=15.0, allowed=16.0)) == []  # the GPUs are busy all the same
     assert rows(a_look(load=64.0, cores=15.0, allowed=16.0, gpus=low)) == ["threads"]
-    assert rows(a_look(cores=4.0, allowed=4.0, gpus=low)) == ["threads"]  # a slice of a large machine
+    # a slice of a large machine
+    assert rows(a_look(cores=4.0, allowed=4.0, gpus=low)) == ["threads"]
     assert rows(a_look(cores=14.0, allowed=16.0, gpus=low)) == []
     assert "OMP_NUM_THREADS" in advice(a_look(cores=4.0, allowed=4.0, gpus=low), "threads").words
 
 
 @pytest.mark.parametrize(
     ("room", "row"),
-    [(DiskRoom(GIB, 1000 * GIB, 900, 1000), "disk"), (DiskRoom(500 * GIB, 1000 * GIB, 9, 1000), "inodes")],
+    [
+        (DiskRoom(GIB, 1000 * GIB, 900, 1000), "disk"),
+        (DiskRoom(500 * GIB, 1000 * GIB, 9, 1000), "inodes"),
+    ],
 )
 def test_bytes_and_inodes_run_out_apart(room: DiskRoom, row: str) -> None:
     assert rows(a_look(disks={"/data": room})) == [row]
@@ -196,13 +212,21 @@ def test_a_frozen_log_with_moving_output_is_buffered_and_not_a_hang() -> None:
 
 def test_a_failure_in_its_own_log_is_told_while_it_lives() -> None:
     log = Own(
-        "step 120", 120, age=3.0, failure="disk-full", excerpt="unexpected pos 1 vs 2", advice="Make room."
+        "step 120",
+        120,
+        age=3.0,
+        failure="disk-full",
+        excerpt="unexpected pos 1 vs 2",
+        advice="Make room.",
     )
     assert rows(a_look(log=log)) == ["log"]
 
 
 def test_a_failed_chain_is_told_with_how_it_goes_on() -> None:
-    assert advice(a_look(chain=ChainSeen(False, "eval ended with 3")), "chain-failed").command == "CHAIN"
+    assert (
+        advice(a_look(chain=ChainSeen(False, "eval ended with 3")), "chain-failed").command
+        == "CHAIN"
+    )
     assert rows(a_look(chain=ChainSeen(True, "eval ended with 3"))) == []
 
 
@@ -213,14 +237,18 @@ def test_the_line_is_said_even_when_nothing_changed() -> None:
 
     before = Before(NOW - timedelta(minutes=30), facts_of(look, told), 120)
     assert line_of(look, told, before) == (
-        "2026-03-01T12:00:00Z tiny-1: running; step 120 loss 2.1 [+0 steps in 30m] (3s ago); gpu 90 % of 2; "
+        "2026-03-01T12:00:00Z tiny-1: running; step 120 loss 2.1 [+0 steps in 30m] (3s ago); gpu "
+        "90 % of 2; "
         "memory 40%; disk 500 GiB free; inodes 90% free; nothing changed since 11:30Z"
     )
 
 
 def test_a_blind_line_names_no_number() -> None:
     look = a_look(alive=Alive.UNKNOWN, why="", unreachable="box1 does not answer.")
-    assert line_of(look, decide(look, WAYS)) == "2026-03-01T12:00:00Z tiny-1: unknown; box1 does not answer"
+    assert (
+        line_of(look, decide(look, WAYS))
+        == "2026-03-01T12:00:00Z tiny-1: unknown; box1 does not answer"
+    )
 
 
 def test_what_stands_still_does_not_move() -> None:
@@ -237,7 +265,9 @@ def test_a_machine_that_nobody_could_ask_is_said_and_not_left_out() -> None:
 
 def test_a_job_that_is_gone_while_its_chain_runs_says_what_runs() -> None:
     look = a_look(alive=Alive.NO, why="there is no such tmux session", chain=ChainSeen(True))
-    assert "running (there is no such tmux session, and its chain runs)" in line_of(look, decide(look, WAYS))
+    assert "running (there is no such tmux session, and its chain runs)" in line_of(
+        look, decide(look, WAYS)
+    )
 
 
 def test_where_nobody_knows_how_a_job_was_started_no_command_is_made_up() -> None:

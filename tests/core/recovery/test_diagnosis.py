@@ -1,4 +1,6 @@
-"""Which cause is named where the scheduler, the log, the store and the disks tell different stories."""
+"""Which cause is named where the scheduler, the log, the store and the disks tell different
+stories.
+"""
 
 import pytest
 
@@ -41,7 +43,9 @@ NEW = History(instances=(FIRST,))
 CHECKED_IN = History(instances=(FIRST,), checked_in=frozenset({"tiny-1"}))
 SAVED = History(instances=(FIRST,), most_saved=2)
 LOST = History(instances=(FIRST,), lost_output=frozenset({"tiny-1"}))
-STOPPED = History(instances=(FIRST,), checked_in=frozenset({"tiny-1"}), stopped=(("tiny-1", "dri"),))
+STOPPED = History(
+    instances=(FIRST,), checked_in=frozenset({"tiny-1"}), stopped=(("tiny-1", "dri"),)
+)
 FULL = Disks({ROOT: Disk(0, 1 << 40, 7)})
 SMALL = Disks({ROOT: Disk((8 << 20) - 4096, 8 << 20, 1 << 10)})
 SMALL_FULL = Disks({ROOT: Disk(1 << 20, 8 << 20, 1 << 10)})
@@ -70,7 +74,9 @@ OTHER_FILE = Triage(
 )
 BUG = Triage(failure_class="code-bug-small", file="train.py", line=72, excerpt="NameError: x")
 VAGUE = Triage(failure_class="code-bug-complex", excerpt="RuntimeError: write failed")
-NO_SPACE = Triage(failure_class="disk-full", excerpt="[Errno 28]", needs_person=True, advice="Make room.")
+NO_SPACE = Triage(
+    failure_class="disk-full", excerpt="[Errno 28]", needs_person=True, advice="Make room."
+)
 NCCL = Triage(failure_class="network-collective", excerpt="collective timed out")
 DENIED = Triage(failure_class="storage-auth", excerpt="403", advice="Ask for access.")
 SILENT = Triage(failure_class="unknown")
@@ -83,46 +89,104 @@ FAILED = JobState.FAILED
     ("state", "scene", "cause", "seen", "words", "asks"),
     [
         # an output root that is gone
-        (FAILED, Scene(triage=MISSING, root=GONE, receipt_gone=True, history=CHECKED_IN), "lost-output", "output-root-gone", "the output root /data/tiny is gone (its log: data at train.py:72", True),
-        (FAILED, Scene(triage=BUG, root=GONE, checkpoints=NONE, history=SAVED), "lost-output", "output-root-gone", "the output root /data/tiny is gone", True),
-        (FAILED, Scene(triage=None, root=GONE, checkpoints=NONE, history=SAVED), "lost-output", "output-root-gone", "the output root /data/tiny is gone", True),
-        (JobState.PREEMPTED, Scene(triage=None, root=GONE, checkpoints=NONE, history=SAVED), "lost-output", "output-root-gone", "is preempted", True),
-        (FAILED, Scene(triage=MISSING, root=HERE, history=LOST), "lost-output", "output-root-back", "was gone, and is there again", True),
+        (FAILED, Scene(triage=MISSING, root=GONE, receipt_gone=True, history=CHECKED_IN), "lost-output", "output-root-gone", (  # noqa: E501
+            "the output root /data/tiny is gone (its "
+            "log: data at train.py:72"
+        ), True),
+        (FAILED, Scene(triage=BUG, root=GONE, checkpoints=NONE, history=SAVED), "lost-output", "output-root-gone", (  # noqa: E501
+            "the output root /data/tiny is "
+            "gone"
+        ), True),
+        (FAILED, Scene(triage=None, root=GONE, checkpoints=NONE, history=SAVED), "lost-output", "output-root-gone", (  # noqa: E501
+            "the output root /data/tiny is "
+            "gone"
+        ), True),
+        (JobState.PREEMPTED, Scene(triage=None, root=GONE, checkpoints=NONE, history=SAVED), "lost-output", "output-root-gone", "is preempted", True),  # noqa: E501
+        (FAILED, Scene(triage=MISSING, root=HERE, history=LOST), "lost-output", "output-root-back", "was gone, and is there again", True),  # noqa: E501
         # a temporary root that is gone, with what nothing else holds
-        (FAILED, Scene(triage=MISSING_TEMPORARY, root=TEMPORARY_GONE, checkpoints=OLDER, history=TEMPORARY_SAVED), "lost-output", "temporary-root-gone", "the temporary root /data/tiny-temporary is gone (its log: data at train.py:9", True),
-        (FAILED, Scene(triage=BUG, root=TEMPORARY_GONE, checkpoints=OLDER, history=TEMPORARY_SAVED), "lost-output", "temporary-root-gone", "the temporary root /data/tiny-temporary is gone", True),
-        (FAILED, Scene(triage=MISSING_TEMPORARY, root=TEMPORARY_GONE, checkpoints=NEWER, history=TEMPORARY_SAVED), "lost-output", "temporary-root-gone", "the temporary root /data/tiny-temporary is gone", True),
-        (FAILED, Scene(triage=BUG, root=RootAtEnd(ROOT, True, TEMPORARY), history=TEMPORARY_LOST), "lost-output", "temporary-root-back", "the temporary root /data/tiny-temporary was gone, and is there again", True),
-        # one whose last checkpoint its trainer deleted itself, that nothing was seen in, or that was not read
-        (FAILED, Scene(triage=BUG, root=TEMPORARY_GONE, checkpoints=NEWER, history=TEMPORARY_SAVED), "code-bug", "code-bug-small", "its log says code-bug-small", False),
-        (FAILED, Scene(triage=BUG, root=TEMPORARY_GONE, checkpoints=OLDER, history=SAVED), "code-bug", "code-bug-small", "its log says code-bug-small", False),
-        (FAILED, Scene(triage=BUG, root=TEMPORARY_GONE, history=TEMPORARY_SAVED), "code-bug", "code-bug-small", "its log says code-bug-small", False),
-        (FAILED, Scene(triage=BUG, root=TEMPORARY_GONE, history=TEMPORARY_LOST), "code-bug", "code-bug-small", "its log says code-bug-small", False),
+        (FAILED, Scene(triage=MISSING_TEMPORARY, root=TEMPORARY_GONE, checkpoints=OLDER, history=TEMPORARY_SAVED), "lost-output", "temporary-root-gone", (  # noqa: E501
+            "the temporary root /data/tiny-temporary is gone "
+            "(its log: data at train.py:9"
+        ), True),
+        (FAILED, Scene(triage=BUG, root=TEMPORARY_GONE, checkpoints=OLDER, history=TEMPORARY_SAVED), "lost-output", "temporary-root-gone", (  # noqa: E501
+            "the temporary root "
+            "/data/tiny-temporary is gone"
+        ), True),
+        (FAILED, Scene(triage=MISSING_TEMPORARY, root=TEMPORARY_GONE, checkpoints=NEWER, history=TEMPORARY_SAVED), "lost-output", "temporary-root-gone", (  # noqa: E501
+            "the temporary root "
+            "/data/tiny-temporary is gone"
+        ), True),
+        (FAILED, Scene(triage=BUG, root=RootAtEnd(ROOT, True, TEMPORARY), history=TEMPORARY_LOST), "lost-output", "temporary-root-back", (  # noqa: E501
+            "the temporary root /data/tiny-temporary was "
+            "gone, and is there again"
+        ), True),
+        # one whose last checkpoint its trainer deleted itself, that nothing was seen in, or that
+        # was not read
+        (FAILED, Scene(triage=BUG, root=TEMPORARY_GONE, checkpoints=NEWER, history=TEMPORARY_SAVED), "code-bug", "code-bug-small", "its log says code-bug-small", False),  # noqa: E501
+        (FAILED, Scene(triage=BUG, root=TEMPORARY_GONE, checkpoints=OLDER, history=SAVED), "code-bug", "code-bug-small", "its log says code-bug-small", False),  # noqa: E501
+        (FAILED, Scene(triage=BUG, root=TEMPORARY_GONE, history=TEMPORARY_SAVED), "code-bug", "code-bug-small", "its log says code-bug-small", False),  # noqa: E501
+        (FAILED, Scene(triage=BUG, root=TEMPORARY_GONE, history=TEMPORARY_LOST), "code-bug", "code-bug-small", "its log says code-bug-small", False),  # noqa: E501
         # one that was never made, or that nobody misses
-        (FAILED, Scene(triage=BUG, root=GONE, history=NEW), "code-bug", "code-bug-small", "its log says code-bug-small at train.py:72 (NameError: x)", False),
-        (FAILED, Scene(triage=OTHER_FILE, root=HERE, history=SAVED), "code-bug", "data", "its log says data at train.py:72", True),
-        (JobState.CANCELLED, Scene(triage=MISSING, root=GONE, receipt_gone=True, history=STOPPED), "by-us", "data", "", True),
-        (FAILED, Scene(triage=MISSING, root=GONE, receipt_gone=True, history=NEW), "code-bug", "data", "nothing lies in its output root /data/tiny", True),
-        (FAILED, Scene(triage=BUG, root=GONE, checkpoints=HALF, history=SAVED), "code-bug", "code-bug-small", "its log says", False),
-        (FAILED, Scene(triage=BUG, root=GONE, root_unread=None, history=SAVED), "code-bug", "code-bug-small", "its log says", False),
-        (FAILED, Scene(triage=BUG, root=GONE, checkpoints=NONE, history=CHECKED_IN), "code-bug", "code-bug-small", "its log says", False),
+        (FAILED, Scene(triage=BUG, root=GONE, history=NEW), "code-bug", "code-bug-small", (
+            "its log says code-bug-small at "
+            "train.py:72 (NameError: x)"
+        ), False),
+        (FAILED, Scene(triage=OTHER_FILE, root=HERE, history=SAVED), "code-bug", "data", (
+            "its log says data at "
+            "train.py:72"
+        ), True),
+        (JobState.CANCELLED, Scene(triage=MISSING, root=GONE, receipt_gone=True, history=STOPPED), "by-us", "data", "", True),  # noqa: E501
+        (FAILED, Scene(triage=MISSING, root=GONE, receipt_gone=True, history=NEW), "code-bug", "data", (  # noqa: E501
+            "nothing lies in its output "
+            "root /data/tiny"
+        ), True),
+        (FAILED, Scene(triage=BUG, root=GONE, checkpoints=HALF, history=SAVED), "code-bug", "code-bug-small", "its log says", False),  # noqa: E501
+        (FAILED, Scene(triage=BUG, root=GONE, root_unread=None, history=SAVED), "code-bug", "code-bug-small", "its log says", False),  # noqa: E501
+        (FAILED, Scene(triage=BUG, root=GONE, checkpoints=NONE, history=CHECKED_IN), "code-bug", "code-bug-small", "its log says", False),  # noqa: E501
         # full disks
-        (FAILED, Scene(triage=VAGUE, root=HERE, disks=FULL, history=SAVED), "infra", "disk-full", "the disk under /data/tiny is full: 0 MiB of 1024.0 GiB are free", True),
-        (FAILED, Scene(triage=None, root=HERE, disks=NO_INODES, history=SAVED), "infra", "disk-full", "room for 0 more files", True),
-        (FAILED, Scene(triage=NO_SPACE, root=HERE, disks=FULL, history=SAVED), "infra", "disk-full", "/data/tiny: 0 MiB of 1024.0 GiB are free", True),
-        (FAILED, Scene(triage=NO_SPACE, root=HERE, disks=ROOMY, history=SAVED), "infra", "disk-full", "so it was another disk or a quota", True),
-        (FAILED, Scene(triage=VAGUE, root=HERE, disks=SMALL_FULL, history=SAVED), "infra", "disk-full", "is full: 1 MiB of 8 MiB are free", True),
-        (FAILED, Scene(triage=SILENT, root=HERE, disks=SMALL, history=SAVED), "unknown", "unknown", "no reason given", False),
-        (FAILED, Scene(triage=BUG, root=HERE, disks=FULL, history=SAVED), "code-bug", "code-bug-small", "its log says code-bug-small", False),
-        (JobState.OUT_OF_MEMORY, Scene(triage=VAGUE, root=HERE, disks=FULL, history=SAVED), "oom", "code-bug-complex", "the scheduler's word counts", True),
+        (FAILED, Scene(triage=VAGUE, root=HERE, disks=FULL, history=SAVED), "infra", "disk-full", (
+            "the disk under /data/tiny is full: 0 MiB "
+            "of 1024.0 GiB are free"
+        ), True),
+        (FAILED, Scene(triage=None, root=HERE, disks=NO_INODES, history=SAVED), "infra", "disk-full", "room for 0 more files", True),  # noqa: E501
+        (FAILED, Scene(triage=NO_SPACE, root=HERE, disks=FULL, history=SAVED), "infra", "disk-full", (  # noqa: E501
+            "/data/tiny: 0 MiB of 1024.0 "
+            "GiB are free"
+        ), True),
+        (FAILED, Scene(triage=NO_SPACE, root=HERE, disks=ROOMY, history=SAVED), "infra", "disk-full", (  # noqa: E501
+            "so it was another disk or a "
+            "quota"
+        ), True),
+        (FAILED, Scene(triage=VAGUE, root=HERE, disks=SMALL_FULL, history=SAVED), "infra", "disk-full", (  # noqa: E501
+            "is full: 1 MiB of 8 MiB are "
+            "free"
+        ), True),
+        (FAILED, Scene(triage=SILENT, root=HERE, disks=SMALL, history=SAVED), "unknown", "unknown", "no reason given", False),  # noqa: E501
+        (FAILED, Scene(triage=BUG, root=HERE, disks=FULL, history=SAVED), "code-bug", "code-bug-small", "its log says code-bug-small", False),  # noqa: E501
+        (JobState.OUT_OF_MEMORY, Scene(triage=VAGUE, root=HERE, disks=FULL, history=SAVED), "oom", "code-bug-complex", "the scheduler's word counts", True),  # noqa: E501
         # the scheduler against the log
-        (JobState.OUT_OF_MEMORY, Scene(triage=BUG, root=HERE, history=SAVED), "oom", "code-bug-small", "the scheduler's word counts, not its log's (code-bug-small at train.py:72 (NameError: x))", False),
-        (JobState.NODE_FAILED, Scene(triage=NCCL, root=HERE, history=SAVED), "infra", "network-collective", "its log says network-collective", False),
-        (FAILED, Scene(triage=NCCL, root=HERE, history=SAVED), "infra", "network-collective", "its log says network-collective", False),
+        (JobState.OUT_OF_MEMORY, Scene(triage=BUG, root=HERE, history=SAVED), "oom", "code-bug-small", (  # noqa: E501
+            "the scheduler's word counts, not its log's (code-bug-small at train.py:72 "
+            "(NameError: x))"
+        ), False),
+        (JobState.NODE_FAILED, Scene(triage=NCCL, root=HERE, history=SAVED), "infra", "network-collective", (  # noqa: E501
+            "its log says "
+            "network-collective"
+        ), False),
+        (FAILED, Scene(triage=NCCL, root=HERE, history=SAVED), "infra", "network-collective", (
+            "its log says "
+            "network-collective"
+        ), False),
         # the store
-        (FAILED, Scene(triage=DENIED, root=None, root_unread="403 Forbidden", history=SAVED), "infra", "storage-auth", "whether its output root is there could not be read: 403 Forbidden", True),
-        (FAILED, Scene(triage=MISSING, root=None, root_unread="time-out", history=SAVED), "code-bug", "data", "could not be read: time-out", True),
-        (FAILED, Scene(triage=SILENT, root=HERE, checkpoints=HALF, history=SAVED), "unknown", "unknown", "its checkpoint of step 200 is half-written", False),
+        (FAILED, Scene(triage=DENIED, root=None, root_unread="403 Forbidden", history=SAVED), "infra", "storage-auth", (  # noqa: E501
+            "whether its output root is there could not "
+            "be read: 403 Forbidden"
+        ), True),
+        (FAILED, Scene(triage=MISSING, root=None, root_unread="time-out", history=SAVED), "code-bug", "data", "could not be read: time-out", True),  # noqa: E501
+        (FAILED, Scene(triage=SILENT, root=HERE, checkpoints=HALF, history=SAVED), "unknown", "unknown", (  # noqa: E501
+            "its checkpoint of step 200 is "
+            "half-written"
+        ), False),
     ],
 )  # fmt: skip
 def test_what_is_named(state, scene, cause, seen, words, asks):

@@ -2,10 +2,28 @@
 
 from datetime import timedelta
 
-from builders import MINUTE, NOON, TEMPORARY, a_checkpoint, a_crashed_job, a_history, a_job, some_metrics
+from builders import (
+    MINUTE,
+    NOON,
+    TEMPORARY,
+    a_checkpoint,
+    a_crashed_job,
+    a_history,
+    a_job,
+    some_metrics,
+)
 from core.story import begun, launched
 from herorun.core.event import Decided
-from herorun.core.evidence import Checkpoints, End, Job, JobState, Metrics, Nothing, Triage, Unavailable
+from herorun.core.evidence import (
+    Checkpoints,
+    End,
+    Job,
+    JobState,
+    Metrics,
+    Nothing,
+    Triage,
+    Unavailable,
+)
 from herorun.core.journal import fold, read_line, write_line
 from herorun.core.recovery.endings import end_to_record, saved_to_record, temporary_to_record
 
@@ -77,11 +95,15 @@ def test_the_most_checkpoints_that_there_were():
 
 
 def test_the_newest_step_in_the_temporary_root_is_recorded_and_forgotten_at_the_next_launch():
-    there = {Checkpoints: Checkpoints((a_checkpoint(100), a_checkpoint(150, TEMPORARY, temporary=True)))}
+    there = {
+        Checkpoints: Checkpoints((a_checkpoint(100), a_checkpoint(150, TEMPORARY, temporary=True)))
+    }
 
     assert temporary_to_record(there, a_history()) == 150
     assert temporary_to_record(there, a_history(temporary_saved=150)) is None
-    assert temporary_to_record({Checkpoints: Checkpoints((a_checkpoint(100),))}, a_history()) is None
+    assert (
+        temporary_to_record({Checkpoints: Checkpoints((a_checkpoint(100),))}, a_history()) is None
+    )
     assert temporary_to_record({Checkpoints: Unavailable("403")}, a_history()) is None
     events = (
         Decided(at=NOON, run="healthy", monitor="fresh", progress="~150/200", temporary=150),

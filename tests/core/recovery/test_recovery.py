@@ -1,4 +1,6 @@
-"""Which failures are relaunched, how often and when; what is put to a person; and what only a person can do."""
+"""Which failures are relaunched, how often and when; what is put to a person; and what only a
+person can do.
+"""
 
 from datetime import UTC, datetime, timedelta
 
@@ -66,7 +68,7 @@ def asked(actions):
     return action.key.rpartition("/")[2]
 
 
-# --- why it ended -------------------------------------------------------------------------------------
+# --- why it ended ---------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -92,7 +94,9 @@ def asked(actions):
 def test_the_schedulers_word_is_certain_and_the_logs_is_next(state, told, cause):
     triage = Triage(failure_class=told) if told else None
 
-    ending = ending_of(a_job(state), Scene(triage=triage, checkpoints=Checkpoints()), FIRST, -1, NOON)
+    ending = ending_of(
+        a_job(state), Scene(triage=triage, checkpoints=Checkpoints()), FIRST, -1, NOON
+    )
     assert ending.cause is cause
 
 
@@ -112,7 +116,9 @@ def test_a_killed_job_was_stopped_by_hand_only_if_nothing_else_explains_it(reaso
     job = a_job(JobState.CANCELLED, reason=reason)
 
     assert ending_of(job, Scene(), FIRST, -1, NOON).cause is cause
-    assert job.stopped_by_hand is (cause is Cause.BY_HAND) and job.crashed is not job.stopped_by_hand
+    assert (
+        job.stopped_by_hand is (cause is Cause.BY_HAND) and job.crashed is not job.stopped_by_hand
+    )
     assert (
         ending_of(job, Scene(history=History(stopped=(("tiny-1", "dri"),))), FIRST, -1, NOON).cause
         is Cause.BY_US
@@ -134,10 +140,15 @@ def test_a_killed_job_was_stopped_by_hand_only_if_nothing_else_explains_it(reaso
 def test_a_fault_of_the_hardware_is_relaunched_directly_though_its_row_names_a_person(told, asks):
     triage = Triage(failure_class=told, needs_person=True)
 
-    assert ending_of(a_job(JobState.FAILED), Scene(triage=triage), FIRST, -1, NOON).needs_person is asks
+    assert (
+        ending_of(a_job(JobState.FAILED), Scene(triage=triage), FIRST, -1, NOON).needs_person
+        is asks
+    )
 
 
-@pytest.mark.parametrize("state", [JobState.RUNNING, JobState.SUCCEEDED, JobState.GONE, JobState.UNKNOWN])
+@pytest.mark.parametrize(
+    "state", [JobState.RUNNING, JobState.SUCCEEDED, JobState.GONE, JobState.UNKNOWN]
+)
 def test_what_is_no_failure_has_no_ending(state):
     assert ending_of(a_job(state), Scene(), FIRST, -1, NOON) is None
 
@@ -159,13 +170,15 @@ def a_checkpoint(step, hours=-0.5, problem=""):
     ],
 )
 def test_only_a_complete_checkpoint_beyond_its_start_and_of_its_time_is_new(saved, advanced):
-    ending = ending_of(a_job(JobState.FAILED), Scene(checkpoints=Checkpoints(tuple(saved))), FIRST, 2, NOON)
+    ending = ending_of(
+        a_job(JobState.FAILED), Scene(checkpoints=Checkpoints(tuple(saved))), FIRST, 2, NOON
+    )
 
     assert ending.advanced is advanced
     assert ending_of(a_job(JobState.FAILED), Scene(), FIRST, 2, NOON).advanced is None
 
 
-# --- budgets ------------------------------------------------------------------------------------------
+# --- budgets --------------------------------------------------------------------------------------
 
 
 def spent(cause, count, hours=1.0):
@@ -173,13 +186,16 @@ def spent(cause, count, hours=1.0):
 
 
 @pytest.mark.parametrize(
-    ("cause", "most"), [(Cause.INFRA, 6), (Cause.UNKNOWN, 3), (Cause.OUT_OF_MEMORY, 0), (Cause.REFUSED, 0)]
+    ("cause", "most"),
+    [(Cause.INFRA, 6), (Cause.UNKNOWN, 3), (Cause.OUT_OF_MEMORY, 0), (Cause.REFUSED, 0)],
 )
 def test_each_class_has_its_budget_in_a_day(cause, most):
     ending = an_ending(cause)
 
     assert asked(after(ending, **spent(cause, most))) == "budget"
-    assert kinds(after(ending, **spent(cause, most, hours=24.1))) == ([Relaunch] if most else [Escalate])
+    assert kinds(after(ending, **spent(cause, most, hours=24.1))) == (
+        [Relaunch] if most else [Escalate]
+    )
     if most:
         assert kinds(after(ending, **spent(cause, most - 1))) == [Relaunch]
 
@@ -196,7 +212,10 @@ def test_preemption_and_the_time_limit_are_free(cause):
 
 
 def test_the_contracts_own_budgets_count():
-    assert asked(after(an_ending(), policy=RecoveryPolicy(infra=1), **spent(Cause.INFRA, 1))) == "budget"
+    assert (
+        asked(after(an_ending(), policy=RecoveryPolicy(infra=1), **spent(Cause.INFRA, 1)))
+        == "budget"
+    )
     assert kinds(after(an_ending(Cause.OUT_OF_MEMORY), policy=RecoveryPolicy(oom=1))) == [Relaunch]
 
 
@@ -223,7 +242,7 @@ def test_what_a_relaunch_alone_does_not_cure_is_asked():
     assert asked(after(an_ending(needs_person=True, seen="disk-full"))) == "person"
 
 
-# --- the same again -------------------------------------------------------------------------------------
+# --- the same again -------------------------------------------------------------------------------
 
 
 def test_the_same_failure_without_a_new_checkpoint_stops():
@@ -269,7 +288,7 @@ def test_a_relaunch_waits_for_its_time_and_a_yes_waits_for_nothing():
     assert kinds(after(ending, before, **yes)) == [Relaunch]
 
 
-# --- people -------------------------------------------------------------------------------------------------
+# --- people ---------------------------------------------------------------------------------------
 
 
 def test_a_yes_lifts_what_was_put_to_a_person_and_no_veto():
@@ -339,7 +358,9 @@ def test_what_nobody_recovers_from_is_said_again(name, hours, times, kind):
     since = NOON - hours * HOUR
     said = [a for a in act(alert(name, since=since)) if a.key.startswith("again/")]
 
-    assert [(type(a), a.key.rpartition("/")[2]) for a in said] == ([(kind, str(times))] if times else [])
+    assert [(type(a), a.key.rpartition("/")[2]) for a in said] == (
+        [(kind, str(times))] if times else []
+    )
     acked = frozenset({alert(name, since=since).key})
     assert not [a for a in act(alert(name, since=since), acked=acked) if a.key.startswith("again/")]
 
@@ -353,7 +374,7 @@ def test_a_watch_may_end_only_when_every_critical_was_answered():
     assert all_answered([crash, alert("spike", AlertState.RESOLVED)], CHECKS, no)
 
 
-# --- accelerator-hours ------------------------------------------------------------------------------------
+# --- accelerator-hours ----------------------------------------------------------------------------
 
 
 def test_beyond_its_hours_a_relaunch_is_a_question():
@@ -361,7 +382,13 @@ def test_beyond_its_hours_a_relaunch_is_a_question():
 
     assert hours_used(spans, 8, NOON) == 24
     assert (
-        asked(after(an_ending(), policy=RecoveryPolicy(accelerator_hours=24, accelerators=8), spans=spans))
+        asked(
+            after(
+                an_ending(),
+                policy=RecoveryPolicy(accelerator_hours=24, accelerators=8),
+                spans=spans,
+            )
+        )
         == "hours"
     )
     more = RecoveryPolicy(accelerator_hours=24.1, accelerators=8)
@@ -369,7 +396,7 @@ def test_beyond_its_hours_a_relaunch_is_a_question():
     assert asked(after(an_ending(), policy=RecoveryPolicy(accelerator_hours=24))) == "hours"
 
 
-# --- a bad node ---------------------------------------------------------------------------------------------
+# --- a bad node -----------------------------------------------------------------------------------
 
 LISTED = """[
   {"name": "projects/p/locations/z/nodes/ray-1", "createTime": "2025-12-31T12:00:00.123456789Z",
@@ -384,13 +411,20 @@ def test_an_address_leads_to_its_machine_and_to_no_other():
     assert machine_at(LISTED, "10.0.0.7", NOON) == machine_at(LISTED, "34.1.2.3", NOON) == "ray-2"
     assert machine_at(LISTED, "10.0.0.71", NOON) == "ray-1"
     assert machine_at(LISTED, "10.0.0.8", NOON) is None
-    for bad in ("", "{}", '[{"networkEndpoints": [{"ipAddress": "10.0.0.7"}]}]', LISTED.replace("71", "7")):
+    for bad in (
+        "",
+        "{}",
+        '[{"networkEndpoints": [{"ipAddress": "10.0.0.7"}]}]',
+        LISTED.replace("71", "7"),
+    ):
         with pytest.raises((ValueError, TypeError)):
             machine_at(bad, "10.0.0.7", NOON)
 
 
 def test_a_machine_that_got_the_address_after_the_end_is_another_one():
-    """The cluster has replaced the bad one already: a second deletion would take the new one's life."""
+    """The cluster has replaced the bad one already: a second deletion would take the new one's
+    life.
+    """
     made = datetime(2025, 12, 31, 12, tzinfo=UTC)
     assert machine_at(LISTED, "10.0.0.7", made) is None
     assert machine_at(LISTED, "10.0.0.7", made + timedelta(seconds=1)) == "ray-2"
@@ -432,7 +466,7 @@ def test_under_the_contracts_line_it_is_deleted_before_the_relaunch():
     assert kinds(after(BAD, policy=delete, **gave_up)) == [Relaunch]
 
 
-# --- when to look -------------------------------------------------------------------------------------------
+# --- when to look ---------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -452,7 +486,13 @@ def test_under_the_contracts_line_it_is_deleted_before_the_relaunch():
     ],
 )
 def test_it_looks_sooner_when_it_matters_and_never_later_than_the_contract_says(told, seconds):
-    given = {"cadence": 15 * MINUTE, "age": 5 * HOUR, "relaunched": False, "pending": False, "firing": False}
+    given = {
+        "cadence": 15 * MINUTE,
+        "age": 5 * HOUR,
+        "relaunched": False,
+        "pending": False,
+        "firing": False,
+    }
 
     assert next_look(**{**given, **told}) == timedelta(seconds=seconds)
 

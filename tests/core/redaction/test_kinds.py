@@ -68,7 +68,9 @@ def test_all_of_a_value_goes_and_nothing_beside_it(text: str, clean: str) -> Non
     assert scrub(text) == clean
 
 
-@pytest.mark.parametrize("kind", ["github", "github-pat", "huggingface", "openai-project", "wandb_v1", "jwt"])
+@pytest.mark.parametrize(
+    "kind", ["github", "github-pat", "huggingface", "openai-project", "wandb_v1", "jwt"]
+)
 def test_a_secret_that_a_line_was_broken_in_goes_from_both(kind: str) -> None:
     draw = random.Random(kind)
     for _ in range(FRESH):

@@ -94,5 +94,7 @@ def test_a_binary_file_is_asked_for_known_shapes_alone() -> None:
 
 def test_a_text_of_two_bytes_a_character_is_read_as_text() -> None:
     assert list(exposed("wide.txt", b"", f"a\n{KEY}\n".encode("utf-16"))) == ["wide.txt:2"]
-    assert list(exposed("wide.env", b"", f"WANDB_API_KEY={RANDOM}".encode("utf-16"))) == ["wide.env:1"]
+    assert list(exposed("wide.env", b"", f"WANDB_API_KEY={RANDOM}".encode("utf-16"))) == [
+        "wide.env:1"
+    ]
     assert list(exposed("w.bin", b"", KEY.encode("utf-16-le"))) == ["w.bin"]

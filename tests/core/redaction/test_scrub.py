@@ -115,7 +115,9 @@ def test_a_planted_secret_goes_and_what_is_around_it_stays(before, secret, after
     assert clean.startswith(before.partition(": ")[0] if "Authorization" in before else before)
 
 
-@pytest.mark.parametrize("text", ["WANDB_API_KEY=abcdefgh", f"https://a:{PLANTED}@h/x", "token: abcdefgh"])
+@pytest.mark.parametrize(
+    "text", ["WANDB_API_KEY=abcdefgh", f"https://a:{PLANTED}@h/x", "token: abcdefgh"]
+)
 def test_scrubbing_twice_is_scrubbing_once(text):
     assert scrub(scrub(text)) == scrub(text)
 

@@ -47,12 +47,20 @@ def a_launched(number: int, hours: int = 0) -> Launched:
 
 
 def a_tick(hours: int, *alerts: Alert) -> Decided:
-    return Decided(at=NOON + hours * HOUR, run="degraded", monitor="fresh", progress="~1/2", alerts=alerts)
+    return Decided(
+        at=NOON + hours * HOUR, run="degraded", monitor="fresh", progress="~1/2", alerts=alerts
+    )
 
 
 def an_alert(state: AlertState = AlertState.FIRING, message: str = "high") -> Alert:
     return Alert(
-        check="loss-spike", subject="", since=NOON, seen=NOON, state=state, message=message, first_step=641
+        check="loss-spike",
+        subject="",
+        since=NOON,
+        seen=NOON,
+        state=state,
+        message=message,
+        first_step=641,
     )
 
 
@@ -65,7 +73,10 @@ def test_an_instance_stands_where_it_went_on_from() -> None:
             a_launched(2, 1),
         ]
     )
-    assert [(mark.step, mark.title) for mark in found] == [(0, "tiny-1: launch"), (400, "tiny-2: relaunch")]
+    assert [(mark.step, mark.title) for mark in found] == [
+        (0, "tiny-1: launch"),
+        (400, "tiny-2: relaunch"),
+    ]
 
 
 def test_a_start_that_nobody_knows_is_said() -> None:

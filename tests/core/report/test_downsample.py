@@ -1,4 +1,6 @@
-"""Thin curves look like the whole ones: no extreme is lost, and a step that was done again counts once."""
+"""Thin curves look like the whole ones: no extreme is lost, and a step that was done again counts
+once.
+"""
 
 from array import array
 from math import inf, nan
@@ -22,7 +24,9 @@ VALUES = st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, 
 
 
 @given(VALUES, st.integers(4, 60))
-def test_what_is_kept_was_there_and_keeps_the_ends_and_the_extremes(values: list[float], most: int) -> None:
+def test_what_is_kept_was_there_and_keeps_the_ends_and_the_extremes(
+    values: list[float], most: int
+) -> None:
     steps = list(range(10, 10 + 3 * len(values), 3))
     kept, told = thin(steps, values, most)
     assert len(kept) <= most and kept == sorted(set(kept))
@@ -62,7 +66,9 @@ def test_what_was_done_again_is_a_line_of_its_own() -> None:
 
 
 def test_a_crash_loop_uses_few_lines() -> None:
-    """Each attempt does steps 5 to 9 again: lines that would lie over each other are apart, and others share one."""
+    """Each attempt does steps 5 to 9 again: lines that would lie over each other are apart, and
+    others share one.
+    """
     found = strands(
         [a_trace(1, 9, 1.0), a_trace(5, 9, 2.0, 2), a_trace(5, 20, 3.0, 3), a_trace(15, 30, 4.0, 4)]
     )
@@ -92,7 +98,10 @@ def test_the_table_tells_each_stretch(points: int) -> None:
     values = tuple(float(n % 10) for n in range(points))
     rows = table(Strand(0, tuple(range(points)), values))
     assert len(rows) <= 24 and (rows[0].first, rows[-1].last) == (0, points - 1)
-    assert (min(row.least for row in rows), max(row.most for row in rows)) == (min(values), max(values))
+    assert (min(row.least for row in rows), max(row.most for row in rows)) == (
+        min(values),
+        max(values),
+    )
     assert rows[-1].newest == values[-1]
 
 

@@ -1,4 +1,6 @@
-"""When it will be done: a range from what was really gained, and none where there is nothing to go by."""
+"""When it will be done: a range from what was really gained, and none where there is nothing to go
+by.
+"""
 
 from datetime import datetime, timedelta
 
@@ -22,7 +24,9 @@ def beats(*parts: tuple[datetime, int, int, float]) -> list[Beat]:
 
 
 def test_a_steady_run_has_a_narrow_range() -> None:
-    """A step a minute for two days: 120 are left, so it takes two hours, and the minute until the next row."""
+    """A step a minute for two days: 120 are left, so it takes two hours, and the minute until the
+    next row.
+    """
     told = eta(beats((NOON - 2880 * MINUTE, 1, 2881, 1)), 3001, NOON)
     assert told.earliest is not None and told.latest is not None
     assert told.earliest == NOON + timedelta(hours=2)
@@ -32,14 +36,18 @@ def test_a_steady_run_has_a_narrow_range() -> None:
 
 def test_time_that_was_lost_widens_it() -> None:
     """Half of the time it was down: the whole run's pace is half of the last hour's."""
-    told = eta(beats((NOON - 400 * MINUTE, 1, 101, 1), (NOON - 100 * MINUTE, 101, 101, 1)), 300, NOON)
+    told = eta(
+        beats((NOON - 400 * MINUTE, 1, 101, 1), (NOON - 100 * MINUTE, 101, 101, 1)), 300, NOON
+    )
     assert told.earliest == NOON + timedelta(minutes=99)
     assert told.latest is not None and told.latest > NOON + timedelta(minutes=190)
 
 
 def test_steps_that_are_done_again_gain_nothing() -> None:
     """It fell back from 200 to 101 two hours ago: only what is beyond 200 counts."""
-    told = eta(beats((NOON - 400 * MINUTE, 1, 200, 1), (NOON - 120 * MINUTE, 101, 121, 1)), 1000, NOON)
+    told = eta(
+        beats((NOON - 400 * MINUTE, 1, 200, 1), (NOON - 120 * MINUTE, 101, 121, 1)), 1000, NOON
+    )
     steady = eta(beats((NOON - 220 * MINUTE, 1, 221, 1)), 1000, NOON)
     assert told.latest is not None and steady.latest is not None and told.latest > steady.latest
 
@@ -53,7 +61,10 @@ RUNNING = beats((NOON - 60 * MINUTE, 1, 61, 1))
         (eta(RUNNING, None, NOON), "unknown: the final step is not resolved"),
         (eta(RUNNING, 61, NOON), "none: all steps are done"),
         (eta(RUNNING, 100, NOON, "none: the run is down"), "none: the run is down"),
-        (eta([], 100, NOON), "unknown: it takes 5 steps whose rows tell their time, and there are 0"),
+        (
+            eta([], 100, NOON),
+            "unknown: it takes 5 steps whose rows tell their time, and there are 0",
+        ),
         (
             eta(RUNNING[:4], 100, NOON),
             "unknown: it takes 5 steps whose rows tell their time, and there are 4",

@@ -1,4 +1,6 @@
-"""Curves in Mermaid: few points, no extreme lost, and nothing in a name that could end the drawing."""
+"""Curves in Mermaid: few points, no extreme lost, and nothing in a name that could end the
+drawing.
+"""
 
 import re
 from math import inf, nan
@@ -31,7 +33,9 @@ def test_a_smooth_curve_is_one_line_in_a_fence() -> None:
 @settings(max_examples=20)
 @given(st.integers(0, 9999))
 def test_a_spike_of_one_step_is_in_it(at: int) -> None:
-    text = picture("Loss", "loss", range(10_000), [9.0 if n == at else 2 + n % 5 / 10 for n in range(10_000)])
+    text = picture(
+        "Loss", "loss", range(10_000), [9.0 if n == at else 2 + n % 5 / 10 for n in range(10_000)]
+    )
     high, low = lines(text)
     assert len(high) == len(low) == 48 and max(high) == 9.0 and min(low) == 2.0
     assert len(text) < 2000
@@ -67,5 +71,7 @@ def test_a_name_cannot_end_the_drawing() -> None:
 
 def test_numbers_do_not_look_like_a_secret() -> None:
     """What is posted is scrubbed once more on its way."""
-    text = picture("Throughput", "tokens_per_s", range(5000), [4e5 + n * 7919 % 10_007 for n in range(5000)])
+    text = picture(
+        "Throughput", "tokens_per_s", range(5000), [4e5 + n * 7919 % 10_007 for n in range(5000)]
+    )
     assert scrub(text) == text

@@ -14,7 +14,9 @@ from judged import judged
 def main(folder: Path) -> None:
     with (folder / "INDEX.csv").open(encoding="utf-8", newline="") as index:
         rows = [(row["file"], row["class"]) for row in csv.DictReader(index)]
-    said = [(name, wanted, judged((folder / name).read_bytes()).failure.value) for name, wanted in rows]
+    said = [
+        (name, wanted, judged((folder / name).read_bytes()).failure.value) for name, wanted in rows
+    ]
     for name, wanted, found in said:
         if wanted != found:
             print(f"{name}: people say {wanted}, triage says {found}")

@@ -9,7 +9,10 @@ from herorun.signatures import shipped
 
 
 def judged(
-    log: str | bytes, exit_code: int | None = None, catalogue: Catalogue | None = None, block: int = 1 << 20
+    log: str | bytes,
+    exit_code: int | None = None,
+    catalogue: Catalogue | None = None,
+    block: int = 1 << 20,
 ) -> TriageVerdict:
     known = catalogue or shipped()
     state, matches = scanned(log, known, block)

@@ -15,7 +15,13 @@ LINES = [
         ),
         "scratch",
     ),
-    ("2026-05-02 levanter.checkpoint - WARNING :: No checkpoints found in gs://b/run/checkpoints", "none"),
+    (
+        (
+            "2026-05-02 levanter.checkpoint - WARNING :: No checkpoints found in "
+            "gs://b/run/checkpoints"
+        ),
+        "none",
+    ),
     ("INFO - Resuming training from step 2651", "resumed"),
     ("    will not load any checkpoints and will start from random", "scratch"),
     ("WARNING: could not find the metadata file /ckpt/latest_checkpointed_iteration.txt ", "none"),
@@ -27,7 +33,10 @@ LINES = [
     ("There were missing keys in the checkpoint model loaded: ['h.0.attn.weight'].", "part"),
     ("There were unexpected keys in the checkpoint model loaded: ['h.9.attn.weight'].", "part"),
     ("There were missing keys in the checkpoint model loaded: ['decoder.lm_head.weight'].", "part"),
-    ("There were missing keys in the checkpoint model loaded: ['lm_head.weight', 'h.0.w'].", "part"),
+    (
+        "There were missing keys in the checkpoint model loaded: ['lm_head.weight', 'h.0.w'].",
+        "part",
+    ),
     (
         (
             "Some weights of GPT2LMHeadModel were not initialized from the model checkpoint at /m "
@@ -37,8 +46,10 @@ LINES = [
     ),
     (
         (
-            '/lib/lightning/rank_zero.py:1: UserWarning: .fit(ckpt_path="last") is set, but there is no last '
-            "checkpoint available. No checkpoint will be loaded. HINT: Set `ModelCheckpoint(..., save_last=True)`."
+            '/lib/lightning/rank_zero.py:1: UserWarning: .fit(ckpt_path="last") is set, but there '
+            "is no last "
+            "checkpoint available. No checkpoint will be loaded. HINT: Set `ModelCheckpoint(..., "
+            "save_last=True)`."
         ),
         "scratch",
     ),
@@ -53,20 +64,27 @@ LINES = [
         "resumed",
     ),  # as older versions print it
     (
-        "No training checkpoint found. Initializing model from HF checkpoint 'meta-llama/Llama-3.1-8B'",
+        (
+            "No training checkpoint found. Initializing model from HF checkpoint "
+            "'meta-llama/Llama-3.1-8B'"
+        ),
         "weights",
     ),
     ("No valid checkpoint found in output directory (/out/tiny)", "none"),
     ("restoring params from params_path='gs://b/params'", "weights"),
     (
         (
-            "[NeMo W 2026-05-02 16:46:47 exp_manager:601] There were no checkpoints found in checkpoint_dir or no "
+            "[NeMo W 2026-05-02 16:46:47 exp_manager:601] There were no checkpoints found in "
+            "checkpoint_dir or no "
             "checkpoint folder at checkpoint_dir :/result/checkpoints. Training from scratch."
         ),
         "scratch",
     ),
     (
-        "[WARNING] [engine.py:2700] Unable to find latest file at /ckpt/latest, if trying to load latest",
+        (
+            "[WARNING] [engine.py:2700] Unable to find latest file at /ckpt/latest, if trying to "
+            "load latest"
+        ),
         "none",
     ),
     ("Checkpoint /ckpt/step-4500 is corrupted, falling back to the previous one", "older"),
@@ -86,7 +104,8 @@ def followed(*lines: str) -> OwnLog:
 def test_each_trainers_own_words(line: str, loads: str) -> None:
     said = log_of("step 1", line).loading
 
-    assert said[-1].loads == loads  # a line that finds none and goes on from scratch comes to the latter
+    # a line that finds none and goes on from scratch comes to the latter
+    assert said[-1].loads == loads
     assert all(each.line == 2 for each in said)
 
 
@@ -94,7 +113,11 @@ def test_each_trainers_own_words(line: str, loads: str) -> None:
     ("line", "step", "path"),
     [
         ("Resuming training from step 2651", 2651, ""),
-        ("successfully loaded checkpoint from /ckpt [ t 1/8, p 1/4 ] at iteration 4500", 4500, "/ckpt"),
+        (
+            "successfully loaded checkpoint from /ckpt [ t 1/8, p 1/4 ] at iteration 4500",
+            4500,
+            "/ckpt",
+        ),
         ("Training starts at step 4501, with local batch size 1", 4500, ""),
         ("No checkpoints found in gs://b/run/checkpoints", None, "gs://b/run/checkpoints"),
         ("Restored all states from the checkpoint at /out/last.ckpt", None, "/out/last.ckpt"),
@@ -110,14 +133,17 @@ def test_the_step_and_the_path_that_a_line_names(line: str, step: int | None, pa
 @pytest.mark.parametrize(
     "line",
     [
-        "There were missing keys in the checkpoint model loaded: ['lm_head.weight'].",  # tied to the embedding
+        # tied to the embedding
+        "There were missing keys in the checkpoint model loaded: ['lm_head.weight'].",
         "There were missing keys in the checkpoint model loaded: ['proj_out.weight'].",
         (
-            "There were missing keys in the checkpoint model loaded: ['encoder.embed_tokens.weight', "
+            "There were missing keys in the checkpoint model loaded: "
+            "['encoder.embed_tokens.weight', "
             "'decoder.embed_tokens.weight', 'lm_head.weight']."
         ),
         (  # it loads the one that it was told
-            "[NeMo W 2026-05-02 16:46:47 nemo_logging:405] There were no checkpoints found in checkpoint_dir or no "
+            "[NeMo W 2026-05-02 16:46:47 nemo_logging:405] There were no checkpoints found in "
+            "checkpoint_dir or no "
             "checkpoint folder at checkpoint_dir :results/checkpoints. Training from /base/step-9."
         ),
         "missing keys: []",
@@ -147,7 +173,9 @@ def test_a_log_of_a_loader_that_fell_back_is_not_benign() -> None:
     assert sound.failure == "benign"
 
 
-WARNED = "wandb: WARNING Tried to log to step {} that is less than the current step 120. Steps must be"
+WARNED = (
+    "wandb: WARNING Tried to log to step {} that is less than the current step 120. Steps must be"
+)
 
 
 @pytest.mark.parametrize(
@@ -156,12 +184,21 @@ WARNED = "wandb: WARNING Tried to log to step {} that is less than the current s
         WARNED,
         "WARNING: Step {} is less than the current step 120. Cowardly refusing to log metrics.",
         "Step {} is less than current W&B step 120",
-        "wandb: WARNING (User provided step: {} is less than current step: 120. Dropping entry: {{}}).",
+        (
+            "wandb: WARNING (User provided step: {} is less than current step: 120. Dropping "
+            "entry: {{}})."
+        ),
     ],
 )
 def test_the_rows_that_the_trackers_client_drops(words: str) -> None:
     dropped = log_of("begin", *(words.format(n) for n in (0, 0, 1, 2))).dropped
 
     assert dropped is not None
-    assert (dropped.first, dropped.newest, dropped.current, dropped.steps, dropped.line) == (0, 2, 120, 3, 5)
+    assert (dropped.first, dropped.newest, dropped.current, dropped.steps, dropped.line) == (
+        0,
+        2,
+        120,
+        3,
+        5,
+    )
     assert log_of("begin").dropped is None

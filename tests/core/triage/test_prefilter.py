@@ -9,7 +9,9 @@ from herorun.core.triage.prefilter import KeywordFilter, Sieve
 from herorun.core.triage.progress import step_lines
 
 STEMS = ("nan", "an", "out of", "oom")
-TEXT = st.lists(st.sampled_from(["nan", "a", "n", "OUT OF", "of", "room", " ", "\n", "é", "1"])).map("".join)
+TEXT = st.lists(
+    st.sampled_from(["nan", "a", "n", "OUT OF", "of", "room", " ", "\n", "é", "1"])
+).map("".join)
 
 
 @given(TEXT)
@@ -40,7 +42,9 @@ def test_a_bar_stands_for_the_edge_of_a_word(keyword: str, rows: list[str]) -> N
 
 
 def test_a_word_that_overlaps_another_is_found() -> None:
-    assert KeywordFilter([["memory"], ["out of memory"], ["of mem"], ["absent"]]).rows("OUT OF MEMORY") == [
+    assert KeywordFilter([["memory"], ["out of memory"], ["of mem"], ["absent"]]).rows(
+        "OUT OF MEMORY"
+    ) == [
         0,
         1,
         2,
@@ -61,5 +65,8 @@ def test_no_step_is_missed(line: bytes) -> None:
 
 
 def test_digits_in_an_address_are_no_answer_of_a_server() -> None:
-    assert judged("see https://example.org/pull/403 and https://example.org/pull/38401").failure == "benign"
+    assert (
+        judged("see https://example.org/pull/403 and https://example.org/pull/38401").failure
+        == "benign"
+    )
     assert judged("requests: HTTP Error 403: Forbidden").failure == "storage-auth"

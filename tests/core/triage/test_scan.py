@@ -39,7 +39,10 @@ def test_how_the_bytes_are_cut_changes_nothing(pieces: list[bytes], cuts: list[i
 
 @pytest.mark.parametrize("block", [1, 2, 7])
 def test_byte_by_byte_is_as_good_as_whole(block: int) -> None:
-    log = "step 1\nTraceback (most recent call last):\n  File \"a.py\", line 1, in f\n    x\nKeyError: 'é'\n"
+    log = (
+        'step 1\nTraceback (most recent call last):\n  File "a.py", line 1, in f\n    x\n'
+        "KeyError: 'é'\n"
+    )
     assert judged(log, block=block) == judged(log)
 
 

@@ -76,8 +76,17 @@ def own(**changes: Any) -> Any:
     return parse(DOCUMENTS, [("mine.toml", {"signature": [{**ROW, **changes}]})])
 
 
-DOCUMENTS = [{"rules": {"stems": ["error"], "hedges": "might", "source_text": "^import", "exit_code": [],
-                        "exceptions": {"small": [], "small_in_one_file": [], "cascade": []}}}]  # fmt: skip
+DOCUMENTS = [
+    {
+        "rules": {
+            "stems": ["error"],
+            "hedges": "might",
+            "source_text": "^import",
+            "exit_code": [],
+            "exceptions": {"small": [], "small_in_one_file": [], "cascade": []},
+        }
+    }
+]
 
 
 def test_a_row_of_ones_own_is_asked() -> None:

@@ -9,16 +9,18 @@ SITE = "/opt/conda/lib/python3.11/site-packages/torch/nn/module.py"
 
 def test_the_innermost_frame_of_the_user_is_named() -> None:
     told = judged(
-        'Traceback (most recent call last):\n  File "/u/train.py", line 5, in <module>\n    main()\n'
-        f'  File "/u/train.py", line 3, in main\n    f()\n  File "{SITE}", line 10, in f\n    raise KeyError(key)\nKeyError: 1'
+        'Traceback (most recent call last):\n  File "/u/train.py", line 5, in <module>\n    '
+        "main()\n"
+        f'  File "/u/train.py", line 3, in main\n    f()\n  File "{SITE}", line 10, in f\n    '
+        "raise KeyError(key)\nKeyError: 1"
     )
     assert (told.failure, str(told.where), told.line) == ("code-bug-small", "/u/train.py:3", 8)
 
 
 @pytest.mark.parametrize(
     "prefix",
-    ["[rank3]: ", "[rank3]:", "(Worker pid=12, ip=10.0.0.1) ", "2026-01-01 00:00:01,123 ", "3: ", "stderr: ", "[1,0]<stderr>:",
-     "task=/u/j/0 | ", "[00:00:01] task=/u/j/0 | ", "2026-01-01T00:00:01.000000001Z stderr F ", "node17: ",
+    ["[rank3]: ", "[rank3]:", "(Worker pid=12, ip=10.0.0.1) ", "2026-01-01 00:00:01,123 ", "3: ", "stderr: ", "[1,0]<stderr>:",  # noqa: E501
+     "task=/u/j/0 | ", "[00:00:01] task=/u/j/0 | ", "2026-01-01T00:00:01.000000001Z stderr F ", "node17: ",  # noqa: E501
      "2023-04-29 06:01:12.977 [177/train/578 (pid 28936)] [09c561ee-a44c-4795-967c-7183a83b3160] "],
 )  # fmt: skip
 def test_a_launchers_prefix_hides_nothing(prefix: str) -> None:
@@ -48,7 +50,8 @@ def test_ranks_that_speak_at_once_are_kept_apart() -> None:
 
 def test_lines_of_others_inside_a_traceback_do_not_end_it() -> None:
     told = judged(
-        'Traceback (most recent call last):\nEpoch: 3\n  File "/u/a.py", line 7, in f\nwandb: syncing\n    x\nNameError: x'
+        'Traceback (most recent call last):\nEpoch: 3\n  File "/u/a.py", line 7, in f\nwandb: '
+        "syncing\n    x\nNameError: x"
     )
     assert (told.failure, str(told.where)) == ("code-bug-small", "/u/a.py:7")
 
@@ -69,14 +72,21 @@ def test_what_was_being_handled_is_not_the_root() -> None:
 
 def test_frames_in_several_files_make_it_complex() -> None:
     frames = "".join(f'  File "/u/{name}.py", line 1, in f\n    x\n' for name in "ab")
-    assert judged(f"Traceback (most recent call last):\n{frames}ValueError: 3").failure == "code-bug-complex"
+    assert (
+        judged(f"Traceback (most recent call last):\n{frames}ValueError: 3").failure
+        == "code-bug-complex"
+    )
     one = '  File "/u/a.py", line 1, in f\n    x\n'
-    assert judged(f"Traceback (most recent call last):\n{one}ValueError: 3").failure == "code-bug-small"
+    assert (
+        judged(f"Traceback (most recent call last):\n{one}ValueError: 3").failure
+        == "code-bug-small"
+    )
 
 
 def test_a_frame_names_the_place_of_a_known_failure() -> None:
     told = judged(
-        'Traceback (most recent call last):\n  File "/u/a.py", line 9, in step\n    loss.backward()\n'
+        'Traceback (most recent call last):\n  File "/u/a.py", line 9, in step\n    '
+        "loss.backward()\n"
         "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2 GiB"
     )
     assert (told.failure, str(told.where)) == ("oom-accelerator", "/u/a.py:9")

@@ -13,7 +13,9 @@ KEY = """Traceback (most recent call last):
 KeyError: 'model'"""
 
 
-@pytest.mark.parametrize(("kind", "log"), CASES, ids=[f"{kind}-{at}" for at, (kind, _) in enumerate(CASES)])
+@pytest.mark.parametrize(
+    ("kind", "log"), CASES, ids=[f"{kind}-{at}" for at, (kind, _) in enumerate(CASES)]
+)
 def test_a_short_log_has_its_class(kind: str, log: str) -> None:
     assert judged(log).failure == kind
 
@@ -30,7 +32,9 @@ def test_the_stronger_explains_the_earlier() -> None:
 
 
 def test_of_equals_the_earliest_wins() -> None:
-    assert judged(f"{OOM}\nOSError: [Errno 28] No space left on device").failure == "oom-accelerator"
+    assert (
+        judged(f"{OOM}\nOSError: [Errno 28] No space left on device").failure == "oom-accelerator"
+    )
 
 
 def test_a_cascade_alone_is_unknown() -> None:
@@ -40,13 +44,16 @@ def test_a_cascade_alone_is_unknown() -> None:
 
 def test_what_may_have_been_is_not_what_was() -> None:
     log = (
-        "Failing tasks: actor is already dead. This can happen when the node was preempted (OOM, disk full)."
+        "Failing tasks: actor is already dead. This can happen when the node was preempted (OOM, "
+        "disk full)."
     )
     assert judged(log).failure == "unknown"
 
 
 def test_a_person_bug_before_the_time_limit_is_the_root() -> None:
-    limit = "slurmstepd: error: *** JOB 1 ON n1 CANCELLED AT 2026-01-01T00:00:00 DUE TO TIME LIMIT ***"
+    limit = (
+        "slurmstepd: error: *** JOB 1 ON n1 CANCELLED AT 2026-01-01T00:00:00 DUE TO TIME LIMIT ***"
+    )
     told = judged(f"{KEY}\n{NCCL}\n{limit}")
     assert (told.failure, str(told.where)) == ("code-bug-small", "/home/u/train.py:51")
 
@@ -69,7 +76,10 @@ def test_an_older_attempt_is_no_news() -> None:
     ],
 )
 def test_a_restart_begins_anew(marker: str) -> None:
-    assert judged(f"{OOM}\n{marker}\nOSError: [Errno 28] No space left on device").failure == "disk-full"
+    assert (
+        judged(f"{OOM}\n{marker}\nOSError: [Errno 28] No space left on device").failure
+        == "disk-full"
+    )
 
 
 def test_a_restart_that_nothing_followed_has_no_story_yet() -> None:
@@ -112,7 +122,9 @@ def test_an_empty_log_names_buffered_output() -> None:
 
 
 def test_a_benign_line_is_shown_as_such() -> None:
-    told = judged("step 1\nGradient overflow. Skipping step, loss scaler 0 reducing loss scale to 131072.0")
+    told = judged(
+        "step 1\nGradient overflow. Skipping step, loss scaler 0 reducing loss scale to 131072.0"
+    )
     assert (told.failure, told.role, told.line) == ("benign", "benign", 2)
 
 

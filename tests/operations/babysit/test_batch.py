@@ -28,7 +28,9 @@ def two(story: Story) -> Story:
     journal = {f".agents/logbooks/{BROKEN}.journal/20260101.jsonl": b"nonsense\n"}
     commit_files(story.run.repository, f"refs/herorun/record/{BROKEN}", None, journal, "x", now())
     (story.work / "runs" / f"{BROKEN}.toml").write_text(
-        (story.work / "runs" / "tiny.toml").read_text().replace('slug = "tiny"', f'slug = "{BROKEN}"')
+        (story.work / "runs" / "tiny.toml")
+        .read_text()
+        .replace('slug = "tiny"', f'slug = "{BROKEN}"')
     )
     return story
 
@@ -43,13 +45,17 @@ def test_a_broken_run_does_not_blind_a_tick_of_the_others(
     broken, fine = answer.document["runs"]
     assert broken["slug"] == BROKEN and "is damaged" in broken["error"]
     assert (fine["slug"], fine["run"], fine["monitor"]) == (SLUG, "finished", "fresh")
-    assert answer.code == 1 and f"herorun: {BROKEN}: The record of {BROKEN} is damaged" in answer.err
+    assert (
+        answer.code == 1 and f"herorun: {BROKEN}: The record of {BROKEN} is damaged" in answer.err
+    )
     assert len(two.events("Decided")) == ticks + 1
 
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("words", [("status", "--all", "--json"), ("status", "--json")])
-def test_a_broken_run_does_not_blind_a_status(two: Story, capsys: CAPTURE, words: tuple[str, ...]) -> None:
+def test_a_broken_run_does_not_blind_a_status(
+    two: Story, capsys: CAPTURE, words: tuple[str, ...]
+) -> None:
     answer = ask(two, capsys, *words)
     broken, fine = answer.document["runs"]
     assert broken.keys() == {"slug", "error"} and fine["run"] == "finished"
@@ -86,12 +92,14 @@ def test_people_see_both_too(two: Story, capsys: CAPTURE) -> None:
     assert "tiny: finished" in answer.out and f"herorun: {BROKEN}: " in answer.err
 
 
-@pytest.mark.parametrize(("codes", "one"), [([0, 2], 2), ([2, 3], 3), ([3, 1, 0], 1), ([0, 0], 0), ([], 0)])
+@pytest.mark.parametrize(
+    ("codes", "one"), [([0, 2], 2), ([2, 3], 3), ([3, 1, 0], 1), ([0, 0], 0), ([], 0)]
+)
 def test_the_worst_code_counts(codes: list[int], one: int) -> None:
     assert worst(codes) == one
 
 
-# --- documents ------------------------------------------------------------------------------------------
+# --- documents ------------------------------------------------------------------------------------
 
 
 @pytest.mark.thorough
@@ -113,7 +121,9 @@ def test_a_status_names_the_log_of_the_newest_instance(story: Story, capsys: CAP
 
 
 @pytest.mark.thorough
-def test_drift_and_a_record_that_is_not_pushed_are_in_both_documents(story: Story, capsys: CAPTURE) -> None:
+def test_drift_and_a_record_that_is_not_pushed_are_in_both_documents(
+    story: Story, capsys: CAPTURE
+) -> None:
     story.launched(WAIT)
     story.sign(checkpoints={"keep": 3})
     story.refuse_pushes()
@@ -123,7 +133,9 @@ def test_drift_and_a_record_that_is_not_pushed_are_in_both_documents(story: Stor
     status = ask(story, capsys, "status", SLUG, "--json").document
     for told in (tick, status):
         assert told["contract"] == "runs/tiny.toml was changed since the launch"
-        assert told["doubts"] == [f"contract-drift: {told['contract']}; the admitted contract stands"]
+        assert told["doubts"] == [
+            f"contract-drift: {told['contract']}; the admitted contract stands"
+        ]
         assert told["pushed"] is False
 
 
@@ -140,7 +152,7 @@ def test_the_loop_prints_one_line_a_tick(
     assert {told["schema"] for told in ticks} == {1}
 
 
-# --- what comes next --------------------------------------------------------------------------------------
+# --- what comes next ------------------------------------------------------------------------------
 
 
 @pytest.mark.thorough
@@ -164,14 +176,16 @@ def test_the_line_that_watches_can_be_pasted(story: Story, capsys: CAPTURE) -> N
     assert shlex.split(line) == ["herorun", "-C", str(other.work), "babysit", path]
 
 
-# --- help -------------------------------------------------------------------------------------------------
+# --- help -----------------------------------------------------------------------------------------
 
 
 def leaves(command: click.Command, name: str) -> list[tuple[str, click.Command]]:
     if not isinstance(command, click.Group):
         return [(name, command)]
     context = click.Context(command)
-    found = [(child, command.get_command(context, child)) for child in command.list_commands(context)]
+    found = [
+        (child, command.get_command(context, child)) for child in command.list_commands(context)
+    ]
     return [leaf for child, it in found if it for leaf in leaves(it, f"{name} {child}")]
 
 

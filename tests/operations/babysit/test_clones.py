@@ -55,7 +55,9 @@ def test_a_lease_that_names_no_clone_is_the_next_ones_of_its_owner(story: Story)
 def test_the_second_clone_says_who_watches_and_leaves_no_trace(
     story: Story, capsys: CAPTURE, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It neither relaunches nor writes the record, posts or pages, whether the lease can be written, only read, or neither."""
+    """It neither relaunches nor writes the record, posts or pages, whether the lease can be
+    written, only read, or neither.
+    """
     story.launched(CRASH)
     other = story.clone("elsewhere")
     other.run.record.fetch()
@@ -67,7 +69,9 @@ def test_the_second_clone_says_who_watches_and_leaves_no_trace(
                 full.setattr(LocalStore, name, no_space)
             other.tick()
         said = capsys.readouterr().out
-        assert "this clone only observes" in said and f"held by {host.owner()} in {story.work}" in said
+        assert (
+            "this clone only observes" in said and f"held by {host.owner()} in {story.work}" in said
+        )
         assert (other.run.record.tip, lease(story)) == (before, held)
         assert not (other.state / "issue.md").exists() and len(story.starts) == 1
     story.tick()
@@ -76,13 +80,17 @@ def test_the_second_clone_says_who_watches_and_leaves_no_trace(
 
 
 @pytest.mark.thorough
-def test_the_second_clone_goes_on_once_it_has_taken_the_lease(story: Story, capsys: CAPTURE) -> None:
+def test_the_second_clone_goes_on_once_it_has_taken_the_lease(
+    story: Story, capsys: CAPTURE
+) -> None:
     story.sign(babysit={"cadence": "1s"})
     story.launched(WAIT)
     story.tick()
     other = story.clone("elsewhere")
     assert (
-        other.herorun("handoff", SLUG, "--take", "--wait", "20s", "--reason", "the disk of the first is full")
+        other.herorun(
+            "handoff", SLUG, "--take", "--wait", "20s", "--reason", "the disk of the first is full"
+        )
         == 0
     )
     assert lease(story).clone == str(other.work)
@@ -94,7 +102,9 @@ def test_the_second_clone_goes_on_once_it_has_taken_the_lease(story: Story, caps
 
 
 @pytest.mark.thorough
-def test_a_launch_from_the_second_clone_is_blocked_and_says_where(story: Story, capsys: CAPTURE) -> None:
+def test_a_launch_from_the_second_clone_is_blocked_and_says_where(
+    story: Story, capsys: CAPTURE
+) -> None:
     story.launched()
     other = story.clone("elsewhere")
     capsys.readouterr()

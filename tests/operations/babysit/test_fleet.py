@@ -30,7 +30,10 @@ OTHER = "other"
 def two(story: Story) -> Story:
     """Two runs of one repository that have ended well."""
     text = (story.work / "runs" / "tiny.toml").read_text()
-    for old, new in (('slug = "tiny"', f'slug = "{OTHER}"'), (str(story.data), f"{story.data}-{OTHER}")):
+    for old, new in (
+        ('slug = "tiny"', f'slug = "{OTHER}"'),
+        (str(story.data), f"{story.data}-{OTHER}"),
+    ):
         assert old in text
         text = text.replace(old, new)
     Path(f"{story.data}-{OTHER}").mkdir()
@@ -40,7 +43,9 @@ def two(story: Story) -> Story:
         assert story.herorun("init", slug) == 0
         assert story.herorun("launch", slug, "--no-babysit") == 0
     for slug in (SLUG, OTHER):
-        eventually(lambda slug=slug: not is_locked(story.state.parent / slug / "jobs" / f"{slug}-1.lock"))
+        eventually(
+            lambda slug=slug: not is_locked(story.state.parent / slug / "jobs" / f"{slug}-1.lock")
+        )
     return story
 
 
@@ -49,7 +54,9 @@ def test_both_are_watched_to_their_end_and_their_lines_do_not_mix(
 ) -> None:
     capsys.readouterr()
     codes: list[int] = []
-    runner = threading.Thread(target=lambda: codes.append(two.herorun("babysit", "--all", "--json")))
+    runner = threading.Thread(
+        target=lambda: codes.append(two.herorun("babysit", "--all", "--json"))
+    )
     monkeypatch.setattr(fleet.signal, "signal", lambda *_: None)
     monkeypatch.setattr("time.sleep", lambda _: None)
     runner.start()
@@ -86,7 +93,9 @@ def test_a_slow_one_delays_no_other(two: Story, monkeypatch: pytest.MonkeyPatch)
     seen: list[str] = []
     done = threading.Event()
 
-    def slow(run: Run, drift: str, looks: SharedPolls, push: Callable[[Record], Pushed]) -> TickOutcome:
+    def slow(
+        run: Run, drift: str, looks: SharedPolls, push: Callable[[Record], Pushed]
+    ) -> TickOutcome:
         if run.slug == OTHER and not done.is_set():
             assert done.wait(60)
         return run_tick(run, drift, looks, push)
@@ -118,9 +127,14 @@ def test_one_that_cannot_be_watched_is_told_of_and_ends_no_other(
 def test_what_ends_us_ends_the_loops(story: Story) -> None:
     story.launched(WAIT)
     argv = [sys.executable, "-m", "herorun", "babysit", SLUG, "nowhere"]
-    process = subprocess.Popen(argv, cwd=story.work, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    process = subprocess.Popen(
+        argv, cwd=story.work, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    )
     try:
-        eventually(lambda: (story.state / "heartbeat.json").exists() and len(story.events("Decided")) > 0, 60)
+        eventually(
+            lambda: (story.state / "heartbeat.json").exists() and len(story.events("Decided")) > 0,
+            60,
+        )
         assert is_locked(story.run.lock("babysitter"))
         os.kill(process.pid, signal.SIGTERM)
         assert process.wait(30) == 130

@@ -1,4 +1,6 @@
-"""A full disk stops nothing that it need not: on a real small file system, where we may mount one."""
+"""A full disk stops nothing that it need not: on a real small file system, where we may mount
+one.
+"""
 
 import contextlib
 import errno
@@ -92,7 +94,9 @@ def test_a_full_clone_takes_the_record_from_the_reserve_and_leaves_no_litter(sto
         assert not (run.state.parent / "reserve").exists()
         fill(disk)
         with pytest.raises(Exception, match=r"No space left|Out of diskspace"):
-            commit_files(run.repository, "refs/herorun/other", None, {"a": os.urandom(1 << 16)}, "x", NOON)
+            commit_files(
+                run.repository, "refs/herorun/other", None, {"a": os.urandom(1 << 16)}, "x", NOON
+            )
         left = files_named(disk, "tmp_pack_", "tmp_obj_", "fast_import_crash_")
         assert left == []
 

@@ -1,4 +1,6 @@
-"""The health checks that are not about curves, on real jobs: what is told, and what is left alone."""
+"""The health checks that are not about curves, on real jobs: what is told, and what is left
+alone.
+"""
 
 import json
 from pathlib import Path
@@ -33,15 +35,17 @@ def asked(told: dict[str, Any]) -> dict[str, set[str]]:
 
 
 @pytest.mark.thorough
-def test_nothing_is_wrong_with_a_healthy_run(story: Story, capsys: pytest.CaptureFixture[str]) -> None:
+def test_nothing_is_wrong_with_a_healthy_run(
+    story: Story, capsys: pytest.CaptureFixture[str]
+) -> None:
     story.launched(WAIT)
     told = look(story, capsys)
     assert (told["run"], told["monitor"], firing(told)) == ("healthy", "fresh", [])
     assert told["awaited"] == []
     assert asked(told).keys() <= {"pass", "n/a"}
-    assert {"late-checkpoints", "stalled-steps", "full-disk", "late-tick", "wrong-resume"} <= asked(told)[
-        "pass"
-    ]
+    assert {"late-checkpoints", "stalled-steps", "full-disk", "late-tick", "wrong-resume"} <= asked(
+        told
+    )["pass"]
     (story.data / "go").touch()
     story.ended()
     told = look(story, capsys)

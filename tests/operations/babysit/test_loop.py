@@ -1,4 +1,6 @@
-"""The babysitter's own process: detached, alone, hard to kill by a bad tick, and gone when there is nothing left."""
+"""The babysitter's own process: detached, alone, hard to kill by a bad tick, and gone when there is
+nothing left.
+"""
 
 import json
 import os
@@ -88,7 +90,9 @@ def test_a_tick_that_fails_is_said_and_the_next_one_is_due(
 
 
 @pytest.mark.thorough
-def test_a_status_says_when_nobody_watches(story: Story, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_status_says_when_nobody_watches(
+    story: Story, capsys: pytest.CaptureFixture[str]
+) -> None:
     story.launched(WAIT)
     capsys.readouterr()
     story.herorun("status", SLUG, "--json")
@@ -122,7 +126,7 @@ def test_a_babysitter_that_has_nothing_left_to_watch_is_not_stale(
     assert said == "gone, with nothing left to watch (last heartbeat 2026-01-01T00:00:00Z)"
 
 
-# --- when it looks --------------------------------------------------------------------------------------
+# --- when it looks --------------------------------------------------------------------------------
 
 
 @pytest.mark.thorough
@@ -164,7 +168,11 @@ def test_a_watch_ends_where_it_is_told_to_with_a_summary(
     assert story.tick() == 0  # tells what it reached so far
     for until in ("step=2", "time=1s"):
         answer = ask(story, capsys, "babysit", SLUG, "--until", until)
-        assert answer.code == 0 and "tiny: watched until " in answer.out and "instance   tiny-1" in answer.out
+        assert (
+            answer.code == 0
+            and "tiny: watched until " in answer.out
+            and "instance   tiny-1" in answer.out
+        )
     assert ask(story, capsys, "babysit", SLUG, "--until", "soon").code == 2
     (story.data / "go").touch()
     story.ended()
@@ -188,7 +196,17 @@ def test_several_runs_are_watched_at_once_and_one_that_is_broken_ends_no_other(
     story.finished()
     (story.work / "runs" / "other.toml").write_text("nonsense")
     done = subprocess.run(
-        [sys.executable, "-m", "herorun", "-C", str(story.work), "babysit", "other", SLUG, "--json"],
+        [
+            sys.executable,
+            "-m",
+            "herorun",
+            "-C",
+            str(story.work),
+            "babysit",
+            "other",
+            SLUG,
+            "--json",
+        ],
         capture_output=True,
         text=True,
         timeout=60,

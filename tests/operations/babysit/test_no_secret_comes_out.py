@@ -1,8 +1,10 @@
-"""A whole run with a fresh secret in each field that somebody else fills: none of them comes out anywhere.
+"""A whole run with a fresh secret in each field that somebody else fills: none of them comes out
+anywhere.
 
-Each text stands in its field as a person, a trainer or a remote would leave it there. What herorun keeps, prints and
-starts is then searched: the record with all its history, the issue, the state folder, the screen, and the command line
-of each process. What the user keeps is the user's: the contract, the code, the job's own log and its output.
+Each text stands in its field as a person, a trainer or a remote would leave it there. What herorun
+keeps, prints and starts is then searched: the record with all its history, the issue, the state
+folder, the screen, and the command line of each process. What the user keeps is the user's: the
+contract, the code, the job's own log and its output.
 """
 
 import json
@@ -68,7 +70,10 @@ def _kept(story: Story) -> Iterator[tuple[str, str]]:
         if path.is_file():
             yield str(path.relative_to(story.work)), path.read_bytes().decode("utf-8", "replace")
     for where, refs in ((story.work, "refs/herorun"), (story.origin, "refs/heads/herorun")):
-        yield f"{refs} of {where.name}", git(where, "log", "-p", "--text", "--format=%B", f"--glob={refs}")
+        yield (
+            f"{refs} of {where.name}",
+            git(where, "log", "-p", "--text", "--format=%B", f"--glob={refs}"),
+        )
     for tag in git(story.work, "tag", "-l").split():
         yield tag, git(story.work, "cat-file", "tag", tag)
     for path in sorted((story.root / "_herorun").rglob("*.json")):
@@ -107,9 +112,17 @@ def test_what_is_planted_in_any_field_stays_there(
         tracker={"name": text["name"]},
     )
     try:
-        (story.work / "config.toml").write_text(f"[trainer]\nseed = 7\nnote = {json.dumps(text['config'])}\n")
+        (story.work / "config.toml").write_text(
+            f"[trainer]\nseed = 7\nnote = {json.dumps(text['config'])}\n"
+        )
         story.publish()
-        git(story.work, "remote", "add", "mirror", f"https://ada:{told['remote'][1][:40]}@127.0.0.1:9/x.git")
+        git(
+            story.work,
+            "remote",
+            "add",
+            "mirror",
+            f"https://ada:{told['remote'][1][:40]}@127.0.0.1:9/x.git",
+        )
         told["remote"] = (text["remote"], told["remote"][1][:40])
         receipt = {
             "instance": "tiny-1",
@@ -118,7 +131,11 @@ def test_what_is_planted_in_any_field_stays_there(
             "items": [],
             "loaded": text["receipt"],
         }
-        lines = (text["log"], f"RuntimeError: {text['raised']}", f"HERORUN_RECEIPT {json.dumps(receipt)}")
+        lines = (
+            text["log"],
+            f"RuntimeError: {text['raised']}",
+            f"HERORUN_RECEIPT {json.dumps(receipt)}",
+        )
         row = json.dumps({"step": 2, "train/loss": 2.5, text["row"]: 1.0})
         says = "; ".join(f"printf '%s\\n' {shlex.quote(line)} >&2" for line in lines)
         damage = (
@@ -163,7 +180,10 @@ def test_what_is_planted_in_any_field_stays_there(
 
         assert running == []
         assert _leaks(told, _kept(story)) == []
-        assert _leaks(told, iter([("standard output", screen.out), ("standard error", screen.err)])) == []
+        assert (
+            _leaks(told, iter([("standard output", screen.out), ("standard error", screen.err)]))
+            == []
+        )
         assert story.events("Noted") and story.starts  # it was a run
     finally:
         story.end()
@@ -180,7 +200,15 @@ def test_a_blocked_launch_tells_nothing_of_what_blocks_it(
     told = {"shaped": ("", secret), "named": ("", plain)}
     story = Story(home).begin(
         command={
-            "argv": ["sh", "train.sh", str(home / "data"), secret, "--x-token", plain, f"--pass={plain}"]
+            "argv": [
+                "sh",
+                "train.sh",
+                str(home / "data"),
+                secret,
+                "--x-token",
+                plain,
+                f"--pass={plain}",
+            ]
         }
     )
     story.init()
@@ -190,7 +218,9 @@ def test_a_blocked_launch_tells_nothing_of_what_blocks_it(
     screen = capfd.readouterr()
     assert story.starts == []
     assert _leaks(told, _kept(story)) == []
-    assert _leaks(told, iter([("standard output", screen.out), ("standard error", screen.err)])) == []
+    assert (
+        _leaks(told, iter([("standard output", screen.out), ("standard error", screen.err)])) == []
+    )
 
 
 def test_a_launch_that_somebody_signed_for_keeps_its_command_line_masked(home: Path) -> None:

@@ -44,11 +44,17 @@ def test_launch_starts_none_where_the_owner_is_elsewhere_and_gives_the_run_to_it
 
 
 @pytest.mark.thorough
-def test_a_run_that_was_given_away_is_not_launched_from_here_again(story: Story, capsys: CAPTURE) -> None:
+def test_a_run_that_was_given_away_is_not_launched_from_here_again(
+    story: Story, capsys: CAPTURE
+) -> None:
     story.sign(babysit={"owner": THERE})
     story.launched()
     code, told = launch(story, capsys)
-    assert (code, outcome(told, "second-babysitter"), outcome(told, "no-babysitter")) == (1, "fail", "pass")
+    assert (code, outcome(told, "second-babysitter"), outcome(told, "no-babysitter")) == (
+        1,
+        "fail",
+        "pass",
+    )
     assert lease(story) == Lease(THERE, SLUG, 2, 0)
 
 

@@ -49,7 +49,9 @@ def deletions(cloud: Path) -> list[str]:
 
 
 @pytest.mark.thorough
-def test_exactly_that_machine_is_deleted_once_and_all_of_it_recorded(story: Story, cloud: Path) -> None:
+def test_exactly_that_machine_is_deleted_once_and_all_of_it_recorded(
+    story: Story, cloud: Path
+) -> None:
     assert perform(story.run, ACTION).why == "" and perform(story.run, ACTION).why == ""
     assert deletions(cloud) == ["compute tpus tpu-vm delete ray-2 --zone us-east5-a --quiet"]
     (done,) = story.events("Done")

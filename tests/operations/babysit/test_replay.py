@@ -25,7 +25,9 @@ NAN = '{"step": 4, "train/loss": NaN}\n{"step": 5, "train/loss": 2.5}\n'
 
 @pytest.fixture(scope="module")
 def recorded() -> Iterator[Story]:
-    """A run that crashed, was relaunched, logged what is no number, and ended; an hour lies between two ticks."""
+    """A run that crashed, was relaunched, logged what is no number, and ended; an hour lies between
+    two ticks.
+    """
     with tempfile.TemporaryDirectory(prefix="herorun-", dir=in_memory()) as folder:
         told = Story(Path(folder).resolve())
         told.begin(final_step=20)
@@ -44,7 +46,9 @@ def recorded() -> Iterator[Story]:
 
 @pytest.fixture
 def story(recorded: Story) -> Iterator[Story]:
-    """The same, put back afterwards: a test may change its contract, its evidence and its record."""
+    """The same, put back afterwards: a test may change its contract, its evidence and its
+    record.
+    """
     kept = {path: path.read_bytes() for path in (recorded.state / "evidence").iterdir()}
     code, record = git(recorded.work, "rev-parse", "HEAD", "refs/herorun/record/tiny").split()
     yield recorded
@@ -75,7 +79,8 @@ def test_under_the_same_rules_everything_is_the_same(recorded: Story, capsys: CA
     assert (answer.code, results(answer)) == (0, ["same"] * 4)
     assert all(tick["same_rules"] for tick in answer.document["ticks"])
     decided = recorded.events("Decided")
-    assert any("relaunch/tiny-1" in each.actions for each in decided)  # there was something to compare
+    # there was something to compare
+    assert any("relaunch/tiny-1" in each.actions for each in decided)
     assert any(alert.check == "not-finite" for each in decided for alert in each.alerts)
 
 
@@ -98,7 +103,9 @@ def test_another_process_under_another_hash_seed_and_another_clock_says_the_same
             f"sys.exit(cli.run(['-C', {str(recorded.work)!r}, 'replay', {SLUG!r}, '--json']))\n"
         )
         env = {**os.environ, "PYTHONHASHSEED": seed}
-        return subprocess.Popen([sys.executable, "-c", script], env=env, stdout=subprocess.PIPE, text=True)
+        return subprocess.Popen(
+            [sys.executable, "-c", script], env=env, stdout=subprocess.PIPE, text=True
+        )
 
     both = [start("0", 0), start("4711", 400)]
     said = [process.communicate(timeout=60)[0] for process in both]
@@ -114,7 +121,11 @@ def test_another_threshold_prints_what_differs_tick_by_tick(story: Story, capsys
     assert not first["same_rules"]
     assert any("not-finite" in words for words in first["differences"])
     people = ask(story, capsys, "replay", SLUG)
-    assert people.code == 1 and "not-finite" in people.out and "4 were judged by other rules" in people.out
+    assert (
+        people.code == 1
+        and "not-finite" in people.out
+        and "4 were judged by other rules" in people.out
+    )
 
 
 def test_a_contract_that_is_not_followed_is_said(story: Story, capsys: CAPTURE) -> None:
@@ -133,7 +144,9 @@ def test_a_waiver_that_was_granted_since_differs_too(story: Story, capsys: CAPTU
 
 
 @pytest.mark.parametrize("kind", ["gone", "torn", "changed"])
-def test_evidence_that_is_not_what_was_seen_is_unknown(story: Story, capsys: CAPTURE, kind: str) -> None:
+def test_evidence_that_is_not_what_was_seen_is_unknown(
+    story: Story, capsys: CAPTURE, kind: str
+) -> None:
     path = evidence(story)
     lines = path.read_text().splitlines(keepends=True)
     if kind == "gone":
@@ -162,7 +175,9 @@ def test_a_time_without_ticks_is_no_answer(story: Story, capsys: CAPTURE) -> Non
     assert answer.code == 3 and "no tick is recorded" in answer.out
 
 
-@pytest.mark.parametrize("since", ["yesterday", "2026-01-01T00:00:00", "-3h", "2999-01-01T00:00:00Z"])
+@pytest.mark.parametrize(
+    "since", ["yesterday", "2026-01-01T00:00:00", "-3h", "2999-01-01T00:00:00Z"]
+)
 def test_a_time_that_is_none_is_wrong_use(recorded: Story, capsys: CAPTURE, since: str) -> None:
     assert ask(recorded, capsys, "replay", SLUG, f"--since={since}").code == 2
 

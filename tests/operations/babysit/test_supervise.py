@@ -1,4 +1,6 @@
-"""A fleet never loses a run: whatever ends a loop, the run is taken up again, and a silence is an alert."""
+"""A fleet never loses a run: whatever ends a loop, the run is taken up again, and a silence is an
+alert.
+"""
 
 import os
 import threading
@@ -168,7 +170,11 @@ def test_a_status_of_a_run_that_is_not_ticking_is_unknown_and_its_alert_critical
     seen = ask(story, capsys, "status", "--all", "--json")
     (told,) = seen.document["runs"]
     (alert,) = [each for each in told["alerts"] if each["subject"] == "nobody"]
-    assert (alert["check"], alert["severity"], alert["state"]) == ("stale-monitor", "critical", "firing")
+    assert (alert["check"], alert["severity"], alert["state"]) == (
+        "stale-monitor",
+        "critical",
+        "firing",
+    )
     assert "`herorun babysit tiny`" in alert["message"]
     assert story.herorun("status", "--all") == story.herorun("status", SLUG) == 3
     elsewhere = story.clone("elsewhere")  # whose record is older: it cannot tell

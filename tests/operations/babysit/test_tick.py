@@ -40,12 +40,14 @@ def keys(story: Story, word: str) -> list[str]:
     return [key for key in story.comments if key.startswith(word)]
 
 
-# --- what is seen -----------------------------------------------------------------------------------
+# --- what is seen ---------------------------------------------------------------------------------
 
 
 @pytest.mark.thorough
 def test_what_a_look_saw_is_told_all_the_same(story: Story) -> None:
-    """A non-finite stretch that has ended is reported by the first tick after it, whoever looked before."""
+    """A non-finite stretch that has ended is reported by the first tick after it, whoever looked
+    before.
+    """
     story.launched()
     log(story, NAN)
     assert story.herorun("status", "tiny") == 1
@@ -71,7 +73,9 @@ def _interrupt(*_: object, **__: object) -> None:
 
 
 @pytest.mark.thorough
-def test_a_quiet_tick_says_what_was_reached_and_keeps_no_order_waiting_for_its_push(story: Story) -> None:
+def test_a_quiet_tick_says_what_was_reached_and_keeps_no_order_waiting_for_its_push(
+    story: Story,
+) -> None:
     story.launched(WAIT)
     before = story.comments
 
@@ -105,11 +109,13 @@ def test_a_checkin_enters_the_record_once_an_attempt(story: Story) -> None:
     assert [attempt for _, attempt in story.run.record.memory().history.starts] == [1, 7]
 
 
-# --- relaunch ---------------------------------------------------------------------------------------
+# --- relaunch -------------------------------------------------------------------------------------
 
 
 def test_a_crash_is_relaunched_once_from_the_newest_complete_checkpoint(story: Story) -> None:
-    """Newest by number over both roots: step-10 is after step-9, and what is not complete does not count."""
+    """Newest by number over both roots: step-10 is after step-9, and what is not complete does not
+    count.
+    """
     story.sign(final_step=20)
     story.launched(CRASH)
     save(story.root, 9)
@@ -170,9 +176,13 @@ def test_a_spent_budget_is_put_to_a_person_once(story: Story) -> None:
 
 @pytest.mark.thorough
 @pytest.mark.parametrize(
-    ("words", "check"), [(STOPPED, "stopped-by-hand"), (REFUSE, "refused-at-check-in")], ids=["stop", "78"]
+    ("words", "check"),
+    [(STOPPED, "stopped-by-hand"), (REFUSE, "refused-at-check-in")],
+    ids=["stop", "78"],
 )
-def test_what_a_person_or_check_in_ended_is_not_relaunched(story: Story, words: str, check: str) -> None:
+def test_what_a_person_or_check_in_ended_is_not_relaunched(
+    story: Story, words: str, check: str
+) -> None:
     story.launched(words)
     for _ in range(3):
         assert story.tick() == 1
@@ -187,7 +197,9 @@ def test_an_unknown_job_is_left_alone(story: Story, capsys: pytest.CaptureFixtur
     capsys.readouterr()
     for _ in range(3):
         assert story.tick("--json") == 3
-    told = json.loads(capsys.readouterr().out.rpartition('{\n  "schema"')[2].join(('{"schema"', "")))
+    told = json.loads(
+        capsys.readouterr().out.rpartition('{\n  "schema"')[2].join(('{"schema"', ""))
+    )
     assert (told["run"], told["monitor"], told["actions"]) == ("unknown", "partial", [])
     assert len(story.starts) == 1
 
@@ -197,7 +209,8 @@ def test_a_relaunch_is_judged_by_the_admitted_contract_whatever_the_checkout_say
     story: Story, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The file is changed, then gone, and the code is edited: the admitted commit is run."""
-    story.sign(babysit={"thresholds": {"repeated-crash": {"same_step": 3}}})  # both end after step 3
+    # both end after step 3
+    story.sign(babysit={"thresholds": {"repeated-crash": {"same_step": 3}}})
     story.order("tiny-2", "exit 7")
     story.launched(CRASH)
     contract = story.work / "runs" / "tiny.toml"
@@ -238,11 +251,13 @@ def test_what_the_plan_does_not_hold_is_followed_from_the_file(story: Story) -> 
     assert len(story.starts) == 1
 
 
-# --- who may act ------------------------------------------------------------------------------------
+# --- who may act ----------------------------------------------------------------------------------
 
 
 @pytest.mark.thorough
-def test_whoever_lost_the_lease_does_not_act(story: Story, capsys: pytest.CaptureFixture[str]) -> None:
+def test_whoever_lost_the_lease_does_not_act(
+    story: Story, capsys: pytest.CaptureFixture[str]
+) -> None:
     story.launched(CRASH)
     lease = story.root / "_herorun" / "lease.json"
     lease.write_text('{"beat":0,"fence":2,"owner":"bob@mars","slug":"tiny"}')
@@ -269,7 +284,7 @@ def test_a_lease_that_cannot_be_written_stops_no_telling(
     assert len(keys(story, "tell/crashed")) == 1
 
 
-# --- a submission whose fate is not known -------------------------------------------------------------
+# --- a submission whose fate is not known ---------------------------------------------------------
 
 
 def lost(real: Callable[..., object]) -> Callable[..., object]:
@@ -310,11 +325,16 @@ def test_while_the_scheduler_cannot_say_nothing_is_submitted_again(
     story.ended()
     assert story.launch() == 0
     assert story.starts == ["tiny-1 scratch"]
-    assert [event.instance for event in story.events("Launching", "Launched")] == ["tiny-1", "tiny-1"]
+    assert [event.instance for event in story.events("Launching", "Launched")] == [
+        "tiny-1",
+        "tiny-1",
+    ]
 
 
 @pytest.mark.thorough
-def test_a_turn_settles_a_launch_that_nobody_finished(story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_turn_settles_a_launch_that_nobody_finished(
+    story: Story, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from herorun.core.ports import Unknown
     from herorun.operations.launch import start_instance
 
@@ -329,7 +349,7 @@ def test_a_turn_settles_a_launch_that_nobody_finished(story: Story, monkeypatch:
     assert [event.instance for event in story.events("Launched")] == ["tiny-1"]
 
 
-# --- news -------------------------------------------------------------------------------------------
+# --- news -----------------------------------------------------------------------------------------
 
 
 @pytest.mark.thorough

@@ -27,7 +27,7 @@ for step in range(1, 5):
         (folder / "metadata.json").write_text(
             json.dumps({"step": step, "timestamp": f"2026-01-01T00:00:0{step}", "is_temporary": False})
         )
-"""
+"""  # noqa: E501
 
 
 @pytest.fixture
@@ -39,14 +39,20 @@ def unseen(story: Story) -> Story:
 
 
 def open_checks(document: Any) -> dict[str, str]:
-    return {alert["check"]: alert["message"] for alert in document["alerts"] if alert["state"] == "firing"}
+    return {
+        alert["check"]: alert["message"]
+        for alert in document["alerts"]
+        if alert["state"] == "firing"
+    }
 
 
 def test_a_job_that_reports_elsewhere_is_warned_of_and_never_healthy(
     unseen: Story, capsys: pytest.CaptureFixture[str]
 ) -> None:
     gate = ask(unseen, capsys, "preflight", SLUG, "--json")
-    (finding,) = [each for each in gate.document["findings"] if each["check"] == "unmatched-tracker"]
+    (finding,) = [
+        each for each in gate.document["findings"] if each["check"] == "unmatched-tracker"
+    ]
     assert finding["outcome"] == "fail" and "'loss.jsonl' (train.py:8)" in finding["message"]
     assert unseen.launch() == 0
     eventually(lambda: (unseen.root / "step-2" / "metadata.json").exists())
@@ -70,5 +76,7 @@ def test_with_the_path_that_the_script_names_nothing_warns(
     (unseen.work / "runs" / "tiny.toml").write_text(tomli_w.dumps(tables))
     unseen.publish()
     gate = ask(unseen, capsys, "preflight", SLUG, "--json")
-    (finding,) = [each for each in gate.document["findings"] if each["check"] == "unmatched-tracker"]
+    (finding,) = [
+        each for each in gate.document["findings"] if each["check"] == "unmatched-tracker"
+    ]
     assert finding["outcome"] == "pass"

@@ -1,4 +1,6 @@
-"""A job that was submitted is told of, also when nobody watches it; and a babysitter ends with its last verdict."""
+"""A job that was submitted is told of, also when nobody watches it; and a babysitter ends with its
+last verdict.
+"""
 
 import json
 from types import SimpleNamespace
@@ -21,7 +23,11 @@ def test_a_babysitter_that_does_not_start_hides_no_launch(
     assert story.herorun("launch", SLUG, "--json") == 3
     said = capsys.readouterr()
     told = json.loads(said.out)
-    assert (told["instance"], told["job"], told["babysitter"]) == ("tiny-1", "tiny-1", "not started")
+    assert (told["instance"], told["job"], told["babysitter"]) == (
+        "tiny-1",
+        "tiny-1",
+        "not started",
+    )
     assert "its babysitter ended at once (exit code 1)" in told["warnings"][0]
     assert told["warnings"][0] in said.err
 

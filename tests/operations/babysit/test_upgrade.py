@@ -1,4 +1,6 @@
-"""A babysitter of another version, which really is another: it acts only if it would have acted alike, else it asks."""
+"""A babysitter of another version, which really is another: it acts only if it would have acted
+alike, else it asks.
+"""
 
 import json
 import os
@@ -21,15 +23,22 @@ SOURCE = Path(herorun.__file__).parent
 OTHER = "0.2.0.dev7"
 AT_ONCE = "Response.RELAUNCH, topic"
 PATIENT = "Response.RELAUNCH, hold=Hold(ticks=2), topic"
-GOT_ON = f"save 3; {CRASH}"  # not the same failure without a new checkpoint, which is put to a person
+# not the same failure without a new checkpoint, which is put to a person
+GOT_ON = f"save 3; {CRASH}"
 
 
 def another(folder: Path, *edits: tuple[str, str, str]) -> Path:
-    """herorun again, with another version and these edits `(file, old, new)`; what is not edited is linked."""
+    """herorun again, with another version and these edits `(file, old, new)`; what is not edited is
+    linked.
+    """
     (folder / "templates").parent.mkdir(parents=True)
     (folder / "templates").symlink_to(SOURCE.parents[1] / "templates")
     (folder / "src").mkdir()
-    _copy(SOURCE, folder / "src" / "herorun", {Path(name) for name, _, _ in edits} | {Path("__init__.py")})
+    _copy(
+        SOURCE,
+        folder / "src" / "herorun",
+        {Path(name) for name, _, _ in edits} | {Path("__init__.py")},
+    )
     own = ("__init__.py", f'__version__ = "{__version__}"', f'__version__ = "{OTHER}"')
     for name, old, new in (own, *edits):
         path = folder / "src" / "herorun" / name
@@ -66,7 +75,10 @@ def patient(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def by(source: Path, story: Story, *commands: tuple[str, ...]) -> list[Any]:
     """What the other herorun says to one command after another, in a process of its own."""
-    script = "import json, sys\nfrom herorun import cli\nfor words in json.loads(sys.argv[1]):\n    cli.run(words)\n    print(chr(0))\n"
+    script = (
+        "import json, sys\nfrom herorun import cli\nfor words in json.loads(sys.argv[1]):\n    "
+        "cli.run(words)\n    print(chr(0))\n"
+    )
     argv = json.dumps([["-C", str(story.work), *words, "--json"] for words in commands])
     done = subprocess.run(
         [sys.executable, "-P", "-c", script, argv],
@@ -114,13 +126,17 @@ def test_one_that_would_have_acted_otherwise_observes_until_a_person_says_yes(
     assert len(story.starts) == 2 and len(asked(story)) == 1
     assert all("only observes" in tick["doubts"][-1] for tick in ticks)
     (compared,) = story.events("Replayed")
-    assert compared.differ == 1 and any("relaunch/tiny-1: only then" in each for each in compared.changed)
+    assert compared.differ == 1 and any(
+        "relaunch/tiny-1: only then" in each for each in compared.changed
+    )
     assert [each["result"] for each in replayed["ticks"]] == ["differs", "same", "same", "same"]
     status = ask(story, capsys, "status", SLUG).out
     assert f"may herorun {OTHER} act?" in status
 
     assert "only observes" in ask(story, capsys, "deny", SLUG).out
-    assert "acts from the next tick on" in ask(story, capsys, "approve", SLUG, "--reason", "go on").out
+    assert (
+        "acts from the next tick on" in ask(story, capsys, "approve", SLUG, "--reason", "go on").out
+    )
     assert "already" in ask(story, capsys, "approve", SLUG).out
     by(patient, story, TICK)
     story.ended("tiny-3")
@@ -145,7 +161,10 @@ def test_a_pin_that_does_not_fit_blocks_a_launch_and_is_answered_like_a_change(
 ) -> None:
     story.sign(herorun="~=9.1")
     blocked = ask(story, capsys, "preflight", SLUG, "--json")
-    assert blocked.code == 1 and "the contract allows ~=9.1" in blocked.finding("herorun-mismatch")["message"]
+    assert (
+        blocked.code == 1
+        and "the contract allows ~=9.1" in blocked.finding("herorun-mismatch")["message"]
+    )
     story.sign(herorun=">=0.1.dev0")
     story.launched(CRASH)
     story.sign(herorun="~=9.1")

@@ -1,4 +1,6 @@
-"""Reading a checkpoint's content: all cores, progress, and a kill that costs the files that were being read."""
+"""Reading a checkpoint's content: all cores, progress, and a kill that costs the files that were
+being read.
+"""
 
 import hashlib
 import os
@@ -61,7 +63,9 @@ def test_a_checkpoint_that_is_one_file_is_digested_too(tmp_path: Path) -> None:
     assert (file.name, file.checksum) == ("", f"sha256:{hashlib.sha256(b'weights').hexdigest()}")
 
 
-def test_links_that_lead_nowhere_or_to_folders_have_no_content_of_their_own(checkpoint: Path) -> None:
+def test_links_that_lead_nowhere_or_to_folders_have_no_content_of_their_own(
+    checkpoint: Path,
+) -> None:
     (checkpoint / "nowhere").symlink_to("gone")
     (checkpoint / "folder").symlink_to(checkpoint.parent)
     (checkpoint / "to-a").symlink_to("a")
@@ -70,7 +74,9 @@ def test_links_that_lead_nowhere_or_to_folders_have_no_content_of_their_own(chec
     assert found.by_size_alone == ("folder", "nowhere")
 
 
-def test_what_was_read_before_an_interruption_is_not_read_again(checkpoint: Path, tmp_path: Path) -> None:
+def test_what_was_read_before_an_interruption_is_not_read_again(
+    checkpoint: Path, tmp_path: Path
+) -> None:
     first, listed = Counting(cut=True), read_manifest(LocalStore(), str(checkpoint))
     with pytest.raises(KeyboardInterrupt):
         read_contents(first, listed, DigestLog(tmp_path, str(checkpoint)))
@@ -120,7 +126,9 @@ def test_a_disk_that_hangs_is_late(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         work.next()
 
 
-def test_progress_is_told_in_bytes_and_ends(checkpoint: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_progress_is_told_in_bytes_and_ends(
+    checkpoint: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     told: list[tuple[str, int, int | None]] = []
     monkeypatch.setattr(progress, "_show", lambda *words: told.append(words))
     read_contents(LocalStore(), read_manifest(LocalStore(), str(checkpoint)))

@@ -27,7 +27,9 @@ def save(story: Story, step: int, root: str = "tiny-temporary", temporary: bool 
     (folder / "model" / "layer").mkdir(parents=True)
     (folder / "model" / "layer" / "0").write_text("weights" * step)
     (folder / "metadata.json").write_text(
-        json.dumps({"step": step, "timestamp": f"2026-01-01T00:00:0{step}", "is_temporary": temporary})
+        json.dumps(
+            {"step": step, "timestamp": f"2026-01-01T00:00:0{step}", "is_temporary": temporary}
+        )
     )
     return folder
 
@@ -71,10 +73,17 @@ PERMANENT = ["tiny/step-2", "tiny/step-4"]
 
 
 @pytest.mark.thorough
-def test_they_are_listed_in_number_order_with_kind_size_and_age(ended: Story, capsys: CAPTURE) -> None:
+def test_they_are_listed_in_number_order_with_kind_size_and_age(
+    ended: Story, capsys: CAPTURE
+) -> None:
     rows = told(ended, capsys, "list", SLUG)["checkpoints"]
     assert [(row["step"], row["state"], row["temporary"]) for row in rows] == [
-        *((1, "complete", True), (2, "complete", False), (3, "complete", True), (4, "complete", False))
+        *(
+            (1, "complete", True),
+            (2, "complete", False),
+            (3, "complete", True),
+            (4, "complete", False),
+        )
     ]
     assert rows[0]["files"] == 2 and rows[0]["bytes"] > 7 and rows[0]["age_seconds"] >= 0
 
@@ -144,7 +153,8 @@ def test_a_contract_that_names_a_victim_since_stops_it(
     file, digest = planned(ended, capsys)
     text = (ended.work / "runs/tiny.toml").read_text().replace('"tiny"', '"fork"')
     text = (
-        text.replace("data/tiny", "data/fork") + f'\n[start]\nfrom = "{ended.data}/tiny-temporary/step-1"\n'
+        text.replace("data/tiny", "data/fork")
+        + f'\n[start]\nfrom = "{ended.data}/tiny-temporary/step-1"\n'
     )
     (ended.work / "runs/fork.toml").write_text(text)
     assert prune(ended, monkeypatch, file, digest) == 1
@@ -186,7 +196,9 @@ def test_without_a_complete_one_that_stays_nothing_goes(
 
 
 @pytest.mark.thorough
-def test_a_link_is_never_followed(ended: Story, capsys: CAPTURE, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_link_is_never_followed(
+    ended: Story, capsys: CAPTURE, monkeypatch: pytest.MonkeyPatch
+) -> None:
     elsewhere = save(ended, 2, "archive")
     (ended.data / "tiny-temporary/step-1/linked").symlink_to(elsewhere)
     (ended.data / "tiny-temporary/step-0").symlink_to(elsewhere)
@@ -218,7 +230,11 @@ def test_a_killed_one_is_finished_by_the_same_plan(
     file, digest = planned(ended, capsys)
     words = ("-C", str(ended.work), "checkpoints", "prune", SLUG, "--plan", file)
     killed = subprocess.run(
-        [sys.executable, "-c", KILLED, *words], input=f"{digest}\n", text=True, check=False, env=os.environ
+        [sys.executable, "-c", KILLED, *words],
+        input=f"{digest}\n",
+        text=True,
+        check=False,
+        env=os.environ,
     )
     assert killed.returncode == -signal.SIGKILL
     half = ended.data / "tiny-temporary/step-1"
@@ -266,7 +282,9 @@ def test_checkpoints_are_looked_into_at_the_same_time(monkeypatch: pytest.Monkey
         together.wait(20)
         return None if one.candidate.step == 3 else Sized(one.candidate)
 
-    there = {str(step): checkpoints.ListedCheckpoint(a_checkpoint(step), False) for step in (4, 3, 2, 1)}
+    there = {
+        str(step): checkpoints.ListedCheckpoint(a_checkpoint(step), False) for step in (4, 3, 2, 1)
+    }
     monkeypatch.setattr(checkpoints, "listed", lambda run: there)
     monkeypatch.setattr(checkpoints, "sized", sized)
     found = checkpoints.list_checkpoints(None).found  # type: ignore[arg-type]  # who lists them is replaced

@@ -1,4 +1,6 @@
-"""`checkpoints prune` where the roots lie behind ssh, in Cloud Storage and in S3: on real servers, by the real commands."""
+"""`checkpoints prune` where the roots lie behind ssh, in Cloud Storage and in S3: on real servers,
+by the real commands.
+"""
 
 import io
 import json
@@ -41,7 +43,12 @@ class World:
     def there(self) -> list[str]:
         """The files of all checkpoints."""
         roots = ("tiny", "tiny-temporary")
-        found = [f"{root}/{name}" for root in roots for name in self.files(root) if name.startswith("step-")]
+        found = [
+            f"{root}/{name}"
+            for root in roots
+            for name in self.files(root)
+            if name.startswith("step-")
+        ]
         return sorted(found)
 
 
@@ -145,7 +152,9 @@ def planned(world: World, capsys: CAPTURE) -> str:
     capsys.readouterr()
     assert world.story.herorun("checkpoints", "plan", SLUG, "--out", str(file), "--json") == 0
     plan = json.loads(capsys.readouterr().out)
-    assert [v["path"] for v in plan["victims"]] == [f"{world.top}/tiny-temporary/step-{n}" for n in (1, 3)]
+    assert [v["path"] for v in plan["victims"]] == [
+        f"{world.top}/tiny-temporary/step-{n}" for n in (1, 3)
+    ]
     return str(plan["digest"])
 
 

@@ -1,4 +1,6 @@
-"""Runs that are watched together share a look at their scheduler, and no run is told of it less than before."""
+"""Runs that are watched together share a look at their scheduler, and no run is told of it less
+than before.
+"""
 
 import json
 from collections.abc import Mapping
@@ -53,7 +55,11 @@ class Seen:
 
 
 def ask(
-    looks: SharedPolls, cluster: Cluster, name: str, at: datetime = LONG_AGO, oldest: timedelta = HALF
+    looks: SharedPolls,
+    cluster: Cluster,
+    name: str,
+    at: datetime = LONG_AGO,
+    oldest: timedelta = HALF,
 ) -> Any:
     return looks.shared(name, cluster, (f"{name}-1", at), oldest)
 
@@ -106,7 +112,7 @@ def test_two_runs_that_call_an_instance_the_same_are_looked_for_since_the_earlie
     assert given == [{"tiny-1": LONG_AGO}]
 
 
-# --- a thousand jobs on Slurm ------------------------------------------------------------------------------
+# --- a thousand jobs on Slurm ---------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -114,16 +120,22 @@ def stand_in(tmp_path: Path) -> Slurm:
     return Slurm(tmp_path)
 
 
-def test_a_thousand_runs_on_slurm_are_watched_by_one_squeue_and_one_sacct_a_round(stand_in: Slurm) -> None:
+def test_a_thousand_runs_on_slurm_are_watched_by_one_squeue_and_one_sacct_a_round(
+    stand_in: Slurm,
+) -> None:
     """Each is a run of its own: every tenth has ended, and every hundredth is known to nobody."""
     runs = {f"run{n}-1": _slurm(stand_in, n) for n in range(MANY)}
     queue, books = [], []
     for n, (name, scheduler) in enumerate(runs.items()):
         tag = Tag(scheduler._run, "b" * 12, int(datetime.now(UTC).timestamp()))
         if n % 10:
-            queue.append(squeue("RUNNING", str(n), name=name, submitted=tag.at, comment=tag.comment))
+            queue.append(
+                squeue("RUNNING", str(n), name=name, submitted=tag.at, comment=tag.comment)
+            )
         elif n % 100:
-            books.append(sacct("FAILED", str(n), name=name, code="3:0", submitted=tag.at, line=tag.comment))
+            books.append(
+                sacct("FAILED", str(n), name=name, code="3:0", submitted=tag.at, line=tag.comment)
+            )
     stand_in.says("squeue", "\n".join(queue))
     stand_in.says("sacct", "\n".join(books))
     looks = SharedPolls()
@@ -154,13 +166,18 @@ def test_a_namesake_of_another_run_that_lives_does_not_hide_an_end(stand_in: Slu
     scheduler = _slurm(stand_in, 1)
     tag = Tag(scheduler._run, "b" * 12, int(datetime.now(UTC).timestamp()))
     stand_in.says("squeue", squeue("RUNNING", "72", name="run1-1", submitted=tag.at))
-    stand_in.says("sacct", sacct("COMPLETED", "71", name="run1-1", submitted=tag.at, line=tag.comment))
+    stand_in.says(
+        "sacct", sacct("COMPLETED", "71", name="run1-1", submitted=tag.at, line=tag.comment)
+    )
     seen = SharedPolls().shared("run1", scheduler, ("run1-1", LONG_AGO), HALF)
     found = seen.find("run1-1", LONG_AGO)
-    assert isinstance(found, Found) and (found.job.id, found.job.state) == ("71", JobState.SUCCEEDED)
+    assert isinstance(found, Found) and (found.job.id, found.job.state) == (
+        "71",
+        JobState.SUCCEEDED,
+    )
 
 
-# --- the commands --------------------------------------------------------------------------------------------
+# --- the commands ---------------------------------------------------------------------------------
 
 
 @pytest.mark.thorough
@@ -169,10 +186,15 @@ def test_babysit_and_status_of_all_look_once(
 ) -> None:
     story.launched("exit 0")
     text = (story.work / "runs" / "tiny.toml").read_text()
-    text = text.replace('slug = "tiny"', 'slug = "other"').replace(str(story.root), f"{story.root}-other")
+    text = text.replace('slug = "tiny"', 'slug = "other"').replace(
+        str(story.root), f"{story.root}-other"
+    )
     (story.work / "runs" / "other.toml").write_text(text)
     story.publish()
-    assert story.herorun("init", "other") == 0 and story.herorun("launch", "other", "--no-babysit") == 0
+    assert (
+        story.herorun("init", "other") == 0
+        and story.herorun("launch", "other", "--no-babysit") == 0
+    )
     asked: list[set[str]] = []
 
     def look(self: Scheduler, wanted: Mapping[str, datetime]) -> str:
@@ -198,4 +220,6 @@ def test_babysit_and_status_of_all_look_once(
     listed = [{"name": "tiny-probe", "job": "72", "state": "running", "kind": "diagnostic"}]
     assert [run["other"] for run in told] == [listed] * 2
     story.herorun("status", SLUG)
-    assert "other      tiny-probe, job 72, running: diagnostic, not judged" in capsys.readouterr().out
+    assert (
+        "other      tiny-probe, job 72, running: diagnostic, not judged" in capsys.readouterr().out
+    )

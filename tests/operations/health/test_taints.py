@@ -11,7 +11,9 @@ NAN = 'echo "{\\"step\\": 3, \\"train/loss\\": NaN}" >> "$root/metrics.jsonl"; s
 
 @pytest.fixture
 def untold(story: Story) -> Story:
-    """NaN at step 3, a checkpoint at 15, and an end, none of which a tick has seen; step 2 is sound."""
+    """NaN at step 3, a checkpoint at 15, and an end, none of which a tick has seen; step 2 is
+    sound.
+    """
     story.sign(final_step=40)
     assert story.init() == 0
     story.order("tiny-1", f"{NAN}; {CRASH}")

@@ -1,4 +1,6 @@
-"""A job that nobody planned, on a real Ray: submitted over its Jobs API by hand, watched by its submission id."""
+"""A job that nobody planned, on a real Ray: submitted over its Jobs API by hand, watched by its
+submission id.
+"""
 
 import json
 from collections.abc import Callable, Iterator
@@ -98,7 +100,16 @@ def test_an_id_that_ray_does_not_know_is_wrong_use_and_a_head_that_is_not_there_
     ray_head: Head, work: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def watched(cluster: str) -> tuple[int, str]:
-        words = ["--job", "loose-none", "--scheduler", "ray", "--cluster", cluster, *EXPERIMENT, "--once"]
+        words = [
+            "--job",
+            "loose-none",
+            "--scheduler",
+            "ray",
+            "--cluster",
+            cluster,
+            *EXPERIMENT,
+            "--once",
+        ]
         code, said = cli.run(["-C", str(work), "babysit", *words]), capsys.readouterr()
         return code, said.out + said.err
 

@@ -1,4 +1,6 @@
-"""Jobs that nobody planned, on a real Slurm: submitted with sbatch by hand, watched and registered by their numbers."""
+"""Jobs that nobody planned, on a real Slurm: submitted with sbatch by hand, watched and registered
+by their numbers.
+"""
 
 import json
 import os
@@ -13,7 +15,9 @@ from stories import eventually, forget
 
 pytestmark = pytest.mark.back_end
 
-PREEMPTED = "echo step 7/20; echo 'slurmstepd: error: *** JOB 1 CANCELLED DUE TO PREEMPTION ***'; exit 1"
+PREEMPTED = (
+    "echo step 7/20; echo 'slurmstepd: error: *** JOB 1 CANCELLED DUE TO PREEMPTION ***'; exit 1"
+)
 WAITS = "echo step 9/20; sleep 120"
 
 

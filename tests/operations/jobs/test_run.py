@@ -1,4 +1,6 @@
-"""Jobs without a contract, by the command line: real processes, real failures, one state folder a test."""
+"""Jobs without a contract, by the command line: real processes, real failures, one state folder a
+test.
+"""
 
 import json
 import os
@@ -22,8 +24,13 @@ from jobs_alone import Alone
 from services.channel_servers import web_service
 from stories import eventually, forget, note
 
-PREEMPTED = "echo step 7/20; echo 'slurmstepd: error: *** JOB 1 CANCELLED DUE TO PREEMPTION ***'; exit 1"
-BUG = "printf 'Traceback (most recent call last):\\n  File \"train.py\", line 3, in <module>\\n    go()\\nNameError: name x is not defined\\n'; exit 1"
+PREEMPTED = (
+    "echo step 7/20; echo 'slurmstepd: error: *** JOB 1 CANCELLED DUE TO PREEMPTION ***'; exit 1"
+)
+BUG = (
+    'printf \'Traceback (most recent call last):\\n  File "train.py", line 3, in <module>\\n    '
+    "go()\\nNameError: name x is not defined\\n'; exit 1"
+)
 GOES = "echo step 9/20; until [ -e go ]; do sleep 0.05; done"
 
 
@@ -68,9 +75,13 @@ def ended(alone: Alone, name: str) -> None:
 def test_a_job_is_followed_to_its_end_and_its_state_file_has_the_seeds_fields(
     alone: Alone, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    job = alone.start("echo step 9/20; echo 'wandb: View run at https://wandb.ai/a/b/runs/ab12'; exit 0")
+    job = alone.start(
+        "echo step 9/20; echo 'wandb: View run at https://wandb.ai/a/b/runs/ab12'; exit 0"
+    )
     ended(alone, job.instance)
-    answer = babysit(alone, capsys, "--job", alone.place(job), "--scheduler", "local", "--every", "1s")
+    answer = babysit(
+        alone, capsys, "--job", alone.place(job), "--scheduler", "local", "--every", "1s"
+    )
     assert answer.code == 0, answer
     assert "finished, monitor fresh, ~9/20" in answer.out
     assert answer.err.count("https://wandb.ai/a/b/runs/ab12") == 1
@@ -79,7 +90,8 @@ def test_a_job_is_followed_to_its_end_and_its_state_file_has_the_seeds_fields(
     assert (told["progress"], told["wandb_runs"]) == ("~9/20", ["ab12"])
     assert {"ts", "config", "cluster", "experiment", "resubmit_command"} <= told.keys()
 
-    again = babysit(alone, capsys, "--once")  # with no arguments it goes on from the newest state file
+    # with no arguments it goes on from the newest state file
+    again = babysit(alone, capsys, "--once")
     assert (again.code, "ab12" in again.err) == (0, False)
 
 
@@ -88,7 +100,15 @@ def test_a_recoverable_failure_is_submitted_again_once_and_the_next_job_is_follo
 ) -> None:
     job = alone.start(PREEMPTED)
     ended(alone, job.instance)
-    words = ("--job", alone.place(job), "--scheduler", "local", "--resubmit", alone.again(GOES), "--once")
+    words = (
+        "--job",
+        alone.place(job),
+        "--scheduler",
+        "local",
+        "--resubmit",
+        alone.again(GOES),
+        "--once",
+    )
     assert babysit(alone, capsys, *words).code == 1
     assert alone.all == ["loose-1", "loose-2"]
     told = state(alone)
@@ -103,7 +123,9 @@ def test_a_recoverable_failure_is_submitted_again_once_and_the_next_job_is_follo
     answer = babysit(alone, capsys, "--once")
     assert (answer.code, alone.all) == (0, ["loose-1", "loose-2"])
     assert "healthy" in answer.out
-    by_the_new_id = babysit(alone, capsys, "--job", alone.place("loose-2"), "--scheduler", "local", "--once")
+    by_the_new_id = babysit(
+        alone, capsys, "--job", alone.place("loose-2"), "--scheduler", "local", "--once"
+    )
     assert by_the_new_id.code == 0
     assert len(list(jobs_home().iterdir())) == 1
 
@@ -113,14 +135,18 @@ def test_without_a_command_a_failure_is_told_and_the_watch_ends(
 ) -> None:
     job = alone.start(PREEMPTED)
     ended(alone, job.instance)
-    answer = babysit(alone, capsys, "--job", alone.place(job), "--scheduler", "local", "--every", "1s")
+    answer = babysit(
+        alone, capsys, "--job", alone.place(job), "--scheduler", "local", "--every", "1s"
+    )
     assert (answer.code, alone.all) == (1, ["loose-1"])
     page = next(jobs_home().glob("*/issue.md")).read_text()
     assert "submit it again yourself" in page
     assert "herorun approve" not in page
 
 
-def test_a_bug_in_the_code_is_not_submitted_again(alone: Alone, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_bug_in_the_code_is_not_submitted_again(
+    alone: Alone, capsys: pytest.CaptureFixture[str]
+) -> None:
     job = alone.start(BUG)
     ended(alone, job.instance)
     words = ("--job", alone.place(job), "--scheduler", "local", "--resubmit", alone.again(GOES))
@@ -138,7 +164,15 @@ def test_a_command_of_unclear_outcome_is_never_run_twice_for_one_end(
 ) -> None:
     job = alone.start(PREEMPTED)
     ended(alone, job.instance)
-    words = ("--job", alone.place(job), "--scheduler", "local", "--resubmit", f"sh -c '{command}'", "--once")
+    words = (
+        "--job",
+        alone.place(job),
+        "--scheduler",
+        "local",
+        "--resubmit",
+        f"sh -c '{command}'",
+        "--once",
+    )
     assert babysit(alone, capsys, *words).code == 1
     ran = alone.folder / "ran"
     ran.unlink()
@@ -156,14 +190,24 @@ def test_the_same_failure_twice_without_a_further_step_is_put_to_a_person(
     crash = "echo step 7/20; exit 41"
     job = alone.start(crash)
     ended(alone, job.instance)
-    words = ("--job", alone.place(job), "--scheduler", "local", "--resubmit", alone.again(crash), "--once")
+    words = (
+        "--job",
+        alone.place(job),
+        "--scheduler",
+        "local",
+        "--resubmit",
+        alone.again(crash),
+        "--once",
+    )
     babysit(alone, capsys, *words)
     ended(alone, "loose-2")
     assert babysit(alone, capsys, "--once").code == 1
     assert alone.all == ["loose-1", "loose-2"]
 
 
-def test_a_tracker_run_of_a_living_job_is_told_once(alone: Alone, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_tracker_run_of_a_living_job_is_told_once(
+    alone: Alone, capsys: pytest.CaptureFixture[str]
+) -> None:
     job = alone.start(f"echo 'wandb: 🚀 View run x at: https://wandb.ai/a/b/runs/ab12'; {GOES}")
     eventually(lambda: "step 9" in alone.adapter.tail(job.instance, 5))
     words = ("--job", alone.place(job), "--scheduler", "local", "--once")
@@ -177,7 +221,16 @@ def test_a_watch_ends_at_its_stopping_point_and_leaves_the_job_alone(
 ) -> None:
     job = alone.start(GOES)
     eventually(lambda: "step 9" in alone.adapter.tail(job.instance, 5))
-    words = ("--job", alone.place(job), "--scheduler", "local", "--every", "1s", "--until", "step=9")
+    words = (
+        "--job",
+        alone.place(job),
+        "--scheduler",
+        "local",
+        "--every",
+        "1s",
+        "--until",
+        "step=9",
+    )
     answer = babysit(alone, capsys, *words)
     assert (answer.code, "watched until step=9: ~9/20" in answer.out) == (0, True)
     assert alone.adapter.find(job.instance, note("x").at).job.state.live
@@ -242,14 +295,20 @@ def test_key_events_are_told_also_where_slurm_does_not_answer(
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("--job", "15be12f8", "--scheduler", "nel", "--host", "-oProxyCommand=x"), "name that ssh"),
+        (
+            ("--job", "15be12f8", "--scheduler", "nel", "--host", "-oProxyCommand=x"),
+            "name that ssh",
+        ),
         (("--job", "5"), "--scheduler is missing"),
         (("--job", "x", "--scheduler", "ray"), "--cluster and --experiment are missing"),
         (("--job", "my-job", "--scheduler", "iris", "--cluster", "marin"), "canonical name"),
         (("--job", "/a/b", "--scheduler", "iris", "--cluster", "nowhere"), "clusters.toml"),
         (("--job", "4711", "--scheduler", "pbs"), "'pbs'"),
         (("--job", "/nowhere/jobs/x-1", "--scheduler", "local"), "no folder"),
-        (("--job", "1", "--scheduler", "slurm", "--resubmit", "sbatch --wait x"), "waits for the job's end"),
+        (
+            ("--job", "1", "--scheduler", "slurm", "--resubmit", "sbatch --wait x"),
+            "waits for the job's end",
+        ),
         (("tiny", "--job", "1", "--scheduler", "slurm"), "name no run beside it"),
     ],
 )
@@ -257,7 +316,9 @@ def test_bad_input_is_one_sentence(
     alone: Alone, capsys: pytest.CaptureFixture[str], words: tuple[str, ...], said: str
 ) -> None:
     answer = babysit(alone, capsys, *words)
-    assert (answer.code, said in answer.err, len(answer.err.splitlines())) == (2, True, 1), answer.err
+    assert (answer.code, said in answer.err, len(answer.err.splitlines())) == (2, True, 1), (
+        answer.err
+    )
 
 
 def test_a_half_written_state_file_is_said_and_the_next_one_is_gone_on_with(
@@ -275,7 +336,9 @@ def test_a_half_written_state_file_is_said_and_the_next_one_is_gone_on_with(
     assert "20990101-0000_monitoring_state.json cannot be read" in answer.err
 
 
-def test_a_line_that_a_crash_cut_off_makes_room_and_a_changed_one_stops_everything(home: Path) -> None:
+def test_a_line_that_a_crash_cut_off_makes_room_and_a_changed_one_stops_everything(
+    home: Path,
+) -> None:
     journal = Journal(home / "journal.jsonl", "x")
     journal.append(note("one"))
     with journal.path.open("ab") as file:
@@ -295,7 +358,7 @@ def test_two_journals_of_one_file_see_each_others_events(home: Path) -> None:
     assert os.stat(one.path).st_mode & 0o077 == 0
 
 
-# --- a sentinel of such a job -------------------------------------------------------------------------
+# --- a sentinel of such a job ---------------------------------------------------------------------
 
 
 def test_a_sentinel_of_a_job_without_a_contract_ends_by_its_state_its_step_or_a_file(
@@ -305,7 +368,17 @@ def test_a_sentinel_of_a_job_without_a_contract_ends_by_its_state_its_step_or_a_
     ended(alone, job.instance)
     marker = alone.folder / "DONE"
     marker.touch()
-    named = ("await", "--job", alone.place(job), "--scheduler", "local", "--every", "1s", "--max", "1")
+    named = (
+        "await",
+        "--job",
+        alone.place(job),
+        "--scheduler",
+        "local",
+        "--every",
+        "1s",
+        "--max",
+        "1",
+    )
     for words in (("--state", "succeeded"), ("--step", "9"), ("--marker", str(marker)), ()):
         assert asked(alone, capsys, *named, *words).code == 0, words
     missed = asked(alone, capsys, *named, "--step", "20")
@@ -346,7 +419,7 @@ def test_channels_are_told_of_a_failure_also_by_a_watch_that_goes_on_from_its_st
     assert "s3cr3t" not in answer.err
 
 
-# --- what a person orders ---------------------------------------------------------------------------
+# --- what a person orders -------------------------------------------------------------------------
 
 
 def relaunch(alone: Alone, capsys: pytest.CaptureFixture[str], *words: str) -> Answer:
@@ -359,7 +432,15 @@ def test_after_a_fix_it_is_submitted_again_by_its_command_and_a_second_time_for_
 ) -> None:
     job = alone.start(BUG)
     ended(alone, job.instance)
-    words = ("--job", alone.place(job), "--scheduler", "local", "--resubmit", alone.again(BUG), "--once")
+    words = (
+        "--job",
+        alone.place(job),
+        "--scheduler",
+        "local",
+        "--resubmit",
+        alone.again(BUG),
+        "--once",
+    )
     assert babysit(alone, capsys, *words).code == 1
     page = next(jobs_home().glob("*/issue.md")).read_text()
     assert f"herorun -C {alone.folder} relaunch --job {alone.place(job)}" in page
@@ -370,10 +451,15 @@ def test_after_a_fix_it_is_submitted_again_by_its_command_and_a_second_time_for_
     assert "nobody watches" in answer.err
     told = state(alone)
     assert (told["job_id"], told["restart_count"]) == (alone.place("loose-2"), 1)
-    assert "submitted already" in relaunch(alone, capsys, "--job", told["job_id"], "--reason", "mended").out
+    assert (
+        "submitted already"
+        in relaunch(alone, capsys, "--job", told["job_id"], "--reason", "mended").out
+    )
 
     ended(alone, "loose-2")
-    answer = relaunch(alone, capsys, "--job", alone.place("loose-2"), "--reason", "mended once more")
+    answer = relaunch(
+        alone, capsys, "--job", alone.place("loose-2"), "--reason", "mended once more"
+    )
     assert (answer.code, alone.all) == (1, ["loose-1", "loose-2"])
     assert "same failure came twice" in answer.err
 
@@ -385,7 +471,9 @@ def test_a_live_job_is_stopped_first_only_where_that_was_said(
     job = alone.start(GOES)
     words = ("--job", alone.place(job), "--scheduler", "local")
     assert (
-        babysit(alone, capsys, *words, "--resubmit", alone.again("echo step 1/20; exit 0"), "--once").code
+        babysit(
+            alone, capsys, *words, "--resubmit", alone.again("echo step 1/20; exit 0"), "--once"
+        ).code
         == 0
     )
     answer = relaunch(alone, capsys, *words)
@@ -403,7 +491,15 @@ def test_a_job_is_stopped_by_its_id_and_stays_stopped(
     alone: Alone, capsys: pytest.CaptureFixture[str]
 ) -> None:
     job = alone.start(GOES)
-    words = ("--job", alone.place(job), "--scheduler", "local", "--resubmit", alone.again(GOES), "--once")
+    words = (
+        "--job",
+        alone.place(job),
+        "--scheduler",
+        "local",
+        "--resubmit",
+        alone.again(GOES),
+        "--once",
+    )
     babysit(alone, capsys, *words)
     answer = asked(alone, capsys, "stop", "--job", alone.place(job), "--reason", "enough")
     assert (answer.code, "was stopped" in answer.out) == (0, True), answer

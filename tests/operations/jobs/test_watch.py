@@ -28,7 +28,10 @@ from jobs_alone import Alone
 from stories import Story, eventually, forget
 
 HANG = "until [ -e go ]; do sleep 0.05; done"
-BUG = "printf 'Traceback (most recent call last):\\n  File \"ptq.py\", line 3, in <module>\\n    go()\\nNameError: name x is not defined\\n'; exit 1"
+BUG = (
+    'printf \'Traceback (most recent call last):\\n  File "ptq.py", line 3, in <module>\\n    '
+    "go()\\nNameError: name x is not defined\\n'; exit 1"
+)
 
 
 @pytest.fixture
@@ -60,12 +63,23 @@ def test_a_registered_job_lies_in_the_seeds_place_and_git_does_not_see_it(
 ) -> None:
     job = alone.start(HANG)
     answer = jobs(
-        alone, capsys, "add", "local", alone.place(job), "--description", "calibration", "--no-watch"
+        alone,
+        capsys,
+        "add",
+        "local",
+        alone.place(job),
+        "--description",
+        "calibration",
+        "--no-watch",
     )
     assert answer.code == 0
     (entry,) = json.loads((alone.folder / ".claude/agents/s-1/active_jobs.json").read_text())
     assert entry["owner"] == {"agent": "claude-code", "session_id": "s-1"}
-    assert (entry["type"], entry["id"], entry["description"]) == ("local", alone.place(job), "calibration")
+    assert (entry["type"], entry["id"], entry["description"]) == (
+        "local",
+        alone.place(job),
+        "calibration",
+    )
     assert (alone.folder / ".claude/agents/.gitignore").read_text() == "*\n"
 
 
@@ -76,7 +90,9 @@ def test_only_changes_are_told_and_an_ended_job_is_removed_with_its_root(
     for job in (well, bad, goes):
         assert jobs(alone, capsys, "add", "local", alone.place(job), "--no-watch").code == 0
     eventually(
-        lambda: all(alone.adapter.find(j.instance, datetime.now(UTC)).job.state.ended for j in (well, bad))
+        lambda: all(
+            alone.adapter.find(j.instance, datetime.now(UTC)).job.state.ended for j in (well, bad)
+        )
     )
     first = jobs(alone, capsys, "watch", "--once")
     assert first.code == 1
@@ -100,7 +116,9 @@ def test_one_watch_a_session_is_started_and_ends_with_the_last_job(
     assert session.log.read_text().count("local") == 1
 
 
-def test_a_second_watch_of_a_session_does_nothing(alone: Alone, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_second_watch_of_a_session_does_nothing(
+    alone: Alone, monkeypatch: pytest.MonkeyPatch
+) -> None:
     session, said = session_here(alone.folder), list[str]()
     job = alone.start(HANG)
     registry.register(session, _entry(alone.place(job)))
@@ -143,7 +161,10 @@ def test_two_sessions_have_two_files(home: Path) -> None:
     two = session_here(home, env={"CODEX_THREAD_ID": "b"})
     assert (one.agent, two.agent) == ("claude-code", "codex")
     assert one.file != two.file
-    assert session_here(home, env={"CLAUDE_CODE_SESSION_ID": "../../x"}).folder.parent == one.folder.parent
+    assert (
+        session_here(home, env={"CLAUDE_CODE_SESSION_ID": "../../x"}).folder.parent
+        == one.folder.parent
+    )
     terminal = session_here(home, env={})
     assert (terminal.agent, terminal.id) == ("manual", session_here(home, env={}).id)
 
@@ -204,7 +225,10 @@ def test_a_look_that_fails_ends_no_watch(home: Path, monkeypatch: pytest.MonkeyP
 
     monkeypatch.setattr(watch, "check_jobs", look)
     assert watch.watch_jobs(session, said.append, 0.0) == 0
-    assert said == [f"this look failed: {session.file}: No space left on device", "slurm 71: COMPLETED"]
+    assert said == [
+        f"this look failed: {session.file}: No space left on device",
+        "slurm 71: COMPLETED",
+    ]
 
 
 def test_what_ended_at_an_earlier_look_is_counted_on() -> None:
@@ -230,10 +254,20 @@ def test_a_launchers_output_file_is_named_in_full_and_one_of_the_same_name_elsew
     for folder in ("one", "two"):
         (alone.folder / folder).mkdir()
         (alone.folder / folder / "out.log").write_text("cicd_1744152200\n")
-        words = ("-C", str(alone.folder / folder), "jobs", "add", "launcher", "out.log", "--no-watch")
+        words = (
+            "-C",
+            str(alone.folder / folder),
+            "jobs",
+            "add",
+            "launcher",
+            "out.log",
+            "--no-watch",
+        )
         assert cli.run([*words, "--session", "s-1"]) == 0
     entries = [e for f in ("one", "two") for e in read_jobs(session_here(alone.folder / f))[0]]
-    assert [entry["id"] for entry in entries] == [str(alone.folder / f / "out.log") for f in ("one", "two")]
+    assert [entry["id"] for entry in entries] == [
+        str(alone.folder / f / "out.log") for f in ("one", "two")
+    ]
     one, two = (JobSpec(job=str(entry["id"]), kind="launcher").slug for entry in entries)
     assert one != two
     assert cli.run(["-C", str(alone.folder / "one"), "jobs", "remove", "out.log"]) == 0
@@ -259,14 +293,19 @@ def test_a_process_number_that_is_registered_again_is_another_job(
 
 
 def on_nel(alone: Alone, monkeypatch: pytest.MonkeyPatch, status: str) -> None:
-    """nel's list holds one task of the invocation 15be12f8, which left no folder; nel says this of it."""
+    """nel's list holds one task of the invocation 15be12f8, which left no folder; nel says this of
+    it.
+    """
     programs = alone.folder / "bin"
     programs.mkdir()
     (programs / "nel").write_text(f"#!/bin/sh\necho '{status}'\n")
     (programs / "nel").chmod(0o755)
     monkeypatch.setenv("PATH", f"{programs}:{os.environ['PATH']}")
     row = {"invocation_id": "15be12f8", "job_id": "15be12f8.0", "executor": "local", "config": {}}
-    told = {"timestamp": datetime.now(UTC).timestamp(), "data": {"output_dir": str(alone.folder / "none")}}
+    told = {
+        "timestamp": datetime.now(UTC).timestamp(),
+        "data": {"output_dir": str(alone.folder / "none")},
+    }
     (alone.folder / "exec.jsonl").write_text(json.dumps({**row, **told}) + "\n")
     monkeypatch.setenv("NEMO_EVALUATOR_EXEC_DB_FILE", str(alone.folder / "exec.jsonl"))
 
@@ -274,7 +313,11 @@ def on_nel(alone: Alone, monkeypatch: pytest.MonkeyPatch, status: str) -> None:
 def test_what_nel_calls_an_error_and_has_left_nothing_is_taken_out_after_the_second_look(
     alone: Alone, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    on_nel(alone, monkeypatch, '[{"invocation": "15be12f8", "job_id": null, "status": "error", "data": {}}]')
+    on_nel(
+        alone,
+        monkeypatch,
+        '[{"invocation": "15be12f8", "job_id": null, "status": "error", "data": {}}]',
+    )
     assert jobs(alone, capsys, "add", "nel", "15be12f8", "--no-watch").code == 0
     first = jobs(alone, capsys, "watch", "--once")
     assert (first.code, held(alone)[0]["last_status"]) == (3, "ERROR")
@@ -306,7 +349,9 @@ def test_what_its_source_does_not_know_is_given_up_after_an_hour_of_answers_and_
     out = alone.folder / "out.log"  # of another job, which is seen and goes on
     out.write_text("Calibration begins\n")
     registry.register(session, {**_entry(str(out), "launcher"), "last_status": "BUILDING"})
-    registry.register(session, {**_entry(str(alone.folder / "no.log"), "launcher"), "last_status": "RUNNING"})
+    registry.register(
+        session, {**_entry(str(alone.folder / "no.log"), "launcher"), "last_status": "RUNNING"}
+    )
     begun = datetime.now(UTC)
 
     def goes_on(seconds: float) -> None:
@@ -324,13 +369,21 @@ def test_what_its_source_does_not_know_is_given_up_after_an_hour_of_answers_and_
     assert watch.watch_jobs(session, said.append) == 3
     told = [line for line in said if "no.log" in line]
     assert "could not be seen" in told[0] and "-> NOT FOUND" in told[1]
-    assert len(told) == 3 and "5 times in 1h20m" in told[2] and "`herorun jobs add` it again" in told[2]
+    assert (
+        len(told) == 3
+        and "5 times in 1h20m" in told[2]
+        and "`herorun jobs add` it again" in told[2]
+    )
 
 
-def test_a_job_that_is_found_again_is_asked_for_anew(alone: Alone, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_job_that_is_found_again_is_asked_for_anew(
+    alone: Alone, monkeypatch: pytest.MonkeyPatch
+) -> None:
     begun, folder = datetime.now(UTC), alone.folder / "kept"
     for minutes, over in ((0, False), (30, False), (59, False), (59, False), (60, True)):
-        monkeypatch.setattr(not_found_grace, "now", lambda at=begun + timedelta(minutes=minutes): at)
+        monkeypatch.setattr(
+            not_found_grace, "now", lambda at=begun + timedelta(minutes=minutes): at
+        )
         assert not_found_grace.not_found(folder)[0] is over
     not_found_grace.found_again(folder)
     assert not not_found_grace.not_found(folder)[0]
@@ -350,7 +403,9 @@ def test_bad_input_is_one_sentence(
     alone: Alone, capsys: pytest.CaptureFixture[str], words: tuple[str, ...], said: str
 ) -> None:
     answer = jobs(alone, capsys, *words)
-    assert (answer.code, said in answer.err, len(answer.err.splitlines())) == (2, True, 1), answer.err
+    assert (answer.code, said in answer.err, len(answer.err.splitlines())) == (2, True, 1), (
+        answer.err
+    )
 
 
 def test_jobs_are_found_again_in_the_seeds_order(

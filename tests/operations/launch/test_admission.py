@@ -21,7 +21,9 @@ def admitted(story: Story, **changes: object) -> set[str]:
         (story.work / name).write_text(text)
     story.sign(command={"argv": ["sh", "train.sh", str(story.data), "extra.py"]}, **changes)
     story.launched()
-    return set(json.loads((story.state / "admissions" / "tiny-1" / "admission.json").read_text())["files"])
+    return set(
+        json.loads((story.state / "admissions" / "tiny-1" / "admission.json").read_text())["files"]
+    )
 
 
 def test_files_of_block_impact_are_admitted(story: Story) -> None:

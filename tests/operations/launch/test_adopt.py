@@ -18,7 +18,9 @@ from stories import SLUG, WAIT, Story, eventually, seal_by_hand
 
 @pytest.fixture
 def job(story: Story, monkeypatch: pytest.MonkeyPatch) -> Iterator["subprocess.Popen[bytes]"]:
-    """The contract's own command, started by hand; it waits at step 3. Herorun may submit nothing."""
+    """The contract's own command, started by hand; it waits at step 3. Herorun may submit
+    nothing.
+    """
 
     def submit(*_: object) -> None:
         raise AssertionError("something was submitted")
@@ -62,7 +64,11 @@ def test_a_running_job_becomes_an_instance_of_which_all_that_is_unproved_is_said
     assert (told["verdict"], told["instance"], told["job"]) == ("clear", "tiny-1", str(job.pid))
     assert told["adopted"]["command"] == ["sh", "train.sh", str(story.data)]
     unproved = " ".join(told["adopted"]["not_proved"])
-    for words in ("not verified inside the job", "nobody can compare the code", "output-root-in-use"):
+    for words in (
+        "not verified inside the job",
+        "nobody can compare the code",
+        "output-root-in-use",
+    ):
         assert words in unproved
 
     (launched,) = story.events("Launched")
@@ -96,7 +102,9 @@ def test_a_running_job_becomes_an_instance_of_which_all_that_is_unproved_is_said
 
 
 @pytest.mark.thorough
-def test_its_log_is_the_file_that_its_output_goes_to(story: Story, job: "subprocess.Popen[bytes]") -> None:
+def test_its_log_is_the_file_that_its_output_goes_to(
+    story: Story, job: "subprocess.Popen[bytes]"
+) -> None:
     (story.home / "mine.log").write_text("loss 2.5\n")
     assert adopt(story, job) == 0
     assert story.run.scheduler.tail("tiny-1", 5) == "loss 2.5\n"
@@ -125,14 +133,18 @@ def test_what_cannot_be_adopted_leaves_nothing_behind(
     assert "needs the id of a job" in refused(story, capsys, "", 2)
     other = subprocess.Popen(["sleep", "60"])
     try:
-        assert "runs `sleep 60`, and the contract says `sh train.sh" in refused(story, capsys, other, 1)
+        assert "runs `sleep 60`, and the contract says `sh train.sh" in refused(
+            story, capsys, other, 1
+        )
     finally:
         other.kill()
         other.wait()
     with monkeypatch.context() as patch:
         patch.setattr(LocalById, "origin", lambda self, job: Origin("eve", False))
         assert f"Job {job.pid} is eve's" in refused(story, capsys, job, 1)
-        patch.setattr(LocalById, "origin", lambda self, job: (_ for _ in ()).throw(CouldNotLook("no /proc")))
+        patch.setattr(
+            LocalById, "origin", lambda self, job: (_ for _ in ()).throw(CouldNotLook("no /proc"))
+        )
         assert "Nobody can tell whose job" in refused(story, capsys, job, 3)
         patch.setattr(LocalById, "look", lambda self, job: Unknown("no answer"))
         assert "no answer" in refused(story, capsys, job, 3)
@@ -150,7 +162,9 @@ def test_an_interrupted_adoption_is_the_same_instance_whichever_way_it_is_contin
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     with monkeypatch.context() as patch:
-        patch.setattr(start_instance, "_confirm", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+        patch.setattr(
+            start_instance, "_confirm", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt)
+        )
         assert adopt(story, job) == 130
     assert story.run.record.memory().unsettled
     assert story.launch() == 0  # without --adopt: the intent says which job it is

@@ -67,7 +67,9 @@ def test_a_launch_that_ended_unsubmitted_says_so_in_its_comment(
 
 
 @pytest.mark.thorough
-def test_while_the_issue_is_away_that_word_is_queued(story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_while_the_issue_is_away_that_word_is_queued(
+    story: Story, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def refused(*_: object) -> None:
         raise WrongUse("no such partition")
 

@@ -61,7 +61,7 @@ def finding(told: dict[str, Any], check: str) -> dict[str, Any]:
     return dict(found)
 
 
-# --- what runs --------------------------------------------------------------------------------------
+# --- what runs ------------------------------------------------------------------------------------
 
 
 @pytest.mark.thorough
@@ -84,14 +84,18 @@ def test_the_edited_code_runs_and_is_kept_on_the_remote(edited: Story) -> None:
 @pytest.mark.thorough
 def test_it_is_kept_before_the_job_is_submitted(edited: Story) -> None:
     assert edited.launch() == 0
-    kinds = [(e.kind, getattr(e, "key", "")) for e in edited.events("Launching", "Done", "Launched")]
+    kinds = [
+        (e.kind, getattr(e, "key", "")) for e in edited.events("Launching", "Done", "Launched")
+    ]
     order = [kinds.index(k) for k in (("Done", "snapshot/tiny-1"), ("Done", "post/submit/tiny-1"))]
     assert kinds[0][0] == "Launching" and kinds[-1][0] == "Launched"
     assert order == sorted(order)
 
 
 @pytest.mark.thorough
-def test_an_edited_config_is_what_is_judged(story: Story, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_edited_config_is_what_is_judged(
+    story: Story, capsys: pytest.CaptureFixture[str]
+) -> None:
     (story.work / "config.toml").write_text("[trainer]\nseed = 7\nsteps = 3\n")
     story.sign(waiver=[WAIVED], final_step="trainer.steps")
     assert story.init() == 0
@@ -128,7 +132,9 @@ def test_notes_alone_are_no_snapshot(story: Story, capsys: pytest.CaptureFixture
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("waivers", [[], [OVER]])
-def test_without_a_valid_waiver_nothing_is_written(story: Story, waivers: list[dict[str, str]]) -> None:
+def test_without_a_valid_waiver_nothing_is_written(
+    story: Story, waivers: list[dict[str, str]]
+) -> None:
     story.sign(waiver=waivers)
     story.init()
     (story.work / "train.sh").write_text(EDITED)
@@ -167,11 +173,13 @@ def test_the_plan_is_the_same_each_time_and_moves_with_the_edits(
     assert edited.launch("--plan", str(plan)) == 0
 
 
-# --- what is refused ----------------------------------------------------------------------------------
+# --- what is refused ------------------------------------------------------------------------------
 
 
 @pytest.mark.thorough
-def test_a_secret_in_it_blocks_and_is_never_told(edited: Story, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_secret_in_it_blocks_and_is_never_told(
+    edited: Story, capsys: pytest.CaptureFixture[str]
+) -> None:
     (edited.work / "setup.sh").write_text(f"set -e\nexport HF_TOKEN={KEY}\n")
     told = answer(edited, capsys, "preflight")
     found = finding(told, "unsafe-snapshot")
@@ -184,7 +192,9 @@ def test_a_secret_in_it_blocks_and_is_never_told(edited: Story, capsys: pytest.C
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("mode", ["warn", "audit"])
-def test_no_lenient_mode_pushes_a_secret(story: Story, capsys: pytest.CaptureFixture[str], mode: str) -> None:
+def test_no_lenient_mode_pushes_a_secret(
+    story: Story, capsys: pytest.CaptureFixture[str], mode: str
+) -> None:
     approved(story, policy={"mode": mode})
     (story.work / "setup.sh").write_text(f"export HF_TOKEN={KEY}\n")
     capsys.readouterr()
@@ -204,7 +214,9 @@ def test_a_person_may_say_that_it_is_no_secret_and_the_diff_is_not_kept(story: S
 
 
 @pytest.mark.thorough
-def test_too_much_blocks_and_no_waiver_helps(story: Story, capsys: pytest.CaptureFixture[str]) -> None:
+def test_too_much_blocks_and_no_waiver_helps(
+    story: Story, capsys: pytest.CaptureFixture[str]
+) -> None:
     approved(story, UNSAFE, code={"snapshot_max_mb": 1})
     (story.work / "data.bin").write_bytes(b"\1" * 1_000_001)
     told = answer(story, capsys, "preflight")
@@ -217,9 +229,12 @@ def test_too_much_blocks_and_no_waiver_helps(story: Story, capsys: pytest.Captur
 
 
 @pytest.mark.thorough
-def test_what_cannot_be_pushed_is_not_launched(edited: Story, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_cannot_be_pushed_is_not_launched(
+    edited: Story, capsys: pytest.CaptureFixture[str]
+) -> None:
     only_snapshots = (
-        f"#!/bin/sh\nwhile read -r a b ref; do case $ref in {SNAPSHOTS}*)\n{REFUSE_ALL}\nesac; done\n"
+        f"#!/bin/sh\nwhile read -r a b ref; do case $ref in {SNAPSHOTS}*)\n{REFUSE_ALL}\nesac; "
+        "done\n"
     )
     hook = edited.refuse_pushes(only_snapshots)
     capsys.readouterr()
@@ -244,7 +259,7 @@ def test_a_ref_that_says_something_else_is_never_moved(
     assert (refs(edited.origin), edited.starts) == ({f"{SNAPSHOTS}{tree}": taken}, [])
 
 
-# --- interruptions ------------------------------------------------------------------------------------
+# --- interruptions --------------------------------------------------------------------------------
 
 
 @pytest.mark.thorough
@@ -268,7 +283,7 @@ def test_an_interrupted_launch_goes_on_with_the_same_edits(
     assert len([e for e in edited.events("Done") if e.key == "snapshot/tiny-1"]) == 1
 
 
-# --- the record, the relaunch, the seal ------------------------------------------------------------------
+# --- the record, the relaunch, the seal -----------------------------------------------------------
 
 
 def kept(story: Story) -> list[str]:
@@ -302,7 +317,9 @@ def crashed(story: Story) -> Story:
 
 
 @pytest.mark.thorough
-def test_a_crash_is_relaunched_with_the_same_edits_whatever_became_of_the_checkout(edited: Story) -> None:
+def test_a_crash_is_relaunched_with_the_same_edits_whatever_became_of_the_checkout(
+    edited: Story,
+) -> None:
     crashed(edited)
     (edited.work / "train.sh").write_text("exit 1\n")
     git(edited.work, "update-ref", "-d", *refs(edited.work))
@@ -319,7 +336,10 @@ def test_another_clone_relaunches_the_same_edits(story: Story) -> None:
     """Once it has taken the watch: the lease is one clone's, and the others only look."""
     edited = crashed(approved(story, babysit={"cadence": "1s"}))
     other = edited.clone("elsewhere")
-    assert other.herorun("handoff", SLUG, "--take", "--wait", "20s", "--reason", "its disk is full") == 0
+    assert (
+        other.herorun("handoff", SLUG, "--take", "--wait", "20s", "--reason", "its disk is full")
+        == 0
+    )
     copy(edited.state / "jobs", other.jobs)  # as a scheduler that both ask would tell it
     other.tick()
     other.ended("tiny-2")
@@ -396,10 +416,14 @@ def test_the_seal_names_it(edited: Story) -> None:
     patch = edited.events("Launching")[0].plan["patch"]["value"]
     statement = edited.stated
     assert statement["patch"] == patch
-    assert statement["dirty_tree"].startswith(f"yes, approved by @dri, patch identity tree:{patch['tree']} ")
+    assert statement["dirty_tree"].startswith(
+        f"yes, approved by @dri, patch identity tree:{patch['tree']} "
+    )
     assert f"- Dirty tree: {statement['dirty_tree']}" in edited.run.record.logbook()
     assert (
-        statement["commit"] == patch["commit"] == git(edited.work, "rev-parse", f"{TAG}^{{commit}}").strip()
+        statement["commit"]
+        == patch["commit"]
+        == git(edited.work, "rev-parse", f"{TAG}^{{commit}}").strip()
     )
     edits = f"herorun/tiny/edits-{patch['tree'][:12]}"
     for where in (edited.work, edited.origin):
@@ -430,7 +454,7 @@ def test_a_clean_run_is_sealed_as_clean(story: Story) -> None:
     assert (story.stated["patch"], story.stated["dirty_tree"]) == (None, "no")
 
 
-# --- in place -------------------------------------------------------------------------------------------
+# --- in place -------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -449,7 +473,9 @@ def test_in_place_the_checkout_runs_as_it_is_and_again_while_it_stands(in_place:
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("content", [JOB, EDITED + "# more\n"])
-def test_in_place_other_edits_than_were_approved_are_not_relaunched(in_place: Story, content: str) -> None:
+def test_in_place_other_edits_than_were_approved_are_not_relaunched(
+    in_place: Story, content: str
+) -> None:
     (in_place.work / "train.sh").write_text(content)
     assert in_place.tick() == 1
     assert len(in_place.starts) == 1
@@ -465,7 +491,7 @@ def test_in_place_notes_do_not_keep_it_from_a_relaunch(story: Story) -> None:
     assert len(story.starts) == 2
 
 
-# --- the check-in -----------------------------------------------------------------------------------------
+# --- the check-in ---------------------------------------------------------------------------------
 
 
 @pytest.mark.thorough
@@ -475,7 +501,9 @@ def test_the_job_checks_in_with_the_edited_code(story: Story) -> None:
     argv = [sys.executable, "train.py"]
     story.sign(waiver=[WAIVED], command={"argv": argv}, final_step=1)
     story.init()
-    (story.work / "train.py").write_text("import herorun\nherorun.check_in(required=True)\nprint('edited')\n")
+    (story.work / "train.py").write_text(
+        "import herorun\nherorun.check_in(required=True)\nprint('edited')\n"
+    )
     assert story.launch() == 0
     story.ended()
     log = (story.jobs / "tiny-1" / "job.log").read_text()

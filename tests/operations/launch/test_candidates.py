@@ -1,4 +1,6 @@
-"""The checkpoints that a launch chooses among, as preflight shows them, and what the record tells of them."""
+"""The checkpoints that a launch chooses among, as preflight shows them, and what the record tells
+of them.
+"""
 
 import json
 from pathlib import Path
@@ -28,7 +30,9 @@ def save(root: Path, step: int, metadata: bool = True, hour: int = 1) -> str:
     return str(folder)
 
 
-def preflight(story: Story, capsys: pytest.CaptureFixture[str]) -> tuple[dict[str, Any], dict[str, str]]:
+def preflight(
+    story: Story, capsys: pytest.CaptureFixture[str]
+) -> tuple[dict[str, Any], dict[str, str]]:
     """What is told of the checkpoints, and each check's outcome."""
     capsys.readouterr()
     story.herorun("preflight", "tiny", "--json")
@@ -36,7 +40,9 @@ def preflight(story: Story, capsys: pytest.CaptureFixture[str]) -> tuple[dict[st
     return told["checkpoints"], {f["check"]: f["outcome"] for f in told["findings"]}
 
 
-def test_a_first_launch_has_nothing_to_choose(story: Story, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_first_launch_has_nothing_to_choose(
+    story: Story, capsys: pytest.CaptureFixture[str]
+) -> None:
     story.init()
     told, _ = preflight(story, capsys)
     assert (told["chosen"], told["candidates"], told["unread"]) == (None, [], [])
@@ -54,7 +60,9 @@ def test_before_the_first_launch_what_lies_in_the_roots_is_nobodys(
 
 
 @pytest.mark.thorough
-def test_what_was_refused_and_what_it_costs_is_told(story: Story, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_was_refused_and_what_it_costs_is_told(
+    story: Story, capsys: pytest.CaptureFixture[str]
+) -> None:
     """An hour for two steps on eight accelerators, and step 20 was reached."""
     story.sign(final_step=40, hardware={"count": 8})
     story.launched(CRASH)
@@ -62,7 +70,9 @@ def test_what_was_refused_and_what_it_costs_is_told(story: Story, capsys: pytest
     chosen = save(temporary, 4, hour=1)
     save(story.root, 20, metadata=False)
     told, outcomes = preflight(story, capsys)
-    states = {Path(c["path"]).name: (c["state"], c["chosen"], c["refused"]) for c in told["candidates"]}
+    states = {
+        Path(c["path"]).name: (c["state"], c["chosen"], c["refused"]) for c in told["candidates"]
+    }
     assert told["chosen"] == chosen
     assert states == {
         "step-20": ("incomplete", False, "no metadata.json"),
@@ -124,20 +134,27 @@ def test_where_all_are_tainted_a_relaunch_asks_a_person_and_says_why_once(story:
     assert story.tick() == 1
     run = story.run
     memory = run.record.memory()
-    with pytest.raises(Blocked, match=r"it is tainted by not-finite.* \(2 checkpoints, steps 2 to 9\)"):
+    with pytest.raises(
+        Blocked, match=r"it is tainted by not-finite.* \(2 checkpoints, steps 2 to 9\)"
+    ):
         resumed(run, memory, admitted_plan(run, memory.launchings["tiny-1"]))
 
 
 @pytest.mark.thorough
-def test_from_scratch_with_a_past_is_blocked(story: Story, capsys: pytest.CaptureFixture[str]) -> None:
+def test_from_scratch_with_a_past_is_blocked(
+    story: Story, capsys: pytest.CaptureFixture[str]
+) -> None:
     story.launched(CRASH)
     (story.root / "step-2" / "metadata.json").unlink()
     told, outcomes = preflight(story, capsys)
     assert told["chosen"] is None
-    assert (outcomes["scratch-with-history"], outcomes["no-complete-checkpoint"]) == ("fail", "fail")
+    assert (outcomes["scratch-with-history"], outcomes["no-complete-checkpoint"]) == (
+        "fail",
+        "fail",
+    )
 
 
-# --- the source run ---------------------------------------------------------------------------------
+# --- the source run -------------------------------------------------------------------------------
 
 
 def a_child(story: Story, source_run: str | None) -> SourceRun | Nothing | Unavailable:
@@ -147,7 +164,9 @@ def a_child(story: Story, source_run: str | None) -> SourceRun | Nothing | Unava
         start["source_run"] = source_run
     data = contract_of(story.data) | {"slug": "child", "start": start}
     (story.work / "runs" / "child.toml").write_text(tomli_w.dumps(data))
-    found: SourceRun | Nothing | Unavailable = open_run("child", story.work).given(Memory())[SourceRun]
+    found: SourceRun | Nothing | Unavailable = open_run("child", story.work).given(Memory())[
+        SourceRun
+    ]
     return found
 
 

@@ -21,7 +21,7 @@ import herorun
 told = json.loads(sys.stdin.read() or "{}")
 receipt = herorun.check_in(**told)
 print(json.dumps({"receipt": receipt, "heavy": sorted({"pydantic", "click", "git", "rich"} & set(sys.modules))}))
-"""
+"""  # noqa: E501
 # What the scheduler's job is: the submitted process itself, and not one that it has started.
 SUBMITTED = ["sh", "-c", 'HERORUN_MAIN_PID=$$ exec "$@"', "sh"]
 ARGV = [sys.executable, "-S", "train.py", "--seed", "7"]
@@ -42,13 +42,19 @@ class Ended:
     @property
     def refusals(self) -> list[str]:
         """The items for which it refused."""
-        said = [line.split(": ") for line in self.err.splitlines() if line.startswith("herorun: refused: ")]
+        said = [
+            line.split(": ")
+            for line in self.err.splitlines()
+            if line.startswith("herorun: refused: ")
+        ]
         return [parts[2] for parts in said]
 
 
 @dataclass(frozen=True)
 class Admitted:
-    """A launched instance, whose job is started again as its scheduler did, with one thing changed."""
+    """A launched instance, whose job is started again as its scheduler did, with one thing
+    changed.
+    """
 
     story: Story
     admission: Path
@@ -61,7 +67,9 @@ class Admitted:
         main: bool = True,
         **told: Any,
     ) -> Ended:
-        """Run the job in its exported copy, or in another one; `told` is what the script passes to check-in."""
+        """Run the job in its exported copy, or in another one; `told` is what the script passes to
+        check-in.
+        """
         admission = json.loads(self.admission.read_text())
         place = self.admission
         if code:
@@ -130,7 +138,9 @@ def test_it_needs_the_standard_library_alone(admitted: Admitted) -> None:
 @pytest.mark.thorough
 def test_all_that_is_told_and_right_passes(admitted: Admitted) -> None:
     root = f"{admitted.story.root}/"
-    ended = admitted.run(config={"trainer": {"seed": 7}}, output_root=root, tracker_id=SLUG, loaded=None)
+    ended = admitted.run(
+        config={"trainer": {"seed": 7}}, output_root=root, tracker_id=SLUG, loaded=None
+    )
     assert (ended.code, ended.receipt["outcome"]) == (0, "pass")
     assert {item["outcome"] for item in ended.receipt["items"]} == {"pass"}
 
@@ -141,7 +151,11 @@ WRONG: dict[str, tuple[dict[str, Any], str, str]] = {
         "resolved-config",
         "trainer.seed is 8, admitted 7",
     ),
-    "another output root": ({"output_root": "/elsewhere"}, "output-root", "is /elsewhere, admitted"),
+    "another output root": (
+        {"output_root": "/elsewhere"},
+        "output-root",
+        "is /elsewhere, admitted",
+    ),
     "another tracker run": ({"tracker_id": "other"}, "tracker-id", "is other, admitted tiny"),
     "a checkpoint that nobody chose": ({"loaded": "/old/step-9"}, "start", "loaded /old/step-9"),
 }
@@ -149,7 +163,9 @@ WRONG: dict[str, tuple[dict[str, Any], str, str]] = {
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("name", WRONG)
-def test_a_difference_refuses_with_78_before_anything_else_runs(admitted: Admitted, name: str) -> None:
+def test_a_difference_refuses_with_78_before_anything_else_runs(
+    admitted: Admitted, name: str
+) -> None:
     told, item, words = WRONG[name]
     ended = admitted.run(**told)
     assert (ended.code, ended.out, ended.refusals) == (78, "", [item])
@@ -187,7 +203,9 @@ def test_an_edited_config_file_is_named(admitted: Admitted) -> None:
 
 @pytest.mark.thorough
 def test_other_arguments_are_refused(admitted: Admitted) -> None:
-    """A launcher's workers have their own: only the submitted process is held to what was admitted."""
+    """A launcher's workers have their own: only the submitted process is held to what was
+    admitted.
+    """
     assert admitted.run(*ARGV[:-1], "8").refusals == ["argv"]
     worker = admitted.run(*ARGV[:-1], "8", env={"RANK": "3"}, main=False)
     assert worker.code == 0
@@ -208,11 +226,15 @@ def test_every_rank_compares_and_one_writes_unless_it_refuses(admitted: Admitted
 
 
 @pytest.mark.thorough
-def test_a_root_that_cannot_be_written_is_said_and_does_not_stop_the_job(admitted: Admitted) -> None:
+def test_a_root_that_cannot_be_written_is_said_and_does_not_stop_the_job(
+    admitted: Admitted,
+) -> None:
     shutil.rmtree(admitted.story.root)
     admitted.story.root.write_text("a file")
     ended = admitted.run()
-    assert ended.code == 0 and "HERORUN_RECEIPT {" in ended.err and "could not be written" in ended.err
+    assert (
+        ended.code == 0 and "HERORUN_RECEIPT {" in ended.err and "could not be written" in ended.err
+    )
 
 
 @pytest.mark.thorough
@@ -225,7 +247,9 @@ def test_an_admission_that_cannot_be_read_refuses(admitted: Admitted, content: s
     least = {"PYTHONPATH": SOURCES, "HERORUN_ADMISSION": str(admitted.admission)}
     code = admitted.story.state / "code"
     (job,) = code.rglob("train.py")
-    done = subprocess.run(ARGV, cwd=job.parent, env=least, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        ARGV, cwd=job.parent, env=least, capture_output=True, text=True, check=False
+    )
     assert (done.returncode, "Traceback" in done.stderr) == (78, False)
     assert str(admitted.admission) in done.stderr
 
@@ -242,7 +266,9 @@ def test_without_an_admission_it_says_one_line_and_goes_on(home: Path) -> None:
         "herorun: no admission in the environment (HERORUN_ADMISSION); this run is not governed.\n"
     )
     required = '{"required": true}'
-    refused = subprocess.run(argv, env=env, input=required, capture_output=True, text=True, check=False)
+    refused = subprocess.run(
+        argv, env=env, input=required, capture_output=True, text=True, check=False
+    )
     assert (refused.returncode, refused.stdout) == (78, "")
 
 

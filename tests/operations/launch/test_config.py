@@ -15,7 +15,7 @@ CAPTURE = pytest.CaptureFixture[str]
 PRINTS = """\
 import json, os, sys, time
 print(json.dumps({"run": {"stamp": time.time_ns(), "pid": os.getpid()}, "trainer": {"seed": 7, "lr": 1e-3}}))
-"""
+"""  # noqa: E501
 COMMAND = {"files": [], "command": [sys.executable, "show_config.py"]}
 
 
@@ -41,7 +41,9 @@ def test_declared_volatile_they_are_no_longer_named(story: Story, capsys: CAPTUR
     assert (answer.code, answer.err, answer.document["wavering"]) == (0, "", [])
 
 
-def test_a_command_that_fails_is_told_and_the_record_is_begun(story: Story, capsys: CAPTURE) -> None:
+def test_a_command_that_fails_is_told_and_the_record_is_begun(
+    story: Story, capsys: CAPTURE
+) -> None:
     answer = ask(printing(story, "raise SystemExit('no such key')"), capsys, "init", SLUG)
 
     assert answer.code == 0 and "could not be tried" in answer.err and "no such key" in answer.err
@@ -49,7 +51,9 @@ def test_a_command_that_fails_is_told_and_the_record_is_begun(story: Story, caps
 
 
 @pytest.mark.thorough
-def test_two_preflights_are_one_plan_and_check_in_does_not_mind(story: Story, capsys: CAPTURE) -> None:
+def test_two_preflights_are_one_plan_and_check_in_does_not_mind(
+    story: Story, capsys: CAPTURE
+) -> None:
     printing(story, volatile=["run.*"])
     story.init()
     plans = [ask(story, capsys, "preflight", SLUG, "--json").document for _ in range(2)]
@@ -70,7 +74,10 @@ def checked_in(story: Story, config: str) -> int:
     told = json.loads(admission.read_text())
     aside = story.home / "admission.json"
     aside.write_text(json.dumps({**told, "output_root": str(story.home)}))
-    words = f"import json, herorun; herorun.check_in(config=json.loads({config!r}), output_root={str(story.home)!r})"
+    words = (
+        f"import json, herorun; herorun.check_in(config=json.loads({config!r}), "
+        f"output_root={str(story.home)!r})"
+    )
     sources = str(Path(__file__).parents[3] / "src")
     env = {"PYTHONPATH": sources, **told["environment"]["values"], "HERORUN_ADMISSION": str(aside)}
     done = subprocess.run([sys.executable, "-c", words], env=env, capture_output=True, check=False)
@@ -101,7 +108,9 @@ def test_what_a_command_may_print(story: Story, capsys: CAPTURE, printed: str, w
         ("missing.yaml", "is not in commit"),
     ],
 )
-def test_a_config_that_is_no_file_of_the_commit(story: Story, capsys: CAPTURE, name: str, words: str) -> None:
+def test_a_config_that_is_no_file_of_the_commit(
+    story: Story, capsys: CAPTURE, name: str, words: str
+) -> None:
     story.sign(config={"files": [name]})
     answer = ask(story, capsys, "preflight", SLUG, "--json")
 
@@ -136,16 +145,26 @@ def test_a_second_launch_with_another_seed_is_blocked_by_name_and_may_be_waived(
     answer = ask(story, capsys, "preflight", SLUG, "--json")
     found = answer.finding("config-drift")
     assert answer.code == 1
-    assert (found["subject"], found["message"]) == ("trainer.seed", "trainer.seed: 7 -> 8 (trajectory)")
+    assert (found["subject"], found["message"]) == (
+        "trainer.seed",
+        "trainer.seed: 7 -> 8 (trajectory)",
+    )
 
-    waiver = {"check": "config-drift", "subject": "trainer.seed", "reason": "r", "approved_by": "@dri"}
+    waiver = {
+        "check": "config-drift",
+        "subject": "trainer.seed",
+        "reason": "r",
+        "approved_by": "@dri",
+    }
     story.sign(waiver=[{**waiver, "expires": "2999-01-01T00:00:00Z"}])
     found = ask(story, capsys, "preflight", SLUG, "--json").finding("config-drift")
     assert found["waiver"]["approved_by"] == "@dri"
 
 
 def test_the_estimate_is_shown(story: Story, capsys: CAPTURE) -> None:
-    story.sign(params=1e9, tokens=1e10, budget={"accelerator_hours": 80, "rate": 2}, hardware={"count": 8})
+    story.sign(
+        params=1e9, tokens=1e10, budget={"accelerator_hours": 80, "rate": 2}, hardware={"count": 8}
+    )
     told = ask(story, capsys, "preflight", SLUG, "--json").document["estimate"]
     shown = ask(story, capsys, "preflight", SLUG).out
 
@@ -154,13 +173,17 @@ def test_the_estimate_is_shown(story: Story, capsys: CAPTURE) -> None:
 
 
 def test_a_secret_that_a_failing_command_prints_is_not_told(story: Story, capsys: CAPTURE) -> None:
-    answer = ask(printing(story, "raise SystemExit('API_TOKEN=hunter2hunter2')"), capsys, "init", SLUG)
+    answer = ask(
+        printing(story, "raise SystemExit('API_TOKEN=hunter2hunter2')"), capsys, "init", SLUG
+    )
 
     assert "could not be tried" in answer.err and "hunter2" not in answer.err
 
 
 @pytest.mark.thorough
-def test_a_launch_whose_plan_no_relaunch_could_make_again_is_blocked(story: Story, capsys: CAPTURE) -> None:
+def test_a_launch_whose_plan_no_relaunch_could_make_again_is_blocked(
+    story: Story, capsys: CAPTURE
+) -> None:
     printing(story)
     story.init()
     answer = ask(story, capsys, "launch", SLUG, "--no-babysit")
@@ -170,7 +193,9 @@ def test_a_launch_whose_plan_no_relaunch_could_make_again_is_blocked(story: Stor
 
 
 @pytest.mark.thorough
-def test_a_changed_key_of_no_weight_does_not_block_the_next_launch(story: Story, capsys: CAPTURE) -> None:
+def test_a_changed_key_of_no_weight_does_not_block_the_next_launch(
+    story: Story, capsys: CAPTURE
+) -> None:
     (story.work / "config.toml").write_text("[trainer]\nseed = 7\nlog_interval = 5\n")
     story.publish()
     story.launched()
@@ -178,7 +203,9 @@ def test_a_changed_key_of_no_weight_does_not_block_the_next_launch(story: Story,
     story.publish()
     found = ask(story, capsys, "preflight", SLUG, "--json").document["findings"]
 
-    assert {f["outcome"] for f in found if f["check"] in ("config-drift", "changed-trajectory")} == {"pass"}
+    assert {
+        f["outcome"] for f in found if f["check"] in ("config-drift", "changed-trajectory")
+    } == {"pass"}
 
 
 def test_one_reason_is_told_once(story: Story, capsys: CAPTURE) -> None:
@@ -188,7 +215,9 @@ def test_one_reason_is_told_once(story: Story, capsys: CAPTURE) -> None:
     assert "the same reason hides: " in told
 
 
-def test_a_secret_in_the_environment_of_the_command_is_not_shown(story: Story, capsys: CAPTURE) -> None:
+def test_a_secret_in_the_environment_of_the_command_is_not_shown(
+    story: Story, capsys: CAPTURE
+) -> None:
     story.sign(command={"env": {"WANDB_API_KEY": "hunter2hunter2"}})
     told = ask(story, capsys, "preflight", SLUG).out
 

@@ -1,4 +1,6 @@
-"""A contract that moved since the launch: named key by key, at the next launch and at every turn."""
+"""A contract that moved since the launch: named key by key, at the next launch and at every
+turn.
+"""
 
 import json
 from typing import Any
@@ -13,7 +15,9 @@ CAPTURE = pytest.CaptureFixture[str]
 def drift(story: Story, capsys: CAPTURE, *words: str) -> Any:
     capsys.readouterr()
     story.herorun(*words, "--json")
-    (found,) = [f for f in json.loads(capsys.readouterr().out)["findings"] if f["check"] == "contract-drift"]
+    (found,) = [
+        f for f in json.loads(capsys.readouterr().out)["findings"] if f["check"] == "contract-drift"
+    ]
     return found
 
 

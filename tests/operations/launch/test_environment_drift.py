@@ -1,4 +1,6 @@
-"""Drift that nobody diffed: what another shell holds does not reach a relaunch, and is named at a launch by hand."""
+"""Drift that nobody diffed: what another shell holds does not reach a relaunch, and is named at a
+launch by hand.
+"""
 
 import json
 import tarfile
@@ -24,7 +26,9 @@ def environments(story: Story) -> list[str]:
     return (story.data / "environments").read_text().splitlines()
 
 
-def test_a_relaunch_trains_with_what_was_admitted(reading: Story, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_relaunch_trains_with_what_was_admitted(
+    reading: Story, monkeypatch: pytest.MonkeyPatch
+) -> None:
     reading.sign(command={"env": {"PACK": "8"}})
     reading.launched(CRASH)
     monkeypatch.setenv("PACK", "1")
@@ -44,7 +48,9 @@ def test_by_hand_each_difference_is_named_and_blocks(
     monkeypatch.setenv("PACK", "8")
     assert reading.init() == 0
     assert reading.launch() == 1
-    assert "PACK (train.sh:1) is '8' in this shell, and is not in the plan" in capsys.readouterr().out
+    assert (
+        "PACK (train.sh:1) is '8' in this shell, and is not in the plan" in capsys.readouterr().out
+    )
     reading.sign(command={"env": {"PACK": "8"}})
     assert reading.launch() == 0
     reading.ended()
@@ -65,7 +71,9 @@ def test_by_hand_each_difference_is_named_and_blocks(
     }
 
 
-def test_a_relaunch_from_another_bundle_asks(story: Story, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_relaunch_from_another_bundle_asks(
+    story: Story, capsys: pytest.CaptureFixture[str]
+) -> None:
     bundle = story.data / "code.tar"
     story.sign(runtime={"bundle": str(bundle)})
     git(story.work, "archive", f"--output={bundle}", "HEAD")

@@ -24,14 +24,18 @@ def findings(story: Story, capsys: pytest.CaptureFixture[str], *words: str) -> d
     capsys.readouterr()
     assert story.launch("--json", *words) != 0
     told = json.loads(capsys.readouterr().out)
-    return {f["check"]: f["message"] for f in told["findings"] if f["outcome"] in ("fail", "unknown")}
+    return {
+        f["check"]: f["message"] for f in told["findings"] if f["outcome"] in ("fail", "unknown")
+    }
 
 
-# --- once -------------------------------------------------------------------------------------------
+# --- once -----------------------------------------------------------------------------------------
 
 
 @pytest.mark.thorough
-def test_a_live_job_blocks_a_second_launch(story: Story, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_live_job_blocks_a_second_launch(
+    story: Story, capsys: pytest.CaptureFixture[str]
+) -> None:
     story.launched(WAIT)
     assert findings(story, capsys) == {"live-duplicate": "tiny-1 is running as job tiny-1"}
     assert story.launch() == 1
@@ -116,7 +120,9 @@ def test_a_launch_that_is_settled_later_keeps_its_word_on_the_dirty_tree(
     story.init()
     (story.work / "notes").write_text("todo")
     with monkeypatch.context() as patch:
-        patch.setattr(start_instance, "_confirm", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+        patch.setattr(
+            start_instance, "_confirm", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt)
+        )
         assert story.launch() == 130
     (story.work / "notes").unlink()
     story.ended()
@@ -139,15 +145,18 @@ def test_a_start_checkpoint_reaches_the_trainer(story: Story) -> None:
     assert request["argv"] == [*resume[:-1], str(parent)]
 
 
-# --- the reviewed plan ------------------------------------------------------------------------------
+# --- the reviewed plan ----------------------------------------------------------------------------
 
 
 @pytest.mark.thorough
-def test_a_reviewed_plan_that_stands_is_launched(story: Story, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_reviewed_plan_that_stands_is_launched(
+    story: Story, capsys: pytest.CaptureFixture[str]
+) -> None:
     story.init()
     plan = story.home / "plan.json"
     assert story.herorun("preflight", SLUG, "--out", str(plan)) == 0
-    said = "".join(capsys.readouterr().out.split("next: ")[1].splitlines())  # a narrow output folds it
+    # a narrow output folds it
+    said = "".join(capsys.readouterr().out.split("next: ")[1].splitlines())
     assert said.replace(" ", "") == f"herorunlaunch{SLUG}--plan{plan}"
     assert story.launch("--plan", str(plan)) == 0
     (launched,) = story.events("Launched")
@@ -172,7 +181,7 @@ def test_a_reviewed_plan_that_moved_is_not_launched_and_says_what_moved(
     assert (story.starts, story.events("Launching")) == ([], [])
 
 
-# --- what must be there before anything is submitted ---------------------------------------------------
+# --- what must be there before anything is submitted ----------------------------------------------
 
 
 @pytest.mark.thorough
@@ -207,7 +216,9 @@ def test_a_launch_that_cannot_be_announced_is_not_submitted(
     assert story.starts == []
 
 
-@pytest.mark.parametrize("content", ['{"beat":0,"fence":1,"owner":"bob@mars","slug":"tiny"}', "nonsense", ""])
+@pytest.mark.parametrize(
+    "content", ['{"beat":0,"fence":1,"owner":"bob@mars","slug":"tiny"}', "nonsense", ""]
+)
 def test_a_lease_of_somebody_else_blocks_and_stays(
     story: Story, capsys: pytest.CaptureFixture[str], content: str
 ) -> None:
@@ -265,7 +276,9 @@ def test_an_interrupted_intent_of_another_plan_is_given_up(
 ) -> None:
     story.init()
     with monkeypatch.context() as patch:
-        patch.setattr(start_instance, "announce", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+        patch.setattr(
+            start_instance, "announce", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt)
+        )
         assert story.launch() == 130
     story.sign(checkpoints={"keep": 3})
     assert story.launch() == 0

@@ -1,4 +1,6 @@
-"""Nothing that shapes the training moves between two launches, or from a run to its fork, without a signature."""
+"""Nothing that shapes the training moves between two launches, or from a run to its fork, without a
+signature.
+"""
 
 import json
 from collections.abc import Iterator
@@ -25,7 +27,12 @@ def crashed(home: Path) -> Iterator[Story]:
 
 
 def signed(check: str, **changes: Any) -> dict[str, Any]:
-    waiver = {"check": check, "reason": "meant so", "approved_by": "@dri", "expires": "2999-01-01T00:00:00Z"}
+    waiver = {
+        "check": check,
+        "reason": "meant so",
+        "approved_by": "@dri",
+        "expires": "2999-01-01T00:00:00Z",
+    }
     return {**waiver, **changes}
 
 
@@ -41,7 +48,9 @@ def failing(told: Story, capsys: CAPTURE, slug: str = SLUG) -> dict[str, str]:
     }
 
 
-def test_a_moved_root_blocks_and_the_old_checkpoint_is_named(crashed: Story, capsys: CAPTURE) -> None:
+def test_a_moved_root_blocks_and_the_old_checkpoint_is_named(
+    crashed: Story, capsys: CAPTURE
+) -> None:
     crashed.sign(output={"root": str(crashed.data / "elsewhere")})
 
     found = failing(crashed, capsys)
@@ -52,7 +61,9 @@ def test_a_moved_root_blocks_and_the_old_checkpoint_is_named(crashed: Story, cap
 
 
 @pytest.mark.thorough
-def test_a_new_id_asks_for_the_reason_and_the_record_keeps_it(crashed: Story, capsys: CAPTURE) -> None:
+def test_a_new_id_asks_for_the_reason_and_the_record_keeps_it(
+    crashed: Story, capsys: CAPTURE
+) -> None:
     (crashed.work / "config.toml").write_text(LOUD)
     crashed.sign(tracker={"id": "tiny-2nd"})
 
@@ -70,7 +81,9 @@ def test_a_new_id_asks_for_the_reason_and_the_record_keeps_it(crashed: Story, ca
 
 
 @pytest.mark.thorough
-def test_resume_never_is_refused_by_hand_with_the_command_that_works(crashed: Story, capsys: CAPTURE) -> None:
+def test_resume_never_is_refused_by_hand_with_the_command_that_works(
+    crashed: Story, capsys: CAPTURE
+) -> None:
     crashed.sign(tracker={"resume": "never"})
 
     found = failing(crashed, capsys)
@@ -81,7 +94,9 @@ def test_resume_never_is_refused_by_hand_with_the_command_that_works(crashed: St
 
 
 @pytest.mark.thorough
-def test_a_fork_is_compared_with_the_instance_that_it_starts_from(crashed: Story, capsys: CAPTURE) -> None:
+def test_a_fork_is_compared_with_the_instance_that_it_starts_from(
+    crashed: Story, capsys: CAPTURE
+) -> None:
     assert crashed.herorun("fork", SLUG, NEW, "--reason", "louder") == 0
     (crashed.work / "config.toml").write_text(LOUD)
     crashed.publish()
@@ -102,7 +117,9 @@ def test_a_fork_is_compared_with_the_instance_that_it_starts_from(crashed: Story
 
 
 @pytest.mark.thorough
-def test_a_fork_whose_source_is_not_named_is_found_by_the_root(crashed: Story, capsys: CAPTURE) -> None:
+def test_a_fork_whose_source_is_not_named_is_found_by_the_root(
+    crashed: Story, capsys: CAPTURE
+) -> None:
     assert crashed.herorun("fork", SLUG, NEW, "--reason", "louder") == 0
     contract = crashed.work / "runs" / f"{NEW}.toml"
     contract.write_text(contract.read_text().replace(f'source_run = "{SLUG}"\n', ""))

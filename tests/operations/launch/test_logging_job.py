@@ -1,4 +1,6 @@
-"""A job that logs by `herorun.log` alone: its babysitter reads the rows where the contract's tracker looks."""
+"""A job that logs by `herorun.log` alone: its babysitter reads the rows where the contract's
+tracker looks.
+"""
 
 import sys
 from pathlib import Path
@@ -21,5 +23,10 @@ def test_what_a_job_logs_its_babysitter_reads(story: Story) -> None:
     )
     story.launched()
     rows = story.run.tracker.read("").rows
-    assert [(row.step, row.values["train/loss"]) for row in rows] == [(0, 2.5), (1, 2.4), (2, 2.3), (3, 2.2)]
+    assert [(row.step, row.values["train/loss"]) for row in rows] == [
+        (0, 2.5),
+        (1, 2.4),
+        (2, 2.3),
+        (3, 2.2),
+    ]
     assert (story.root / "logs" / "rows.jsonl").exists() and SLUG in str(story.root)

@@ -28,7 +28,12 @@ def test_every_surface_says_that_the_output_root_is_gone(story: Story, capsys: C
 
     said = {}
     log = str(story.jobs / "tiny-1" / "job.log")
-    for words in (("babysit", "tiny", "--once"), ("status", "tiny"), ("triage", "tiny"), ("triage", log)):
+    for words in (
+        ("babysit", "tiny", "--once"),
+        ("status", "tiny"),
+        ("triage", "tiny"),
+        ("triage", log),
+    ):
         capsys.readouterr()
         assert story.herorun(*words) == 1
         said[" ".join(words)] = " ".join(capsys.readouterr().out.split())
@@ -59,7 +64,7 @@ echo '{"step": 3, "timestamp": "2026-01-01T00:00:03", "is_temporary": true}' > "
 while [ ! -e "$data/go" ]; do sleep 0.05; done
 python3 -c 'import sys
 open(sys.argv[1] + "/step-4", "a")' "$data/tiny-temporary"
-exit 1"""
+exit 1"""  # noqa: E501
 
 
 def test_a_root_that_is_lost_while_the_job_lives_is_told_at_the_first_look(
@@ -86,7 +91,10 @@ def test_a_root_that_is_lost_while_the_job_lives_is_told_at_the_first_look(
     capsys.readouterr()
     assert story.herorun("status", "tiny") == 1
     text = " ".join(capsys.readouterr().out.split())
-    assert f"tiny-1 is running, and the output root {story.root} is gone" in text and "healthy" not in text
+    assert (
+        f"tiny-1 is running, and the output root {story.root} is gone" in text
+        and "healthy" not in text
+    )
     root.rename(story.root)
 
     (story.data / "go").touch()

@@ -1,4 +1,5 @@
-"""One whole run whose checkpoints lie on gs:// and s3:// and whose metrics lie in W&B, told by the real commands.
+"""One whole run whose checkpoints lie on gs:// and s3:// and whose metrics lie in W&B, told by the
+real commands.
 
 The stores, W&B, the repository and the job are real; only their addresses are loopback's.
 """
@@ -48,7 +49,13 @@ def serving(monkeypatch: pytest.MonkeyPatch) -> Iterator[WandbService]:
     monkeypatch.setenv("WANDB_API_KEY", KEY)
     with running() as service:
         service.put(
-            {"ent/proj/other": {"displayName": "other", "state": "finished", "history": [{"_step": 7}]}}
+            {
+                "ent/proj/other": {
+                    "displayName": "other",
+                    "state": "finished",
+                    "history": [{"_step": 7}],
+                }
+            }
         )
         yield service
 
@@ -67,7 +74,9 @@ STAND_IN = {
 
 
 def begun(story: Story, gcs: Service, s3: Service, wandb: WandbService) -> Story:
-    """A world in which the parent run has left its checkpoint, and the run is begun and not launched."""
+    """A world in which the parent run has left its checkpoint, and the run is begun and not
+    launched.
+    """
     bucket = bucket_of(story)
     gcs.tell("bucket", name=bucket, location="US-CENTRAL1")
     s3.tell("bucket", name=bucket)
@@ -137,7 +146,9 @@ def a_checkpoint(step: int) -> dict[str, str]:
     return {f"{folder}/weights/0": "weights", f"{folder}/metadata.json": json.dumps(marker)}
 
 
-def open_findings(story: Story, capsys: CAPTURE, word: str = "preflight") -> tuple[int, dict[str, str]]:
+def open_findings(
+    story: Story, capsys: CAPTURE, word: str = "preflight"
+) -> tuple[int, dict[str, str]]:
     """The command's exit code, and what the launch gate finds that is open."""
     capsys.readouterr()
     code = story.herorun(word, SLUG, "--json")
@@ -158,7 +169,7 @@ def lease(story: Story) -> Lease | None:
     return read_lease(story.run.store.read(f"{roots(story)['root']}/{PATH}"))
 
 
-# --- the launch gate --------------------------------------------------------------------------------
+# --- the launch gate ------------------------------------------------------------------------------
 
 
 def test_each_store_is_asked_for_what_lies_there(
@@ -183,7 +194,7 @@ def test_each_store_is_asked_for_what_lies_there(
     assert code == 3 and f"{temporary}: 403" in found["output-root-in-use"]
 
 
-# --- the whole run ----------------------------------------------------------------------------------
+# --- the whole run --------------------------------------------------------------------------------
 
 
 def test_a_run_on_object_stores_from_launch_to_seal(
@@ -194,9 +205,12 @@ def test_a_run_on_object_stores_from_launch_to_seal(
     assert told.herorun("preflight", SLUG, "--probe", "--out", str(told.home / "plan.json")) == 0
     assert told.launch("--plan", str(told.home / "plan.json")) == 0
     eventually(lambda: logged(wandb) == list(range(START, 107)), 60)
-    eventually(lambda: told.run.store.names(f"{temporary}/step-106") == ("metadata.json", "weights/"))
+    eventually(
+        lambda: told.run.store.names(f"{temporary}/step-106") == ("metadata.json", "weights/")
+    )
 
-    assert told.tick() == 0  # metrics from W&B, and the receipt from the log: check-in writes to no gs://
+    # metrics from W&B, and the receipt from the log: check-in writes to no gs://
+    assert told.tick() == 0
     assert "~107/112" in capsys.readouterr().out
     assert [event.outcome for event in told.events("CheckedIn")] == ["pass"]
     one_lease = lease(told)
@@ -215,7 +229,10 @@ def test_a_run_on_object_stores_from_launch_to_seal(
     assert told.tick() == 1
     (again,) = [event for event in told.events("Launching") if event.relaunch_of == "tiny-1"]
     assert again.plan["start"]["value"]["path"] == f"{temporary}/step-106"
-    assert "hidden-replay: tiny has logged up to step 106, and the run resumes at 106" in again.overlooked[0]
+    assert (
+        "hidden-replay: tiny has logged up to step 106, and the run resumes at 106"
+        in again.overlooked[0]
+    )
     assert not commands_with(f"--pid {pid}")  # W&B's own service ends with its trainer
 
     told.ended("tiny-2")
@@ -234,10 +251,14 @@ def test_a_run_on_object_stores_from_launch_to_seal(
 
 
 def what_is_planned_is_deleted(told: Story, capsys: CAPTURE) -> None:
-    """Of the temporary ones in S3 all but the newest; nothing in Cloud Storage, where the permanent ones are."""
+    """Of the temporary ones in S3 all but the newest; nothing in Cloud Storage, where the permanent
+    ones are.
+    """
     temporary, file = roots(told)["temporary_root"], told.home / "prune.json"
     capsys.readouterr()
-    assert told.herorun("checkpoints", "plan", SLUG, "--keep", "1", "--out", str(file), "--json") == 0
+    assert (
+        told.herorun("checkpoints", "plan", SLUG, "--keep", "1", "--out", str(file), "--json") == 0
+    )
     plan = json.loads(capsys.readouterr().out)
     gone = {victim["path"] for victim in plan["victims"]}
     assert gone and gone < {f"{temporary}/step-{step}" for step in range(START + 2, 112, 4)}
@@ -281,7 +302,7 @@ def nothing_is_given_away(told: Story) -> None:
             json.loads(line)
 
 
-# --- the lease --------------------------------------------------------------------------------------
+# --- the lease ------------------------------------------------------------------------------------
 
 
 def test_of_many_who_take_a_run_on_a_store_at_once_one_has_it(told: Story) -> None:

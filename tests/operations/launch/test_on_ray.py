@@ -1,4 +1,6 @@
-"""A whole run on a real Ray cluster, with the code uploaded: launched, crashed, relaunched, finished."""
+"""A whole run on a real Ray cluster, with the code uploaded: launched, crashed, relaunched,
+finished.
+"""
 
 import json
 import time
@@ -29,7 +31,9 @@ def ended(story: Story, instance: str) -> Job:
 @pytest.fixture
 def on_ray(ray_head: Head, story: Story) -> Story:
     prefix = f"{uuid4().hex[:8]}-"
-    story.sign(scheduler={"kind": "ray", "address": ray_head.url, "prefix": prefix, "settle": "200ms"})
+    story.sign(
+        scheduler={"kind": "ray", "address": ray_head.url, "prefix": prefix, "settle": "200ms"}
+    )
     return story
 
 

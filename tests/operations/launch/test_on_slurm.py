@@ -27,7 +27,12 @@ def told(home: Path, cluster: Cluster) -> Iterator[Story]:
     story = Story(home).begin()
     path = story.work / "runs" / "tiny.toml"
     contract = tomllib.loads(path.read_text())
-    contract["scheduler"] = {"kind": "slurm", "slurm_conf": cluster.conf, "settle": "1ms", "time_limit": "1h"}
+    contract["scheduler"] = {
+        "kind": "slurm",
+        "slurm_conf": cluster.conf,
+        "settle": "1ms",
+        "time_limit": "1h",
+    }
     path.write_text(tomli_w.dumps(contract))
     story.publish()
     yield story
@@ -102,7 +107,9 @@ def test_a_job_that_sbatch_has_started_by_hand_is_adopted_watched_and_replaced_a
         answer = json.loads(capsys.readouterr().out)
         assert (answer["instance"], answer["job"]) == ("tiny-1", number)
         assert answer["adopted"]["user"] and answer["adopted"]["command"] is None
-        assert f"cannot be compared: slurm tells {script}" in " ".join(answer["adopted"]["not_proved"])
+        assert f"cannot be compared: slurm tells {script}" in " ".join(
+            answer["adopted"]["not_proved"]
+        )
         assert told.starts == ["by-hand scratch"]
         assert job_of(told, "tiny-1").state is JobState.RUNNING
         assert told.tick("--json") == 3  # it checked in under its own name: tiny-1 has no receipt
@@ -116,6 +123,9 @@ def test_a_job_that_sbatch_has_started_by_hand_is_adopted_watched_and_replaced_a
         assert told.starts == ["by-hand scratch", f"tiny-2 {told.root / 'step-2'}"]
         capsys.readouterr()
         assert told.launch("--adopt", number) == 1
-        assert f"Job {number} was tiny-1 of this run, and tiny-2 came after it" in capsys.readouterr().err
+        assert (
+            f"Job {number} was tiny-1 of this run, and tiny-2 came after it"
+            in capsys.readouterr().err
+        )
     finally:
         cluster.ask("scancel", "-s", "KILL", "-f", number, check=False)

@@ -1,6 +1,8 @@
-"""One whole run on a box, told by the real commands: its link is cut and mended, and its trainer is killed.
+"""One whole run on a box, told by the real commands: its link is cut and mended, and its trainer is
+killed.
 
-The box, its ssh server, the repository and the job are real. Everything that the job writes lies on the box's own disk.
+The box, its ssh server, the repository and the job are real. Everything that the job writes lies on
+the box's own disk.
 """
 
 import json
@@ -29,7 +31,9 @@ def data(box: Box, home: Path) -> Iterator[str]:
     yield folder
     box.mend()
     names = f"sed -n 's/.*\"pid\": \\([0-9]*\\).*/\\1/p' {folder}/jobs/*/started.json 2>/dev/null"
-    box.ssh(f"for pid in $({names}); do kill -9 -$pid 2>/dev/null; done; rm -rf {folder}", check=False)
+    box.ssh(
+        f"for pid in $({names}); do kill -9 -$pid 2>/dev/null; done; rm -rf {folder}", check=False
+    )
 
 
 @pytest.fixture
@@ -68,7 +72,9 @@ def bring_check_in(story: Story) -> None:
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(path, target)
     script = story.work / "train.sh"
-    script.write_text(f"python3 -c 'import herorun; herorun.check_in()' || exit 78\n{script.read_text()}")
+    script.write_text(
+        f"python3 -c 'import herorun; herorun.check_in()' || exit 78\n{script.read_text()}"
+    )
 
 
 def seen(told: Story, capsys: CAPTURE) -> tuple[int, Any]:
@@ -107,10 +113,14 @@ def test_a_run_on_a_box_outlives_a_cut_link_and_is_relaunched_after_a_crash(
     code, tick = seen(told, capsys)
     assert (code, tick["run"], tick["monitor"]) == (0, "healthy", "fresh"), tick["alerts"]
 
-    box.ssh(f"kill -9 $(sed -n 's/.*\"pid\": \\([0-9]*\\).*/\\1/p' {data}/jobs/tiny-1/started.json)")
+    box.ssh(
+        f"kill -9 $(sed -n 's/.*\"pid\": \\([0-9]*\\).*/\\1/p' {data}/jobs/tiny-1/started.json)"
+    )
     eventually(lambda: box.ssh(f"ls {data}/jobs/tiny-1/exit.json", check=False).returncode == 0)
     code, tick = seen(told, capsys)
-    assert [action["action"] for action in tick["actions"] if action["action"] == "relaunch"] == ["relaunch"]
+    assert [action["action"] for action in tick["actions"] if action["action"] == "relaunch"] == [
+        "relaunch"
+    ]
     assert [event.outcome for event in told.events("CheckedIn")] == ["pass"]
     eventually(lambda: len(starts(box, data)) == 2)
     assert starts(box, data) == ["tiny-1 scratch", f"tiny-2 {data}/tiny/step-2"]

@@ -41,7 +41,7 @@ def refusal(story: Story, capsys: pytest.CaptureFixture[str], plan: Path, code: 
     return told.err
 
 
-# --- the file ---------------------------------------------------------------------------------------
+# --- the file -------------------------------------------------------------------------------------
 
 
 def test_it_is_canonical_json(plan: Path) -> None:
@@ -64,7 +64,7 @@ def test_the_digest_covers_the_plan_and_not_what_was_seen(story: Story, plan: Pa
     assert story.launch("--plan", str(plan)) == 0
 
 
-# --- one that was tampered with, or is none --------------------------------------------------------------
+# --- one that was tampered with, or is none -------------------------------------------------------
 
 
 def another_value(document: dict[str, Any]) -> None:
@@ -129,7 +129,9 @@ def test_what_is_no_plan_at_all(
     assert f"{plan} is no plan" in refusal(story, capsys, plan, 2)
 
 
-def test_a_folder_and_a_missing_file(story: Story, plan: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_folder_and_a_missing_file(
+    story: Story, plan: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert f"{story.home}: Is a directory" in refusal(story, capsys, story.home, 2)
     assert "No such file" in refusal(story, capsys, story.home / "none.json", 2)
 
@@ -137,7 +139,9 @@ def test_a_folder_and_a_missing_file(story: Story, plan: Path, capsys: pytest.Ca
 def test_a_tampered_file_that_hangs_together_still_is_another_plan(
     story: Story, plan: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Who edits the values and makes the digest anew has another plan, and that is not what would run."""
+    """Who edits the values and makes the digest anew has another plan, and that is not what would
+    run.
+    """
     from herorun.operations.launch.plan_file import _digest
 
     edit(plan, another_value)
@@ -145,7 +149,7 @@ def test_a_tampered_file_that_hangs_together_still_is_another_plan(
     assert "final_step: 9 -> 4" in refusal(story, capsys, plan, 1)
 
 
-# --- what moved -----------------------------------------------------------------------------------------
+# --- what moved -----------------------------------------------------------------------------------
 
 
 def test_each_value_that_moved_is_named_in_words(
@@ -182,7 +186,8 @@ def test_what_was_seen_otherwise_is_named_and_does_not_stop_it(
     assert story.launch("--plan", str(plan)) == 0
     said = warnings(capsys)
     assert said == (
-        "herorun: since the plan was reviewed: findings.no-logbook: fail -> absent; verdict: blocked -> clear\n"
+        "herorun: since the plan was reviewed: findings.no-logbook: fail -> absent; verdict: "
+        "blocked -> clear\n"
     )
 
 
@@ -215,7 +220,9 @@ def test_a_job_that_was_started_since_the_review_is_named(
 
 
 @pytest.mark.thorough
-def test_a_tip_that_moved_is_named(story: Story, plan: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_tip_that_moved_is_named(
+    story: Story, plan: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     seen = json.loads(plan.read_text())["seen"]["tips"]
     other = story.clone("elsewhere")
     (other.work / "README.md").write_text("words\n")
@@ -231,7 +238,9 @@ def test_a_job_that_was_submitted_before_the_review_is_taken_over_and_said(
     story: Story, plan: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with monkeypatch.context() as patch:
-        patch.setattr(start_instance, "_confirm", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+        patch.setattr(
+            start_instance, "_confirm", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt)
+        )
         assert story.launch() == 130
     story.ended()
     story.sign(checkpoints={"keep": 3})
@@ -243,7 +252,7 @@ def test_a_job_that_was_submitted_before_the_review_is_taken_over_and_said(
     assert json.loads(plan.read_text())["plan_digest"] in said
 
 
-# --- masked values --------------------------------------------------------------------------------------
+# --- masked values --------------------------------------------------------------------------------
 
 
 @pytest.mark.thorough

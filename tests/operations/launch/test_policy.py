@@ -1,4 +1,6 @@
-"""`[policy] mode`: what a lenient one lets pass is said and recorded, and some findings stand in every mode."""
+"""`[policy] mode`: what a lenient one lets pass is said and recorded, and some findings stand in
+every mode.
+"""
 
 import json
 from typing import Any
@@ -74,7 +76,9 @@ def test_an_enforced_launch_says_nothing_of_a_policy(story: Story) -> None:
 
 
 @pytest.mark.thorough
-def test_people_see_each_finding_in_warn_and_one_line_in_audit(dirty: Story, capsys: CAPTURE) -> None:
+def test_people_see_each_finding_in_warn_and_one_line_in_audit(
+    dirty: Story, capsys: CAPTURE
+) -> None:
     for policy, lines in ((WARN, 1), (AUDIT, 0)):
         lenient(dirty, policy)
         capsys.readouterr()
@@ -85,7 +89,8 @@ def test_people_see_each_finding_in_warn_and_one_line_in_audit(dirty: Story, cap
         last = page.splitlines()[-2]
         assert last.startswith("CLEAR: 1 failed and not enforced, ")
         assert last.endswith(
-            f"; [policy] mode {policy['mode']}; 1 finding was open: dirty-tree; enforced it would be blocked"
+            f"; [policy] mode {policy['mode']}; 1 finding was open: dirty-tree; enforced it would "
+            "be blocked"
         )
 
 
@@ -101,7 +106,9 @@ def test_a_launch_shows_what_it_lets_pass(dirty: Story, capsys: CAPTURE) -> None
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("policy", [WARN, AUDIT])
-def test_a_hero_run_is_always_enforced(dirty: Story, capsys: CAPTURE, policy: dict[str, str]) -> None:
+def test_a_hero_run_is_always_enforced(
+    dirty: Story, capsys: CAPTURE, policy: dict[str, str]
+) -> None:
     waived = {"reason": "r", "approved_by": "@dri", "expires": "2999-01-01T00:00:00Z"}
     lenient(dirty, policy, hero=True, waiver=[{"check": "lenient-policy", **waived}])
     told = asked(dirty, capsys, 1, "preflight", SLUG)

@@ -14,9 +14,15 @@ from herorun.core.event import Word
 from stories import CRASH, SLUG, WAIT, Story, in_memory
 
 CAPTURE = pytest.CaptureFixture[str]
-BUG = 'echo "Traceback (most recent call last):\n  File \\"/work/train.py\\", line 7, in <module>\nTypeError: x" >&2; exit 1'
+BUG = (
+    'echo "Traceback (most recent call last):\n  File \\"/work/train.py\\", line 7, in <module>\n'
+    'TypeError: x" >&2; exit 1'
+)
 NAN = 'echo "{\\"step\\": 3, \\"train/loss\\": NaN}" >> "$root/metrics.jsonl"'
-FINITE = 'for s in 4 5 6 7 8 9 10 11 12 13; do echo "{\\"step\\": $s, \\"train/loss\\": 2.5}" >> "$root/metrics.jsonl"; done'
+FINITE = (
+    'for s in 4 5 6 7 8 9 10 11 12 13; do echo "{\\"step\\": $s, \\"train/loss\\": 2.5}" >> '
+    '"$root/metrics.jsonl"; done'
+)
 SAVED = "save 15"
 
 
@@ -70,7 +76,9 @@ def proposed(story: Story, capsys: CAPTURE) -> list[str]:
     page = (story.state / "issue.md").read_text()
     status = ask(story, capsys, "status", SLUG).out
     found = re.findall(r"^- `(herorun [^`]+)`: ", page, re.MULTILINE)
-    return list(dict.fromkeys([*found, *re.findall(r"^  next       (herorun .+)$", status, re.MULTILINE)]))
+    return list(
+        dict.fromkeys([*found, *re.findall(r"^  next       (herorun .+)$", status, re.MULTILINE)])
+    )
 
 
 def does_it(story: Story, command: str, capsys: CAPTURE) -> None:

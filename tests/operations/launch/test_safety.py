@@ -1,4 +1,6 @@
-"""What must never happen, each once seen to happen: other code, a foreign checkpoint, an unsigned waiver."""
+"""What must never happen, each once seen to happen: other code, a foreign checkpoint, an unsigned
+waiver.
+"""
 
 import json
 from pathlib import Path
@@ -7,7 +9,10 @@ import pytest
 
 from stories import CRASH, SLUG, WAIT, Story, eventually, git
 
-NAN_BEFORE_THE_CRASH = 'for s in 3 4 5 6; do echo "{\\"step\\": $s, \\"train/loss\\": NaN}" >> "$root/metrics.jsonl"; done; kill -9 $$'
+NAN_BEFORE_THE_CRASH = (
+    'for s in 3 4 5 6; do echo "{\\"step\\": $s, \\"train/loss\\": NaN}" >> '
+    '"$root/metrics.jsonl"; done; kill -9 $$'
+)
 WAIVER = """
 [[waiver]]
 check = "dirty-tree"
@@ -30,7 +35,7 @@ def keys(story: Story, prefix: str) -> list[str]:
     return [key for key in story.comments if key.startswith(prefix)]
 
 
-# --- the code that runs ------------------------------------------------------------------------------
+# --- the code that runs ---------------------------------------------------------------------------
 
 
 @pytest.mark.thorough
@@ -53,7 +58,7 @@ def test_a_run_in_place_is_not_relaunched_from_a_checkout_that_moved(story: Stor
     assert keys(story, "escalate/relaunch") == ["escalate/relaunch/tiny-1/gate"]
 
 
-# --- the checkpoint that it starts from ----------------------------------------------------------------
+# --- the checkpoint that it starts from -----------------------------------------------------------
 
 
 @pytest.mark.thorough
@@ -72,7 +77,7 @@ def test_a_checkpoint_that_lay_there_before_is_never_the_runs_own(story: Story) 
     assert story.starts[1] == f"tiny-2 {story.root / 'step-2'}"
 
 
-# --- what people signed ----------------------------------------------------------------------------------
+# --- what people signed ---------------------------------------------------------------------------
 
 
 def test_a_waiver_in_an_uncommitted_contract_waives_nothing(
@@ -89,7 +94,9 @@ def test_a_waiver_in_an_uncommitted_contract_waives_nothing(
     assert failed == {"dirty-tree": None, "uncommitted-contract": None}
 
 
-def test_an_ignored_contract_is_not_launched(story: Story, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_ignored_contract_is_not_launched(
+    story: Story, capsys: pytest.CaptureFixture[str]
+) -> None:
     story.init()
     git(story.work, "rm", "-q", "--cached", "runs/tiny.toml")
     (story.work / ".gitignore").write_text("runs/\n")
@@ -113,11 +120,13 @@ def test_a_plan_kept_in_the_state_folder_dirties_nothing(story: Story) -> None:
     assert story.launch("--plan", plan) == 0
 
 
-# --- what is decided ----------------------------------------------------------------------------------------
+# --- what is decided ------------------------------------------------------------------------------
 
 
 @pytest.mark.thorough
-def test_a_numeric_veto_outlives_its_alert(story: Story, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_numeric_veto_outlives_its_alert(
+    story: Story, capsys: pytest.CaptureFixture[str]
+) -> None:
     story.sign(final_step=20)
     story.launched(NAN_BEFORE_THE_CRASH)
     assert story.tick() == 1
@@ -146,11 +155,15 @@ def test_what_was_not_finite_and_is_again_is_never_relaunched_from_what_it_saved
     assert story.tick() == 0
     for rows in ({6: "NaN"}, dict.fromkeys(range(7, 17), "2.5")):
         with (story.root / "metrics.jsonl").open("a") as file:
-            file.writelines(f'{{"step": {step}, "train/loss": {loss}}}\n' for step, loss in rows.items())
+            file.writelines(
+                f'{{"step": {step}, "train/loss": {loss}}}\n' for step, loss in rows.items()
+            )
         story.tick()
     save(story.root, 17)
     story.tick()
-    assert "not-finite" not in {alert.check for alert in story.events("Decided")[-1].alerts if alert.firing}
+    assert "not-finite" not in {
+        alert.check for alert in story.events("Decided")[-1].alerts if alert.firing
+    }
     (story.data / "go").touch()
     story.ended()
     story.tick()
@@ -194,7 +207,9 @@ def test_the_lost_lease_is_told_and_so_is_the_crash(story: Story) -> None:
 def test_only_where_it_was_submitted_can_a_launch_be_called_off(
     story: Story, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Killed between the submission and its entry: another clone's scheduler knows of no job, and may not guess."""
+    """Killed between the submission and its entry: another clone's scheduler knows of no job, and
+    may not guess.
+    """
     from herorun.record import Record
 
     append = Record.append

@@ -61,7 +61,9 @@ def test_its_files_are_shipped_and_admitted(story: Story, lib: Path) -> None:
 
 
 @pytest.mark.thorough
-def test_what_differs_in_it_blocks(story: Story, lib: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_differs_in_it_blocks(
+    story: Story, lib: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (lib / "untracked").write_text("x")
     assert found(story, capsys)["dirty-submodule"] == "lib has untracked files"
     assert story.launch() == 1

@@ -40,7 +40,9 @@ def evil_contract(story: Story, mark: Path) -> str:
 
 
 def forge_launch(story: Story, mark: Path) -> None:
-    """What somebody can do who may push the record's branch and no other: a launch by a commit that nobody published."""
+    """What somebody can do who may push the record's branch and no other: a launch by a commit that
+    nobody published.
+    """
     attacker = story.clone("attacker")
     run = attacker.run
     run.record.fetch()
@@ -108,13 +110,20 @@ def forge_environment(story: Story, folder: Path) -> None:
 # --- the record's branch ------------------------------------------------------------------------
 
 
-def test_a_forged_launch_runs_nothing_in_a_fresh_clone(story: Story, home: Path, capsys: CAPTURE) -> None:
+def test_a_forged_launch_runs_nothing_in_a_fresh_clone(
+    story: Story, home: Path, capsys: CAPTURE
+) -> None:
     story.launched(WAIT)
     mark = home / "ran"
     forge_launch(story, mark)
     fresh = story.clone("fresh")
     git(fresh.work, "fetch", "-q", "origin", "+refs/heads/*:refs/remotes/origin/*")
-    for words in (("status", SLUG), ("report", SLUG), ("babysit", SLUG, "--once"), ("goodput", SLUG)):
+    for words in (
+        ("status", SLUG),
+        ("report", SLUG),
+        ("babysit", SLUG, "--once"),
+        ("goodput", SLUG),
+    ):
         fresh.herorun(*words)
     assert fresh.seal() == 1
     code, verified = told(fresh, capsys, "logbook", "verify", SLUG)
@@ -123,7 +132,9 @@ def test_a_forged_launch_runs_nothing_in_a_fresh_clone(story: Story, home: Path,
     assert any(f.startswith("tiny-2 does not count: its commit") for f in verified["faults"])
 
 
-def test_the_watch_goes_on_with_the_launch_that_counts(story: Story, home: Path, capsys: CAPTURE) -> None:
+def test_the_watch_goes_on_with_the_launch_that_counts(
+    story: Story, home: Path, capsys: CAPTURE
+) -> None:
     story.launched(WAIT)
     forge_launch(story, home / "ran")
     run = story.run
@@ -134,7 +145,9 @@ def test_the_watch_goes_on_with_the_launch_that_counts(story: Story, home: Path,
     firing = {alert["check"] for alert in turn["alerts"] if alert["state"] == "firing"}
     assert "unproven-launch" in firing and turn["run"] != "down" and code == 3
     (finding,) = [
-        f for f in turn["findings"] if f["check"] == "live-duplicate" or f["check"] == "unproven-launch"
+        f
+        for f in turn["findings"]
+        if f["check"] == "live-duplicate" or f["check"] == "unproven-launch"
     ]
     assert "tiny-2 does not count" in finding["message"]
     assert story.herorun("stop", SLUG, "--reason", "x") == 1
@@ -154,7 +167,9 @@ def test_a_shell_that_only_the_record_tells_of_starts_no_job(
     watched, _ = watched_run(SLUG, fresh.work)
     forged = watched.record.memory().launchings["tiny-2"]
     for _ in range(2):  # the second time by the proof that was kept
-        with pytest.raises(Blocked, match=r"NCCL_NET_PLUGIN=x, PYTHONPATH=.*evil.*`herorun trust tiny`"):
+        with pytest.raises(
+            Blocked, match=r"NCCL_NET_PLUGIN=x, PYTHONPATH=.*evil.*`herorun trust tiny`"
+        ):
             admitted_plan(watched, forged)
     capsys.readouterr()
     assert fresh.herorun("relaunch", SLUG, "--reason", "x") != 0
@@ -167,7 +182,9 @@ def test_a_shell_that_only_the_record_tells_of_starts_no_job(
     )  # its own needs nobody's word
 
 
-def test_a_rejected_shell_is_left_out(story: Story, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_rejected_shell_is_left_out(
+    story: Story, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(home / "state"))
     story.finished()
     forge_environment(story, home / "evil")
@@ -203,7 +220,9 @@ def test_a_fresh_clone_proves_an_honest_launch_and_looks(story: Story, capsys: C
     assert (fresh.work / ".git" / "herorun" / "tiny.proven.json").exists()
 
 
-def test_a_launch_that_cannot_be_asked_about_is_shown_from_the_record(story: Story, capsys: CAPTURE) -> None:
+def test_a_launch_that_cannot_be_asked_about_is_shown_from_the_record(
+    story: Story, capsys: CAPTURE
+) -> None:
     story.launched(WAIT)
     fresh = story.clone("fresh")
     fresh.run.record.fetch()
@@ -220,7 +239,9 @@ def test_a_forged_seal_ends_no_watch(story: Story, capsys: CAPTURE) -> None:
     fresh = story.clone("fresh")
     _, standing = told(fresh, capsys, "status", SLUG)
     assert standing["sealed"] is None and standing["stage"] == "launched"
-    assert any("the seal herorun/tiny/seal-1 does not count" in doubt for doubt in standing["doubts"])
+    assert any(
+        "the seal herorun/tiny/seal-1 does not count" in doubt for doubt in standing["doubts"]
+    )
     code, verified = told(fresh, capsys, "logbook", "verify", SLUG)
     assert code == 1 and any("does not count" in fault for fault in verified["faults"])
     assert fresh.launch() == 1
@@ -278,7 +299,8 @@ def test_what_a_cloned_contract_names_is_not_run_before_it_is_trusted(
     (story.work / "runs" / "tiny.toml").write_text(evil_contract(story, home / "other"))
     assert story.herorun("preflight", SLUG) == 3  # another program is asked about again
     elsewhere = story.clone("elsewhere")
-    assert elsewhere.herorun("preflight", SLUG) == 3 and not mark.exists()  # and so is another clone
+    # and so is another clone
+    assert elsewhere.herorun("preflight", SLUG) == 3 and not mark.exists()
 
 
 def test_a_plain_contract_needs_no_trust(story: Story, untrusting: Path, capsys: CAPTURE) -> None:

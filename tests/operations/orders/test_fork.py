@@ -1,4 +1,6 @@
-"""`herorun fork`: a new run with its own contract, logbook and issue, and each run names the other."""
+"""`herorun fork`: a new run with its own contract, logbook and issue, and each run names the
+other.
+"""
 
 import tempfile
 from collections.abc import Iterator

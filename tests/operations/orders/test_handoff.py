@@ -1,4 +1,6 @@
-"""Handing the watch over: one owner at a time, the facts in the record, and nothing done by whoever lost it."""
+"""Handing the watch over: one owner at a time, the facts in the record, and nothing done by whoever
+lost it.
+"""
 
 import json
 import threading
@@ -59,8 +61,13 @@ def test_its_owner_hands_it_over_with_what_the_next_one_must_know(
     assert facts["Cluster"] == "local"
     assert "run healthy" in facts["Evidence"] and "no alert fires" in facts["Evidence"]
     assert facts["Decision"].startswith("my night is over; said by ")
-    assert facts["Resubmission"] == "`herorun relaunch tiny` once it has ended; [babysit] recovery = relaunch"
-    assert "tiny is watched by eve@there" in (story.state / "issue.md").read_text().replace("\u200b", "")
+    assert (
+        facts["Resubmission"]
+        == "`herorun relaunch tiny` once it has ended; [babysit] recovery = relaunch"
+    )
+    assert "tiny is watched by eve@there" in (story.state / "issue.md").read_text().replace(
+        "\u200b", ""
+    )
     assert story.published
     # Whoever gave it away does nothing any more; whoever was given it watches.
     lines = len(story.lines)
@@ -134,12 +141,16 @@ def test_a_lease_that_stood_still_for_two_cadences_is_taken(
     after = lease(story)
     assert (after.owner, after.fence) == (THERE, before.fence + 1)
     (event,) = story.events("HandedOff")
-    assert event.facts["Decision"].startswith("its lease has not moved since 2020-01-01 00:00:00 UTC")
+    assert event.facts["Decision"].startswith(
+        "its lease has not moved since 2020-01-01 00:00:00 UTC"
+    )
     assert story.tick() == 0
 
 
 @pytest.mark.thorough
-def test_the_former_owner_stops_nothing_any_more(story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_former_owner_stops_nothing_any_more(
+    story: Story, monkeypatch: pytest.MonkeyPatch
+) -> None:
     story.launched(WAIT)
     run = story.run
     path = story.root / "_herorun" / "lease.json"
@@ -151,7 +162,9 @@ def test_the_former_owner_stops_nothing_any_more(story: Story, monkeypatch: pyte
 
 
 @pytest.mark.thorough
-def test_a_lease_on_a_mount_that_hangs_hangs_no_act(story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_lease_on_a_mount_that_hangs_hangs_no_act(
+    story: Story, monkeypatch: pytest.MonkeyPatch
+) -> None:
     story.launched(WAIT)
     run, over = story.run, threading.Event()
     monkeypatch.setattr(leasing, "DEADLINE", 0.05)
@@ -163,14 +176,18 @@ def test_a_lease_on_a_mount_that_hangs_hangs_no_act(story: Story, monkeypatch: p
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("words", [(), ("--to", THERE, "--take"), ("--to", "eve"), ("--to", "eve @there")])
-def test_wrong_words_are_one_sentence(story: Story, capsys: CAPTURE, words: tuple[str, ...]) -> None:
+@pytest.mark.parametrize(
+    "words", [(), ("--to", THERE, "--take"), ("--to", "eve"), ("--to", "eve @there")]
+)
+def test_wrong_words_are_one_sentence(
+    story: Story, capsys: CAPTURE, words: tuple[str, ...]
+) -> None:
     story.launched(WAIT)
     code, said = told(story, capsys, *words)
     assert (code, said.count("\n")) == (2, 1)
 
 
-# --- the lease on the record's branch -------------------------------------------------------------------
+# --- the lease on the record's branch -------------------------------------------------------------
 
 
 @pytest.mark.thorough
@@ -203,7 +220,9 @@ def test_a_root_that_refuses_the_first_owner_makes_the_record_the_lease(
 
 
 @pytest.mark.thorough
-def test_of_two_clones_that_take_the_record_lease_at_once_one_has_it(story: Story, tmp_path: Path) -> None:
+def test_of_two_clones_that_take_the_record_lease_at_once_one_has_it(
+    story: Story, tmp_path: Path
+) -> None:
     story.sign(babysit={"lease": "record"})
     story.init()
     other = story.clone("other")

@@ -17,7 +17,16 @@ from stories import SLUG, WAIT, Story
 
 
 def note(story: Story, status: str = "flat", *more: str) -> int:
-    lines = ("--status", status, "--evidence", "loss 2.5", "--decision", "go on", "--next", "look again")
+    lines = (
+        "--status",
+        status,
+        "--evidence",
+        "loss 2.5",
+        "--decision",
+        "go on",
+        "--next",
+        "look again",
+    )
     return story.herorun("note", SLUG, *lines, *more)
 
 
@@ -30,7 +39,12 @@ def begun(story: Story) -> Story:
 def test_a_note_stands_in_the_logbook_and_on_the_remote(begun: Story) -> None:
     assert note(begun, "flat", "--caveat", "mixture changed") == 0
     logbook = begun.run.record.logbook()
-    for line in ("- Status: flat", "- Evidence: loss 2.5", "- Caveat: mixture changed", "- By: Dri"):
+    for line in (
+        "- Status: flat",
+        "- Evidence: loss 2.5",
+        "- Caveat: mixture changed",
+        "- By: Dri",
+    ):
         assert line in logbook
     assert begun.lines[-1].id in begun.journal_there
     assert begun.run.record.memory().caveats == ("mixture changed",)
@@ -60,25 +74,34 @@ def test_other_words_and_the_same_words_later_are_notes_of_their_own(
     note(begun)
     monkeypatch.setattr(noting, "now", lambda: clock.now() + timedelta(hours=2))
     note(begun)
-    assert [event.lines["Status"] for event in begun.events("Noted")] == ["flat", "rising", "flat", "flat"]
+    assert [event.lines["Status"] for event in begun.events("Noted")] == [
+        "flat",
+        "rising",
+        "flat",
+        "flat",
+    ]
 
 
 @pytest.mark.thorough
 def test_secrets_are_masked_before_they_are_kept(begun: Story) -> None:
     for _ in range(2):
-        note(begun, "started with WANDB_API_KEY=0123456789abcdef0123456789abcdef01234567", "--issue")
+        note(
+            begun, "started with WANDB_API_KEY=0123456789abcdef0123456789abcdef01234567", "--issue"
+        )
     page = (begun.work / ".herorun" / SLUG / "issue.md").read_text()
     assert "0123456789abcdef" not in begun.run.record.logbook() + begun.journal_there + page
     assert len(begun.events("Noted")) == 1
 
 
-# --- from another clone --------------------------------------------------------------------------------
+# --- from another clone ---------------------------------------------------------------------------
 
 
 def test_a_note_that_others_overtake_is_pushed_again_until_it_is_there(
     begun: Story, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each time that the other clone has put its note on top, somebody else has pushed meanwhile."""
+    """Each time that the other clone has put its note on top, somebody else has pushed
+    meanwhile.
+    """
     other = begun.clone("elsewhere")
     note(other, "first")
     pushes: list[str] = []
@@ -104,8 +127,21 @@ def test_notes_of_two_clones_that_push_at_once_are_all_there(begun: Story) -> No
 
     def notes(name: str, story: Story) -> list[int]:
         lines = ("--evidence", "loss 2.5", "--decision", "go on", "--next", "look again")
-        argv = [sys.executable, "-m", "herorun", "-C", str(story.work), "note", SLUG, *lines, "--status"]
-        return [subprocess.run([*argv, f"{name} {n}"], timeout=120, check=False).returncode for n in range(2)]
+        argv = [
+            sys.executable,
+            "-m",
+            "herorun",
+            "-C",
+            str(story.work),
+            "note",
+            SLUG,
+            *lines,
+            "--status",
+        ]
+        return [
+            subprocess.run([*argv, f"{name} {n}"], timeout=120, check=False).returncode
+            for n in range(2)
+        ]
 
     with ThreadPoolExecutor(2) as both:
         assert list(both.map(notes, ("here", "there"), (begun, other))) == [[0, 0], [0, 0]]
@@ -149,7 +185,9 @@ def test_a_push_that_failed_for_a_moment_is_tried_again(
 
 @pytest.mark.thorough
 def test_a_note_for_the_issue_from_another_clone_stands_on_the_holders_page(story: Story) -> None:
-    """The page is a file, and belongs to whoever holds the lease: a page in the other clone nobody would read."""
+    """The page is a file, and belongs to whoever holds the lease: a page in the other clone nobody
+    would read.
+    """
     story.launched(WAIT)
     story.tick()
     other = story.clone("elsewhere")

@@ -1,4 +1,6 @@
-"""What people order, by the real commands on real jobs: stop, relaunch, ack, approve, deny, pause, resume."""
+"""What people order, by the real commands on real jobs: stop, relaunch, ack, approve, deny, pause,
+resume.
+"""
 
 import json
 import shlex
@@ -41,7 +43,7 @@ def asked(story: Story) -> Story:
     return story
 
 
-# --- stop -------------------------------------------------------------------------------------------
+# --- stop -----------------------------------------------------------------------------------------
 
 
 @pytest.mark.thorough
@@ -51,7 +53,12 @@ def test_a_stop_ends_the_job_and_nobody_starts_it_again(story: Story, capsys: CA
     story.tick()
     story.tick()
     (event,) = story.events("Ordered")
-    assert (event.word, event.about, event.by, event.reason) == ("stop", ("tiny-1",), "Dri", "wrong data")
+    assert (event.word, event.about, event.by, event.reason) == (
+        "stop",
+        ("tiny-1",),
+        "Dri",
+        "wrong data",
+    )
     assert len(story.starts) == 1 and keys(story, "escalate/") == []
     assert "### " in story.run.record.logbook() and "stop by Dri" in story.run.record.logbook()
     assert status(story, capsys)["stopped"] == "Dri"
@@ -92,7 +99,7 @@ def test_an_end_that_does_not_come_starts_nothing(
     assert len(story.starts) == 1
 
 
-# --- relaunch by hand -------------------------------------------------------------------------------
+# --- relaunch by hand -----------------------------------------------------------------------------
 
 
 @pytest.mark.thorough
@@ -112,7 +119,9 @@ def test_a_person_relaunches_an_ended_run_through_the_gate(story: Story, capsys:
 
 
 @pytest.mark.thorough
-def test_a_running_job_is_relaunched_only_when_told_to_stop_it(story: Story, capsys: CAPTURE) -> None:
+def test_a_running_job_is_relaunched_only_when_told_to_stop_it(
+    story: Story, capsys: CAPTURE
+) -> None:
     story.launched(WAIT)
     blocked = ask(story, capsys, "relaunch", SLUG)
     assert blocked.code == 1 and "--stop-first" in blocked.err
@@ -164,7 +173,7 @@ def test_an_order_that_the_gate_refused_is_no_start_of_what_a_rollback_began(
     )  # the gate was asked about tiny-2
 
 
-# --- questions ----------------------------------------------------------------------------------------
+# --- questions ------------------------------------------------------------------------------------
 
 
 def test_a_yes_relaunches_at_the_next_tick_and_only_once(asked: Story, capsys: CAPTURE) -> None:
@@ -218,7 +227,7 @@ def test_an_answer_holds_for_its_instance_alone(asked: Story) -> None:
     assert keys(asked, "escalate/")[-1] == "escalate/relaunch/tiny-2/recovery"
 
 
-# --- pause ----------------------------------------------------------------------------------------------
+# --- pause ----------------------------------------------------------------------------------------
 
 
 @pytest.mark.thorough
@@ -260,7 +269,7 @@ def test_a_pause_wants_a_time_to_come(story: Story, capsys: CAPTURE, until: str)
     assert ask(story, capsys, "pause", SLUG, "--until", until).code == 2
 
 
-# --- ack --------------------------------------------------------------------------------------------------
+# --- ack ------------------------------------------------------------------------------------------
 
 
 def at(monkeypatch: pytest.MonkeyPatch, hours: float) -> None:
@@ -300,7 +309,14 @@ def test_an_ack_without_a_name_is_of_all_and_once(asked: Story, capsys: CAPTURE)
 
 @pytest.mark.thorough
 def test_orders_need_a_record_and_no_seal(story: Story, capsys: CAPTURE) -> None:
-    orders = (("ack",), ("approve",), ("stop",), ("relaunch",), ("resume",), ("pause", "--until", "1h"))
+    orders = (
+        ("ack",),
+        ("approve",),
+        ("stop",),
+        ("relaunch",),
+        ("resume",),
+        ("pause", "--until", "1h"),
+    )
     for name, *rest in orders:
         assert ask(story, capsys, name, SLUG, *rest).code == 1
     story.finished()
@@ -310,7 +326,7 @@ def test_orders_need_a_record_and_no_seal(story: Story, capsys: CAPTURE) -> None
         assert answer.code == 1 and "sealed" in answer.err
 
 
-# --- recovery ----------------------------------------------------------------------------------------------
+# --- recovery -------------------------------------------------------------------------------------
 
 
 @pytest.mark.thorough
@@ -330,7 +346,8 @@ def test_the_same_failure_twice_without_a_new_checkpoint_is_put_to_a_person(stor
 def test_another_failure_without_a_new_checkpoint_waits_a_minute(
     story: Story, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    story.sign(babysit={"thresholds": {"repeated-crash": {"same_step": 3}}})  # both end after step 3
+    # both end after step 3
+    story.sign(babysit={"thresholds": {"repeated-crash": {"same_step": 3}}})
     story.order("tiny-2", "exit 7")
     story.launched(CRASH)
     story.tick()
@@ -350,7 +367,8 @@ def test_the_reason_of_a_relaunch_says_why_it_can_be_recovered_from(story: Story
     story.tick()
     story.ended("tiny-2")
     assert story.events("Launching")[1].why == (
-        "relaunch after tiny-1: tiny-1 is failed: signal SIGKILL; recoverable: unknown, relaunch 1 of 3 in 1d"
+        "relaunch after tiny-1: tiny-1 is failed: signal SIGKILL; recoverable: unknown, relaunch "
+        "1 of 3 in 1d"
     )
 
 
@@ -383,7 +401,7 @@ def test_what_is_no_health_check_cannot_stop(story: Story, capsys: CAPTURE) -> N
     assert answer.code == 2 and "no health check" in answer.err
 
 
-# --- interruptions ---------------------------------------------------------------------------------------
+# --- interruptions --------------------------------------------------------------------------------
 
 
 @pytest.mark.thorough
@@ -423,7 +441,9 @@ def test_a_relaunch_that_was_submitted_and_not_recorded_is_not_submitted_again(
         assert story.herorun("relaunch", SLUG, "--no-babysit") == 130
     eventually(lambda: len(story.starts) == 2)
     assert story.herorun("relaunch", SLUG, "--stop-first", "--no-babysit") == 0
-    assert len(story.starts) == 2 and json.loads((story.jobs / "tiny-2" / "started.json").read_text())
+    assert len(story.starts) == 2 and json.loads(
+        (story.jobs / "tiny-2" / "started.json").read_text()
+    )
 
 
 @pytest.mark.thorough
@@ -446,7 +466,9 @@ def test_a_run_that_is_down_is_said_with_its_code_and_the_order_that_brings_it_b
 
 
 @pytest.mark.thorough
-def test_who_watches_is_apart_from_what_is_seen(story: Story, capsys: pytest.CaptureFixture[str]) -> None:
+def test_who_watches_is_apart_from_what_is_seen(
+    story: Story, capsys: pytest.CaptureFixture[str]
+) -> None:
     story.launched(WAIT)
     story.tick()
     heart = story.state / "heartbeat.json"

@@ -1,4 +1,6 @@
-"""`herorun rollback`: back to an earlier checkpoint as the same run; what was given up stays, and is never picked again."""
+"""`herorun rollback`: back to an earlier checkpoint as the same run; what was given up stays, and
+is never picked again.
+"""
 
 import json
 import tempfile
@@ -19,7 +21,9 @@ BACK = ("rollback", SLUG, "--to", "2", "--no-babysit", "--reason", "a spike at 3
 
 @pytest.fixture(scope="module")
 def went_back() -> Iterator[Story]:
-    """It saved steps 2 and 3 and crashed, went back to 2, crashed again before its next save, and was relaunched."""
+    """It saved steps 2 and 3 and crashed, went back to 2, crashed again before its next save, and
+    was relaunched.
+    """
     with tempfile.TemporaryDirectory(prefix="herorun-", dir=in_memory()) as folder:
         told = Story(Path(folder).resolve()).begin(hardware={"count": 8})
         told.order("tiny-1", f"save 3; {CRASH}")
@@ -46,7 +50,9 @@ def test_the_record_and_the_issue_keep_the_choice(went_back: Story) -> None:
     assert (launching.given_up.step, launching.given_up.reason) == (2, "a spike at 3")
     assert launching.facts["Ruled out"] == f"{went_back.root}/step-3"
     assert launching.facts["Discards"].startswith("1 step,")
-    assert launching.facts["Tracker shows"] == "tiny holds steps 3 to 3 of both: the newer rows count"
+    assert (
+        launching.facts["Tracker shows"] == "tiny holds steps 3 to 3 of both: the newer rows count"
+    )
     page, logbook = (went_back.state / "issue.md").read_text(), went_back.run.record.logbook()
     assert "**Hero rollback requested: tiny-2**" in page and "- Reason: a spike at 3" in page
     assert "rollback by Dri" in logbook and "- Reason: a spike at 3" in logbook
@@ -80,7 +86,10 @@ def test_a_dry_run_says_it_and_does_nothing(crashed: Story, capsys: CAPTURE) -> 
 @pytest.mark.thorough
 def test_what_cannot_be_gone_back_to(crashed: Story, capsys: CAPTURE) -> None:
     (crashed.root / "step-3").mkdir()
-    for step, why in (("1", "no checkpoint of that step lies in its roots"), ("3", "it is incomplete")):
+    for step, why in (
+        ("1", "no checkpoint of that step lies in its roots"),
+        ("3", "it is incomplete"),
+    ):
         answer = ask(crashed, capsys, "rollback", SLUG, "--to", step)
         assert (answer.code, why in answer.err) == (1, True), answer.err
     assert len(crashed.starts) == 1
@@ -103,7 +112,9 @@ def test_a_live_job_is_not_joined_by_another(story: Story, capsys: CAPTURE) -> N
 def test_an_interrupted_rollback_is_not_overtaken_by_a_relaunch(
     crashed: Story, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The person ordered it, and herorun died: the babysitter must not go on from the newest checkpoint meanwhile."""
+    """The person ordered it, and herorun died: the babysitter must not go on from the newest
+    checkpoint meanwhile.
+    """
     from herorun.operations.orders import rollback
 
     monkeypatch.setattr(rollback, "intended_once", _dies)
@@ -111,8 +122,12 @@ def test_an_interrupted_rollback_is_not_overtaken_by_a_relaunch(
         rollback.rollback(crashed.run, 2, "a spike at 3", babysit=False)
     crashed.tick()
     assert len(crashed.starts) == 1
-    assert any(key.startswith("escalate/relaunch/tiny-1") for key in crashed.run.record.memory().done)
-    with pytest.raises(Blocked, match=r"rollback to step 2, which was .*`herorun status tiny` shows"):
+    assert any(
+        key.startswith("escalate/relaunch/tiny-1") for key in crashed.run.record.memory().done
+    )
+    with pytest.raises(
+        Blocked, match=r"rollback to step 2, which was .*`herorun status tiny` shows"
+    ):
         relaunch(crashed.run, "tiny-1", "again")
     monkeypatch.undo()
     assert crashed.herorun(*BACK) == 0

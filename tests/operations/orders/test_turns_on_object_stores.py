@@ -1,4 +1,6 @@
-"""Rollback and fork of a run whose checkpoints lie on gs:// and s3:// and whose rows W&B's own client sent, by the real commands."""
+"""Rollback and fork of a run whose checkpoints lie on gs:// and s3:// and whose rows W&B's own
+client sent, by the real commands.
+"""
 
 import json
 import os
@@ -49,8 +51,11 @@ def crashes_after_106(told: Story, wandb: WandbService) -> None:
     assert told.launch() == 0
     eventually(lambda: len(stores.logged(wandb)) == 7, 60)
     temporary = stores.roots(told)["temporary_root"]
-    eventually(lambda: told.run.store.names(f"{temporary}/step-106") == ("metadata.json", "weights/"), 30)
-    told.tick()  # which records its receipt: the root is an object store, so that only its log has one
+    eventually(
+        lambda: told.run.store.names(f"{temporary}/step-106") == ("metadata.json", "weights/"), 30
+    )
+    # which records its receipt: the root is an object store, so that only its log has one
+    told.tick()
     os.kill(json.loads((told.jobs / "tiny-1" / "started.json").read_text())["pid"], signal.SIGKILL)
     told.ended()
 
@@ -71,7 +76,10 @@ def test_a_run_goes_back_is_sealed_and_forked_and_wandb_shows_what_was_said(
 
     capsys.readouterr()
     assert told.herorun(*BACK, "--dry-run") == 0
-    shows = "tiny keeps the rows of steps 105 to 107 as they were, and drops those of the new ones until the run passes step 107"
+    shows = (
+        "tiny keeps the rows of steps 105 to 107 as they were, and drops those of the new ones "
+        "until the run passes step 107"
+    )
     assert shows in capsys.readouterr().err and len(starts(told)) == 1
     assert told.herorun(*BACK) == 0
     (launching,) = [event for event in told.events("Launching") if event.given_up]
@@ -92,19 +100,28 @@ def test_a_run_goes_back_is_sealed_and_forked_and_wandb_shows_what_was_said(
 
 
 def forked_from_108(told: Story, wandb: WandbService, capsys: CAPTURE) -> None:
-    """The contract is written and committed; then the fork is begun and launched, and its parent stays as it is."""
+    """The contract is written and committed; then the fork is begun and launched, and its parent
+    stays as it is.
+    """
     root = stores.roots(told)["root"]
     parent = rows(wandb)
     written = ask(told, capsys, "fork", SLUG, NEW, "--from", "108", "--reason", "fp8 from here on")
     assert written.code == 0, written
     new = tomllib.loads((told.work / "runs" / f"{NEW}.toml").read_text())
     assert (new["start"]["from"], new["tracker"]["id"]) == (f"{root}/step-108", NEW)
-    trainer = {"root": new["output"]["root"], "temporary_root": new["output"]["temporary_root"], "id": NEW}
+    trainer = {
+        "root": new["output"]["root"],
+        "temporary_root": new["output"]["temporary_root"],
+        "id": NEW,
+    }
     (told.work / "config.toml").write_text(tomli_w.dumps({"trainer": {**trainer, "steps": 112}}))
     told.publish()
     capsys.readouterr()
     assert told.herorun("fork", SLUG, NEW, "--launch", "--no-babysit") == 0, capsys.readouterr()
-    assert f"{NEW} begins from its first step after the checkpoint on; tiny stays" in capsys.readouterr().err
+    assert (
+        f"{NEW} begins from its first step after the checkpoint on; tiny stays"
+        in capsys.readouterr().err
+    )
     jobs = told.work / ".herorun" / NEW / "jobs"
     eventually(lambda: list(jobs.glob(f"{NEW}-1/exit*")), 60)
     eventually(lambda: wandb.runs()[f"ent/proj/{NEW}"].get("state") == "finished", 60)

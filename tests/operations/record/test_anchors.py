@@ -32,7 +32,9 @@ def launched() -> Iterator[Story]:
 
 @pytest.fixture(scope="module")
 def rewritten(launched: Story) -> Iterator[Story]:
-    """Another origin, where somebody has put a record of his own in the place of the run's: it is whole in itself."""
+    """Another origin, where somebody has put a record of his own in the place of the run's: it is
+    whole in itself.
+    """
     with tempfile.TemporaryDirectory(prefix="herorun-", dir=in_memory()) as folder:
         forged = Story(Path(folder).resolve()).begin(output={"root": str(launched.root)})
         assert forged.init() == 0
@@ -52,7 +54,9 @@ def fresh(rewritten: Story) -> Iterator[Story]:
 @pytest.fixture
 def receipt(launched: Story) -> Iterator[Path]:
     """What check-in leaves: it takes the record's commit from the admission."""
-    admission = json.loads((launched.state / "admissions" / "tiny-1" / "admission.json").read_text())
+    admission = json.loads(
+        (launched.state / "admissions" / "tiny-1" / "admission.json").read_text()
+    )
     path = launched.root / "_herorun" / "receipts" / "tiny-1.1.json"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps({"instance": "tiny-1", "record": admission["record"]}))
@@ -91,7 +95,9 @@ def test_without_a_remote_it_names_what_is_here(story: Story) -> None:
     assert record_link(story.run) == f"`{story.run.record.tip}`"
 
 
-def test_a_rewritten_branch_is_found_from_a_fresh_clone_by_a_comment(launched: Story, fresh: Story) -> None:
+def test_a_rewritten_branch_is_found_from_a_fresh_clone_by_a_comment(
+    launched: Story, fresh: Story
+) -> None:
     take_page(launched, fresh)
     told = verified(fresh)
     assert told.verdict == "blocked"
@@ -101,11 +107,16 @@ def test_a_rewritten_branch_is_found_from_a_fresh_clone_by_a_comment(launched: S
 
 def test_and_by_a_receipt(fresh: Story, receipt: Path) -> None:
     told = verified(fresh)
-    assert told.verdict == "blocked" and "the record that the receipt tiny-1.1.json names" in told.faults[0]
+    assert (
+        told.verdict == "blocked"
+        and "the record that the receipt tiny-1.1.json names" in told.faults[0]
+    )
 
 
 def test_and_by_a_receipt_that_stands_in_a_log_alone(launched: Story, fresh: Story) -> None:
-    admission = json.loads((launched.state / "admissions" / "tiny-1" / "admission.json").read_text())
+    admission = json.loads(
+        (launched.state / "admissions" / "tiny-1" / "admission.json").read_text()
+    )
     line = json.dumps({"instance": "tiny-1", "record": admission["record"]})
     log = Path(str(fresh.run.scheduler.log("tiny-1")))
     log.parent.mkdir(parents=True)
@@ -136,7 +147,8 @@ def test_without_either_it_is_said_not_to_be_anchored(fresh: Story) -> None:
     assert (told.verdict, told.faults) == ("clear", ())
     assert BARE in told.notes
     assert any(
-        n.startswith("the issue could not be read: ") and "not on this machine" in n for n in told.notes
+        n.startswith("the issue could not be read: ") and "not on this machine" in n
+        for n in told.notes
     )
 
 
@@ -148,7 +160,8 @@ def test_while_the_remote_is_out_of_reach_a_commit_that_is_not_here_proves_nothi
     told = verified(fresh)
     assert (told.verdict, told.faults) == ("unknown", ())
     assert any(
-        "the receipt tiny-1.1.json names" in note and "not in this clone" in note for note in told.notes
+        "the receipt tiny-1.1.json names" in note and "not in this clone" in note
+        for note in told.notes
     )
 
 
@@ -156,7 +169,9 @@ def test_a_damaged_receipt_is_said_and_no_fault(launched: Story, receipt: Path) 
     receipt.write_text('{"instance": "tiny-1", "rec')
     told = verified(launched)
     assert told.verdict == "clear"
-    assert any(note.startswith("the receipt tiny-1.1.json could not be read: ") for note in told.notes)
+    assert any(
+        note.startswith("the receipt tiny-1.1.json could not be read: ") for note in told.notes
+    )
 
 
 def test_a_root_that_lies_on_another_machine_is_said(launched: Story) -> None:

@@ -11,7 +11,7 @@ from stories import SLUG, Story, git, note
 
 CAPTURE = pytest.CaptureFixture[str]
 
-# --- the branch -------------------------------------------------------------------------------------
+# --- the branch -----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("branch", ["main", "master", "release"])
@@ -50,7 +50,10 @@ def test_another_runs_record_is_other_things(story: Story, capsys: CAPTURE) -> N
     path.write_text(path.read_text() + '\n[logbook]\nbranch = "logs"\n')
     story.publish()
     answer = ask(story, capsys, "init", "small")
-    assert answer.code == 2 and "[logbook] branch = 'logs' holds something else on origin" in answer.err
+    assert (
+        answer.code == 2
+        and "[logbook] branch = 'logs' holds something else on origin" in answer.err
+    )
 
 
 def test_a_branch_of_the_contracts_choice_is_used_and_found_again(story: Story) -> None:
@@ -58,10 +61,14 @@ def test_a_branch_of_the_contracts_choice_is_used_and_found_again(story: Story) 
     assert story.init() == 0
     other = story.clone("elsewhere")
     assert other.init() == 0
-    assert other.run.record.tip == story.run.record.tip == git(story.origin, "rev-parse", "logs").strip()
+    assert (
+        other.run.record.tip
+        == story.run.record.tip
+        == git(story.origin, "rev-parse", "logs").strip()
+    )
 
 
-# --- the issue's page ---------------------------------------------------------------------------------
+# --- the issue's page -----------------------------------------------------------------------------
 
 
 def test_a_lost_page_is_opened_again_and_says_so(story: Story) -> None:
@@ -95,7 +102,9 @@ def test_a_page_that_is_there_stays_as_people_left_it(story: Story) -> None:
     assert (page.read_text(), page.stat().st_mtime_ns) == before
 
 
-def test_a_page_from_before_is_adopted_and_not_called_created(story: Story, capsys: CAPTURE) -> None:
+def test_a_page_from_before_is_adopted_and_not_called_created(
+    story: Story, capsys: CAPTURE
+) -> None:
     story.init()
     page = story.state / "issue.md"
     text = page.read_text()
@@ -116,14 +125,16 @@ def test_before_the_record_is_begun_no_page_is_opened(story: Story) -> None:
     assert not (story.work / ".herorun").exists()
 
 
-# --- a record of a newer herorun ------------------------------------------------------------------------
+# --- a record of a newer herorun ------------------------------------------------------------------
 
 
 @pytest.mark.thorough
 def test_a_newer_record_is_looked_at_and_not_written(story: Story, capsys: CAPTURE) -> None:
     story.finished()
     story.tamper(".jsonl", lambda text: text + '{"v":2,"kind":"Rewound","event":{"to":7}}\n')
-    story.tamper("tiny.md", lambda text: text + "\n### 2026-11-21 00:02 UTC - Rewound\n\n- Status: new\n")
+    story.tamper(
+        "tiny.md", lambda text: text + "\n### 2026-11-21 00:02 UTC - Rewound\n\n- Status: new\n"
+    )
     status = ask(story, capsys, "status", SLUG, "--json")
     assert status.code == 0 and status.document["run"] == "finished"
     assert "Rewound" in ask(story, capsys, "logbook", "show", SLUG).out
@@ -158,7 +169,7 @@ def test_a_contract_that_nobody_filled_in_begins_no_record(story: Story, capsys:
     assert git(story.work, "for-each-ref", "refs/herorun/record/another") == ""
 
 
-# --- what the head says of the contract -----------------------------------------------------------------
+# --- what the head says of the contract -----------------------------------------------------------
 
 KEYED = "[trainer]\nseed = 7\nnum_train_steps = 4\n"
 
@@ -184,7 +195,9 @@ def test_a_final_step_that_no_key_holds_begins_no_record(story: Story, capsys: C
     assert story.run.record.tip is None
 
 
-def test_the_final_step_is_the_number_and_its_key_and_jsonl_is_not_called_wandb(story: Story) -> None:
+def test_the_final_step_is_the_number_and_its_key_and_jsonl_is_not_called_wandb(
+    story: Story,
+) -> None:
     (story.work / "config.toml").write_text(KEYED)
     story.sign(final_step="trainer.num_train_steps")
     assert story.init() == 0
@@ -194,7 +207,9 @@ def test_the_final_step_is_the_number_and_its_key_and_jsonl_is_not_called_wandb(
     assert "- Final step: 4 (trainer" in head(story) and "- Tracker: jsonl tiny" in head(story)
 
 
-def test_a_contract_that_changed_before_the_launch_amends_the_head(story: Story, capsys: CAPTURE) -> None:
+def test_a_contract_that_changed_before_the_launch_amends_the_head(
+    story: Story, capsys: CAPTURE
+) -> None:
     story.init()
     story.sign(goal="show more", stop_when="loss > 4")
     assert story.launch() == 0
@@ -203,7 +218,10 @@ def test_a_contract_that_changed_before_the_launch_amends_the_head(story: Story,
     assert "- Goal: show the whole path" in text and " UTC - amended by tiny-1" in text
     assert "- Goal: show the whole path -&gt; show more" in text
     issue = (story.state / "issue.md").read_text()
-    assert "Contract amended: Goal: show the whole path -&gt; show more; Stop/escalation criteria" in issue
+    assert (
+        "Contract amended: Goal: show the whole path -&gt; show more; Stop/escalation criteria"
+        in issue
+    )
     assert story.herorun("logbook", "verify", SLUG) == 0
     story.tamper("tiny.md", lambda page: page.replace("show more", "show less"))
     assert story.herorun("logbook", "verify", SLUG) == 1
@@ -217,14 +235,16 @@ def test_an_unchanged_contract_amends_nothing(story: Story) -> None:
     assert not story.events("Amended")
 
 
-# --- the logbook's path ---------------------------------------------------------------------------------
+# --- the logbook's path ---------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("path", ["notes/tiny.md", "TINY.md"])
 def test_the_logbook_lies_where_the_contract_says_and_stays_there(story: Story, path: str) -> None:
     story.sign(logbook={"path": path})
     assert story.init() == 0
-    assert path in git(story.work, "ls-tree", "-r", "--name-only", "refs/herorun/record/tiny").split()
+    assert (
+        path in git(story.work, "ls-tree", "-r", "--name-only", "refs/herorun/record/tiny").split()
+    )
     assert path in (story.state / "issue.md").read_text()
     story.sign(logbook={"path": "elsewhere.md"})
     assert story.run.record.logbook_path == path
@@ -236,7 +256,7 @@ def test_the_logbook_lies_where_the_contract_says_and_stays_there(story: Story, 
 
 
 @pytest.mark.parametrize(
-    "path", ["/abs.md", "../up.md", "a//b.md", "notes.txt", ".git/x.md", "x_002.md", ".agents/logbooks/tiny.journal/x.md"]
+    "path", ["/abs.md", "../up.md", "a//b.md", "notes.txt", ".git/x.md", "x_002.md", ".agents/logbooks/tiny.journal/x.md"]  # noqa: E501
 )  # fmt: skip
 def test_what_is_no_path_of_a_logbook(story: Story, capsys: CAPTURE, path: str) -> None:
     story.sign(logbook={"path": path})

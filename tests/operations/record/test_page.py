@@ -1,4 +1,6 @@
-"""Pages by the real command line, over a web service on loopback: what goes out, what waits, and what is said of it."""
+"""Pages by the real command line, over a web service on loopback: what goes out, what waits, and
+what is said of it.
+"""
 
 import json
 from collections.abc import Iterator
@@ -68,7 +70,10 @@ def test_a_crash_and_its_relaunch_are_paged_once(paged: Story, service: WebServi
     assert said(service) == []  # the DRI launched it
     paged.tick()
     paged.ended("tiny-2")
-    assert said(service) == ["tiny: crashed [tiny-1] (critical)", "tiny: Hero relaunch requested: tiny-2"]
+    assert said(service) == [
+        "tiny: crashed [tiny-1] (critical)",
+        "tiny: Hero relaunch requested: tiny-2",
+    ]
     assert {path for path, _ in service.taken} == {f"/first-{HIDDEN}"}
     paged.tick()
     assert said(service)[2:] == ["tiny: tiny-2 finished"]
@@ -90,7 +95,9 @@ def test_an_escalation_names_its_reason_and_the_choices_wherever_it_is_said(
 
 
 @pytest.mark.thorough
-def test_somebody_else_launches_and_the_dri_is_told_before(paged: Story, service: WebService) -> None:
+def test_somebody_else_launches_and_the_dri_is_told_before(
+    paged: Story, service: WebService
+) -> None:
     paged.sign(**TOLD, dri="@other")
     assert paged.init() == 0
     service.fault = 500
@@ -191,7 +198,11 @@ def test_no_address_reaches_the_record_the_issue_the_state_or_the_screen(
     paged.tick()
     paged.tick("--json")
     record = "\n".join(line.text for line in paged.run.record.lines())
-    files = [path.read_bytes().decode(errors="replace") for path in paged.state.rglob("*") if path.is_file()]
+    files = [
+        path.read_bytes().decode(errors="replace")
+        for path in paged.state.rglob("*")
+        if path.is_file()
+    ]
     for text in (record, issue(paged), *files, *capfd.readouterr()):
         assert HIDDEN not in text
     assert "ALERTS" in record
@@ -215,7 +226,9 @@ def test_a_channel_that_cannot_be_used_stops_a_launch(
     assert paged.herorun("preflight", "tiny", "--json") == 1
     out = capsys.readouterr().out
     found = {
-        f["subject"]: f["message"] for f in json.loads(out)["findings"] if f["check"] == "missing-channel"
+        f["subject"]: f["message"]
+        for f in json.loads(out)["findings"]
+        if f["check"] == "missing-channel"
     }
     assert found == {
         "ALERTS": "ALERTS holds no address that apprise knows",

@@ -47,10 +47,12 @@ def pushes(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 
 def there(story: Story) -> dict[str, str]:
-    rows = git(story.origin, "for-each-ref", "--format=%(objectname) %(refname)", "refs/heads/herorun").split(
-        "\n"
-    )
-    return {name.rpartition("/")[2]: oid for oid, _, name in (row.partition(" ") for row in rows) if oid}
+    rows = git(
+        story.origin, "for-each-ref", "--format=%(objectname) %(refname)", "refs/heads/herorun"
+    ).split("\n")
+    return {
+        name.rpartition("/")[2]: oid for oid, _, name in (row.partition(" ") for row in rows) if oid
+    }
 
 
 def test_all_go_in_one_push(story: Story, four: list[Record], pushes: list[int]) -> None:
@@ -71,7 +73,9 @@ def test_no_command_line_grows_without_bound(
 
 
 @pytest.mark.thorough
-def test_one_to_which_somebody_else_has_added_goes_on_top_of_theirs(story: Story, four: list[Record]) -> None:
+def test_one_to_which_somebody_else_has_added_goes_on_top_of_theirs(
+    story: Story, four: list[Record]
+) -> None:
     assert all(push_together(four))
     other = a_record(story.clone("elsewhere"), "run-1")
     other.fetch()
@@ -98,7 +102,9 @@ def test_one_that_the_remote_refuses_keeps_no_other_back(story: Story, four: lis
     assert all(push_together(four)) and "run-1" in there(story)
 
 
-def test_a_remote_that_is_away_is_asked_once(story: Story, four: list[Record], pushes: list[int]) -> None:
+def test_a_remote_that_is_away_is_asked_once(
+    story: Story, four: list[Record], pushes: list[int]
+) -> None:
     away = story.home / "away"
     story.origin.rename(away)
     told = push_together(four)
@@ -110,9 +116,12 @@ def test_a_remote_that_is_away_is_asked_once(story: Story, four: list[Record], p
 def test_two_of_one_branch_do_not_stop_the_rest(story: Story, four: list[Record]) -> None:
     four[1].branch = four[0].branch
     told = push_together(four)
-    assert [bool(each) for each in told] == [True, False, True, True] and "holds something else" in told[
-        1
-    ].why
+    assert [bool(each) for each in told] == [
+        True,
+        False,
+        True,
+        True,
+    ] and "holds something else" in told[1].why
     assert set(there(story)) == {"run-0", "run-2", "run-3"}
 
 
@@ -120,7 +129,9 @@ def test_the_default_branch_is_never_pushed_to(story: Story, four: list[Record])
     before = git(story.origin, "rev-parse", "refs/heads/main")
     four[1].branch = "main"
     told = push_together(four)
-    assert [bool(each) for each in told] == [True, False, True, True] and "where code lies" in told[1].why
+    assert [bool(each) for each in told] == [True, False, True, True] and "where code lies" in told[
+        1
+    ].why
     assert git(story.origin, "rev-parse", "refs/heads/main") == before
 
 
@@ -139,7 +150,9 @@ def test_loops_that_push_at_once_share_a_push(
 
     monkeypatch.setattr(module, "push_together", slow)
     told: list[Pushed] = []
-    threads = [threading.Thread(target=lambda r=record: told.append(together.push(r))) for record in four]
+    threads = [
+        threading.Thread(target=lambda r=record: told.append(together.push(r))) for record in four
+    ]
     threads[0].start()
     assert under_way.wait(30)
     (queue,) = together._queues.values()

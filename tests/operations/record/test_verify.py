@@ -1,4 +1,6 @@
-"""What `logbook verify` asks of the world around the record: the remote, the tags, and git itself."""
+"""What `logbook verify` asks of the world around the record: the remote, the tags, and git
+itself.
+"""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -102,7 +104,9 @@ def test_two_machines_that_both_went_on_are_no_fault(kept: Story) -> None:
 
 def test_a_branch_that_was_pushed_and_is_gone_is_a_fault(kept: Story) -> None:
     git(kept.origin, "update-ref", "-d", BRANCH)
-    assert verified(kept).faults == ("anchor: herorun/tiny is gone from origin, where it was pushed",)
+    assert verified(kept).faults == (
+        "anchor: herorun/tiny is gone from origin, where it was pushed",
+    )
 
 
 def sealed_elsewhere(story: Story) -> None:
@@ -116,7 +120,9 @@ def test_an_anchor_that_cannot_be_seen_leaves_it_unknown(kept: Story) -> None:
     kept.origin.rename(kept.home / "elsewhere")
     told = verified(kept)
     assert (told.verdict, told.faults) == ("unknown", ())
-    assert "the record that herorun/tiny/seal-1 names (121212121) is not in this clone" in told.notes
+    assert (
+        "the record that herorun/tiny/seal-1 names (121212121) is not in this clone" in told.notes
+    )
 
 
 def test_an_anchor_that_the_whole_line_lacks_is_a_fault(kept: Story) -> None:
@@ -124,7 +130,8 @@ def test_an_anchor_that_the_whole_line_lacks_is_a_fault(kept: Story) -> None:
     told = verified(kept)
     assert told.verdict == "blocked"
     assert (
-        "the record that herorun/tiny/seal-1 names (121212121) is not part of this record" in told.faults[0]
+        "the record that herorun/tiny/seal-1 names (121212121) is not part of this record"
+        in told.faults[0]
     )
 
 
@@ -157,7 +164,9 @@ def test_an_event_that_is_dated_long_before_the_last_one_is_said(kept: Story) ->
 
 def test_a_strange_path_beside_the_record_changes_no_verdict(kept: Story) -> None:
     record = kept.run.record
-    commit_files(record.repository, record.ref, record.tip, {"a\x01b\nc d": b"x"}, "by hand\n", NOON)
+    commit_files(
+        record.repository, record.ref, record.tip, {"a\x01b\nc d": b"x"}, "by hand\n", NOON
+    )
     assert verified(kept).verdict == "clear"
 
 
@@ -185,7 +194,8 @@ def test_a_damaged_object_is_never_an_empty_record(kept: Story, name: str) -> No
     DAMAGES[name](kept)
     said = ("note", SLUG, "--status", "s", "--evidence", "e", "--decision", "d", "--next", "n")
     commands = [("logbook", "verify", SLUG), said]
-    if name != "the logbook":  # what a tick knows is in the journal: it does not read the page for people
+    # what a tick knows is in the journal: it does not read the page for people
+    if name != "the logbook":
         commands += [("status", SLUG), ("init", SLUG)]
         with pytest.raises(CouldNotLook):
             kept.run.record.memory()

@@ -51,8 +51,13 @@ def test_a_run_from_its_launch_to_its_results(story: Story, capsys: CAPTURE) -> 
 
 
 @pytest.mark.thorough
-def test_a_crash_in_the_jobs_own_log_is_told_with_the_resume_command(story: Story, capsys: CAPTURE) -> None:
-    words = f"echo 'step 3 loss 2.5'; echo 'torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB'; {CRASH}"
+def test_a_crash_in_the_jobs_own_log_is_told_with_the_resume_command(
+    story: Story, capsys: CAPTURE
+) -> None:
+    words = (
+        "echo 'step 3 loss 2.5'; echo 'torch.OutOfMemoryError: CUDA out of memory. Tried to "
+        f"allocate 2.00 GiB'; {CRASH}"
+    )
     told = patrolled(story, resume="sh resume.sh --from latest").launched(words)
     answer = ask(told, capsys, "patrol", SLUG, "--json")
     assert states(answer) == (1, "down", ["gone"])
@@ -64,7 +69,9 @@ def test_a_crash_in_the_jobs_own_log_is_told_with_the_resume_command(story: Stor
 @pytest.mark.thorough
 def test_another_runs_crash_in_a_shared_log_is_not_this_ones(story: Story, capsys: CAPTURE) -> None:
     shared = story.data / "master.log"
-    shared.write_text("[run-c] torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB\n")
+    shared.write_text(
+        "[run-c] torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB\n"
+    )
     told = patrolled(story)
     told.order("tiny-1", f"echo 'step 3 loss 2.5' | tee -a {shared}; {WAIT}")
     assert (told.init(), told.launch()) == (0, 0)
@@ -73,7 +80,9 @@ def test_another_runs_crash_in_a_shared_log_is_not_this_ones(story: Story, capsy
 
 
 @pytest.mark.thorough
-def test_a_copy_is_whole_by_its_count_and_never_by_its_folder(story: Story, capsys: CAPTURE) -> None:
+def test_a_copy_is_whole_by_its_count_and_never_by_its_folder(
+    story: Story, capsys: CAPTURE
+) -> None:
     source, copy = story.data / "set", story.data / "copied set"
     for folder in (source, copy):
         (folder / "deep").mkdir(parents=True)
@@ -119,7 +128,9 @@ def test_nothing_to_look_at_is_wrong_use(story: Story, capsys: CAPTURE) -> None:
         {"markesr": []},
     ],
 )
-def test_a_wrong_table_is_one_sentence(story: Story, capsys: CAPTURE, patrol: dict[str, Any]) -> None:
+def test_a_wrong_table_is_one_sentence(
+    story: Story, capsys: CAPTURE, patrol: dict[str, Any]
+) -> None:
     story.sign(patrol=patrol)
     answer = ask(story, capsys, "patrol", SLUG)
     assert answer.code == 2 and "patrol" in answer.err

@@ -1,4 +1,6 @@
-"""A patrol, a sentinel and a chain on a real box: its link is really cut, and what is not ours there is left alone."""
+"""A patrol, a sentinel and a chain on a real box: its link is really cut, and what is not ours
+there is left alone.
+"""
 
 import shlex
 import subprocess
@@ -44,7 +46,9 @@ def told(home: Path, box: Box, data: str) -> Story:
     return Story(home).begin(**tables(box, data))
 
 
-def tables(box: Box, data: str, patrol: dict[str, Any] | None = None, **more: Any) -> dict[str, Any]:
+def tables(
+    box: Box, data: str, patrol: dict[str, Any] | None = None, **more: Any
+) -> dict[str, Any]:
     contract = contract_of(Path(data))
     scheduler = {
         "kind": "ssh",
@@ -93,7 +97,8 @@ def test_a_cut_link_ends_the_tick_in_time_as_unknown_and_the_next_one_is_whole(
     before = connections(box)
     whole = look(told, capsys)
     assert states(whole) == (0, "running", [])
-    assert connections(box) - before <= 2  # one combined look; a second only where a thread came late
+    # one combined look; a second only where a thread came late
+    assert connections(box) - before <= 2
     assert whole.document["look"]["disks"][f"{data}/tiny"]["inodes"] > 0
 
     box.cut()
@@ -102,7 +107,16 @@ def test_a_cut_link_ends_the_tick_in_time_as_unknown_and_the_next_one_is_whole(
     assert time.monotonic() - began < 20
     assert states(cut) == (3, "unknown", ["unreachable"])
     assert "console" in cut.document["advice"][0]["words"] and "down" not in cut.document["line"]
-    sentinel = "await", SLUG, "--marker", f"{data}/tiny/step-2/metadata.json", "--every", "1s", "--max", "1"
+    sentinel = (
+        "await",
+        SLUG,
+        "--marker",
+        f"{data}/tiny/step-2/metadata.json",
+        "--every",
+        "1s",
+        "--max",
+        "1",
+    )
     assert ask(told, capsys, *sentinel).code == 3
     box.mend()
     assert ask(told, capsys, *sentinel).code == 0
@@ -116,7 +130,9 @@ def test_a_cut_link_ends_the_tick_in_time_as_unknown_and_the_next_one_is_whole(
 def test_a_job_of_somebody_elses_session_is_watched_to_its_marker(
     told: Story, box: Box, data: str, home: Path, capsys: CAPTURE
 ) -> None:
-    """Nothing here was started by herorun. The tmux server keeps the job's words in its own command line for ever."""
+    """Nothing here was started by herorun. The tmux server keeps the job's words in its own command
+    line for ever.
+    """
     patrol = {
         "session": "train",
         "socket": home.name,
@@ -126,11 +142,13 @@ def test_a_job_of_somebody_elses_session_is_watched_to_its_marker(
     }
     told.sign(**tables(box, data, patrol))
     box.ssh(
-        f"mkfifo {data}/go; printf 'echo Epoch 3 loss 2; read x < {data}/go; echo Training completed\\n' > {data}/train_me.sh"
+        f"mkfifo {data}/go; printf 'echo Epoch 3 loss 2; read x < {data}/go; echo Training "
+        f"completed\\n' > {data}/train_me.sh"
     )
     start = f"sh {data}/train_me.sh >> {data}/run.log 2>&1"
     box.ssh(
-        f"tmux -L {home.name} new-session -d -s train {shlex.quote(start)} \\; new-session -d -s other 'sleep 600'"
+        f"tmux -L {home.name} new-session -d -s train {shlex.quote(start)} \\; new-session -d -s "
+        "other 'sleep 600'"
     )
     eventually(lambda: "Epoch" in box.ssh(f"cat {data}/run.log", check=False).stdout)
     alive = look(told, capsys)
@@ -138,7 +156,9 @@ def test_a_job_of_somebody_elses_session_is_watched_to_its_marker(
     assert "Epoch 3 loss 2" in alive.document["line"]
 
     box.ssh(f"echo > {data}/go")
-    eventually(lambda: box.ssh(f"tmux -L {home.name} has-session -t =train", check=False).returncode != 0)
+    eventually(
+        lambda: box.ssh(f"tmux -L {home.name} has-session -t =train", check=False).returncode != 0
+    )
     assert "train_me.sh" in box.ssh("ps -eo args").stdout  # the server's own command line
     gone = look(told, capsys)
     assert states(gone) == (1, "down", ["gone"]), gone.document
@@ -153,9 +173,12 @@ def test_gpus_are_sampled_and_a_folder_is_no_marker(
     told: Story, box: Box, data: str, home: Path, capsys: CAPTURE
 ) -> None:
     path = box.ssh('echo "$PATH"').stdout.strip().split(":")[0]
-    told.sign(**tables(box, data, {"session": "train", "socket": home.name, "log": f"{data}/run.log"}))
+    told.sign(
+        **tables(box, data, {"session": "train", "socket": home.name, "log": f"{data}/run.log"})
+    )
     box.ssh(
-        f"tmux -L {home.name} new-session -d -s train 'sleep 600'; echo step 7 > {data}/run.log; mkdir {data}/DONE"
+        f"tmux -L {home.name} new-session -d -s train 'sleep 600'; echo step 7 > {data}/run.log; "
+        f"mkdir {data}/DONE"
     )
     if (
         box.ssh(f"test -w {path}", check=False).returncode
@@ -165,7 +188,8 @@ def test_gpus_are_sampled_and_a_folder_is_no_marker(
     smi = f"{path}/nvidia-smi"
     try:
         box.ssh(
-            f"printf %s {shlex.quote(NVIDIA_SMI)} > {smi} && chmod +x {smi}; echo '0, 0, 900, 81559' > {path}/gpus"
+            f"printf %s {shlex.quote(NVIDIA_SMI)} > {smi} && chmod +x {smi}; echo '0, 0, 900, "
+            f"81559' > {path}/gpus"
         )
         told_of = look(told, capsys)
     finally:
@@ -178,9 +202,13 @@ def test_gpus_are_sampled_and_a_folder_is_no_marker(
 def test_the_chain_runs_on_the_box_and_goes_on_after_a_failing_stage(
     told: Story, box: Box, data: str, home: Path, capsys: CAPTURE
 ) -> None:
-    """Brought there by the very command that is printed; the connection that started it is long gone."""
+    """Brought there by the very command that is printed; the connection that started it is long
+    gone.
+    """
     folder = f"{data}/the chain"
-    stages = [{"name": "eval", "run": f"test -e {data}/weights; echo 'acc,0.5' > {data}/results.csv"}]
+    stages = [
+        {"name": "eval", "run": f"test -e {data}/weights; echo 'acc,0.5' > {data}/results.csv"}
+    ]
     chain = {
         "folder": folder,
         "after": f"{data}/go",
@@ -188,7 +216,9 @@ def test_the_chain_runs_on_the_box_and_goes_on_after_a_failing_stage(
         "stage": stages,
         "push": f'echo "$HERORUN_SAYS" >> {data}/pushed',
     }
-    told.sign(**tables(box, data, {"session": "train", "socket": home.name, "markers": []}, chain=chain))
+    told.sign(
+        **tables(box, data, {"session": "train", "socket": home.name, "markers": []}, chain=chain)
+    )
     start = ask(told, capsys, "chain", SLUG).err.partition("starts it: ")[2].strip()
     start = start.replace("herorun -C", f"{shlex.quote(sys.executable)} -m herorun -C", 1)
 
@@ -203,7 +233,9 @@ def test_the_chain_runs_on_the_box_and_goes_on_after_a_failing_stage(
     box.ssh(f"touch {data}/go")
     eventually(lambda: box.ssh(f"cat {data}/pushed", check=False).stdout != "")
     failed = look(told, capsys)
-    assert states(failed)[:2] == (1, "down") and "chain-failed" in states(failed)[2], failed.document
+    assert states(failed)[:2] == (1, "down") and "chain-failed" in states(failed)[2], (
+        failed.document
+    )
     assert box.ssh(f"ls {shlex.quote(folder)}/eval.DONE", check=False).returncode
 
     box.ssh(f"touch {data}/weights; rm {data}/pushed")

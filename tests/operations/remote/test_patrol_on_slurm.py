@@ -1,4 +1,6 @@
-"""A patrol of a Slurm job that nobody launched by herorun, looked at from another machine: its sign of life is Slurm's queue."""
+"""A patrol of a Slurm job that nobody launched by herorun, looked at from another machine: its sign
+of life is Slurm's queue.
+"""
 
 import os
 import subprocess
@@ -54,7 +56,9 @@ class Queue:
 
     def ended(self, number: str) -> None:
         """Slurm calls a job over before its queue has let it go."""
-        eventually(lambda: self.cluster.ask("squeue", "-h", "-j", number, check=False) == "", within=60)
+        eventually(
+            lambda: self.cluster.ask("squeue", "-h", "-j", number, check=False) == "", within=60
+        )
         words = "sacct", "-X", "-n", "-P", "-j", number, "--format=End"
         eventually(lambda: self.cluster.ask(*words, check=False).isdigit(), within=60)
 
@@ -113,7 +117,10 @@ def test_one_that_waits_is_alive_and_one_that_failed_is_down_with_its_exit_code(
     gone = look(queue, capsys)
     assert states(gone) == (1, "down", ["gone"]), gone.document
     (advice,) = [each for each in gone.document["advice"] if each["row"] == "gone"]
-    assert "Slurm calls it FAILED, exit code 3:0" in advice["words"] and advice["command"] == "sh resume.sh"
+    assert (
+        "Slurm calls it FAILED, exit code 3:0" in advice["words"]
+        and advice["command"] == "sh resume.sh"
+    )
 
 
 @pytest.mark.thorough
@@ -126,7 +133,11 @@ def test_its_chain_is_a_job_of_its_own_behind_it(queue: Queue, capsys: CAPTURE) 
     told = ask(queue.story, capsys, "chain", SLUG)
     (line,) = [line for line in told.err.splitlines() if "as a job of its own" in line]
     said = subprocess.run(
-        ["sh", "-c", line.partition(": or this, as a job of its own behind job ")[2].partition(": ")[2]],
+        [
+            "sh",
+            "-c",
+            line.partition(": or this, as a job of its own behind job ")[2].partition(": ")[2],
+        ],
         capture_output=True,
         text=True,
         env={**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"},
@@ -139,7 +150,9 @@ def test_its_chain_is_a_job_of_its_own_behind_it(queue: Queue, capsys: CAPTURE) 
     assert (done.parent / "result").read_text() == "42\n"
 
 
-def test_a_number_that_slurm_never_gave_is_unknown_and_not_down(queue: Queue, capsys: CAPTURE) -> None:
+def test_a_number_that_slurm_never_gave_is_unknown_and_not_down(
+    queue: Queue, capsys: CAPTURE
+) -> None:
     queue.watch("99999999")
     never = look(queue, capsys)
     assert states(never) == (3, "unknown", []), never.document

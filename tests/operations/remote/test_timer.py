@@ -1,4 +1,6 @@
-"""What `herorun timer` prints does what it says: its very command is run, in an environment as bare as its host's."""
+"""What `herorun timer` prints does what it says: its very command is run, in an environment as bare
+as its host's.
+"""
 
 import re
 import subprocess
@@ -12,7 +14,8 @@ from stories import SLUG, Story
 
 CAPTURE = pytest.CaptureFixture[str]
 PATH = (
-    "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"  # systemd's own; cron's is shorter still
+    # systemd's own; cron's is shorter still
+    "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 )
 WORD = re.compile(r'"((?:[^"\\]|\\.)*)"')
 
@@ -43,7 +46,13 @@ def test_the_service_ticks_by_its_own_command_and_with_nothing_in_its_environmen
     assert Path(argv[0]).parent == Path(sys.executable).parent
     words = ["env", "-i", f"PATH={PATH}", *argv]
     done = subprocess.run(
-        words, cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60, check=False
+        words,
+        cwd=folder,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
     )
     assert (done.returncode, done.stderr) == (1, ""), done
     assert re.match(r"\S+Z tiny: down \(there is no such process\)", done.stdout), done
@@ -58,7 +67,8 @@ def test_crons_line_ticks_and_writes_its_log_where_nothing_of_the_run_was_writte
     log = watched.work / ".herorun" / SLUG / "patrol.log"
     assert not log.parent.exists()
     line = ask(watched, capsys, "timer", SLUG, "--for", "cron").out
-    command = line.rstrip("\n").split(" ", 5)[5].replace("\\%", "%")  # as cron hands it to the shell
+    # as cron hands it to the shell
+    command = line.rstrip("\n").split(" ", 5)[5].replace("\\%", "%")
     env = {
         "PATH": "/usr/bin:/bin",
         "SHELL": "/bin/sh",

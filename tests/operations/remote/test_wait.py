@@ -31,8 +31,21 @@ def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @contextlib.contextmanager
 def begin(story: Story, *words: str) -> "Iterator[subprocess.Popen[str]]":
     """A sentinel of its own process, as people start it."""
-    argv = [sys.executable, "-m", "herorun", "-C", str(story.work), "await", SLUG, "--every", "1s", *words]
-    with subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as sentinel:
+    argv = [
+        sys.executable,
+        "-m",
+        "herorun",
+        "-C",
+        str(story.work),
+        "await",
+        SLUG,
+        "--every",
+        "1s",
+        *words,
+    ]
+    with subprocess.Popen(
+        argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as sentinel:
         try:
             yield sentinel
         finally:
@@ -54,7 +67,12 @@ def waiting(story: Story) -> Story:
 def test_each_thing_ends_its_sentinel(waiting: Story, capsys: CAPTURE) -> None:
     marker = waiting.data / "EVAL_DONE"
     marker.touch()
-    for words in (["--marker", str(marker)], ["--state", "running"], ["--state", "healthy"], ["--step", "3"]):
+    for words in (
+        ["--marker", str(marker)],
+        ["--state", "running"],
+        ["--state", "healthy"],
+        ["--step", "3"],
+    ):
         told = ask(waiting, capsys, "await", SLUG, *words, "--every", "1s", "--max", "1", "--json")
         assert (told.code, told.document["reached"], told.document["looks"]) == (0, True, 1), words
 
@@ -176,7 +194,9 @@ def test_watchers_of_nobody(story: Story, capsys: CAPTURE) -> None:
 
 
 @pytest.mark.thorough
-def test_a_babysitter_is_named_as_one_beside_the_words_that_no_sentinel_runs(tmp_path: Path) -> None:
+def test_a_babysitter_is_named_as_one_beside_the_words_that_no_sentinel_runs(
+    tmp_path: Path,
+) -> None:
     words = [sys.executable, "-c", "import sys; sys.stdin.read()", "herorun", "babysit", "tiny"]
     with subprocess.Popen(words, stdin=subprocess.PIPE, text=True) as process:
         argv = [sys.executable, "-m", "herorun", "watchers"]
@@ -185,10 +205,14 @@ def test_a_babysitter_is_named_as_one_beside_the_words_that_no_sentinel_runs(tmp
             "XDG_STATE_HOME": str(tmp_path),
             "PYTHONPATH": str(Path(process_registry.__file__).parents[2]),
         }
-        done = subprocess.run(argv, env=env, capture_output=True, text=True, timeout=60, check=False)
+        done = subprocess.run(
+            argv, env=env, capture_output=True, text=True, timeout=60, check=False
+        )
         process.communicate("")
     lines = done.stdout.splitlines()
-    assert any(line.startswith(f"babysitter, process {process.pid}: left alone: ") for line in lines), done
+    assert any(
+        line.startswith(f"babysitter, process {process.pid}: left alone: ") for line in lines
+    ), done
     assert lines[-1] == "No sentinel (`herorun await`) runs here."
 
 
@@ -196,7 +220,8 @@ def test_the_handbook_names_every_command_and_needs_no_box(story: Story, capsys:
     chain = {"folder": "/data/chain", "stage": [{"name": "eval", "run": "python -m eval"}]}
     scheduler = {"kind": "ssh", "host": "box1.invalid", "folder": "/data/jobs"}
     story.sign(
-        chain=chain, patrol={"markers": ["/data/DONE"], "copies": {"/data/set": "set"}, "resume": "sh go.sh"}
+        chain=chain,
+        patrol={"markers": ["/data/DONE"], "copies": {"/data/set": "set"}, "resume": "sh go.sh"},
     )
     path = story.work / "runs" / "tiny.toml"
     path.write_text(tomli_w.dumps({**tomllib.loads(path.read_text()), "scheduler": scheduler}))
@@ -216,9 +241,12 @@ def test_the_handbook_names_every_command_and_needs_no_box(story: Story, capsys:
 
 
 @pytest.mark.parametrize(
-    "words", [["--for", "actions", "--command", "patrol"], ["--every", "10s"], ["--command", "watchdog"]]
+    "words",
+    [["--for", "actions", "--command", "patrol"], ["--every", "10s"], ["--command", "watchdog"]],
 )
-def test_a_timer_that_could_not_work_is_wrong_use(story: Story, capsys: CAPTURE, words: list[str]) -> None:
+def test_a_timer_that_could_not_work_is_wrong_use(
+    story: Story, capsys: CAPTURE, words: list[str]
+) -> None:
     assert ask(story, capsys, "timer", SLUG, *words).code == 2
 
 

@@ -18,7 +18,8 @@ def curve(steps: int, start: int = 0, high: float = 2.2, seed: int = 1) -> Trace
     """A loss that falls, with noise, and one spike where it comes by."""
     lots = Random(seed)
     values = array(
-        "d", (high + 8 / (1 + n / (steps / 40 + 1)) + lots.gauss(0, 0.03) for n in range(start, steps))
+        "d",
+        (high + 8 / (1 + n / (steps / 40 + 1)) + lots.gauss(0, 0.03) for n in range(start, steps)),
     )
     if start <= SPIKE < steps:
         values[SPIKE - start] = 9.5
@@ -38,7 +39,8 @@ def some_charts(steps: int = 4000) -> tuple[ChartDrawing, ...]:
     second = curve(steps, steps // 2, seed=2)
     lots, dip = Random(3), range(steps // 3, steps // 3 + steps // 60)
     norm = [
-        0.4 + 0.1 * sin(n / 90) + lots.gauss(0, 0.02) + (80 if n == steps // 4 else 0) for n in range(steps)
+        0.4 + 0.1 * sin(n / 90) + lots.gauss(0, 0.02) + (80 if n == steps // 4 else 0)
+        for n in range(steps)
     ]
     speed = [412_000 + lots.gauss(0, 4000) - (90_000 if n in dip else 0) for n in range(steps)]
     evals = [2.4 + 8 / (1 + n / (steps / 40)) for n in range(0, steps, steps // 16)]
@@ -77,7 +79,11 @@ def a_document(steps: int = 4000, **changes: Any) -> dict[str, Any]:
         "version": "0.1.0",
         "goal": "show the whole path",
         "dri": "@dri",
-        "progress": {"step": steps, "final_step": steps + 1155, "words": f"~{steps}/{steps + 1155}"},
+        "progress": {
+            "step": steps,
+            "final_step": steps + 1155,
+            "words": f"~{steps}/{steps + 1155}",
+        },
         "eta": {
             "earliest": "2026-11-22T03:00:00Z",
             "latest": "2026-11-22T09:30:00Z",
@@ -96,7 +102,13 @@ def a_document(steps: int = 4000, **changes: Any) -> dict[str, Any]:
             }
         ],
         "marks": [
-            {"kind": "launch", "step": 0, "title": "tiny-1: launch", "note": "launched by hand", "at": AT},
+            {
+                "kind": "launch",
+                "step": 0,
+                "title": "tiny-1: launch",
+                "note": "launched by hand",
+                "at": AT,
+            },
             {
                 "kind": "launch",
                 "step": half,
@@ -104,8 +116,20 @@ def a_document(steps: int = 4000, **changes: Any) -> dict[str, Any]:
                 "note": "after a lost node",
                 "at": AT,
             },
-            {"kind": "phase", "step": half // 4, "title": "warm-up ends", "note": "warm-up-end", "at": None},
-            {"kind": "phase", "step": steps * 3 // 4, "title": "decay", "note": "learning-rate", "at": None},
+            {
+                "kind": "phase",
+                "step": half // 4,
+                "title": "warm-up ends",
+                "note": "warm-up-end",
+                "at": None,
+            },
+            {
+                "kind": "phase",
+                "step": steps * 3 // 4,
+                "title": "decay",
+                "note": "learning-rate",
+                "at": None,
+            },
             {
                 "kind": "alert",
                 "step": SPIKE,
@@ -114,21 +138,45 @@ def a_document(steps: int = 4000, **changes: Any) -> dict[str, Any]:
                 "note": "9.5 at step 641",
                 "at": AT,
             },
-            {"kind": "alert", "step": half + 350, "title": "slow-steps", "note": "22% slower", "at": AT},
+            {
+                "kind": "alert",
+                "step": half + 350,
+                "title": "slow-steps",
+                "note": "22% slower",
+                "at": AT,
+            },
             *(
-                {"kind": "checkpoint", "step": n, "title": f"checkpoint {n}", "note": "complete", "at": AT}
+                {
+                    "kind": "checkpoint",
+                    "step": n,
+                    "title": f"checkpoint {n}",
+                    "note": "complete",
+                    "at": AT,
+                }
                 for n in range(steps // 10, steps, steps // 10)
             ),
         ],
         "alerts": [
-            an_alert("loss-spike", "warn", SPIKE, "loss 9.5 at step 641, 31 deviations above its trend", AT),
             an_alert(
-                "slow-steps", "warn", half + 350, "22% slower than its own baseline for 20 minutes", None
+                "loss-spike",
+                "warn",
+                SPIKE,
+                "loss 9.5 at step 641, 31 deviations above its trend",
+                AT,
+            ),
+            an_alert(
+                "slow-steps",
+                "warn",
+                half + 350,
+                "22% slower than its own baseline for 20 minutes",
+                None,
             ),
         ],
         "instances": [
             an_instance("tiny-1", "launch", "launched by hand", None, "failed: infra"),
-            an_instance("tiny-2", "relaunch", "relaunch after a lost node", ["start: none -> step 2000"], ""),
+            an_instance(
+                "tiny-2", "relaunch", "relaunch after a lost node", ["start: none -> step 2000"], ""
+            ),
         ],
         "goodput": {
             "wall": sum(wall.values()),
@@ -145,14 +193,24 @@ def a_document(steps: int = 4000, **changes: Any) -> dict[str, Any]:
     return {**whole, "marks": [{"last": None, **mark} for mark in whole["marks"]]}
 
 
-def an_alert(check: str, severity: str, step: int, message: str, resolved: str | None) -> dict[str, Any]:
+def an_alert(
+    check: str, severity: str, step: int, message: str, resolved: str | None
+) -> dict[str, Any]:
     told = {"check": check, "subject": "", "severity": severity, "step": step, "since": AT}
     told |= {"last_step": step + 9, "noticed_step": step + 40}
     return {**told, "resolved": resolved, "message": message}
 
 
-def an_instance(name: str, turn: str, why: str, changes: list[str] | None, end: str) -> dict[str, Any]:
-    told = {"name": name, "turn": turn, "why": why, "job": f"{name}-4711", "commit": "a36e2dc590dbcb46010e"}
+def an_instance(
+    name: str, turn: str, why: str, changes: list[str] | None, end: str
+) -> dict[str, Any]:
+    told = {
+        "name": name,
+        "turn": turn,
+        "why": why,
+        "job": f"{name}-4711",
+        "commit": "a36e2dc590dbcb46010e",
+    }
     ended = {"ended": AT if end else None, "end": end, "steps": 2400 if end else None}
     ended["diagnosis"] = f"{name} is {end}" if end else ""
     return {**told, "started": AT, **ended, "changes": changes}

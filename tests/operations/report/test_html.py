@@ -1,4 +1,6 @@
-"""The page of a report, as it is and in a real browser: text stays text, nothing is fetched, all is drawn."""
+"""The page of a report, as it is and in a real browser: text stays text, nothing is fetched, all is
+drawn.
+"""
 
 import base64
 import hashlib
@@ -18,19 +20,28 @@ from operations.report.reports import SPIKE, a_chart, a_report, an_alert, an_ins
 from services.browser import Browser, browser
 
 HOSTILE = (
-    "</script><script>document.title='owned'</script><img src=x onerror=\"document.title='owned'\">{{ 7*7 }}"
+    "</script><script>document.title='owned'</script><img src=x "
+    "onerror=\"document.title='owned'\">{{ 7*7 }}"
 )
 
 
 def hostile() -> str:
     """The page of a run that says something hostile wherever it says anything."""
     charts = (
-        a_chart("loss", HOSTILE, HOSTILE, Trace(1, range(1, 9), [2.0, 1.9, 3.0, 1.8, 1.7, 1.6, 1.5, 1.4])),
+        a_chart(
+            "loss",
+            HOSTILE,
+            HOSTILE,
+            Trace(1, range(1, 9), [2.0, 1.9, 3.0, 1.8, 1.7, 1.6, 1.5, 1.4]),
+        ),
     )
     return page_of(
         a_report(
             drawn=charts,
-            logbook=f"# {HOSTILE}\n\n- [a](javascript:alert(1)) ![b](https://example.org/x.png) <b>bold</b>\n",
+            logbook=(
+                f"# {HOSTILE}\n\n- [a](javascript:alert(1)) ![b](https://example.org/x.png) "
+                "<b>bold</b>\n"
+            ),
             goal=HOSTILE,
             verdict=HOSTILE,
             notes=[HOSTILE],
@@ -56,7 +67,7 @@ class Tags(HTMLParser):
         return [told for tag, told in self.found if tag in names]
 
 
-# --- as it is ------------------------------------------------------------------------------------------
+# --- as it is -------------------------------------------------------------------------------------
 
 
 def test_text_of_a_run_is_no_markup() -> None:
@@ -74,11 +85,15 @@ def test_text_of_a_run_is_no_markup() -> None:
 def test_the_policy_allows_our_own_script_and_style_and_no_network() -> None:
     page = page_of(a_report())
     (policy,) = [told["content"] for told in Tags(page).of("meta") if "http-equiv" in told]
-    assert policy is not None and policy.startswith("default-src 'none'; ") and "unsafe" not in policy
+    assert (
+        policy is not None and policy.startswith("default-src 'none'; ") and "unsafe" not in policy
+    )
     assert "connect-src" not in policy and "http" not in policy
     for name, tag in (("script-src", "script"), ("style-src", "style")):
         bodies = re.findall(rf"<{tag}>(.*?)</{tag}>", page, re.DOTALL)
-        digests = [base64.b64encode(hashlib.sha256(body.encode()).digest()).decode() for body in bodies]
+        digests = [
+            base64.b64encode(hashlib.sha256(body.encode()).digest()).decode() for body in bodies
+        ]
         assert f"{name} " + " ".join(f"'sha256-{digest}'" for digest in digests) + ";" in policy
 
 
@@ -115,7 +130,12 @@ def test_without_rows_and_launches_there_is_a_page_too() -> None:
     told = {
         "goodput": empty,
         "progress": {"step": None, "final_step": None, "words": "~unknown/unknown"},
-        "eta": {"earliest": None, "latest": None, "words": "none: nothing was launched yet", "why": ""},
+        "eta": {
+            "earliest": None,
+            "latest": None,
+            "words": "none: nothing was launched yet",
+            "why": "",
+        },
         "record": {"commit": None, "pushed": False},
         **{key: [] for key in ("charts", "marks", "alerts", "instances", "notes")},
         "checkpoint": None,
@@ -131,7 +151,7 @@ def test_a_long_logbook_keeps_its_newest_entries() -> None:
     assert ">entry 599<" in page and ">entry 1<" not in page and "are left out" in page
 
 
-# --- in a browser --------------------------------------------------------------------------------------
+# --- in a browser ---------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -152,7 +172,7 @@ PAINTED = """[...document.querySelectorAll('.plot canvas')].map((canvas) => {
   const told = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data, colours = new Set();
   for (let at = 0; at < told.length; at += 4) if (told[at + 3]) colours.add(told[at] + ',' + told[at + 1] + ',' + told[at + 2]);
   return colours.size;
-})"""
+})"""  # noqa: E501
 RANGE = "[...document.querySelectorAll('.plot')].map((box) => box.dataset.range)"
 
 
@@ -161,7 +181,7 @@ def place(chromium: Browser, step: int) -> tuple[float, float]:
     script = """(() => {
       const plot = document.querySelector('#plot-loss'), box = plot.querySelector('.u-over').getBoundingClientRect();
       return [box.left, box.width, box.top + box.height / 2, ...plot.dataset.range.split(' ').map(Number)];
-    })()"""
+    })()"""  # noqa: E501
     left, width, y, low, high = chromium.run(script)
     return left + width * (step - low) / (high - low), y
 
@@ -250,7 +270,9 @@ def test_another_script_is_refused(chromium: Browser, tmp_path: Path) -> None:
     assert "Content Security Policy" in chromium.complaints[0]
 
 
-def test_a_million_steps_open_at_once_with_their_one_spike(chromium: Browser, tmp_path: Path) -> None:
+def test_a_million_steps_open_at_once_with_their_one_spike(
+    chromium: Browser, tmp_path: Path
+) -> None:
     steps, at = 1_000_000, 777_777
     values = array("d", (2.0 + (n * 7919 % 1000) / 5000 for n in range(steps)))
     values[at] = 9.0

@@ -1,4 +1,6 @@
-"""One story of a seal, the same wherever the job runs and wherever its rows lie, told by the real commands."""
+"""One story of a seal, the same wherever the job runs and wherever its rows lie, told by the real
+commands.
+"""
 
 import json
 from collections.abc import Callable
@@ -16,7 +18,9 @@ PATIENCE = 120.0  # seconds: a real cluster takes its time
 
 @dataclass(frozen=True)
 class World:
-    """A run that is begun. `go` lets its job come to its end; `blocks` are the checks that hold the seal back until then."""
+    """A run that is begun. `go` lets its job come to its end; `blocks` are the checks that hold the
+    seal back until then.
+    """
 
     story: Story
     go: Callable[[], object]
@@ -42,7 +46,9 @@ def ended(story: Story) -> bool:
 
 
 def is_sealed_after_its_end(world: World, capsys: CAPTURE) -> dict[str, Any]:
-    """Launched; held back, with nothing tagged; ended; told; sealed; proven by a fresh clone. The statement's own facts."""
+    """Launched; held back, with nothing tagged; ended; told; sealed; proven by a fresh clone. The
+    statement's own facts.
+    """
     story = world.story
     assert story.init() == 0
     assert story.launch() == 0, capsys.readouterr()

@@ -10,7 +10,19 @@ from herorun.operations.orders import note
 from herorun.operations.seal import seal
 from stories import CRASH, SLUG, TAG, WAIT, Story, git
 
-NOTE = ("note", SLUG, "--status", "s", "--evidence", "e", "--decision", "d", "--next", "n", "--caveat")
+NOTE = (
+    "note",
+    SLUG,
+    "--status",
+    "s",
+    "--evidence",
+    "e",
+    "--decision",
+    "d",
+    "--next",
+    "n",
+    "--caveat",
+)
 NO_TAGS = "#!/bin/sh\nwhile read old new ref; do case $ref in refs/tags/*) exit 1;; esac; done\n"
 
 
@@ -58,10 +70,15 @@ def test_sealing_twice_is_one_seal(done: Story, capsys: pytest.CaptureFixture[st
     before = (done.tags(), done.comments, len(done.lines))
     assert done.seal() == 0
     assert (done.tags(), done.comments, len(done.lines)) == before
-    (done.root / "metrics.jsonl").unlink()  # whatever becomes of the rows, the seal has said how far it came
+    # whatever becomes of the rows, the seal has said how far it came
+    (done.root / "metrics.jsonl").unlink()
     told = ask(done, capsys, "status", SLUG, "--json").document
     assert (told["stage"], told["progress"]) == ("sealed", "~4/4")
-    assert (told["glance"]["step"], told["glance"]["final_step"], told["glance"]["loss"]) == (4, 4, 2.5)
+    assert (told["glance"]["step"], told["glance"]["final_step"], told["glance"]["loss"]) == (
+        4,
+        4,
+        2.5,
+    )
     assert f"{TAG}, at ~4/4 steps" in ask(done, capsys, "status", SLUG).out
 
 
@@ -115,7 +132,9 @@ def test_a_left_over_tag_of_another_state_is_never_taken_for_the_seal(
 
 
 @pytest.mark.thorough
-def test_another_tag_on_the_remote_is_never_moved(done: Story, capsys: pytest.CaptureFixture[str]) -> None:
+def test_another_tag_on_the_remote_is_never_moved(
+    done: Story, capsys: pytest.CaptureFixture[str]
+) -> None:
     git(done.work, "push", "-q", "origin", f"HEAD:refs/tags/{TAG}")
     before = done.tags(done.origin)
     assert done.seal() == 1
@@ -134,11 +153,13 @@ def test_a_sealed_run_is_told_of_while_the_remote_is_away(
     assert "the tag is not pushed" in capsys.readouterr().err
 
 
-# --- what nobody has judged ---------------------------------------------------------------------------
+# --- what nobody has judged -----------------------------------------------------------------------
 
 
 @pytest.mark.thorough
-def test_a_loss_that_nobody_has_judged_blocks(story: Story, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_loss_that_nobody_has_judged_blocks(
+    story: Story, capsys: pytest.CaptureFixture[str]
+) -> None:
     story.launched()
     with (story.root / "metrics.jsonl").open("a") as file:
         file.write('{"step": 4, "train/loss": NaN}\n')
@@ -164,7 +185,9 @@ def test_what_a_tick_has_told_keeps_its_key_and_can_be_waived(
 
 
 @pytest.mark.thorough
-def test_a_look_that_cannot_see_is_unknown(story: Story, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_look_that_cannot_see_is_unknown(
+    story: Story, capsys: pytest.CaptureFixture[str]
+) -> None:
     story.launched()
     metrics = story.root / "metrics.jsonl"
     metrics.unlink()
@@ -177,10 +200,15 @@ def test_a_look_that_cannot_see_is_unknown(story: Story, capsys: pytest.CaptureF
     assert story.tags() == []
 
 
-# --- only what is there -------------------------------------------------------------------------------
+# --- only what is there ---------------------------------------------------------------------------
 
 SHORT = (
-    *("job-not-succeeded", "short-of-final-step", "incomplete-final-checkpoint", "missing-final-metrics"),
+    *(
+        "job-not-succeeded",
+        "short-of-final-step",
+        "incomplete-final-checkpoint",
+        "missing-final-metrics",
+    ),
     "open-alerts",
 )
 
@@ -194,7 +222,10 @@ def test_a_run_that_stopped_short_states_what_was_found(story: Story) -> None:
     assert told["final_checkpoint"] == str(story.root / "step-2")
     assert (told["reached_step"], told["final_step"]) == (3, 4)
     (sealed,) = story.events("Sealed")
-    assert sealed.lines["Evidence"] == f"final checkpoint {story.root}/step-2; step 3 of 4; train/loss 2.5"
+    assert (
+        sealed.lines["Evidence"]
+        == f"final checkpoint {story.root}/step-2; step 3 of 4; train/loss 2.5"
+    )
 
 
 @pytest.mark.thorough
@@ -203,9 +234,16 @@ def test_without_metrics_and_checkpoints_none_are_stated(story: Story) -> None:
     waive(story, *SHORT)
     assert story.seal() == 0
     told = story.stated
-    assert (told["final_checkpoint"], told["reached_step"], told["final_metrics"]) == (None, None, {})
+    assert (told["final_checkpoint"], told["reached_step"], told["final_metrics"]) == (
+        None,
+        None,
+        {},
+    )
     (sealed,) = story.events("Sealed")
-    assert sealed.lines["Evidence"] == "no complete checkpoint was found; step unknown of 4; no metrics"
+    assert (
+        sealed.lines["Evidence"]
+        == "no complete checkpoint was found; step unknown of 4; no metrics"
+    )
 
 
 @pytest.mark.thorough
@@ -217,7 +255,7 @@ def test_a_trainer_that_logs_seldom_is_sealed_by_its_final_checkpoint(story: Sto
     assert story.stated["reached_step"] == 4
 
 
-# --- what was noted in between ------------------------------------------------------------------------
+# --- what was noted in between --------------------------------------------------------------------
 
 
 @pytest.mark.thorough
@@ -294,7 +332,9 @@ def look(story: Story, capsys: pytest.CaptureFixture[str], *words: str) -> tuple
 def test_a_run_that_never_checked_in_is_sealed_with_the_doubt_alone(
     story: Story, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Its warning is not over because the job ended: a person takes note of it, and the DRI accepts it for the seal."""
+    """Its warning is not over because the job ended: a person takes note of it, and the DRI accepts
+    it for the seal.
+    """
     (story.data / "no-receipt").touch()
     story.launched(WAIT)
     for state in ("pending", "firing"):
@@ -308,7 +348,11 @@ def test_a_run_that_never_checked_in_is_sealed_with_the_doubt_alone(
         (alert,) = seen[1]["alerts"]
         assert (seen[0], seen[1]["run"]) == (3, "finished")
         assert (alert["check"], alert["state"]) == ("not-checked-in", "ended-unresolved")
-    assert [key for key in story.comments if key.startswith("tell/not-checked-in") and key.endswith("/ended")]
+    assert [
+        key
+        for key in story.comments
+        if key.startswith("tell/not-checked-in") and key.endswith("/ended")
+    ]
     (incident,) = look(story, capsys, "report", SLUG)[1]["alerts"]
     assert (incident["state"], incident["acknowledged"]) == ("ended-unresolved", False)
 
@@ -316,7 +360,10 @@ def test_a_run_that_never_checked_in_is_sealed_with_the_doubt_alone(
     assert look(story, capsys, "status", SLUG)[1]["next"] == f"herorun ack {SLUG}"
     assert story.herorun("ack", SLUG, "not-checked-in", "--reason", "an old image") == 0
     acknowledged = look(story, capsys, "status", SLUG)[1]
-    assert (acknowledged["alerts"], acknowledged["next"]) == ([], f"herorun waive not-checked-in {SLUG}")
+    assert (acknowledged["alerts"], acknowledged["next"]) == (
+        [],
+        f"herorun waive not-checked-in {SLUG}",
+    )
     assert set(findings(story, capsys, 1)) == {"not-checked-in"}
     waive(story, "not-checked-in")
     assert look(story, capsys, "status", SLUG)[1]["next"] == f"herorun seal {SLUG}"
@@ -342,7 +389,10 @@ def test_a_receipt_that_arrives_after_the_end_resolves_its_warning(
         assert story.tick() == 3
     (story.data / "go").touch()
     story.ended()
-    assert look(story, capsys, "babysit", SLUG, "--once")[1]["alerts"][0]["state"] == "ended-unresolved"
+    assert (
+        look(story, capsys, "babysit", SLUG, "--once")[1]["alerts"][0]["state"]
+        == "ended-unresolved"
+    )
     receipts = story.root / "_herorun" / "receipts"
     receipts.mkdir(parents=True)
     (receipts / "tiny-1.1.json").write_text(
@@ -352,6 +402,10 @@ def test_a_receipt_that_arrives_after_the_end_resolves_its_warning(
     assert (code, seen["awaited"], seen["next"]) == (0, [], f"herorun seal {SLUG}")
     assert [alert["state"] for alert in seen["alerts"]] == ["resolved"]
     assert story.tick() == 0
-    assert [key for key in story.comments if key.startswith("tell/not-checked-in") and "/resolved" in key]
+    assert [
+        key
+        for key in story.comments
+        if key.startswith("tell/not-checked-in") and "/resolved" in key
+    ]
     assert story.seal() == 0
     assert "not-checked-in" not in "\n".join(story.stated["caveats"])

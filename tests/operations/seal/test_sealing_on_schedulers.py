@@ -1,4 +1,6 @@
-"""A whole seal on every scheduler: real Slurm, Ray, a box behind ssh and the NeMo launcher; Iris by a stand-in."""
+"""A whole seal on every scheduler: real Slurm, Ray, a box behind ssh and the NeMo launcher; Iris by
+a stand-in.
+"""
 
 import os
 import shlex
@@ -47,7 +49,9 @@ def here(story: Story, scheduler: dict[str, Any], **changes: Any) -> World:
 
 @pytest.fixture
 def on_slurm(story: Story, cluster: Cluster) -> Iterator[World]:
-    yield here(story, {"kind": "slurm", "slurm_conf": cluster.conf, "settle": "1ms", "time_limit": "1h"})
+    yield here(
+        story, {"kind": "slurm", "slurm_conf": cluster.conf, "settle": "1ms", "time_limit": "1h"}
+    )
     for job in story.run.scheduler.live("tiny"):
         cluster.ask("scancel", "-s", "KILL", "-f", job.id, check=False)
 
@@ -55,7 +59,9 @@ def on_slurm(story: Story, cluster: Cluster) -> Iterator[World]:
 @pytest.fixture
 def on_ray(story: Story, ray_head: Head) -> World:
     prefix = f"{uuid4().hex[:8]}-"
-    return here(story, {"kind": "ray", "address": ray_head.url, "prefix": prefix, "settle": "200ms"})
+    return here(
+        story, {"kind": "ray", "address": ray_head.url, "prefix": prefix, "settle": "200ms"}
+    )
 
 
 @pytest.fixture
@@ -65,10 +71,17 @@ def on_ssh(home: Path, box: Box) -> Iterator[World]:
     box.ssh(f"mkdir -p {data}/orders && echo {shlex.quote(WAIT)} > {data}/orders/tiny-1")
     contract = contract_of(Path(data))
     scheduler = {
-        **{"kind": "ssh", "host": box.name, "ssh_config": str(box.config), "folder": f"{data}/jobs"},
+        **{
+            "kind": "ssh",
+            "host": box.name,
+            "ssh_config": str(box.config),
+            "folder": f"{data}/jobs",
+        },
         **{"settle": "20s", "grace": "200ms"},
     }
-    story = Story(home).begin(command=contract["command"], output=contract["output"], scheduler=scheduler)
+    story = Story(home).begin(
+        command=contract["command"], output=contract["output"], scheduler=scheduler
+    )
     marker = f"{data}/tiny/step-2/metadata.json"
 
     def begun() -> bool:
@@ -80,14 +93,17 @@ def on_ssh(home: Path, box: Box) -> Iterator[World]:
 
 @pytest.fixture
 def on_nel(story: Story, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
-    """Real invocations; their `docker` does what a container would, and here that is the job of all stories."""
+    """Real invocations; their `docker` does what a container would, and here that is the job of all
+    stories.
+    """
     if not NEL.exists():
         skip_or_fail(f"there is no {NEL}: `make services-nel` installs it")
     top = story.home / "nel"
     (top / "bin").mkdir(parents=True)
     (top / "home").mkdir()
     script = (
-        f'case "$1" in run) sh {story.work}/train.sh {story.data} ;; stop|kill) touch {story.data}/go ;; esac'
+        f'case "$1" in run) sh {story.work}/train.sh {story.data} ;; stop|kill) touch '
+        f"{story.data}/go ;; esac"
     )
     (top / "bin" / "docker").write_text(f"#!/bin/sh\n{script}\n")
     (top / "bin" / "docker").chmod(0o755)
@@ -134,7 +150,10 @@ def test_a_box_out_of_reach_is_neither_sealed_nor_called_unfinished(
     assert story.seal() == 0
 
 
-REAL = [pytest.param(name, marks=pytest.mark.back_end) for name in ("on_slurm", "on_ray", "on_ssh", "on_nel")]
+REAL = [
+    pytest.param(name, marks=pytest.mark.back_end)
+    for name in ("on_slurm", "on_ray", "on_ssh", "on_nel")
+]
 
 
 @pytest.mark.parametrize("where", [*REAL, pytest.param("on_iris", marks=pytest.mark.thorough)])

@@ -1,6 +1,8 @@
-"""A whole seal with every tracker that lies in files, written by its own client where that is installed.
+"""A whole seal with every tracker that lies in files, written by its own client where that is
+installed.
 
-The trainer ends well and its client does not: the rows of the end are missing, and W&B's log says that it failed.
+The trainer ends well and its client does not: the rows of the end are missing, and W&B's log says
+that it failed.
 """
 
 import os
@@ -29,7 +31,9 @@ SHORT = frozenset({"missing-final-metrics"})
 
 @dataclass(frozen=True)
 class Kind:
-    """The `[tracker]` of a contract, the Python that its client is installed in, and what a missing end is found by."""
+    """The `[tracker]` of a contract, the Python that its client is installed in, and what a missing
+    end is found by.
+    """
 
     tracker: Mapping[str, str]
     python: str = sys.executable
@@ -69,7 +73,9 @@ def test_nothing_is_sealed_before_the_tracker_has_the_last_row(
 
     def send_the_rest() -> None:
         argv = [told.python, "train.py", kind, str(story.root), "late"]
-        subprocess.run(argv, cwd=story.work, env={**os.environ, **env}, check=True, capture_output=True)
+        subprocess.run(
+            argv, cwd=story.work, env={**os.environ, **env}, check=True, capture_output=True
+        )
 
     world = World(story, send_the_rest, told.blocks, lambda: ended(story), str(story.root))
     facts = is_sealed_after_its_end(world, capsys)

@@ -18,7 +18,9 @@ from stories import CRASH, SLUG, TAG, WAIT, Story, eventually, git
 CAPTURE = pytest.CaptureFixture[str]
 
 
-def verify(story: Story, capsys: CAPTURE, *words: str, code: int = 0, tag: str = TAG) -> dict[str, Any]:
+def verify(
+    story: Story, capsys: CAPTURE, *words: str, code: int = 0, tag: str = TAG
+) -> dict[str, Any]:
     capsys.readouterr()
     assert story.herorun("verify-seal", tag, "--json", *words) == code
     told: dict[str, Any] = json.loads(capsys.readouterr().out)
@@ -33,7 +35,9 @@ def sealed(story: Story) -> Story:
 
 
 @pytest.mark.thorough
-def test_the_statement_is_in_toto_with_the_commit_and_the_checkpoint_as_subjects(sealed: Story) -> None:
+def test_the_statement_is_in_toto_with_the_commit_and_the_checkpoint_as_subjects(
+    sealed: Story,
+) -> None:
     told = sealed.statement_in_tag
     assert (told["_type"], told["predicateType"]) == (
         "https://in-toto.io/Statement/v1",
@@ -45,8 +49,14 @@ def test_the_statement_is_in_toto_with_the_commit_and_the_checkpoint_as_subjects
     assert checkpoint["annotations"]["proof"] == "checksums (sha256) of all files"
     record = git(sealed.work, "ls-tree", "-r", "--name-only", "refs/herorun/record/tiny").split()
     (path,) = [name for name in record if "/manifest-" in name]
-    kept: Manifest = manifest_from(json.loads(git(sealed.work, "show", f"refs/herorun/record/tiny:{path}")))
-    assert kept.digest == f"sha256:{checkpoint['digest']['sha256']}" == sealed.stated["manifest"]["digest"]
+    kept: Manifest = manifest_from(
+        json.loads(git(sealed.work, "show", f"refs/herorun/record/tiny:{path}"))
+    )
+    assert (
+        kept.digest
+        == f"sha256:{checkpoint['digest']['sha256']}"
+        == sealed.stated["manifest"]["digest"]
+    )
     assert [file.name for file in kept.files] == ["metadata.json", "weights"]
     definition = told["predicate"]["buildDefinition"]
     assert definition["externalParameters"]["argv"][0] == "sh"
@@ -72,14 +82,23 @@ def test_a_fresh_clone_proves_it_and_says_what_it_cannot(sealed: Story, capsys: 
     told = verify(other, capsys, code=3)
     assert [words.partition(":")[0] for words in told["unproven"]] == ["the remote"]
     told = verify(other, capsys, "--offline", code=3)
-    assert [words.partition(":")[0] for words in told["unproven"]] == ["the remote", "the checkpoint"]
+    assert [words.partition(":")[0] for words in told["unproven"]] == [
+        "the remote",
+        "the checkpoint",
+    ]
 
 
 @pytest.mark.thorough
 def test_a_clone_without_the_record_says_how_to_get_it(sealed: Story, capsys: CAPTURE) -> None:
     one = Story(sealed.home / "one-branch")
     git(
-        sealed.home, "clone", "-q", "--single-branch", "--template=", f"file://{sealed.origin}", str(one.work)
+        sealed.home,
+        "clone",
+        "-q",
+        "--single-branch",
+        "--template=",
+        f"file://{sealed.origin}",
+        str(one.work),
     )
     told = verify(one, capsys, code=3)
     assert (told["faults"], len(told["unproven"])) == ([], 2)
@@ -94,11 +113,15 @@ def test_a_record_on_a_branch_of_its_own_name_is_found(story: Story, capsys: CAP
     story.sign(logbook={"branch": "records/tiny"})
     story.launched()
     assert story.seal() == 0
-    assert any("on records/tiny" in words for words in verify(story.clone("elsewhere"), capsys)["proven"])
+    assert any(
+        "on records/tiny" in words for words in verify(story.clone("elsewhere"), capsys)["proven"]
+    )
 
 
 @pytest.mark.thorough
-def test_a_subject_that_is_not_the_stated_checkpoint_is_a_fault(sealed: Story, capsys: CAPTURE) -> None:
+def test_a_subject_that_is_not_the_stated_checkpoint_is_a_fault(
+    sealed: Story, capsys: CAPTURE
+) -> None:
     told = sealed.statement_in_tag
     told["subject"][1]["digest"]["sha256"] = "0" * 64
     retag(sealed, tag_message(told, TAG))
@@ -136,11 +159,14 @@ def test_what_is_known_by_size_alone_is_not_proven(story: Story, capsys: CAPTURE
     told = verify(story, capsys, code=3)
     (unproven,) = told["unproven"]
     assert unproven == (
-        f"the checkpoint {story.root}/step-4: 2 of 2 files (metadata.json, weights) have their sealed size, "
+        f"the checkpoint {story.root}/step-4: 2 of 2 files (metadata.json, weights) have their "
+        "sealed size, "
         "and the seal has no digest of the content that could be compared"
     )
     (story.root / "step-4/weights").write_text("x")
-    assert verify(story, capsys, code=1)["faults"] == ["the checkpoint: weights has 1 byte and had 8"]
+    assert verify(story, capsys, code=1)["faults"] == [
+        "the checkpoint: weights has 1 byte and had 8"
+    ]
 
 
 @pytest.mark.thorough
@@ -181,7 +207,7 @@ def test_what_is_no_seal_is_wrong_use_or_a_fault(sealed: Story, capsys: CAPTURE)
     assert "holds no statement" in verify(sealed, capsys, code=1, tag="v1")["faults"][0]
 
 
-# --- what somebody else wrote ---------------------------------------------------------------------------
+# --- what somebody else wrote ---------------------------------------------------------------------
 
 HOSTILE = {
     "nested": '{"a":' * 100_000,
@@ -204,7 +230,9 @@ def said(story: Story, capsys: CAPTURE, *words: str) -> tuple[int, str]:
 def retag(story: Story, message: str) -> None:
     """The tag with another message, as whoever may push could make it."""
     head = git(story.work, "cat-file", "tag", TAG).partition("\n\n")[0]
-    oid = git(story.work, "hash-object", "-t", "tag", "-w", "--stdin", stdin=f"{head}\n\n{message}").strip()
+    oid = git(
+        story.work, "hash-object", "-t", "tag", "-w", "--stdin", stdin=f"{head}\n\n{message}"
+    ).strip()
     git(story.work, "update-ref", f"refs/tags/{TAG}", oid)
 
 
@@ -253,14 +281,20 @@ def test_a_manifest_or_statement_in_the_record_that_was_changed_is_a_fault(
         assert code == 1 and fault in told, told
 
 
-# --- signatures -----------------------------------------------------------------------------------------
+# --- signatures -----------------------------------------------------------------------------------
 
 
 @pytest.mark.thorough
-def test_the_tag_is_signed_with_an_ssh_key_where_git_is_set_up_so(story: Story, capsys: CAPTURE) -> None:
+def test_the_tag_is_signed_with_an_ssh_key_where_git_is_set_up_so(
+    story: Story, capsys: CAPTURE
+) -> None:
     key = story.home / "key"
     subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(key)], check=True)
-    for name, value in (("gpg.format", "ssh"), ("user.signingkey", str(key)), ("tag.gpgSign", "true")):
+    for name, value in (
+        ("gpg.format", "ssh"),
+        ("user.signingkey", str(key)),
+        ("tag.gpgSign", "true"),
+    ):
         git(story.work, "config", name, value)
     story.finished()
     assert story.seal() == 0
@@ -275,7 +309,9 @@ def test_the_tag_is_signed_with_an_ssh_key_where_git_is_set_up_so(story: Story, 
     assert any("the signature: Good" in words for words in told["proven"])
     text = git(story.work, "cat-file", "tag", TAG).replace("train/loss 2.5", "train/loss 1.5", 1)
     git(story.work, "update-ref", f"refs/tags/{TAG}", git(story.work, "mktag", stdin=text).strip())
-    assert any("the signature does not fit" in fault for fault in verify(story, capsys, code=1)["faults"])
+    assert any(
+        "the signature does not fit" in fault for fault in verify(story, capsys, code=1)["faults"]
+    )
 
 
 @pytest.mark.thorough
@@ -285,7 +321,14 @@ def test_the_tag_is_signed_with_an_openpgp_key(
     home = story.home / "gpg"
     home.mkdir(mode=0o700)
     monkeypatch.setenv("GNUPGHOME", str(home))
-    words = ("--batch", "--quiet", "--passphrase", "", "--quick-generate-key", "Dri <dri@example.org>")
+    words = (
+        "--batch",
+        "--quiet",
+        "--passphrase",
+        "",
+        "--quick-generate-key",
+        "Dri <dri@example.org>",
+    )
     subprocess.run(["gpg", *words, "ed25519", "sign", "never"], check=True, capture_output=True)
     try:
         git(story.work, "config", "user.signingkey", "dri@example.org")
@@ -298,7 +341,9 @@ def test_the_tag_is_signed_with_an_openpgp_key(
 
 
 @pytest.mark.thorough
-def test_a_demanded_signature_that_cannot_be_made_leaves_no_tag(story: Story, capsys: CAPTURE) -> None:
+def test_a_demanded_signature_that_cannot_be_made_leaves_no_tag(
+    story: Story, capsys: CAPTURE
+) -> None:
     for name, value in (("gpg.format", "ssh"), ("user.signingkey", str(story.home / "none"))):
         git(story.work, "config", name, value)
     git(story.work, "config", "tag.gpgSign", "true")
@@ -312,7 +357,7 @@ def test_a_demanded_signature_that_cannot_be_made_leaves_no_tag(story: Story, ca
     assert "the tag is not signed" in capsys.readouterr().err
 
 
-# --- kinds ----------------------------------------------------------------------------------------------
+# --- kinds ----------------------------------------------------------------------------------------
 
 
 @pytest.mark.thorough
@@ -366,7 +411,7 @@ def test_a_living_job_is_not_aborted(story: Story, capsys: CAPTURE) -> None:
     assert "tiny-1 is running" in capsys.readouterr().out
 
 
-# --- what ends with it ----------------------------------------------------------------------------------
+# --- what ends with it ----------------------------------------------------------------------------
 
 
 @pytest.mark.thorough

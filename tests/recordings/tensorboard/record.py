@@ -4,8 +4,9 @@
     scratch/bin/pip install tensorboardX==2.6.5 tensorboard==2.21.0
     scratch/bin/python tests/recordings/tensorboard/record.py
 
-`tensorboardx` holds floats of two processes, the second resumed at step 3, and what else tensorboardX writes into the
-same folder. `tensors` holds the tensors that TensorBoard's own writer and TensorFlow 2 write.
+`tensorboardx` holds floats of two processes, the second resumed at step 3, and what else
+tensorboardX writes into the same folder. `tensors` holds the tensors that TensorBoard's own writer
+and TensorFlow 2 write.
 """
 
 import math

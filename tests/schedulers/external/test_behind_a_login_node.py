@@ -1,4 +1,6 @@
-"""What comes of a job on another machine: its results are read there, over the same road as its state."""
+"""What comes of a job on another machine: its results are read there, over the same road as its
+state.
+"""
 
 import getpass
 import json
@@ -20,7 +22,9 @@ from stories import eventually
 
 pytestmark = pytest.mark.back_end
 
-WORDS = "mkdir -p logs artifacts; echo 'step 7/20' > logs/client.log; mv results.yml artifacts; exit 0"
+WORDS = (
+    "mkdir -p logs artifacts; echo 'step 7/20' > logs/client.log; mv results.yml artifacts; exit 0"
+)
 
 
 @pytest.fixture
@@ -38,7 +42,11 @@ def number(cluster: Cluster, tmp_path: Path) -> str:
 def test_slurms_exit_code_and_elapsed_time_come_through_the_login_node(
     number: str, cluster: Cluster, login_node: Box
 ) -> None:
-    road = {"host": login_node.name, "user": getpass.getuser(), "ssh_config": str(login_node.config)}
+    road = {
+        "host": login_node.name,
+        "user": getpass.getuser(),
+        "ssh_config": str(login_node.config),
+    }
     adapter = slurm.SlurmById(slurm.Options(**road, slurm_conf=cluster.conf))
     found = adapter.look(number)
     assert isinstance(found, Found) and found.job.state is JobState.SUCCEEDED
@@ -50,13 +58,20 @@ def test_nels_scores_come_through_the_login_node(
 ) -> None:
     """Of two tasks, one left no results there."""
     data = {"slurm_job_id": number, "hostname": "elsewhere"}
-    told = {"invocation_id": "15be12f8", "executor": "slurm", "timestamp": time.time(), "config": {}}
+    told = {
+        "invocation_id": "15be12f8",
+        "executor": "slurm",
+        "timestamp": time.time(),
+        "config": {},
+    }
     rows = [
         {**told, "job_id": f"15be12f8.{n}", "data": {**data, "remote_rundir_path": str(folder)}}
         for n, folder in enumerate((tmp_path, tmp_path / "none"))
     ]
     (tmp_path / "exec.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    said = [{"invocation": "15be12f8", "job_id": row["job_id"], "status": "success"} for row in rows]
+    said = [
+        {"invocation": "15be12f8", "job_id": row["job_id"], "status": "success"} for row in rows
+    ]
     (tmp_path / "nel").write_text(f"#!/bin/sh\necho '{json.dumps(said)}'\n")
     (tmp_path / "nel").chmod(0o755)
     options = NelOptions(

@@ -21,7 +21,9 @@ RECORDED = Path(__file__).parents[2] / "recordings"
 
 
 def connect(kind: str, tmp_path: Path, **options: str) -> object:
-    return discover.connect("schedulers.external", kind, options, Place("job", *[str(tmp_path)] * 3))
+    return discover.connect(
+        "schedulers.external", kind, options, Place("job", *[str(tmp_path)] * 3)
+    )
 
 
 @pytest.fixture(params=["A", "B", "C"])
@@ -33,7 +35,8 @@ def marin(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Mo
     program.parent.mkdir()
     flags = '[ "$1" = --config ] && shift 2'
     program.write_text(
-        f'#!/bin/sh\n{flags}\nexec {sys.executable} -I -S {STAND_IN} {request.param} {folder} "$@"\n'
+        f"#!/bin/sh\n{flags}\nexec {sys.executable} -I -S {STAND_IN} {request.param} {folder} "
+        '"$@"\n'
     )
     program.chmod(0o755)
     monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
@@ -42,7 +45,12 @@ def marin(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Mo
 
 def row(name: str, word: str, **told: object) -> dict[str, object]:
     at = str(int((time.time() - 300) * 1000))
-    return {"job_id": f"/ada/{name}", "state": f"JOB_STATE_{word}", "submitted_at": {"epoch_ms": at}, **told}
+    return {
+        "job_id": f"/ada/{name}",
+        "state": f"JOB_STATE_{word}",
+        "submitted_at": {"epoch_ms": at},
+        **told,
+    }
 
 
 def test_an_iris_job_is_found_by_its_whole_name(marin: Path, tmp_path: Path) -> None:
@@ -56,7 +64,11 @@ def test_an_iris_job_is_found_by_its_whole_name(marin: Path, tmp_path: Path) -> 
     adapter = iris.connect(iris.Options(config="c.yaml"), Place("job", *[str(tmp_path)] * 3))
     one, two = adapter.look("/ada/loose"), adapter.look("/ada/loose-2")
     assert isinstance(one, Found) and isinstance(two, Found)
-    assert (one.job.state, two.job.state, two.job.exit_code) == (JobState.RUNNING, JobState.FAILED, 137)
+    assert (one.job.state, two.job.state, two.job.exit_code) == (
+        JobState.RUNNING,
+        JobState.FAILED,
+        137,
+    )
     assert isinstance(adapter.look("/ada/loos"), Absent)
 
 
@@ -64,7 +76,11 @@ def test_the_log_of_an_iris_job_holds_its_childrens_lines_however_long_ago_they_
     marin: Path, tmp_path: Path
 ) -> None:
     """What it said before it fell silent is what a job that hangs is known by."""
-    for name, line in (("loose", "coordinator"), ("loose%train_lm", "OwnerDiedError"), ("loose-2", "other")):
+    for name, line in (
+        ("loose", "coordinator"),
+        ("loose%train_lm", "OwnerDiedError"),
+        ("loose-2", "other"),
+    ):
         log = marin / "jobs" / f"ada%{name}" / "log"
         log.parent.mkdir(parents=True)
         log.write_text(f"{line}\n")
@@ -73,9 +89,13 @@ def test_the_log_of_an_iris_job_holds_its_childrens_lines_however_long_ago_they_
     assert "--since" not in (marin / "asked").read_text()
 
 
-def test_an_iris_that_cannot_be_asked_is_no_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_iris_that_cannot_be_asked_is_no_answer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert isinstance(iris.connect(iris.Options(config="c"), Place("j", "/", "/", "/")).look("/a/b"), Unknown)
+    assert isinstance(
+        iris.connect(iris.Options(config="c"), Place("j", "/", "/", "/")).look("/a/b"), Unknown
+    )
 
 
 def test_the_tasks_of_each_generation_are_summed_up() -> None:
@@ -103,7 +123,7 @@ case "$0" in
   *sacct) case "$*" in *Elapsed*) echo 'TIMEOUT|0:0|01:00:00' ;; *) cat "$(dirname "$0")/books" ;; esac ;;
 esac | {{
 {AS_ASKED}}}
-"""
+"""  # noqa: E501
 
 
 @pytest.fixture
@@ -166,7 +186,9 @@ def queued(word: str) -> str:
         (None, "RUNNING", JobState.UNKNOWN),
     ],
 )
-def test_sacct_decides_a_slurm_jobs_end(told: Path, queue: str | None, book: str, state: JobState) -> None:
+def test_sacct_decides_a_slurm_jobs_end(
+    told: Path, queue: str | None, book: str, state: JobState
+) -> None:
     (told / "queue").write_text(queued(queue) if queue else "")
     (told / "books").write_text(books(book))
     adapter = slurm.connect(slurm.Options(programs=str(told)), Place("j", "/", "/", "/"))
@@ -184,13 +206,19 @@ def test_a_slurm_job_that_neither_knows_is_absent(told: Path) -> None:
 
 
 def test_the_parts_of_a_slurm_job_have_the_peaks_of_their_steps() -> None:
-    text = "7_0|OUT_OF_MEMORY|0:125|60||2000M\n7_0.batch|OUT_OF_MEMORY|0:125|60|1990M|\n7_1|COMPLETED|0:0|60||2000M\n"
+    text = (
+        "7_0|OUT_OF_MEMORY|0:125|60||2000M\n7_0.batch|OUT_OF_MEMORY|0:125|60|1990M|\n"
+        "7_1|COMPLETED|0:0|60||2000M\n"
+    )
     told = slurm.task_ends(text)
     assert [(task.name, task.peak_mb, task.failed) for task in told] == [
         ("7_0", 1990.0, True),
         ("7_1", None, False),
     ]
-    assert summary(told) == "1 of 2 tasks peaked near the container limit and ended with 137: raise memory"
+    assert (
+        summary(told)
+        == "1 of 2 tasks peaked near the container limit and ended with 137: raise memory"
+    )
     dropped = slurm.task_ends(
         "7|FAILED|9:0|60||2000M\n7.batch|FAILED|9:0|60|1990M|\n8|FAILED|9:0|60||2000M\n"
     )
@@ -228,9 +256,19 @@ def test_a_launchers_own_status_counts_and_before_it_a_young_file_is_no_end(tmp_
 def test_scores_are_read_from_nels_results_and_nothing_else() -> None:
     task = {"metrics": {"acc": {"scores": {"acc": {"value": 0.423, "stats": {"value": 9}}}}}}
     assert scores_in({"results": {"tasks": {"MMLU-Pro": task}}}) == ["MMLU-Pro: 42.3%"]
-    assert scores_in({"results": []}) == scores_in(None) == scores_in({"results": {"tasks": {"x": 1}}}) == []
+    assert (
+        scores_in({"results": []})
+        == scores_in(None)
+        == scores_in({"results": {"tasks": {"x": 1}}})
+        == []
+    )
     assert scores("results: {tasks: {x: {value: 0.5}}}") == ["x: 50.0%"]
-    assert scores("") == scores("results: {tasks: {x: {val") == scores("!!python/object:os.system {}") == []
+    assert (
+        scores("")
+        == scores("results: {tasks: {x: {val")
+        == scores("!!python/object:os.system {}")
+        == []
+    )
 
 
 @pytest.mark.parametrize("kind", ["iris", "launcher", "local", "nel", "ray", "slurm"])
@@ -242,7 +280,10 @@ def test_every_kind_whose_ids_have_a_form_has_an_adapter(kind: str) -> None:
 
 
 def test_a_jobs_name_cannot_say_whose_it_is() -> None:
-    shown = "JobId=7 JobName={}\n   UserId=grace(1001) GroupId=x(1)\n   Command=/x/a.sh\n   WorkDir=/x\n"
+    shown = (
+        "JobId=7 JobName={}\n   UserId=grace(1001) GroupId=x(1)\n   Command=/x/a.sh\n   "
+        "WorkDir=/x\n"
+    )
     assert slurm.origin_in(shown.format("tiny"), "1000").mine is False
     with pytest.raises(CouldNotLook, match="its name tells of an owner too"):
         slurm.origin_in(shown.format("UserId=ada(1000)"), "1000")

@@ -15,14 +15,19 @@ from services.servers import REQUIRE
 pytestmark = pytest.mark.back_end
 
 PROGRAM = Path(__file__).parents[3] / ".venv-nel" / "bin"
-RESULTS = "results:\n  tasks:\n    ifeval:\n      metrics:\n        acc:\n          scores:\n            acc:\n              value: 0.423\n"
+RESULTS = (
+    "results:\n  tasks:\n    ifeval:\n      metrics:\n        acc:\n          scores:\n           "
+    " acc:\n              value: 0.423\n"
+)
 
 
 def test_an_invocation_is_looked_at_by_its_id_and_its_scores_are_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if not (PROGRAM / "nel").exists():
-        (pytest.fail if os.environ.get(REQUIRE) == "1" else pytest.skip)("make services-nel brings nel")
+        (pytest.fail if os.environ.get(REQUIRE) == "1" else pytest.skip)(
+            "make services-nel brings nel"
+        )
     folder = tmp_path / "lm-evaluation-harness.ifeval.0"
     (folder / "logs").mkdir(parents=True)
     (folder / "artifacts").mkdir()

@@ -5,7 +5,14 @@ from datetime import UTC, datetime
 import pytest
 
 from herorun.system.git import Repository, find_repository, plumbing
-from herorun.system.git.plumbing import RefUpdate, annotated_tag, commit_files, fetch, push, push_many
+from herorun.system.git.plumbing import (
+    RefUpdate,
+    annotated_tag,
+    commit_files,
+    fetch,
+    push,
+    push_many,
+)
 from stories import Story, git
 
 AT = datetime(2026, 11, 21, tzinfo=UTC)
@@ -18,7 +25,8 @@ def repository(story: Story) -> Repository:
 
 
 @pytest.mark.parametrize(
-    "path", ["a b/c d.txt", '"quoted".txt', "back\\slash", "new\nline", "ünï-日本", "inline", ":1", "-x"]
+    "path",
+    ["a b/c d.txt", '"quoted".txt', "back\\slash", "new\nline", "ünï-日本", "inline", ":1", "-x"],
 )
 def test_any_path_holds_what_was_put_there(repository: Repository, path: str) -> None:
     data = bytes(range(256)) + b"\ndone\nM 100644 :1 x\n"
@@ -28,7 +36,9 @@ def test_any_path_holds_what_was_put_there(repository: Repository, path: str) ->
     assert repository.blobs([oid])[oid] == data
 
 
-@pytest.mark.parametrize("message", ["", "one\n\ntwo\n\n[skip ci]\n", "data 3\nfrom x\ndone\n", "日本\n"])
+@pytest.mark.parametrize(
+    "message", ["", "one\n\ntwo\n\n[skip ci]\n", "data 3\nfrom x\ndone\n", "日本\n"]
+)
 def test_a_message_is_kept_word_for_word(repository: Repository, message: str) -> None:
     tip = commit_files(repository, REF, None, {"a": b"1"}, message, AT)
     assert repository.git("cat-file", "commit", tip).out.partition(b"\n\n")[2].decode() == message
@@ -41,7 +51,9 @@ def test_a_large_file_is_kept(repository: Repository) -> None:
     assert repository.read(tip, ["large"]) == {"large": data}
 
 
-@pytest.mark.parametrize("name", [b"A <b> c", b"a\\nb", b"J\xf6rg", b"<>", b"  ", b"", b".", "日本".encode()])
+@pytest.mark.parametrize(
+    "name", [b"A <b> c", b"a\\nb", b"J\xf6rg", b"<>", b"  ", b"", b".", "日本".encode()]
+)
 def test_whatever_the_user_is_called(repository: Repository, name: bytes) -> None:
     config = repository.common / "config"
     config.write_bytes(config.read_bytes().replace(b"name = Dri", b'name = "' + name + b'"'))
@@ -52,7 +64,9 @@ def test_whatever_the_user_is_called(repository: Repository, name: bytes) -> Non
     assert annotated_tag(repository, "x/1", again, "said\n")
 
 
-def test_a_machine_with_an_odd_login_name(repository: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_machine_with_an_odd_login_name(
+    repository: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
     config = repository.common / "config"
     config.write_text(config.read_text().replace("name = Dri", 'name = ""'))
     monkeypatch.setattr(plumbing, "owner", lambda: "a <b>\nc@here")

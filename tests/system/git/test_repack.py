@@ -1,4 +1,6 @@
-"""Packing our own objects: what is the user's stays as it lies, and nothing is lost, whatever comes in between."""
+"""Packing our own objects: what is the user's stays as it lies, and nothing is lost, whatever comes
+in between.
+"""
 
 import hashlib
 import subprocess
@@ -63,7 +65,8 @@ class Growing:
         git(self.work, "fsck", "--full", "--strict", "--no-dangling")
         held = git(self.work, "log", "--format=%H", REF).split()
         sizes = [
-            int(git(self.work, "cat-file", "-s", f"{oid}:a/tiny.journal/20260101.jsonl")) for oid in held
+            int(git(self.work, "cat-file", "-s", f"{oid}:a/tiny.journal/20260101.jsonl"))
+            for oid in held
         ]
         return sizes == sorted(sizes, reverse=True) and sizes[0] == len(self.text)
 
@@ -162,7 +165,9 @@ class Dead(BaseException):
 
 
 @pytest.mark.parametrize("step", ["sync_folder", "_held", "_remove"])
-def test_an_interruption_loses_nothing(growing: Growing, step: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interruption_loses_nothing(
+    growing: Growing, step: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     growing.grow(1)
     growing.pack()
     growing.grow(2)
@@ -171,7 +176,9 @@ def test_an_interruption_loses_nothing(growing: Growing, step: str, monkeypatch:
     real = getattr(module, step)
 
     def dead(*args: object) -> object:
-        """The index of the old pack is read before the new one is made: there is nothing to lose yet."""
+        """The index of the old pack is read before the new one is made: there is nothing to lose
+        yet.
+        """
         if step == "_held" and next(calls) == 0:
             return real(*args)
         raise Dead
@@ -206,7 +213,14 @@ def test_no_object_goes_that_the_pack_does_not_name(
 def test_a_damaged_note_of_packs_names_no_file_elsewhere() -> None:
     told = [Pack("pack-" + "a" * 40, "c0ffee", 3), Pack("", "c0ffee", 1)]
     assert packs_of(rows_of(told)) == told
-    for rows in (None, {}, [["../../x", "c0ffee", 1]], [["pack-1", "c0ffee", 1]], [["", "--all", 1]], [[]]):
+    for rows in (
+        None,
+        {},
+        [["../../x", "c0ffee", 1]],
+        [["pack-1", "c0ffee", 1]],
+        [["", "--all", 1]],
+        [[]],
+    ):
         with pytest.raises(ValueError, match="no pack"):
             packs_of(rows)
 
@@ -215,7 +229,10 @@ def test_git_at_work_meanwhile_misses_nothing(growing: Growing) -> None:
     """A reader that opened the repository before finds every object after."""
     growing.grow(3)
     reader = subprocess.Popen(
-        ["git", "cat-file", "--batch-check"], cwd=growing.work, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        ["git", "cat-file", "--batch-check"],
+        cwd=growing.work,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
     )
     assert reader.stdin and reader.stdout
     told = git(growing.work, "rev-list", "--objects", REF).split("\n")

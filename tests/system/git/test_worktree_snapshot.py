@@ -1,4 +1,6 @@
-"""A dirty tree as a commit: everything that differs, the same whoever makes it, and nothing of the user's touched."""
+"""A dirty tree as a commit: everything that differs, the same whoever makes it, and nothing of the
+user's touched.
+"""
 
 import os
 from pathlib import Path
@@ -54,7 +56,11 @@ def work(tmp_path: Path) -> Path:
 
 def commit(top: Path) -> None:
     git(top, "add", "-A")
-    who = {f"GIT_{r}_{p}": v for r in ("AUTHOR", "COMMITTER") for p, v in (("NAME", "a"), ("EMAIL", "a@b"))}
+    who = {
+        f"GIT_{r}_{p}": v
+        for r in ("AUTHOR", "COMMITTER")
+        for p, v in (("NAME", "a"), ("EMAIL", "a@b"))
+    }
     dates = {"GIT_AUTHOR_DATE": AGED, "GIT_COMMITTER_DATE": AGED}
     git(top, "commit", "-q", "--no-gpg-sign", "-m", "code", env=who | dates)
 

@@ -16,7 +16,8 @@ def admitted_mismatch(admitted: Admitted) -> list[Verdict]:
     if not admitted.items:
         return [unknown("nothing was compared")]
     return [
-        Verdict(_OUTCOMES.get(word, Outcome.UNKNOWN), message, item) for item, word, message in admitted.items
+        Verdict(_OUTCOMES.get(word, Outcome.UNKNOWN), message, item)
+        for item, word, message in admitted.items
     ]
 
 

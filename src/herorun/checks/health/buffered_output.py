@@ -33,7 +33,9 @@ def buffered_output(
     if verdict := not_running(job):
         return verdict
     if log.changed_at is None:
-        return not_applicable(f"nobody can tell when the log of {job.instance} changed", subject=job.instance)
+        return not_applicable(
+            f"nobody can tell when the log of {job.instance} changed", subject=job.instance
+        )
     newest = checkpoints.newest if isinstance(checkpoints, Checkpoints) else None
     signs = {
         "a step was reported": metrics.advanced_at if isinstance(metrics, Metrics) else None,
@@ -42,7 +44,8 @@ def buffered_output(
     for what, at in signs.items():
         if at and log.changed_at + limits.behind < at <= now.at:
             said = (
-                f"the log of {job.instance} ends at {log.changed_at:%H:%M} UTC, and {what} at {at:%H:%M} UTC"
+                f"the log of {job.instance} ends at {log.changed_at:%H:%M} UTC, and {what} at "
+                f"{at:%H:%M} UTC"
             )
             return failed(f"{said}: its output is buffered", subject=job.instance)
     return passed(f"the log of {job.instance} goes on with the job", subject=job.instance)

@@ -49,7 +49,9 @@ def clock_skew(
 ) -> list[Verdict]:
     """One answer for each clock that differs from ours: the scheduler's, the store's, the log's, the tracker's."""
     scheduler = [job.started, job.ended, job.submitted] if isinstance(job, Job) else []
-    store = [c.modified for c in checkpoints.candidates] if isinstance(checkpoints, Checkpoints) else []
+    store = (
+        [c.modified for c in checkpoints.candidates] if isinstance(checkpoints, Checkpoints) else []
+    )
     store += [lease.modified] if isinstance(lease, LeaseSeen) else []
     clocks = (("the scheduler's clock", scheduler), ("the store's clock", store))
     ahead = [(name, _ahead(times, now.at)) for name, times in clocks]

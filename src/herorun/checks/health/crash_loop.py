@@ -36,7 +36,10 @@ def crash_loop(job: Job, history: History, now: Now, limits: Limits) -> Verdict:
     begun = _begun(history, now.at - limits.within, now.at)
     newest = history.starts[-1][1]
     if begun >= limits.starts:
-        said = f"{job.instance} was started {count(round(begun), 'time')} within {say_span(limits.within)}, and is at attempt {newest}"
+        said = (
+            f"{job.instance} was started {count(round(begun), 'time')} within "
+            f"{say_span(limits.within)}, and is at attempt {newest}"
+        )
         return failed(said, subject=job.instance)
     return passed(f"{job.instance} is at attempt {newest}", subject=job.instance)
 

@@ -35,7 +35,9 @@ def crashed(
 ) -> Verdict:
     """In the words of the diagnosis, which every other surface shows too."""
     if job.state.in_doubt:
-        return unknown(f"the scheduler cannot say what became of {job.instance}", subject=job.instance)
+        return unknown(
+            f"the scheduler cannot say what became of {job.instance}", subject=job.instance
+        )
     if job.crashed and (path := final_checkpoint(final, checkpoints)):
         said = f"{job.ending}; its final checkpoint {path} is complete: see failed-when-done"
         return not_applicable(said, subject=job.instance)

@@ -19,4 +19,6 @@ def crowded_host(job: Job, log: JobLog) -> Verdict:
         return verdict
     if log.crowded is None:
         return passed(f"the log of {job.instance} speaks of no crowded host", subject=job.instance)
-    return failed(f"{job.instance}: {in_words(log.crowded)}. {log.crowded.advice}", subject=job.instance)
+    return failed(
+        f"{job.instance}: {in_words(log.crowded)}. {log.crowded.advice}", subject=job.instance
+    )

@@ -39,7 +39,8 @@ def dead_log_pattern(
         return [verdict]
     dead = [
         failed(
-            f"{_mib(silent)} of its log and no line matches {name}: one is due in {_mib(due)}", subject=name
+            f"{_mib(silent)} of its log and no line matches {name}: one is due in {_mib(due)}",
+            subject=name,
         )
         for name, due, silent in log.overdue
     ]

@@ -34,7 +34,9 @@ def differing_step_counters(
     logged = metrics.step - 1 + contract.tracker.first_step
     own = {name: value for name, value in (metrics.last or {}).items() if name in COUNTERS}
     apart = [
-        failed(f"the newest row says {name} {value:g}, and is logged under step {logged}", subject=name)
+        failed(
+            f"the newest row says {name} {value:g}, and is logged under step {logged}", subject=name
+        )
         for name, value in own.items()
         if not abs(value - logged) <= limits.apart
     ]

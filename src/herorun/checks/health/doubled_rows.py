@@ -32,5 +32,8 @@ def doubled_rows(metrics: Metrics, history: History, limits: Limits) -> list[Ver
     if not doubled:
         return [passed(f"each step is told once up to step {metrics.step}")]
     first = min(excursion.first_step for excursion in doubled)
-    said = f"since about step {first} each step is told twice, with different losses: two trainers, or all ranks log"
+    said = (
+        f"since about step {first} each step is told twice, with different losses: two trainers, "
+        "or all ranks log"
+    )
     return [failed(said, subject="rows")]

@@ -12,7 +12,11 @@ from herorun.core.finding import Verdict, failed, not_applicable, passed
 
 @check(Gate.HEALTH, Response.ESCALATE, asks=EscalationReason.UNVERIFIED)
 def ended_short(
-    job: Job, final: FinalStep, metrics: Metrics | Nothing, checkpoints: Checkpoints, history: History
+    job: Job,
+    final: FinalStep,
+    metrics: Metrics | Nothing,
+    checkpoints: Checkpoints,
+    history: History,
 ) -> Verdict:
     ordered = dict(history.stopped).get(job.instance)
     if ordered:
@@ -21,11 +25,14 @@ def ended_short(
     if job.state is not JobState.SUCCEEDED:
         return not_applicable(f"{job.instance} is {job.state}", subject=job.instance)
     if final.value is None:
-        return failed(f"{job.instance} ended, and nobody knows at which step it should", subject=job.instance)
+        return failed(
+            f"{job.instance} ended, and nobody knows at which step it should", subject=job.instance
+        )
     newest = checkpoints.newest
     reached = max(metrics.step if isinstance(metrics, Metrics) else 0, newest.step if newest else 0)
     if reached < final.value:
         return failed(
-            f"{job.instance} ended with success at step {reached} of {final.value}", subject=job.instance
+            f"{job.instance} ended with success at step {reached} of {final.value}",
+            subject=job.instance,
         )
     return passed(f"{job.instance} reached step {reached} of {final.value}", subject=job.instance)

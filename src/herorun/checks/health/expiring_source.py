@@ -32,7 +32,8 @@ def expiring_source(
 ) -> Verdict:
     if source.expires is None and source.unknown:
         return unknown(
-            f"whether {source.path} expires could not be asked: {source.unknown}", subject=source.path
+            f"whether {source.path} expires could not be asked: {source.unknown}",
+            subject=source.path,
         )
     if source.expires is None:
         return passed(f"no rule that its store tells deletes {source.path}", subject=source.path)

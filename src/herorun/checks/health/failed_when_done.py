@@ -19,5 +19,9 @@ def failed_when_done(job: Job, final: FinalStep, checkpoints: Checkpoints) -> Ve
         return not_applicable(f"{job.instance} is {job.state}", subject=job.instance)
     path = final_checkpoint(final, checkpoints)
     if not path:
-        return not_applicable(f"{job.instance} left no final checkpoint: see crashed", subject=job.instance)
-    return failed(f"{job.ending}; but its final checkpoint {path} is complete", subject=job.instance)
+        return not_applicable(
+            f"{job.instance} left no final checkpoint: see crashed", subject=job.instance
+        )
+    return failed(
+        f"{job.ending}; but its final checkpoint {path} is complete", subject=job.instance
+    )

@@ -12,7 +12,17 @@ from datetime import timedelta
 
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.durations import say_span
-from herorun.core.evidence import Cadence, FinalStep, History, Job, JobLog, Metrics, Nothing, Now, Unavailable
+from herorun.core.evidence import (
+    Cadence,
+    FinalStep,
+    History,
+    Job,
+    JobLog,
+    Metrics,
+    Nothing,
+    Now,
+    Unavailable,
+)
 from herorun.core.finding import Verdict, failed, passed
 from herorun.core.health.liveness import RowPatience
 from herorun.core.health.log_errors import idle_since, in_words, worst_complaint
@@ -47,7 +57,9 @@ def failing_log(
     if worst is None or worst.weight == "symptom":
         return passed(f"the log of {job.instance} names nothing that ends it", subject=job.instance)
     since = idle_since(worst, job, metrics, history, now.at)
-    if since is None or now.at - since <= _most(worst.weight, metrics, history, final, cadence, limits):
+    if since is None or now.at - since <= _most(
+        worst.weight, metrics, history, final, cadence, limits
+    ):
         return passed(f"{job.instance} moved lately; {in_words(worst)}", subject=job.instance)
     idle = say_span(now.at - since)
     advice = f". {worst.advice}" if worst.advice else ""

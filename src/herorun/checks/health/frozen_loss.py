@@ -30,9 +30,14 @@ def frozen_loss(metrics: Metrics, history: History, limits: Limits) -> list[Verd
     def lasts(excursion: Excursion) -> bool:
         return excursion.rows >= limits.rows and not excursion.declared
 
-    return judged(metrics, history, metrics.of("frozen"), lasts, "no loss that stands still", _words)
+    return judged(
+        metrics, history, metrics.of("frozen"), lasts, "no loss that stands still", _words
+    )
 
 
 def _words(frozen: Excursion) -> str:
     until = "" if frozen.open else f", up to step {frozen.last_step}"
-    return f"the loss is {frozen.expected:.6g} in every row since before step {frozen.first_step}{until}"
+    return (
+        f"the loss is {frozen.expected:.6g} in every row since before step "
+        f"{frozen.first_step}{until}"
+    )

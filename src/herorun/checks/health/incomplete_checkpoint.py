@@ -41,4 +41,8 @@ def _judge(candidate: Candidate, now: Now, most: timedelta) -> Verdict:
         return not_applicable(said, candidate.problem, subject=candidate.path)
     idle = now.at - candidate.modified
     said = f"{candidate.path} last changed {say_span(idle)} ago: {candidate.problem}"
-    return failed(said, subject=candidate.path) if idle > most else passed(said, subject=candidate.path)
+    return (
+        failed(said, subject=candidate.path)
+        if idle > most
+        else passed(said, subject=candidate.path)
+    )

@@ -23,9 +23,15 @@ class Limits(CheckpointPatience):
     intervals: PositiveFloat = 1.5
 
 
-# The store is read beside the rows, so a short job can have saved since: a second look must see it too.
+# The store is read beside the rows, so a short job can have saved since: a second look must see it
+# too.
 @check(Gate.HEALTH, Response.WARN, hold=Hold(ticks=2), topic=Topic.CHECKPOINTS)
 def late_checkpoints(
-    job: Job, contract: Contract, checkpoints: Checkpoints, metrics: Metrics, history: History, limits: Limits
+    job: Job,
+    contract: Contract,
+    checkpoints: Checkpoints,
+    metrics: Metrics,
+    history: History,
+    limits: Limits,
 ) -> Verdict:
     return overdue(job, contract, checkpoints, metrics, history, limits)

@@ -40,7 +40,9 @@ def loss_spike(metrics: Metrics, history: History, limits: Limits) -> list[Verdi
 
     def lasts(spike: Excursion) -> bool:
         """Also where it was high enough for long enough, and goes on lower: it is one excursion until it ends."""
-        return lasts_now(spike) or (spike.crest is not None and lasts_now(_at_crest(spike, *spike.crest)))
+        return lasts_now(spike) or (
+            spike.crest is not None and lasts_now(_at_crest(spike, *spike.crest))
+        )
 
     def lasts_now(spike: Excursion) -> bool:
         slow = spike.steps >= limits.steps and spike.rows >= limits.least_rows

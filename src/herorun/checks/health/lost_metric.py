@@ -36,4 +36,6 @@ def _is_lost(found: Presence, limits: Limits) -> bool:
 
 def _failed(found: Presence) -> Verdict:
     said = "was there, and not" if found.seen else "was not"
-    return failed(f"{found.metric} {said} in the newest {count(found.rows, 'row')}", subject=found.metric)
+    return failed(
+        f"{found.metric} {said} in the newest {count(found.rows, 'row')}", subject=found.metric
+    )

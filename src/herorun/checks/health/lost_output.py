@@ -6,7 +6,16 @@ Fix: find out who removed or unmounted it, and bring it back with what it held; 
 
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.escalation import EscalationReason
-from herorun.core.evidence import Checkpoints, History, Job, Nothing, Receipt, RootAtEnd, Triage, Unavailable
+from herorun.core.evidence import (
+    Checkpoints,
+    History,
+    Job,
+    Nothing,
+    Receipt,
+    RootAtEnd,
+    Triage,
+    Unavailable,
+)
 from herorun.core.finding import Verdict, failed, not_applicable, passed
 from herorun.core.recovery.lost_root import lost_root
 from herorun.core.recovery.scene import scene_of
@@ -34,4 +43,6 @@ def lost_output(
     lost = lost_root(scene_of(seen))
     if lost is None:
         return passed(f"nothing that {job.instance} wrote is seen to be gone", subject=job.instance)
-    return failed(f"{job.instance} is {job.state}, and {lost.message}", lost.advice, subject=job.instance)
+    return failed(
+        f"{job.instance} is {job.state}, and {lost.message}", lost.advice, subject=job.instance
+    )

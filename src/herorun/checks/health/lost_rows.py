@@ -24,7 +24,8 @@ def lost_rows(metrics: Metrics, history: History, contract: Contract) -> list[Ve
     offset = contract.tracker.first_step - 1  # from completed updates to the steps that people read
     told = [
         failed(
-            f"the tracker has no rows between steps {after + offset} and {until + offset}: they were lost",
+            f"the tracker has no rows between steps {after + offset} and {until + offset}: they "
+            "were lost",
             subject=f"step {until + offset}",
         )
         for after, until in gaps

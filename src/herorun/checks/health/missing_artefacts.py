@@ -62,10 +62,13 @@ def _checkpoint(checkpoints: Checkpoints, step: int) -> Verdict:
     broken = next((c for c in there if c.incomplete), None)
     if broken:
         return failed(
-            f"the final checkpoint {broken.path} is not complete: {broken.problem}", subject="checkpoint"
+            f"the final checkpoint {broken.path} is not complete: {broken.problem}",
+            subject="checkpoint",
         )
     if there:
-        return unknown(f"{there[0].path} could not be looked into: {there[0].problem}", subject="checkpoint")
+        return unknown(
+            f"{there[0].path} could not be looked into: {there[0].problem}", subject="checkpoint"
+        )
     return failed(f"there is no checkpoint of the final step {step}", subject="checkpoint")
 
 
@@ -77,4 +80,6 @@ def _tracker(identity: TrackerIdentity, job: Job, now: Now, closing: timedelta) 
     young = job.ended is None or now.at - job.ended <= closing
     if identity.state is TrackerState.RUNNING and young:
         return not_applicable("the tracker may not have noticed the end yet", subject="tracker")
-    return failed(f"the tracker's run is {identity.state}, and the job succeeded", subject="tracker")
+    return failed(
+        f"the tracker's run is {identity.state}, and the job succeeded", subject="tracker"
+    )

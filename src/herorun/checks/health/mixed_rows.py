@@ -24,7 +24,13 @@ class Limits:
     turns: PositiveInt = 1
 
 
-@check(Gate.HEALTH, Response.ESCALATE, topic=Topic.JOB, vetoes_relaunch=True, asks=EscalationReason.LINEAGE)
+@check(
+    Gate.HEALTH,
+    Response.ESCALATE,
+    topic=Topic.JOB,
+    vetoes_relaunch=True,
+    asks=EscalationReason.LINEAGE,
+)
 def mixed_rows(metrics: Metrics, history: History, limits: Limits) -> list[Verdict]:
     """One answer, however often it stopped and began again."""
     if not history.wrote(metrics):
@@ -36,6 +42,7 @@ def mixed_rows(metrics: Metrics, history: History, limits: Limits) -> list[Verdi
 def _failed(mixed: Excursion) -> Verdict:
     places = sorted((mixed.first_step, round(mixed.expected)))
     return failed(
-        f"the rows jump to and fro: two writers, one near step {places[0]} and one near step {places[1]}",
+        f"the rows jump to and fro: two writers, one near step {places[0]} and one near step "
+        f"{places[1]}",
         subject="rows",
     )

@@ -27,7 +27,13 @@ from herorun.core.finding import Verdict, failed, not_applicable, passed
 from herorun.core.lineage import is_under
 
 
-@check(Gate.HEALTH, Response.ESCALATE, topic=Topic.JOB, vetoes_relaunch=True, asks=EscalationReason.LINEAGE)
+@check(
+    Gate.HEALTH,
+    Response.ESCALATE,
+    topic=Topic.JOB,
+    vetoes_relaunch=True,
+    asks=EscalationReason.LINEAGE,
+)
 def moved_output(
     job: Job,
     contract: Contract,
@@ -43,9 +49,14 @@ def moved_output(
         return [not_applicable("no instance was launched yet")]
     found = []
     if contract.output.root.rstrip("/") != current.output_root.rstrip("/"):
-        said = f"the babysitter looks into {contract.output.root}, and {current.name} was launched into {current.output_root}"
+        said = (
+            f"the babysitter looks into {contract.output.root}, and {current.name} was launched "
+            f"into {current.output_root}"
+        )
         found.append(failed(said, subject="contract"))
-    items = receipt.items if isinstance(receipt, Receipt) and receipt.instance == job.instance else ()
+    items = (
+        receipt.items if isinstance(receipt, Receipt) and receipt.instance == job.instance else ()
+    )
     found += [
         failed(f"check-in saw another output root: {said}", subject="receipt")
         for item, outcome, said in items
@@ -80,7 +91,8 @@ def _by_config(identity: TrackerIdentity, roots: tuple[str, ...]) -> list[Verdic
     """Only where none of the paths that the config names has to do with the recorded roots."""
     told = output_paths(identity.config)
     if not told or any(
-        is_under(path, roots) or any(is_under(root, [path]) for root in roots) for path in told.values()
+        is_under(path, roots) or any(is_under(root, [path]) for root in roots)
+        for path in told.values()
     ):
         return []
     key, path = next(iter(told.items()))

@@ -5,12 +5,22 @@ Fix: call `herorun.check_in()` in the training script before the first step; or 
 """
 
 from herorun.core.check import Gate, Hold, Response, Topic, check
-from herorun.core.evidence import Checkpoints, History, Job, JobLog, Metrics, Nothing, Receipt, Unavailable
+from herorun.core.evidence import (
+    Checkpoints,
+    History,
+    Job,
+    JobLog,
+    Metrics,
+    Nothing,
+    Receipt,
+    Unavailable,
+)
 from herorun.core.finding import Verdict, failed, not_applicable, passed, unknown
 from herorun.core.health.liveness import steps_seen
 
 CAUSE = (
-    "likely cause: the training script does not call `herorun.check_in()`, or runs it where no admission is"
+    "likely cause: the training script does not call `herorun.check_in()`, or runs it where no "
+    "admission is"
 )
 
 
@@ -28,13 +38,19 @@ def not_checked_in(
     if ours or job.instance in history.checked_in:
         return passed(f"{job.instance} checked in", subject=job.instance)
     if job.state.in_doubt:
-        return unknown(f"the scheduler cannot say whether {job.instance} runs", subject=job.instance)
+        return unknown(
+            f"the scheduler cannot say whether {job.instance} runs", subject=job.instance
+        )
     wrote = isinstance(metrics, Metrics) and history.wrote(metrics)
     sign = "" if wrote else steps_seen(job, log, checkpoints, history, -1)
     if not job.state.live or not (wrote or sign):
-        return not_applicable(f"{job.instance} is {job.state} and reports no step", subject=job.instance)
+        return not_applicable(
+            f"{job.instance} is {job.state} and reports no step", subject=job.instance
+        )
     if isinstance(metrics, Metrics) and wrote:
         return failed(
-            f"{job.instance} is at step {metrics.step} without a receipt", CAUSE, subject=job.instance
+            f"{job.instance} is at step {metrics.step} without a receipt",
+            CAUSE,
+            subject=job.instance,
         )
     return failed(f"{job.instance} has no receipt, although {sign}", CAUSE, subject=job.instance)

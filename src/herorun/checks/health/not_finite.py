@@ -27,14 +27,18 @@ class Limits:
 
 
 @check(Gate.HEALTH, Response.ESCALATE, topic=Topic.NUMERIC, vetoes_relaunch=True)
-def not_finite(metrics: Metrics, history: History, contract: Contract, limits: Limits) -> list[Verdict]:
+def not_finite(
+    metrics: Metrics, history: History, contract: Contract, limits: Limits
+) -> list[Verdict]:
     """One answer for each metric, by its longest stretch that is open or ended since the last look."""
     if not history.wrote(metrics):
         return [not_applicable("no row of this instance yet")]
     wrong = [e for e in metrics.non_finite if e.rows >= _least(e.metric, contract, limits)]
     ordered = sorted(wrong, key=lambda e: (e.metric, e.rows))
     stretches = [list(each) for _, each in groupby(ordered, key=lambda e: e.metric)]
-    return [_failed(each, limits) for each in stretches] or [passed(f"all finite at step {metrics.step}")]
+    return [_failed(each, limits) for each in stretches] or [
+        passed(f"all finite at step {metrics.step}")
+    ]
 
 
 def _least(metric: str, contract: Contract, limits: Limits) -> int:
@@ -49,7 +53,8 @@ def _failed(stretches: list[Excursion], limits: Limits) -> Verdict:
     said = f"{longest.metric} is not finite since step {longest.first_step}, and still is ({rows})"
     if not longest.open:
         said = (
-            f"{longest.metric} was not finite from step {longest.first_step} to {longest.last_step} ({rows})"
+            f"{longest.metric} was not finite from step {longest.first_step} to "
+            f"{longest.last_step} ({rows})"
         )
     steps = first, max(each.last_step for each in stretches)
     return failed(said, subject=longest.metric, steps=steps, taints_from=first - limits.margin)

@@ -29,10 +29,17 @@ class Limits:
 
 @check(Gate.HEALTH, Response.WARN, topic=Topic.CHECKPOINTS)
 def nothing_saved(
-    job: Job, contract: Contract, checkpoints: Checkpoints, metrics: Metrics, history: History, limits: Limits
+    job: Job,
+    contract: Contract,
+    checkpoints: Checkpoints,
+    metrics: Metrics,
+    history: History,
+    limits: Limits,
 ) -> Verdict:
     if job.state.in_doubt:
-        return unknown(f"the scheduler cannot say whether {job.instance} runs", subject=job.instance)
+        return unknown(
+            f"the scheduler cannot say whether {job.instance} runs", subject=job.instance
+        )
     start = job_start(job, history)
     if job.state is not JobState.RUNNING or start is None or not history.wrote(metrics):
         return not_applicable(

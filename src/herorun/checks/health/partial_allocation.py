@@ -15,9 +15,13 @@ from herorun.core.finding import Verdict, count, failed, not_applicable, passed,
 @check(Gate.HEALTH, Response.WARN, hold=Hold(timedelta(minutes=15)), topic=Topic.JOB)
 def partial_allocation(job: Job) -> Verdict:
     if job.state.in_doubt:
-        return unknown(f"the scheduler cannot say whether {job.instance} runs", subject=job.instance)
+        return unknown(
+            f"the scheduler cannot say whether {job.instance} runs", subject=job.instance
+        )
     if not job.state.live or job.tasks is None or job.running_tasks is None:
-        return not_applicable(f"{job.instance} is {job.state}, and shows no parts", subject=job.instance)
+        return not_applicable(
+            f"{job.instance} is {job.state}, and shows no parts", subject=job.instance
+        )
     verb = "runs" if job.running_tasks == 1 else "run"
     said = f"{job.running_tasks} of {count(job.tasks, 'task')} of {job.instance} {verb}"
     if 0 < job.running_tasks < job.tasks:

@@ -45,18 +45,32 @@ def past_final_step(
     if final.value is None:
         return [not_applicable("nobody knows the final step")]
     found = []
-    if isinstance(metrics, Metrics) and history.wrote(metrics) and metrics.step > final.value + limits.beyond:
-        found.append(failed(f"step {metrics.step} is past the final step {final.value}", subject="step"))
+    if (
+        isinstance(metrics, Metrics)
+        and history.wrote(metrics)
+        and metrics.step > final.value + limits.beyond
+    ):
+        found.append(
+            failed(f"step {metrics.step} is past the final step {final.value}", subject="step")
+        )
     if isinstance(identity, TrackerIdentity):
         found += _by_config(identity, final.value, prior)
     return found or [passed(f"the final step is {final.value}")]
 
 
-def _by_config(identity: TrackerIdentity, final: int, prior: PriorLaunch | Nothing) -> list[Verdict]:
+def _by_config(
+    identity: TrackerIdentity, final: int, prior: PriorLaunch | Nothing
+) -> list[Verdict]:
     """What the plan's own config says was judged at the launch gate."""
-    admitted = {told.value for told in total_steps(prior.config)} if isinstance(prior, PriorLaunch) else set()
+    admitted = (
+        {told.value for told in total_steps(prior.config)}
+        if isinstance(prior, PriorLaunch)
+        else set()
+    )
     told = total_steps(identity.config)
     if not told or any(each.value in {final, *admitted} for each in told):
         return []
     said = ", ".join(f"{each.key} = {each.value}" for each in told)
-    return [failed(f"the tracker's config says {said}, and the final step is {final}", subject="config")]
+    return [
+        failed(f"the tracker's config says {said}, and the final step is {final}", subject="config")
+    ]

@@ -11,12 +11,23 @@ from datetime import timedelta
 
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.durations import say_duration, say_span
-from herorun.core.evidence import History, Job, JobLog, JobState, Metrics, Nothing, Now, Receipt, Unavailable
+from herorun.core.evidence import (
+    History,
+    Job,
+    JobLog,
+    JobState,
+    Metrics,
+    Nothing,
+    Now,
+    Receipt,
+    Unavailable,
+)
 from herorun.core.finding import Verdict, failed, not_applicable, passed, unknown
 from herorun.core.health.queue_reasons import ADVICE, Waiting, why_waiting
 
 UNCONFIRMED = (
-    "allocation unconfirmed (it is called running, and there is no row, no log line and no receipt of it); "
+    "allocation unconfirmed (it is called running, and there is no row, no log line and no "
+    "receipt of it); "
     "see whether its machines were given to it"
 )
 
@@ -43,7 +54,9 @@ def pending_too_long(
     """One answer for each limit that is passed, so that each is told. Without a row, a log line or a receipt a running
     job's allocation is unconfirmed, and the clock goes on."""
     if job.state.in_doubt:
-        return [unknown(f"the scheduler cannot say whether {job.instance} waits", subject=job.instance)]
+        return [
+            unknown(f"the scheduler cannot say whether {job.instance} waits", subject=job.instance)
+        ]
     running = job.state is JobState.RUNNING
     confirmed = running and _confirmed(job, history, metrics, log, receipt)
     if confirmed or not (running or job.state is JobState.PENDING):
@@ -54,7 +67,9 @@ def pending_too_long(
     why = why_waiting(job.reason)
     if why is Waiting.EXPECTED and not running:
         return [
-            not_applicable(f"{job.instance} waits as it was asked to: {job.reason}", subject=job.instance)
+            not_applicable(
+                f"{job.instance} waits as it was asked to: {job.reason}", subject=job.instance
+            )
         ]
     since = job.submitted or (history.current.started if history.current else None)
     if since is None:

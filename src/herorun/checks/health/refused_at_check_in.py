@@ -13,7 +13,11 @@ from herorun.core.finding import Verdict, failed, passed, unknown
 
 
 @check(
-    Gate.HEALTH, Response.ESCALATE, topic=Topic.JOB, vetoes_relaunch=True, asks=EscalationReason.UNVERIFIED
+    Gate.HEALTH,
+    Response.ESCALATE,
+    topic=Topic.JOB,
+    vetoes_relaunch=True,
+    asks=EscalationReason.UNVERIFIED,
 )
 def refused_at_check_in(job: Job, receipt: Receipt | Nothing | Unavailable) -> Verdict:
     """The exit code is enough; a receipt that cannot be read hides only the reason."""
@@ -21,7 +25,9 @@ def refused_at_check_in(job: Job, receipt: Receipt | Nothing | Unavailable) -> V
     if job.refused or (ours and ours.outcome == "fail"):
         return failed(f"{job.instance} refused at check-in: {_reasons(ours)}", subject=job.instance)
     if job.state.in_doubt:
-        return unknown(f"the scheduler cannot say what became of {job.instance}", subject=job.instance)
+        return unknown(
+            f"the scheduler cannot say what became of {job.instance}", subject=job.instance
+        )
     if isinstance(receipt, Unavailable):
         return unknown(f"could not read the receipt: {receipt.why}", subject=job.instance)
     said = "checked in" if ours else "has not checked in"

@@ -41,7 +41,9 @@ def repeated_crash(
 ) -> Verdict:
     """Preemption, time limits and what a person stopped are no failures, and do not break a row of them."""
     if job.state.in_doubt:
-        return unknown(f"the scheduler cannot say what became of {job.instance}", subject=job.instance)
+        return unknown(
+            f"the scheduler cannot say what became of {job.instance}", subject=job.instance
+        )
     if not job.crashed:
         return not_applicable(f"{job.instance} is {job.state}", subject=job.instance)
     known = next((end for end in history.ends if end.instance == job.instance), None)
@@ -54,14 +56,18 @@ def repeated_crash(
     found = _same(last, before, limits)
     if found:
         return failed(f"{job.ending}; {'; '.join(found)}", subject=job.instance)
-    return passed(f"{job.instance} failed as none of {len(before)} ends before", subject=job.instance)
+    return passed(
+        f"{job.instance} failed as none of {len(before)} ends before", subject=job.instance
+    )
 
 
 def _same(last: End, before: Sequence[End], limits: Limits) -> list[str]:
     at_step = _row(before, lambda end: _near(end, last, limits.apart))
     of_error = _row(
         before,
-        lambda end: _stuck(end, last) and len(last.fingerprint) > 0 and end.fingerprint == last.fingerprint,
+        lambda end: (
+            _stuck(end, last) and len(last.fingerprint) > 0 and end.fingerprint == last.fingerprint
+        ),
     )
     in_window = _row(before, lambda end: _stuck(end, last))
     on_node = _row(before, lambda end: bool(set(end.failed_on) & set(last.failed_on)))
@@ -72,7 +78,9 @@ def _same(last: End, before: Sequence[End], limits: Limits) -> list[str]:
         (on_node, limits.same_node, f"on {', '.join(last.failed_on)} again"),
     ]
     return [
-        f"{words}, {count(times + 1, 'time')} in a row" for times, least, words in told if times + 1 >= least
+        f"{words}, {count(times + 1, 'time')} in a row"
+        for times, least, words in told
+        if times + 1 >= least
     ]
 
 

@@ -40,9 +40,15 @@ class Limits:
 
 
 @check(
-    Gate.HEALTH, Response.ESCALATE, topic=Topic.LINEAGE, vetoes_relaunch=True, asks=EscalationReason.LINEAGE
+    Gate.HEALTH,
+    Response.ESCALATE,
+    topic=Topic.LINEAGE,
+    vetoes_relaunch=True,
+    asks=EscalationReason.LINEAGE,
 )
-def resume_mismatch(metrics: Metrics, history: History, contract: Contract, limits: Limits) -> Verdict:
+def resume_mismatch(
+    metrics: Metrics, history: History, contract: Contract, limits: Limits
+) -> Verdict:
     resume = resume_of(metrics, history)
     if resume is None:
         return not_applicable("no resume of this instance")
@@ -50,7 +56,9 @@ def resume_mismatch(metrics: Metrics, history: History, contract: Contract, limi
     if why := two_write(metrics):
         return unknown(why, subject=where)
     if resume.counter_reset:
-        return unknown("not comparable: the step count began anew and the loss did not", subject=where)
+        return unknown(
+            "not comparable: the step count began anew and the loss did not", subject=where
+        )
     verdict = _equal_steps(resume, contract, limits) or _after(resume, limits)
     if verdict.outcome is Outcome.FAIL:
         steps = (resume.first_bad_step or resume.step, max(resume.step, metrics.step))
@@ -62,14 +70,21 @@ def _equal_steps(resume: Resume, contract: Contract, limits: Limits) -> Verdict 
     exact = contract.data.order == "deterministic"
     if _catch_up(resume, limits if exact else _with_noise(resume, limits)):
         return failed(_differs(resume))
-    if not exact and resume.compared >= limits.least_equal and abs(resume.shift) > _shift(resume, limits):
+    if (
+        not exact
+        and resume.compared >= limits.least_equal
+        and abs(resume.shift) > _shift(resume, limits)
+    ):
         return failed(_shifted(resume))
     return None
 
 
 def _after(resume: Resume, limits: Limits) -> Verdict:
     """By the level behind the warm-up, where the equal steps say nothing against it."""
-    level = f"the loss is {math.expm1(resume.offset):+.2%} from the trend {count(resume.after, 'row')} after the warm-up"
+    level = (
+        f"the loss is {math.expm1(resume.offset):+.2%} from the trend "
+        f"{count(resume.after, 'row')} after the warm-up"
+    )
     if resume.after >= limits.least_after and _level(resume, limits):
         return failed(level)
     if resume.overlapped:
@@ -107,16 +122,22 @@ def _level(resume: Resume, limits: Limits) -> bool:
     Where nobody can tell how fast it was falling, a lower level says nothing.
     """
     least = _least(resume, limits)
-    return resume.offset > least or (resume.fall is not None and resume.offset < -least - 1.5 * resume.fall)
+    return resume.offset > least or (
+        resume.fall is not None and resume.offset < -least - 1.5 * resume.fall
+    )
 
 
 def _least(resume: Resume, limits: Limits) -> float:
     """What a level must be off by to count, as a logarithm."""
-    return max(math.log1p(limits.after), limits.sigmas * resume.noise / math.sqrt(max(resume.after, 1)))
+    return max(
+        math.log1p(limits.after), limits.sigmas * resume.noise / math.sqrt(max(resume.after, 1))
+    )
 
 
 def _shifted(resume: Resume) -> str:
-    return f"the loss is {math.expm1(resume.shift):+.2%} on average at {resume.compared} equal steps"
+    return (
+        f"the loss is {math.expm1(resume.shift):+.2%} on average at {resume.compared} equal steps"
+    )
 
 
 def _differs(resume: Resume) -> str:

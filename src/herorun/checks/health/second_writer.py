@@ -14,7 +14,16 @@ from pydantic import PositiveFloat
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.contract import Contract
 from herorun.core.escalation import EscalationReason
-from herorun.core.evidence import Cadence, Job, LiveJobs, Metrics, Nothing, Now, TrackerIdentity, Unavailable
+from herorun.core.evidence import (
+    Cadence,
+    Job,
+    LiveJobs,
+    Metrics,
+    Nothing,
+    Now,
+    TrackerIdentity,
+    Unavailable,
+)
 from herorun.core.finding import Verdict, failed, passed, unknown
 from herorun.core.identity.drift import heartbeat_of, writes_after
 
@@ -27,7 +36,13 @@ class Limits:
     cadences: PositiveFloat = 2.0
 
 
-@check(Gate.HEALTH, Response.ESCALATE, topic=Topic.JOB, vetoes_relaunch=True, asks=EscalationReason.LINEAGE)
+@check(
+    Gate.HEALTH,
+    Response.ESCALATE,
+    topic=Topic.JOB,
+    vetoes_relaunch=True,
+    asks=EscalationReason.LINEAGE,
+)
 def second_writer(
     job: Job,
     live: LiveJobs,

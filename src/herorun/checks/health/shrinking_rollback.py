@@ -13,8 +13,15 @@ from herorun.core.evidence import Checkpoints, History, Job, JobState
 from herorun.core.finding import Verdict, count, failed, not_applicable, passed
 
 
-@check(Gate.HEALTH, Response.ESCALATE, hold=Hold(timedelta(minutes=15), ticks=2), topic=Topic.CHECKPOINTS)
-def shrinking_rollback(contract: Contract, checkpoints: Checkpoints, history: History, job: Job) -> Verdict:
+@check(
+    Gate.HEALTH,
+    Response.ESCALATE,
+    hold=Hold(timedelta(minutes=15), ticks=2),
+    topic=Topic.CHECKPOINTS,
+)
+def shrinking_rollback(
+    contract: Contract, checkpoints: Checkpoints, history: History, job: Job
+) -> Verdict:
     """Only once there were that many, and on a second look: a trainer may delete older ones before it saves the next."""
     keep = contract.checkpoints.keep
     if keep is None or history.most_saved < keep:
@@ -24,4 +31,8 @@ def shrinking_rollback(contract: Contract, checkpoints: Checkpoints, history: Hi
     if job.state is JobState.SUCCEEDED:
         return not_applicable(f"{job.instance} ended with success: what it no longer needs may go")
     said = f"{count(checkpoints.kept, 'checkpoint')} to fall back on; keep = {keep}"
-    return failed(f"{said}, and there were {history.most_saved}") if checkpoints.kept < keep else passed(said)
+    return (
+        failed(f"{said}, and there were {history.most_saved}")
+        if checkpoints.kept < keep
+        else passed(said)
+    )

@@ -58,7 +58,9 @@ def silent_tracker(
         return passed(f"{job.instance} reported within {most}", subject=job.instance)
     sign = sign_of_life(metrics, log, checkpoints, since, now.at, limits.fresh)
     if not sign:
-        return passed("the rows stand still, and nothing else is seen to go on", subject=job.instance)
+        return passed(
+            "the rows stand still, and nothing else is seen to go on", subject=job.instance
+        )
     what = "no row" if wrote else "no row at all"
     idle = say_span(now.at - since)
     return failed(f"{job.instance}: {what} for {idle}, but {sign}", subject=job.instance)

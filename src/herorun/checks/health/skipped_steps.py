@@ -29,4 +29,6 @@ def skipped_steps(metrics: Metrics, history: History, limits: Limits) -> list[Ve
     def lasts(excursion: Excursion) -> bool:
         return excursion.rows >= limits.steps
 
-    return judged(metrics, history, metrics.of("skipped"), lasts, "no steps skipped again and again")
+    return judged(
+        metrics, history, metrics.of("skipped"), lasts, "no steps skipped again and again"
+    )

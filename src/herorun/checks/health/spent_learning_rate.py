@@ -34,7 +34,9 @@ def spent_learning_rate(
         return not_applicable("nobody knows the final step")
     most = final.value * (1 - limits.last)
     spent = [
-        e for e in metrics.of("spent") if e.rows >= limits.rows and e.last_step <= most and not e.declared
+        e
+        for e in metrics.of("spent")
+        if e.rows >= limits.rows and e.last_step <= most and not e.declared
     ]
     if not spent:
         return passed(f"the learning rate lasts up to step {metrics.step}")

@@ -33,11 +33,15 @@ def stale_monitor(
     if isinstance(lease, LeaseSeen) and not lease.mine:
         idle = now.at - lease.unchanged_since
         said = f"the lease of {lease.owner} has not moved for {say_span(idle)}"
-        found.append(failed(said, subject=lease.owner) if idle > most else passed(said, subject=lease.owner))
+        found.append(
+            failed(said, subject=lease.owner) if idle > most else passed(said, subject=lease.owner)
+        )
     if heart.held and not heart.own and heart.at:
         idle = now.at - heart.at
         said = f"the babysitter on this machine last wrote {say_span(idle)} ago"
         found.append(
-            failed(said, subject="this machine") if idle > most else passed(said, subject="this machine")
+            failed(said, subject="this machine")
+            if idle > most
+            else passed(said, subject="this machine")
         )
     return found or [not_applicable("nobody else watches")]

@@ -76,18 +76,30 @@ def stale_tracker_run(
 def _state(identity: TrackerIdentity) -> list[Verdict]:
     if identity.state not in OVER:
         return []
-    return [failed(f"the tracker calls the run {identity.state}, and the job runs", subject="state")]
+    return [
+        failed(f"the tracker calls the run {identity.state}, and the job runs", subject="state")
+    ]
 
 
-def _heartbeat(contract: Contract, identity: TrackerIdentity, now: Now, most: timedelta) -> list[Verdict]:
+def _heartbeat(
+    contract: Contract, identity: TrackerIdentity, now: Now, most: timedelta
+) -> list[Verdict]:
     beat = heartbeat_of(contract, identity)
     if beat is None or now.at - beat <= most:
         return []
-    return [failed(f"the tracker last heard of the run at {beat:%Y-%m-%d %H:%M} UTC", subject="heartbeat")]
+    return [
+        failed(
+            f"the tracker last heard of the run at {beat:%Y-%m-%d %H:%M} UTC", subject="heartbeat"
+        )
+    ]
 
 
 def _step(
-    contract: Contract, identity: TrackerIdentity, checkpoints: Checkpoints, now: Now, most: timedelta
+    contract: Contract,
+    identity: TrackerIdentity,
+    checkpoints: Checkpoints,
+    now: Now,
+    most: timedelta,
 ) -> list[Verdict]:
     """A checkpoint that lies there for a while is of a step that must have been logged."""
     if identity.last_step is None:
@@ -101,19 +113,31 @@ def _step(
     if not later:
         return []
     newest = max(c.step for c in later)
-    return [failed(f"the tracker is at step {reached}, and checkpoint {newest} is complete", subject="step")]
+    return [
+        failed(
+            f"the tracker is at step {reached}, and checkpoint {newest} is complete", subject="step"
+        )
+    ]
 
 
 def _summary(
-    contract: Contract, identity: TrackerIdentity, metrics: Metrics | Nothing | Unavailable, most: timedelta
+    contract: Contract,
+    identity: TrackerIdentity,
+    metrics: Metrics | Nothing | Unavailable,
+    most: timedelta,
 ) -> list[Verdict]:
     """What people look at, against the rows: it must move with them and, at one step, say the same."""
     if not isinstance(metrics, Metrics):
         return []
     shown, step = identity.summary.get("_timestamp"), identity.summary.get("_step")
     found = []
-    if shown is not None and metrics.advanced_at - (at := datetime.fromtimestamp(shown, UTC)) > most:
-        said = f"the tracker's summary stands still since {at:%Y-%m-%d %H:%M} UTC, and its rows go on"
+    if (
+        shown is not None
+        and metrics.advanced_at - (at := datetime.fromtimestamp(shown, UTC)) > most
+    ):
+        said = (
+            f"the tracker's summary stands still since {at:%Y-%m-%d %H:%M} UTC, and its rows go on"
+        )
         found.append(failed(said, subject="summary"))
     if step is None or step != metrics.step - 1 + contract.tracker.first_step:
         return found
@@ -121,6 +145,8 @@ def _summary(
         row = (metrics.last or {}).get(name)
         if name.startswith("_") or row is None or isclose(value, row, rel_tol=1e-3):
             continue
-        said = f"at step {step:g} the tracker's summary says {name} {value:.6g}, and its row {row:.6g}"
+        said = (
+            f"at step {step:g} the tracker's summary says {name} {value:.6g}, and its row {row:.6g}"
+        )
         found.append(failed(said, subject=name))
     return found

@@ -66,8 +66,15 @@ def stalled_steps(
 
 def _judge(job: Job, what: str, since: datetime, now: datetime, most: timedelta) -> Verdict:
     idle = now - since
-    said = f"{job.instance}: {what}, {say_span(max(idle, timedelta()))} ago; the limit is {say_span(most)}"
+    said = (
+        f"{job.instance}: {what}, {say_span(max(idle, timedelta()))} ago; the limit is "
+        f"{say_span(most)}"
+    )
     if idle > most:
         return failed(said, subject=job.instance)
-    skew = [f"the newest row is {say_span(-idle)} in the future: the clocks differ"] if -idle > SKEW else []
+    skew = (
+        [f"the newest row is {say_span(-idle)} in the future: the clocks differ"]
+        if -idle > SKEW
+        else []
+    )
     return passed(said, *skew, subject=job.instance)

@@ -12,12 +12,16 @@ from herorun.core.finding import Verdict, failed, not_applicable, passed, unknow
 @check(Gate.HEALTH, Response.ESCALATE, topic=Topic.JOB, vetoes_relaunch=True)
 def stopped_by_hand(job: Job, history: History) -> Verdict:
     if job.state.in_doubt:
-        return unknown(f"the scheduler cannot say what became of {job.instance}", subject=job.instance)
+        return unknown(
+            f"the scheduler cannot say what became of {job.instance}", subject=job.instance
+        )
     ordered = dict(history.stopped).get(job.instance)
     if job.stopped_by_hand and ordered:
         return not_applicable(
             f"{job.instance} was stopped through herorun, for {ordered}", subject=job.instance
         )
     if job.stopped_by_hand:
-        return failed(f"{job.instance} was stopped by {job.stopped_by or 'somebody'}", subject=job.instance)
+        return failed(
+            f"{job.instance} was stopped by {job.stopped_by or 'somebody'}", subject=job.instance
+        )
     return passed(f"nobody stopped {job.instance}", subject=job.instance)

@@ -11,17 +11,26 @@ from herorun.core.finding import Verdict, failed, not_applicable, passed
 
 @check(Gate.HEALTH, Response.INFO)
 def stopped_short(
-    job: Job, final: FinalStep, metrics: Metrics | Nothing, checkpoints: Checkpoints, history: History
+    job: Job,
+    final: FinalStep,
+    metrics: Metrics | Nothing,
+    checkpoints: Checkpoints,
+    history: History,
 ) -> Verdict:
     """Whoever ordered it knows: it is shown, and makes the run down and not finished, and is told nobody."""
     ordered = dict(history.stopped).get(job.instance)
     if job.state is not JobState.SUCCEEDED or not ordered:
-        said = f"{job.instance} is {job.state}{'' if ordered else ', and nobody stopped it through herorun'}"
+        said = (
+            f"{job.instance} is "
+            f"{job.state}{'' if ordered else ', and nobody stopped it through herorun'}"
+        )
         return not_applicable(said, subject=job.instance)
     newest = checkpoints.newest
     reached = max(metrics.step if isinstance(metrics, Metrics) else 0, newest.step if newest else 0)
     if final.value is not None and reached >= final.value:
-        return passed(f"{job.instance} reached step {reached} of {final.value}", subject=job.instance)
+        return passed(
+            f"{job.instance} reached step {reached} of {final.value}", subject=job.instance
+        )
     until = "unknown" if final.value is None else final.value
     said = f"{job.instance} was stopped for {ordered}, and ended at step {reached} of {until}"
     return failed(said, subject=job.instance)

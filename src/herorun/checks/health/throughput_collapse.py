@@ -49,4 +49,6 @@ def throughput_collapse(metrics: Metrics, history: History, limits: Limits) -> l
 
 
 def _or_unit(verdict: Verdict) -> Verdict:
-    return replace(verdict, message=f"{verdict.message}; so much is mostly another unit under the old name")
+    return replace(
+        verdict, message=f"{verdict.message}; so much is mostly another unit under the old name"
+    )

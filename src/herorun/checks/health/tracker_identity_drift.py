@@ -35,7 +35,13 @@ class Limits:
     startup: timedelta = timedelta(minutes=45)
 
 
-@check(Gate.HEALTH, Response.ESCALATE, topic=Topic.JOB, vetoes_relaunch=True, asks=EscalationReason.LINEAGE)
+@check(
+    Gate.HEALTH,
+    Response.ESCALATE,
+    topic=Topic.JOB,
+    vetoes_relaunch=True,
+    asks=EscalationReason.LINEAGE,
+)
 def tracker_identity_drift(
     job: Job,
     contract: Contract,
@@ -49,7 +55,10 @@ def tracker_identity_drift(
 ) -> list[Verdict]:
     """One answer for each part of the identity that differs."""
     ours = receipt if isinstance(receipt, Receipt) and receipt.instance == job.instance else None
-    found = [*receipt_drift(ours), *reported_drift(contract, log.runs if isinstance(log, JobLog) else ())]
+    found = [
+        *receipt_drift(ours),
+        *reported_drift(contract, log.runs if isinstance(log, JobLog) else ()),
+    ]
     if isinstance(identity, TrackerIdentity):
         if identity.state is TrackerState.UNREACHABLE and not found:
             return [unknown(f"the tracker could not be asked: {identity.why}", subject="id")]

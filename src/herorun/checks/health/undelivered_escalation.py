@@ -14,6 +14,8 @@ def undelivered_escalation(undelivered: Undelivered) -> Verdict:
     """One answer for all: they wait for the same channels."""
     if not undelivered.posts:
         return passed("all that must be told was told")
-    details = [f"{title}, since {at:%Y-%m-%d %H:%M} UTC: {why}" for title, at, why in undelivered.posts]
+    details = [
+        f"{title}, since {at:%Y-%m-%d %H:%M} UTC: {why}" for title, at, why in undelivered.posts
+    ]
     rest = f", and {len(details) - 1} more" if len(details) > 1 else ""
     return failed(f"reached nobody yet: {details[0]}{rest}", *details)

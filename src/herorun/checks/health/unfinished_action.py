@@ -9,11 +9,14 @@ from herorun.core.evidence import Unfinished
 from herorun.core.finding import Verdict, failed, passed
 
 
-@check(Gate.HEALTH, Response.ESCALATE, hold=Hold(ticks=2), topic=Topic.MONITOR, vetoes_relaunch=True)
+@check(
+    Gate.HEALTH, Response.ESCALATE, hold=Hold(ticks=2), topic=Topic.MONITOR, vetoes_relaunch=True
+)
 def unfinished_action(unfinished: Unfinished) -> list[Verdict]:
     """One answer for each action, by its key."""
     if not unfinished.actions:
         return [passed("every action has an outcome")]
     return [
-        failed(f"no outcome of {action}", subject=action.partition(": ")[0]) for action in unfinished.actions
+        failed(f"no outcome of {action}", subject=action.partition(": ")[0])
+        for action in unfinished.actions
     ]

@@ -24,13 +24,18 @@ def unkept_checkpoint(contract: Contract, checkpoints: Checkpoints, history: His
     told, permanent = contract.checkpoints, [c for c in checkpoints.candidates if not c.temporary]
     newest = max((c.step for c in permanent if c.complete), default=None)
     if history.began is None or newest is None or not (told.permanent_every or told.milestones):
-        return not_applicable("no permanent checkpoint is due yet, or nobody knows where the run began")
+        return not_applicable(
+            "no permanent checkpoint is due yet, or nobody knows where the run began"
+        )
     there = {c.step for c in permanent if not c.incomplete}
     every = told.permanent_every
     oldest = min((step for step in there if every and step % every == 0), default=newest)
     due = due_steps(every, told.milestones, history.began, oldest, newest)
     gone = [step for step in due if step not in there]
     if gone:
-        said = f"{len(gone)} of {len(due)} permanent checkpoints are not there: step {few([str(s) for s in gone])}"
+        said = (
+            f"{len(gone)} of {len(due)} permanent checkpoints are not there: step "
+            f"{few([str(s) for s in gone])}"
+        )
         return failed(said, subject=few([str(step) for step in gone]))
     return passed(f"all {len(due)} permanent checkpoints up to step {newest} are there")

@@ -8,7 +8,16 @@ the job's log why the tracker gets nothing (`WANDB_MODE`, key, network).
 
 from herorun.core.check import Gate, Hold, Response, Topic, check
 from herorun.core.contract import Contract
-from herorun.core.evidence import Checkpoints, History, Job, JobLog, Metrics, Nothing, Now, Unavailable
+from herorun.core.evidence import (
+    Checkpoints,
+    History,
+    Job,
+    JobLog,
+    Metrics,
+    Nothing,
+    Now,
+    Unavailable,
+)
 from herorun.core.finding import Verdict, failed, passed
 from herorun.core.health.liveness import FRESH, rows_since, steps_seen
 from herorun.core.health.preconditions import not_running
@@ -34,7 +43,9 @@ def unreported_steps(
     ahead = _spacing(metrics) if wrote and isinstance(metrics, Metrics) else 0
     sign = steps_seen(job, log, checkpoints, history, reached + ahead)
     if not sign:
-        return passed(f"nothing shows a step of {job.instance} without its row", subject=job.instance)
+        return passed(
+            f"nothing shows a step of {job.instance} without its row", subject=job.instance
+        )
     rows = f"the last row is of step {reached}" if wrote else "there is no row of it"
     said = f"{job.instance}: {sign}, and {rows} in {_place(contract)}: is that where it reports to?"
     return failed(said, *_named(log), subject=job.instance)
@@ -49,7 +60,9 @@ def _place(contract: Contract) -> str:
     """Where rows are looked for."""
     tracker = contract.tracker
     path = tracker.options.get("path") or tracker.options.get("folder")
-    parts = [part for part in (tracker.entity, tracker.project, tracker.id or contract.slug) if part]
+    parts = [
+        part for part in (tracker.entity, tracker.project, tracker.id or contract.slug) if part
+    ]
     return f"the tracker {tracker.kind}, {path or '/'.join(parts)}"
 
 

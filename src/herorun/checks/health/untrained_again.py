@@ -34,7 +34,11 @@ class Limits:
 
 
 @check(
-    Gate.HEALTH, Response.ESCALATE, topic=Topic.LINEAGE, vetoes_relaunch=True, asks=EscalationReason.LINEAGE
+    Gate.HEALTH,
+    Response.ESCALATE,
+    topic=Topic.LINEAGE,
+    vetoes_relaunch=True,
+    asks=EscalationReason.LINEAGE,
 )
 def untrained_again(
     metrics: Metrics,
@@ -56,8 +60,13 @@ def untrained_again(
 
 
 def _repeated(start: str, opening: tuple[float, ...], source: SourceLoss) -> str:
-    before = f", which was at {source.level:.4g} when it saved {start}" if source.level is not None else ""
+    before = (
+        f", which was at {source.level:.4g} when it saved {start}"
+        if source.level is not None
+        else ""
+    )
     return (
-        f"the first rows' losses ({', '.join(f'{loss:.4g}' for loss in opening)}) are those of {source.slug}'s "
+        f"the first rows' losses ({', '.join(f'{loss:.4g}' for loss in opening)}) are those of "
+        f"{source.slug}'s "
         f"own beginning{before}: the weights were not loaded"
     )

@@ -45,9 +45,13 @@ def untrained_start(
     before = source.level if isinstance(source, SourceLoss) else None
     said = f"the first rows' loss is {level:.4g}"
     if known := vocabulary(prior.config):
-        untrained = f"untrained weights give {known.untrained:.4g} (ln of {known.key} = {known.size})"
+        untrained = (
+            f"untrained weights give {known.untrained:.4g} (ln of {known.key} = {known.size})"
+        )
         if is_untrained(level, known) and not (before and is_untrained(before, known)):
-            return failed(f"{said}, and {untrained}; the plan starts from {start}", subject="first rows")
+            return failed(
+                f"{said}, and {untrained}; the plan starts from {start}", subject="first rows"
+            )
     if isinstance(source, SourceLoss) and before and level > limits.times * before:
         words = f"{source.slug} was at {before:.4g} when it saved {start}"
         return failed(f"{said}, and {words}: {level / before - 1:+.0%}", subject="first rows")

@@ -30,4 +30,6 @@ def vanished_gradient(metrics: Metrics, history: History, limits: Limits) -> lis
     def lasts(excursion: Excursion) -> bool:
         return excursion.rows >= limits.rows
 
-    return judged(metrics, history, metrics.of("vanished"), lasts, "no gradient norm of zero", zero_words)
+    return judged(
+        metrics, history, metrics.of("vanished"), lasts, "no gradient norm of zero", zero_words
+    )

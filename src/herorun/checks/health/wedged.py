@@ -42,7 +42,9 @@ def wedged(
     if verdict := not_running(job):
         return verdict
     lines = [
-        line for line in (job.reason, *(log.wedges if isinstance(log, JobLog) else ())) if signal_in(line)
+        line
+        for line in (job.reason, *(log.wedges if isinstance(log, JobLog) else ()))
+        if signal_in(line)
     ]
     since, _ = rows_since(job, metrics, history, now.at)
     if not lines or since is None:

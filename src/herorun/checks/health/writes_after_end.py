@@ -9,10 +9,20 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 
 from herorun.core.check import Gate, Hold, Response, Topic, check
-from herorun.core.evidence import Checkpoints, History, Job, JobLog, Metrics, Nothing, Now, Unavailable
+from herorun.core.evidence import (
+    Checkpoints,
+    History,
+    Job,
+    JobLog,
+    Metrics,
+    Nothing,
+    Now,
+    Unavailable,
+)
 from herorun.core.finding import Verdict, failed, not_applicable, passed
 
-CLOSING = timedelta(minutes=2)  # what a client sends, and a store dates, after the process has ended
+# what a client sends, and a store dates, after the process has ended
+CLOSING = timedelta(minutes=2)
 
 
 @check(Gate.HEALTH, Response.WARN, hold=Hold(ticks=2), topic=Topic.JOB)
@@ -27,12 +37,15 @@ def writes_after_end(
     """One answer for each source. What is dated in the future is a clock's fault."""
     if not job.state.ended or job.state.in_doubt:
         return [not_applicable(f"{job.instance} is {job.state}")]
-    ended = job.ended or next((end.at for end in history.ends if end.instance == job.instance), None)
+    ended = job.ended or next(
+        (end.at for end in history.ends if end.instance == job.instance), None
+    )
     if ended is None:
         return [not_applicable(f"nobody knows when {job.instance} ended")]
     late = [
         failed(
-            f"{words} until {last:%H:%M} UTC, and {job.instance} ended ({job.state}) at {ended:%H:%M} UTC: "
+            f"{words} until {last:%H:%M} UTC, and {job.instance} ended ({job.state}) at "
+            f"{ended:%H:%M} UTC: "
             "does another process write there?",
             subject=what,
         )

@@ -19,7 +19,9 @@ def wrong_node_count(job: Job, contract: Contract) -> Verdict:
         return verdict
     asked = contract.scheduler.options.get("nodes")
     if not isinstance(asked, int) or job.tasks is None:
-        return not_applicable(f"nobody tells how many nodes {job.instance} has", subject=job.instance)
+        return not_applicable(
+            f"nobody tells how many nodes {job.instance} has", subject=job.instance
+        )
     said = f"{job.instance} runs on {count(job.tasks, 'node')}"
     if job.tasks != asked:
         return failed(f"{said}, and [scheduler] nodes = {asked}", subject=job.instance)

@@ -34,7 +34,13 @@ from herorun.core.health.resume_point import (
 )
 
 
-@check(Gate.HEALTH, Response.ESCALATE, topic=Topic.JOB, vetoes_relaunch=True, asks=EscalationReason.LINEAGE)
+@check(
+    Gate.HEALTH,
+    Response.ESCALATE,
+    topic=Topic.JOB,
+    vetoes_relaunch=True,
+    asks=EscalationReason.LINEAGE,
+)
 def wrong_resume(
     job: Job,
     prior: PriorLaunch,
@@ -105,6 +111,11 @@ def _of_adopted(job: Job, log: JobLog | Nothing | Unavailable) -> Verdict:
     """No plan says where it was to start: a loader that fell back is told all the same."""
     fell = fall_back(log.loading) if isinstance(log, JobLog) else None
     if fell:
-        said = f"{job.instance} was adopted, and says in line {fell.line} of its log: {fell.excerpt}; nobody told it where to start"
+        said = (
+            f"{job.instance} was adopted, and says in line {fell.line} of its log: "
+            f"{fell.excerpt}; nobody told it where to start"
+        )
         return unknown(said, subject=job.instance)
-    return not_applicable(f"{job.instance} was adopted: nobody told it where to start", subject=job.instance)
+    return not_applicable(
+        f"{job.instance} was adopted: nobody told it where to start", subject=job.instance
+    )

@@ -18,5 +18,7 @@ def ambiguous_tracker_run(plan: Plan, identity: TrackerIdentity) -> Verdict:
         said = f"{few(identity.namesakes)} of the same project is called {name} too"
         return failed(said, *identity.namesakes, subject=name)
     if identity.state is TrackerState.UNREACHABLE:
-        return unknown(f"nobody knows whether another run is called {name}: {identity.why}", subject=name)
+        return unknown(
+            f"nobody knows whether another run is called {name}: {identity.why}", subject=name
+        )
     return passed(f"no other run of the project is called {name}", subject=name)

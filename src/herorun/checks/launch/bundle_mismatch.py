@@ -20,7 +20,8 @@ def bundle_mismatch(bundle: Bundle) -> Verdict:
     name, commit = bundle.name, bundle.commit
     if " " in bundle.admitted and bundle.identity != bundle.admitted:
         digests = (
-            f"{bundle.identity.rpartition(' ')[2]}, and {bundle.admitted.rpartition(' ')[2]} was admitted"
+            f"{bundle.identity.rpartition(' ')[2]}, and {bundle.admitted.rpartition(' ')[2]} was "
+            "admitted"
         )
         return failed(f"the content of {name} is now {digests}", *_named(bundle), subject=name)
     if bundle.compared is None:
@@ -39,12 +40,16 @@ def bundle_mismatch(bundle: Bundle) -> Verdict:
 
 def _by_digest(bundle: Bundle) -> Verdict:
     if not bundle.name.startswith("tree:"):
-        said = f"{bundle.name} is no archive that herorun can read, so its content cannot be compared with the commit's"
+        said = (
+            f"{bundle.name} is no archive that herorun can read, so its content cannot be "
+            "compared with the commit's"
+        )
         return unknown(said, subject=bundle.name)
     if bundle.name.removeprefix("tree:") == bundle.tree:
         return passed(f"{bundle.name} is the code tree of {bundle.commit:.9}", subject=bundle.name)
     return failed(
-        f"{bundle.name} is not the code tree of {bundle.commit:.9}, {bundle.tree}", subject=bundle.name
+        f"{bundle.name} is not the code tree of {bundle.commit:.9}, {bundle.tree}",
+        subject=bundle.name,
     )
 
 
@@ -53,7 +58,9 @@ def _kinds(bundle: Bundle) -> dict[str, tuple[str, ...]]:
 
 
 def _counted(bundle: Bundle) -> Iterator[str]:
-    return (f"{len(paths)} {kind} ({few(paths)})" for kind, paths in _kinds(bundle).items() if paths)
+    return (
+        f"{len(paths)} {kind} ({few(paths)})" for kind, paths in _kinds(bundle).items() if paths
+    )
 
 
 def _named(bundle: Bundle) -> Iterator[str]:

@@ -24,16 +24,24 @@ def changed_identity(plan: Plan, prior: PriorLaunch, contract: Contract) -> Verd
     run = plan.tracker.value
     if is_same(run, prior):
         return passed(f"reports under {run.id}, as {prior.instance} did", subject=run.id)
-    before, after = identity_of(prior_identity(prior)), identity_of(scrub_tree(plan.values)["tracker"])
-    changes = [str(change) for change in diff_launches(prior.plan, scrub_tree(plan.values), contract.config)]
+    before, after = (
+        identity_of(prior_identity(prior)),
+        identity_of(scrub_tree(plan.values)["tracker"]),
+    )
+    changes = [
+        str(change)
+        for change in diff_launches(prior.plan, scrub_tree(plan.values), contract.config)
+    ]
     differs = (
         f"It differs from {prior.instance} in {few(changes, SHOWN)}"
         if changes
         else f"Nothing else differs from {prior.instance}"
     )
     return failed(
-        f"{contract.slug} would report under {after} and no longer under {before}: that is a new run, and nobody "
-        f'said why. {differs}. `herorun fork {contract.slug} NEW --reason "..."` begins it, or the DRI signs the reason',
+        f"{contract.slug} would report under {after} and no longer under {before}: that is a new "
+        "run, and nobody "
+        f'said why. {differs}. `herorun fork {contract.slug} NEW --reason "..."` begins it, or '
+        "the DRI signs the reason",
         *changes,
         subject=after,
     )

@@ -37,8 +37,10 @@ def changed_trajectory(change: CodeChange, contract: Contract, closure: ImportCl
         return passed(message, *listed(files), subject=change.instance)
     number = count(len(files), "file")
     return failed(
-        f"{number} that can change the trajectory changed {since}: {few(files)}. A different training trajectory "
-        f"requires a new run with a new W&B id (using initialize_from), and {identity} is the old one; or a waiver",
+        f"{number} that can change the trajectory changed {since}: {few(files)}. A different "
+        "training trajectory "
+        f"requires a new run with a new W&B id (using initialize_from), and {identity} is the old "
+        "one; or a waiver",
         *listed(files),
         subject=change.instance,
     )

@@ -22,15 +22,24 @@ NONE = {PERMANENT: "keeps no checkpoint for good", KEEP: "keeps none"}
 def checkpoint_policy_mismatch(contract: Contract, plan: Plan) -> list[Verdict]:
     """One answer for each key of the contract that the trainer's config or command line names too."""
     policy = contract.checkpoints
-    stated = {PERMANENT: policy.permanent_every, TEMPORARY: policy.temporary_every, KEEP: policy.keep}
+    stated = {
+        PERMANENT: policy.permanent_every,
+        TEMPORARY: policy.temporary_every,
+        KEEP: policy.keep,
+    }
     promised = {name: value for name, value in stated.items() if value is not None}
     if not promised:
         return [not_applicable("[checkpoints] promises nothing that could be compared")]
     found = savings(plan.config.value, plan.command_line, plan.final_step.value)
     if OFF in found:
-        message = f"the trainer saves no checkpoint ({found[OFF].key}), and [checkpoints] promises {', '.join(promised)}"
+        message = (
+            f"the trainer saves no checkpoint ({found[OFF].key}), and [checkpoints] promises "
+            f"{', '.join(promised)}"
+        )
         return [failed(message, subject="checkpoints")]
-    both = [_compared(name, value, found[name]) for name, value in promised.items() if name in found]
+    both = [
+        _compared(name, value, found[name]) for name, value in promised.items() if name in found
+    ]
     return both or [
         not_applicable("neither the config nor the command line names how often the trainer saves")
     ]
@@ -40,8 +49,12 @@ def _compared(name: str, promised: int | timedelta, saving: Saving) -> Verdict:
     subject = f"checkpoints.{name}"
     if saving.value == promised:
         return passed(f"{name} is {_words(name, promised)} in {saving.key} too", subject=subject)
-    theirs = NONE[name] if saving.value is None else f"is configured to {_words(name, saving.value)}"
-    message = f"[checkpoints] {name} is {_words(name, promised)}, and the trainer {theirs} ({saving.key})"
+    theirs = (
+        NONE[name] if saving.value is None else f"is configured to {_words(name, saving.value)}"
+    )
+    message = (
+        f"[checkpoints] {name} is {_words(name, promised)}, and the trainer {theirs} ({saving.key})"
+    )
     return failed(message, subject=subject)
 
 

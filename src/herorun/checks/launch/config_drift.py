@@ -23,7 +23,8 @@ MOST = 50  # verdicts; beyond them one sums up
 @check(Gate.LAUNCH, Response.BLOCK, at_relaunch=AtRelaunch.BLOCK)
 def config_drift(plan: Plan, prior: PriorLaunch, contract: Contract) -> list[Verdict]:
     """One answer for each key that blocks, and one for all the rest."""
-    # The record holds the last plan scrubbed: compared unscrubbed, every masked value would look changed.
+    # The record holds the last plan scrubbed: compared unscrubbed, every masked value would look
+    # changed.
     changes = diff_launches(prior.plan, scrub_tree(plan.values), contract.config)
     same_run, full_state = is_same(plan.tracker.value, prior), _is_full_state(plan)
     blocking = [change for change in changes if _blocks(change, same_run, full_state)]
@@ -50,10 +51,14 @@ def _failed(blocking: list[ConfigChange], prior: PriorLaunch) -> Iterable[Verdic
         yield failed(f"{len(rest)} more keys differ: {few(shown)}", *shown, subject="further keys")
 
 
-def _rest(changes: tuple[ConfigChange, ...], blocking: list[ConfigChange], prior: PriorLaunch) -> Verdict:
+def _rest(
+    changes: tuple[ConfigChange, ...], blocking: list[ConfigChange], prior: PriorLaunch
+) -> Verdict:
     """What differs and stands in nobody's way."""
     rest = [str(change) for change in changes if change not in blocking]
     if not rest:
         other = "nothing else differs from" if blocking else "as"
         return passed(f"{other} {prior.instance}", subject=prior.instance)
-    return passed(f"differs from {prior.instance}, and may: {few(rest)}", *rest, subject=prior.instance)
+    return passed(
+        f"differs from {prior.instance}, and may: {few(rest)}", *rest, subject=prior.instance
+    )

@@ -23,7 +23,11 @@ def dirty_tree(tree: WorkTree, contract: Contract, closure: ImportClosure) -> Ve
         return passed(f"clean at {tree.commit:.9}")
     kinds = by_impact((path for path, _ in changes), contract.code.impact, closure.files)
     blocking = [f"{path} ({word})" for path, word in changes if kinds[path] is Impact.BLOCK]
-    told = [f"{path} ({word}), cannot change it" for path, word in changes if kinds[path] is Impact.NOTICE]
+    told = [
+        f"{path} ({word}), cannot change it"
+        for path, word in changes
+        if kinds[path] is Impact.NOTICE
+    ]
     silent = len(changes) - len(blocking) - len(told)
     rest = [f"{silent} more of no interest"] if silent else []
     if not blocking:

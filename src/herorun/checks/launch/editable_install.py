@@ -18,7 +18,9 @@ def editable_install(installed: Installed, plan: Plan) -> list[Verdict]:
     if plan.in_place.value:
         return [passed("the run is started in the checkout itself")]
     wrong = [
-        failed(f"{installed.interpreter} has {name} as an editable install from {folder}", subject=name)
+        failed(
+            f"{installed.interpreter} has {name} as an editable install from {folder}", subject=name
+        )
         for name, folder in sorted(installed.editable.items())
         if _leads_here(folder, installed)
     ]

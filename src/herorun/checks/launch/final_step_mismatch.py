@@ -44,10 +44,16 @@ def final_step_mismatch(
     if not statements:
         return [not_applicable("nothing else states how long the run is")]
     others = few([subject for subject, *_ in statements])
-    return [passed(f"ends at step {final.value}, as by {others}", *(words for _, _, words, _ in statements))]
+    return [
+        passed(
+            f"ends at step {final.value}, as by {others}", *(words for _, _, words, _ in statements)
+        )
+    ]
 
 
-def _of_config(contract: Contract, config: Mapping[str, Any], inferred: bool) -> Iterator[Statement]:
+def _of_config(
+    contract: Contract, config: Mapping[str, Any], inferred: bool
+) -> Iterator[Statement]:
     """What the config says, but for what the final step itself was taken from."""
     known = total_steps(config)
     for told in known:
@@ -74,4 +80,9 @@ def _of_tracker(contract: Contract, config: Mapping[str, Any]) -> Iterator[State
     count = whole(look_up(config, named)) if named else None
     found = [ConfigCount(named, count)] if count is not None else total_steps(config)
     for told in found:
-        yield f"tracker:{told.key}", told.value, f"the tracker's run has {told.key} = {told.value}", 0
+        yield (
+            f"tracker:{told.key}",
+            told.value,
+            f"the tracker's run has {told.key} = {told.value}",
+            0,
+        )

@@ -39,7 +39,9 @@ def fork_drift(
         return [not_applicable("the run starts from no checkpoint of another run")]
     if isinstance(prior, PriorLaunch):
         return [
-            not_applicable(f"the run has been launched before: config-drift compares with {prior.instance}")
+            not_applicable(
+                f"the run has been launched before: config-drift compares with {prior.instance}"
+            )
         ]
     written = next((c.modified for c in candidates_of(siblings) if c.path == start.path), None)
     before = writer_of(source, written)
@@ -59,7 +61,9 @@ def _failed(found: Inherited, instance: str) -> list[Verdict]:
     rest = found.unsigned[MOST:]
     if not rest:
         return one_by_one
-    message = f"{len(rest)} more keys differ from {instance}: {few([str(change) for change in rest])}"
+    message = (
+        f"{len(rest)} more keys differ from {instance}: {few([str(change) for change in rest])}"
+    )
     return [*one_by_one, failed(message, *map(str, rest), subject="further keys")]
 
 
@@ -68,6 +72,10 @@ def _rest(found: Inherited, instance: str) -> Verdict:
     names = [f"{change} (a name of its own)" for change in found.own]
     if not found.other:
         only = "nothing else differs from" if found.unsigned else "trains as"
-        return passed(f"{only} {instance}, which wrote the start checkpoint", *names, subject=instance)
+        return passed(
+            f"{only} {instance}, which wrote the start checkpoint", *names, subject=instance
+        )
     shown = [str(change) for change in found.other]
-    return passed(f"differs from {instance}, and may: {few(shown)}", *shown, *names, subject=instance)
+    return passed(
+        f"differs from {instance}, and may: {few(shown)}", *shown, *names, subject=instance
+    )

@@ -44,8 +44,11 @@ def _same(name: str, stated: Any, given: Any, kind: str) -> bool | None:
         case "topology":
             return same_topology(str(stated), str(given))
     places = (
-        [str(place).lower() for place in given] if isinstance(given, (list, tuple)) else [str(given).lower()]
+        [str(place).lower() for place in given]
+        if isinstance(given, (list, tuple))
+        else [str(given).lower()]
     )
     return all(
-        place == str(stated).lower() or place.startswith(f"{str(stated).lower()}-") for place in places
+        place == str(stated).lower() or place.startswith(f"{str(stated).lower()}-")
+        for place in places
     )

@@ -17,4 +17,6 @@ def herorun_mismatch(own: OwnVersion) -> Verdict:
         return not_applicable("the contract allows every version of herorun")
     if version_fits(own.pinned, own.running):
         return passed(f"herorun {own.running} is one that the contract allows ({own.pinned})")
-    return failed(f"this is herorun {own.running}, and the contract allows {own.pinned}", subject=own.running)
+    return failed(
+        f"this is herorun {own.running}, and the contract allows {own.pinned}", subject=own.running
+    )

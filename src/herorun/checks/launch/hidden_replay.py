@@ -28,9 +28,12 @@ def hidden_replay(plan: Plan, identity: TrackerIdentity, prior: PriorLaunch | No
     if first is None:
         return unknown("the start checkpoint's step is not known", subject=run.id)
     if last < first:
-        return passed(f"{run.id} has logged up to step {last}, and goes on at {first}", subject=run.id)
+        return passed(
+            f"{run.id} has logged up to step {last}, and goes on at {first}", subject=run.id
+        )
     said = (
-        f"{run.id} has logged up to step {last}, and the run resumes at {first}: its first {count(last - first + 1, 'step')} "
+        f"{run.id} has logged up to step {last}, and the run resumes at {first}: its first "
+        f"{count(last - first + 1, 'step')} "
         'will be invisible, for W&B drops them; "no new rows" is not "not training"'
     )
     return failed(said, subject=run.id)

@@ -16,7 +16,11 @@ def hiding_settings(tree: WorkTree) -> list[Verdict]:
     hiding = {told: kept for told in tree.settings if (kept := _kept_back(told, tree))}
     harmless = [told for told in tree.settings if told not in hiding]
     answers = [
-        failed(f"`git status` does not show {few(kept)} while {told}", *kept, subject=told.partition("=")[0])
+        failed(
+            f"`git status` does not show {few(kept)} while {told}",
+            *kept,
+            subject=told.partition("=")[0],
+        )
         for told, kept in hiding.items()
     ]
     if harmless:
@@ -37,7 +41,9 @@ def _kept_back(told: str, tree: WorkTree) -> tuple[str, ...]:
             return tuple(s.path for s in tree.submodules if _differs(s))
         case key if key.startswith("submodule."):
             return tuple(
-                s.path for s in tree.submodules if _differs(s) and key == f"submodule.{s.path}.ignore"
+                s.path
+                for s in tree.submodules
+                if _differs(s) and key == f"submodule.{s.path}.ignore"
             )
     return ()
 

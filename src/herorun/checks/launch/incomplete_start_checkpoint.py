@@ -23,10 +23,13 @@ def incomplete_start_checkpoint(
     if found is None and isinstance(beside, Unavailable):
         return unknown(f"could not look for {start.path}: {beside.why}", subject=start.path)
     if found is None:
-        return failed(f"{start.path} is no checkpoint: nothing of that name is there", subject=start.path)
+        return failed(
+            f"{start.path} is no checkpoint: nothing of that name is there", subject=start.path
+        )
     if not found.examined:
         return unknown(
-            f"nobody could look into {start.path}: {found.problem or 'it is only listed'}", subject=start.path
+            f"nobody could look into {start.path}: {found.problem or 'it is only listed'}",
+            subject=start.path,
         )
     if found.problem:
         return failed(f"{start.path} is incomplete: {found.problem}", subject=start.path)

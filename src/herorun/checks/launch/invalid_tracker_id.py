@@ -24,7 +24,11 @@ def invalid_tracker_id(plan: Plan) -> list[Verdict]:
     run = plan.tracker.value
     if not is_wandb(run.kind):
         return [not_applicable(f"the tracker {run.kind} has no rules for names")]
-    parts = (("id", run.id, _ID), ("project", run.project, _PROJECT), ("entity", run.entity, _ENTITY))
+    parts = (
+        ("id", run.id, _ID),
+        ("project", run.project, _PROJECT),
+        ("entity", run.entity, _ENTITY),
+    )
     return [_one(name, value, rule) for name, value, rule in parts if value is not None]
 
 

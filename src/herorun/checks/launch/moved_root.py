@@ -21,7 +21,9 @@ from herorun.core.plan import Plan
 
 
 @check(Gate.LAUNCH, Response.BLOCK, at_relaunch=AtRelaunch.BLOCK)
-def moved_root(plan: Plan, history: History, left: LeftCheckpoints | Nothing | Unavailable) -> list[Verdict]:
+def moved_root(
+    plan: Plan, history: History, left: LeftCheckpoints | Nothing | Unavailable
+) -> list[Verdict]:
     """One answer for each root that moved."""
     before = history.current
     if before is None:
@@ -30,9 +32,17 @@ def moved_root(plan: Plan, history: History, left: LeftCheckpoints | Nothing | U
         "output root": (before.output_root, plan.output_root.value),
         "temporary root": (before.temporary_root or "", plan.temporary_root.value or ""),
     }
-    moved = {role: roots for role, roots in pairs.items() if roots[0] and roots[0].rstrip("/") != roots[1]}
+    moved = {
+        role: roots
+        for role, roots in pairs.items()
+        if roots[0] and roots[0].rstrip("/") != roots[1]
+    }
     if not moved:
-        return [passed(f"writes to {before.output_root}, as {before.name} did", subject=before.output_root)]
+        return [
+            passed(
+                f"writes to {before.output_root}, as {before.name} did", subject=before.output_root
+            )
+        ]
     return [_moved(role, *roots, before, plan, left) for role, roots in moved.items()]
 
 
@@ -47,7 +57,8 @@ def _moved(
     start = plan.start.value
     begins = f"from {start.path}" if start else "from scratch"
     message = (
-        f"the {role} of {before.name} is {old}, and this launch would write to {new or 'none'} and start {begins}; "
+        f"the {role} of {before.name} is {old}, and this launch would write to {new or 'none'} "
+        f"and start {begins}; "
         f"{_there(old, left)}"
     )
     return failed(message, *(c.path for c in _in(old, left)[:20]), subject=new or role)

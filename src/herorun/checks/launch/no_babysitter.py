@@ -15,7 +15,9 @@ from herorun.core.finding import Verdict, failed, passed
 def no_babysitter(contract: Contract, launcher: Launcher, watch: Watch) -> Verdict:
     told = contract.babysit
     if told.declined and contract.is_hero:
-        return failed(f"a hero run, and watching it is declined: {told.declined}", subject="declined")
+        return failed(
+            f"a hero run, and watching it is declined: {told.declined}", subject="declined"
+        )
     if told.declined:
         return passed(f"declined: {told.declined}")
     if told.owner and told.owner != launcher.owner:
@@ -29,5 +31,6 @@ def _elsewhere(owner: str, watch: Watch) -> Verdict:
     if watch.lease_owner == owner:
         return passed(f"{owner} owns the run and watches it")
     return failed(
-        f"[babysit] owner is {owner}: launch starts none here, and none was seen there", subject=owner
+        f"[babysit] owner is {owner}: launch starts none here, and none was seen there",
+        subject=owner,
     )

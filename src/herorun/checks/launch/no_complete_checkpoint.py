@@ -26,13 +26,17 @@ def no_complete_checkpoint(contract: Contract, history: History, own: Checkpoint
     if newest:
         return passed(f"{newest.path} is complete", subject=newest.path)
     wrong = [f"{c.path}: {_why(c, contract, history)}" for c in reversed(own.candidates)]
-    said = f"none of {count(len(wrong), 'checkpoint')} can be gone on from; the newest is {wrong[0]}"
+    said = (
+        f"none of {count(len(wrong), 'checkpoint')} can be gone on from; the newest is {wrong[0]}"
+    )
     return failed(said, *wrong[:20], subject=own.candidates[-1].path)
 
 
 def _mistrusted(own: Checkpoints, contract: Contract, history: History) -> bool:
     """Whether complete ones are there that the record speaks against: to begin before them is a person's decision."""
-    good = (c for c in own.candidates if c.complete and not is_rejected(c.path, contract.start.rejected))
+    good = (
+        c for c in own.candidates if c.complete and not is_rejected(c.path, contract.start.rejected)
+    )
     return any(mistrust(candidate, history) for candidate in good)
 
 

@@ -18,12 +18,16 @@ def output_root_in_use(roots: OutputRoots, history: History) -> list[Verdict]:
 
 def _one(root: str, entries: tuple[str, ...] | None, history: History) -> Verdict:
     before = history.current
-    moved = f"; {before.name} wrote to {before.output_root}" if before and not _of(root, before) else ""
+    moved = (
+        f"; {before.name} wrote to {before.output_root}" if before and not _of(root, before) else ""
+    )
     if entries is None:
         return passed(f"{root} does not exist yet{moved}", subject=root)
     if not entries:
         return passed(f"{root} is empty{moved}", subject=root)
-    owner = next((instance for instance in reversed(history.instances) if _of(root, instance)), None)
+    owner = next(
+        (instance for instance in reversed(history.instances) if _of(root, instance)), None
+    )
     if owner is None:
         said = f"no instance of this run wrote what lies in {root}: {few(entries)}"
         return failed(said, *entries[:20], subject=root)

@@ -51,7 +51,11 @@ def output_root_mismatch(
     if not any(_fits(value, plan.roots, names) for value in places.values()):
         places |= _relative(plan)
     if not places:
-        return [not_applicable("neither the command, its environment, the config nor the tracker names one")]
+        return [
+            not_applicable(
+                "neither the command, its environment, the config nor the tracker names one"
+            )
+        ]
     wrong = {where: value for where, value in places.items() if not _fits(value, plan.roots, names)}
     if not wrong:
         return [passed(f"{', '.join(places)} agree with the contract")]

@@ -12,7 +12,9 @@ from herorun.core.requirements import problem_of, unmet
 
 
 @check(Gate.LAUNCH, Response.BLOCK)
-def package_mismatch(contract: Contract, installed: Installed | Nothing | Unavailable) -> list[Verdict]:
+def package_mismatch(
+    contract: Contract, installed: Installed | Nothing | Unavailable
+) -> list[Verdict]:
     """One answer for each requirement. Where the job runs elsewhere, check-in compares the exact ones there."""
     wanted = contract.runtime.packages
     if not wanted:

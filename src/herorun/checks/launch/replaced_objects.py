@@ -16,4 +16,6 @@ def replaced_objects(tree: WorkTree) -> Verdict:
         return passed("no object is replaced")
     count = f"{len(tree.replaced)} object{'s are' if len(tree.replaced) > 1 else ' is'} replaced"
     short = [f"{name:.12}" for name in tree.replaced]
-    return failed(f"{count} in this repository: {few(short)}", *tree.replaced, subject="refs/replace")
+    return failed(
+        f"{count} in this repository: {few(short)}", *tree.replaced, subject="refs/replace"
+    )

@@ -23,13 +23,19 @@ def resume_never(
     if run.resume != "never":
         return not_applicable(f"{run.id} may be resumed (resume = {run.resume})")
     if not is_same(run, prior):
-        return passed(f"{run.id} is new: {prior.instance} reported under another id", subject=run.id)
-    fork = f'`herorun fork {contract.slug} NEW --reason "..."` begins a new run from one of its checkpoints'
+        return passed(
+            f"{run.id} is new: {prior.instance} reported under another id", subject=run.id
+        )
+    fork = (
+        f'`herorun fork {contract.slug} NEW --reason "..."` begins a new run from one of its '
+        "checkpoints"
+    )
     refused = f'[tracker] resume is "never", and {prior.instance} reported under {run.id}: {fork}'
     if goes_on(plan) or (isinstance(metrics, Metrics) and metrics.rows):
         return failed(refused, subject=run.id)
     if isinstance(metrics, Unavailable):
         return unknown(
-            f"whether {prior.instance} logged under {run.id} is not known: {metrics.why}", subject=run.id
+            f"whether {prior.instance} logged under {run.id} is not known: {metrics.why}",
+            subject=run.id,
         )
     return passed(f"{prior.instance} logged nothing under {run.id}", subject=run.id)

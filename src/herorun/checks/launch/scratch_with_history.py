@@ -34,7 +34,9 @@ def scratch_with_history(
         return not_applicable("the run has not been launched before")
     mine = [c.path for place in (own, left) for c in reversed(candidates_of(place))]
     if mine:
-        return failed(f"{current.name} left checkpoints: {few(mine)}", *mine[:20], subject=current.name)
+        return failed(
+            f"{current.name} left checkpoints: {few(mine)}", *mine[:20], subject=current.name
+        )
     if isinstance(metrics, Unavailable):
         return unknown(f"could not look for metrics: {metrics.why}", subject=current.name)
     if isinstance(metrics, Metrics) and metrics.rows:
@@ -42,4 +44,6 @@ def scratch_with_history(
         return failed(said, subject=current.name)
     if isinstance(left, Unavailable):
         return unknown(f"could not look into the recorded roots: {left.why}", subject=current.name)
-    return passed(f"{current.name} left no step behind: neither checkpoint nor metrics", subject=current.name)
+    return passed(
+        f"{current.name} left no step behind: neither checkpoint nor metrics", subject=current.name
+    )

@@ -13,4 +13,6 @@ from herorun.core.finding import Verdict, failed, passed
 def sealed_run(history: History) -> Verdict:
     if history.sealed is None:
         return passed("not sealed")
-    return failed(f"sealed as {history.sealed}: a sealed slug admits no instance", subject=history.sealed)
+    return failed(
+        f"sealed as {history.sealed}: a sealed slug admits no instance", subject=history.sealed
+    )

@@ -26,7 +26,9 @@ def secret_in_command(plan: Plan) -> list[Verdict]:
         *_in_tree("config", plan.config.value),
     ]
     if not places:
-        return [passed("nothing in the command, its environment and the config looks like a secret")]
+        return [
+            passed("nothing in the command, its environment and the config looks like a secret")
+        ]
     return [failed(f"{where} looks like a secret", subject=where) for where in map(scrub, places)]
 
 

@@ -23,5 +23,8 @@ def short_time_limit(contract: Contract, offered: Offered) -> Verdict:
     if told.limit_hours is None:
         return not_applicable("the scheduler tells no time limit")
     budgeted = f"{told.accelerator_hours:g} accelerator-hours on {contract.hardware.count}"
-    words = f"{budgeted} take {say_span(3600 * told.wall_hours)}, and the time limit is {say_span(3600 * told.limit_hours)}"
+    words = (
+        f"{budgeted} take {say_span(3600 * told.wall_hours)}, and the time limit is "
+        f"{say_span(3600 * told.limit_hours)}"
+    )
     return failed(words, subject="time limit") if told.short_by else passed(words)

@@ -22,7 +22,8 @@ def stale_container(
     image, revision = container.image, (container.revision or "").strip().lower()
     if not revision:
         return unknown(
-            f"{image} does not say which commit it was built from: it has no revision label", subject=image
+            f"{image} does not say which commit it was built from: it has no revision label",
+            subject=image,
         )
     if len(revision) >= SHORTEST and tree.commit.startswith(revision):
         return passed(f"{image} was built from {tree.commit:.9}", subject=image)

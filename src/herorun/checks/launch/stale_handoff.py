@@ -19,7 +19,9 @@ from herorun.core.plan import Plan
 
 
 @check(Gate.LAUNCH, Response.BLOCK)
-def stale_handoff(contract: Contract, plan: Plan, history: History, own: Checkpoints) -> list[Verdict]:
+def stale_handoff(
+    contract: Contract, plan: Plan, history: History, own: Checkpoints
+) -> list[Verdict]:
     """One answer for each path. A relaunch by the babysitter hands over the newest one itself."""
     newest = acceptable(own.candidates, contract, history).newest if history.instances else None
     if newest is None:
@@ -27,10 +29,16 @@ def stale_handoff(contract: Contract, plan: Plan, history: History, own: Checkpo
     if contract.start.reason:
         return [not_applicable(f"the start was chosen because: {contract.start.reason}")]
     older = {c.path: c.step for c in own.candidates if c.step < newest.step}
-    said = {path: where for where, text in _texts(contract, plan) for path in older if _names(text, path)}
+    said = {
+        path: where
+        for where, text in _texts(contract, plan)
+        for path in older
+        if _names(text, path)
+    }
     return [
         failed(
-            f"{where} names {path} (step {older[path]}), and {newest.path} is complete at step {newest.step}: "
+            f"{where} names {path} (step {older[path]}), and {newest.path} is complete at step "
+            f"{newest.step}: "
             f"{count(newest.step - older[path], 'step')} would be lost",
             subject=path,
         )

@@ -17,7 +17,9 @@ def stale_worktree(published: Published, contract: Contract, closure: ImportClos
     if published.why_not:
         return unknown(f"could not measure how far HEAD is behind: {published.why_not}")
     if published.ref is None:
-        return not_applicable(f"no published ref of {published.remote} contains {published.commit:.9}")
+        return not_applicable(
+            f"no published ref of {published.remote} contains {published.commit:.9}"
+        )
     if not published.behind:
         return passed(f"{published.commit:.9} is the tip of {published.ref}", subject=published.ref)
     files = of_impact(published.behind_files, contract.code.impact, closure.files, Impact.BLOCK)

@@ -47,7 +47,9 @@ def start_checkpoint_not_newest(
     others = candidates_of(beside)
     chosen = Checkpoints(others).at(start.path)
     if chosen is None:
-        return not_applicable("its step is not known: see incomplete-start-checkpoint", subject=start.path)
+        return not_applicable(
+            "its step is not known: see incomplete-start-checkpoint", subject=start.path
+        )
     return _elsewhere(f"from {start.path}", good.newest) or _judge(
         chosen, _accepted(others, contract), reason
     )
@@ -55,7 +57,9 @@ def start_checkpoint_not_newest(
 
 def _accepted(candidates: Iterable[Candidate], contract: Contract) -> Checkpoints:
     """Of another run only its lineage is judged: the record here knows nothing else of it."""
-    return Checkpoints(tuple(c for c in candidates if not is_rejected(c.path, contract.start.rejected)))
+    return Checkpoints(
+        tuple(c for c in candidates if not is_rejected(c.path, contract.start.rejected))
+    )
 
 
 def _reason(start: StartPoint, contract: Contract) -> str:
@@ -67,7 +71,9 @@ def _elsewhere(begins: str, latest: Candidate | None) -> Verdict | None:
     """The run has a complete checkpoint of its own, and would not go on from there."""
     if latest is None:
         return None
-    said = f"the run would start {begins}, and its own {latest.path} is complete at step {latest.step}"
+    said = (
+        f"the run would start {begins}, and its own {latest.path} is complete at step {latest.step}"
+    )
     return failed(said, subject=latest.path)
 
 
@@ -80,14 +86,17 @@ def _judge(chosen: Candidate, good: Checkpoints, reason: str) -> Verdict:
     unread = next((c for c in good.candidates if c.unread and c.step > chosen.step), None)
     if unread and not reason:
         return unknown(f"{unread.path} may be newer: {unread.problem}", subject=chosen.path)
-    return passed(f"{chosen.path} is the newest complete one, step {chosen.step}", subject=chosen.path)
+    return passed(
+        f"{chosen.path} is the newest complete one, step {chosen.step}", subject=chosen.path
+    )
 
 
 def _older(chosen: Candidate, newest: Candidate | None) -> str:
     if newest is None or newest.step <= chosen.step:
         return ""
     said = (
-        f"{chosen.path} is step {chosen.step}, and {newest.path} is complete at step {newest.step}: "
+        f"{chosen.path} is step {chosen.step}, and {newest.path} is complete at step "
+        f"{newest.step}: "
         f"{count(newest.step - chosen.step, 'step')} would be lost"
     )
     if chosen.path.rpartition("/")[2] > newest.path.rpartition("/")[2]:
@@ -100,6 +109,7 @@ def _ambiguous(chosen: Candidate, good: Checkpoints) -> str:
     if later is None:
         return ""
     return (
-        f"{chosen.path} is the newest by step ({chosen.step}), and {later.path} (step {later.step}) was written "
+        f"{chosen.path} is the newest by step ({chosen.step}), and {later.path} (step "
+        f"{later.step}) was written "
         "after it: ask which lineage goes on"
     )

@@ -14,7 +14,9 @@ from herorun.core.finding import Verdict, few, not_applicable, passed, unknown
 def store_rules(roots: RootFacts) -> list[Verdict]:
     """It only shows them: what a rule breaks is said by the check that it breaks, and by the write probe."""
     shown = [
-        passed(f"{root}: {few(rules)}", *rules, subject=root) for root, rules in roots.rules.items() if rules
+        passed(f"{root}: {few(rules)}", *rules, subject=root)
+        for root, rules in roots.rules.items()
+        if rules
     ]
     unread = [
         unknown(f"the rules of {root} could not be asked: {why}", why, subject=root)

@@ -66,7 +66,11 @@ def _difference(name: str, value: str, run: TrackerRun) -> str:
         return ""
     key, wanted = stated[name]
     if not wanted:
-        return "" if key == "group" else f"and [tracker] says no {key}: state it there, or unset the variable"
+        return (
+            ""
+            if key == "group"
+            else f"and [tracker] says no {key}: state it there, or unset the variable"
+        )
     if _same(name, value, wanted):
         return ""
     return f"and [tracker] says {key} = {wanted!r}: unset it"

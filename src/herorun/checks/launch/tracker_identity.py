@@ -9,7 +9,14 @@ Source: one host holds at most 8 accelerators (HGX boards, TPU hosts); beyond it
 
 from herorun.core.check import AtRelaunch, Gate, Response, check
 from herorun.core.contract import Contract
-from herorun.core.evidence import Job, Nothing, PriorLaunch, TrackerIdentity, TrackerState, Unavailable
+from herorun.core.evidence import (
+    Job,
+    Nothing,
+    PriorLaunch,
+    TrackerIdentity,
+    TrackerState,
+    Unavailable,
+)
 from herorun.core.finding import Verdict, failed, passed, unknown
 from herorun.core.identity.fork import judge_fork
 from herorun.core.identity.intent import goes_on, intent_of, option, state_of
@@ -40,7 +47,10 @@ def tracker_identity(
 
 
 def _rewind(told: str) -> Verdict:
-    said = "[tracker] resume_from would rewind the run and take logged steps back for good, which is refused: fork instead"
+    said = (
+        "[tracker] resume_from would rewind the run and take logged steps back for good, which is "
+        "refused: fork instead"
+    )
     return failed(said, subject=told)
 
 
@@ -49,7 +59,11 @@ def _one_machine(contract: Contract) -> bool:
 
 
 def _about_id(
-    run: TrackerRun, intent: Intent, state: TrackerState, identity: TrackerIdentity, one_machine: bool
+    run: TrackerRun,
+    intent: Intent,
+    state: TrackerState,
+    identity: TrackerIdentity,
+    one_machine: bool,
 ) -> Verdict:
     judgement = judge(intent, state, run.resume)
     said = judgement.sentence.format(id=run.id, state=state, policy=run.resume)
@@ -57,5 +71,7 @@ def _about_id(
         said += "; it was forked before, so give W&B's client no fork_from again"
     if judgement.weight is Weight.UNKNOWN:
         return unknown(f"{said}: {identity.why}" if identity.why else said, subject=run.id)
-    refused = judgement.weight is Weight.FAIL or (judgement.weight is Weight.WARN and not one_machine)
+    refused = judgement.weight is Weight.FAIL or (
+        judgement.weight is Weight.WARN and not one_machine
+    )
     return failed(said, subject=run.id) if refused else passed(said, subject=run.id)

@@ -18,5 +18,7 @@ def tracker_resume_auto(plan: Plan) -> Verdict:
     if not is_wandb(run.kind):
         return not_applicable(f"the tracker {run.kind} resumes nothing")
     if run.resume == "auto":
-        return failed(f'{run.id} is resumed by a file of one machine (resume = "auto")', subject=run.id)
+        return failed(
+            f'{run.id} is resumed by a file of one machine (resume = "auto")', subject=run.id
+        )
     return passed(f"{run.id} is resumed by its id (resume = {run.resume})", subject=run.id)

@@ -15,7 +15,8 @@ from herorun.core.finding import Verdict, failed, passed
 def uncommitted_contract(file: ContractFile) -> Verdict:
     if file.committed is None:
         return replace(
-            failed(f"{file.path} is in no commit", subject=file.path), explains=(f"file {file.path}",)
+            failed(f"{file.path} is in no commit", subject=file.path),
+            explains=(f"file {file.path}",),
         )
     if not file.signed:
         return failed(f"{file.path} differs from what HEAD holds", subject=file.path)

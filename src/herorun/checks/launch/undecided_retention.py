@@ -22,11 +22,17 @@ def undecided_retention(contract: Contract) -> Verdict:
     missing = [name for name in WANTED if getattr(told, name) is None]
     if missing and contract.is_hero:
         size = f" of {contract.model_flops:g} FLOPs" if contract.model_flops else ""
-        said = f"a hero run{size} must state {', '.join(missing)} in [checkpoints]; for example {SUGGESTED}"
+        said = (
+            f"a hero run{size} must state {', '.join(missing)} in [checkpoints]; for example "
+            f"{SUGGESTED}"
+        )
         return failed(said, subject="[checkpoints]")
     if missing:
-        return not_applicable("an ordinary run: by default rolling temporary checkpoints and the final one")
+        return not_applicable(
+            "an ordinary run: by default rolling temporary checkpoints and the final one"
+        )
     every = say_duration(told.temporary_every) if told.temporary_every else ""
     return passed(
-        f"permanent every {count(told.permanent_every or 0, 'step')}, temporary every {every}, keep {told.keep}"
+        f"permanent every {count(told.permanent_every or 0, 'step')}, temporary every {every}, "
+        f"keep {told.keep}"
     )

@@ -19,7 +19,8 @@ def unknown_final_step(plan: Plan) -> Verdict:
         return failed(f"the final step is {final}: it must be positive", subject="final_step")
     if final.value <= begin:
         return failed(
-            f"the final step is {final}, and the run would start at step {begin}", subject="final_step"
+            f"the final step is {final}, and the run would start at step {begin}",
+            subject="final_step",
         )
     return passed(f"ends at step {final}")
 

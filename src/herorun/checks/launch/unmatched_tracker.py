@@ -15,6 +15,8 @@ def unmatched_tracker(mentions: TrackerMentions) -> list[Verdict]:
     """One answer for each key of the contract of which the job's text tells something."""
     wrong = [failed(f"{key}: {why}", subject=key) for key, why in sorted(mentions.others.items())]
     right = [
-        passed(why, subject=key) for key, why in sorted(mentions.named.items()) if key not in mentions.others
+        passed(why, subject=key)
+        for key, why in sorted(mentions.named.items())
+        if key not in mentions.others
     ]
     return [*wrong, *right]

@@ -25,5 +25,6 @@ def unnotified_hero(contract: Contract) -> Verdict:
     if not contract.is_hero:
         return not_applicable("an ordinary run may have a local issue file alone")
     return failed(
-        "the issue is a file on this machine, and [notify] names no channel", subject="[notify] targets"
+        "the issue is a file on this machine, and [notify] names no channel",
+        subject="[notify] targets",
     )

@@ -25,7 +25,9 @@ def unpinned_container(contract: Contract, container: Container | Nothing | Unav
     if image.endswith(".sif"):
         return not_applicable(f"{image} is a file, not a tag of a registry", subject=image)
     if not contract.is_hero:
-        return passed(f"{image} is named by a tag; only hero runs must name a digest", subject=image)
+        return passed(
+            f"{image} is named by a tag; only hero runs must name a digest", subject=image
+        )
     now = container.digest if isinstance(container, Container) else None
     told = f"; now it is {now}" if now else ""
     return failed(f"{image} is named by a tag, which can be moved{told}", subject=image)

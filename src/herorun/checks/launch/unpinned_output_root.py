@@ -28,14 +28,18 @@ TEMPORARY = ("/tmp", "/var/tmp", "/dev/shm", "/private/tmp", "/private/var/tmp")
 def unpinned_output_root(contract: Contract, history: History, launcher: Launcher) -> list[Verdict]:
     """One answer for each root."""
     before = history.current
-    answers = [_one(contract, launcher, contract.output.root, before.output_root if before else None, True)]
+    answers = [
+        _one(contract, launcher, contract.output.root, before.output_root if before else None, True)
+    ]
     if contract.output.temporary_root:
         earlier = before.temporary_root if before else None
         answers.append(_one(contract, launcher, contract.output.temporary_root, earlier, False))
     return answers
 
 
-def _one(contract: Contract, launcher: Launcher, root: str, earlier: str | None, permanent: bool) -> Verdict:
+def _one(
+    contract: Contract, launcher: Launcher, root: str, earlier: str | None, permanent: bool
+) -> Verdict:
     login = launcher.owner.partition("@")[0]
     for pattern, what in TEMPLATES:
         if found := re.search(pattern, root):
@@ -69,7 +73,9 @@ def _temporary(root: str, of_this_machine: str, permanent: bool) -> str:
         return f"{named[0]!r} is a part of it" if permanent and named else ""
     path = "/" + "/".join(_segments(rest))
     folders = [*TEMPORARY, *([of_this_machine] if of_this_machine else [])]
-    return next((f"it lies in {folder}" for folder in folders if f"{path}/".startswith(f"{folder}/")), "")
+    return next(
+        (f"it lies in {folder}" for folder in folders if f"{path}/".startswith(f"{folder}/")), ""
+    )
 
 
 def _segments(root: str) -> list[str]:

@@ -18,7 +18,9 @@ from herorun.core.redaction.scrub import scrub_tree
 def unplanned_environment(plan: Plan, environment: Environment, flags: CodeFlags) -> list[Verdict]:
     """One answer for each flag that is set here and would not reach the job, and one that lists the rest."""
     planned = {*plan.env.value, *plan.secrets.value}
-    unplanned = [flag for flag in flags.flags if flag.name in flags.here and flag.name not in planned]
+    unplanned = [
+        flag for flag in flags.flags if flag.name in flags.here and flag.name not in planned
+    ]
     failures = [_failed(flag, flags, environment) for flag in unplanned]
     reads = few([str(flag) for flag in flags.flags], 5) or "nothing that herorun can see"
     told = f"of its environment the code reads {reads}; the plan holds {len(plan.env.value)}"
@@ -28,7 +30,8 @@ def unplanned_environment(plan: Plan, environment: Environment, flags: CodeFlags
 def _failed(flag: Flag, flags: CodeFlags, environment: Environment) -> Verdict:
     why = environment.withheld.get(flag.name, "state it in [command] env, or unset it")
     return failed(
-        f"{flag} is {flags.here[flag.name]!r} in this shell, and is not in the plan, so the job would not get it: {why}",
+        f"{flag} is {flags.here[flag.name]!r} in this shell, and is not in the plan, so the job "
+        f"would not get it: {why}",
         subject=flag.name,
     )
 
@@ -42,7 +45,9 @@ def _listed(plan: Plan, environment: Environment, flags: CodeFlags) -> Iterator[
         yield f"{name}={value}{differs}"
     for name in plan.secrets.value:
         changed = (
-            ", with another value than at the last launch" if name in environment.changed_secrets else ""
+            ", with another value than at the last launch"
+            if name in environment.changed_secrets
+            else ""
         )
         yield f"{name}, a secret, by name{changed}"
     yield from (f"{name} is not passed on: {why}" for name, why in environment.withheld.items())

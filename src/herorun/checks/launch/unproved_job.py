@@ -18,7 +18,8 @@ def unproved_job(adoptee: Adoptee, plan: Plan) -> list[Verdict]:
     job, told = adoptee.job.id, adoptee.told or "nothing"
     return [
         failed(
-            f"not verified inside the job: job {job} was started without an admission, so it has no receipt",
+            f"not verified inside the job: job {job} was started without an admission, so it has "
+            "no receipt",
             subject="check-in",
         ),
         failed(
@@ -28,10 +29,13 @@ def unproved_job(adoptee: Adoptee, plan: Plan) -> list[Verdict]:
         passed(f"the command of job {job} is known", subject="command")
         if adoptee.command
         else failed(
-            f"the command of job {job} cannot be compared: {adoptee.kind} tells {told}", subject="command"
+            f"the command of job {job} cannot be compared: {adoptee.kind} tells {told}",
+            subject="command",
         ),
         failed(f"what job {job} was started from is not known", subject="start"),
-        failed(f"that job {job} writes to {plan.output_root.value} is not known", subject="output root"),
+        failed(
+            f"that job {job} writes to {plan.output_root.value} is not known", subject="output root"
+        ),
         passed(f"job {job} is {adoptee.user}'s", subject="owner")
         if adoptee.user
         else failed(f"{adoptee.kind} does not tell whose job {job} is", subject="owner"),

@@ -17,7 +17,11 @@ def unsafe_snapshot(snapshot: Snapshot, contract: Contract) -> list[Verdict]:
     if not snapshot.commit:
         size = f"{snapshot.bytes / 1e6:.1f} MB in {few(snapshot.files)}"
         return [
-            failed(f"{size}: more than [code] snapshot_max_mb = {cap}", *snapshot.files[:20], subject="size")
+            failed(
+                f"{size}: more than [code] snapshot_max_mb = {cap}",
+                *snapshot.files[:20],
+                subject="size",
+            )
         ]
     places: dict[str, list[str]] = {}
     for place in snapshot.secrets:
@@ -26,12 +30,16 @@ def unsafe_snapshot(snapshot: Snapshot, contract: Contract) -> list[Verdict]:
         places.setdefault(path if known else place, []).append(line if known else "")
     if not places:
         files = len(snapshot.files)
-        return [passed(f"{count(files, 'file')}, {count(snapshot.bytes, 'byte')}, and no secret found")]
+        return [
+            passed(f"{count(files, 'file')}, {count(snapshot.bytes, 'byte')}, and no secret found")
+        ]
     return [_unsafe(path, [line for line in lines if line]) for path, lines in places.items()]
 
 
 def _unsafe(path: str, lines: list[str]) -> Verdict:
     where = f", line{'s' if len(lines) > 1 else ''} {few(lines)}" if lines else ""
     return failed(
-        f"{path}{where} looks like it holds a secret", *(f"{path}:{line}" for line in lines), subject=path
+        f"{path}{where} looks like it holds a secret",
+        *(f"{path}:{line}" for line in lines),
+        subject=path,
     )

@@ -20,5 +20,9 @@ def unverified_lineage(contract: Contract, plan: Plan, history: History) -> Verd
     if is_under(start.path, (root for instance in history.instances for root in instance.roots)):
         return not_applicable("the run goes on from its own checkpoint", subject=start.path)
     if contract.start.source_run:
-        return passed(f"the contract says that {contract.start.source_run} wrote it", subject=start.path)
-    return failed(f"the lineage of {start.path} is unverified: no source_run is named", subject=start.path)
+        return passed(
+            f"the contract says that {contract.start.source_run} wrote it", subject=start.path
+        )
+    return failed(
+        f"the lineage of {start.path} is unverified: no source_run is named", subject=start.path
+    )

@@ -21,6 +21,7 @@ def wrong_branch(published: Published, contract: Contract) -> Verdict:
         return not_applicable(f"{published.commit:.9} is on no branch of {published.remote}")
     allowed = few(contract.code.refs)
     return failed(
-        f"{published.commit:.9} is on {few(published.elsewhere)} of {published.remote}, and not on {allowed}",
+        f"{published.commit:.9} is on {few(published.elsewhere)} of {published.remote}, and not "
+        f"on {allowed}",
         *published.elsewhere,
     )

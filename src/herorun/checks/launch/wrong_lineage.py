@@ -26,9 +26,13 @@ def wrong_lineage(
     if is_under(start.path, (root for instance in history.instances for root in instance.roots)):
         return passed(f"{start.path} lies in a root of this run", subject=start.path)
     if isinstance(source, Unavailable):
-        return unknown(f"could not look where {start.path} comes from: {source.why}", subject=start.path)
+        return unknown(
+            f"could not look where {start.path} comes from: {source.why}", subject=start.path
+        )
     if isinstance(source, Nothing):
-        return not_applicable("the contract names no source_run: see unverified-lineage", subject=start.path)
+        return not_applicable(
+            "the contract names no source_run: see unverified-lineage", subject=start.path
+        )
     return _of(source, start.path)
 
 
@@ -37,5 +41,7 @@ def _of(source: SourceRun, path: str) -> Verdict:
         return failed(f"{path} is of a lineage that {source.slug} itself rejects", subject=path)
     if not is_under(path, source.roots):
         where = few(source.roots) if source.roots else "nothing: it was never launched"
-        return failed(f"{path} is not of {source.slug}, which wrote to {where}", *source.roots, subject=path)
+        return failed(
+            f"{path} is not of {source.slug}, which wrote to {where}", *source.roots, subject=path
+        )
     return passed(f"{path} lies in a recorded root of {source.slug}", subject=path)

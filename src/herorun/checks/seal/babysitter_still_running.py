@@ -15,7 +15,10 @@ from herorun.core.finding import Verdict, failed, passed
 def babysitter_still_running(lease: LeaseSeen | Nothing, heart: Heartbeat) -> Verdict:
     """By the lease: whoever watches holds it. A process of this machine is stopped by the seal itself."""
     if isinstance(lease, LeaseSeen) and not lease.mine:
-        since = f"its lease has not moved since {lease.unchanged_since:%Y-%m-%d %H:%M} UTC by this machine's clock"
+        since = (
+            f"its lease has not moved since {lease.unchanged_since:%Y-%m-%d %H:%M} UTC by this "
+            "machine's clock"
+        )
         return failed(f"{lease.owner} holds the run: {since}", subject=lease.owner)
     if heart.held:
         return passed("the babysitter of this machine is stopped once the run is sealed")

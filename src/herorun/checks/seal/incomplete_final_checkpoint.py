@@ -22,11 +22,19 @@ def incomplete_final_checkpoint(checkpoints: Checkpoints | Nothing, final: Final
         return passed(f"{good.path} is complete", subject=good.path)
     unread = next((c for c in at_end if not c.examined), None)
     if unread:
-        return unknown(f"nobody could look into {unread.path}: {unread.problem}", subject=unread.path)
+        return unknown(
+            f"nobody could look into {unread.path}: {unread.problem}", subject=unread.path
+        )
     if at_end:
         return failed("; ".join(_wrong(candidate) for candidate in at_end), subject=at_end[0].path)
-    there = f"the newest complete one is {found.newest.path}" if found.newest else "there is no complete one"
-    return failed(f"there is no checkpoint of step {final.value}; {there}", subject=f"step {final.value}")
+    there = (
+        f"the newest complete one is {found.newest.path}"
+        if found.newest
+        else "there is no complete one"
+    )
+    return failed(
+        f"there is no checkpoint of step {final.value}; {there}", subject=f"step {final.value}"
+    )
 
 
 def _wrong(candidate: Candidate) -> str:

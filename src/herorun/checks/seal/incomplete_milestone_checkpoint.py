@@ -20,7 +20,11 @@ def incomplete_milestone_checkpoint(
         return not_applicable("no milestone is sealed")
     found = milestone.candidate if isinstance(milestone, MilestoneCheckpoint) else None
     if found is None:
-        wanted = f"of step {sealing.step}" if sealing.step is not None else "that is complete and permanent"
+        wanted = (
+            f"of step {sealing.step}"
+            if sealing.step is not None
+            else "that is complete and permanent"
+        )
         return failed(f"there is no checkpoint {wanted}", subject=sealing.name)
     if not found.examined:
         return unknown(f"nobody could look into {found.path}: {found.problem}", subject=found.path)
@@ -29,4 +33,8 @@ def incomplete_milestone_checkpoint(
     if found.temporary:
         return failed(f"{found.path} is only temporary", subject=found.path)
     why = mistrust(found, history)
-    return failed(f"{found.path}: {why}", subject=found.path) if why else passed(f"{found.path} is complete")
+    return (
+        failed(f"{found.path}: {why}", subject=found.path)
+        if why
+        else passed(f"{found.path} is complete")
+    )

@@ -14,7 +14,9 @@ def job_not_succeeded(job: Job | Nothing) -> Verdict:
     if isinstance(job, Nothing):
         return failed("no instance of this run was ever launched")
     if job.state.in_doubt:
-        return unknown(f"the scheduler cannot say what became of {job.instance}", subject=job.instance)
+        return unknown(
+            f"the scheduler cannot say what became of {job.instance}", subject=job.instance
+        )
     if job.state is JobState.SUCCEEDED:
         return passed(f"{job.instance} succeeded", subject=job.instance)
     said = f"{job.instance} is still {job.state}" if job.state.live else job.ending

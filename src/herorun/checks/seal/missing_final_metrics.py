@@ -31,7 +31,10 @@ def missing_final_metrics(metrics: Metrics | Nothing, final: FinalStep) -> list[
         said = f"the last row is of step {metrics.step} of {final.value}"
         return [failed(f"{said}: the metrics of the end are missing", subject="rows"), *found]
     return found or [
-        passed(f"the last row is of step {metrics.step} and holds {_count(metrics.last)}", subject="rows")
+        passed(
+            f"the last row is of step {metrics.step} and holds {_count(metrics.last)}",
+            subject="rows",
+        )
     ]
 
 

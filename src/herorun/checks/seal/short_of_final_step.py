@@ -20,7 +20,9 @@ def short_of_final_step(
         return failed(f"the final step is unknown: {final.source}", subject="final_step")
     newest = checkpoints.newest if isinstance(checkpoints, Checkpoints) else None
     if newest and newest.step >= final.value:
-        return passed(f"{newest.path} is complete: step {newest.step} of {final.value}", subject="step")
+        return passed(
+            f"{newest.path} is complete: step {newest.step} of {final.value}", subject="step"
+        )
     if isinstance(metrics, Metrics) and metrics.step >= final.value:
         return passed(f"the last reported step is {metrics.step} of {final.value}", subject="step")
     gaps = [value.why for value in (metrics, checkpoints) if isinstance(value, Unavailable)]
@@ -29,4 +31,6 @@ def short_of_final_step(
     if not isinstance(metrics, Metrics):
         return failed(f"no step was reported of {final.value}", subject="step")
     missing = f"{final.value - metrics.step} are missing"
-    return failed(f"the last reported step is {metrics.step} of {final.value}: {missing}", subject="step")
+    return failed(
+        f"the last reported step is {metrics.step} of {final.value}: {missing}", subject="step"
+    )

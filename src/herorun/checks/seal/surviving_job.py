@@ -14,13 +14,20 @@ from herorun.core.finding import Verdict, count, failed, passed, unknown
 def surviving_job(live: LiveJobs, job: Job | Nothing) -> list[Verdict]:
     """One answer for each job that lives or may."""
     doubtful = {each.instance: each for each in live.jobs if each.state.in_doubt}
-    living = {each.instance: f"{each.instance} is {each.state}" for each in live.jobs if each.state.live}
+    living = {
+        each.instance: f"{each.instance} is {each.state}" for each in live.jobs if each.state.live
+    }
     if isinstance(job, Job) and job.running_tasks:
-        parts = f"{job.running_tasks} of {count(job.tasks, 'part') if job.tasks else 'its parts'} run"
+        parts = (
+            f"{job.running_tasks} of {count(job.tasks, 'part') if job.tasks else 'its parts'} run"
+        )
         living.setdefault(job.instance, f"{job.instance} is {job.state}, and {parts}")
     open_ones = [failed(said, subject=name) for name, said in sorted(living.items())]
     open_ones += [
-        unknown(f"nobody can say whether {name} lives: {each.reason or each.raw or each.state}", subject=name)
+        unknown(
+            f"nobody can say whether {name} lives: {each.reason or each.raw or each.state}",
+            subject=name,
+        )
         for name, each in sorted(doubtful.items())
     ]
     return open_ones or [passed("no job of the run lives")]

@@ -10,7 +10,14 @@ Source: marin-community/marin, manage-hero-run: verify that W&B is finished or h
 
 from herorun.core.check import Gate, Response, check
 from herorun.core.contract import Contract
-from herorun.core.evidence import FinalStep, Metrics, Nothing, TrackerIdentity, TrackerState, Unavailable
+from herorun.core.evidence import (
+    FinalStep,
+    Metrics,
+    Nothing,
+    TrackerIdentity,
+    TrackerState,
+    Unavailable,
+)
 from herorun.core.finding import Verdict, count, failed, not_applicable, passed, unknown
 from herorun.core.seal.last_row import missing_updates
 
@@ -49,8 +56,13 @@ def _last_step(
         return [not_applicable("the tracker tells no last step", subject="step")]
     first = contract.tracker.first_step
     reached = identity.last_step + 1 - first
-    missing = missing_updates(reached, final.value, metrics if isinstance(metrics, Metrics) else None)
-    row = f"its last row is step {identity.last_step}, which is {reached} of {count(final.value or 0, 'update')}"
+    missing = missing_updates(
+        reached, final.value, metrics if isinstance(metrics, Metrics) else None
+    )
+    row = (
+        f"its last row is step {identity.last_step}, which is {reached} of "
+        f"{count(final.value or 0, 'update')}"
+    )
     return [
         failed(f"{row}: {missing} {'is' if missing == 1 else 'are'} missing", subject="step")
         if missing

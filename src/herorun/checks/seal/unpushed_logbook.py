@@ -15,10 +15,13 @@ def unpushed_logbook(record: RecordState, contract: Contract) -> Verdict:
     if record.commit is None:
         return failed(f"there is no record: run `herorun init {contract.slug}`")
     if record.remote is None:
-        return not_applicable(f"record commit {record.commit:.9} has no remote to go to: see no-remote")
+        return not_applicable(
+            f"record commit {record.commit:.9} has no remote to go to: see no-remote"
+        )
     if record.pushed != record.commit:
         there = f"{record.pushed:.9}" if record.pushed else "nothing"
         return failed(
-            f"record commit {record.commit:.9} is here, {there} on {record.remote}", subject=record.remote
+            f"record commit {record.commit:.9} is here, {there} on {record.remote}",
+            subject=record.remote,
         )
     return passed(f"record commit {record.commit:.9} is on {record.remote}", subject=record.remote)

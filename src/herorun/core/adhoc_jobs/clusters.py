@@ -1,4 +1,5 @@
-"""Clusters by their short names, and the configuration file of each: a table that the user can add to. Pure.
+"""Clusters by their short names, and the configuration file of each: a table that the user can add
+to. Pure.
 
 Source: the mappings of the babysitting loop for Iris that herorun was asked to cover.
 """
@@ -30,19 +31,27 @@ def read_table(text: str, where: str, kind: str = "iris") -> dict[str, str]:
         told = tomllib.loads(text).get(kind, {})
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise WrongUse(f"{where} is not valid TOML ({error}): mend it, or move it away.") from None
-    if not isinstance(told, dict) or not all(isinstance(value, str) and value for value in told.values()):
-        raise WrongUse(f'{where} must hold a table [{kind}] with lines such as marin = "path/of/marin.yaml".')
+    if not isinstance(told, dict) or not all(
+        isinstance(value, str) and value for value in told.values()
+    ):
+        raise WrongUse(
+            f'{where} must hold a table [{kind}] with lines such as marin = "path/of/marin.yaml".'
+        )
     return {**OURS[kind], **{_plain(name): value for name, value in told.items()}}
 
 
 def resolve(name: str, table: Mapping[str, str], where: str, kind: str = "iris") -> str:
-    """The file, or for Ray the address, of a short name, written with `-` or `_`; a path or address stays what it is."""
+    """The file, or for Ray the address, of a short name, written with `-` or `_`; a path or address
+    stays what it is.
+    """
     if "/" in name or name.endswith((".yaml", ".yml")):
         return name
     found = {_plain(known): path for known, path in table.items()}.get(_plain(name))
     if found is None:
         raise WrongUse(
-            f"{name!r} is no cluster that is known here ({', '.join(sorted(table)) or 'none is'}): give {_INSTEAD[kind]}, or add it to [{kind}] in {where}."
+            f"{name!r} is no cluster that is known here "
+            f"({', '.join(sorted(table)) or 'none is'}): give {_INSTEAD[kind]}, or add it to "
+            f"[{kind}] in {where}."
         )
     return found
 

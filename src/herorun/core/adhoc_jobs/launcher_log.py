@@ -1,7 +1,8 @@
 """What a launcher prints into its output file: its key events in words, and how it stands. Pure.
 
-Source: the launcher rows of the job monitor that herorun was asked to cover, and the status table of NeMo-Run's
-experiments (`Experiment Status for <id>`, then `- Status:` and `- Job id:` of each task).
+Source: the launcher rows of the job monitor that herorun was asked to cover, and the status table
+of NeMo-Run's experiments (`Experiment Status for <id>`, then `- Status:` and `- Job id:` of each
+task).
 """
 
 import re
@@ -12,21 +13,38 @@ from herorun.core.evidence import JobState
 from herorun.core.triage.lines import without_escapes
 
 _EXPERIMENT = re.compile(
-    r"Experiment Status for ([\w.-]+)|Experiment (?:id|ID)\s*[:=]?\s*([\w.-]+)|Experiment\.from_id\(\"([\w.-]+)\"\)|Launching experiment ([\w.-]+)|Experiment ([a-z][\w-]*_\d{9,})"
+    r"Experiment Status for ([\w.-]+)|Experiment "
+    r"(?:id|ID)\s*[:=]?\s*([\w.-]+)|Experiment\.from_id\(\"([\w.-]+)\"\)|Launching experiment "
+    r"([\w.-]+)|Experiment ([a-z][\w-]*_\d{9,})"
 )
-_SLURM = re.compile(r"Submitted batch job (\d+)|Job [Ii]d:?\s*(\d+)\b|SLURM[_ ]JOB[_ ]ID\s*[:=]\s*(\d+)|slurm_tunnel://\S*/(\d+)", re.I)  # fmt: skip
+_SLURM = re.compile(
+    r"Submitted batch job (\d+)|Job [Ii]d:?\s*(\d+)\b|SLURM[_ ]JOB[_ "
+    r"]ID\s*[:=]\s*(\d+)|slurm_tunnel://\S*/(\d+)",
+    re.I,
+)
 _IMPORT = re.compile(
-    r"pyxis: (?:imported|importing) docker image\S*|(?:enroot|container)\b.{0,40}\bimport(?:ed|ing)?\b|importing (?:docker image|container)[^\n]{0,80}",
+    r"pyxis: (?:imported|importing) docker "
+    r"image\S*|(?:enroot|container)\b.{0,40}\bimport(?:ed|ing)?\b|importing (?:docker "
+    r"image|container)[^\n]{0,80}",
     re.IGNORECASE,
 )
 _CALIBRATION = re.compile(
     r"calibrat\w{0,9}\b[^\n]{0,200}?(\d+)\s{0,9}/\s{0,9}(\d+)|calibrat\w{0,9}\b[^\n]{0,200}?(\d+)\s{0,9}%",
     re.I,
 )
-_CALIBRATED = re.compile(r"calibration (?:is )?(?:complete|done|finished)|finished calibration", re.I)
-_EXPORT = re.compile(r"\bexport(?:ed|ing)?\b[^\n]{0,200}?(?:\bto\b|path\s*[:=]|[:=])\s*['\"]?((?:[a-z0-9]+:/)?/[^\s'\"]+)", re.I)  # fmt: skip
-_STATUS = re.compile(r"(?:^|\s)-?\s*(?:Status|Job status|Final status)\s*:\s*([A-Z_]{4,})", re.MULTILINE)
-_FAILED = re.compile(r"^Traceback \(most recent call last\)|^\s*[\w.]*Error\b:|\bFAILED\b", re.MULTILINE)
+_CALIBRATED = re.compile(
+    r"calibration (?:is )?(?:complete|done|finished)|finished calibration", re.I
+)
+_EXPORT = re.compile(
+    r"\bexport(?:ed|ing)?\b[^\n]{0,200}?(?:\bto\b|path\s*[:=]|[:=])\s*['\"]?((?:[a-z0-9]+:/)?/[^\s'\"]+)",
+    re.I,
+)
+_STATUS = re.compile(
+    r"(?:^|\s)-?\s*(?:Status|Job status|Final status)\s*:\s*([A-Z_]{4,})", re.MULTILINE
+)
+_FAILED = re.compile(
+    r"^Traceback \(most recent call last\)|^\s*[\w.]*Error\b:|\bFAILED\b", re.MULTILINE
+)
 WORDS = {  # the launcher's own
     "PENDING": JobState.PENDING,
     "SUBMITTED": JobState.PENDING,
@@ -55,7 +73,16 @@ class LauncherOutput:
     @property
     def word(self) -> str:
         """Of several tasks the one that decides: one that lives, else one that did not succeed."""
-        order = ("RUNNING", "PENDING", "SUBMITTED", "UNSUBMITTED", "FAILED", "CANCELLED", "SUCCEEDED", "COMPLETED")  # fmt: skip
+        order = (
+            "RUNNING",
+            "PENDING",
+            "SUBMITTED",
+            "UNSUBMITTED",
+            "FAILED",
+            "CANCELLED",
+            "SUCCEEDED",
+            "COMPLETED",
+        )
         known = [word for word in self.statuses if word in order]
         return min(known, key=order.index) if known and len(known) == len(self.statuses) else ""
 
@@ -76,7 +103,11 @@ def read_output(text: str) -> LauncherOutput:
 def _after(told: LauncherOutput, line: str) -> LauncherOutput:
     if found := _EXPERIMENT.search(line):
         name = next(part for part in found.groups() if part)
-        told = replace(told, statuses=()) if line.lstrip().startswith("Experiment Status for") else told
+        told = (
+            replace(told, statuses=())
+            if line.lstrip().startswith("Experiment Status for")
+            else told
+        )
         told = _say(replace(told, experiment=name), f"experiment {name}", told.experiment != name)
     if found := _SLURM.search(line):
         number = next(part for part in found.groups() if part)
@@ -84,15 +115,23 @@ def _after(told: LauncherOutput, line: str) -> LauncherOutput:
         told = replace(told, slurm=(*told.slurm, number) if new else told.slurm)
         told = _say(told, f"Slurm job {number}", new)
     if found := _IMPORT.search(line):
-        told = _say(replace(told, container=found[0]), "the container is imported", not told.container)
+        told = _say(
+            replace(told, container=found[0]), "the container is imported", not told.container
+        )
     if _CALIBRATED.search(line):
-        told = _say(replace(told, calibration="complete"), "calibration complete", told.calibration != "complete")  # fmt: skip
+        told = _say(
+            replace(told, calibration="complete"),
+            "calibration complete",
+            told.calibration != "complete",
+        )
     elif found := _CALIBRATION.search(line):
         share = f"{found[1]}/{found[2]}" if found[1] else f"{found[3]} %"
         told = _say(replace(told, calibration=share), "calibration began", not told.calibration)
     if found := _EXPORT.search(line):
         path = found[1].rstrip(".,;)")
-        told = _say(replace(told, export=path), f"the checkpoint is exported to {path}", told.export != path)
+        told = _say(
+            replace(told, export=path), f"the checkpoint is exported to {path}", told.export != path
+        )
     if found := _STATUS.search(line):
         told = replace(told, statuses=(*told.statuses, found[1]))
     if not told.failed and _FAILED.search(line):

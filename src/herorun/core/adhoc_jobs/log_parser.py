@@ -1,4 +1,6 @@
-"""What a job's own words tell of it: how far it is, which tracker runs it names, which job a command has submitted. Pure."""
+"""What a job's own words tell of it: how far it is, which tracker runs it names, which job a
+command has submitted. Pure.
+"""
 
 import re
 from collections.abc import Mapping
@@ -7,13 +9,19 @@ from dataclasses import dataclass
 from herorun.core.triage.lines import without_escapes
 
 LONGEST = (
-    2_000  # characters of a line that are looked at: a log may hold a line of megabytes, and a tick must end
+    # characters of a line that are looked at: a log may hold a line of megabytes, and a tick must
+    # end
+    2_000
 )
-_LINK = re.compile(r"https?://[^\s'\"<>]+/[^\s/'\"<>]+/[^\s/'\"<>]+/runs/[A-Za-z0-9_.-]*[A-Za-z0-9_-]")
+_LINK = re.compile(
+    r"https?://[^\s'\"<>]+/[^\s/'\"<>]+/[^\s/'\"<>]+/runs/[A-Za-z0-9_.-]*[A-Za-z0-9_-]"
+)
 _BARE = re.compile(r"(?<![\w/.:-])/?runs/([A-Za-z0-9_-]{4,64})\b")
-# A count of a whole, as progress bars and trainers print it; `4.60kit/5.16kit` is rounded, and is no exact number.
+# A count of a whole, as progress bars and trainers print it; `4.60kit/5.16kit` is rounded, and is
+# no exact number.
 _STEP = re.compile(
-    r"\b(?:global[_ ]?step|train[_ ]?step|step|iteration|iter)s?\b\s{0,20}[:=]?\s{0,20}\[?\s{0,20}(\d(?:[\d,]{0,19}\d)?)(?![\d.]*\s{0,9}(?:s|ms|it|k|M)\b|,?\d)"
+    r"\b(?:global[_ ]?step|train[_ "
+    r"]?step|step|iteration|iter)s?\b\s{0,20}[:=]?\s{0,20}\[?\s{0,20}(\d(?:[\d,]{0,19}\d)?)(?![\d.]*\s{0,9}(?:s|ms|it|k|M)\b|,?\d)"
     r"(?:\s{0,20}(?:/|of)\s{0,20}(\d(?:[\d,]{0,19}\d)?)(?![\d.]*[kMG]|,?\d))?",
     re.IGNORECASE,
 )
@@ -31,7 +39,8 @@ _UNTRAINED = re.compile(
     re.I,
 )
 _MEASURED = re.compile(
-    r"loss|\blr\b|learning[ _]rate|grad|perplexity|\bppl\b|\btok|\bmfu\b|it/s|s/it|\btime\b|elapsed|\bconsumed\b",
+    r"loss|\blr\b|learning[ "
+    r"_]rate|grad|perplexity|\bppl\b|\btok|\bmfu\b|it/s|s/it|\btime\b|elapsed|\bconsumed\b",
     re.I,
 )
 _BARE_STEP = re.compile(
@@ -42,7 +51,9 @@ _TIMES = {"k": 1_000, "M": 1_000_000}
 
 @dataclass(frozen=True)
 class LogProgress:
-    """Completed steps, and the exact number of all; None where only a rounded one, or none, was printed."""
+    """Completed steps, and the exact number of all; None where only a rounded one, or none, was
+    printed.
+    """
 
     step: int
     most: int | None = None
@@ -67,7 +78,8 @@ def progress_in(text: str) -> LogProgress | None:
 
 
 def trained_in(text: str) -> LogProgress | None:
-    """The newest step that a line tells as finished: a bar, a step of all, one with what was measured, or a bare one.
+    """The newest step that a line tells as finished: a bar, a step of all, one with what was
+    measured, or a bare one.
 
     >>> trained_in("Resuming training from step 1500")
     >>> print(trained_in("step 1501 loss 2.5\\nSaving checkpoint at step 1600"))
@@ -84,7 +96,9 @@ def trained_in(text: str) -> LogProgress | None:
 
 
 def _is_bare(line: str) -> bool:
-    """Whether it says nothing but a step, after a time, a level or the like. A rounded bar is one."""
+    """Whether it says nothing but a step, after a time, a level or the like. A rounded bar is
+    one.
+    """
     words = _STEP.sub("", line, count=1) if _STEP.search(line) else ""
     return len(words) <= 200 and _BARE_STEP.fullmatch(words) is not None
 
@@ -139,10 +153,11 @@ _SUBMITTED: Mapping[str, re.Pattern[str]] = {
 
 
 def submitted_in(kind: str, text: str) -> str:
-    """The id of the job that a resubmit command says it has submitted, the newest; empty where it says none.
+    """The id of the job that a resubmit command says it has submitted, the newest; empty where it
+    says none.
 
-    >>> submitted_in("iris", "I0701 Job submitted: /ada/tiny-2"), submitted_in("slurm", "Submitted batch job 4712")
-    ('/ada/tiny-2', '4712')
+    >>> submitted_in("iris", "I0701 Job submitted: /ada/tiny-2"), submitted_in("slurm", "Submitted
+    batch job 4712") ('/ada/tiny-2', '4712')
     """
     found = _SUBMITTED[kind].findall(text)
     last = found[-1] if found else ""

@@ -1,7 +1,8 @@
-"""A session's list of submitted jobs, in the seed's shape: a JSON array, in which what others wrote stays. Pure.
+"""A session's list of submitted jobs, in the seed's shape: a JSON array, in which what others wrote
+stays. Pure.
 
-Source: the job monitor that herorun was asked to cover. `type` is nel, slurm or launcher there; herorun's own launches
-add the kinds of its other schedulers.
+Source: the job monitor that herorun was asked to cover. `type` is nel, slurm or launcher there;
+herorun's own launches add the kinds of its other schedulers.
 """
 
 import json
@@ -17,7 +18,12 @@ _FACTS = ("cluster", "config", "log")  # ours, where a job cannot be looked at w
 
 
 def entry_of(
-    kind: str, job: str, at: datetime, owner: tuple[str, str], told: Mapping[str, str], status: str = ""
+    kind: str,
+    job: str,
+    at: datetime,
+    owner: tuple[str, str],
+    told: Mapping[str, str],
+    status: str = "",
 ) -> Entry:
     """One job in the seed's fields. `owner` is the agent and its session."""
     entry: Entry = {
@@ -63,7 +69,9 @@ def _whole_ones(text: str) -> list[Any]:
 
 
 def _is_entry(told: Any) -> bool:
-    return isinstance(told, dict) and all(isinstance(told.get(n), str) and told[n] for n in ("type", "id"))
+    return isinstance(told, dict) and all(
+        isinstance(told.get(n), str) and told[n] for n in ("type", "id")
+    )
 
 
 def write_entries(entries: Sequence[Entry]) -> bytes:
@@ -103,8 +111,8 @@ def with_status(entries: Iterable[Entry], words: Mapping[tuple[str, str, str], s
 def word_of(raw: str) -> str:
     """The source's own word, as the registry keeps it: the first of what is told.
 
-    >>> word_of("success; Slurm COMPLETED"), word_of("CANCELLED by 1003"), word_of("JOB_STATE_RUNNING")
-    ('SUCCESS', 'CANCELLED', 'JOB_STATE_RUNNING')
+    >>> word_of("success; Slurm COMPLETED"), word_of("CANCELLED by 1003"),
+    word_of("JOB_STATE_RUNNING") ('SUCCESS', 'CANCELLED', 'JOB_STATE_RUNNING')
     """
     first = raw.partition(";")[0].strip()
     return (first.partition(" by ")[0] or "UNKNOWN").upper()

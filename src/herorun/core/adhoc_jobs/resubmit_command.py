@@ -15,9 +15,13 @@ def words_of(command: str) -> list[str]:
     try:
         words = shlex.split(command)
     except ValueError as error:
-        raise WrongUse(f"--resubmit cannot be read as a command ({error}): mend its quotes.") from None
+        raise WrongUse(
+            f"--resubmit cannot be read as a command ({error}): mend its quotes."
+        ) from None
     if not words:
-        raise WrongUse("--resubmit is empty: give the whole command, or leave it away to watch only.")
+        raise WrongUse(
+            "--resubmit is empty: give the whole command, or leave it away to watch only."
+        )
     return words
 
 
@@ -28,7 +32,8 @@ def must_return(kind: str, command: str) -> None:
     flags = {word.partition("=")[0].replace("_", "-") for word in own}
     if kind in ("iris", "ray") and "--no-wait" not in flags:
         raise WrongUse(
-            f"The resubmit command has no --no-wait before `--`, so it would wait for the job's end: add it, and give it again ({command})."
+            "The resubmit command has no --no-wait before `--`, so it would wait for the job's "
+            f"end: add it, and give it again ({command})."
         )
     if kind == "slurm" and ("srun" in own or ("sbatch" in own and flags & {"--wait", "-W"})):
         raise WrongUse(
@@ -51,7 +56,9 @@ def _values(words: list[str]) -> dict[str, list[str]]:
     for at, word in enumerate(words):
         name, equals, value = word.partition("=")
         if name.startswith("--"):
-            follows = words[at + 1] if at + 1 < len(words) and not words[at + 1].startswith("--") else ""
+            follows = (
+                words[at + 1] if at + 1 < len(words) and not words[at + 1].startswith("--") else ""
+            )
             found.setdefault(name.removeprefix("--"), []).append(value if equals else follows)
     return found
 
@@ -64,11 +71,13 @@ def _extras(told: dict[str, list[str]]) -> list[str]:
     for device in devices:
         if asked and device in ("cpu", *_ACCELERATORS) and device not in asked:
             said.append(
-                f"--extra ...:{device} installs the packages for {device}, and the job asks for --{asked[0]}: use the extra for {asked[0]}."
+                f"--extra ...:{device} installs the packages for {device}, and the job asks for "
+                f"--{asked[0]}: use the extra for {asked[0]}."
             )
         if not asked and device in _ACCELERATORS:
             said.append(
-                f"--extra ...:{device} installs the packages for {device}, and no --{device} attaches one: add --{device} <variant>."
+                f"--extra ...:{device} installs the packages for {device}, and no --{device} "
+                f"attaches one: add --{device} <variant>."
             )
     return said
 
@@ -78,7 +87,10 @@ def _reservation(told: dict[str, list[str]]) -> list[str]:
         return []
     variant = told["reserve"][0] or "<variant>"
     return [
-        f"--reserve {variant} only holds capacity and attaches no device to the job: add --tpu or --gpu with the variant."
+        (
+            f"--reserve {variant} only holds capacity and attaches no device to the job: add "
+            "--tpu or --gpu with the variant."
+        )
     ]
 
 
@@ -86,5 +98,8 @@ def _name(told: dict[str, list[str]]) -> list[str]:
     if "job-name" not in told:
         return []
     return [
-        f"--job-name {told['job-name'][0]} is fixed: Iris may replace the ended job and use its id again, so the new job is told from the old one by its time of submission."
+        (
+            f"--job-name {told['job-name'][0]} is fixed: Iris may replace the ended job and use "
+            "its id again, so the new job is told from the old one by its time of submission."
+        )
     ]

@@ -1,4 +1,6 @@
-"""What a person says of a job that has no contract, what must not be missing, and the form of its id."""
+"""What a person says of a job that has no contract, what must not be missing, and the form of its
+id.
+"""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -23,12 +25,15 @@ class JobSpec:
     resubmit: str = ""
     log: str = ""
     cwd: str = ""  # where the resubmit command runs
-    notify: str = ""  # names of the variables that hold channels' addresses, with commas between them
+    # names of the variables that hold channels' addresses, with commas between them
+    notify: str = ""
 
     @property
     def where(self) -> str:
         """What tells two jobs of one id apart: the cluster that knows it."""
-        return self.config or self.cluster or (f"{self.user}@{self.host}" if self.user else self.host)
+        return (
+            self.config or self.cluster or (f"{self.user}@{self.host}" if self.user else self.host)
+        )
 
     @property
     def slug(self) -> str:
@@ -51,7 +56,8 @@ class Form:
     needs: tuple[str, ...] = ()  # fields of `JobSpec` that the seed's loop cannot do without
 
 
-# Source: the babysitting loops for Iris and Ray and the job monitor for Slurm and nel that herorun was asked to cover.
+# Source: the babysitting loops for Iris and Ray and the job monitor for Slurm and nel that herorun
+# was asked to cover.
 FORMS: Mapping[str, Form] = {
     "iris": Form(
         re.compile(r"/[A-Za-z0-9_][A-Za-z0-9_.@-]*(?:/[A-Za-z0-9_][A-Za-z0-9_.@-]*)+"),
@@ -74,7 +80,13 @@ FORMS: Mapping[str, Form] = {
         "a process number, or the folder of a job that herorun started here",
     ),
 }
-OPTIONS = {"job": "--job", "kind": "--scheduler", "config": "--config", "cluster": "--cluster", "experiment": "--experiment"}  # fmt: skip
+OPTIONS = {
+    "job": "--job",
+    "kind": "--scheduler",
+    "config": "--config",
+    "cluster": "--cluster",
+    "experiment": "--experiment",
+}
 
 
 def missing(facts: JobSpec) -> tuple[str, ...]:
@@ -87,19 +99,27 @@ def missing(facts: JobSpec) -> tuple[str, ...]:
 def must_be_whole(facts: JobSpec) -> None:
     """`WrongUse` in one sentence, with every option that is missing."""
     if lacking := missing(facts):
-        kinds = f" (--scheduler is one of {', '.join(sorted(FORMS))})" if "--scheduler" in lacking else ""
+        kinds = (
+            f" (--scheduler is one of {', '.join(sorted(FORMS))})"
+            if "--scheduler" in lacking
+            else ""
+        )
         raise WrongUse(
-            f"To watch a job without a contract, {_and(lacking)} {'is' if len(lacking) == 1 else 'are'} missing{kinds}."
+            f"To watch a job without a contract, {_and(lacking)} "
+            f"{'is' if len(lacking) == 1 else 'are'} missing{kinds}."
         )
     must_be_id(facts.kind, facts.job)
 
 
 def must_be_id(kind: str, job: str) -> None:
-    """`WrongUse` for an id of the wrong form, or of a scheduler whose jobs nobody can look at by their id."""
+    """`WrongUse` for an id of the wrong form, or of a scheduler whose jobs nobody can look at by
+    their id.
+    """
     form = must_be_kind(kind)
     if not form.pattern.fullmatch(job):
         raise WrongUse(
-            f"{job!r} is no id of {'an' if kind == 'iris' else 'a'} {kind} job: it must be {form.words}."
+            f"{job!r} is no id of {'an' if kind == 'iris' else 'a'} {kind} job: it must be "
+            f"{form.words}."
         )
 
 
@@ -108,7 +128,8 @@ def must_be_kind(kind: str) -> Form:
     form = FORMS.get(kind)
     if form is None:
         raise WrongUse(
-            f"Jobs of {kind!r} cannot be looked at by their id: there are {', '.join(sorted(FORMS))}."
+            f"Jobs of {kind!r} cannot be looked at by their id: there are "
+            f"{', '.join(sorted(FORMS))}."
         )
     return form
 

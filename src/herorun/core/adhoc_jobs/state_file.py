@@ -1,4 +1,5 @@
-"""The state file of a watch without a contract, in the seed's shape: a projection of the journal, never its source. Pure.
+"""The state file of a watch without a contract, in the seed's shape: a projection of the journal,
+never its source. Pure.
 
 Its name begins with the time that it was made at. What others wrote into it stays.
 """
@@ -32,12 +33,19 @@ def name_of(at: datetime, taken: Iterable[str]) -> str:
 
 def newest_first(names: Iterable[str]) -> list[str]:
     """The state files among them, by the time in their names."""
-    found = [(match[1], int(match[2] or 1), name) for name in names if (match := NAME.fullmatch(name))]
+    found = [
+        (match[1], int(match[2] or 1), name) for name in names if (match := NAME.fullmatch(name))
+    ]
     return [name for _, _, name in sorted(found, reverse=True)]
 
 
 def projected(
-    facts: JobSpec, job: str, restarts: int, at: datetime, known: Mapping[str, Any], more: Mapping[str, Any]
+    facts: JobSpec,
+    job: str,
+    restarts: int,
+    at: datetime,
+    known: Mapping[str, Any],
+    more: Mapping[str, Any],
 ) -> dict[str, Any]:
     """The seed's fields, those of ours that a resume needs, and whatever else was there."""
     seed: dict[str, Any] = {
@@ -64,7 +72,8 @@ def projected(
 def facts_in(data: bytes) -> tuple[JobSpec, dict[str, Any]]:
     """What was being watched, and all that the file holds. A ValueError says what is wrong with it.
 
-    One that the seed's own loop wrote has no `scheduler`: with a config it is Iris', with a cluster it is Ray's.
+    One that the seed's own loop wrote has no `scheduler`: with a config it is Iris', with a cluster
+    it is Ray's.
     """
     told = read_json(data)
     if not isinstance(told, dict):

@@ -1,4 +1,6 @@
-"""How the tasks of a job ended, and what that says together: the postmortem in one sentence. Pure."""
+"""How the tasks of a job ended, and what that says together: the postmortem in one sentence.
+Pure.
+"""
 
 import re
 from collections import Counter
@@ -31,7 +33,8 @@ class TaskEnd:
 def summary(tasks: Sequence[TaskEnd], noun: str = "task") -> str:
     """One sentence; empty where nothing failed, or the tasks tell no more than the job itself.
 
-    >>> shards = [TaskEnd(str(n), "failed", 137, peak_mb=15.9, limit_mb=16, failed=True) for n in range(13)]
+    >>> shards = [TaskEnd(str(n), "failed", 137, peak_mb=15.9, limit_mb=16, failed=True) for n in
+    range(13)]
     >>> summary([*shards, TaskEnd("13", "succeeded", 0)], "shard")
     '13 of 14 shards peaked near the container limit and ended with 137: raise memory'
     """
@@ -43,10 +46,18 @@ def summary(tasks: Sequence[TaskEnd], noun: str = "task") -> str:
     near = [task for task in alike if task.near_limit]
     ended = "ended without an exit code" if code is None else f"ended with {code}"
     if near:
-        return f"{_of(len(near), tasks, noun)} peaked near the container limit and {ended}: raise memory"
+        return (
+            f"{_of(len(near), tasks, noun)} peaked near the container limit and {ended}: raise "
+            "memory"
+        )
     if code == OOM_CODE:
-        return f"{_of(count, tasks, noun)} {ended}, as after too much memory{_peak(alike)}: see their peak, and raise memory"
-    return f"{_of(count, tasks, noun)} {ended}{_peak(alike)}{_after(alike)}" if len(tasks) > 1 else ""
+        return (
+            f"{_of(count, tasks, noun)} {ended}, as after too much memory{_peak(alike)}: see "
+            "their peak, and raise memory"
+        )
+    return (
+        f"{_of(count, tasks, noun)} {ended}{_peak(alike)}{_after(alike)}" if len(tasks) > 1 else ""
+    )
 
 
 _SIZE = re.compile(r"([0-9.]+) ?([KMGT]?)(?:i?B)?", re.IGNORECASE)

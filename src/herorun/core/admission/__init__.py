@@ -1,6 +1,7 @@
 """What was admitted, and whether what runs is that.
 
-Standard library only, and light: this also runs inside the job, on every rank, before the training starts.
+Standard library only, and light: this also runs inside the job, on every rank, before the training
+starts.
 """
 
 from herorun.core.admission.comparing import compare, refused

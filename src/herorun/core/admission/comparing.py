@@ -29,7 +29,9 @@ def compare(admission: Mapping[str, Any], presented: Presented) -> list[Item]:
 def _environment(admission: Mapping[str, Any], presented: Presented, direct: bool) -> list[Item]:
     """An admission of an earlier version holds none."""
     admitted = admission.get("environment")
-    return [] if admitted is None else [compare_environment(admitted, presented.environment, direct)]
+    return (
+        [] if admitted is None else [compare_environment(admitted, presented.environment, direct)]
+    )
 
 
 def refused(items: Iterable[Item]) -> list[Item]:
@@ -37,7 +39,9 @@ def refused(items: Iterable[Item]) -> list[Item]:
 
 
 def _argv(admission: Mapping[str, Any], presented: Presented) -> Item:
-    """A launcher's workers run another command line, so only the submitted process itself can differ."""
+    """A launcher's workers run another command line, so only the submitted process itself can
+    differ.
+    """
     wanted, shown = list(admission.get("argv") or ()), presented.argv
     if shown is None:
         return Item("argv", UNSEEN, "the command line could not be read")
@@ -48,7 +52,10 @@ def _argv(admission: Mapping[str, Any], presented: Presented) -> Item:
         return Item("argv", FAIL, f"runs {_told(shown, wanted)}, admitted {_told(wanted, wanted)}")
     if _is_tail(arguments, wanted):
         return Item("argv", PASS, "the end of what was admitted, behind its launcher")
-    said = f"this process runs {_told(shown, wanted)}, started by what was admitted: {_told(wanted, wanted)}"
+    said = (
+        f"this process runs {_told(shown, wanted)}, started by what was admitted: "
+        f"{_told(wanted, wanted)}"
+    )
     return Item("argv", UNSEEN, said)
 
 
@@ -61,12 +68,15 @@ def _same(shown: Sequence[str], wanted: Sequence[str]) -> bool:
 
 
 def _told(argv: Sequence[str], wanted: Sequence[str]) -> list[str]:
-    """A command line for people: where a secret was admitted, that word goes, and in another line all unknown ones."""
+    """A command line for people: where a secret was admitted, that word goes, and in another line
+    all unknown ones.
+    """
     if not any(word.startswith(SEALED) for word in wanted):
         return list(argv)
     if len(argv) == len(wanted):
         return [
-            HIDDEN if other.startswith(SEALED) else word for word, other in zip(argv, wanted, strict=True)
+            HIDDEN if other.startswith(SEALED) else word
+            for word, other in zip(argv, wanted, strict=True)
         ]
     return [word if word in wanted else HIDDEN for word in argv]
 
@@ -81,7 +91,9 @@ def _arguments(argv: Sequence[str]) -> list[str]:
 
 
 def _is_tail(arguments: Sequence[str], wanted: Sequence[str]) -> bool:
-    """Behind a launcher (torchrun, srun) the script and its arguments are the end of what was admitted."""
+    """Behind a launcher (torchrun, srun) the script and its arguments are the end of what was
+    admitted.
+    """
     script = list(arguments[1:] if arguments[:1] == ["-u"] else arguments)  # torchrun adds it
     return bool(script) and _same(script, wanted[-len(script) :])
 
@@ -91,7 +103,9 @@ def _files(admission: Mapping[str, Any], presented: Presented) -> Item:
     if shown is None:
         return Item("config", UNSEEN, "the files could not be read")
     unread = {name: why for name, why in presented.unread.items() if name in wanted}
-    wrong = [name for name in sorted(wanted) if name not in unread and shown.get(name) != wanted[name]]
+    wrong = [
+        name for name in sorted(wanted) if name not in unread and shown.get(name) != wanted[name]
+    ]
     if wrong:
         return Item("config", FAIL, f"differs from what was admitted: {', '.join(wrong[:5])}")
     if unread:
@@ -138,7 +152,9 @@ def _code(admission: Mapping[str, Any], presented: Presented) -> Item:
     wrong = sorted(name for name, digest in presented.files.items() if wanted.get(name) != digest)
     if wrong:
         return Item(
-            "code", FAIL, f"differs from commit {admission.get('commit', '?')[:9]}: {', '.join(wrong[:5])}"
+            "code",
+            FAIL,
+            f"differs from commit {admission.get('commit', '?')[:9]}: {', '.join(wrong[:5])}",
         )
     unread = {name: why for name, why in presented.unread.items() if name in wanted}
     same = presented.files_seen - len(unread)
@@ -149,7 +165,9 @@ def _code(admission: Mapping[str, Any], presented: Presented) -> Item:
 
 
 def _modules(admission: Mapping[str, Any], presented: Presented) -> Item:
-    """An editable install of the user's checkout is the commonest way to run other code than was reviewed."""
+    """An editable install of the user's checkout is the commonest way to run other code than was
+    reviewed.
+    """
     wrong = presented.modules_elsewhere
     if wrong:
         told = "; ".join(f"{name} from {file}" for name, file in sorted(wrong.items())[:5])
@@ -157,7 +175,9 @@ def _modules(admission: Mapping[str, Any], presented: Presented) -> Item:
         return Item("modules", FAIL, f"{why} (an editable install, or PYTHONPATH?)")
     if not presented.modules_seen:
         return Item("modules", UNSEEN, "none of the run's own is imported yet")
-    return Item("modules", PASS, f"{presented.modules_seen} of the run's own, all from the admitted tree")
+    return Item(
+        "modules", PASS, f"{presented.modules_seen} of the run's own, all from the admitted tree"
+    )
 
 
 def _packages(admission: Mapping[str, Any], presented: Presented) -> list[Item]:
@@ -179,7 +199,9 @@ def _packages(admission: Mapping[str, Any], presented: Presented) -> list[Item]:
 
 
 def _same_version(found: str | None, wanted: str) -> bool:
-    """As `==` compares: 1.2 is 1.2.0, and a local part such as +cu121 counts only where it is asked for."""
+    """As `==` compares: 1.2 is 1.2.0, and a local part such as +cu121 counts only where it is asked
+    for.
+    """
     if found is None:
         return False
     here = found if "+" in wanted else found.partition("+")[0]

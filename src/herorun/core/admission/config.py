@@ -1,4 +1,6 @@
-"""The resolved config that a job shows, beside the admitted one: key by key, whatever kind of object holds it."""
+"""The resolved config that a job shows, beside the admitted one: key by key, whatever kind of
+object holds it.
+"""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -25,15 +27,21 @@ def compare_config(wanted: Mapping[str, Any], shown: Any) -> Item:
     }
     opaque = "".join(f"; {key} is {said}, which cannot be compared" for key, said in by[UNSEEN][:5])
     if by[FAIL]:
-        return Item("resolved-config", FAIL, "; ".join(f"{key} {said}" for key, said in by[FAIL][:5]))
+        return Item(
+            "resolved-config", FAIL, "; ".join(f"{key} {said}" for key, said in by[FAIL][:5])
+        )
     if not by[PASS]:
         return Item("resolved-config", UNSEEN, f"no key in common with what was admitted{opaque}")
     unshown = len(found) - len(by[PASS]) - len(by[UNSEEN])
-    return Item("resolved-config", PASS, f"{len(by[PASS])} keys as admitted, {unshown} not shown{opaque}")
+    return Item(
+        "resolved-config", PASS, f"{len(by[PASS])} keys as admitted, {unshown} not shown{opaque}"
+    )
 
 
 def _pairs(wanted: Mapping[str, Any], shown: Any, at: str = "") -> Iterator[tuple[str, Any, Any]]:
-    """Each admitted leaf: its dotted key, its value, and what is shown for it. Only what was admitted is read."""
+    """Each admitted leaf: its dotted key, its value, and what is shown for it. Only what was
+    admitted is read.
+    """
     table = _table(shown)
     if table is None and at:
         yield at.rstrip("."), wanted, shown
@@ -42,14 +50,18 @@ def _pairs(wanted: Mapping[str, Any], shown: Any, at: str = "") -> Iterator[tupl
     for key, value in wanted.items():
         found = table.get(key, _NOTHING)
         if isinstance(value, Mapping) and value:
-            below = {name[len(key) + 1 :]: v for name, v in table.items() if name.startswith(f"{key}.")}
+            below = {
+                name[len(key) + 1 :]: v for name, v in table.items() if name.startswith(f"{key}.")
+            }
             yield from _pairs(value, below if found is _NOTHING else found, f"{at}{key}.")
         else:
             yield f"{at}{key}", value, found
 
 
 def _table(value: Any) -> dict[str, Any] | None:
-    """What holds named values, as a table: a mapping, a dataclass, a namespace, a model. None: it is a value."""
+    """What holds named values, as a table: a mapping, a dataclass, a namespace, a model. None: it
+    is a value.
+    """
     if isinstance(value, tuple) and hasattr(value, "_asdict"):
         return dict(value._asdict())
     if _is_value(value):
@@ -57,17 +69,28 @@ def _table(value: Any) -> dict[str, Any] | None:
     if isinstance(value, Mapping) or callable(getattr(type(value), "items", None)):
         return {str(key): item for key, item in value.items()}
     if hasattr(value, "__dataclass_fields__"):
-        return {name: getattr(value, name) for name in value.__dataclass_fields__ if hasattr(value, name)}
+        return {
+            name: getattr(value, name)
+            for name in value.__dataclass_fields__
+            if hasattr(value, name)
+        }
     held = getattr(value, "__dict__", None)
-    return {key: item for key, item in held.items() if not key.startswith("_")} if held is not None else None
+    return (
+        {key: item for key, item in held.items() if not key.startswith("_")}
+        if held is not None
+        else None
+    )
 
 
 def _is_value(value: Any) -> bool:
-    plain = value is None or isinstance(value, (bool, int, float, str, bytes, list, tuple, set, type))
+    plain = value is None or isinstance(
+        value, (bool, int, float, str, bytes, list, tuple, set, type)
+    )
     return plain or _is_enum(value) or any(hasattr(value, name) for name in _OF_VALUES)
 
 
-_OF_VALUES = ("__fspath__", "isoformat", "tolist", "__code__")  # of paths, times, arrays and functions
+# of paths, times, arrays and functions
+_OF_VALUES = ("__fspath__", "isoformat", "tolist", "__code__")
 
 
 def _is_enum(value: Any) -> bool:
@@ -84,8 +107,14 @@ def _outcome(wanted: Any, shown: Any) -> tuple[str, str]:
     if wanted == {} and isinstance(plain, Mapping):
         return "", ""
     if isinstance(wanted, str) and wanted.startswith(SEALED):
-        return (PASS, "") if sealed(plain) == wanted else (FAIL, "is not the secret that was admitted")
-    return (PASS, "") if _equal(wanted, plain) else (FAIL, f"is {_short(plain)}, admitted {_short(wanted)}")
+        return (
+            (PASS, "") if sealed(plain) == wanted else (FAIL, "is not the secret that was admitted")
+        )
+    return (
+        (PASS, "")
+        if _equal(wanted, plain)
+        else (FAIL, f"is {_short(plain)}, admitted {_short(wanted)}")
+    )
 
 
 def _kind(value: Any) -> str:
@@ -98,12 +127,15 @@ def _short(value: Any) -> str:
 
 
 def _plain(value: Any, like: Any = None) -> Any:
-    """As the admission's JSON holds it: non-finite numbers, times and paths as text, tuples as lists.
+    """As the admission's JSON holds it: non-finite numbers, times and paths as text, tuples as
+    lists.
 
     Where `like` is a table, an object is one too, and only what was admitted is read of it.
     """
     if isinstance(like, Mapping) and (table := _table(value)) is not None:
-        return {key: _plain(table[key], item) if key in table else item for key, item in like.items()}
+        return {
+            key: _plain(table[key], item) if key in table else item for key, item in like.items()
+        }
     if _is_enum(value):
         return like if str(like).lower() == value.name.lower() else _plain(value.value)
     if isinstance(value, float):
@@ -126,7 +158,9 @@ def _plain(value: Any, like: Any = None) -> Any:
 
 
 def _from_array(value: Any) -> Any:
-    """An array as lists; a single number as its shortest text says, because float32's 0.1 is not Python's."""
+    """An array as lists; a single number as its shortest text says, because float32's 0.1 is not
+    Python's.
+    """
     found = value.tolist()
     try:
         return float(str(value)) if isinstance(found, float) else found
@@ -135,9 +169,13 @@ def _from_array(value: Any) -> Any:
 
 
 def _equal(wanted: Any, shown: Any) -> bool:
-    """Equal as values: 1 is 1.0, `1e-3` is 0.001 because YAML reads that as text, and true is not 1."""
+    """Equal as values: 1 is 1.0, `1e-3` is 0.001 because YAML reads that as text, and true is not
+    1.
+    """
     if isinstance(wanted, Mapping) and isinstance(shown, Mapping):
-        return wanted.keys() == shown.keys() and all(_equal(wanted[key], shown[key]) for key in wanted)
+        return wanted.keys() == shown.keys() and all(
+            _equal(wanted[key], shown[key]) for key in wanted
+        )
     if isinstance(wanted, (list, tuple)) and isinstance(shown, (list, tuple)):
         return len(wanted) == len(shown) and all(map(_equal, wanted, shown))
     if isinstance(wanted, bool) or isinstance(shown, bool):

@@ -1,6 +1,8 @@
-"""The accelerators that a job sees, by what it has imported already. Nothing is imported, and nothing is initialised.
+"""The accelerators that a job sees, by what it has imported already. Nothing is imported, and
+nothing is initialised.
 
-Standard library only, and light: this also runs inside the job, on every rank, before the training starts.
+Standard library only, and light: this also runs inside the job, on every rank, before the training
+starts.
 """
 
 from collections.abc import Iterable, Mapping
@@ -19,8 +21,12 @@ _SIZES = (
 PASSED = "passed to check_in"
 
 
-def seen_devices(passed: Any, modules: Mapping[str, Any], environment: Mapping[str, str]) -> Devices | str:
-    """What was passed; else what JAX or torch tells where it has begun to use them; else why nothing is seen."""
+def seen_devices(
+    passed: Any, modules: Mapping[str, Any], environment: Mapping[str, str]
+) -> Devices | str:
+    """What was passed; else what JAX or torch tells where it has begun to use them; else why
+    nothing is seen.
+    """
     try:
         if passed is not None:
             return _passed(passed)
@@ -49,7 +55,9 @@ def _kinds(devices: Iterable[Any]) -> list[str]:
 
 
 def _of_jax(jax: Any, bridge: Any) -> Devices | str:
-    """Asking JAX for its devices for the first time would start its back end, before `jax.distributed` is set up."""
+    """Asking JAX for its devices for the first time would start its back end, before
+    `jax.distributed` is set up.
+    """
     if bridge is not None and not getattr(bridge, "_backends", True):
         return "JAX has not looked for its devices yet: pass check_in(devices=jax.devices())"
     names = _kinds(jax.devices())
@@ -57,7 +65,9 @@ def _of_jax(jax: Any, bridge: Any) -> Devices | str:
 
 
 def _of_torch(torch: Any, environment: Mapping[str, str]) -> Devices | str:
-    """The kind is told only where CUDA was started: asking would start it, which breaks a later fork."""
+    """The kind is told only where CUDA was started: asking would start it, which breaks a later
+    fork.
+    """
     started = getattr(torch.cuda, "is_initialized", bool)()
     local = int(torch.cuda.device_count())
     names = [str(torch.cuda.get_device_name(number)) for number in range(local)] if started else []
@@ -66,7 +76,8 @@ def _of_torch(torch: Any, environment: Mapping[str, str]) -> Devices | str:
     size = int(spread.get_world_size()) if known and spread else _size(environment, "WORLD_SIZE")
     if not local:
         return Devices(("cpu",), (0,), "torch.cuda")
-    counts = (size, size * local) if size > 1 else (local,)  # a process for each device, or for each node
+    # a process for each device, or for each node
+    counts = (size, size * local) if size > 1 else (local,)
     others = size <= 1 and any(_size(environment, name) > 1 for name in _SIZES)
     return Devices(tuple(dict.fromkeys(names)), counts, "torch.cuda", others)
 

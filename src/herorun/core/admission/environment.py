@@ -1,6 +1,7 @@
 """The environment that a job shows, beside the admitted one: variable by variable.
 
-Standard library only, and light: this also runs inside the job, on every rank, before the training starts.
+Standard library only, and light: this also runs inside the job, on every rank, before the training
+starts.
 """
 
 import hashlib
@@ -21,7 +22,9 @@ def is_any(name: str, globs: Iterable[str]) -> bool:
 
 def salted(value: str, salt: str) -> str:
     """What is kept of a secret: whether another value is the same can be told, and nothing else."""
-    found = hashlib.pbkdf2_hmac("sha256", value.encode("utf-8", "surrogateescape"), salt.encode(), ROUNDS)
+    found = hashlib.pbkdf2_hmac(
+        "sha256", value.encode("utf-8", "surrogateescape"), salt.encode(), ROUNDS
+    )
     return f"{salt}:{found.hex()}"
 
 
@@ -29,8 +32,12 @@ def is_salted(value: str, kept: str) -> bool:
     return salted(value, kept.partition(":")[0]) == kept
 
 
-def compare_environment(admitted: Mapping[str, Any], shown: Mapping[str, str] | None, direct: bool) -> Item:
-    """Every admitted variable must be there as admitted; `direct`: no program stands between it and the scheduler."""
+def compare_environment(
+    admitted: Mapping[str, Any], shown: Mapping[str, str] | None, direct: bool
+) -> Item:
+    """Every admitted variable must be there as admitted; `direct`: no program stands between it and
+    the scheduler.
+    """
     if shown is None:
         return Item("environment", UNSEEN, "it could not be read")
     values = admitted.get("values") or {}
@@ -43,7 +50,9 @@ def compare_environment(admitted: Mapping[str, Any], shown: Mapping[str, str] | 
     wrong += [f"{name}, a secret, is not set" for name in sorted(secrets) if name not in shown]
     more = _more(admitted, shown)
     if direct:
-        wrong += [f"{name} is set, and is not in the plan" for name in more if _refuses(name, admitted)]
+        wrong += [
+            f"{name} is set, and is not in the plan" for name in more if _refuses(name, admitted)
+        ]
     if wrong:
         return Item("environment", FAIL, _few(wrong))
     notes = [f"{name} is set, and is not in the plan" for name in more]
@@ -66,17 +75,24 @@ def _difference(name: str, wanted: Any, value: str | None) -> str:
         return ""
     if name in _PATHS and not hidden and _holds(value, str(wanted)):
         return ""
-    return f"{name} is {'another secret than' if hidden else f'{_short(value)},'} admitted {_short(wanted)}"
+    return (
+        f"{name} is {'another secret than' if hidden else f'{_short(value)},'} admitted "
+        f"{_short(wanted)}"
+    )
 
 
 def _holds(value: str, wanted: str) -> bool:
-    """Whether the admitted folders are still searched, in their order: Ray and others add one of their own."""
+    """Whether the admitted folders are still searched, in their order: Ray and others add one of
+    their own.
+    """
     found = iter(value.split(":"))
     return all(part in found for part in wanted.split(":"))
 
 
 def _more(admitted: Mapping[str, Any], shown: Mapping[str, str]) -> list[str]:
-    """What trainers or this code read, and nobody admitted; what the scheduler sets by itself is its own."""
+    """What trainers or this code read, and nobody admitted; what the scheduler sets by itself is
+    its own.
+    """
     values, secrets = admitted.get("values") or {}, admitted.get("secrets") or {}
     watched, ignored = admitted.get("watched") or (), admitted.get("ignored") or ()
     flags = admitted.get("flags") or ()
@@ -89,10 +105,14 @@ def _more(admitted: Mapping[str, Any], shown: Mapping[str, str]) -> list[str]:
 
 
 def _refuses(name: str, admitted: Mapping[str, Any]) -> bool:
-    """What the code itself names, and, where herorun sets the whole environment, all else that can steer."""
+    """What the code itself names, and, where herorun sets the whole environment, all else that can
+    steer.
+    """
     if name in (admitted.get("flags") or ()):
         return True
-    steers = next((steers for glob, steers in admitted.get("classes") or () if fnmatchcase(name, glob)), True)
+    steers = next(
+        (steers for glob, steers in admitted.get("classes") or () if fnmatchcase(name, glob)), True
+    )
     return bool(admitted.get("whole") and steers)
 
 

@@ -1,6 +1,7 @@
 """Accelerators by their kind and count, however a cluster, a contract or a library spells them.
 
-Standard library only, and light: this also runs inside the job, on every rank, before the training starts.
+Standard library only, and light: this also runs inside the job, on every rank, before the training
+starts.
 """
 
 import math
@@ -10,7 +11,9 @@ from typing import Any, NamedTuple
 
 from herorun.core.admission.items import FAIL, PASS, UNSEEN, Item
 
-_TPU = re.compile(r"(?:(?:cloud[ _-]?)?tpu[ _-]*)?v?(\d)[ _-]?(x|litepod|lite|e|p|i)?(?:[ _-](\d+))?")
+_TPU = re.compile(
+    r"(?:(?:cloud[ _-]?)?tpu[ _-]*)?v?(\d)[ _-]?(x|litepod|lite|e|p|i)?(?:[ _-](\d+))?"
+)
 _TOPOLOGY = re.compile(r"\d+(?:x\d+)+")
 _WORDS = re.compile(r"[a-z0-9]+")
 _MODEL = re.compile(r"(?=.*[a-z])(?=.*\d)[a-z0-9]+")
@@ -27,7 +30,8 @@ class Tpu(NamedTuple):
 
 
 def tpu(text: str) -> Tpu | None:
-    """Of a type of the cloud's, or of the name that a library gives a device, such as "TPU v5 lite".
+    """Of a type of the cloud's, or of the name that a library gives a device, such as "TPU v5
+    lite".
 
     >>> tpu("v5litepod-16"), tpu("TPU v5"), tpu("v5p-256"), tpu("H100")
     (Tpu(kind='v5e', chips=16), Tpu(kind='v5p', chips=None), Tpu(kind='v5p', chips=128), None)
@@ -35,14 +39,18 @@ def tpu(text: str) -> Tpu | None:
     found = _TPU.fullmatch(text.strip().lower())
     if not found or not re.search(r"tpu|v\d", text.lower()):
         return None
-    letter = {"litepod": "e", "lite": "e", None: "p" if found[1] == "5" else ""}.get(found[2], found[2] or "")
+    letter = {"litepod": "e", "lite": "e", None: "p" if found[1] == "5" else ""}.get(
+        found[2], found[2] or ""
+    )
     kind = f"v{found[1]}{letter}"
     size = int(found[3]) if found[3] else None
     return Tpu(kind, size // 2 if size and kind in _TWO_CORES else size)
 
 
 def same_accelerator(one: str, other: str) -> bool:
-    """Whether two names may stand for one kind: "NVIDIA H100 80GB HBM3" is an h100, and "gpu" may be any of them."""
+    """Whether two names may stand for one kind: "NVIDIA H100 80GB HBM3" is an h100, and "gpu" may
+    be any of them.
+    """
     first, second = tpu(one), tpu(other)
     if first and second:
         return first.kind == second.kind and _agree({first.chips} - {None}, {second.chips} - {None})
@@ -83,7 +91,11 @@ def same_topology(stated: str, given: str) -> bool | None:
     one, other = _chips(stated), _chips(given)
     if one is None or other is None:
         return None
-    return one == other and same_accelerator(stated, given) if tpu(stated) and tpu(given) else one == other
+    return (
+        one == other and same_accelerator(stated, given)
+        if tpu(stated) and tpu(given)
+        else one == other
+    )
 
 
 def _chips(text: str) -> int | None:
@@ -97,14 +109,19 @@ class Devices(NamedTuple):
     """The accelerators that a job sees."""
 
     kinds: tuple[str, ...]  # as its library names them; empty: it does not tell
-    counts: tuple[int, ...]  # how many they may be: a library does not tell how processes share them
+    # how many they may be: a library does not tell how processes share them
+    counts: tuple[int, ...]
     source: str
     others: bool = False  # whether processes that it cannot see may have more
 
 
 def compare_hardware(admitted: Mapping[str, Any], devices: Devices | str) -> list[Item]:
-    """Of `[hardware]`, accelerator and count; nothing where the contract states neither. A text says why nothing is seen."""
-    stated = {name: admitted[name] for name in ("accelerator", "count") if admitted.get(name) is not None}
+    """Of `[hardware]`, accelerator and count; nothing where the contract states neither. A text
+    says why nothing is seen.
+    """
+    stated = {
+        name: admitted[name] for name in ("accelerator", "count") if admitted.get(name) is not None
+    }
     if not stated:
         return []
     if isinstance(devices, str):
@@ -126,7 +143,11 @@ def compare_hardware(admitted: Mapping[str, Any], devices: Devices | str) -> lis
         return [Item("hardware", FAIL, f"{'; '.join(wrong)} ({devices.source})")]
     if unseen:
         return [Item("hardware", UNSEEN, "; ".join(unseen))]
-    return [Item("hardware", PASS, f"{devices.counts[0]} x {', '.join(names) or kind} ({devices.source})")]
+    return [
+        Item(
+            "hardware", PASS, f"{devices.counts[0]} x {', '.join(names) or kind} ({devices.source})"
+        )
+    ]
 
 
 def _of_kind(stated: str) -> str:

@@ -22,9 +22,11 @@ class Presented(NamedTuple):
     """What the running job shows of itself. None: it does not show it."""
 
     argv: Sequence[str] | None = None
-    main: bool = False  # whether this is the very process that was submitted, and not one that it started
+    # whether this is the very process that was submitted, and not one that it started
+    main: bool = False
     config_digests: Mapping[str, str | None] | None = None  # file -> digest, None: missing
-    config: Any = None  # the resolved config, where the script passes it: tables, or objects that hold them
+    # the resolved config, where the script passes it: tables, or objects that hold them
+    config: Any = None
     output_root: str | None = None
     tracker_id: str | None = None
     loaded: str | None = None  # the checkpoint it loaded; None: it started from scratch
@@ -35,9 +37,11 @@ class Presented(NamedTuple):
     unread: Mapping[str, str] = {}  # config and code files that could not be read -> why
     modules_seen: int = 0  # first-party modules that are loaded
     modules_elsewhere: Mapping[str, str] = {}  # those from outside the admitted tree -> their file
-    packages: Mapping[str, str | None] | None = None  # admitted package -> version here, None: not installed
+    # admitted package -> version here, None: not installed
+    packages: Mapping[str, str | None] | None = None
     devices: Any = "not looked for"  # Devices, or why none are seen
-    environment: Mapping[str, str] | None = None  # as the process was given it, before the script changed it
+    # as the process was given it, before the script changed it
+    environment: Mapping[str, str] | None = None
 
 
 def sealed(value: Any) -> str:

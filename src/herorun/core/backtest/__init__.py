@@ -1,1 +1,3 @@
-"""Bare curves through the live checks: alerts, a score against labels, and the rules of others beside ours."""
+"""Bare curves through the live checks: alerts, a score against labels, and the rules of others
+beside ours.
+"""

@@ -1,7 +1,8 @@
-"""A bare curve through the same folds and the same checks as a live run: which alert fires at which row.
+"""A bare curve through the same folds and the same checks as a live run: which alert fires at which
+row.
 
-Chunks of rows are judged whole; only where that changes an alert is the chunk halved, until the row is found. So a
-long calm curve costs one pass, and what is found does not depend on the chunks.
+Chunks of rows are judged whole; only where that changes an alert is the chunk halved, until the row
+is found. So a long calm curve costs one pass, and what is found does not depend on the chunks.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -79,14 +80,21 @@ class CurveBacktest:
         return self._walk(between, chunk[middle:], offset + middle)
 
     def _news(self, metrics: Metrics) -> Metrics:
-        """The rows that wait for their order tell an excursion's end once more: without those that were told."""
-        return _only(metrics, lambda excursion: excursion.open or _name(excursion) not in self._told)
+        """The rows that wait for their order tell an excursion's end once more: without those that
+        were told.
+        """
+        return _only(
+            metrics, lambda excursion: excursion.open or _name(excursion) not in self._told
+        )
 
-    def _settle(self, row: int, step: int, seen: Mapping[Key, str], open_now: Mapping[Key, str]) -> None:
+    def _settle(
+        self, row: int, step: int, seen: Mapping[Key, str], open_now: Mapping[Key, str]
+    ) -> None:
         numeric = any(self._topic(key) is Topic.NUMERIC for key in seen)
         for key in sorted(seen.keys() - self._firing.keys()):
             if numeric and self._topic(key) is Topic.METRIC:
-                self._muted.add(key)  # a value that is not finite makes the shape of the curve meaningless
+                # a value that is not finite makes the shape of the curve meaningless
+                self._muted.add(key)
             else:
                 self._muted.discard(key)
                 self._fire(key, row, step, seen[key])
@@ -159,7 +167,9 @@ def judging(checks: Iterable[Check]) -> tuple[Check, ...]:
 
 
 def _given() -> dict[Any, Any]:
-    """The evidence beside the metrics: a run of one instance, under a contract that declares a fixed order of the data."""
+    """The evidence beside the metrics: a run of one instance, under a contract that declares a
+    fixed order of the data.
+    """
     instance = Instance(
         name="curve-1",
         number=1,

@@ -12,7 +12,9 @@ Files = Sequence[tuple[str, int, Sequence[FiredAlert]]]
 
 
 def document(files: Files, scores: Mapping[str, Score]) -> dict[str, Any]:
-    """`{files: [{file, rows, alerts}], totals}`; with labels also the figures of each set of rules."""
+    """`{files: [{file, rows, alerts}], totals}`; with labels also the figures of each set of
+    rules.
+    """
     return {
         "files": [
             {"file": file, "rows": rows, "alerts": [_alert(a) for a in alerts]}
@@ -39,7 +41,10 @@ def _totals(files: Files, scores: Mapping[str, Score]) -> dict[str, Any]:
     totals: dict[str, Any] = {
         "files": len(files),
         "rows": sum(rows for _, rows, _ in files),
-        "alerts": {level: sum(a.severity == level for a in alerts) for level in ("critical", "warn", "info")},
+        "alerts": {
+            level: sum(a.severity == level for a in alerts)
+            for level in ("critical", "warn", "info")
+        },
     }
     figures = {name: _figures(score) for name, score in scores.items()}
     if figures:
@@ -89,7 +94,10 @@ def lines(files: Files, scores: Mapping[str, Score]) -> Iterator[str]:
 
 def table(scores: Mapping[str, Score]) -> Iterator[str]:
     """The figures of each set of rules, as a Markdown table."""
-    yield "| rules | false alarms | per 1,000 clean rows | events | of 5 rows and more | curves | throughput | median delay |"
+    yield (
+        "| rules | false alarms | per 1,000 clean rows | events | of 5 rows and more | curves | "
+        "throughput | median delay |"
+    )
     yield "| --- | --- | --- | --- | --- | --- | --- | --- |"
     for name, score in scores.items():
         delay = f"{median(score.delays):g} steps" if score.delays else "-"
@@ -115,7 +123,7 @@ Public training curves, judged row by row by the same folds and checks as a live
 A false alarm is a critical alert on a curve, or on a throughput, that people called clean or noisy.
 An event is found by a critical alert that fires within its rows, {SLACK} more at either end; for throughput a warning
 counts as well.
-Others' rules are reimplemented from their description and read as alarms, which not all of them were made for; they judge the loss alone."""
+Others' rules are reimplemented from their description and read as alarms, which not all of them were made for; they judge the loss alone."""  # noqa: E501
 
 
 def page(scores: Mapping[str, Score]) -> Iterator[str]:
@@ -126,4 +134,6 @@ def page(scores: Mapping[str, Score]) -> Iterator[str]:
     ours = next(iter(scores.values()), None)
     if ours is not None:
         yield ""
-        yield f"{ours.clean_rows:,} rows of quiet curves also had {count(ours.warnings, 'warning')}."
+        yield (
+            f"{ours.clean_rows:,} rows of quiet curves also had {count(ours.warnings, 'warning')}."
+        )

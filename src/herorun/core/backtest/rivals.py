@@ -1,7 +1,9 @@
-"""Rules that others have published for the loss, reimplemented from their description, to be compared with.
+"""Rules that others have published for the loss, reimplemented from their description, to be
+compared with.
 
 Most of them were made to skip or to count steps, not to wake people; here each is read as an alarm.
-A rule takes the losses one by one, None and NaN included, and says whether it complains of this one.
+A rule takes the losses one by one, None and NaN included, and says whether it complains of this
+one.
 """
 
 import math
@@ -23,10 +25,12 @@ class RivalRule(Protocol):
 
 @dataclass
 class KillLossSpike:
-    """llm-foundry: more than `patience` losses in a row of at least twice the mean of the last 100; or half of those above
-    a cap, once 200 are over. The cap is the highest of the first 100, and 10 at most.
+    """llm-foundry: more than `patience` losses in a row of at least twice the mean of the last 100;
+    or half of those above a cap, once 200 are over. The cap is the highest of the first 100, and 10
+    at most.
 
-    Its window is a twentieth of the run where that is more; a bare curve does not say how long the run is.
+    Its window is a twentieth of the run where that is more; a bare curve does not say how long the
+    run is.
     """
 
     patience: int = 4
@@ -62,7 +66,9 @@ class StabilityMonitor:
 
 @dataclass
 class FloorRule:
-    """Marin: not finite, or the lowest of the last 20 losses more than 5 % above the lowest ever."""
+    """Marin: not finite, or the lowest of the last 20 losses more than 5 % above the lowest
+    ever.
+    """
 
     above: float = 1.05
     floor: float = math.inf
@@ -84,7 +90,9 @@ class FloorRule:
 
 @dataclass
 class ZScore:
-    """W&B's alerts on a metric: more than 3 standard deviations from the mean of the last 30, upwards."""
+    """W&B's alerts on a metric: more than 3 standard deviations from the mean of the last 30,
+    upwards.
+    """
 
     sigmas: float = 3.0
     window: deque[float] = field(default_factory=lambda: deque(maxlen=30))
@@ -113,7 +121,9 @@ RULES: Mapping[str, Callable[[], RivalRule]] = {
 
 
 def alarms(name: str, rows: Iterator[Row]) -> list[FiredAlert]:
-    """Where a rule begins to complain; one alert for each stretch, which ends when it falls silent."""
+    """Where a rule begins to complain; one alert for each stretch, which ends when it falls
+    silent.
+    """
     rule, names, found = RULES[name](), Names(), []
     firing: FiredAlert | None = None
     for number, row in enumerate(rows):

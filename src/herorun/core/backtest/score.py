@@ -1,7 +1,8 @@
-"""Alerts of a backtest against what people saw in the curves: false alarms, finds, misses and delays.
+"""Alerts of a backtest against what people saw in the curves: false alarms, finds, misses and
+delays.
 
-The loss label judges what speaks of the curve, the throughput label what speaks of throughput. Curves whose labels
-are neither quiet nor have events ("ambiguous") count for nothing.
+The loss label judges what speaks of the curve, the throughput label what speaks of throughput.
+Curves whose labels are neither quiet nor have events ("ambiguous") count for nothing.
 """
 
 from collections.abc import Sequence
@@ -46,7 +47,9 @@ class Score:
     delays: list[int] = field(default_factory=list)  # steps from an event's first row to the alert
     missed: list[tuple[str, int, int, str]] = field(default_factory=list)
 
-    def add(self, name: str, label: Label, steps: Sequence[int], alerts: Sequence[FiredAlert]) -> None:
+    def add(
+        self, name: str, label: Label, steps: Sequence[int], alerts: Sequence[FiredAlert]
+    ) -> None:
         curve = [alert for alert in alerts if alert.topic in CURVE and alert.severity == "critical"]
         speed = [alert for alert in alerts if alert.topic in SPEED]
         self._clean(label, steps, alerts, curve, speed)
@@ -78,7 +81,11 @@ class Score:
         self.false_alarms += len(false)
 
     def _event(
-        self, name: str, steps: Sequence[int], event: tuple[int, int, str], curve: Sequence[FiredAlert]
+        self,
+        name: str,
+        steps: Sequence[int],
+        event: tuple[int, int, str],
+        curve: Sequence[FiredAlert],
     ) -> bool:
         first, last, words = event
         hit = _hit(first, last, curve)
@@ -96,6 +103,8 @@ class Score:
 
 
 def _hit(first: int, last: int, alerts: Sequence[FiredAlert]) -> FiredAlert | None:
-    """The first alert that fires within the window: one that has fired long since tells nobody of it."""
+    """The first alert that fires within the window: one that has fired long since tells nobody of
+    it.
+    """
     fitting = (alert for alert in alerts if first - SLACK <= alert.row <= last + SLACK)
     return min(fitting, key=lambda alert: alert.row, default=None)

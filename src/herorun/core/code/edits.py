@@ -1,4 +1,6 @@
-"""Which edits of the work tree can change the training, and which of them a snapshot must be told of by name."""
+"""Which edits of the work tree can change the training, and which of them a snapshot must be told
+of by name.
+"""
 
 from herorun.core.code.impact import of_impact
 from herorun.core.contract import Contract, ContractFile, Impact
@@ -12,9 +14,12 @@ def blocking_changes(
     tree: WorkTree,
     closure: ImportClosure | Nothing | Unavailable,
 ) -> tuple[str, ...]:
-    """What differs from HEAD and can change the training; `CouldNotLook` where that hangs on imports nobody read."""
+    """What differs from HEAD and can change the training; `CouldNotLook` where that hangs on
+    imports nobody read.
+    """
     edited = (*tree.staged, *tree.unstaged, *tree.untracked, *tree.hidden, *tree.importable)
-    others = {file.path, *(submodule.path for submodule in tree.submodules)}  # each has a check of its own
+    # each has a check of its own
+    others = {file.path, *(submodule.path for submodule in tree.submodules)}
     paths = tuple(dict.fromkeys(path for path in edited if path not in others))
     imported = closure.files if isinstance(closure, ImportClosure) else frozenset()
     found = of_impact(paths, contract.code.impact, imported, Impact.BLOCK)

@@ -1,6 +1,8 @@
-"""Which variables of its environment a file reads: Python by its syntax, shell scripts and configs by their `${NAME}`.
+"""Which variables of its environment a file reads: Python by its syntax, shell scripts and configs
+by their `${NAME}`.
 
-Nothing is run. A name that is computed is told by its line; one that a library reads for the code is not seen.
+Nothing is run. A name that is computed is told by its line; one that a library reads for the code
+is not seen.
 """
 
 import ast
@@ -134,13 +136,15 @@ class _Names:
                 return key
             case ast.Call(func=ast.Attribute(value=value, attr=attr), args=[key, *_]):
                 getter = (
-                    attr in ("getenv", "getenvb") and isinstance(value, ast.Name) and value.id in self.modules
+                    attr in ("getenv", "getenvb")
+                    and isinstance(value, ast.Name)
+                    and value.id in self.modules
                 )
                 return key if getter or (attr in _READERS and self._is_environ(value)) else None
             case ast.Call(func=ast.Name(id=name), args=[key, *_]) if name in self.readers:
                 return key
-            case ast.Compare(left=key, ops=[ast.In() | ast.NotIn()], comparators=[value]) if self._is_environ(
-                value
+            case ast.Compare(left=key, ops=[ast.In() | ast.NotIn()], comparators=[value]) if (
+                self._is_environ(value)
             ):
                 return key
         return None

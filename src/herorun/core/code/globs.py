@@ -1,8 +1,10 @@
 """Globs, written like a line of .gitignore, relative to the repository's top. Case matters.
 
-- `*` and `?` stay within one folder, `**` crosses folders, `[abc]` and `[!abc]` are one character of a set;
+- `*` and `?` stay within one folder, `**` crosses folders, `[abc]` and `[!abc]` are one character
+  of a set;
 - a pattern without a slash matches a file of that name in any folder: `*.md`;
-- a slash at its beginning or in its middle ties it to the top: `/README.txt`, `src/*.py`, `src/**/data/*.json`;
+- a slash at its beginning or in its middle ties it to the top: `/README.txt`, `src/*.py`,
+  `src/**/data/*.json`;
 - a slash at its end means everything below: `docs/` in any folder, `/docs/` at the top alone;
 - a backslash takes the next character as it is.
 """
@@ -20,7 +22,9 @@ def first_match(globs: tuple[str, ...], path: str) -> int | None:
 
 @dataclass(frozen=True)
 class _Globs:
-    """Some of the globs as one expression: the number of its group is the place in `places` of the first that matches."""
+    """Some of the globs as one expression: the number of its group is the place in `places` of the
+    first that matches.
+    """
 
     expression: re.Pattern[str]
     places: tuple[int, ...]
@@ -32,7 +36,9 @@ class _Globs:
 
 @dataclass(frozen=True)
 class _Ordered:
-    """Globs in their order. Those of a name alone are asked about the name alone, which is much quicker."""
+    """Globs in their order. Those of a name alone are asked about the name alone, which is much
+    quicker.
+    """
 
     names: _Globs
     paths: _Globs

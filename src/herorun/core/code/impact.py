@@ -1,7 +1,7 @@
 """Whether a changed file can change the training: ordered globs, first match wins.
 
-The contract's `[code] impact` is asked first, then the shipped preset; what neither names blocks. `core.code.globs`
-says how a glob is written.
+The contract's `[code] impact` is asked first, then the shipped preset; what neither names blocks.
+`core.code.globs` says how a glob is written.
 """
 
 import posixpath
@@ -17,7 +17,14 @@ _BUILT = (  # what is installed and built, wherever it lies but for tests and do
     *("*.lock", "*lock.json", "*lock.yaml", "*lock.yml"),
     *("pyproject.toml", "setup.py", "setup.cfg", "Pipfile"),
     *("*requirements*.txt", "*requirements*.in", "environment*.yml", "environment*.yaml"),
-    *("Dockerfile", "Dockerfile.*", "*.Dockerfile", "*.dockerfile", "Containerfile", "Containerfile.*"),
+    *(
+        "Dockerfile",
+        "Dockerfile.*",
+        "*.Dockerfile",
+        "*.dockerfile",
+        "Containerfile",
+        "Containerfile.*",
+    ),
     *("docker-compose*.yml", "docker-compose*.yaml", ".dockerignore", "*.def"),
 )
 _TEXT = (
@@ -46,7 +53,8 @@ _ORDER = (Impact.IGNORE, Impact.NOTICE, Impact.BLOCK)
 
 
 def impact_of(path: str, rules: Mapping[str, Impact], closure: Collection[str] = ()) -> Impact:
-    """What a change of this file means. What the entry point imports always blocks: `closure` can only raise.
+    """What a change of this file means. What the entry point imports always blocks: `closure` can
+    only raise.
 
     >>> impact_of("README.md", {}), impact_of("train.py", {})
     (<Impact.IGNORE: 'ignore'>, <Impact.BLOCK: 'block'>)
@@ -66,7 +74,9 @@ def impact_of(path: str, rules: Mapping[str, Impact], closure: Collection[str] =
 
 
 def _configures(path: str, closure: frozenset[str]) -> bool:
-    """Whether it is a config beside what is run, or below: that experiment is not an unrelated one."""
+    """Whether it is a config beside what is run, or below: that experiment is not an unrelated
+    one.
+    """
     if not path.endswith(_CONFIG):
         return False
     beside, *further = _folders(path)
@@ -104,7 +114,9 @@ def by_impact(
     return {path: impact_of(path, rules, closure) for path in paths}
 
 
-def worst(paths: Iterable[str], rules: Mapping[str, Impact], closure: Collection[str]) -> Impact | None:
+def worst(
+    paths: Iterable[str], rules: Mapping[str, Impact], closure: Collection[str]
+) -> Impact | None:
     """The highest impact among the paths; None where there are none."""
     found = {impact_of(path, rules, closure) for path in paths}
     return max(found, key=_ORDER.index) if found else None

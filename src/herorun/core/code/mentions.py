@@ -1,6 +1,8 @@
-"""What the text of a program names: files by their suffix, the literal arguments of a call, the words of a pattern. Pure.
+"""What the text of a program names: files by their suffix, the literal arguments of a call, the
+words of a pattern. Pure.
 
-Text tells less than a run: a name that is put together counts as computed, and then nothing is concluded from it.
+Text tells less than a run: a name that is put together counts as computed, and then nothing is
+concluded from it.
 """
 
 import ast
@@ -12,7 +14,8 @@ from posixpath import basename, splitext
 
 from herorun.core.code.python_imports import imported_by
 
-# Libraries that compute, and write no metrics on their own: any other one may name what the script does not.
+# Libraries that compute, and write no metrics on their own: any other one may name what the script
+# does not.
 PLAIN = frozenset(
     {
         *("einops", "herorun", "jax", "jaxlib", "numpy", "optax", "safetensors", "scipy"),
@@ -21,7 +24,8 @@ PLAIN = frozenset(
 )
 _VARYING = re.compile(r"\(\?|[|?*{]")  # a word beside one of these need not stand in the line
 _NO_WORD = re.compile(r"\\.|\[[^\]]*\]|[^A-Za-z]+")
-_LEVELS = frozenset({"DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"})  # that `logging` writes by itself
+# that `logging` writes by itself
+_LEVELS = frozenset({"DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"})
 _BY_NAME = 1 << 30  # of an argument that has no position
 _SHORTEST = 4  # letters: a shorter word stands in any program
 
@@ -45,18 +49,31 @@ class JobProgram:
     trees: Mapping[str, ast.Module]
 
     def files(self, suffix: str) -> Iterator[NamedValue]:
-        """Literals that end in the suffix; a bare suffix, or a part of an f-string, belongs to a computed name."""
+        """Literals that end in the suffix; a bare suffix, or a part of an f-string, belongs to a
+        computed name.
+        """
         for path, tree in self.trees.items():
             parts = {
-                id(part) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in node.values
+                id(part)
+                for node in ast.walk(tree)
+                if isinstance(node, ast.JoinedStr)
+                for part in node.values
             }
             for node in ast.walk(tree):
-                if (value := _text(node)) and value.endswith(suffix) and not re.search(r"\s", value):
+                if (
+                    (value := _text(node))
+                    and value.endswith(suffix)
+                    and not re.search(r"\s", value)
+                ):
                     whole = id(node) not in parts and splitext(basename(value))[1] == suffix
                     yield NamedValue(value if whole else None, path, getattr(node, "lineno", 0))
 
-    def arguments(self, callee: str, keyword: str, position: int = _BY_NAME) -> Iterator[NamedValue]:
-        """What each call of `callee` (`wandb.init`) gives for the keyword; nothing for a call without it."""
+    def arguments(
+        self, callee: str, keyword: str, position: int = _BY_NAME
+    ) -> Iterator[NamedValue]:
+        """What each call of `callee` (`wandb.init`) gives for the keyword; nothing for a call
+        without it.
+        """
         for path, tree in self.trees.items():
             for node in ast.walk(tree):
                 if not isinstance(node, ast.Call) or ast.unparse(node.func) != callee:
@@ -80,7 +97,9 @@ def program(files: Mapping[str, bytes]) -> JobProgram:
 
 
 def foreign_imports(files: Mapping[str, bytes], standard: frozenset[str]) -> list[str]:
-    """Packages that may name what these files do not: neither of the standard library nor `PLAIN`."""
+    """Packages that may name what these files do not: neither of the standard library nor
+    `PLAIN`.
+    """
     own = {part.removesuffix(".py") for path in files for part in path.split("/")}
     tops = {
         one.module.partition(".")[0]
@@ -93,10 +112,14 @@ def foreign_imports(files: Mapping[str, bytes], standard: frozenset[str]) -> lis
 
 
 def required_words(pattern: str) -> list[str]:
-    """Words that each line which the pattern matches must hold; none where that is not plain from its text."""
+    """Words that each line which the pattern matches must hold; none where that is not plain from
+    its text.
+    """
     if _VARYING.search(pattern):
         return []
-    return [word for word in _NO_WORD.split(pattern) if len(word) >= _SHORTEST and word not in _LEVELS]
+    return [
+        word for word in _NO_WORD.split(pattern) if len(word) >= _SHORTEST and word not in _LEVELS
+    ]
 
 
 def _text(node: ast.AST) -> str | None:

@@ -1,4 +1,6 @@
-"""Which modules a Python file names: import statements anywhere in it, and the calls that import by a literal name."""
+"""Which modules a Python file names: import statements anywhere in it, and the calls that import by
+a literal name.
+"""
 
 import ast
 from collections.abc import Iterator
@@ -11,7 +13,9 @@ _CALLS = tuple(name.encode() for name in (*_BY_MODULE, *_BY_PATH))
 
 @dataclass(frozen=True)
 class Imported:
-    """`from ..a.b import c`: two levels up, module a.b, name c. A file that is run by its path is a `path`."""
+    """`from ..a.b import c`: two levels up, module a.b, name c. A file that is run by its path is a
+    `path`.
+    """
 
     module: str = ""
     level: int = 0
@@ -24,7 +28,9 @@ def imported_by(source: bytes) -> list[Imported]:
     tree = ast.parse(source)
     found = [one for statement in _statements(tree.body) for one in _named(statement)]
     if any(call in source for call in _CALLS):  # walking every expression takes longer than parsing
-        found += [one for node in ast.walk(tree) if isinstance(node, ast.Call) for one in _called(node)]
+        found += [
+            one for node in ast.walk(tree) if isinstance(node, ast.Call) for one in _called(node)
+        ]
     return found
 
 

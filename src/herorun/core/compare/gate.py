@@ -31,13 +31,18 @@ class ComparisonGate:
 
     def __str__(self) -> str:
         sign = "" if self.bound is Bound.WITHIN else "+" if self.size >= 0 else ""
-        return f"{self.metric} {self.measure} {self.bound} {sign}{self.size:g}{'%' if self.percent else ''}"
+        return (
+            f"{self.metric} {self.measure} {self.bound} "
+            f"{sign}{self.size:g}{'%' if self.percent else ''}"
+        )
 
     def holds(self, difference: float) -> bool:
         """Whether a difference is allowed; one that is not a number never is."""
         if self.bound is Bound.MOST:
             return difference <= self.size
-        return difference >= self.size if self.bound is Bound.LEAST else abs(difference) <= self.size
+        return (
+            difference >= self.size if self.bound is Bound.LEAST else abs(difference) <= self.size
+        )
 
 
 def parse_gate(text: str) -> ComparisonGate:
@@ -50,7 +55,11 @@ def parse_gate(text: str) -> ComparisonGate:
     if found is None:
         raise ValueError(f"{text!r} is no gate: write {FORM}")
     gate = ComparisonGate(
-        found["metric"], found["measure"], Bound(found["bound"]), float(found["size"]), bool(found["percent"])
+        found["metric"],
+        found["measure"],
+        Bound(found["bound"]),
+        float(found["size"]),
+        bool(found["percent"]),
     )
     if gate.bound is Bound.WITHIN and gate.size < 0:
         raise ValueError(f"{text!r}: nothing is within less than 0")

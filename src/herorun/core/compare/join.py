@@ -45,7 +45,9 @@ class Pairing:
         """What the gate bounds; None where nothing was paired."""
         if gate.measure != "largest":
             return self.percent(gate.measure) if gate.percent else getattr(self, gate.measure)
-        rise, fall = (self.rise_percent, self.fall_percent) if gate.percent else (self.rise, self.fall)
+        rise, fall = (
+            (self.rise_percent, self.fall_percent) if gate.percent else (self.rise, self.fall)
+        )
         if rise is None or fall is None or gate.bound is Bound.MOST:
             return rise
         if gate.bound is Bound.LEAST:
@@ -53,7 +55,9 @@ class Pairing:
         return max(rise, fall, key=abs)
 
 
-def pair(metric: str, a: Mapping[int, float], b: Mapping[int, float], first: int, last: int) -> Pairing:
+def pair(
+    metric: str, a: Mapping[int, float], b: Mapping[int, float], first: int, last: int
+) -> Pairing:
     """The two curves at the steps from `first` to `last`, both included."""
     ours = {step for step in a if first <= step <= last}
     theirs = {step for step in b if first <= step <= last}
@@ -70,7 +74,9 @@ def pair(metric: str, a: Mapping[int, float], b: Mapping[int, float], first: int
     return _measured(counts, steps, a, b) if steps else counts
 
 
-def _measured(counts: Pairing, steps: list[int], a: Mapping[int, float], b: Mapping[int, float]) -> Pairing:
+def _measured(
+    counts: Pairing, steps: list[int], a: Mapping[int, float], b: Mapping[int, float]
+) -> Pairing:
     differences = [b[step] - a[step] for step in steps]
     percents = [_percent(each, a[step]) for step, each in zip(steps, differences, strict=True)]
     place = max(range(len(steps)), key=lambda n: abs(differences[n]))
@@ -96,7 +102,9 @@ def _measured(counts: Pairing, steps: list[int], a: Mapping[int, float], b: Mapp
         largest_step=steps[place],
         typical=median(map(abs, differences)),
         equal=sum(each == 0 for each in differences),
-        first_difference=next((step for step, each in zip(steps, differences, strict=True) if each), None),
+        first_difference=next(
+            (step for step, each in zip(steps, differences, strict=True) if each), None
+        ),
     )
 
 

@@ -23,7 +23,9 @@ class Side:
     is_run: bool = False
 
     def column(self, metric: str) -> str:
-        """What it calls a metric: our own word, `loss` or `lr`, stands for the first such name that it has."""
+        """What it calls a metric: our own word, `loss` or `lr`, stands for the first such name that
+        it has.
+        """
         names = self.names
         words = {
             "loss": names.loss,
@@ -42,7 +44,9 @@ class Side:
     @property
     def span(self) -> tuple[int, int] | None:
         """The first and the last step of its loss, else of anything that it logs."""
-        steps = self.curve("loss").keys() or {step for curve in self.values.values() for step in curve}
+        steps = self.curve("loss").keys() or {
+            step for curve in self.values.values() for step in curve
+        }
         return (min(steps), max(steps)) if steps else None
 
     @property
@@ -54,11 +58,17 @@ class Side:
 
 
 def unexercised(side: Side, first: int, last: int) -> tuple[str, ...]:
-    """What the window says nothing about, because it did not come about in it, or nobody can tell whether it did."""
+    """What the window says nothing about, because it did not come about in it, or nobody can tell
+    whether it did.
+    """
     return (
         tuple(
             said
-            for said in (_restart(side, first, last), _save(side, first, last), _eval(side, first, last))
+            for said in (
+                _restart(side, first, last),
+                _save(side, first, last),
+                _eval(side, first, last),
+            )
             if said
         )
         + tuple(_rate(side, first, last))
@@ -70,7 +80,11 @@ def _restart(side: Side, first: int, last: int) -> str:
     if side.attempts is None:
         return f"restart: {side.name} does not tell its attempts"
     inside = [low for low, _ in side.attempts.values() if first < low <= last]
-    return "" if inside and len(side.attempts) > 1 else f"restart: none of {side.name} begins in the window"
+    return (
+        ""
+        if inside and len(side.attempts) > 1
+        else f"restart: none of {side.name} begins in the window"
+    )
 
 
 def _save(side: Side, first: int, last: int) -> str:
@@ -95,7 +109,11 @@ def _rate(side: Side, first: int, last: int) -> list[str]:
     rates = {value for step, value in side.curve("lr").items() if first <= step <= last}
     if not rates:
         return [f"learning rate: {side.name} logs none in the window"]
-    return [f"learning rate: it does not change, {rates.pop():g} throughout"] if len(rates) == 1 else []
+    return (
+        [f"learning rate: it does not change, {rates.pop():g} throughout"]
+        if len(rates) == 1
+        else []
+    )
 
 
 def _phases(side: Side, first: int, last: int) -> list[str]:

@@ -45,7 +45,9 @@ def compare(
     metrics: Iterable[str] = (),
     window: tuple[int | None, int | None] = (None, None),
 ) -> RunComparison:
-    """Loss, the metrics that gates or a person name, over the window: by default all steps that both have reached."""
+    """Loss, the metrics that gates or a person name, over the window: by default all steps that
+    both have reached.
+    """
     if a.span is None or b.span is None:
         empty = a.name if a.span is None else b.name
         return RunComparison(
@@ -54,10 +56,15 @@ def compare(
     first = window[0] if window[0] is not None else max(a.span[0], b.span[0])
     last = window[1] if window[1] is not None else min(a.span[1], b.span[1])
     if first > last:
-        note = f"{a.name} has steps {a.span[0]} to {a.span[1]}, {b.name} {b.span[0]} to {b.span[1]}: no step is in both"
+        note = (
+            f"{a.name} has steps {a.span[0]} to {a.span[1]}, {b.name} {b.span[0]} to {b.span[1]}: "
+            "no step is in both"
+        )
         return RunComparison(first=first, last=last, answer=ComparisonAnswer.UNKNOWN, notes=(note,))
     named = dict.fromkeys(("loss", *metrics, *(gate.metric for gate in gates)))
-    pairings = tuple(pair(metric, a.curve(metric), b.curve(metric), first, last) for metric in named)
+    pairings = tuple(
+        pair(metric, a.curve(metric), b.curve(metric), first, last) for metric in named
+    )
     short = _short(a, b, first, last)
     by_name = {each.metric: each for each in pairings}
     judged = tuple(_judge(gate, by_name[gate.metric], short) for gate in gates)
@@ -73,7 +80,9 @@ def compare(
 
 
 def _short(a: Side, b: Side, first: int, last: int) -> str:
-    """What of the window a curve does not cover; up to one row's distance at either end is no hole."""
+    """What of the window a curve does not cover; up to one row's distance at either end is no
+    hole.
+    """
     for side in (a, b):
         assert side.span is not None
         low, high = side.span
@@ -83,13 +92,17 @@ def _short(a: Side, b: Side, first: int, last: int) -> str:
 
 
 def _judge(gate: ComparisonGate, found: Pairing, short: str) -> GateComparison:
-    """A bound that is broken is broken, whatever else is missing; one that holds must hold for all of the window."""
+    """A bound that is broken is broken, whatever else is missing; one that holds must hold for all
+    of the window.
+    """
     if found.broken_b:
         why = f"B is not finite at {count(found.broken_b, 'step')} at which A is"
         return GateComparison(str(gate), ComparisonAnswer.NO_GO, None, why)
     measured = found.measured(gate)
     if measured is None:
-        return GateComparison(str(gate), ComparisonAnswer.UNKNOWN, None, f"no step has {gate.metric} in both")
+        return GateComparison(
+            str(gate), ComparisonAnswer.UNKNOWN, None, f"no step has {gate.metric} in both"
+        )
     if not gate.holds(measured):
         return GateComparison(str(gate), ComparisonAnswer.NO_GO, measured)
     return GateComparison(
@@ -113,10 +126,15 @@ def _notes(pairings: Iterable[Pairing], short: str) -> tuple[str, ...]:
             told.append(f"{each.metric}: no step has it in both")
         if each.broken_a:
             told.append(
-                f"{each.metric}: A is not finite at {count(each.broken_a, 'step')}, at which B is not judged"
+                f"{each.metric}: A is not finite at {count(each.broken_a, 'step')}, at which B is "
+                "not judged"
             )
         if each.broken_b:
-            told.append(f"{each.metric}: B is not finite at {count(each.broken_b, 'step')} at which A is")
+            told.append(
+                f"{each.metric}: B is not finite at {count(each.broken_b, 'step')} at which A is"
+            )
         if each.pairs and max(each.only_a, each.only_b):
-            told.append(f"{each.metric}: {count(each.only_a, 'step')} in A alone, {each.only_b} in B alone")
+            told.append(
+                f"{each.metric}: {count(each.only_a, 'step')} in A alone, {each.only_b} in B alone"
+            )
     return tuple(told)

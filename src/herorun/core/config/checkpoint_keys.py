@@ -1,16 +1,22 @@
-"""What a trainer is configured to save: the keys by which the field's trainers name how often, and how many are kept.
+"""What a trainer is configured to save: the keys by which the field's trainers name how often, and
+how many are kept.
 
-Sources, by their own names: Levanter's CheckpointerConfig (marin-community/levanter:src/levanter/checkpoint.py;
+Sources, by their own names: Levanter's CheckpointerConfig
+(marin-community/levanter:src/levanter/checkpoint.py;
 `save_interval` is a time, `keep` a list of `every` and `until`); Hugging Face's TrainingArguments
-(huggingface/transformers:src/transformers/training_args.py; `save_strategy`, `save_steps`, below 1 a share of all steps,
-`save_total_limit`); Megatron-LM (NVIDIA/Megatron-LM:megatron/training/arguments.py; `--save-interval`,
-`--save-retain-interval`); torchtitan, which writes DCP (pytorch/torchtitan:torchtitan/components/checkpoint.py;
+(huggingface/transformers:src/transformers/training_args.py; `save_strategy`, `save_steps`, below 1
+a share of all steps, `save_total_limit`); Megatron-LM
+(NVIDIA/Megatron-LM:megatron/training/arguments.py;
+`--save-interval`, `--save-retain-interval`); torchtitan, which writes DCP
+(pytorch/torchtitan:torchtitan/components/checkpoint.py;
 `[checkpoint] interval`, `keep_latest_k`, 0 for all); Orbax's CheckpointManagerOptions
-(google/orbax:checkpoint/orbax/checkpoint/checkpoint_manager.py; `save_interval_steps`, `keep_period`, `max_to_keep`);
+(google/orbax:checkpoint/orbax/checkpoint/checkpoint_manager.py; `save_interval_steps`,
+`keep_period`, `max_to_keep`);
 MaxText (AI-Hypercomputer/maxtext:src/maxtext/common/checkpointing.py; `checkpoint_period`,
 `max_num_checkpoints_to_keep`); Lightning's ModelCheckpoint
-(Lightning-AI/pytorch-lightning:src/lightning/pytorch/callbacks/model_checkpoint.py; `every_n_train_steps`,
-`train_time_interval`); NeMo RL (NVIDIA-NeMo/RL:nemo_rl/utils/checkpoint.py; `save_period`).
+(Lightning-AI/pytorch-lightning:src/lightning/pytorch/callbacks/model_checkpoint.py;
+`every_n_train_steps`, `train_time_interval`); NeMo RL (NVIDIA-NeMo/RL:nemo_rl/utils/checkpoint.py;
+`save_period`).
 """
 
 import re
@@ -36,27 +42,36 @@ _EVERY = re.compile(r"\{[^{}]*\bevery['\"]?\s*[:=]\s*(\d+)[^{}]*\}")
 
 @dataclass(frozen=True)
 class Saving:
-    """One setting of the trainer. `value` is in steps, a time, or a count; None for what is never saved or kept."""
+    """One setting of the trainer. `value` is in steps, a time, or a count; None for what is never
+    saved or kept.
+    """
 
     what: str  # the contract's key that it is to agree with, or OFF
     key: str  # where it stands, for people
     value: int | timedelta | None
     rank: int = (
-        0  # of two settings of one thing the higher holds: `save_retain_interval` over `save_interval`
+        # of two settings of one thing the higher holds: `save_retain_interval` over `save_interval`
+        0
     )
 
 
 def savings(config: Mapping[str, Any], argv: Sequence[str], final: int | None) -> dict[str, Saving]:
-    """By what they set; the command line's word goes before the config's. `final` is the run's last step, for shares."""
+    """By what they set; the command line's word goes before the config's. `final` is the run's last
+    step, for shares.
+    """
     found: dict[str, Saving] = {}
     for place, keys in (("config", flatten(config)), ("argv", command_keys(argv))):
-        here = [each for key, value in keys.items() if (each := _saving(place, key, value, keys, final))]
+        here = [
+            each for key, value in keys.items() if (each := _saving(place, key, value, keys, final))
+        ]
         for each in sorted(here, key=lambda saving: saving.rank):
             found[each.what] = each
     return found
 
 
-def _saving(place: str, key: str, value: Any, keys: Mapping[str, Any], final: int | None) -> Saving | None:
+def _saving(
+    place: str, key: str, value: Any, keys: Mapping[str, Any], final: int | None
+) -> Saving | None:
     *above, last = snake_parts(key)
     if any(_ELSEWHERE.fullmatch(part) for part in above):
         return None
@@ -77,7 +92,9 @@ def _told(
     keys: Mapping[str, Any],
     final: int | None,
 ) -> Iterator[tuple[str, Any, int]]:
-    """What one key sets, its value and its rank; nothing for a key of another kind, or a value that says nothing."""
+    """What one key sets, its value and its rank; nothing for a key of another kind, or a value that
+    says nothing.
+    """
     count = whole(value)
     levanter = bool(above) and above[-1] == "checkpointer"
     if (last == "save_interval" and levanter) or last == "train_time_interval":
@@ -97,7 +114,12 @@ def _told(
     ):
         if str(value).lower() == "false":
             yield OFF, None, 0
-    elif count and count > 0 and not levanter and (rank := _step_rank(last, above, below)) is not None:
+    elif (
+        count
+        and count > 0
+        and not levanter
+        and (rank := _step_rank(last, above, below)) is not None
+    ):
         yield PERMANENT, count, rank
     elif count and count > 0 and (last in _COUNTS or (last in _COUNTS_BELOW and below)):
         yield KEEP, count, 0
@@ -105,7 +127,12 @@ def _told(
 
 _COUNTS = frozenset(["save_total_limit", "max_num_checkpoints_to_keep", "keep_latest_k"])
 _COUNTS_BELOW = frozenset(["max_to_keep"])
-_STEPS = {"save_interval": 0, "save_interval_steps": 0, "checkpoint_period": 0, "save_retain_interval": 1}
+_STEPS = {
+    "save_interval": 0,
+    "save_interval_steps": 0,
+    "checkpoint_period": 0,
+    "save_retain_interval": 1,
+}
 _STEPS_BELOW = {"every_n_train_steps": 0, "save_period": 0, "interval": 0, "keep_period": 1}
 
 
@@ -118,11 +145,18 @@ def _step_rank(last: str, above: list[str], below: bool) -> int | None:
 
 def _is_level(above: list[str]) -> bool:
     """`...checkpointer.keep.0`"""
-    return len(above) >= 3 and above[-3] == "checkpointer" and above[-2] == "keep" and above[-1].isdigit()
+    return (
+        len(above) >= 3
+        and above[-3] == "checkpointer"
+        and above[-2] == "keep"
+        and above[-1].isdigit()
+    )
 
 
 def _kept_levels(value: Any) -> Iterator[tuple[str, Any, int]]:
-    """Levanter's `keep` where it is no list of tables: an empty list, or the text of a command line."""
+    """Levanter's `keep` where it is no list of tables: an empty list, or the text of a command
+    line.
+    """
     if not value:
         yield PERMANENT, None, 0
     levels = [match for match in _EVERY.finditer(str(value)) if "until" not in match[0]]
@@ -140,7 +174,8 @@ def _share(value: Any, count: int | None, final: int | None) -> Iterator[tuple[s
 
 
 def duration(value: Any) -> timedelta | None:
-    """`15m`, `1h30m`, `0:15:00`, or seconds with a point; None for anything else: a bare integer may count steps.
+    """`15m`, `1h30m`, `0:15:00`, or seconds with a point; None for anything else: a bare integer
+    may count steps.
 
     >>> duration("60min") == duration("1:00:00") == duration(3600.0) == timedelta(hours=1)
     True
@@ -150,7 +185,9 @@ def duration(value: Any) -> timedelta | None:
     text = str(value).strip()
     if clock := _CLOCK.fullmatch(text):
         days, hours, minutes, rest = clock.groups()
-        return timedelta(days=int(days or 0), hours=int(hours), minutes=int(minutes), seconds=float(rest))
+        return timedelta(
+            days=int(days or 0), hours=int(hours), minutes=int(minutes), seconds=float(rest)
+        )
     spans = _SPAN.findall(text)
     if not spans or _SPAN.sub("", text).strip():
         return None

@@ -1,7 +1,8 @@
 """A command line as keys and values, so that two of them can be compared by meaning.
 
-`--k v`, `--k=v`, Hydra's `k=v`, `+k=v` and `~k`, bare switches, and positionals by their place. Nobody knows the
-program's own grammar, so a word behind a switch counts as its value: that is the same on both sides.
+`--k v`, `--k=v`, Hydra's `k=v`, `+k=v` and `~k`, bare switches, and positionals by their place.
+Nobody knows the program's own grammar, so a word behind a switch counts as its value: that is the
+same on both sides.
 """
 
 import re
@@ -52,7 +53,9 @@ def _pairs(argv: Sequence[str]) -> Pairs:
 
 
 def _values(argv: Sequence[str], at: int) -> int:
-    """How many words from `at` on are a flag's values: one, and the numbers that follow a number."""
+    """How many words from `at` on are a flag's values: one, and the numbers that follow a
+    number.
+    """
     count = 0
     while at + count < len(argv) and _is_value(argv[at + count]):
         count += 1

@@ -40,19 +40,26 @@ class ConfigChange:
         return self.kind in (None, KeyClass.TRAJECTORY)
 
     def __str__(self) -> str:
-        return f"{self.key}: {shown(self.before)} -> {shown(self.after)} ({self.kind or 'unclassified'})"
+        return (
+            f"{self.key}: {shown(self.before)} -> {shown(self.after)} "
+            f"({self.kind or 'unclassified'})"
+        )
 
 
 def diff(
     before: Mapping[str, Any], after: Mapping[str, Any], told: Config, place: str = ""
 ) -> tuple[ConfigChange, ...]:
-    """The keys of two configs that differ in meaning, by name; `place` is argv or env where it is not the config."""
+    """The keys of two configs that differ in meaning, by name; `place` is argv or env where it is
+    not the config.
+    """
     one, other = flatten(before), flatten(after)
     changes = []
     for key in sorted(one.keys() | other.keys()):
         was, now = one.get(key, ABSENT), other.get(key, ABSENT)
         if not same(was, now):
-            kind = KeyClass.VOLATILE if _is_late(was) and _is_late(now) else class_of(key, told, place)
+            kind = (
+                KeyClass.VOLATILE if _is_late(was) and _is_late(now) else class_of(key, told, place)
+            )
             changes.append(ConfigChange(f"{place}.{key}" if place else key, was, now, kind))
     return tuple(changes)
 
@@ -68,11 +75,15 @@ def diff_launches(
     return tuple(_launches(before, after, told))
 
 
-def _launches(before: Mapping[str, Any], after: Mapping[str, Any], told: Config) -> Iterator[ConfigChange]:
+def _launches(
+    before: Mapping[str, Any], after: Mapping[str, Any], told: Config
+) -> Iterator[ConfigChange]:
     yield from diff(before.get("config") or {}, after.get("config") or {}, told)
     argv = before.get("argv") or ()
     yield from diff(command_keys(argv), command_keys(after.get("argv") or ()), told, "argv")
-    yield from _resuming(before.get("resume_argv") or (), after.get("resume_argv") or (), argv, told)
+    yield from _resuming(
+        before.get("resume_argv") or (), after.get("resume_argv") or (), argv, told
+    )
     yield from diff(_variables(before.get("env")), _variables(after.get("env")), told, "env")
     one, other = before.get("data") or {}, after.get("data") or {}
     for path in sorted(one.keys() | other.keys()):
@@ -82,7 +93,9 @@ def _launches(before: Mapping[str, Any], after: Mapping[str, Any], told: Config)
 
 
 def _variables(env: Any) -> dict[str, Any]:
-    """An environment by meaning: where a variable holds flags, each of them is a key, and their order says nothing."""
+    """An environment by meaning: where a variable holds flags, each of them is a key, and their
+    order says nothing.
+    """
     table = env if isinstance(env, Mapping) else {}
     return {
         name: command_keys(str(value).split()) or value if name in _HOLDS_FLAGS else value
@@ -100,7 +113,9 @@ def _resuming(before: Any, after: Any, argv: Any, told: Config) -> Iterator[Conf
             yield change
 
 
-def without_volatile(config: Mapping[str, Any], told: Config) -> tuple[dict[str, Any], tuple[str, ...]]:
+def without_volatile(
+    config: Mapping[str, Any], told: Config
+) -> tuple[dict[str, Any], tuple[str, ...]]:
     """The config without the keys that the contract calls volatile, and their names.
 
     A table that loses all its keys goes with them: whether it is there at all may differ as well.

@@ -65,7 +65,9 @@ def _once(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _overrides(parsed: Any) -> Any:
-    """Hydra's `overrides.yaml` is a list. It becomes a table of its own: `model=big` names a group, not a value."""
+    """Hydra's `overrides.yaml` is a list. It becomes a table of its own: `model=big` names a group,
+    not a value.
+    """
     texts = isinstance(parsed, list) and all(isinstance(item, str) for item in parsed)
     if not texts or not all("=" in item or item.startswith("~") for item in parsed):
         return parsed
@@ -73,7 +75,9 @@ def _overrides(parsed: Any) -> Any:
 
 
 def _without_times(value: Any) -> Any:
-    """TOML and YAML know dates and times, mostly without a zone; here they are the text that JSON would hold."""
+    """TOML and YAML know dates and times, mostly without a zone; here they are the text that JSON
+    would hold.
+    """
     if isinstance(value, dict):
         return _once((str(key), _without_times(item)) for key, item in value.items())
     if isinstance(value, (list, tuple)):

@@ -1,4 +1,6 @@
-"""The step at which a run ends, from what the contract and the config say; never from display text."""
+"""The step at which a run ends, from what the contract and the config say; never from display
+text.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -23,7 +25,9 @@ PERHAPS_TOKENS = 131_072  # from here on a batch may be counted in tokens, as OL
 def resolve_final_step(
     contract: Contract, config: Mapping[str, Any], source: str, said: str
 ) -> Sourced[int | None]:
-    """Stated as an integer or a key; else inferred from the config's own keys, or from tokens / batch."""
+    """Stated as an integer or a key; else inferred from the config's own keys, or from tokens /
+    batch.
+    """
     wanted = contract.final_step
     if isinstance(wanted, int):
         return Sourced(wanted, said)
@@ -32,7 +36,9 @@ def resolve_final_step(
     value = look_up(config, wanted)
     count = whole(value) if isinstance(value, (int, float)) else None
     if count is None:
-        return Sourced(None, f"{wanted} is {'missing' if value is None else repr(value)} in {source}")
+        return Sourced(
+            None, f"{wanted} is {'missing' if value is None else repr(value)} in {source}"
+        )
     return Sourced(count, f"{wanted} in {source}")
 
 
@@ -42,14 +48,16 @@ def _inferred(contract: Contract, config: Mapping[str, Any], source: str) -> Sou
         return Sourced(known[0].value, f"{known[0].key} in {source}", inferred=True)
     if known:
         named = ", ".join(f"{told.key} = {told.value}" for told in known)
-        return Sourced(None, f"the contract states no final_step, and {source} names several: {named}")
+        return Sourced(
+            None, f"the contract states no final_step, and {source} names several: {named}"
+        )
     counted = steps_by_tokens(contract, config)
     if counted:
         return Sourced(counted.steps, f"{counted} in {source}", inferred=True)
     return Sourced(None, "the contract states no final_step")
 
 
-# --- tokens -----------------------------------------------------------------------------------------------
+# --- tokens ---------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -69,14 +77,20 @@ class ByTokens:
 
 
 def steps_by_tokens(contract: Contract, config: Mapping[str, Any]) -> ByTokens | None:
-    """Whole updates that the stated tokens make; None where batch or sequence are not known for sure."""
+    """Whole updates that the stated tokens make; None where batch or sequence are not known for
+    sure.
+    """
     if contract.tokens is None or any(phase.kind == "batch-size" for phase in contract.phase):
         return None
     batch = _named(config, contract.config.batch_size) or _sure_batch(contract, config)
-    sequence = _named(config, contract.config.sequence_length) or _only(counts(config, SEQUENCE, RUN_WORDS))
+    sequence = _named(config, contract.config.sequence_length) or _only(
+        counts(config, SEQUENCE, RUN_WORDS)
+    )
     if batch is None or sequence is None:
         return None
-    return ByTokens(int(contract.tokens // (batch.value * sequence.value)), contract.tokens, batch, sequence)
+    return ByTokens(
+        int(contract.tokens // (batch.value * sequence.value)), contract.tokens, batch, sequence
+    )
 
 
 def _sure_batch(contract: Contract, config: Mapping[str, Any]) -> ConfigCount | None:
@@ -103,7 +117,11 @@ def _only(found: list[ConfigCount]) -> ConfigCount | None:
 def misnamed(contract: Contract, config: Mapping[str, Any]) -> list[tuple[str, str]]:
     """The keys that `[config]` names and that hold no count: which, and what is there."""
     told = contract.config
-    named = {"batch_size": told.batch_size, "sequence_length": told.sequence_length, "horizon": told.horizon}
+    named = {
+        "batch_size": told.batch_size,
+        "sequence_length": told.sequence_length,
+        "horizon": told.horizon,
+    }
     return [
         (f"[config] {name}", f"{key} is {'missing' if value is None else shown(value)}")
         for name, key in named.items()

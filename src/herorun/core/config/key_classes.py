@@ -1,8 +1,8 @@
 """What a changed key means: the contract's own words first, then those of a shipped table.
 
-A shipped pattern is compared with the lower-case, snake-case parts of a key: `batch_size` with its last part,
-`optimizer.*` with any table above it, `optimizer.name` with both. What no pattern knows is unclassified, and
-counts as trajectory.
+A shipped pattern is compared with the lower-case, snake-case parts of a key: `batch_size` with its
+last part, `optimizer.*` with any table above it, `optimizer.name` with both. What no pattern knows
+is unclassified, and counts as trajectory.
 """
 
 import re
@@ -17,7 +17,9 @@ _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
 def class_of(key: str, told: Config, place: str = "") -> KeyClass | None:
-    """The class of a key of the config, or with `place` of a key of `argv` or `env`; None: unclassified."""
+    """The class of a key of the config, or with `place` of a key of `argv` or `env`; None:
+    unclassified.
+    """
     names = (key, f"{place}.{key}") if place else (key,)
     if any(_covers(glob, name) for glob in told.volatile for name in names):
         return KeyClass.VOLATILE
@@ -85,4 +87,6 @@ def environment_classes(told: Config) -> list[tuple[str, bool]]:
 
 def snake_parts(key: str) -> list[str]:
     """`trainer.perDevice-batch` -> trainer, per_device_batch."""
-    return [_CAMEL.sub("_", part).replace("-", "_").lower() for part in key.replace("/", ".").split(".")]
+    return [
+        _CAMEL.sub("_", part).replace("-", "_").lower() for part in key.replace("/", ".").split(".")
+    ]

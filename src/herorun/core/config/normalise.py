@@ -9,7 +9,8 @@ _EXPONENT = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)[eE][+-]?\d+")
 
 
 def flatten(config: Mapping[str, Any]) -> dict[str, Any]:
-    """Nested tables as dotted keys. A list that holds tables is numbered; any other value is a leaf.
+    """Nested tables as dotted keys. A list that holds tables is numbered; any other value is a
+    leaf.
 
     >>> flatten({"trainer": {"seed": 7}, "mix": [{"name": "web"}]})
     {'trainer.seed': 7, 'mix.0.name': 'web'}
@@ -39,7 +40,9 @@ def _below(value: Any) -> Mapping[Any, Any]:
 
 
 def same(one: Any, other: Any) -> bool:
-    """1 is 1.0, `1e-3` is 0.001, a tuple is a list, NaN is its text; true is not 1, and "1.10" is not "1.1"."""
+    """1 is 1.0, `1e-3` is 0.001, a tuple is a list, NaN is its text; true is not 1, and "1.10" is
+    not "1.1".
+    """
     if isinstance(one, Mapping) and isinstance(other, Mapping):
         return one.keys() == other.keys() and all(same(one[key], other[key]) for key in one)
     if isinstance(one, (list, tuple)) and isinstance(other, (list, tuple)):
@@ -55,7 +58,9 @@ def same(one: Any, other: Any) -> bool:
 
 
 def _same_texts(one: str, other: str) -> bool:
-    """Two texts are one number only where one of them has an exponent: other digits may be a version."""
+    """Two texts are one number only where one of them has an exponent: other digits may be a
+    version.
+    """
     if not (_EXPONENT.fullmatch(one) or _EXPONENT.fullmatch(other)):
         return False
     return number(one) is not None and number(one) == number(other)

@@ -7,13 +7,17 @@ from herorun.core.config.key_classes import snake_parts
 from herorun.core.config.normalise import flatten
 from herorun.core.config.trainer_keys import RUN_WORDS
 
-NAMES = frozenset(["output_root", "output_dir", "output_path", "save_dir", "save_folder", "checkpoint_dir"])
+NAMES = frozenset(
+    ["output_root", "output_dir", "output_path", "save_dir", "save_folder", "checkpoint_dir"]
+)
 BASE = "base_path"  # Levanter's `trainer.checkpointer.base_path`
 SAVING = frozenset(["checkpointer", "checkpoint", "checkpoints", "checkpointing", "output"])
 
 
 def output_paths(config: Mapping[str, Any]) -> dict[str, str]:
-    """Absolute paths and URLs by key; a relative one says nothing without the folder that the job started in."""
+    """Absolute paths and URLs by key; a relative one says nothing without the folder that the job
+    started in.
+    """
     return {
         key: value.rstrip("/")
         for key, value in flatten(config).items()

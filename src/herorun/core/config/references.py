@@ -1,7 +1,7 @@
 """OmegaConf's `${a.b}`, as Hydra leaves it in `.hydra/config.yaml`, replaced by what it refers to.
 
-Only references to keys are followed. `${now:...}`, `${oc.env:X}` and every other resolver stay as text, and so do
-relative references and those to a key that is not there.
+Only references to keys are followed. `${now:...}`, `${oc.env:X}` and every other resolver stay as
+text, and so do relative references and those to a key that is not there.
 """
 
 import re
@@ -13,7 +13,9 @@ _MISSING = object()
 
 
 def resolve_references(config: Any) -> Any:
-    """The same config with each plain reference replaced; one that leads back to itself stays as text."""
+    """The same config with each plain reference replaced; one that leads back to itself stays as
+    text.
+    """
     return _resolved(config, config, ())
 
 

@@ -1,4 +1,6 @@
-"""The keys by which the field's trainers name how long a run is, how wide its batch and how long its sequences."""
+"""The keys by which the field's trainers name how long a run is, how wide its batch and how long
+its sequences.
+"""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -7,21 +9,45 @@ from typing import Any
 from herorun.core.config.key_classes import snake_parts
 from herorun.core.config.normalise import flatten, whole
 
-_TOTAL = "num_train_steps max_steps train_iters max_train_steps total_train_steps train_steps training_steps"
+_TOTAL = (
+    "num_train_steps max_steps train_iters max_train_steps total_train_steps train_steps "
+    "training_steps"
+)
 TOTAL = frozenset(f"{_TOTAL} total_steps num_training_steps max_iters".split())
 BARE_TOTAL = "steps"  # torchtitan's `training.steps`, MaxText's `steps`
 HORIZON = frozenset(["lr_decay_iters", "lr_decay_steps", "learning_rate_schedule_steps", "t_max"])
-BATCH = frozenset(["global_batch_size", "train_batch_size", "global_train_batch_size", "total_batch_size"])
-_SEQUENCE = "seq_len seq_length sequence_length max_seq_len max_seq_length train_seq_len max_target_length"
+BATCH = frozenset(
+    ["global_batch_size", "train_batch_size", "global_train_batch_size", "total_batch_size"]
+)
+_SEQUENCE = (
+    "seq_len seq_length sequence_length max_seq_len max_seq_length train_seq_len max_target_length"
+)
 SEQUENCE = frozenset(f"{_SEQUENCE} block_size context_length encoder_seq_length".split())
 EPOCHS = frozenset(["epochs", "num_epochs", "max_epochs", "num_train_epochs", "train_epochs"])
 
-# Only below tables named by these words does a known name speak of the whole run: `eval.max_steps` does not.
-_RUN = "trainer train training config cfg conf args arguments run hparams hyperparameters experiment exp lm params"
-RUN_WORDS = frozenset(f"{_RUN} settings options loop fit pod lightning hf model data dataset".split())
+# Only below tables named by these words does a known name speak of the whole run: `eval.max_steps`
+# does not.
+_RUN = (
+    "trainer train training config cfg conf args arguments run hparams hyperparameters experiment "
+    "exp lm params"
+)
+RUN_WORDS = frozenset(
+    f"{_RUN} settings options loop fit pod lightning hf model data dataset".split()
+)
 STEP_WORDS = RUN_WORDS - {"model", "data", "dataset"}
 SCHEDULE_WORDS = frozenset(
-    ["optim", "optimizer", "opt", "sched", "scheduler", "schedule", "schedulers", "lr", "learning", "rate"]
+    [
+        "optim",
+        "optimizer",
+        "opt",
+        "sched",
+        "scheduler",
+        "schedule",
+        "schedulers",
+        "lr",
+        "learning",
+        "rate",
+    ]
 )
 
 
@@ -46,29 +72,45 @@ def look_up(config: Mapping[str, Any], key: str) -> Any:
 
 
 def total_steps(config: Mapping[str, Any]) -> list[ConfigCount]:
-    """The keys by which trainers name the steps of the whole run. -1, "decided otherwise", is no count."""
+    """The keys by which trainers name the steps of the whole run. -1, "decided otherwise", is no
+    count.
+    """
     return counts(config, TOTAL | {BARE_TOTAL}, STEP_WORDS)
 
 
 def horizons(config: Mapping[str, Any]) -> list[ConfigCount]:
     """The keys that hold the total steps of the learning-rate schedule, where that is sure.
 
-    Below a schedule's own table the names of the run's steps mean it too; `T_max` counts epochs in runs that do.
+    Below a schedule's own table the names of the run's steps mean it too; `T_max` counts epochs in
+    runs that do.
     """
     everywhere = RUN_WORDS | SCHEDULE_WORDS
-    own = [told for told in counts(config, TOTAL, everywhere) if _words_above(told.key) & SCHEDULE_WORDS]
+    own = [
+        told
+        for told in counts(config, TOTAL, everywhere)
+        if _words_above(told.key) & SCHEDULE_WORDS
+    ]
     named = counts(config, HORIZON, everywhere)
     if counts(config, EPOCHS, RUN_WORDS):
         named = [told for told in named if not told.key.lower().endswith("t_max")]
     return own + named
 
 
-def counts(config: Mapping[str, Any], names: Iterable[str], tables: frozenset[str]) -> list[ConfigCount]:
-    """The keys of these names that hold a positive count, below tables that are named by these words alone."""
+def counts(
+    config: Mapping[str, Any], names: Iterable[str], tables: frozenset[str]
+) -> list[ConfigCount]:
+    """The keys of these names that hold a positive count, below tables that are named by these
+    words alone.
+    """
     found = []
     for key, value in flatten(config).items():
         count = whole(value)
-        if count is not None and count > 0 and snake_parts(key)[-1] in names and _words_above(key) <= tables:
+        if (
+            count is not None
+            and count > 0
+            and snake_parts(key)[-1] in names
+            and _words_above(key) <= tables
+        ):
             found.append(ConfigCount(key, count))
     return found
 

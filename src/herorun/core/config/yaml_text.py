@@ -1,7 +1,8 @@
-"""YAML as trainers dump it: unknown tags are read as their plain value, and nothing is ever executed.
+"""YAML as trainers dump it: unknown tags are read as their plain value, and nothing is ever
+executed.
 
-`!!python/tuple` is a list, an enum's call is its argument, and a named object is its name: what tells two configs
-apart is kept as text.
+`!!python/tuple` is a list, an enum's call is its argument, and a named object is its name: what
+tells two configs apart is kept as text.
 """
 
 from collections.abc import Hashable
@@ -32,7 +33,9 @@ def parse_yaml(data: bytes) -> Any:
 
 
 def _values(value: Any, known: dict[int, int]) -> int:
-    """How many values it comes to when every alias is written out; each shared one is counted once and multiplied."""
+    """How many values it comes to when every alias is written out; each shared one is counted once
+    and multiplied.
+    """
     if not isinstance(value, (dict, list, tuple, set)):
         return 1
     if id(value) not in known:

@@ -15,8 +15,12 @@ class Budgets(Table):
     relaunches: Whole = Field(
         6, ge=0, description="Relaunches within the window; beyond them a person is asked."
     )
-    window: Duration = Field(timedelta(hours=24), description="The time that relaunches are counted over.")
-    infra: Whole = Field(6, ge=0, description="Of these, after a fault of the hardware, network or cluster.")
+    window: Duration = Field(
+        timedelta(hours=24), description="The time that relaunches are counted over."
+    )
+    infra: Whole = Field(
+        6, ge=0, description="Of these, after a fault of the hardware, network or cluster."
+    )
     unknown: Whole = Field(3, ge=0, description="Of these, after an end that nothing explains.")
     code_bug: Whole = Field(
         1, ge=0, description="Fix attempts by a person before the same error ends the matter."
@@ -33,7 +37,9 @@ class Recovery(StrEnum):
 class BabysitTable(Table):
     """Who watches, how often, and what they may do."""
 
-    cadence: Cadence = Field(timedelta(minutes=15), description="Time between two ticks, at least a second.")
+    cadence: Cadence = Field(
+        timedelta(minutes=15), description="Time between two ticks, at least a second."
+    )
     owner: str | None = Field(None, description="user@machine of the one monitoring owner.")
     recovery: Recovery = Field(
         Recovery.RELAUNCH,
@@ -41,21 +47,34 @@ class BabysitTable(Table):
     )
     budgets: Budgets = Budgets()
     stop_on: tuple[Name, ...] = Field(
-        (), description="Health checks whose firing alert stops a running job; without it nothing does."
+        (),
+        description=(
+            "Health checks whose firing alert stops a running job; without it nothing does."
+        ),
     )
     tpu_bad_node: Literal["print", "delete"] = Field(
         "print",
-        description="What is done about a bad TPU: the commands that replace its machine are printed, or run.",
+        description=(
+            "What is done about a bad TPU: the commands that replace its machine are printed, or "
+            "run."
+        ),
     )
-    tpu_zone: Name | None = Field(None, description="The zone of the TPU machines; `delete` needs it.")
+    tpu_zone: Name | None = Field(
+        None, description="The zone of the TPU machines; `delete` needs it."
+    )
     catalogue: Argument | None = Field(
         None,
-        description="A TOML file of log signatures of your own, relative to the repository root; asked before ours.",
+        description=(
+            "A TOML file of log signatures of your own, relative to the repository root; asked "
+            "before ours."
+        ),
     )
     thresholds: dict[str, dict[str, Any]] = Field({}, description="Check name to its thresholds.")
     lease: Literal["root", "record"] = Field(
         "root",
-        description="Where the one owner is written down: in the output root, or on the record's branch.",
+        description=(
+            "Where the one owner is written down: in the output root, or on the record's branch."
+        ),
     )
     declined: str | None = Field(
         None, min_length=1, description="Why nobody watches: the only way out of it."
@@ -64,7 +83,9 @@ class BabysitTable(Table):
     @model_validator(mode="after")
     def _knows_the_zone(self) -> Self:
         if self.tpu_bad_node == "delete" and self.tpu_zone is None:
-            raise ValueError('tpu_bad_node = "delete" needs tpu_zone, the zone that the machines are in')
+            raise ValueError(
+                'tpu_bad_node = "delete" needs tpu_zone, the zone that the machines are in'
+            )
         return self
 
 

@@ -46,14 +46,20 @@ class Contract(Table):
     goal: str = Field("", description="What the run is for.")
     herorun: Annotated[str, AfterValidator(_specifier)] | None = Field(
         None,
-        description="Versions of herorun that may judge the run, as a PEP 440 specifier; every version where absent.",
+        description=(
+            "Versions of herorun that may judge the run, as a PEP 440 specifier; every version "
+            "where absent."
+        ),
     )
     dri: str | None = Field(
-        None, min_length=1, description="Directly responsible individual; the launching user where absent."
+        None,
+        min_length=1,
+        description="Directly responsible individual; the launching user where absent.",
     )
     stop_when: str = Field("", description="What makes us stop or escalate, in words.")
     final_step: Whole | str | None = Field(
-        None, description="Completed updates at the end: an integer, or a key of the resolved config."
+        None,
+        description="Completed updates at the end: an integer, or a key of the resolved config.",
     )
     flops: float | None = Field(None, gt=0, description="Model FLOPs of the whole run.")
     params: float | None = Field(None, gt=0, description="Parameters, for 6ND.")

@@ -16,19 +16,30 @@ class Issue(OpenTable):
     kind: str = Field("local", pattern=KIND, description="Which notifier holds the run's page.")
     repo: str | None = Field(None, description="owner/name, where the issue lies in a repository.")
     number: Whole | None = Field(None, gt=0, description="An issue that is there already.")
-    labels: tuple[Name, ...] = Field(("experiment", "agent-generated"), description="Labels of a new issue.")
+    labels: tuple[Name, ...] = Field(
+        ("experiment", "agent-generated"), description="Labels of a new issue."
+    )
 
 
 def _page(path: str) -> str:
     """A path that git, every file system and the record's own files leave alone."""
     parts = path.split("/")
     plain = all(re.fullmatch(r"[A-Za-z0-9._@+-]+", part) for part in parts)
-    if not plain or not path.endswith(".md") or {".", "..", ".git"} & {part.lower() for part in parts}:
+    if (
+        not plain
+        or not path.endswith(".md")
+        or {".", "..", ".git"} & {part.lower() for part in parts}
+    ):
         raise ValueError(
-            "is no path of a logbook: write it relative to the repository's top, of letters, digits and ._@+-, ending with .md"
+            "is no path of a logbook: write it relative to the repository's top, of letters, "
+            "digits and ._@+-, ending with .md"
         )
-    if any(part.endswith((".journal", ".files")) for part in parts[:-1]) or re.search(r"_\d{3,}\.md$", path):
-        raise ValueError("is kept for the record's own files, or for a further page: choose another name")
+    if any(part.endswith((".journal", ".files")) for part in parts[:-1]) or re.search(
+        r"_\d{3,}\.md$", path
+    ):
+        raise ValueError(
+            "is kept for the record's own files, or for a further page: choose another name"
+        )
     return path
 
 
@@ -40,21 +51,27 @@ class Logbook(Table):
     )
     path: Annotated[str, AfterValidator(_page)] | None = Field(
         None,
-        description="Path of the logbook on that branch, a .md file; .agents/logbooks/<slug>.md where it is not given. Chosen by init, and kept.",
+        description=(
+            "Path of the logbook on that branch, a .md file; .agents/logbooks/<slug>.md where it "
+            "is not given. Chosen by init, and kept."
+        ),
     )
     remote: Remote | None = Field(
         None, description="Remote of the record; [code] remote where it is not given."
     )
     quiet: Literal["hourly", "each"] = Field(
         "hourly",
-        description="Ticks with nothing to report: one entry an hour sums them up, or each has its own.",
+        description=(
+            "Ticks with nothing to report: one entry an hour sums them up, or each has its own."
+        ),
     )
 
 
 def _channel(name: str) -> str:
     if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
         raise ValueError(
-            "is no name of an environment variable: an address holds a secret, so put it into a variable and name that here"
+            "is no name of an environment variable: an address holds a secret, so put it into a "
+            "variable and name that here"
         )
     return name
 
@@ -64,17 +81,25 @@ class Notify(Table):
 
     targets: tuple[Annotated[str, AfterValidator(_channel)], ...] = Field(
         (),
-        description="Names of environment variables that hold apprise URLs; the first that takes a page has it.",
+        description=(
+            "Names of environment variables that hold apprise URLs; the first that takes a page "
+            "has it."
+        ),
     )
     kinds: tuple[Annotated[str, Field(pattern=KIND)], ...] = Field(
         (),
-        description="Kinds of notifiers that only send, such as an installed package's; asked after the targets.",
+        description=(
+            "Kinds of notifiers that only send, such as an installed package's; asked after the "
+            "targets."
+        ),
     )
     options: Mapping[str, Mapping[str, Any]] = Field(
         {}, description="[notify.options.KIND]: the keys of such a notifier."
     )
     pages_per_hour: Whole = Field(
-        6, gt=0, description="By one channel; beyond it repeats are counted and told of in the next page."
+        6,
+        gt=0,
+        description="By one channel; beyond it repeats are counted and told of in the next page.",
     )
     pages_per_day: Whole = Field(30, gt=0, description="The same of a day.")
 

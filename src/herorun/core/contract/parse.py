@@ -36,7 +36,9 @@ def explain_errors(error: ValidationError) -> str:
         key = ".".join(str(part) for part in fault["loc"])
         match fault["type"]:
             case "extra_forbidden":
-                lines.append(f"unknown key `{key}`: remove it, or look for its name in `herorun schema`")
+                lines.append(
+                    f"unknown key `{key}`: remove it, or look for its name in `herorun schema`"
+                )
             case "missing":
                 lines.append(f"missing key `{key}`")
             case _:

@@ -24,10 +24,15 @@ from herorun.core.contract.values import (
 class Command(Table):
     """What is run."""
 
-    argv: tuple[Argument, ...] = Field(min_length=1, description="The exact command line, as a list.")
+    argv: tuple[Argument, ...] = Field(
+        min_length=1, description="The exact command line, as a list."
+    )
     resume_argv: tuple[Argument, ...] = Field(
         (),
-        description="The command line of a launch that starts from a checkpoint; `{start}` is replaced by its path.",
+        description=(
+            "The command line of a launch that starts from a checkpoint; `{start}` is replaced by "
+            "its path."
+        ),
     )
     cwd: str = Field(".", description="Working directory, relative to the repository root.")
     env: dict[Variable, Text] = Field({}, description="Plain environment values. Never secrets.")
@@ -50,7 +55,10 @@ class Code(Table):
         ("refs/heads/*",), description="Refs of the remote that count as published."
     )
     impact: dict[str, Impact] = Field(
-        {}, description="Ordered globs, written as in .gitignore, before the shipped ones: the first decides."
+        {},
+        description=(
+            "Ordered globs, written as in .gitignore, before the shipped ones: the first decides."
+        ),
     )
     in_place: bool = Field(
         False, description="Run from the checkout itself, not from an exported copy of the commit."
@@ -74,14 +82,21 @@ class Config(Table):
     """The resolved training configuration."""
 
     files: tuple[Name, ...] = Field((), description="TOML, JSON or YAML files, later ones win.")
-    command: tuple[Name, ...] = Field((), description="A command that prints the resolved config as JSON.")
+    command: tuple[Name, ...] = Field(
+        (), description="A command that prints the resolved config as JSON."
+    )
     volatile: tuple[Name, ...] = Field(
         (),
-        description="Globs of keys that differ from launch to launch by nature; they do not enter the plan.",
+        description=(
+            "Globs of keys that differ from launch to launch by nature; they do not enter the plan."
+        ),
     )
     classes: dict[str, KeyClass] = Field(
         {},
-        description="Key globs, the first match wins: trajectory, resume-breaking, operational, cosmetic or volatile.",
+        description=(
+            "Key globs, the first match wins: trajectory, resume-breaking, operational, cosmetic "
+            "or volatile."
+        ),
     )
     batch_size: Name | None = Field(
         None, description="Key of the config that holds the global batch size, in sequences."
@@ -98,7 +113,8 @@ class Config(Table):
 def _identity(value: str) -> str:
     if not re.fullmatch(r"sha256:[0-9a-f]{64}|generation:.+", value):
         raise ValueError(
-            'is no identity: write "sha256:" and 64 hex digits, or "generation:" and the store\'s word'
+            'is no identity: write "sha256:" and 64 hex digits, or "generation:" and the store\'s '
+            "word"
         )
     return value
 
@@ -108,11 +124,15 @@ class Data(Table):
 
     manifests: dict[Name, Annotated[str, AfterValidator(_identity)]] = Field(
         {},
-        description="Manifest path or URL to its digest (sha256:...) or store generation (generation:...).",
+        description=(
+            "Manifest path or URL to its digest (sha256:...) or store generation (generation:...)."
+        ),
     )
     order: Literal["deterministic", "unknown"] = Field(
         "unknown",
-        description="deterministic: each step sees the same data in every instance, so losses at equal steps agree to "
+        description="deterministic: each step sees the same data in every "
+        "instance, so losses at equal "
+        "steps agree to "
         "0.002. Otherwise they are held against the noise of the run's own rows.",
     )
 
@@ -129,11 +149,19 @@ class OutputTable(Table):
 class CheckpointsTable(Table):
     """Retention: a hero run must state all three of permanent_every, temporary_every and keep."""
 
-    layout: str = Field("levanter", pattern=KIND, description="How the trainer lays out its checkpoints.")
-    permanent_every: Whole | None = Field(None, gt=0, description="Steps between checkpoints that are kept.")
+    layout: str = Field(
+        "levanter", pattern=KIND, description="How the trainer lays out its checkpoints."
+    )
+    permanent_every: Whole | None = Field(
+        None, gt=0, description="Steps between checkpoints that are kept."
+    )
     temporary_every: Duration | None = Field(None, description="Time between rolling checkpoints.")
-    keep: Whole | None = Field(None, gt=0, description="How many previous checkpoints are kept for rollback.")
-    milestones: tuple[Whole, ...] = Field((), description="Steps whose checkpoints are never deleted.")
+    keep: Whole | None = Field(
+        None, gt=0, description="How many previous checkpoints are kept for rollback."
+    )
+    milestones: tuple[Whole, ...] = Field(
+        (), description="Steps whose checkpoints are never deleted."
+    )
 
 
 class StartTable(Table):
@@ -145,7 +173,9 @@ class StartTable(Table):
         description="Whether step, optimizer and data position come along, or the weights alone.",
     )
     source_run: str | None = Field(None, description="Slug of the run that wrote it.")
-    rejected: tuple[Name, ...] = Field((), description="Lineages, as path prefixes, that are never chosen.")
+    rejected: tuple[Name, ...] = Field(
+        (), description="Lineages, as path prefixes, that are never chosen."
+    )
     reason: str | None = Field(None, description="Why this checkpoint, where it is not the newest.")
 
 
@@ -160,23 +190,33 @@ class TrackerTable(OpenTable):
     resume: Literal["allow", "must", "never", "auto"] = Field(
         "allow", description="What the tracker does with an id that it knows already."
     )
-    metrics: dict[str, str] = Field({}, description="Our name (loss, step, grad_norm, ...) to the tracker's.")
-    first_step: Literal[0, 1] = Field(0, description="The step number that the first update is logged under.")
+    metrics: dict[str, str] = Field(
+        {}, description="Our name (loss, step, grad_norm, ...) to the tracker's."
+    )
+    first_step: Literal[0, 1] = Field(
+        0, description="The step number that the first update is logged under."
+    )
 
 
 class SchedulerTable(OpenTable):
     """Where it runs."""
 
     kind: str = Field("local", pattern=KIND, description="Which scheduler.")
-    restarts: Literal["herorun", "backend"] = Field("herorun", description="Who restarts a job that ended.")
+    restarts: Literal["herorun", "backend"] = Field(
+        "herorun", description="Who restarts a job that ended."
+    )
 
 
 class Hardware(Table):
     """What it runs on."""
 
-    accelerator: str | None = Field(None, description="Kind of accelerator, as its cluster calls it.")
+    accelerator: str | None = Field(
+        None, description="Kind of accelerator, as its cluster calls it."
+    )
     count: Whole | None = Field(None, gt=0, description="How many of them.")
-    topology: str | None = Field(None, description="How they are connected, as the cluster calls it.")
+    topology: str | None = Field(
+        None, description="How they are connected, as the cluster calls it."
+    )
     region: str | None = Field(None, description="Where they are.")
 
 
@@ -187,6 +227,7 @@ class Runtime(Table):
     packages: tuple[Name, ...] = Field((), description="PEP 508 requirements.")
     bundle: str | None = Field(
         None,
-        description="Archive of the source that runs, as a path or URL (.tar, .tar.gz, .tgz, .zip), "
+        description="Archive of the source that runs, as a path or URL "
+        "(.tar, .tar.gz, .tgz, .zip), "
         'or "tree:sha256:..." with the code tree that preflight prints.',
     )

@@ -20,7 +20,10 @@ class CompareTable(Table):
 
     gates: tuple[Annotated[Name, AfterValidator(_gate)], ...] = Field(
         (),
-        description="Bounds on differences, as in `loss mean <= +0.5%`: METRIC, mean | median | largest, <= | >= | within, size.",
+        description=(
+            "Bounds on differences, as in `loss mean <= +0.5%`: METRIC, mean | median | largest, "
+            "<= | >= | within, size."
+        ),
     )
 
 
@@ -29,16 +32,25 @@ class PolicyTable(Table):
 
     mode: Literal["enforce", "warn", "audit"] = Field(
         "enforce",
-        description="Whether findings stop a launch, only warn, or are only written down. A hero run is enforced.",
+        description=(
+            "Whether findings stop a launch, only warn, or are only written down. A hero run is "
+            "enforced."
+        ),
     )
 
     approvals: Literal["recorded", "committed"] | None = Field(
         None,
-        description="Whether the name in a waiver is enough, or its commit must be that person's. Of a hero run it must; of any other, recorded is enough where absent.",
+        description=(
+            "Whether the name in a waiver is enough, or its commit must be that person's. Of a "
+            "hero run it must; of any other, recorded is enough where absent."
+        ),
     )
     approvers: tuple[Name, ...] = Field(
         (),
-        description='Who may approve beside the DRI, with the address of their commits: "@ana <ana@example.org>".',
+        description=(
+            'Who may approve beside the DRI, with the address of their commits: "@ana '
+            '<ana@example.org>".'
+        ),
     )
 
 
@@ -47,7 +59,10 @@ class SealTable(Table):
 
     digest: Literal["content", "sizes"] = Field(
         "content",
-        description="Whether every file is digested, which reads all of a local or ssh checkpoint, or only listed: then `verify-seal` cannot prove the content.",
+        description=(
+            "Whether every file is digested, which reads all of a local or ssh checkpoint, or "
+            "only listed: then `verify-seal` cannot prove the content."
+        ),
     )
 
 
@@ -55,7 +70,9 @@ class WaiverTable(Table):
     """A finding that a person accepts. Granting one is a commit."""
 
     check: Name = Field(description="The check's name.")
-    subject: str | None = Field(None, description="The finding's exact subject; every one where absent.")
+    subject: str | None = Field(
+        None, description="The finding's exact subject; every one where absent."
+    )
     reason: Said = Field(description="Why it is accepted.")
     approved_by: Said = Field(description="Who accepts it: the DRI, or one of [policy] approvers.")
     expires: datetime = Field(description="Until when it holds.")

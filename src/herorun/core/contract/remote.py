@@ -17,36 +17,63 @@ class PatrolTable(Table):
         description="tmux session of a job that herorun did not start, by its whole name.",
     )
     socket: str = Field(
-        "", pattern=r"^[A-Za-z0-9_-]*$", description="Name of that tmux server's socket (`tmux -L`)."
+        "",
+        pattern=r"^[A-Za-z0-9_-]*$",
+        description="Name of that tmux server's socket (`tmux -L`).",
     )
     process: Pattern | None = Field(
         None,
-        description="Regular expression on the command line of the job's process, where there is no session.",
+        description=(
+            "Regular expression on the command line of the job's process, where there is no "
+            "session."
+        ),
     )
     slurm: str | None = Field(
-        None, pattern=r"^[0-9]+(_[0-9]+)?$", description="Slurm job id, where herorun did not submit it."
+        None,
+        pattern=r"^[0-9]+(_[0-9]+)?$",
+        description="Slurm job id, where herorun did not submit it.",
     )
     log: BoxPath | None = Field(
         None,
-        description="The run's own log, never a shared one; the scheduler's log of the job where absent.",
+        description=(
+            "The run's own log, never a shared one; the scheduler's log of the job where absent."
+        ),
     )
     progress: Pattern | None = Field(
         None,
-        description="Regular expression of a progress line; its first group is the step. Steps and epochs otherwise.",
+        description=(
+            "Regular expression of a progress line; its first group is the step. Steps and epochs "
+            "otherwise."
+        ),
     )
     done_words: Pattern | None = Field(
-        None, description="Regular expression of the log's line that is printed at success, and never before."
+        None,
+        description=(
+            "Regular expression of the log's line that is printed at success, and never before."
+        ),
     )
-    markers: tuple[BoxPath, ...] = Field((), description="Files that appear at success, and never before.")
-    results: tuple[BoxPath, ...] = Field((), description="Small text files whose content is the result.")
+    markers: tuple[BoxPath, ...] = Field(
+        (), description="Files that appear at success, and never before."
+    )
+    results: tuple[BoxPath, ...] = Field(
+        (), description="Small text files whose content is the result."
+    )
     copies: dict[BoxPath, Argument] = Field(
         {},
-        description="Folder there to the local folder, relative to the repository root, that it is a copy of.",
+        description=(
+            "Folder there to the local folder, relative to the repository root, that it is a copy "
+            "of."
+        ),
     )
     disks: tuple[BoxPath, ...] = Field((), description="Further paths whose disks must have room.")
-    memory: float = Field(0.9, gt=0, le=1, description="Share of the memory limit beyond which it is a risk.")
+    memory: float = Field(
+        0.9, gt=0, le=1, description="Share of the memory limit beyond which it is a risk."
+    )
     gpu_seconds: float = Field(
-        4.0, ge=0, le=15, description="Seconds over which the use of the GPUs is sampled; 0: not at all."
+        4.0,
+        ge=0,
+        le=15,
+        description="Seconds over which the use of the GPUs is sampled; 0: not at all.",
     )
     resume: Argument | None = Field(
         None, description="The exact command that resumes the job; `herorun relaunch` where absent."
@@ -60,7 +87,9 @@ class ChainStage(Table):
         pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,47}$",
         description="It names the marker `<folder>/<name>.DONE`.",
     )
-    run: Argument = Field(description="Words of bash; any of its commands that fails ends the stage.")
+    run: Argument = Field(
+        description="Words of bash; any of its commands that fails ends the stage."
+    )
 
 
 class ChainTable(Table):
@@ -68,25 +97,36 @@ class ChainTable(Table):
 
     folder: BoxPath | None = Field(
         None,
-        description="Folder there for the script, its log and its markers, on a disk that outlives a restart.",
+        description=(
+            "Folder there for the script, its log and its markers, on a disk that outlives a "
+            "restart."
+        ),
     )
     cwd: BoxPath | None = Field(
         None, description="Folder there in which the stages run; their own where absent."
     )
     after: BoxPath | None = Field(None, description="Marker file that must be there first.")
     after_words: Pattern | None = Field(
-        None, description="Extended regular expression (`grep -E`) that must stand in `[patrol] log` first."
+        None,
+        description=(
+            "Extended regular expression (`grep -E`) that must stand in `[patrol] log` first."
+        ),
     )
     wait_at_most: Duration = Field(
         timedelta(days=7), description="Beyond it the chain gives up waiting, says so and ends."
     )
-    every: Cadence = Field(timedelta(seconds=150), description="Time between two looks while it waits.")
+    every: Cadence = Field(
+        timedelta(seconds=150), description="Time between two looks while it waits."
+    )
     stage: tuple[ChainStage, ...] = Field(
         (), description="In their order; each begins only when the one before is done."
     )
     push: Argument | None = Field(
         None,
-        description="Words of bash that tell somebody at the end, be it good or bad: `$HERORUN_SAYS` is what happened.",
+        description=(
+            "Words of bash that tell somebody at the end, be it good or bad: `$HERORUN_SAYS` is "
+            "what happened."
+        ),
     )
 
     @model_validator(mode="after")

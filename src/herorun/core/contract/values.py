@@ -32,7 +32,9 @@ def parse_duration(value: object) -> object:
     if isinstance(value, str):
         found = _DURATION.fullmatch(value.strip())
         if not found:
-            raise ValueError(f'{value!r} is no duration: write it like "570s", "15m", "1.5h" or "2d"')
+            raise ValueError(
+                f'{value!r} is no duration: write it like "570s", "15m", "1.5h" or "2d"'
+            )
         try:
             return timedelta(seconds=float(found[1]) * _UNIT[found[2]])
         except OverflowError:
@@ -69,7 +71,9 @@ Said = Annotated[str, Field(min_length=1), AfterValidator(_said)]
 
 def _slow_enough(value: timedelta) -> timedelta:
     if value < timedelta(seconds=1):
-        raise ValueError("is shorter than a second: a tick reads the scheduler, the tracker and the store")
+        raise ValueError(
+            "is shorter than a second: a tick reads the scheduler, the tracker and the store"
+        )
     return value
 
 
@@ -99,7 +103,8 @@ def _pinned(value: str) -> str:
         raise ValueError("is the root of the file system: name a folder of this run's own")
     if not value.startswith("/") and "://" not in value:
         raise ValueError(
-            "must be an absolute path or a URL: a relative one would lie in whatever folder the job starts in"
+            "must be an absolute path or a URL: a relative one would lie in whatever folder the "
+            "job starts in"
         )
     return value
 
@@ -131,7 +136,9 @@ Pattern = Annotated[str, Field(min_length=1), AfterValidator(_pattern)]
 
 
 class Table(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, validate_default=False, populate_by_name=True)
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, validate_default=False, populate_by_name=True
+    )
 
 
 class OpenTable(Table):

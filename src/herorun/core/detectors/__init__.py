@@ -1,10 +1,11 @@
 """Trends as folds: `(state, rows) -> (state, excursions)`, in steps and not in ticks.
 
-A tick costs the new rows only. The state is a plain value, cached by its cursor, and can always be rebuilt from
-the rows. Every row is judged in order, however rarely somebody looks.
+A tick costs the new rows only. The state is a plain value, cached by its cursor, and can always be
+rebuilt from the rows. Every row is judged in order, however rarely somebody looks.
 
-`order` brings rows into the order of their steps and tells attempts apart, `loss`, `norm`, `speed`, `wander` and
-`finite` find excursions, `resume` compares two attempts, and `rows` puts them together.
+`order` brings rows into the order of their steps and tells attempts apart, `loss`, `norm`, `speed`,
+`wander` and `finite` find excursions, `resume` compares two attempts, and `rows` puts them
+together.
 """
 
 from herorun.core.detectors.baseline import FLOOR

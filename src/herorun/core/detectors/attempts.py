@@ -1,4 +1,6 @@
-"""Which attempt a row belongs to, told as it arrives: the same rule as the folds', without judging anything."""
+"""Which attempt a row belongs to, told as it arrives: the same rule as the folds', without judging
+anything.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -10,19 +12,24 @@ from herorun.core.ports import Row
 
 @dataclass(slots=True)
 class Arrivals:
-    """What the rows so far tell of those that come. `number` is of the newest attempt; the first is 1."""
+    """What the rows so far tell of those that come. `number` is of the newest attempt; the first is
+    1.
+    """
 
     number: int = 1
     waiting: list[Row] = field(default_factory=list)
     attempt: str = ""  # the newest execution
     older: list[str] = field(default_factory=list)
-    numbers: Mapping[str, int] = field(default_factory=dict)  # of those executions: their newest attempts
+    # of those executions: their newest attempts
+    numbers: Mapping[str, int] = field(default_factory=dict)
     begun: bool = False
     step: int = 0
     late: int = 0
 
     def attempt_of(self, row: Row, names: Names) -> int:
-        """The attempt of the next row. A straggler of an older execution belongs to the newest attempt of that."""
+        """The attempt of the next row. A straggler of an older execution belongs to the newest
+        attempt of that.
+        """
         if row.attempt and row.attempt != self.attempt and row.attempt in self.older:
             return self.numbers.get(row.attempt, self.number)
         losses = {name: row.values[name] for name in names.loss if name in row.values}

@@ -1,4 +1,6 @@
-"""Metrics that people name: outside a band of their own, or, router metrics and z-losses, far from what they were."""
+"""Metrics that people name: outside a band of their own, or, router metrics and z-losses, far from
+what they were.
+"""
 
 import math
 from dataclasses import dataclass, field
@@ -45,11 +47,17 @@ def judge(state: Wander, metric: str, step: int, value: float, fresh: bool, decl
 def judge_band(
     watch: ExcursionWatch, metric: str, step: int, value: float, least: float, most: float
 ) -> None:
-    """A metric with a band. The peak is the ratio to the bound that it passed, where that makes sense."""
+    """A metric with a band. The peak is the ratio to the bound that it passed, where that makes
+    sense.
+    """
     if least <= value <= most:
         if watch.streak is not None:
             watch.within("band", metric)
         return
     bound = least if value < least else most
-    excess = math.log(value / bound) if value > 0 and bound > 0 else math.copysign(math.inf, value - bound)
+    excess = (
+        math.log(value / bound)
+        if value > 0 and bound > 0
+        else math.copysign(math.inf, value - bound)
+    )
     watch.over(step, excess, bound, 0.0)

@@ -1,16 +1,20 @@
-"""What to expect of a curve, and how much it wavers: a winsorised exponential average of its logarithm.
+"""What to expect of a curve, and how much it wavers: a winsorised exponential average of its
+logarithm.
 
-A single value moves it by no more than three times the noise, so that a spike does not raise its own expectation.
-It weighs the newest rows more while it is young, for a curve begins steeply. It never extrapolates: a falling loss
-that stops falling is no rise. But a loss that has been below it row after row is a loss that falls, and it follows
-that four times as fast: what lags above a falling curve hides a rise.
+A single value moves it by no more than three times the noise, so that a spike does not raise its
+own expectation.
+It weighs the newest rows more while it is young, for a curve begins steeply. It never extrapolates:
+a falling loss that stops falling is no rise. But a loss that has been below it row after row is a
+loss that falls, and it follows that four times as fast: what lags above a falling curve hides a
+rise.
 """
 
 from dataclasses import dataclass
 
 HALF_LIFE = 50  # rows
 RATE = 1 - 2 ** (-1 / HALF_LIFE)
-SETTLE = 30  # rows before the level is trusted; until then the highest value so far is what is expected
+# rows before the level is trusted; until then the highest value so far is what is expected
+SETTLE = 30
 YOUNG = 50  # rows in which a value may move it by half a logarithm, however quiet the curve is
 WEIGHT = 3  # how much more the newest row counts while the trend is young
 CLIP = 3.0  # times the noise

@@ -11,7 +11,10 @@ from herorun.core.detectors.state import MetricsState, ReportingRhythm
 from herorun.core.ports import Row
 
 MUTED = 150  # rows after a declared phase in which what begins is marked as declared
-TOO_MANY = f"metrics such as a router's or a z-loss have more than {MOST_NAMES} names in all: later ones are not judged"
+TOO_MANY = (
+    f"metrics such as a router's or a z-loss have more than {MOST_NAMES} names in all: later ones "
+    "are not judged"
+)
 S = TypeVar("S")
 
 
@@ -80,7 +83,9 @@ def _phase(state: MetricsState, step: int, phases: tuple[int, ...]) -> bool:
     return changed
 
 
-def _loss(state: MetricsState, name: str, values: Mapping[str, float], names: Names, at: RowPosition) -> None:
+def _loss(
+    state: MetricsState, name: str, values: Mapping[str, float], names: Names, at: RowPosition
+) -> None:
     value = values[name]
     _report(state, "loss")
     if value - value == 0.0:
@@ -98,7 +103,8 @@ def _loss(state: MetricsState, name: str, values: Mapping[str, float], names: Na
         )
         resume.see_loss(state.lineage, at.step, value)
     elif not any(values.get(skip, 0.0) > 0 for skip in names.skipped):
-        nonfinite.judge(state.non_finite, name, at.step, False)  # the loss of a skipped step harmed nothing
+        # the loss of a skipped step harmed nothing
+        nonfinite.judge(state.non_finite, name, at.step, False)
 
 
 def _value(
@@ -114,7 +120,9 @@ def _value(
 
 
 def _norm(state: MetricsState, name: str, value: float, names: Names, at: RowPosition) -> None:
-    grad_norm.judge(_of(state.norms, name, grad_norm.Norm), name, at.step, value, at.fresh, at.declared)
+    grad_norm.judge(
+        _of(state.norms, name, grad_norm.Norm), name, at.step, value, at.fresh, at.declared
+    )
 
 
 def _rate(state: MetricsState, name: str, value: float, names: Names, at: RowPosition) -> None:
@@ -135,7 +143,12 @@ def _time(state: MetricsState, name: str, value: float, names: Names, at: RowPos
 def _speed(state: MetricsState, name: str, value: float, names: Names, at: RowPosition) -> None:
     if value > 0.0 and not state.timed:
         throughput.judge(
-            _of(state.speeds, name, throughput.Speed), name, at.step, 1 / value, at.declared, at.boundary
+            _of(state.speeds, name, throughput.Speed),
+            name,
+            at.step,
+            1 / value,
+            at.declared,
+            at.boundary,
         )
 
 

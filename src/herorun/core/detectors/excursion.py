@@ -60,16 +60,22 @@ def ratio(excess: float) -> float:
 
 @dataclass(slots=True)
 class ExcursionWatch:
-    """The streaks of one kind of one metric: the open one, and those that ended since somebody looked."""
+    """The streaks of one kind of one metric: the open one, and those that ended since somebody
+    looked.
+    """
 
     streak: Streak | None = None
     closed: list[Excursion] = field(default_factory=list)
 
-    def over(self, step: int, excess: float, expected: float, noise: float, declared: bool = False) -> Streak:
+    def over(
+        self, step: int, excess: float, expected: float, noise: float, declared: bool = False
+    ) -> Streak:
         """One more row out of bounds."""
         streak = self.streak
         if streak is None:
-            streak = self.streak = Streak(step, step, expected=expected, noise=noise, declared=declared)
+            streak = self.streak = Streak(
+                step, step, expected=expected, noise=noise, declared=declared
+            )
         streak.add(step, excess)
         return streak
 

@@ -1,7 +1,8 @@
 """Rows that are not there: steps that jump ahead and then go on as before.
 
-A file of rows that is cut or rotated, or whose last rows a killed writer never flushed, lacks some. Nothing is compared
-across such a gap. A trainer that logs more rarely from some step on leaves none: there the steps stay far apart.
+A file of rows that is cut or rotated, or whose last rows a killed writer never flushed, lacks some.
+Nothing is compared across such a gap. A trainer that logs more rarely from some step on leaves
+none: there the steps stay far apart.
 """
 
 from dataclasses import dataclass, field
@@ -22,11 +23,14 @@ class Steps:
     last: int | None = None
     stride: float = 0.0  # usual steps between two rows; 0: there was only one
     jump: list[int] = field(default_factory=list)  # the steps around one that the next row explains
-    lost: list[tuple[int, int]] = field(default_factory=list)  # the steps of the rows around each gap
+    # the steps of the rows around each gap
+    lost: list[tuple[int, int]] = field(default_factory=list)
 
 
 def see(state: Steps, step: int) -> bool:
-    """One row more, in order. Whether it lies too far ahead of the row before to be compared with it."""
+    """One row more, in order. Whether it lies too far ahead of the row before to be compared with
+    it.
+    """
     before, state.last = state.last, step
     if before is None or step <= before:
         state.jump = []

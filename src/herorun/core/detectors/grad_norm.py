@@ -1,4 +1,6 @@
-"""The gradient norm before clipping: explosions, a slow growth over thousands of rows, and none at all."""
+"""The gradient norm before clipping: explosions, a slow growth over thousands of rows, and none at
+all.
+"""
 
 import math
 from dataclasses import dataclass, field
@@ -50,7 +52,9 @@ def judge(state: Norm, metric: str, step: int, value: float, fresh: bool, declar
     excess, explosion = y - trend.level, state.explosion
     if excess > _EXPLODED:
         noise = (
-            trend.scale if trend.rows >= SETTLE else max(trend.jitter / max(trend.rows - 1, 1), trend.scale)
+            trend.scale
+            if trend.rows >= SETTLE
+            else max(trend.jitter / max(trend.rows - 1, 1), trend.scale)
         )
         streak = explosion.over(step, excess, math.exp(trend.level), noise, declared)
         if streak.rows > FREEZE:

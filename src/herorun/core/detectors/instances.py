@@ -1,7 +1,9 @@
-"""Which instance wrote a row: by what the record says of each launch, never by the order of the rows alone.
+"""Which instance wrote a row: by what the record says of each launch, never by the order of the
+rows alone.
 
-A tracker that drops steps it has already, as W&B's client does, shows no step twice, and a checkpoint of the last step
-leaves nothing to repeat: in the rows alone such a resume cannot be seen.
+A tracker that drops steps it has already, as W&B's client does, shows no step twice, and a
+checkpoint of the last step leaves nothing to repeat: in the rows alone such a resume cannot be
+seen.
 """
 
 from collections.abc import Sequence
@@ -43,15 +45,23 @@ def boundaries_of(history: History) -> tuple[Boundary, ...]:
 
 
 def known_place(boundaries: Sequence[Boundary], instance: str, attempt: int) -> int:
-    """The place of the instance's newest start up to this one; -1 where the record knows none of it."""
-    same = [n for n, each in enumerate(boundaries) if each.instance == instance and each.attempt <= attempt]
+    """The place of the instance's newest start up to this one; -1 where the record knows none of
+    it.
+    """
+    same = [
+        n
+        for n, each in enumerate(boundaries)
+        if each.instance == instance and each.attempt <= attempt
+    ]
     return same[-1] if same else -1
 
 
 def launched_by(boundaries: Sequence[Boundary], when: datetime | None, known: int = -1) -> int:
-    """The place of the newest instance that had been launched by then, at least `known`; -1 before the first.
+    """The place of the newest instance that had been launched by then, at least `known`; -1 before
+    the first.
 
-    Instances only follow each other: a job's clock that is set back takes no row back to an older one.
+    Instances only follow each other: a job's clock that is set back takes no row back to an older
+    one.
     """
     newest = len(boundaries) - 1
     while newest > known and (when is None or boundaries[newest].since > when):
@@ -59,8 +69,12 @@ def launched_by(boundaries: Sequence[Boundary], when: datetime | None, known: in
     return max(newest, known)
 
 
-def known_by_count(boundaries: Sequence[Boundary], when: datetime | None, row: int, known: int) -> int:
-    """The same of the `row`th row, which tells no time and was seen at `when`: what a tick knew before a launch is older."""
+def known_by_count(
+    boundaries: Sequence[Boundary], when: datetime | None, row: int, known: int
+) -> int:
+    """The same of the `row`th row, which tells no time and was seen at `when`: what a tick knew
+    before a launch is older.
+    """
     newest = launched_by(boundaries, when, known)
     while newest > known and boundaries[newest].rows >= row:
         newest -= 1
@@ -68,12 +82,19 @@ def known_by_count(boundaries: Sequence[Boundary], when: datetime | None, row: i
 
 
 def writer_of(
-    boundaries: Sequence[Boundary], row: int, step: int, newest: int, known: int, looked: datetime | None
+    boundaries: Sequence[Boundary],
+    row: int,
+    step: int,
+    newest: int,
+    known: int,
+    looked: datetime | None,
 ) -> int:
-    """The place of the instance to which the `row`th row, which tells no time, may be handed; `newest` can have written it.
+    """The place of the instance to which the `row`th row, which tells no time, may be handed;
+    `newest` can have written it.
 
-    Where nobody counted the rows before a launch, a row below the start of the new instance is more likely an older
-    one's than proof of a wrong start: it stays with the oldest that can have written it.
+    Where nobody counted the rows before a launch, a row below the start of the new instance is more
+    likely an older one's than proof of a wrong start: it stays with the oldest that can have
+    written it.
     """
     range_ = range(newest, known, -1)
     sure = next((n for n in range_ if boundaries[n].wrote(row, looked)), max(known, min(newest, 0)))
@@ -83,5 +104,7 @@ def writer_of(
 
 
 def passes_start(boundary: Boundary, step: int, high_water: int) -> bool:
-    """Whether a step is the first beyond the start of an instance: nobody went further before it was launched."""
+    """Whether a step is the first beyond the start of an instance: nobody went further before it
+    was launched.
+    """
     return boundary.start is not None and high_water <= boundary.start < step

@@ -1,8 +1,8 @@
 """Two writers in one history: their rows come in turn, each going on where it left off.
 
-A restart goes back once and then catches up with what was there; of two trainers under one name each row, or each
-batch of rows, jumps to where the other one is. Where both are at the same steps, step after step is told twice, with
-another loss each.
+A restart goes back once and then catches up with what was there; of two trainers under one name
+each row, or each batch of rows, jumps to where the other one is. Where both are at the same steps,
+step after step is told twice, with another loss each.
 """
 
 from dataclasses import dataclass, field
@@ -12,9 +12,11 @@ from herorun.core.detectors.reorder import WAITING
 from herorun.core.evidence import Excursion
 
 SWITCHES = 6  # turns, one after another, from which on there are two
-APART = 3.0  # times the steps between two rows of one writer: what is less may be one writer that skips a row
+# times the steps between two rows of one writer: what is less may be one writer that skips a row
+APART = 3.0
 LONGEST = 200  # rows that a turn may have
-DOUBLES = 10  # steps told twice, one soon after another; the first rows behind a restart repeat once
+# steps told twice, one soon after another; the first rows behind a restart repeat once
+DOUBLES = 10
 NEAR = 8  # rows without one, by which that is over
 RECENT = 16  # steps
 
@@ -62,7 +64,8 @@ def arrive(state: Turns, step: int, loss: float) -> None:
         state.other = last
     elif step > last:
         state.stride = step - last
-        if other is not None and last < other <= step:  # it has caught up with what was there before
+        # it has caught up with what was there before
+        if other is not None and last < other <= step:
             _end(state)
 
 

@@ -1,9 +1,11 @@
-"""The shape of the loss: spikes, a raised level, a slow rise, zeros, one value for ever, and weights begun anew.
+"""The shape of the loss: spikes, a raised level, a slow rise, zeros, one value for ever, and
+weights begun anew.
 
-What is expected stands still while a spike lasts, from its third row on and for at most 500 rows; then the new level
-is accepted. Before the trend has settled, the highest value so far is what is expected, and a rise must stand out of
-the moves from row to row. It begins only among dense rows, for where hundreds of steps lie between two of them a
-young curve may be anywhere; what has begun goes on over a gap.
+What is expected stands still while a spike lasts, from its third row on and for at most 500 rows;
+then the new level is accepted. Before the trend has settled, the highest value so far is what is
+expected, and a rise must stand out of the moves from row to row. It begins only among dense rows,
+for where hundreds of steps lie between two of them a young curve may be anywhere; what has begun
+goes on over a gap.
 """
 
 import math
@@ -30,10 +32,13 @@ DIVERGED_NOISE = 3.0
 LEARNED = 1.25  # what a curve must have fallen by before it can be called diverged
 OPENING = 4  # rows by which the beginning of a run is known again
 ALIKE = 0.1  # as a logarithm
-SIGNED = 500  # rows behind a loss below zero in which nothing is judged: it may cross zero, and no ratio says anything
+# rows behind a loss below zero in which nothing is judged: it may cross zero, and no ratio says
+# anything
+SIGNED = 500
 FORGOTTEN = 2.0  # how far below its beginning a curve must have been
 FROZEN = 20  # rows of one and the same value, from which on it stands still
-REPEATS = 5  # times the longest such stretch before: some logs repeat a value until there is a new one
+# times the longest such stretch before: some logs repeat a value until there is a new one
+REPEATS = 5
 CHANGES = 30  # other values that must have come before
 
 _HIGH, _ALONE = math.log(RATIO), math.log(ALONE)
@@ -41,7 +46,7 @@ _ELEVATED, _DRIFT, _DIVERGED = math.log(ELEVATED), math.log(DRIFT), math.log(DIV
 _LEARNED, _FORGOTTEN = math.log(LEARNED), math.log(FORGOTTEN)
 
 RULES = (
-    RATIO, ALONE, FREEZE, FREEZE_YOUNG, HELD, DENSE, JITTERS, ELEVATED, ELEVATED_NOISE, DRIFT, DRIFT_NOISE, WIDEST,
+    RATIO, ALONE, FREEZE, FREEZE_YOUNG, HELD, DENSE, JITTERS, ELEVATED, ELEVATED_NOISE, DRIFT, DRIFT_NOISE, WIDEST,  # noqa: E501
     DIVERGED, DIVERGED_NOISE, LEARNED, OPENING, ALIKE, FORGOTTEN, SIGNED, FROZEN, REPEATS, CHANGES,
 )  # fmt: skip
 
@@ -86,7 +91,9 @@ def judge(
     boundary: bool,
     before: float | None = None,
 ) -> None:
-    """Judge one finite loss. `fresh`: beyond all steps so far. `before`: what an earlier attempt had at this step."""
+    """Judge one finite loss. `fresh`: beyond all steps so far. `before`: what an earlier attempt
+    had at this step.
+    """
     _frozen(state, step, loss, declared)
     if loss < 0.0 or state.signed:
         _signed(state, loss)
@@ -112,7 +119,9 @@ def judge(
 
 
 def _frozen(state: LossState, step: int, loss: float, declared: bool) -> None:
-    """No two batches have the same loss to the last digit, row after row. A loss of zero has a check of its own."""
+    """No two batches have the same loss to the last digit, row after row. A loss of zero has a
+    check of its own.
+    """
     if loss != state.newest or loss == 0.0:
         state.frozen.end("frozen", "loss")
         state.longest_same = max(state.longest_same, state.same)
@@ -125,7 +134,9 @@ def _frozen(state: LossState, step: int, loss: float, declared: bool) -> None:
 
 
 def _signed(state: LossState, loss: float) -> None:
-    """A loss that was below zero has no trend to be held against; when it has not been so for long, it begins anew."""
+    """A loss that was below zero has no trend to be held against; when it has not been so for long,
+    it begins anew.
+    """
     state.signed = SIGNED if loss < 0.0 else state.signed - 1
     if state.trend.rows:
         for kind in ("spike", "elevated", "drift", "diverged", "collapsed", "untrained"):
@@ -133,7 +144,9 @@ def _signed(state: LossState, loss: float) -> None:
         state.trend, state.settled = Trend(), False
 
 
-def _spike(state: LossState, step: int, y: float, gap: int, declared: bool, before: float | None) -> bool:
+def _spike(
+    state: LossState, step: int, y: float, gap: int, declared: bool, before: float | None
+) -> bool:
     """Whether the trend must stand still."""
     trend, spike = state.trend, state.spike
     young = trend.rows < SETTLE
@@ -144,7 +157,9 @@ def _spike(state: LossState, step: int, y: float, gap: int, declared: bool, befo
     if before is not None and before > 0:
         excess = min(excess, y - math.log(before))
     if excess > _HIGH and (not young or _stands_out(state, excess, noise, gap)):
-        streak = spike.over(step, excess, math.exp(trend.top if young else trend.level), noise, declared)
+        streak = spike.over(
+            step, excess, math.exp(trend.top if young else trend.level), noise, declared
+        )
         if streak.rows > (FREEZE_YOUNG if young else FREEZE):
             spike.end("spike", "loss")
             trend.begin(y)
@@ -155,7 +170,9 @@ def _spike(state: LossState, step: int, y: float, gap: int, declared: bool, befo
 
 
 def _stands_out(state: LossState, excess: float, noise: float, gap: int) -> bool:
-    """Whether a row of a young curve is more than its moves from row to row, and no gap explains it."""
+    """Whether a row of a young curve is more than its moves from row to row, and no gap explains
+    it.
+    """
     least = JITTERS * noise if state.trend.rows > 1 else _ALONE
     return excess > least and (gap <= DENSE or state.spike.streak is not None)
 
@@ -194,7 +211,9 @@ def _level(state: LossState, step: int, y: float, declared: bool, boundary: bool
 
 
 def _opening(state: LossState, step: int, y: float) -> None:
-    """Weights that are begun anew repeat the first rows of the run, though it had learned long since."""
+    """Weights that are begun anew repeat the first rows of the run, though it had learned long
+    since.
+    """
     opening, matched = state.opening, state.matched
     if len(opening) < OPENING:
         opening.append(y)

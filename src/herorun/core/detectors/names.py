@@ -8,7 +8,8 @@ from math import inf
 
 from herorun.core.bounded import MOST_NAMES
 
-# Levanter's, Hugging Face's and plain ones; then those of Megatron-LM, NeMo, torchtitan, MaxText, OLMo-core and Composer.
+# Levanter's, Hugging Face's and plain ones; then those of Megatron-LM, NeMo, torchtitan, MaxText,
+# OLMo-core and Composer.
 LOSSES = (
     "train/loss",
     "loss",
@@ -37,7 +38,13 @@ RATES = (
     "learning-rate",
     "learning/current_learning_rate",
 )
-TIMES = ("step_time_s", "step_time", "throughput/duration", "perf/step_time", "perf/step_time_seconds")
+TIMES = (
+    "step_time_s",
+    "step_time",
+    "throughput/duration",
+    "perf/step_time",
+    "perf/step_time_seconds",
+)
 SPEEDS = (
     "tokens_per_s",
     "throughput/tokens_per_second",
@@ -59,7 +66,8 @@ LEAST_SCALE = 1.0
 # Seconds that an evaluation took: Levanter's, Hugging Face's.
 EVAL_TIMES = ("eval/total_time", "eval/runtime", "eval_runtime", "eval_time_s")
 SAVE_TIMES = ("checkpoint_time_s", "save_time_s")  # seconds that training waited for a save
-WANDERING = ("z_loss", "router", "load_balanc", "aux_loss")  # parts of names, however they part their words
+# parts of names, however they part their words
+WANDERING = ("z_loss", "router", "load_balanc", "aux_loss")
 
 _EVAL = re.compile(r"(?:^|[/_.-])(?:eval|evaluation|val|valid|validation)(?:[/_.-]|$)")
 
@@ -91,7 +99,8 @@ class Names:
     skipped: tuple[str, ...] = SKIPPED
     declared: tuple[str, ...] = ()  # those that the contract names, which must be reported
     bands: tuple[tuple[str, float, float], ...] = ()  # metric, least, most
-    scales: tuple[str, ...] = SCALES  # of half precision: below 1 the optimizer has lost its gradients
+    # of half precision: below 1 the optimizer has lost its gradients
+    scales: tuple[str, ...] = SCALES
     phases: tuple[int, ...] = ()  # steps at which curves may change their shape
 
     @cached_property

@@ -9,7 +9,8 @@ from herorun.core.evidence import Excursion
 SKIPS = "skipped steps"
 OFTEN = 3  # skipped steps within WITHIN seconds
 WITHIN = 900.0
-SEARCH = 50  # rows of an attempt in which half precision looks for its loss scale, and skips as it does
+# rows of an attempt in which half precision looks for its loss scale, and skips as it does
+SEARCH = 50
 
 RULES = (OFTEN, WITHIN, SEARCH)
 

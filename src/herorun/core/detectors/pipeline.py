@@ -69,11 +69,11 @@ def fold_rows(
     keep_closed: bool = False,
     boundaries: Sequence[Boundary] = (),
 ) -> MetricsState:
-    """The state after these rows. `seen_at` stands in for the time of rows that have none of their own; `boundaries`
-    say where instances begin.
+    """The state after these rows. `seen_at` stands in for the time of rows that have none of their
+    own; `boundaries` say where instances begin.
 
-    Excursions that were closed before this call are forgotten first, unless `keep_closed`: each is reported
-    by the tick that saw it end.
+    Excursions that were closed before this call are forgotten first, unless `keep_closed`: each is
+    reported by the tick that saw it end.
     """
     state = copied(state)
     if not keep_closed:
@@ -86,7 +86,9 @@ def fold_rows(
 
 
 def _see_restart(state: MetricsState, names: Names, boundaries: Sequence[Boundary]) -> None:
-    """A check-in is read beside the rows: the first rows of a restart may have been judged before it was known."""
+    """A check-in is read beside the rows: the first rows of a restart may have been judged before
+    it was known.
+    """
     newest = boundaries[-1] if boundaries else None
     if newest is None or newest.instance != state.instance or newest.attempt <= state.start:
         return
@@ -103,7 +105,11 @@ def _see_restart(state: MetricsState, names: Names, boundaries: Sequence[Boundar
 
 
 def _take(
-    state: MetricsState, row: Row, names: Names, seen_at: datetime | None, boundaries: Sequence[Boundary]
+    state: MetricsState,
+    row: Row,
+    names: Names,
+    seen_at: datetime | None,
+    boundaries: Sequence[Boundary],
 ) -> None:
     at = _no_later(row.at, seen_at)
     state.rows += 1
@@ -158,7 +164,9 @@ def _passes_start(state: MetricsState, row: Row, names: Names, newest: Boundary 
 
 
 def _no_later(written: datetime | None, seen: datetime | None) -> datetime | None:
-    """A row is no younger than the source it stands in: one that is stamped in the future would hide a hang."""
+    """A row is no younger than the source it stands in: one that is stamped in the future would
+    hide a hang.
+    """
     return min(written, seen) if written and seen else written or seen
 
 
@@ -186,7 +194,8 @@ def _end_attempt(state: MetricsState) -> None:
 def _end_instance(state: MetricsState, start: int | None) -> None:
     """What an instance's own rows showed is not told of the next one, which does those steps again.
 
-    Up to the start of the next one the lineage is the same: values that were not finite there went into its weights.
+    Up to the start of the next one the lineage is the same: values that were not finite there went
+    into its weights.
     """
     for watch in state.watches():
         watch.streak = None

@@ -1,8 +1,9 @@
 """Rows in the order of their steps, and where one attempt ends and the next begins.
 
-Up to eight rows may come out of order: they wait until none can come before them. A step that goes back further than
-that, or whose loss is told anew and differently, or that a new execution wrote, begins an attempt. A row that comes
-twice is judged once; a step that is spread over several rows is judged whole.
+Up to eight rows may come out of order: they wait until none can come before them. A step that goes
+back further than that, or whose loss is told anew and differently, or that a new execution wrote,
+begins an attempt.
+A row that comes twice is judged once; a step that is spread over several rows is judged whole.
 """
 
 import math
@@ -28,8 +29,11 @@ class Ordering(Protocol):
     late: int
 
 
-def take(state: Ordering, row: Row, names: Names, relaunched: bool = False) -> tuple[list[Row], bool]:
-    """Put one row in its place; the rows to be judged now, in order, and whether an attempt begins after them.
+def take(
+    state: Ordering, row: Row, names: Names, relaunched: bool = False
+) -> tuple[list[Row], bool]:
+    """Put one row in its place; the rows to be judged now, in order, and whether an attempt begins
+    after them.
 
     `relaunched`: the record says that another instance wrote it than the rows before.
     """
@@ -71,17 +75,25 @@ def _among(state: Ordering, row: Row, names: Names) -> tuple[list[Row], bool]:
 
 
 def _merged(waiting: list[Row], place: int, row: Row, names: Names) -> bool:
-    """Whether a row had something new to say of a step that is there: what is there already stands."""
+    """Whether a row had something new to say of a step that is there: what is there already
+    stands.
+    """
     there = waiting[place]
     known = names.loss_of(there.values) is not None  # one loss a step, under whichever name
-    new = {k: v for k, v in row.values.items() if k not in there.values and not (known and k in names.loss)}
+    new = {
+        k: v
+        for k, v in row.values.items()
+        if k not in there.values and not (known and k in names.loss)
+    }
     if new:
         waiting[place] = Row(there.step, {**there.values, **new}, there.at, there.attempt)
     return bool(new)
 
 
 def _again(there: Row, row: Row, names: Names, later: bool) -> bool:
-    """Whether the same step was trained again: its loss is another one, or it is told after later steps."""
+    """Whether the same step was trained again: its loss is another one, or it is told after later
+    steps.
+    """
     old, new = names.loss_of(there.values), names.loss_of(row.values)
     if old is None or new is None:
         return False

@@ -1,6 +1,8 @@
-"""How a new attempt goes on from the one before: step by step where both logged the same steps, by the level after.
+"""How a new attempt goes on from the one before: step by step where both logged the same steps, by
+the level after.
 
-The losses and learning rates of the newest rows are kept by step. A restart sets them aside, to be compared with.
+The losses and learning rates of the newest rows are kept by step. A restart sets them aside, to be
+compared with.
 """
 
 import math
@@ -20,7 +22,8 @@ BAD = 0.002  # the seed's
 WARM_UP = 50  # rows beyond the high water
 AVERAGED = 50  # rows after those
 
-NEAR = 5.0  # times the usual steps between two rows, within which a learning rate tells of another step's
+# times the usual steps between two rows, within which a learning rate tells of another step's
+NEAR = 5.0
 NEAREST = 8  # steps, at least
 
 RULES = (REMEMBERED, EARLY, SAMPLED, BAD, WARM_UP, AVERAGED, NEAR, NEAREST)
@@ -42,7 +45,8 @@ class ResumeComparison:
     step: int
     high_water: int
     level: float  # the trend's, at the resume
-    mean: float  # of the logarithms of the last losses before it; the trend's level where there are too few
+    # of the logarithms of the last losses before it; the trend's level where there are too few
+    mean: float
     noise: float
     fall: float | None
     differences: list[float] = field(default_factory=list)
@@ -69,7 +73,8 @@ class Lineage:
 
     losses: dict[int, float] = field(default_factory=dict)  # of this attempt, by step
     rates: dict[int, float] = field(default_factory=dict)
-    times: dict[int, float] = field(default_factory=dict)  # since the epoch, where rows tell their time
+    # since the epoch, where rows tell their time
+    times: dict[int, float] = field(default_factory=dict)
     old_losses: dict[int, float] = field(default_factory=dict)  # of the attempt before
     old_rates: dict[int, float] = field(default_factory=dict)
     first: float | None = None  # the run's very first loss
@@ -88,12 +93,19 @@ def restart(state: Lineage, at: AttemptStartPoint, instance: str, trend: Trend) 
     state.losses, state.rates, state.times = {}, {}, {}
     mean = _mean(before, trend.level)
     fall = _fall([state.old_losses[at] for at in sorted(state.old_losses)])
-    state.comparison = ResumeComparison(at.step, at.high_water, trend.level, mean, trend.scale, fall)
-    state.comparison.instance, state.comparison.stride, state.comparison.broken = instance, at.stride, at.far
+    state.comparison = ResumeComparison(
+        at.step, at.high_water, trend.level, mean, trend.scale, fall
+    )
+    state.comparison.instance, state.comparison.stride, state.comparison.broken = (
+        instance,
+        at.stride,
+        at.far,
+    )
 
 
 def split(state: Lineage, since: float, instance: str, trend: Trend, stride: float) -> int | None:
-    """A restart that became known after its rows were judged: those written since are compared with those before.
+    """A restart that became known after its rows were judged: those written since are compared with
+    those before.
 
     The first step of the new attempt; None where every row, or none, is as new as the restart.
     """
@@ -132,7 +144,9 @@ def _mean(losses: list[float], level: float) -> float:
 
 
 def _offset(compared: ResumeComparison, averaged: int) -> float:
-    """The lesser of two: a trend lags behind a jump of the data, and a mean has the spike in it that was rolled back."""
+    """The lesser of two: a trend lags behind a jump of the data, and a mean has the spike in it
+    that was rolled back.
+    """
     if not averaged:
         return 0.0
     offset = compared.total / averaged
@@ -140,7 +154,8 @@ def _offset(compared: ResumeComparison, averaged: int) -> float:
 
 
 def _fall(losses: list[float]) -> float | None:
-    """What the loss is to fall by between the resume and the rows that are averaged, by how it fell lately.
+    """What the loss is to fall by between the resume and the rows that are averaged, by how it fell
+    lately.
 
     None where too little was logged to tell: a young curve is steep.
     """
@@ -174,7 +189,10 @@ def _compare(state: Lineage, compared: ResumeComparison, step: int, loss: float)
         if old is not None:
             _differ(compared, step, loss - old)
             if old > 0 and loss > 0:
-                compared.shift, compared.shifted = compared.shift + math.log(loss / old), compared.shifted + 1
+                compared.shift, compared.shifted = (
+                    compared.shift + math.log(loss / old),
+                    compared.shifted + 1,
+                )
     elif loss > 0 and not compared.broken:
         compared.beyond += 1
         if WARM_UP < compared.beyond <= WARM_UP + AVERAGED:
@@ -204,7 +222,9 @@ def see_rate(state: Lineage, step: int, rate: float) -> None:
 def _expected_rate(
     state: Lineage, compared: ResumeComparison, step: int, rate: float
 ) -> tuple[float | None, bool]:
-    """The learning rate at this step before; else the one near it, or as that one was moving, whichever fits better."""
+    """The learning rate at this step before; else the one near it, or as that one was moving,
+    whichever fits better.
+    """
     rates = state.old_rates
     if step in rates:
         return rates[step], True
@@ -215,7 +235,9 @@ def _expected_rate(
     if len(near) < 2:
         return usual, False
     slope = (usual - rates[near[1]]) / (near[0] - near[1])
-    return min(usual, max(usual + slope * (step - near[0]), 0.0), key=lambda one: abs(one - rate)), False
+    return min(
+        usual, max(usual + slope * (step - near[0]), 0.0), key=lambda one: abs(one - rate)
+    ), False
 
 
 def _forget(values: dict[int, float]) -> None:

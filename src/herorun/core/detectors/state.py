@@ -32,7 +32,8 @@ class ReportingRhythm:
 class MetricsState:
     """What the rows so far amount to. Steps are completed updates.
 
-    The newest rows wait in order, to be judged once none can come before them; a summary judges them on a copy.
+    The newest rows wait in order, to be judged once none can come before them; a summary judges
+    them on a copy.
     """
 
     cursor: str = ""
@@ -67,7 +68,8 @@ class MetricsState:
     skips: Skips = field(default_factory=Skips)
     lineage: Lineage = field(default_factory=Lineage)
     steps: Steps = field(default_factory=Steps)
-    rates: dict[str, ExcursionWatch] = field(default_factory=dict)  # learning rates that were above zero
+    # learning rates that were above zero
+    rates: dict[str, ExcursionWatch] = field(default_factory=dict)
     turns: Turns = field(default_factory=Turns)
     seen: dict[str, ReportingRhythm] = field(default_factory=dict)
     problems: tuple[str, ...] = ()

@@ -1,8 +1,11 @@
-"""How long a step takes: a collapse against what was usual lately, and a leak against the best there ever was.
+"""How long a step takes: a collapse against what was usual lately, and a leak against the best
+there ever was.
 
-Three clocks tell it: the reported step time, a reported rate, and the wall clock by half hours from the attempt's
-start, which alone sees the gaps between steps. The first rows of an attempt compile and warm up, and are not judged.
-Beside them stands how long rows may stay away, as evaluations and saves make them do again and again.
+Three clocks tell it: the reported step time, a reported rate, and the wall clock by half hours from
+the attempt's start, which alone sees the gaps between steps. The first rows of an attempt compile
+and warm up, and are not judged.
+Beside them stands how long rows may stay away, as evaluations and saves make them do again and
+again.
 """
 
 import math
@@ -24,7 +27,12 @@ BIN = 1800.0  # seconds of the wall clock
 SETTLE_BINS = 4
 FADE = 0.9995  # a row: a pause that does not come again is forgotten within thousands
 
-_SLOW, _SLOW_WALL, _LEAK, _UNIT = -math.log(SLOW), -math.log(SLOW_WALL), -math.log(LEAK), math.log(UNIT)
+_SLOW, _SLOW_WALL, _LEAK, _UNIT = (
+    -math.log(SLOW),
+    -math.log(SLOW_WALL),
+    -math.log(LEAK),
+    math.log(UNIT),
+)
 RULES = (SLOW, SLOW_WALL, LEAK, LEAK_NOISE, WARM, FREEZE, UNIT, HELD, BIN, SETTLE_BINS, FADE)
 
 
@@ -42,7 +50,9 @@ class Speed:
         return [*self.slow.told("slow", metric), *self.leak.told("leak", metric)]
 
 
-def judge(state: Speed, metric: str, step: int, seconds: float, declared: bool, boundary: bool) -> None:
+def judge(
+    state: Speed, metric: str, step: int, seconds: float, declared: bool, boundary: bool
+) -> None:
     """Judge the time that a step takes; the inverse of a rate does as well."""
     if seconds <= 0.0:
         return
@@ -117,7 +127,9 @@ def judge_wall(state: Wall, step: int, at: float, new_attempt: bool, declared: b
 
 @dataclass(slots=True)
 class Pauses:
-    """The longest pauses between rows of one attempt lately, in seconds. One alone may have been an outage."""
+    """The longest pauses between rows of one attempt lately, in seconds. One alone may have been an
+    outage.
+    """
 
     last: float | None = None  # when the newest row was written, in seconds since the epoch
     longest: float = 0.0

@@ -10,7 +10,8 @@ from herorun.core.evidence.base import Nothing, Unavailable
 
 @dataclass(frozen=True)
 class Candidate:
-    """One checkpoint. `problem` is empty for a complete one; one that nobody looked into is neither.
+    """One checkpoint. `problem` is empty for a complete one; one that nobody looked into is
+    neither.
 
     One that could not be looked into has the reason as its problem, and is not examined.
     """
@@ -25,7 +26,8 @@ class Candidate:
         None  # when its store last saw it change, where it tells; of the marker if it can
     )
     examined: bool = True  # older ones are only listed, once a complete one is found
-    alike: bool = False  # its name is only like a checkpoint's: a backup, which is no save under way
+    # its name is only like a checkpoint's: a backup, which is no save under way
+    alike: bool = False
 
     @property
     def complete(self) -> bool:
@@ -47,7 +49,8 @@ class Taint:
 
     check: str
     since: (
-        datetime  # of the instance's launch; without a bad step, of the last decision that found it healthy
+        # of the instance's launch; without a bad step, of the last decision that found it healthy
+        datetime
     )
     step: int = 0  # the last step whose checkpoint is trusted
     until: datetime | None = None  # the next launch; None: there was none yet
@@ -62,11 +65,19 @@ class Taint:
     @property
     def message(self) -> str:
         if self.bad_step is not None:
-            return f"tainted by {self.alert}, bad from step {self.bad_step}; trusted up to step {self.step}"
-        return f"tainted by {self.alert}; last healthy at {self.since:%Y-%m-%d %H:%M} UTC, step {self.step}"
+            return (
+                f"tainted by {self.alert}, bad from step {self.bad_step}; trusted up to step "
+                f"{self.step}"
+            )
+        return (
+            f"tainted by {self.alert}; last healthy at {self.since:%Y-%m-%d %H:%M} UTC, step "
+            f"{self.step}"
+        )
 
     def covers(self, candidate: Candidate) -> bool:
-        """By the step, among what the instance wrote; by the store's time alone where the data names no step."""
+        """By the step, among what the instance wrote; by the store's time alone where the data
+        names no step.
+        """
         modified = candidate.modified
         if modified is None or self.bad_step is not None:
             late = candidate.step > self.step
@@ -79,7 +90,9 @@ class Taint:
 
 @dataclass(frozen=True)
 class GivenUp:
-    """What a rollback ruled out: all that was saved above its step before the instance that went back was started."""
+    """What a rollback ruled out: all that was saved above its step before the instance that went
+    back was started.
+    """
 
     step: int  # that the run went back to
     at: datetime
@@ -91,7 +104,8 @@ class GivenUp:
     def covers(self, candidate: Candidate) -> bool:
         """What is written again later, in the same place, is of the lineage that goes on.
 
-        A store that tells no time leaves the trainer's; where that is missing too, nobody can tell, and it is ruled out.
+        A store that tells no time leaves the trainer's; where that is missing too, nobody can tell,
+        and it is ruled out.
         """
         if candidate.step <= self.step:
             return False
@@ -119,7 +133,9 @@ class Checkpoints:
     @property
     def kept(self) -> int:
         """How many there are to fall back on: complete, or older and only listed."""
-        return sum(1 for candidate in self.candidates if candidate.complete or not candidate.problem)
+        return sum(
+            1 for candidate in self.candidates if candidate.complete or not candidate.problem
+        )
 
     def at(self, path: str) -> Candidate | None:
         return next((c for c in self.candidates if c.path == path.rstrip("/")), None)
@@ -134,7 +150,9 @@ class StartSiblings:
 
 @dataclass(frozen=True)
 class LeftCheckpoints:
-    """What lies in the roots that earlier instances of the run wrote to and that the contract no longer names."""
+    """What lies in the roots that earlier instances of the run wrote to and that the contract no
+    longer names.
+    """
 
     candidates: tuple[Candidate, ...] = ()
 
@@ -143,21 +161,27 @@ def candidates_of(
     *places: Checkpoints | StartSiblings | LeftCheckpoints | Nothing | Unavailable,
 ) -> tuple[Candidate, ...]:
     """Every checkpoint of the places that could be read."""
-    read = (place for place in places if isinstance(place, (Checkpoints, StartSiblings, LeftCheckpoints)))
+    read = (
+        place
+        for place in places
+        if isinstance(place, (Checkpoints, StartSiblings, LeftCheckpoints))
+    )
     return tuple(dict.fromkeys(candidate for place in read for candidate in place.candidates))
 
 
 @dataclass(frozen=True)
 class OutputRoots:
-    """What lies in the output roots, without `_herorun/`; None for a root that does not exist yet."""
+    """What lies in the output roots, without `_herorun/`; None for a root that does not exist
+    yet.
+    """
 
     entries: Mapping[str, tuple[str, ...] | None]
 
 
 @dataclass(frozen=True)
 class RootAtEnd:
-    """Whether the roots of a launched job hold anything. The lease that herorun keeps in the output root, and makes
-    again where it is gone, counts for nothing."""
+    """Whether the roots of a launched job hold anything. The lease that herorun keeps in the output
+    root, and makes again where it is gone, counts for nothing."""
 
     path: str
     there: bool = True
@@ -176,7 +200,8 @@ class OtherRoots:
 class RootFacts:
     """What the stores say of the roots themselves: region, and rules that delete what lies there.
 
-    Keyed by the root, the start checkpoint's folder among them. A region of None: its store does not tell.
+    Keyed by the root, the start checkpoint's folder among them. A region of None: its store does
+    not tell.
     """
 
     regions: Mapping[str, str | None]

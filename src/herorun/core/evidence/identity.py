@@ -32,14 +32,17 @@ class TrackerIdentity:
     heartbeat: str = ""
     config: Mapping[str, Any] = field(default_factory=dict)
     url: str = ""  # the tracker's own address of the run
-    summary: Mapping[str, float] = field(default_factory=dict)  # step, time and losses that its panel shows
+    # step, time and losses that its panel shows
+    summary: Mapping[str, float] = field(default_factory=dict)
     parent: TrackerState | None = None  # of the run that is forked from
     parent_last_step: int | None = None
 
 
 @dataclass(frozen=True)
 class TrackerEnvironment:
-    """Variables that the tracker's client would take over the contract, by name, from the job's environment."""
+    """Variables that the tracker's client would take over the contract, by name, from the job's
+    environment.
+    """
 
     variables: Mapping[str, str] = field(default_factory=dict)
 

@@ -35,8 +35,11 @@ class JobState(StrEnum):
         return self in (JobState.UNKNOWN, JobState.GONE)
 
 
-# Where a scheduler says only "killed" or "stopped", these words of its own name what did it, and it was no person.
-_NOT_BY_HAND = re.compile(r"preempt|node.?fail|worker.?fail|dead node|time.?limit|timed?.?out|deadline", re.I)
+# Where a scheduler says only "killed" or "stopped", these words of its own name what did it, and it
+# was no person.
+_NOT_BY_HAND = re.compile(
+    r"preempt|node.?fail|worker.?fail|dead node|time.?limit|timed?.?out|deadline", re.I
+)
 REFUSED_EXIT_CODE = 78  # EX_CONFIG of sysexits.h: what check-in exits with when it refuses
 
 
@@ -54,7 +57,8 @@ class Job:
     stopped_by: str | None = None  # who asked for the end, where the scheduler knows
     started: datetime | None = None
     ended: datetime | None = None
-    submitted: datetime | None = None  # or put back into the queue; None: the scheduler does not tell
+    # or put back into the queue; None: the scheduler does not tell
+    submitted: datetime | None = None
     tasks: int | None = None  # how many it is made of; None: the scheduler knows no parts
     running_tasks: int | None = None
     failed_on: tuple[str, ...] = ()  # nodes, where the scheduler tells which one failed
@@ -78,11 +82,15 @@ class Job:
     @property
     def stopped_by_hand(self) -> bool:
         """A stop that nothing else explains: no preemption, no lost node, no time limit."""
-        return self.state is JobState.CANCELLED and (self.stopped_by is not None or not self.other_cause)
+        return self.state is JobState.CANCELLED and (
+            self.stopped_by is not None or not self.other_cause
+        )
 
     @property
     def other_cause(self) -> str:
-        """The scheduler's words for what ended it, where they say that no person did; else empty."""
+        """The scheduler's words for what ended it, where they say that no person did; else
+        empty.
+        """
         words = f"{self.raw} {self.reason}".strip()
         return words if _NOT_BY_HAND.search(words) else ""
 
@@ -90,7 +98,8 @@ class Job:
     def crashed(self) -> bool:
         return (
             self.state.ended
-            and self.state not in (JobState.SUCCEEDED, JobState.GONE)  # nobody knows how a gone one ended
+            # nobody knows how a gone one ended
+            and self.state not in (JobState.SUCCEEDED, JobState.GONE)
             and not self.stopped_by_hand
             and not self.refused
         )
@@ -98,7 +107,9 @@ class Job:
 
 @dataclass(frozen=True)
 class Adoptee:
-    """A live job that herorun did not submit and is to adopt, as far as its back end tells of it."""
+    """A live job that herorun did not submit and is to adopt, as far as its back end tells of
+    it.
+    """
 
     job: Job
     kind: str  # of scheduler
@@ -121,10 +132,13 @@ class LiveJobs:
 
 @dataclass(frozen=True)
 class OtherJobs:
-    """Live jobs that share the run's name and are not its current instance or gang. Shown to people; no check asks for them."""
+    """Live jobs that share the run's name and are not its current instance or gang. Shown to
+    people; no check asks for them.
+    """
 
     attempts: tuple[Job, ...] = ()  # other instances of the run
-    diagnostics: tuple[Job, ...] = ()  # jobs that are called as it is, and are none of its instances
+    # jobs that are called as it is, and are none of its instances
+    diagnostics: tuple[Job, ...] = ()
     why: str = ""  # why not all are known
 
 

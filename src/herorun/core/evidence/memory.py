@@ -43,7 +43,8 @@ class End:
     exit_code: int | None = None
     signal: str | None = None
     step: int | None = None  # completed updates; None: it wrote no row, or nobody could look
-    checkpoint: int | None = None  # newest complete one then; 0: there was none; None: nobody could look
+    # newest complete one then; 0: there was none; None: nobody could look
+    checkpoint: int | None = None
     fingerprint: str = ""  # of its failure, where the log told one
     failed_on: tuple[str, ...] = ()  # nodes, where the scheduler tells
     ended: datetime | None = None  # by the scheduler, where it tells
@@ -70,15 +71,19 @@ class History:
     ] = ()  # of the current instance: when an attempt was first seen, its number
     restarts: tuple[
         tuple[datetime, int], ...
-    ] = ()  # of the current instance, by its back end: when it checked in by the job's clock, the attempt's number
+        # of the current instance, by its back end: when it checked in by the job's clock, the
+        # attempt's number
+    ] = ()
     open_alerts: tuple[str, ...] = ()
     caveats: tuple[str, ...] = ()
-    foreign: frozenset[str] = frozenset()  # checkpoints in the roots that no instance of this run wrote
+    # checkpoints in the roots that no instance of this run wrote
+    foreign: frozenset[str] = frozenset()
     taints: tuple[Taint, ...] = ()  # when it wrote what must not be gone on from
     given_up: tuple[GivenUp, ...] = ()  # by its rollbacks, oldest first
     ends: tuple[End, ...] = ()  # of the instances whose end was seen, oldest first
     most_saved: int = 0  # the most checkpoints that a tick has seen at once
-    temporary_saved: int | None = None  # the newest step seen in the temporary root since the last launch
+    # the newest step seen in the temporary root since the last launch
+    temporary_saved: int | None = None
     last_tick: datetime | None = None  # before this one
     rows: int = 0  # of the tracker, that the ticks so far knew
     last_tick_whole: bool = True  # whether it could read all that it asked for
@@ -86,23 +91,29 @@ class History:
     deleting: frozenset[str] = (
         frozenset()
     )  # checkpoints whose deletion was begun, and is not known to be done
-    stopped: tuple[tuple[str, str], ...] = ()  # instances that herorun was told to stop, and who told it
+    # instances that herorun was told to stop, and who told it
+    stopped: tuple[tuple[str, str], ...] = ()
     lost_output: frozenset[str] = frozenset()  # instances that ended without their output root
-    lost_temporary: frozenset[str] = frozenset()  # those of them that ended without their temporary root
+    # those of them that ended without their temporary root
+    lost_temporary: frozenset[str] = frozenset()
 
     @property
     def current(self) -> Instance | None:
         return self.instances[-1] if self.instances else None
 
     def wrote(self, metrics: Metrics) -> bool:
-        """Whether the newest row is the current instance's. Until its first row, what is there is older."""
+        """Whether the newest row is the current instance's. Until its first row, what is there is
+        older.
+        """
         current = self.current
         return current is not None and metrics.advanced_at >= (current.intended or current.started)
 
 
 @dataclass(frozen=True)
 class LaunchProof:
-    """What the record tells of launches and seals that nothing proves: they do not count. One sentence each."""
+    """What the record tells of launches and seals that nothing proves: they do not count. One
+    sentence each.
+    """
 
     doubts: tuple[str, ...] = ()
     unstated: tuple[
@@ -112,7 +123,9 @@ class LaunchProof:
 
 @dataclass(frozen=True)
 class Judged:
-    """What a fresh look at the run's health found, above INFO and before anybody acts on it: (which, what it says)."""
+    """What a fresh look at the run's health found, above INFO and before anybody acts on it:
+    (which, what it says).
+    """
 
     alerts: tuple[tuple[str, str], ...] = ()  # they fire, or fail now and would fire in time
     unseen: tuple[tuple[str, str], ...] = ()  # checks without an answer

@@ -21,8 +21,10 @@ class Excursion:
     typical: float | None = None  # the geometric mean of the ratios to the expected value
     noise: float = 0.0  # of the curve before it, as a logarithm
     declared: bool = False  # it began within a declared phase's first rows
-    back: bool = False  # open, and its newest value is within bounds again: one alone does not end it
-    inverse: bool = False  # of a rate, which is judged by its inverse: there a higher ratio is a lower value
+    # open, and its newest value is within bounds again: one alone does not end it
+    back: bool = False
+    # of a rate, which is judged by its inverse: there a higher ratio is a lower value
+    inverse: bool = False
     crest: tuple[float, int] | None = (
         None  # the highest `typical` that it had after some of its rows, and their number
     )
@@ -46,7 +48,9 @@ class Excursion:
 
 @dataclass(frozen=True, kw_only=True)
 class Resume:
-    """How the newest attempt goes on from the one before it, by the loss. Steps are completed updates."""
+    """How the newest attempt goes on from the one before it, by the loss. Steps are completed
+    updates.
+    """
 
     step: int  # the first of the new attempt
     high_water: int  # the last of those before it
@@ -62,7 +66,8 @@ class Resume:
     fall: float | None = (
         0.0  # what the loss was to fall by meanwhile, as a logarithm; None: too few rows to tell
     )
-    counter_reset: bool = False  # the step count began anew and the loss did not: another way of counting
+    # the step count began anew and the loss did not: another way of counting
+    counter_reset: bool = False
     rate_before: float | None = None  # the learning rate that was to be expected at that step
     rate_after: float | None = None
     rate_exact: bool = False  # it was logged at the very same step before
@@ -88,7 +93,9 @@ class Presence:
 
 @dataclass(frozen=True)
 class Metrics:
-    """What the tracker's rows amount to, folded. `step` counts completed updates of the current instance."""
+    """What the tracker's rows amount to, folded. `step` counts completed updates of the current
+    instance.
+    """
 
     step: int
     rows: int
@@ -100,12 +107,15 @@ class Metrics:
     spikes: tuple[Excursion, ...] = ()
     non_finite: tuple[Excursion, ...] = ()
     problems: tuple[str, ...] = ()  # lines that could not be read
-    excursions: tuple[Excursion, ...] = ()  # of every other kind, open ones and those that ended since
+    # of every other kind, open ones and those that ended since
+    excursions: tuple[Excursion, ...] = ()
     resume: Resume | None = None  # None while there was one attempt only
     presence: tuple[Presence, ...] = ()
     late: int = 0  # rows that came too late to be judged, or twice
-    behind: float = 0.0  # seconds that the newest rows were dated before a look that did not see them yet
-    pause: float | None = None  # seconds that rows stay away again and again; None where they tell no times
+    # seconds that the newest rows were dated before a look that did not see them yet
+    behind: float = 0.0
+    # seconds that rows stay away again and again; None where they tell no times
+    pause: float | None = None
     instance: str = ""  # that wrote the newest row, by the record; empty where that does not say
     lost: tuple[tuple[int, int], ...] = ()  # the steps of the rows around each gap, the newest ones
     stride: float = 0.0  # usual steps between two rows; 0: there was only one
@@ -118,7 +128,9 @@ class Metrics:
 
 @dataclass(frozen=True)
 class SourceLoss:
-    """The loss of the run whose checkpoint this one starts from, by the rows of it that this machine keeps."""
+    """The loss of the run whose checkpoint this one starts from, by the rows of it that this
+    machine keeps.
+    """
 
     slug: str
     opening: tuple[float, ...] = ()  # of its first rows
@@ -127,7 +139,9 @@ class SourceLoss:
 
 @dataclass(frozen=True)
 class FinalStep:
-    """Completed updates at the end of the run, as the plan resolved it; `source` says from where, or why not."""
+    """Completed updates at the end of the run, as the plan resolved it; `source` says from where,
+    or why not.
+    """
 
     value: int | None
     source: str = ""

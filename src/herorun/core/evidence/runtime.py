@@ -22,7 +22,8 @@ class Installed:
 
     interpreter: str
     packages: Mapping[str, str] = field(default_factory=dict)  # normalised name -> version
-    editable: Mapping[str, str] = field(default_factory=dict)  # name -> the folder that it is installed from
+    # name -> the folder that it is installed from
+    editable: Mapping[str, str] = field(default_factory=dict)
     paths: tuple[str, ...] = ()  # folders of this checkout on its module path
     checkout: str = ""  # the top of this work tree
 
@@ -33,7 +34,8 @@ class Environment:
 
     values: Mapping[str, str] = field(default_factory=dict)
     withheld: Mapping[str, str] = field(default_factory=dict)  # name -> why it is not passed on
-    changed_secrets: tuple[str, ...] = ()  # of `[command] secrets`: another value than at the last launch
+    # of `[command] secrets`: another value than at the last launch
+    changed_secrets: tuple[str, ...] = ()
     whole: bool = False  # whether herorun sets the job's whole environment
 
 
@@ -51,7 +53,9 @@ class Flag:
 
 @dataclass(frozen=True)
 class CodeFlags:
-    """What the import closure reads of its environment, apart from what machines and launchers set."""
+    """What the import closure reads of its environment, apart from what machines and launchers
+    set.
+    """
 
     flags: tuple[Flag, ...] = ()
     here: Mapping[str, str] = field(default_factory=dict)  # those set in this shell, secrets masked
@@ -68,7 +72,8 @@ class BundleContent:
 
     name: str
     digest: str = ""  # of its files, whatever archive holds them; empty: it cannot be read
-    files: Mapping[str, tuple[str, str]] | None = None  # path -> mode, object, as git lists a commit
+    # path -> mode, object, as git lists a commit
+    files: Mapping[str, tuple[str, str]] | None = None
 
     @property
     def identity(self) -> str:
@@ -95,14 +100,17 @@ class Bundle:
 class Offered:
     """What the scheduler says it would give."""
 
-    hardware: Mapping[str, Any] = field(default_factory=dict)  # the keys of `[hardware]` that it knows
+    # the keys of `[hardware]` that it knows
+    hardware: Mapping[str, Any] = field(default_factory=dict)
     time_limit: float | None = None  # seconds
     partial: str = ""  # why some of it is not told
 
 
 @dataclass(frozen=True)
 class PrintedPatterns:
-    """Whether the packages that print what the catalogue waits for still hold its words, by the row's id."""
+    """Whether the packages that print what the catalogue waits for still hold its words, by the
+    row's id.
+    """
 
     found: Mapping[str, str] = field(default_factory=dict)  # id -> package and version
     lost: Mapping[str, str] = field(default_factory=dict)  # id -> why no line can match it
@@ -110,7 +118,9 @@ class PrintedPatterns:
 
 @dataclass(frozen=True)
 class TrackerMentions:
-    """What the text of the job says about the places where the contract looks for its rows, by the contract's key."""
+    """What the text of the job says about the places where the contract looks for its rows, by the
+    contract's key.
+    """
 
     named: Mapping[str, str] = field(default_factory=dict)  # where it is named
     others: Mapping[str, str] = field(default_factory=dict)  # what is named in its place

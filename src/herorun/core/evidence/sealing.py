@@ -30,7 +30,8 @@ class MilestoneCheckpoint:
 class LaunchedEdits:
     """The edits that instances ran with, as the record names them."""
 
-    patches: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # instance -> commit, tree, diff
+    # instance -> commit, tree, diff
+    patches: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     unnamed: tuple[str, ...] = ()  # instances that ran a changed checkout whose edits nobody named
 
 

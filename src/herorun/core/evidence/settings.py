@@ -1,4 +1,6 @@
-"""The run's own settings: what the last launch was admitted with, the data, the secrets, who watches, what is waived."""
+"""The run's own settings: what the last launch was admitted with, the data, the secrets, who
+watches, what is waived.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -33,7 +35,9 @@ class DataFound:
 
 @dataclass(frozen=True)
 class SecretNames:
-    """Which of the secrets that the contract names are set where the job gets them from. Never a value."""
+    """Which of the secrets that the contract names are set where the job gets them from. Never a
+    value.
+    """
 
     present: frozenset[str] = frozenset()
     road: str = "this environment"  # where they are looked for, in words
@@ -44,7 +48,8 @@ class Watch:
     """Who watches the run now."""
 
     here: bool = False  # a babysitter of this machine holds its lock
-    lease_owner: str | None = None  # user@machine; None: nobody owns the output root; empty: unreadable
+    # user@machine; None: nobody owns the output root; empty: unreadable
+    lease_owner: str | None = None
     lease_slug: str | None = None
     lease_clone: str = ""  # on the owner's machine; empty: not known
 
@@ -58,7 +63,9 @@ class IssuePage:
 
 @dataclass(frozen=True)
 class Waivers:
-    """What people signed, in the committed contract: one in an uncommitted contract does not count."""
+    """What people signed, in the committed contract: one in an uncommitted contract does not
+    count.
+    """
 
     waivers: tuple[Waiver, ...] = ()
 
@@ -92,7 +99,9 @@ class WaiverUse:
 
 @dataclass(frozen=True)
 class ContractDrift:
-    """What differs between the contract as it stands and the one that the newest instance was admitted under."""
+    """What differs between the contract as it stands and the one that the newest instance was
+    admitted under.
+    """
 
     instance: str
     tables: tuple[str, ...] = ()  # dotted keys of the plan's part, before -> after
@@ -109,7 +118,9 @@ class OwnVersion:
 
 @dataclass(frozen=True)
 class RecordedLaunch:
-    """One admitted launch of a recorded run, which may have written the checkpoint that a launch starts from."""
+    """One admitted launch of a recorded run, which may have written the checkpoint that a launch
+    starts from.
+    """
 
     slug: str
     instance: str
@@ -120,6 +131,8 @@ class RecordedLaunch:
 
 @dataclass(frozen=True)
 class SourceLaunches:
-    """The recorded launches whose output roots hold the checkpoint of `[start] from`, oldest first."""
+    """The recorded launches whose output roots hold the checkpoint of `[start] from`, oldest
+    first.
+    """
 
     launches: tuple[RecordedLaunch, ...]

@@ -19,7 +19,9 @@ class Submodule:
 
 @dataclass(frozen=True)
 class WorkTree:
-    """The commit that HEAD names, and what differs from it. Paths are relative to the top, as people read them."""
+    """The commit that HEAD names, and what differs from it. Paths are relative to the top, as
+    people read them.
+    """
 
     commit: str
     branch: str | None = None  # None: detached
@@ -32,7 +34,8 @@ class WorkTree:
     eol_only: tuple[str, ...] = ()  # of the modified: nothing but the line endings differ
     submodules: tuple[Submodule, ...] = ()
     pointers: tuple[str, ...] = ()  # Git LFS pointers in place of their content
-    replaced: tuple[str, ...] = ()  # objects under refs/replace, which change what a commit seems to hold
+    # objects under refs/replace, which change what a commit seems to hold
+    replaced: tuple[str, ...] = ()
     shallow: bool = False  # ancestry cannot be asked
     linked: bool = False  # a work tree beside the main one
     settings: tuple[str, ...] = ()  # git settings that hide changes, as `key=value`
@@ -51,7 +54,9 @@ class WorkTree:
 
 @dataclass(frozen=True, kw_only=True)
 class Published:
-    """Which refs of the remote contain the commit. An empty `refs` means that we looked and none does."""
+    """Which refs of the remote contain the commit. An empty `refs` means that we looked and none
+    does.
+    """
 
     remote: str
     commit: str
@@ -86,7 +91,9 @@ class CodeChange:
 
 @dataclass(frozen=True)
 class Snapshot:
-    """An approved dirty tree as a commit: made from content alone, so the same edits give the same commit."""
+    """An approved dirty tree as a commit: made from content alone, so the same edits give the same
+    commit.
+    """
 
     commit: str
     tree: str

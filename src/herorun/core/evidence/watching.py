@@ -1,4 +1,6 @@
-"""What the babysitter sees beside jobs, rows and checkpoints: the job's log, disks, the lease, its own heartbeat."""
+"""What the babysitter sees beside jobs, rows and checkpoints: the job's log, disks, the lease, its
+own heartbeat.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -33,7 +35,9 @@ class Loading:
 
 @dataclass(frozen=True)
 class Dropped:
-    """Rows that the tracker's client says it dropped, because it had later ones. Steps are as logged."""
+    """Rows that the tracker's client says it dropped, because it had later ones. Steps are as
+    logged.
+    """
 
     first: int
     newest: int
@@ -49,16 +53,19 @@ class JobLog:
     changed_at: datetime | None = None  # None: nobody here can tell when
     runs: tuple[str, ...] = ()  # tracker runs that it names, as `entity/project/id`
     saves: tuple[str, ...] = ()  # the newest paths that it says checkpoints are saved to
-    wedges: tuple[str, ...] = ()  # newest lines that speak of lost owners, lost nodes or missing resources
+    # newest lines that speak of lost owners, lost nodes or missing resources
+    wedges: tuple[str, ...] = ()
     skipped: int = 0  # bytes that this look passed over, because more was new than one look reads
-    complaints: tuple[Complaint, ...] = ()  # since the log last told of many steps: one of each class
+    # since the log last told of many steps: one of each class
+    complaints: tuple[Complaint, ...] = ()
     crowded: Complaint | None = None  # what it said of late of a crowded host
     server: str = ""  # where it says that its newest tracker run is shown, as `https://host`
     size: int = 0  # bytes, as far as it was read
     overdue: tuple[
         tuple[str, int, int], ...
     ] = ()  # silent rows: in how many bytes a line is due, since how many none came
-    step: int | None = None  # the newest that it tells of as trained, never one that was loaded or saved
+    # the newest that it tells of as trained, never one that was loaded or saved
+    step: int | None = None
     stepped_at: datetime | None = None  # when that one was first seen, or the log changed
     loading: tuple[Loading, ...] = ()  # the newest lines that say what was loaded, in order
     dropped: Dropped | None = None
@@ -75,7 +82,9 @@ class Disk:
 
 @dataclass(frozen=True)
 class Disks:
-    """Room on this machine, by path; `before` is an older look of the same, to see how fast it fills."""
+    """Room on this machine, by path; `before` is an older look of the same, to see how fast it
+    fills.
+    """
 
     now: Mapping[str, Disk] = field(default_factory=dict)
     before: Mapping[str, Disk] = field(default_factory=dict)
@@ -114,7 +123,9 @@ class Heartbeat:
 
 @dataclass(frozen=True)
 class RecoverySource:
-    """The checkpoint that a recovery would start from now, and when a rule of its store deletes it."""
+    """The checkpoint that a recovery would start from now, and when a rule of its store deletes
+    it.
+    """
 
     path: str
     step: int
@@ -125,7 +136,9 @@ class RecoverySource:
 
 @dataclass(frozen=True)
 class SaveTime:
-    """How long a save took, in seconds, by the times of the newest complete checkpoint's own files."""
+    """How long a save took, in seconds, by the times of the newest complete checkpoint's own
+    files.
+    """
 
     seconds: float
 
@@ -139,7 +152,9 @@ class OwnSecrets:
 
 @dataclass(frozen=True)
 class ChannelState:
-    """The contract's channels, each with why nothing can be sent by it; empty where it can. Never an address."""
+    """The contract's channels, each with why nothing can be sent by it; empty where it can. Never
+    an address.
+    """
 
     problems: Mapping[str, str] = field(default_factory=dict)
 
@@ -153,7 +168,9 @@ class Undelivered:
 
 @dataclass(frozen=True)
 class Hands:
-    """What holds the babysitter's hands still, beside the rules; empty where nothing does. No check asks for it."""
+    """What holds the babysitter's hands still, beside the rules; empty where nothing does. No check
+    asks for it.
+    """
 
     lease: str = ""  # what is wrong with the lease
     lost: bool = False  # it is another's

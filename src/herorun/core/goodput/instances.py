@@ -1,4 +1,6 @@
-"""What the journal tells of each instance: when it was wanted, started, checked in, and how it ended."""
+"""What the journal tells of each instance: when it was wanted, started, checked in, and how it
+ended.
+"""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -10,7 +12,8 @@ from herorun.core.evidence import End, JobState
 from herorun.core.goodput.states import SECOND
 from herorun.core.recovery.classify import Cause, Ending
 
-STALLS = frozenset({"stalled-steps", "wedged"})  # the alerts that say that a live job makes no steps
+# the alerts that say that a live job makes no steps
+STALLS = frozenset({"stalled-steps", "wedged"})
 
 
 def micros(at: datetime) -> int:
@@ -26,7 +29,8 @@ class Life:
     intended: int
     launched: int
     relaunch_of: str = ""
-    start_step: int | None = 0  # completed updates when it begins; None: its checkpoint's step is not known
+    # completed updates when it begins; None: its checkpoint's step is not known
+    start_step: int | None = 0
     from_checkpoint: bool = False
     accelerators: int | None = None
     job_started: int | None = None
@@ -42,7 +46,9 @@ class Life:
         if told is None and self.ending and micros(self.ending.ended) != self.seen_ended:
             told = self.ending.ended
         if told is not None:
-            return min(micros(told), self.seen_ended) if self.seen_ended is not None else micros(told)
+            return (
+                min(micros(told), self.seen_ended) if self.seen_ended is not None else micros(told)
+            )
         return self.seen_ended
 
     @property
@@ -101,11 +107,15 @@ class JournalFacts:
             if event.failure and event.failure.instance == life.name:
                 life.ending = event.failure
                 life.seen_ended = life.seen_ended or at
-        self.stalls += [(micros(a.since), at) for a in event.alerts if a.firing and a.check in STALLS]
+        self.stalls += [
+            (micros(a.since), at) for a in event.alerts if a.firing and a.check in STALLS
+        ]
 
 
 def told_by(events: Iterable[Event]) -> JournalFacts:
-    """The instances that were really launched, in their order, and what else is known of their time."""
+    """The instances that were really launched, in their order, and what else is known of their
+    time.
+    """
     told, launching = JournalFacts(), dict[str, Launching]()
     for event in events:
         told.add(event, launching)

@@ -1,4 +1,6 @@
-"""The babysitter's own latencies: how long an end went unseen, how long until it ran again, how long a person took."""
+"""The babysitter's own latencies: how long an end went unseen, how long until it ran again, how
+long a person took.
+"""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -51,7 +53,9 @@ def _relaunch(events: Iterable[Event], told: JournalFacts) -> Delay:
 
 
 def _human(events: Iterable[Event]) -> Delay:
-    """A question about an instance is answered by the first order that names it, or its instance."""
+    """A question about an instance is answered by the first order that names it, or its
+    instance.
+    """
     waiting: dict[str, int] = {}
     found = []
     for event in events:

@@ -1,4 +1,6 @@
-"""The states that the wall time is split into. Each moment is in exactly one, so the parts are the whole."""
+"""The states that the wall time is split into. Each moment is in exactly one, so the parts are the
+whole.
+"""
 
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -29,7 +31,9 @@ SECOND = 1_000_000  # times here are whole microseconds since 1970, so that sums
 
 @dataclass(frozen=True)
 class StateSpan:
-    """One state from `since` to `until`. `accelerators` is None where the plan does not say how many."""
+    """One state from `since` to `until`. `accelerators` is None where the plan does not say how
+    many.
+    """
 
     state: WallTimeState
     since: int

@@ -9,14 +9,17 @@ from typing import NamedTuple
 from herorun.core.goodput.instances import JournalFacts, Life
 from herorun.core.goodput.states import SECOND, StateSpan, Timeline, WallTimeState
 
-# A gap between two rows of up to so many times the usual one is training, slow as it may be: rows come unevenly, and
-# a slow machine still makes steps. What is longer needs an explanation, or is unknown.
+# A gap between two rows of up to so many times the usual one is training, slow as it may be: rows
+# come unevenly, and a slow machine still makes steps. What is longer needs an explanation, or is
+# unknown.
 SLOW = 3.0
 ENOUGH = 3  # gaps, for a pace of an instance's own
 
 
 class Beat(NamedTuple):
-    """One row. `eval_seconds` and `save_seconds` are what it says that those took; 0 where it says nothing."""
+    """One row. `eval_seconds` and `save_seconds` are what it says that those took; 0 where it says
+    nothing.
+    """
 
     at: int  # microseconds
     step: int  # completed updates
@@ -54,7 +57,9 @@ def timeline(told: JournalFacts, beats: Sequence[Beat]) -> list[StateSpan]:
 
 
 def _last_known(told: JournalFacts, beats: Sequence[Beat], last: Life) -> int:
-    """A run that ended well is over then; of another nobody knows more than the newest line or row."""
+    """A run that ended well is over then; of another nobody knows more than the newest line or
+    row.
+    """
     if last.succeeded and last.ended is not None:
         return last.ended
     return max(told.until, beats[-1].at if beats else 0)
@@ -84,7 +89,9 @@ def _live(line: Timeline, life: Life, rows: list[Beat], clock: Clock, told: Jour
     own = _pace(pairwise(rows)) if len(rows) > ENOUGH else None
     pace = own or clock.pace
     if life.checked_in is not None:
-        line.upto(life.checked_in, WallTimeState.INIT if life.job_started else WallTimeState.UNKNOWN)
+        line.upto(
+            life.checked_in, WallTimeState.INIT if life.job_started else WallTimeState.UNKNOWN
+        )
     if rows:
         _first_steps(line, life, rows[0], clock, pace)
     for before, row in pairwise(rows):
@@ -93,7 +100,9 @@ def _live(line: Timeline, life: Life, rows: list[Beat], clock: Clock, told: Jour
 
 
 def _first_steps(line: Timeline, life: Life, first: Beat, clock: Clock, pace: float | None) -> None:
-    """Up to the first row, whose own steps are training already, as far as the pace tells how long they took."""
+    """Up to the first row, whose own steps are training already, as far as the pace tells how long
+    they took.
+    """
     before = _before_first_step(life)
     start = life.start_step
     if pace is None or start is None or first.step <= start:
@@ -105,10 +114,16 @@ def _first_steps(line: Timeline, life: Life, first: Beat, clock: Clock, pace: fl
 
 
 def _before_first_step(life: Life) -> WallTimeState:
-    """Only check-in tells where the start-up ends and loading begins; from scratch nothing is loaded."""
+    """Only check-in tells where the start-up ends and loading begins; from scratch nothing is
+    loaded.
+    """
     if life.checked_in is not None:
         return WallTimeState.RESTORE if life.from_checkpoint else WallTimeState.INIT
-    return WallTimeState.INIT if life.job_started and not life.from_checkpoint else WallTimeState.UNKNOWN
+    return (
+        WallTimeState.INIT
+        if life.job_started and not life.from_checkpoint
+        else WallTimeState.UNKNOWN
+    )
 
 
 def _between(
@@ -116,7 +131,9 @@ def _between(
 ) -> None:
     steps = row.step - before.step
     if steps <= 0 or pace is None:  # a restart within the instance, or two rows of one step
-        line.upto(row.at, WallTimeState.EVAL if row.evaluated and not steps else WallTimeState.UNKNOWN)
+        line.upto(
+            row.at, WallTimeState.EVAL if row.evaluated and not steps else WallTimeState.UNKNOWN
+        )
         return
     gap, usual = row.at - before.at, pace * steps
     evaluation = min(round(row.eval_seconds * SECOND), gap)

@@ -17,7 +17,9 @@ ON_PURPOSE = frozenset({Cause.BY_HAND, Cause.BY_US})  # no fault of the run or t
 
 @dataclass(frozen=True)
 class Range:
-    """At least so much; at most so much if all that is unknown belonged to it. None where nobody can tell."""
+    """At least so much; at most so much if all that is unknown belonged to it. None where nobody
+    can tell.
+    """
 
     least: float | None
     most: float | None
@@ -51,7 +53,10 @@ class GoodputTotals:
 
 
 def goodput(
-    events: Sequence[Event], beats: Sequence[Beat], rate: float | None = None, notes: Iterable[str] = ()
+    events: Sequence[Event],
+    beats: Sequence[Beat],
+    rate: float | None = None,
+    notes: Iterable[str] = (),
 ) -> GoodputTotals:
     """Of the journal's events in their order, and the rows in the order of their times."""
     told = told_by(events)
@@ -68,7 +73,9 @@ def goodput(
         wall=wall / SECOND,
         states={state: length / SECOND for state, length in states.items()},
         effective=_effective(states, wall),
-        reached=max([beat.step for beat in beats] + [life.last_step for life in told.lives], default=0),
+        reached=max(
+            [beat.step for beat in beats] + [life.last_step for life in told.lives], default=0
+        ),
         lost=lost,
         lost_unknown=lost_unknown,
         instances=len(told.lives),
@@ -144,7 +151,10 @@ def _times(hours: Range, rate: float | None) -> Range:
 
 
 def _notes(
-    told: JournalFacts, beats: Sequence[Beat], rate: float | None, hours: Mapping[WallTimeState, float] | None
+    told: JournalFacts,
+    beats: Sequence[Beat],
+    rate: float | None,
+    hours: Mapping[WallTimeState, float] | None,
 ) -> Iterable[str]:
     if not told.lives:
         yield "nothing was launched yet"
@@ -153,9 +163,15 @@ def _notes(
         yield "no row tells its time: what the instances did is unknown"
     untold = [life.name for life in told.lives if life.job_started is None]
     if untold:
-        yield f"when {', '.join(untold)} left the queue is not recorded: the time until the first sign of it is unknown"
+        yield (
+            f"when {', '.join(untold)} left the queue is not recorded: the time until the first "
+            "sign of it is unknown"
+        )
     if any(beat.evaluated and not beat.eval_seconds for beat in beats):
-        yield "eval: no row says how long it took, so long gaps before a row with eval metrics are taken for it (inferred)"
+        yield (
+            "eval: no row says how long it took, so long gaps before a row with eval metrics are "
+            "taken for it (inferred)"
+        )
     if hours is None:
         yield "accelerator-hours: [hardware] count is not stated in the plan"
     elif rate is None:

@@ -10,11 +10,15 @@ MOST = 3  # causes that one symptom names
 
 
 def with_causes(findings: Sequence[Finding], checks: Mapping[str, Check]) -> list[Finding]:
-    """Each finding; one of a number that is not finite also says what is wrong with the resume that it came after.
+    """Each finding; one of a number that is not finite also says what is wrong with the resume that
+    it came after.
 
-    A learning rate of 16 times after a resume is why the loss is NaN, and a person who reads one alert must read both.
+    A learning rate of 16 times after a resume is why the loss is NaN, and a person who reads one
+    alert must read both.
     """
-    causes = [f"{f.check}: {f.verdict.message}" for f in findings if _fails(f, checks, Topic.LINEAGE)]
+    causes = [
+        f"{f.check}: {f.verdict.message}" for f in findings if _fails(f, checks, Topic.LINEAGE)
+    ]
     if not causes:
         return list(findings)
     words = "; ".join(causes[:MOST])
@@ -27,4 +31,6 @@ def _fails(finding: Finding, checks: Mapping[str, Check], topic: Topic) -> bool:
 
 def _told(finding: Finding, words: str) -> Finding:
     verdict = finding.verdict
-    return replace(finding, verdict=replace(verdict, message=f"{verdict.message}. Before it, {words}"))
+    return replace(
+        finding, verdict=replace(verdict, message=f"{verdict.message}. Before it, {words}")
+    )

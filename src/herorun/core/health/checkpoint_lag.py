@@ -1,4 +1,6 @@
-"""How far a run's checkpoints lag behind its training, in save intervals. Pure: the checks choose the limits."""
+"""How far a run's checkpoints lag behind its training, in save intervals. Pure: the checks choose
+the limits.
+"""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -27,7 +29,9 @@ class Lag:
 
 @dataclass(frozen=True)
 class CheckpointPatience:
-    """Save intervals without a complete checkpoint; a save may take `grace`, and a start `startup`."""
+    """Save intervals without a complete checkpoint; a save may take `grace`, and a start
+    `startup`.
+    """
 
     intervals: PositiveFloat
     grace: timedelta = timedelta(minutes=10)
@@ -51,7 +55,9 @@ def overdue(
     if lag is None:
         return not_applicable("no save interval is stated or seen yet", subject=job.instance)
     if lag.intervals > most.intervals:
-        return failed(f"{lag.said}: {lag.intervals:.1f} intervals without one", subject=job.instance)
+        return failed(
+            f"{lag.said}: {lag.intervals:.1f} intervals without one", subject=job.instance
+        )
     return passed(lag.said, subject=job.instance)
 
 
@@ -65,15 +71,20 @@ def lags(
 ) -> Lag | None:
     """None where no interval is stated or seen, or nothing tells when the newest was saved.
 
-    A save under way that changed within `grace` counts as done. The job may take `startup` to its first step.
+    A save under way that changed within `grace` counts as done. The job may take `startup` to its
+    first step.
     """
     by_step = _by_step(contract, saved, metrics, grace)
     by_time = _by_time(contract, saved, metrics, started, grace, startup)
-    return max((lag for lag in (by_step, by_time) if lag), key=lambda lag: lag.intervals, default=None)
+    return max(
+        (lag for lag in (by_step, by_time) if lag), key=lambda lag: lag.intervals, default=None
+    )
 
 
 def save_interval(contract: Contract, saved: Checkpoints) -> tuple[float, str] | None:
-    """Steps between two checkpoints and where that is from: stated, or the median of what is seen."""
+    """Steps between two checkpoints and where that is from: stated, or the median of what is
+    seen.
+    """
     stated = contract.checkpoints
     if stated.permanent_every:
         return float(stated.permanent_every), "permanent_every"
@@ -89,7 +100,9 @@ def job_start(job: Job, history: History) -> datetime | None:
     return job.started or (history.current.started if history.current else None)
 
 
-def _by_step(contract: Contract, saved: Checkpoints, metrics: Metrics, grace: timedelta) -> Lag | None:
+def _by_step(
+    contract: Contract, saved: Checkpoints, metrics: Metrics, grace: timedelta
+) -> Lag | None:
     interval = save_interval(contract, saved)
     if interval is None:
         return None
@@ -98,7 +111,10 @@ def _by_step(contract: Contract, saved: Checkpoints, metrics: Metrics, grace: ti
     done = [c.step for c in counted if _there(c) or _under_way(c, metrics.advanced_at, grace)]
     newest = max([*done, metrics.first_step - 1, 0])
     every, source = interval
-    said = f"step {metrics.step}, newest complete checkpoint {newest}; one is due every {count(every, 'step')} ({source})"
+    said = (
+        f"step {metrics.step}, newest complete checkpoint {newest}; one is due every "
+        f"{count(every, 'step')} ({source})"
+    )
     return Lag((metrics.step - newest) / every, said)
 
 
@@ -123,7 +139,10 @@ def _by_time(
     since = max(times)
     late = metrics.advanced_at - since - grace
     which = f"checkpoint {newest.step}" if newest else "no checkpoint"
-    said = f"{which} is the newest at {metrics.advanced_at:%H:%M} UTC; one is due every {say_duration(every)}"
+    said = (
+        f"{which} is the newest at {metrics.advanced_at:%H:%M} UTC; one is due every "
+        f"{say_duration(every)}"
+    )
     return Lag(max(late, timedelta()) / every, said)
 
 

@@ -7,7 +7,15 @@ def final_checkpoint(
     final: FinalStep | Nothing | Unavailable, checkpoints: Checkpoints | Nothing | Unavailable
 ) -> str:
     """The path of the complete permanent checkpoint of the final step; empty where none is seen."""
-    if not isinstance(final, FinalStep) or final.value is None or not isinstance(checkpoints, Checkpoints):
+    if (
+        not isinstance(final, FinalStep)
+        or final.value is None
+        or not isinstance(checkpoints, Checkpoints)
+    ):
         return ""
-    whole = (c for c in checkpoints.candidates if c.step == final.value and c.complete and not c.temporary)
+    whole = (
+        c
+        for c in checkpoints.candidates
+        if c.step == final.value and c.complete and not c.temporary
+    )
     return next((c.path for c in whole), "")

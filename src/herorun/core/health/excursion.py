@@ -14,7 +14,8 @@ def judged(
     calm: str,
     words: Callable[[Excursion], str] | None = None,
 ) -> list[Verdict]:
-    """One answer for each excursion that lasts, open or ended since the last look; else that all is calm.
+    """One answer for each excursion that lasts, open or ended since the last look; else that all is
+    calm.
 
     `words` say what happened; the verdict names the steps where it did.
     """
@@ -27,7 +28,9 @@ def judged(
 def placed(excursion: Excursion, message: str, more: str = "") -> Verdict:
     """A failure at the steps of the excursion."""
     return failed(
-        message, subject=f"{subject(excursion)}{more}", steps=(excursion.first_step, excursion.last_step)
+        message,
+        subject=f"{subject(excursion)}{more}",
+        steps=(excursion.first_step, excursion.last_step),
     )
 
 
@@ -37,13 +40,16 @@ def subject(excursion: Excursion) -> str:
 
 def ratio_words(excursion: Excursion) -> str:
     return (
-        f"{excursion.metric} up to {excursion.peak:.3g} times the expected {excursion.expected:.4g} "
+        f"{excursion.metric} up to {excursion.peak:.3g} times the expected "
+        f"{excursion.expected:.4g} "
         f"for {duration(excursion)}"
     )
 
 
 def pace_words(excursion: Excursion) -> str:
-    """A slower pace in the metric's own unit and direction, by what it holds: a rate falls, a step time rises."""
+    """A slower pace in the metric's own unit and direction, by what it holds: a rate falls, a step
+    time rises.
+    """
     usual, slower = excursion.expected, excursion.usual
     if excursion.inverse:
         usual, slower = (usual if excursion.kind == "wall" else 1 / usual), 1 / slower
@@ -56,13 +62,18 @@ def pace_words(excursion: Excursion) -> str:
 
 def zero_words(excursion: Excursion) -> str:
     """Of a metric that is exactly zero, where it was not."""
-    return f"{excursion.metric} is exactly 0 for {duration(excursion)}; it was about {excursion.expected:.4g}"
+    return (
+        f"{excursion.metric} is exactly 0 for {duration(excursion)}; it was about "
+        f"{excursion.expected:.4g}"
+    )
 
 
 def duration(excursion: Excursion) -> str:
     """`12 steps from step 40, over at step 51`."""
     where = "at" if excursion.steps == 1 else "from"
-    return f"{count(excursion.steps, 'step')} {where} step {excursion.first_step}, {state(excursion)}"
+    return (
+        f"{count(excursion.steps, 'step')} {where} step {excursion.first_step}, {state(excursion)}"
+    )
 
 
 def state(excursion: Excursion) -> str:

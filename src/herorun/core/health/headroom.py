@@ -1,7 +1,7 @@
 """How long a disk still lasts. Pure: the checks choose the limits.
 
-Source: days of headroom and not percent: an alarm that comes too early is ignored. The floors are for disks whose
-pace nobody knows yet.
+Source: days of headroom and not percent: an alarm that comes too early is ignored. The floors are
+for disks whose pace nobody knows yet.
 """
 
 from dataclasses import dataclass, replace
@@ -19,7 +19,9 @@ FULL = 2 * RESERVE  # bytes; a disk that has less is full, also right after the 
 
 @dataclass(frozen=True)
 class Headroom:
-    """Fewer `days` of headroom at the pace since a look of at least `pace` ago; or less free than the floors."""
+    """Fewer `days` of headroom at the pace since a look of at least `pace` ago; or less free than
+    the floors.
+    """
 
     days: PositiveFloat
     bytes: NonNegativeInt
@@ -31,7 +33,9 @@ def room(disks: Disks, at: datetime, least: Headroom) -> list[Verdict]:
     """One answer for each path that is short."""
     short = [(path, shortage(disks, path, at, least)) for path in sorted(disks.now)]
     return [failed(f"{path}: {said}", subject=path) for path, said in short if said] or [
-        passed(f"there is room for {', '.join(sorted(disks.now)) or 'nothing that was asked about'}")
+        passed(
+            f"there is room for {', '.join(sorted(disks.now)) or 'nothing that was asked about'}"
+        )
     ]
 
 
@@ -46,15 +50,18 @@ def shortage(disks: Disks, path: str, at: datetime, least: Headroom) -> str:
         disk, disks.before.get(path), at - disks.before_at if disks.before_at else None, least.pace
     )
     if left is not None and left < least.days:
-        return f"full in {left:.1f} days at the pace of the last hours ({_size(disk.free)} are free)"
+        return (
+            f"full in {left:.1f} days at the pace of the last hours ({_size(disk.free)} are free)"
+        )
     return ""
 
 
 def is_full(disk: Disk) -> bool:
-    """Nothing can be written there. One too small for a reserve is not full while most of it is free.
+    """Nothing can be written there. One too small for a reserve is not full while most of it is
+    free.
 
-    >>> is_full(Disk(7 << 20, 1 << 40)), is_full(Disk(7 << 20, 8 << 20)), is_full(Disk(1 << 20, 8 << 20))
-    (True, False, True)
+    >>> is_full(Disk(7 << 20, 1 << 40)), is_full(Disk(7 << 20, 8 << 20)), is_full(Disk(1 << 20, 8 <<
+    20)) (True, False, True)
     """
     return disk.free < min(FULL, disk.total // 2) or disk.inodes == 0 or disk.free == 0
 
@@ -69,7 +76,9 @@ def room_in_words(disk: Disk) -> str:
     return f"{_size(disk.free)} of {_size(disk.total)} are free"
 
 
-def headroom(disk: Disk, before: Disk | None, span: timedelta | None, pace: timedelta) -> float | None:
+def headroom(
+    disk: Disk, before: Disk | None, span: timedelta | None, pace: timedelta
+) -> float | None:
     """Days; None where it does not fill, or nobody has looked for long enough to tell."""
     if before is None or span is None or span < pace or before.total != disk.total:
         return None

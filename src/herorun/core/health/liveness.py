@@ -23,10 +23,11 @@ FRESH = timedelta(minutes=5)  # a log that changed so lately goes on
 
 @dataclass(frozen=True)
 class RowPatience:
-    """Rows may stay away for `idle`, but at least so many `pauses` as have come before, and never beyond `longest`.
+    """Rows may stay away for `idle`, but at least so many `pauses` as have come before, and never
+    beyond `longest`.
 
-    Of rows that tell no times, so many `cadences`. The first row may take `startup`; behind the final step the last
-    evaluation and the last save may take `closing`.
+    Of rows that tell no times, so many `cadences`. The first row may take `startup`; behind the
+    final step the last evaluation and the last save may take `closing`.
     """
 
     idle: timedelta = timedelta(minutes=15)
@@ -54,7 +55,9 @@ def sign_of_life(
     now: datetime,
     fresh: timedelta = FRESH,
 ) -> str:
-    """What goes on, in words; empty if nothing is seen to. `since` is when the rows stopped, or the job began."""
+    """What goes on, in words; empty if nothing is seen to. `since` is when the rows stopped, or the
+    job began.
+    """
     newest = checkpoints.newest if isinstance(checkpoints, Checkpoints) else None
     reached = metrics.step if isinstance(metrics, Metrics) else 0
     if newest and newest.modified and newest.modified > since + SKEW and newest.step > reached:
@@ -72,11 +75,19 @@ def steps_seen(
     history: History,
     above: int,
 ) -> str:
-    """What beside the rows shows that this very instance has trained beyond step `above`; empty where nothing does."""
+    """What beside the rows shows that this very instance has trained beyond step `above`; empty
+    where nothing does.
+    """
     start = _earliest(job, history)
     saved = checkpoints.candidates if isinstance(checkpoints, Checkpoints) else ()
-    own = [c for c in saved if c.modified and start and c.modified >= start and c.path not in history.foreign]
-    newest = max((c for c in own if not c.alike and c.step > above), key=lambda c: c.step, default=None)
+    own = [
+        c
+        for c in saved
+        if c.modified and start and c.modified >= start and c.path not in history.foreign
+    ]
+    newest = max(
+        (c for c in own if not c.alike and c.step > above), key=lambda c: c.step, default=None
+    )
     if newest and newest.modified:
         return f"checkpoint {newest.step} was saved at {newest.modified:%H:%M} UTC"
     resumed = max(
@@ -98,7 +109,9 @@ def _earliest(job: Job, history: History) -> datetime | None:
 def rows_since(
     job: Job, metrics: Metrics | Nothing, history: History, now: datetime
 ) -> tuple[datetime | None, bool]:
-    """Since when there is no new row, and whether the job has written any: else it is since it began."""
+    """Since when there is no new row, and whether the job has written any: else it is since it
+    began.
+    """
     started = _began(job, history, now)
     if isinstance(metrics, Metrics) and (started is None or metrics.advanced_at >= started):
         return metrics.advanced_at, True
@@ -106,7 +119,9 @@ def rows_since(
 
 
 def _began(job: Job, history: History, now: datetime) -> datetime | None:
-    """By the scheduler, unless its clock is off: in the future, or so early that an older instance's rows were this one's."""
+    """By the scheduler, unless its clock is off: in the future, or so early that an older
+    instance's rows were this one's.
+    """
     current = history.current
     if current is None or job.started is None or job.instance != current.name:
         return job.started or (current.started if current else None)

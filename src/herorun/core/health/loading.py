@@ -1,4 +1,6 @@
-"""What the job's own log says of where its training begins, against where its plan says it should. Pure."""
+"""What the job's own log says of where its training begins, against where its plan says it should.
+Pure.
+"""
 
 from collections.abc import Sequence
 
@@ -18,7 +20,8 @@ def log_wrong(
     first_step: int,
     own: PlannedStart | None = None,
 ) -> ResumeRows | None:
-    """What the log's last word on loading comes to, then what the tracker dropped. None: it does not tell.
+    """What the log's last word on loading comes to, then what the tracker dropped. None: it does
+    not tell.
 
     `own`: where a restart by the back end has to go on.
     """
@@ -29,7 +32,9 @@ def log_wrong(
 
 
 def fall_back(loading: Sequence[Loading]) -> Loading | None:
-    """The newest line that says that less was loaded than all; None where the last word is that all was."""
+    """The newest line that says that less was loaded than all; None where the last word is that all
+    was.
+    """
     last = next((each for each in reversed(loading) if each.loads != "part"), None)
     part = next((each for each in reversed(loading) if each.loads == "part"), None)
     if part and (last is None or last.loads == "resumed" or part.line > last.line):
@@ -57,7 +62,9 @@ def _loaded(
 
 
 def _contradicts(start: PlannedStart, said: Loading) -> bool:
-    """Whether less was loaded than the plan says. One empty place among several is no word on what was loaded."""
+    """Whether less was loaded than the plan says. One empty place among several is no word on what
+    was loaded.
+    """
     if start.path is None:
         return False
     match said.loads:
@@ -70,7 +77,9 @@ def _contradicts(start: PlannedStart, said: Loading) -> bool:
 
 
 def _can_tell(start: PlannedStart, resumed: Loading) -> bool:
-    """Weights of another run are counted from 0, so the step that they were saved at says nothing."""
+    """Weights of another run are counted from 0, so the step that they were saved at says
+    nothing.
+    """
     if start.path is None:
         return bool(resumed.step)
     return start.step != 0 and start.step is not None and resumed.step is not None
@@ -80,7 +89,9 @@ def _is_planned(start: PlannedStart, resumed: Loading) -> bool:
     if start.path is None or start.step is None:
         return False
     same_path = bool(resumed.path) and resumed.path.rstrip("/") == start.path
-    same_step = bool(start.step) and resumed.step is not None and abs(resumed.step - start.step) <= NEAR
+    same_step = (
+        bool(start.step) and resumed.step is not None and abs(resumed.step - start.step) <= NEAR
+    )
     return same_path or same_step
 
 
@@ -88,7 +99,9 @@ def _its_own(resumed: Loading, saved: Checkpoints, current: Instance) -> bool:
     """A later attempt of one instance goes on from what the instance itself saved."""
     begun = current.intended or current.started
     return any(
-        abs(each.step - (resumed.step or 0)) <= NEAR and each.modified is not None and each.modified >= begun
+        abs(each.step - (resumed.step or 0)) <= NEAR
+        and each.modified is not None
+        and each.modified >= begun
         for each in saved.candidates
     )
 
@@ -98,7 +111,9 @@ def _at(resumed: Loading) -> str:
 
 
 def _dropped(start: PlannedStart, log: JobLog, first_step: int) -> str:
-    """W&B's client drops steps that the run has already: only its warnings tell that a job began far below."""
+    """W&B's client drops steps that the run has already: only its warnings tell that a job began
+    far below.
+    """
     rows = log.dropped
     if rows is None or not start.step or rows.steps < LEAST_DROPPED:
         return ""
@@ -111,13 +126,17 @@ def _dropped(start: PlannedStart, log: JobLog, first_step: int) -> str:
 
 
 def _dropped_again(own: PlannedStart | None, log: JobLog, first_step: int) -> str:
-    """Of a restart that began at the very first step; one that goes on from an older checkpoint is dropped as it must."""
+    """Of a restart that began at the very first step; one that goes on from an older checkpoint is
+    dropped as it must.
+    """
     began = log.dropped is not None and log.dropped.first <= first_step
     return _dropped(own, log, first_step) if own and began else ""
 
 
 def saved_below(start: PlannedStart, saved: Checkpoints, current: Instance) -> str:
-    """A checkpoint below the start that was written since the launch: the job trains from further back."""
+    """A checkpoint below the start that was written since the launch: the job trains from further
+    back.
+    """
     if not start.step:
         return ""
     begun = current.intended or current.started

@@ -29,7 +29,9 @@ def worst_complaint(log: JobLog | Nothing) -> Complaint | None:
 def idle_since(
     complaint: Complaint, job: Job, metrics: Metrics | Nothing, history: History, now: datetime
 ) -> datetime | None:
-    """When the job last moved, if it has not since the line; None if it has, or if nobody can tell."""
+    """When the job last moved, if it has not since the line; None if it has, or if nobody can
+    tell.
+    """
     moved, wrote = rows_since(job, metrics, history, now)
     if moved is None or (wrote and (complaint.since is None or moved > complaint.since + SKEW)):
         return None
@@ -38,4 +40,7 @@ def idle_since(
 
 def in_words(complaint: Complaint) -> str:
     where = f" ({complaint.where})" if complaint.where else ""
-    return f"{complaint.failure_class} in line {complaint.line} of its log{where}: {complaint.excerpt.rstrip('.')}"
+    return (
+        f"{complaint.failure_class} in line {complaint.line} of its log{where}: "
+        f"{complaint.excerpt.rstrip('.')}"
+    )

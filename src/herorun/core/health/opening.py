@@ -1,7 +1,7 @@
 """The loss of a run's first rows, against what weights give that nobody trained. Pure.
 
-A model that knows nothing gives each of `V` tokens the same probability: its loss is ln V, a little more by its random
-start. A trained one lies far below.
+A model that knows nothing gives each of `V` tokens the same probability: its loss is ln V, a little
+more by its random start. A trained one lies far below.
 """
 
 import math
@@ -16,7 +16,8 @@ from herorun.core.evidence import History, Metrics, PriorLaunch, SourceLoss
 
 ROWS = 4  # as many as the folds keep of a run's beginning
 ALIKE = 0.1  # as a logarithm: within it two rows repeat each other
-LEARNED = 2.0  # times that a loss must have fallen by, for its beginning to be told from what came later
+# times that a loss must have fallen by, for its beginning to be told from what came later
+LEARNED = 2.0
 LEAST, MOST = 0.9, 1.5  # of ln V; beyond, the loss is no mean over tokens in nats
 _VOCABULARY = frozenset(["vocab_size", "padded_vocab_size", "n_vocab"])
 
@@ -33,7 +34,9 @@ class Vocabulary:
 
 
 def weights_of(prior: PriorLaunch, history: History) -> str:
-    """The checkpoint whose weights the run's first instance was to start from; empty where there is none, or later."""
+    """The checkpoint whose weights the run's first instance was to start from; empty where there is
+    none, or later.
+    """
     start = prior.plan.get("start")
     if len(history.instances) != 1 or prior.adopted or not isinstance(start, Mapping):
         return ""
@@ -43,7 +46,9 @@ def weights_of(prior: PriorLaunch, history: History) -> str:
 def vocabulary(config: Mapping[str, Any]) -> Vocabulary | None:
     """The largest that the config names; the others are of a tokenizer before it is padded."""
     sizes = ((key, whole(value)) for key, value in flatten(config).items())
-    found = [Vocabulary(k, n) for k, n in sizes if n and n > 1 and snake_parts(k)[-1] in _VOCABULARY]
+    found = [
+        Vocabulary(k, n) for k, n in sizes if n and n > 1 and snake_parts(k)[-1] in _VOCABULARY
+    ]
     return max(found, key=lambda each: each.size, default=None)
 
 
@@ -57,7 +62,9 @@ def is_untrained(loss: float, known: Vocabulary) -> bool:
 
 
 def repeats(opening: tuple[float, ...], source: SourceLoss) -> bool:
-    """Whether each row is like the same one of a run that had learned since: its weights would give less."""
+    """Whether each row is like the same one of a run that had learned since: its weights would give
+    less.
+    """
     if source.level is None or fmean(opening or (0.0,)) < LEARNED * source.level:
         return False
     both = list(zip(opening, source.opening, strict=False))

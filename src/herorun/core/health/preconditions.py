@@ -5,9 +5,13 @@ from herorun.core.finding import Verdict, not_applicable, unknown
 
 
 def not_running(job: Job) -> Verdict | None:
-    """The answer of a check that asks of running jobs only, where this one is not, or nobody can say; else None."""
+    """The answer of a check that asks of running jobs only, where this one is not, or nobody can
+    say; else None.
+    """
     if job.state.in_doubt:
-        return unknown(f"the scheduler cannot say whether {job.instance} runs", subject=job.instance)
+        return unknown(
+            f"the scheduler cannot say whether {job.instance} runs", subject=job.instance
+        )
     if job.state is not JobState.RUNNING:
         return not_applicable(f"{job.instance} is {job.state}", subject=job.instance)
     return None

@@ -1,4 +1,6 @@
-"""Why a job waits, in classes, by the schedulers' own words. The first pattern that matches decides."""
+"""Why a job waits, in classes, by the schedulers' own words. The first pattern that matches
+decides.
+"""
 
 import re
 from enum import StrEnum
@@ -20,7 +22,9 @@ ADVICE = {
     Waiting.QUOTA: "ask whoever sets the quota",
     Waiting.PEER: "see whether the other cluster answers, and whether it runs there already",
     Waiting.GANG: "see which of its parts is not placed",
-    Waiting.HARDWARE: "compare the accelerator, count and topology of the request with what there is",
+    Waiting.HARDWARE: (
+        "compare the accelerator, count and topology of the request with what there is"
+    ),
     Waiting.CAPACITY: "wait, or decide on other capacity",
     Waiting.NEVER: "stop it, and submit it without what it waits for",
     Waiting.UNSTATED: "ask the scheduler",
@@ -36,21 +40,26 @@ PATTERNS: tuple[tuple[Waiting, str], ...] = (
     ),
     (
         Waiting.PEER,
-        r"pending on peer|peer .{0,40}unreachable|reachable ?= ?false|QUEUED_HANDOFF|heartbeat (is )?stale",
+        (
+            r"pending on peer|peer .{0,40}unreachable|reachable ?= "
+            r"?false|QUEUED_HANDOFF|heartbeat (is )?stale"
+        ),
     ),
     (Waiting.QUOTA, r"\bQOS|\bAssoc(Grp|Max|iation)|quota|MaxCpuPer|MaxGRESPer|limit exceeded"),
     (
         Waiting.HARDWARE,
         (
-            r"\bBadConstraints\b|PartitionConfig|\bPartition(Node|Time)Limit\b|node configuration is not available"
-            r"|no nodes? (match|satisf)|unknown (accelerator|tpu|gpu)|no scale group|(invalid|unsupported) .{0,20}(tpu|gpu|accelerator|topology|slice)"
+            r"\bBadConstraints\b|PartitionConfig|\bPartition(Node|Time)Limit\b|node configuration "
+            r"is not available"
+            r"|no nodes? (match|satisf)|unknown (accelerator|tpu|gpu)|no scale "
+            r"group|(invalid|unsupported) .{0,20}(tpu|gpu|accelerator|topology|slice)"
             r"|didn't match Pod's node affinity"
         ),
     ),
     (Waiting.GANG, r"\bSchedulingGated\b|gang|co-?schedul|all[- ]or[- ]nothing|minMember"),
     (
         Waiting.CAPACITY,
-        r"\bResources\b|\bPriority\b|\bReqNodeNotAvail\b|\bNodeDown\b|\bPartition(Down|Inactive)\b|are DOWN, DRAINED|scale-?up|insufficient|capacity|unsatisf|stockout|no free|Unschedulable",
+        r"\bResources\b|\bPriority\b|\bReqNodeNotAvail\b|\bNodeDown\b|\bPartition(Down|Inactive)\b|are DOWN, DRAINED|scale-?up|insufficient|capacity|unsatisf|stockout|no free|Unschedulable",  # noqa: E501
     ),
 )
 _COMPILED = tuple((kind, re.compile(pattern, re.IGNORECASE)) for kind, pattern in PATTERNS)

@@ -8,7 +8,9 @@ from herorun.core.evidence import Checkpoints, History, Metrics, PriorLaunch, Re
 
 @dataclass(frozen=True)
 class PlannedStart:
-    """What the plan says: nothing at all, or a checkpoint whose step goes on being counted, or starts at 0 again."""
+    """What the plan says: nothing at all, or a checkpoint whose step goes on being counted, or
+    starts at 0 again.
+    """
 
     path: str | None
     step: int | None  # completed updates when it begins; None: the checkpoint's step is not known
@@ -26,7 +28,9 @@ class ResumeRows:
 
 
 def resume_of(metrics: Metrics, history: History) -> Resume | None:
-    """How the present instance goes on from the one before it; what an older one did says nothing of it."""
+    """How the present instance goes on from the one before it; what an older one did says nothing
+    of it.
+    """
     resume, current = metrics.resume, history.current
     if resume is None or current is None or not history.wrote(metrics):
         return None
@@ -44,7 +48,8 @@ def start_of(prior: PriorLaunch) -> PlannedStart:
 
 
 def loaded_wrong(start: PlannedStart, receipt: Receipt | None, saved: Checkpoints) -> str:
-    """What is wrong with what the receipt says was loaded; empty where it says nothing, or what was planned.
+    """What is wrong with what the receipt says was loaded; empty where it says nothing, or what was
+    planned.
 
     A later attempt of one instance goes on from what the instance itself saved.
     """
@@ -58,34 +63,50 @@ def loaded_wrong(start: PlannedStart, receipt: Receipt | None, saved: Checkpoint
 
 
 def own_start(saved: Checkpoints, history: History) -> PlannedStart | None:
-    """Where a restart by the back end has to go on: at the newest complete checkpoint that the instance had saved."""
+    """Where a restart by the back end has to go on: at the newest complete checkpoint that the
+    instance had saved.
+    """
     current = history.current
     if current is None or not history.restarts:
         return None
     begun, restarted = current.intended or current.started, history.restarts[-1][0]
-    own = [c for c in saved.candidates if c.complete and c.modified and begun <= c.modified < restarted]
+    own = [
+        c for c in saved.candidates if c.complete and c.modified and begun <= c.modified < restarted
+    ]
     newest = max(own, key=lambda c: c.step, default=None)
     return PlannedStart(newest.path, newest.step) if newest and newest.step else None
 
 
 def began_again(metrics: Metrics, saved: Checkpoints, history: History) -> str:
-    """A restart by the back end that began at the first step, although the instance had saved; empty: not seen.
+    """A restart by the back end that began at the first step, although the instance had saved;
+    empty: not seen.
 
     Only an attempt that is known as one counts: the first attempt of a run begins there as it must.
     """
     start, resume = own_start(saved, history), metrics.resume
-    if start is None or resume is None or resume.step != metrics.first_step or metrics.first_step > 1:
+    if (
+        start is None
+        or resume is None
+        or resume.step != metrics.first_step
+        or metrics.first_step > 1
+    ):
         return ""
     number = history.restarts[-1][1]
-    return f"began again at step {metrics.first_step} (attempt {number}, started by its back end), and had saved {start}"
+    return (
+        f"began again at step {metrics.first_step} (attempt {number}, started by its back end), "
+        f"and had saved {start}"
+    )
 
 
 def _saved_between(start: int, first: int, saved: Checkpoints, history: History) -> bool:
-    """Whether the instance itself saved between its start and the newest attempt's first row, which is then a restart's."""
+    """Whether the instance itself saved between its start and the newest attempt's first row, which
+    is then a restart's.
+    """
     current = history.current
     begun = (current.intended or current.started) if current else None
     return begun is not None and any(
-        start < c.step < first and c.modified is not None and c.modified >= begun for c in saved.candidates
+        start < c.step < first and c.modified is not None and c.modified >= begun
+        for c in saved.candidates
     )
 
 
@@ -95,8 +116,9 @@ def rows_wrong(
     """By the newest attempt's first row. None: the rows do not tell.
 
     A row of the start's own step, as of an evaluation after loading, is no fault.
-    Where the record does not say whose the rows are, an attempt that began at or below the start may be an earlier
-    instance's that goes on without a break; only a newest row at or below the start is then sure to be wrong.
+    Where the record does not say whose the rows are, an attempt that began at or below the start
+    may be an earlier instance's that goes on without a break; only a newest row at or below the
+    start is then sure to be wrong.
     """
     if start.step is None:
         return None
@@ -108,14 +130,18 @@ def rows_wrong(
     ours = current is not None and metrics.instance == current.name
     if metrics.first_step < start.step:
         began = (
-            f"began at step {metrics.first_step}, and should have begun after step {start.step} of {start}"
+            f"began at step {metrics.first_step}, and should have begun after step {start.step} "
+            f"of {start}"
         )
         return ResumeRows(began) if ours else None
     if _saved_between(start.step, metrics.first_step, saved, history):
-        return ResumeRows(right=f"began at step {metrics.first_step}, after its own checkpoints from {start}")
+        return ResumeRows(
+            right=f"began at step {metrics.first_step}, after its own checkpoints from {start}"
+        )
     high_water = metrics.resume.high_water if metrics.resume else 0
     if ours and start.step < high_water < metrics.first_step:
-        return None  # the tracker drops the steps that it has: where the rows begin is not where the job did
+        # the tracker drops the steps that it has: where the rows begin is not where the job did
+        return None
     later = [
         c
         for c in saved.candidates
@@ -126,5 +152,7 @@ def rows_wrong(
     ]
     if later:
         newest = max(later, key=lambda c: c.step)
-        return ResumeRows(f"began at step {metrics.first_step}, as from {newest.path}; the plan says {start}")
+        return ResumeRows(
+            f"began at step {metrics.first_step}, as from {newest.path}; the plan says {start}"
+        )
     return ResumeRows(right=f"began at step {metrics.first_step}, as the plan says: {start}")

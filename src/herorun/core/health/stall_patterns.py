@@ -1,7 +1,7 @@
 """Words of schedulers and runtimes that say that a job is starved or has lost a part of itself.
 
-Source: marin-community/marin, job-monitoring loop: with no progress over several cadences these mean `degraded`; and
-the words in which Ray itself says so.
+Source: marin-community/marin, job-monitoring loop: with no progress over several cadences these
+mean `degraded`; and the words in which Ray itself says so.
 """
 
 import re
@@ -11,21 +11,23 @@ SIGNALS = (
     (
         "dead node",
         re.compile(
-            r"\bdead node\b|\bnode death\b|NodeDiedError|node (has )?died|has been marked dead", re.IGNORECASE
+            r"\bdead node\b|\bnode death\b|NodeDiedError|node (has )?died|has been marked dead",
+            re.IGNORECASE,
         ),
     ),
     (
         "unsatisfied resources",
         re.compile(
-            r"autoscaler.{0,80}unsatisfi|unsatisfied resource|insufficient resources|cannot be scheduled|no available node types can fulfill",
+            r"autoscaler.{0,80}unsatisfi|unsatisfied resource|insufficient resources|cannot be "
+            r"scheduled|no available node types can fulfill",
             re.IGNORECASE,
         ),
     ),
 )
 # A line with a signal holds one of these, in any case.
 WORDS = (
-    "ownerdied", "owner died", "owner has died", "dead node", "node death", "nodedied", "node died", "node has died",
-    "marked dead", "unsatisfi", "insufficient resources", "cannot be scheduled", "no available node types",
+    "ownerdied", "owner died", "owner has died", "dead node", "node death", "nodedied", "node died", "node has died",  # noqa: E501
+    "marked dead", "unsatisfi", "insufficient resources", "cannot be scheduled", "no available node types",  # noqa: E501
 )  # fmt: skip
 
 

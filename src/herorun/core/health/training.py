@@ -1,7 +1,8 @@
-"""Whether evidence of the present instance shows that it trains, what is still awaited, and until when. Pure.
+"""Whether evidence of the present instance shows that it trains, what is still awaited, and until
+when. Pure.
 
-A row proves training only while it is as young as the run's own pace predicts; a receipt proves that what runs is what
-was admitted. What could not be read proves nothing, whatever it said before.
+A row proves training only while it is as young as the run's own pace predicts; a receipt proves
+that what runs is what was admitted. What could not be read proves nothing, whatever it said before.
 """
 
 from dataclasses import dataclass
@@ -35,13 +36,16 @@ class TrainingProof(StrEnum):
     """What the evidence of a live job amounts to."""
 
     COMPLETE = "complete"
-    AWAITED = "awaited"  # the job has not begun to train, as far as anybody sees, and may still be starting
+    # the job has not begun to train, as far as anybody sees, and may still be starting
+    AWAITED = "awaited"
     LACKING = "lacking"  # evidence is missing that should be there, or could not be read
 
 
 @dataclass(frozen=True)
 class AwaitedEvidence:
-    """One piece of evidence that is missing, and until when it may be; None where nothing says when."""
+    """One piece of evidence that is missing, and until when it may be; None where nothing says
+    when.
+    """
 
     evidence: str  # job, receipt, row, checkpoint or log
     message: str
@@ -49,7 +53,9 @@ class AwaitedEvidence:
 
     @property
     def words(self) -> str:
-        return self.message + (f"; awaited until {self.until:%Y-%m-%d %H:%M} UTC" if self.until else "")
+        return self.message + (
+            f"; awaited until {self.until:%Y-%m-%d %H:%M} UTC" if self.until else ""
+        )
 
 
 @dataclass(frozen=True)
@@ -61,7 +67,9 @@ class Training:
 def training(
     evidence: Evidence, now: datetime, receipt_due: bool, patience: RowPatience | None = None
 ) -> Training:
-    """Of any job: one that nobody saw proves nothing, and of an ended one only its receipt is asked for."""
+    """Of any job: one that nobody saw proves nothing, and of an ended one only its receipt is asked
+    for.
+    """
     job = evidence.get(Job)
     if not isinstance(job, Job) or job.state.in_doubt:
         return Training(TrainingProof.LACKING, (AwaitedEvidence("job", _unseen_job(job)),))
@@ -71,7 +79,8 @@ def training(
         since = job.submitted
         words = f"{job.instance} is {job.state}: its start is awaited"
         return Training(
-            TrainingProof.AWAITED, (AwaitedEvidence("job", words, since + QUEUE if since else None),)
+            TrainingProof.AWAITED,
+            (AwaitedEvidence("job", words, since + QUEUE if since else None),),
         )
     return _of_running(job, evidence, now, receipt_due, patience or RowPatience())
 
@@ -101,9 +110,18 @@ def _unseen_job(job: object) -> str:
 
 
 def _unread(evidence: Evidence, receipt_due: bool) -> tuple[AwaitedEvidence, ...]:
-    """A source that was asked and did not answer. A check-in that the record holds needs no second reading."""
-    names: dict[Any, str] = {Metrics: "row", Receipt: "receipt", JobLog: "log", Checkpoints: "checkpoint"}
-    lost = ((names[kind], evidence.get(kind)) for kind in SOURCES if kind is not Receipt or receipt_due)
+    """A source that was asked and did not answer. A check-in that the record holds needs no second
+    reading.
+    """
+    names: dict[Any, str] = {
+        Metrics: "row",
+        Receipt: "receipt",
+        JobLog: "log",
+        Checkpoints: "checkpoint",
+    }
+    lost = (
+        (names[kind], evidence.get(kind)) for kind in SOURCES if kind is not Receipt or receipt_due
+    )
     return tuple(
         AwaitedEvidence(name, f"the {name}s could not be read: {value.why}")
         for name, value in lost
@@ -116,13 +134,17 @@ def _receipt(evidence: Evidence, job: Job) -> tuple[AwaitedEvidence, ...]:
     ours = isinstance(receipt, Receipt) and receipt.instance == job.instance
     if ours or (isinstance(history, History) and job.instance in history.checked_in):
         return ()
-    return (AwaitedEvidence("receipt", f"{job.instance} has not checked in: there is no receipt of it"),)
+    return (
+        AwaitedEvidence("receipt", f"{job.instance} has not checked in: there is no receipt of it"),
+    )
 
 
 def _row(
     job: Job, evidence: Evidence, now: datetime, patience: RowPatience
 ) -> tuple[tuple[AwaitedEvidence, ...], bool]:
-    """What is wrong with the newest row, and whether anything shows that the instance has begun to train."""
+    """What is wrong with the newest row, and whether anything shows that the instance has begun to
+    train.
+    """
     metrics, history = evidence.get(Metrics), evidence.get(History)
     if not isinstance(history, History):
         return (AwaitedEvidence("row", "nobody read what the record knows of the run"),), True
@@ -132,14 +154,16 @@ def _row(
         return _first_row(job, evidence, history, since, patience)
     age = now - rows.advanced_at
     if -age > SKEW:
-        return (AwaitedEvidence("row", f"the newest row is dated {say_span(-age)} in the future"),), True
+        return (
+            AwaitedEvidence("row", f"the newest row is dated {say_span(-age)} in the future"),
+        ), True
     limit = fresh_for(rows, patience)
     return ((_stale(rows, evidence, age, limit, patience),) if age > limit else ()), True
 
 
 def fresh_for(metrics: Metrics, patience: RowPatience) -> timedelta:
-    """How old the newest row may be: as the pauses that came before, and at least what a slow save takes; of rows
-    that tell no times, `idle`."""
+    """How old the newest row may be: as the pauses that came before, and at least what a slow save
+    takes; of rows that tell no times, `idle`."""
     if metrics.pause is None:
         return patience.idle
     return max(FRESH, min(timedelta(seconds=patience.pauses * metrics.pause), patience.longest))
@@ -166,7 +190,9 @@ def _first_row(
 ) -> tuple[tuple[AwaitedEvidence, ...], bool]:
     sign = steps_seen(job, evidence.get(JobLog), evidence.get(Checkpoints), history, -1)
     if sign:
-        return (AwaitedEvidence("row", f"{job.instance} has no row of its own, although {sign}"),), True
+        return (
+            AwaitedEvidence("row", f"{job.instance} has no row of its own, although {sign}"),
+        ), True
     until = since + patience.startup if since else None
     words = f"the first row of {job.instance} (start-up budget {say_duration(patience.startup)})"
     return (AwaitedEvidence("row", words, until),), False

@@ -1,4 +1,6 @@
-"""What the tracker, the job's log and its receipt say of the identity that the run reports under, against the contract."""
+"""What the tracker, the job's log and its receipt say of the identity that the run reports under,
+against the contract.
+"""
 
 import re
 from collections.abc import Iterable
@@ -37,7 +39,13 @@ def reported_drift(contract: Contract, runs: Iterable[str]) -> list[Found]:
         ("id", identity, wanted_id(contract)),
     )
     return [
-        (name, f"its log says that it reports to {'/'.join(told[-1])}; the contract says {name} = {wanted}")
+        (
+            name,
+            (
+                f"its log says that it reports to {'/'.join(told[-1])}; the contract says {name} "
+                f"= {wanted}"
+            ),
+        )
         for name, here, wanted in pairs
         if wanted is not None and here != wanted
     ]
@@ -67,7 +75,13 @@ def name_drift(contract: Contract, identity: TrackerIdentity, must_be_there: boo
     missing = identity.state in (TrackerState.ABSENT, TrackerState.DELETED)
     if missing and must_be_there:
         return [
-            ("id", f"the tracker has no run {wanted_id(contract)} ({identity.state}), and the job trains")
+            (
+                "id",
+                (
+                    f"the tracker has no run {wanted_id(contract)} ({identity.state}), and the "
+                    "job trains"
+                ),
+            )
         ]
     if missing or identity.state is TrackerState.UNREACHABLE:
         return []
@@ -91,6 +105,10 @@ def heartbeat_of(contract: Contract, identity: TrackerIdentity) -> datetime | No
     return told.astimezone(UTC)
 
 
-def writes_after(last: datetime | None, ended: datetime | None, now: datetime, grace: timedelta) -> bool:
-    """Whether something was written so long after the end that it was not the job. The future is a clock's fault."""
+def writes_after(
+    last: datetime | None, ended: datetime | None, now: datetime, grace: timedelta
+) -> bool:
+    """Whether something was written so long after the end that it was not the job. The future is a
+    clock's fault.
+    """
     return bool(last and ended and ended + grace < last <= now)

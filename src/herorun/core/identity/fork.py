@@ -29,7 +29,9 @@ def fork_point(text: str) -> ForkPoint | None:
 
 
 def first_row(run: TrackerRun, start: StartPoint | None) -> int | None:
-    """The step that the first row will be logged under; None where the checkpoint's step is not known."""
+    """The step that the first row will be logged under; None where the checkpoint's step is not
+    known.
+    """
     if start is None or start.kind == "weights-only":
         return run.first_step
     return None if start.step is None else start.step + run.first_step
@@ -42,7 +44,8 @@ def judge_fork(
     point = fork_point(told)
     if point is None:
         said = (
-            f"[tracker] fork_from is {told!r}: write it as <id>?_step=<n>, the run and its last step to keep"
+            f"[tracker] fork_from is {told!r}: write it as <id>?_step=<n>, the run and its last "
+            "step to keep"
         )
         return [failed(said, subject=told)]
     if point.id == run.id:
@@ -54,24 +57,35 @@ def judge_fork(
 def _parent(told: str, point: ForkPoint, identity: TrackerIdentity) -> Verdict:
     state, last = identity.parent, identity.parent_last_step
     if state in (None, TrackerState.UNREACHABLE):
-        return unknown(f"W&B could not be asked about the parent {point.id}: {identity.why}", subject=told)
+        return unknown(
+            f"W&B could not be asked about the parent {point.id}: {identity.why}", subject=told
+        )
     if state in (TrackerState.ABSENT, TrackerState.DELETED):
-        said = f"W&B knows no run {point.id} in the project to fork from: look at [tracker] fork_from"
+        said = (
+            f"W&B knows no run {point.id} in the project to fork from: look at [tracker] fork_from"
+        )
         return failed(said, subject=told)
     if last is None or last < point.step:
         logged = "has logged nothing" if last is None else f"has logged up to step {last} only"
-        return failed(f"{point.id} {logged}: it cannot be forked at step {point.step}", subject=told)
+        return failed(
+            f"{point.id} {logged}: it cannot be forked at step {point.step}", subject=told
+        )
     return passed(f"{point.id} has logged step {point.step}", subject=told)
 
 
 def _step(told: str, point: ForkPoint, first: int | None) -> Verdict:
     """W&B counts on from the fork's step + 1, and drops every row below without a word."""
     if first is None:
-        return unknown("the start checkpoint's step is not known, so neither is the fork's", subject=told)
+        return unknown(
+            "the start checkpoint's step is not known, so neither is the fork's", subject=told
+        )
     if point.step < first:
-        return passed(f"W&B goes on at step {point.step + 1}, the first row is {first}", subject=told)
+        return passed(
+            f"W&B goes on at step {point.step + 1}, the first row is {first}", subject=told
+        )
     below = f"fork below step {first}" if first else "do not fork"
     said = (
-        f"the first row will be step {first}, and W&B would drop every row up to step {point.step}: {below}"
+        f"the first row will be step {first}, and W&B would drop every row up to step "
+        f"{point.step}: {below}"
     )
     return failed(said, subject=told)

@@ -1,4 +1,6 @@
-"""The contract of a fork: the parent's, under a name, an identity and roots of its own, from one of its checkpoints."""
+"""The contract of a fork: the parent's, under a name, an identity and roots of its own, from one of
+its checkpoints.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,7 +14,9 @@ OWN = ("waiver", "logbook")  # what was signed for, or belongs to, the parent al
 
 @dataclass(frozen=True)
 class ForkRequest:
-    """What a person said of the new run. Roots of None are derived from the parent's, where its slug stands in them."""
+    """What a person said of the new run. Roots of None are derived from the parent's, where its
+    slug stands in them.
+    """
 
     slug: str
     start: str  # path of the parent's checkpoint
@@ -28,7 +32,10 @@ def forked(parent: Contract, asked: ForkRequest) -> dict[str, Any]:
     for table in OWN:
         data.pop(table, None)
     data["slug"] = asked.slug
-    data["output"] = {**data.get("output", {}), "root": _root(parent.output.root, asked.root, parent, asked)}
+    data["output"] = {
+        **data.get("output", {}),
+        "root": _root(parent.output.root, asked.root, parent, asked),
+    }
     if parent.output.temporary_root:
         data["output"]["temporary_root"] = _root(
             parent.output.temporary_root, asked.temporary_root, parent, asked, "--temporary-root"
@@ -55,8 +62,12 @@ def _identity(parent: Contract, asked: ForkRequest) -> dict[str, str]:
     return {"id": identity, "name": identity, "resume": resume}
 
 
-def _root(old: str, told: str | None, parent: Contract, asked: ForkRequest, option: str = "--root") -> str:
-    """The parent's root with the new slug in the place of the old one, as whole words of its path."""
+def _root(
+    old: str, told: str | None, parent: Contract, asked: ForkRequest, option: str = "--root"
+) -> str:
+    """The parent's root with the new slug in the place of the old one, as whole words of its
+    path.
+    """
     if told:
         return told
     parts = [_renamed(part, parent.slug, asked.slug) for part in old.split("/")]
@@ -76,12 +87,21 @@ def _renamed(part: str, old: str, new: str) -> str:
 
 def leftovers(parent: Contract, data: Mapping[str, Any]) -> tuple[str, ...]:
     """Where the command still names the parent's root or tracker id: a person must look at each."""
-    names = {parent.output.root.rstrip("/"), parent.output.temporary_root, parent.tracker.id, parent.slug} - {
-        None
-    }
+    names = {
+        parent.output.root.rstrip("/"),
+        parent.output.temporary_root,
+        parent.tracker.id,
+        parent.slug,
+    } - {None}
     command = data.get("command", {})
-    words = [*command.get("argv", ()), *command.get("resume_argv", ()), *command.get("env", {}).values()]
-    return tuple(dict.fromkeys(word for word in words if any(str(name) in str(word) for name in names)))
+    words = [
+        *command.get("argv", ()),
+        *command.get("resume_argv", ()),
+        *command.get("env", {}).values(),
+    ]
+    return tuple(
+        dict.fromkeys(word for word in words if any(str(name) in str(word) for name in names))
+    )
 
 
 def same_identity(one: Contract, other: Contract) -> str:

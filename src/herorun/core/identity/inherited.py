@@ -1,4 +1,6 @@
-"""What a fork changes of the run that it starts from: names of its own are no change, all else is one."""
+"""What a fork changes of the run that it starts from: names of its own are no change, all else is
+one.
+"""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -18,7 +20,8 @@ from herorun.core.plan import StartPoint
 class Inherited:
     """The differences from the launch that wrote the start checkpoint.
 
-    `own` are the names that every fork has of its own: root, tracker id, slug, the checkpoint itself.
+    `own` are the names that every fork has of its own: root, tracker id, slug, the checkpoint
+    itself.
     """
 
     unsigned: tuple[ConfigChange, ...]  # they change the training, or the state does not fit them
@@ -27,12 +30,16 @@ class Inherited:
 
 
 def writer_of(source: SourceLaunches, modified: datetime | None) -> RecordedLaunch:
-    """The launch that wrote the checkpoint: the newest before its writing, where the store tells a time."""
+    """The launch that wrote the checkpoint: the newest before its writing, where the store tells a
+    time.
+    """
     before = [each for each in source.launches if modified is None or each.at - SKEW <= modified]
     return (before or source.launches)[-1]
 
 
-def inherited(before: RecordedLaunch, plan: Mapping[str, Any], start: StartPoint, told: Config) -> Inherited:
+def inherited(
+    before: RecordedLaunch, plan: Mapping[str, Any], start: StartPoint, told: Config
+) -> Inherited:
     changes = diff_launches(before.plan, plan, told)
     names = _names(before.plan, plan, before.slug)
     own = [change for change in changes if _is_own(change, names, start.path)]
@@ -42,13 +49,17 @@ def inherited(before: RecordedLaunch, plan: Mapping[str, Any], start: StartPoint
     return Inherited(tuple(unsigned), tuple(c for c in rest if c not in unsigned), tuple(own))
 
 
-def _names(before: Mapping[str, Any], after: Mapping[str, Any], slug: str) -> tuple[tuple[str, str], ...]:
+def _names(
+    before: Mapping[str, Any], after: Mapping[str, Any], slug: str
+) -> tuple[tuple[str, str], ...]:
     """Pairs of an old name and its new one, the longest first: a root may hold the slug."""
     pairs = {old: new for old, new in _pairs(before, after, slug) if old and new and old != new}
     return tuple(sorted(pairs.items(), key=lambda pair: -len(pair[0])))
 
 
-def _pairs(before: Mapping[str, Any], after: Mapping[str, Any], slug: str) -> Iterator[tuple[str, str]]:
+def _pairs(
+    before: Mapping[str, Any], after: Mapping[str, Any], slug: str
+) -> Iterator[tuple[str, str]]:
     old, new = before.get("tracker") or {}, after.get("tracker") or {}
     yield slug, str(new.get("id") or "")
     for name in ("id", "name"):

@@ -1,10 +1,19 @@
-"""What a launch means to do with the tracker's run: begin it, go on in it, or fork it. Never stated, always derived."""
+"""What a launch means to do with the tracker's run: begin it, go on in it, or fork it. Never
+stated, always derived.
+"""
 
 from collections.abc import Mapping
 from typing import Any
 
 from herorun.core.clock_skew import SKEW
-from herorun.core.evidence import Job, Nothing, PriorLaunch, TrackerIdentity, TrackerState, Unavailable
+from herorun.core.evidence import (
+    Job,
+    Nothing,
+    PriorLaunch,
+    TrackerIdentity,
+    TrackerState,
+    Unavailable,
+)
 from herorun.core.identity.resume_matrix import Intent
 from herorun.core.plan import Plan, TrackerRun
 from herorun.core.untrusted_json import parse_utc
@@ -42,9 +51,11 @@ def is_same(run: TrackerRun, prior: PriorLaunch | Nothing) -> bool:
     return bool(told) and all(told.get(name) == value for name, value in here.items())
 
 
-def intent_of(run: TrackerRun, prior: PriorLaunch | Nothing, state: TrackerState, going_on: bool) -> Intent:
-    """An instance that ended before it logged anything has not reported: where W&B knows nothing and the launch does
-    not go on from a checkpoint of this run, it is as good as the first."""
+def intent_of(
+    run: TrackerRun, prior: PriorLaunch | Nothing, state: TrackerState, going_on: bool
+) -> Intent:
+    """An instance that ended before it logged anything has not reported: where W&B knows nothing
+    and the launch does not go on from a checkpoint of this run, it is as good as the first."""
     reported = is_same(run, prior) and (going_on or state is not TrackerState.ABSENT)
     if reported:
         return Intent.RESUME
@@ -58,7 +69,9 @@ def goes_on(plan: Plan) -> bool:
 
 
 def state_of(identity: TrackerIdentity, job: Job | Nothing | Unavailable) -> TrackerState:
-    """W&B notices minutes late that a job is gone: a heart that has not beaten since our own job ended is that job's."""
+    """W&B notices minutes late that a job is gone: a heart that has not beaten since our own job
+    ended is that job's.
+    """
     running = identity.state is TrackerState.RUNNING
     if not running or not isinstance(job, Job) or not job.state.ended or job.ended is None:
         return identity.state

@@ -1,4 +1,6 @@
-"""Links to the tracker's pages of a run, and to what of its record lies beside its issue on a GitHub."""
+"""Links to the tracker's pages of a run, and to what of its record lies beside its issue on a
+GitHub.
+"""
 
 import re
 from collections.abc import Iterable
@@ -15,7 +17,8 @@ _RUN = re.compile(r"([\w.-]+)/([\w.-]+)/([\w.-]+)")
 
 
 def tracker_links(contract: Contract, named: Iterable[str] = ()) -> tuple[str, ...]:
-    """Of the contract's own run, and of those that a log names as `entity/project/id`; none for other trackers.
+    """Of the contract's own run, and of those that a log names as `entity/project/id`; none for
+    other trackers.
 
     >>> from herorun.core.contract import contract_from
     >>> stated = {"slug": "tiny", "command": {"argv": ["x"]}, "output": {"root": "/data"}}
@@ -27,13 +30,20 @@ def tracker_links(contract: Contract, named: Iterable[str] = ()) -> tuple[str, .
     if told.kind != "wandb":
         return ()
     base = str(told.options.get("base_url") or WANDB).rstrip("/")
-    own = [f"{told.entity}/{told.project}/{told.id or contract.slug}"] if told.entity and told.project else []
+    own = (
+        [f"{told.entity}/{told.project}/{told.id or contract.slug}"]
+        if told.entity and told.project
+        else []
+    )
     parts = (found.groups() for run in (*own, *named) if (found := _RUN.fullmatch(run)))
-    return tuple(dict.fromkeys(f"{base}/{entity}/{project}/runs/{id}" for entity, project, id in parts))
+    return tuple(
+        dict.fromkeys(f"{base}/{entity}/{project}/runs/{id}" for entity, project, id in parts)
+    )
 
 
 def shown_links(server: str, named: Iterable[str]) -> tuple[tuple[str, str], ...]:
-    """Of the runs that a log names, each with its page on the server that the log links to; nothing of other shape.
+    """Of the runs that a log names, each with its page on the server that the log links to; nothing
+    of other shape.
 
     >>> shown_links("https://wandb.ai", ["lab/pre/t1", "lab/pre/<b>"])
     (('lab/pre/t1', 'https://wandb.ai/lab/pre/runs/t1'),)
@@ -41,16 +51,19 @@ def shown_links(server: str, named: Iterable[str]) -> tuple[tuple[str, str], ...
     if not _SERVER.fullmatch(server):
         return ()
     parts = (found.groups() for run in named if (found := _RUN.fullmatch(run)))
-    return tuple((f"{e}/{project}/{id}", f"{server}/{e}/{project}/runs/{id}") for e, project, id in parts)
+    return tuple(
+        (f"{e}/{project}/{id}", f"{server}/{e}/{project}/runs/{id}") for e, project, id in parts
+    )
 
 
 def web_page(remote: str, issue: str) -> str | None:
-    """The page of a remote's repository, where it is on the GitHub of the issue; None where it is not.
+    """The page of a remote's repository, where it is on the GitHub of the issue; None where it is
+    not.
 
     >>> web_page("git@github.com:lab/runs.git", "https://github.com/lab/plans/issues/7")
     'https://github.com/lab/runs'
-    >>> web_page("https://dri:token@github.com/lab/runs", "https://github.com/lab/runs/issues/7#issuecomment-1")
-    'https://github.com/lab/runs'
+    >>> web_page("https://dri:token@github.com/lab/runs",
+    "https://github.com/lab/runs/issues/7#issuecomment-1") 'https://github.com/lab/runs'
     >>> web_page("/mirror/runs.git", "https://github.com/lab/runs/issues/7")
     >>> web_page("git@gitlab.com:lab/runs.git", "https://github.com/lab/runs/issues/7")
     """
@@ -63,7 +76,8 @@ def web_page(remote: str, issue: str) -> str | None:
 def commit_link(sha: str, remote: str, issue: str) -> str:
     """A commit as Markdown: a link to its page where there is one, else the SHA alone.
 
-    >>> commit_link("c0ffee" * 6, "git@github.com:lab/runs.git", "https://github.com/lab/runs/issues/7")
+    >>> commit_link("c0ffee" * 6, "git@github.com:lab/runs.git",
+    "https://github.com/lab/runs/issues/7")
     '[`c0ffeec0f`](https://github.com/lab/runs/commit/c0ffeec0ffeec0ffeec0ffeec0ffeec0ffee)'
     >>> commit_link("c0ffee", "/mirror/runs.git", "/run/issue.md")
     '`c0ffee`'
@@ -75,8 +89,9 @@ def commit_link(sha: str, remote: str, issue: str) -> str:
 def file_link(path: str, branch: str, remote: str, issue: str) -> str:
     """A file of a branch as Markdown, a link where its page is known.
 
-    >>> file_link("a/b.md", "herorun/tiny", "https://github.com/lab/runs", "https://github.com/lab/runs/issues/7")
-    '[`a/b.md` on branch `herorun/tiny`](https://github.com/lab/runs/blob/herorun/tiny/a/b.md)'
+    >>> file_link("a/b.md", "herorun/tiny", "https://github.com/lab/runs",
+    "https://github.com/lab/runs/issues/7") '[`a/b.md` on branch
+    `herorun/tiny`](https://github.com/lab/runs/blob/herorun/tiny/a/b.md)'
     """
     page, said = web_page(remote, issue), f"`{path}` on branch `{branch}`"
     return f"[{said}]({page}/blob/{branch}/{path})" if page else said

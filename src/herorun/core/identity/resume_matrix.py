@@ -1,8 +1,10 @@
 """What W&B would do with the run's id: intent x state x policy -> one outcome and one sentence.
 
-Pure, and a table: what W&B's client really does with an id that it knows, or does not know, under each `resume`.
-`allow` begins an empty run where it finds none, without a word; `must` refuses then; `never` refuses an id that
-is taken; `auto` goes by a file that one machine has. A deleted id is never given again.
+Pure, and a table: what W&B's client really does with an id that it knows, or does not know, under
+each `resume`.
+`allow` begins an empty run where it finds none, without a word; `must` refuses then; `never`
+refuses an id that is taken; `auto` goes by a file that one machine has. A deleted id is never given
+again.
 """
 
 from collections.abc import Mapping
@@ -33,7 +35,9 @@ class Weight(StrEnum):
 
 @dataclass(frozen=True)
 class ResumeVerdict:
-    """What would happen, and what to do. `{id}`, `{state}` and `{policy}` stand for the case's own."""
+    """What would happen, and what to do. `{id}`, `{state}` and `{policy}` stand for the case's
+    own.
+    """
 
     weight: Weight
     sentence: str
@@ -68,7 +72,8 @@ def _fail(sentence: str) -> ResumeVerdict:
 
 _UNREACHABLE = _any(
     ResumeVerdict(
-        Weight.UNKNOWN, "W&B could not be asked about {id}, so nobody knows what is there: ask again"
+        Weight.UNKNOWN,
+        "W&B could not be asked about {id}, so nobody knows what is there: ask again",
     )
 )
 _DELETED = _any(
@@ -78,19 +83,26 @@ _AUTO = "but resume = auto goes by a file that one machine has: say allow"
 
 _BEGINS = _pass("W&B does not know {id} yet: the run begins under it")
 _NOBODY_TO_RESUME = _fail(
-    'resume = must wants a run that is there, and W&B does not know {id}, so it would refuse to begin: say "allow"'
+    "resume = must wants a run that is there, and W&B does not know {id}, so it would refuse to "
+    'begin: say "allow"'
 )
 _FREE = _each(
-    _BEGINS, _NOBODY_TO_RESUME, _BEGINS, _warn(f"W&B does not know {{id}} yet, and the run begins; {_AUTO}")
+    _BEGINS,
+    _NOBODY_TO_RESUME,
+    _BEGINS,
+    _warn(f"W&B does not know {{id}} yet, and the run begins; {_AUTO}"),
 )
 _TAKEN_REFUSED = _fail(
-    "{id} is taken by a {state} run, and with resume = never W&B would refuse to begin: choose another [tracker] id"
+    "{id} is taken by a {state} run, and with resume = never W&B would refuse to begin: choose "
+    "another [tracker] id"
 )
 _SECOND_WRITER = _fail(
-    "{id} is running, and no instance of this run reports there: two writers would mix in it; choose another [tracker] id"
+    "{id} is running, and no instance of this run reports there: two writers would mix in it; "
+    "choose another [tracker] id"
 )
 _APPENDED = _fail(
-    "{id} is a {state} run that no instance of this run wrote, and W&B would append to it: choose another [tracker] id"
+    "{id} is a {state} run that no instance of this run wrote, and W&B would append to it: choose "
+    "another [tracker] id"
 )
 _SOMEBODYS = _each(_APPENDED, _APPENDED, _TAKEN_REFUSED, _APPENDED)
 
@@ -114,22 +126,30 @@ _OURS = _each(
 )
 
 _FORKED = _pass(
-    "W&B begins {id} as a fork: give its client fork_from and no resume this once, for it refuses both together"
+    "W&B begins {id} as a fork: give its client fork_from and no resume this once, for it refuses "
+    "both together"
 )
 _FORK_TAKEN = _any(
-    _fail("{id} is taken by a {state} run, and a fork begins a new one: choose another [tracker] id")
+    _fail(
+        "{id} is taken by a {state} run, and a fork begins a new one: choose another [tracker] id"
+    )
 )
 
 _TABLE: Mapping[tuple[Intent, TrackerState], Mapping[str, ResumeVerdict]] = {
     (Intent.NEW, TrackerState.ABSENT): _FREE,
-    (Intent.NEW, TrackerState.RUNNING): _each(_SECOND_WRITER, _SECOND_WRITER, _TAKEN_REFUSED, _SECOND_WRITER),
+    (Intent.NEW, TrackerState.RUNNING): _each(
+        _SECOND_WRITER, _SECOND_WRITER, _TAKEN_REFUSED, _SECOND_WRITER
+    ),
     (Intent.NEW, TrackerState.FINISHED): _SOMEBODYS,
     (Intent.NEW, TrackerState.CRASHED): _SOMEBODYS,
     (Intent.NEW, TrackerState.FAILED): _SOMEBODYS,
     (Intent.NEW, TrackerState.DELETED): _DELETED,
     (Intent.NEW, TrackerState.UNREACHABLE): _UNREACHABLE,
     (Intent.RESUME, TrackerState.ABSENT): _each(
-        _EMPTY, _fail(f"{_LOST}: with resume = must it would refuse to begin; {_WHY_LOST}"), _EMPTY, _EMPTY
+        _EMPTY,
+        _fail(f"{_LOST}: with resume = must it would refuse to begin; {_WHY_LOST}"),
+        _EMPTY,
+        _EMPTY,
     ),
     (Intent.RESUME, TrackerState.RUNNING): _each(
         _STILL_RUNNING, _STILL_RUNNING, _NEVER_RESUMED, _STILL_RUNNING

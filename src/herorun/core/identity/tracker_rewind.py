@@ -4,7 +4,8 @@ from herorun.core.identity.intent import is_wandb
 
 
 def after_rollback(kind: str, id: str, step: int, last: int | None) -> str:
-    """`step` is gone back to, `last` the most completed updates that rows tell of; None where nobody knows.
+    """`step` is gone back to, `last` the most completed updates that rows tell of; None where
+    nobody knows.
 
     >>> after_rollback("jsonl", "tiny", 100, 300)
     'tiny holds steps 101 to 300 of both: the newer rows count'
@@ -15,7 +16,8 @@ def after_rollback(kind: str, id: str, step: int, last: int | None) -> str:
         return f"{id} has logged nothing beyond step {step}"
     if is_wandb(kind):
         return (
-            f"{id} keeps the rows of steps {step + 1} to {last} as they were, and drops those of the new ones until the "
+            f"{id} keeps the rows of steps {step + 1} to {last} as they were, and drops those of "
+            "the new ones until the "
             f"run passes step {last}"
         )
     return f"{id} holds steps {step + 1} to {last} of both: the newer rows count"

@@ -1,4 +1,6 @@
-"""The journal: hash-chained JSON lines, one event a line. Memory is folded from them and never stored apart."""
+"""The journal: hash-chained JSON lines, one event a line. Memory is folded from them and never
+stored apart.
+"""
 
 from herorun.core.journal.lines import (
     START,

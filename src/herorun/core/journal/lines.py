@@ -1,7 +1,8 @@
 """The journal's lines and the chain that they make.
 
-A line holds `v` (the journal's version), `id` (the event's own digest, the same wherever it is re-applied), `kind`,
-the event's fields, `prev` (the hash of the line before) and `hash` (over all of that).
+A line holds `v` (the journal's version), `id` (the event's own digest, the same wherever it is
+re-applied), `kind`, the event's fields, `prev` (the hash of the line before) and `hash` (over all
+of that).
 """
 
 import json
@@ -35,7 +36,8 @@ class JournalLine:
     prev: str
     hash: str
     text: str
-    entry: str = ""  # digest of its entry in the logbook, as it was written; empty where it has none
+    # digest of its entry in the logbook, as it was written; empty where it has none
+    entry: str = ""
 
 
 def event_id(event: Event) -> str:
@@ -44,8 +46,16 @@ def event_id(event: Event) -> str:
 
 
 def write_line(event: Event, prev: str, entry: str = "") -> JournalLine:
-    """`entry` is the digest of the event's logbook entry: a later rendering must not make an old entry look changed."""
-    body = {"v": VERSION, "id": event_id(event), "kind": event.kind, "prev": prev, "event": plain(event)}
+    """`entry` is the digest of the event's logbook entry: a later rendering must not make an old
+    entry look changed.
+    """
+    body = {
+        "v": VERSION,
+        "id": event_id(event),
+        "kind": event.kind,
+        "prev": prev,
+        "event": plain(event),
+    }
     if entry:
         body["entry"] = entry
     body["hash"] = digest(body)
@@ -65,7 +75,9 @@ def chain(
 
 
 def read_line(text: str, place: str) -> JournalLine:
-    """Parse one line and check its hash. A line of a newer version is kept as `Newer`, as far as it can be read."""
+    """Parse one line and check its hash. A line of a newer version is kept as `Newer`, as far as it
+    can be read.
+    """
     try:
         body = read_json(text)
         version = body["v"]
@@ -85,7 +97,8 @@ def read_line(text: str, place: str) -> JournalLine:
     try:
         whole = canonical_json({**body, "hash": claimed})
         own = digest_of(canonical_json(body))
-        # Of the words that were written: a field that a later version adds must not change an old event's id.
+        # Of the words that were written: a field that a later version adds must not change an old
+        # event's id.
         id_ = digest_of(canonical_json({"kind": body["kind"], **body["event"]}))[7:23]
     except (ValueError, RecursionError):  # a number that is not finite, or levels without end
         whole = own = id_ = ""
@@ -107,7 +120,11 @@ def _newer(body: Mapping[str, Any], version: int, text: str) -> JournalLine:
         at = UNTIMED
     at = at if at.tzinfo else UNTIMED
     return JournalLine(
-        Newer(at, version), known.get("id", ""), known.get("prev", UNKNOWN), known.get("hash", UNKNOWN), text
+        Newer(at, version),
+        known.get("id", ""),
+        known.get("prev", UNKNOWN),
+        known.get("hash", UNKNOWN),
+        text,
     )
 
 
@@ -124,7 +141,9 @@ def read_lines(texts: Iterable[tuple[str, str]], prev: str = START) -> list[Jour
 
 
 def scrubbed(event: Event) -> Event:
-    """The event without secrets, as it will be read back: what is rendered now is what will be rendered from the journal."""
+    """The event without secrets, as it will be read back: what is rendered now is what will be
+    rendered from the journal.
+    """
     return decode(type(event), json.loads(canonical(scrub_tree(plain(event)))))
 
 

@@ -1,4 +1,6 @@
-"""Folding the journal: what each event does to the memory. A change here raises `FOLD` in `core.journal_snapshot`."""
+"""Folding the journal: what each event does to the memory. A change here raises `FOLD` in
+`core.journal_snapshot`.
+"""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -52,7 +54,8 @@ def _remember(memory: Memory, event: Event) -> Memory:
         case Initialised():
             return replace(memory, initialised=event)
         case Launching() if event.instance in memory.launchings:
-            return memory  # another clone was first with this instance, and the later intent was given up
+            # another clone was first with this instance, and the later intent was given up
+            return memory
         case Launching():
             launchings = {**memory.launchings, event.instance: event}
             return replace(memory, launchings=launchings, unsettled=event)
@@ -60,7 +63,11 @@ def _remember(memory: Memory, event: Event) -> Memory:
             return _launched(memory, event)
         case CheckedIn():
             ours = memory.current is not None and memory.current.name == event.instance
-            starts = (*memory.starts, (event.at, event.attempt))[-MOST_STARTS:] if ours else memory.starts
+            starts = (
+                (*memory.starts, (event.at, event.attempt))[-MOST_STARTS:]
+                if ours
+                else memory.starts
+            )
             restarts = memory.restarts
             if ours and event.attempt > 1 and event.written:
                 restarts = (*restarts, (event.written, event.attempt))[-MOST_STARTS:]
@@ -118,7 +125,8 @@ def _ticked(memory: Memory, event: Decided) -> Memory:
         memory,
         alerts=kept,
         past=remember(
-            memory.past, (a for a in event.alerts if a.state in (AlertState.RESOLVED, AlertState.ENDED))
+            memory.past,
+            (a for a in event.alerts if a.state in (AlertState.RESOLVED, AlertState.ENDED)),
         ),
         left=(),
         ended=ended,
@@ -146,7 +154,9 @@ def _launched(memory: Memory, event: Launched) -> Memory:
         commit=event.commit,
         babysitter=event.babysitter,
         temporary_root=plan_value(launching.plan, "temporary_root") if launching else None,
-        intended=((launching.adopts and launching.adopts.since) or launching.at) if launching else None,
+        intended=((launching.adopts and launching.adopts.since) or launching.at)
+        if launching
+        else None,
         start=start_step(launching) if launching and not launching.adopts else None,
         rows=memory.rows,
         counted=memory.current is not None and memory.current.name in memory.ends,
@@ -169,8 +179,13 @@ def _launched(memory: Memory, event: Launched) -> Memory:
         alerts={},  # a new instance begins without any
         past=remember(memory.past, memory.alerts.values()),
         left=(*memory.left, *(alert for alert in memory.alerts.values() if alert.firing)),
-        given_up=(*memory.given_up, *([launching.given_up] if launching and launching.given_up else [])),
-        health=launched(memory.health, launching.at if launching else event.at, start.get("step") or 0),
+        given_up=(
+            *memory.given_up,
+            *([launching.given_up] if launching and launching.given_up else []),
+        ),
+        health=launched(
+            memory.health, launching.at if launching else event.at, start.get("step") or 0
+        ),
         caveats=(*memory.caveats, *unseen),
     )
 
@@ -190,8 +205,12 @@ def _ordered(memory: Memory, event: Ordered) -> Memory:
             return replace(memory, acked={**memory.acked, **dict.fromkeys(event.about, event)})
         case Word.APPROVE | Word.DENY:
             answer = RelaunchAnswer(event.word is Word.APPROVE, event.at, event.by, event.reason)
-            judge = memory.judge.answered([key for key in event.about if key.startswith(QUESTION)], answer)
-            keys = [key for key in event.about if key.count("/") >= 3 and not key.startswith(QUESTION)]
+            judge = memory.judge.answered(
+                [key for key in event.about if key.startswith(QUESTION)], answer
+            )
+            keys = [
+                key for key in event.about if key.count("/") >= 3 and not key.startswith(QUESTION)
+            ]
             said = {key.split("/")[2]: answer for key in keys}
             return replace(memory, answers={**memory.answers, **said}, judge=judge)
         case Word.PAUSE if event.until is not None:

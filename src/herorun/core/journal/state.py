@@ -25,7 +25,8 @@ from herorun.core.recovery.policy import ActionPause, Ledger, RelaunchAnswer, Sp
 from herorun.core.taint import Health
 from herorun.core.version_gate import Judge
 
-AGAIN = timedelta(minutes=10)  # the same words within it are the same order, said again after an interruption
+# the same words within it are the same order, said again after an interruption
+AGAIN = timedelta(minutes=10)
 PRUNE = "prune/"  # begins the keys of deletions: `prune/<plan>/<path>`
 
 
@@ -35,7 +36,8 @@ class Memory:
 
     initialised: Initialised | None = None
     instances: tuple[Instance, ...] = ()
-    launchings: Mapping[str, Launching] = field(default_factory=dict)  # by instance, all that ever were
+    # by instance, all that ever were
+    launchings: Mapping[str, Launching] = field(default_factory=dict)
     unsettled: Launching | None = None  # submitted perhaps
     alerts: Mapping[AlertId, Alert] = field(default_factory=dict)
     past: tuple[Alert, ...] = ()  # alerts that are over, or that a relaunch closed, the newest ones
@@ -54,7 +56,8 @@ class Memory:
     starts: tuple[
         tuple[datetime, int], ...
     ] = ()  # of the current instance: when an attempt was first seen, its number
-    restarts: tuple[tuple[datetime, int], ...] = ()  # of it, beyond its first start; by the job's own clock
+    # of it, beyond its first start; by the job's own clock
+    restarts: tuple[tuple[datetime, int], ...] = ()
     caveats: tuple[str, ...] = ()
     sealed: Sealed | None = None
     milestones: tuple[Sealed, ...] = ()  # seals after which the run goes on
@@ -63,12 +66,15 @@ class Memory:
     last_summary: datetime | None = None
     rows: int = 0  # of the tracker, that the newest tick knew that could read them
     health: Health = field(default_factory=Health)
-    job_started: Mapping[str, datetime] = field(default_factory=dict)  # by instance, as its scheduler tells
-    ends: Mapping[str, End] = field(default_factory=dict)  # by instance, in the order that they were seen
+    # by instance, as its scheduler tells
+    job_started: Mapping[str, datetime] = field(default_factory=dict)
+    # by instance, in the order that they were seen
+    ends: Mapping[str, End] = field(default_factory=dict)
     most_saved: int = 0  # checkpoints at once
     temporary_saved: int | None = None  # newest step in the temporary root since the last launch
     given_up: tuple[GivenUp, ...] = ()  # by rollbacks
-    endings: Mapping[str, Ending] = field(default_factory=dict)  # failures by instance, in the same order
+    # failures by instance, in the same order
+    endings: Mapping[str, Ending] = field(default_factory=dict)
     spent: tuple[tuple[datetime, Cause], ...] = ()  # relaunches that count, and what they followed
     answers: Mapping[str, RelaunchAnswer] = field(default_factory=dict)  # by instance: relaunch it?
     acked: Mapping[str, Ordered] = field(default_factory=dict)  # by the alert's key
@@ -98,7 +104,9 @@ class Memory:
 
     @property
     def strays(self) -> tuple[Instance, ...]:
-        """Instances that no launch intended like this, and those that name another job for one that was there before."""
+        """Instances that no launch intended like this, and those that name another job for one that
+        was there before.
+        """
         first: dict[str, Instance] = {}
         for instance in self.instances:
             first.setdefault(instance.name, instance)
@@ -109,15 +117,21 @@ class Memory:
         )
 
     def believed(self, disbelieved: frozenset[str], seals: tuple[Sealed, ...]) -> "Memory":
-        """Without the launches of these instances and without these seals, as if nobody had written them."""
+        """Without the launches of these instances and without these seals, as if nobody had written
+        them.
+        """
         strays = self.strays
         if not (disbelieved or seals or strays):
             return self
         waiting = self.unsettled
         return replace(
             self,
-            launchings={name: each for name, each in self.launchings.items() if name not in disbelieved},
-            instances=tuple(i for i in self.instances if i.name not in disbelieved and i not in strays),
+            launchings={
+                name: each for name, each in self.launchings.items() if name not in disbelieved
+            },
+            instances=tuple(
+                i for i in self.instances if i.name not in disbelieved and i not in strays
+            ),
             unsettled=None if waiting and waiting.instance in disbelieved else waiting,
             sealed=None if self.sealed in seals else self.sealed,
             milestones=tuple(each for each in self.milestones if each not in seals),
@@ -127,12 +141,16 @@ class Memory:
     @property
     def newest(self) -> str:
         """The instance that is being started, else the current one; empty before any."""
-        return self.unsettled.instance if self.unsettled else self.current.name if self.current else ""
+        return (
+            self.unsettled.instance if self.unsettled else self.current.name if self.current else ""
+        )
 
     @property
     def next_number(self) -> int:
         """The number of the next instance. A launch that ended unsubmitted keeps its number."""
-        return max((self.highest, *(launching.number for launching in self.launchings.values()))) + 1
+        return (
+            max((self.highest, *(launching.number for launching in self.launchings.values()))) + 1
+        )
 
     def attempt(self, key: str) -> int:
         tries = self.failed.get(key)
@@ -160,9 +178,15 @@ class Memory:
             taints=tuple(self.health.open.values()),
         )
 
-    def just_ordered(self, word: Word, about: tuple[str, ...], by: str, reason: str, now: datetime) -> bool:
-        """The very same order, moments ago: whoever was interrupted after it was done types it again."""
-        same = [o for o in self.orders if (o.word, o.about, o.by, o.reason) == (word, about, by, reason)]
+    def just_ordered(
+        self, word: Word, about: tuple[str, ...], by: str, reason: str, now: datetime
+    ) -> bool:
+        """The very same order, moments ago: whoever was interrupted after it was done types it
+        again.
+        """
+        same = [
+            o for o in self.orders if (o.word, o.about, o.by, o.reason) == (word, about, by, reason)
+        ]
         return any(now - each.at < AGAIN for each in same)
 
     @property
@@ -170,14 +194,20 @@ class Memory:
         """The instances that herorun itself was told to stop, and who told it."""
         told = {name: one.by for one in self.orders if one.word is Word.STOP for name in one.about}
         keys = (*self.done, *self.intended)
-        under = {key.removeprefix("stop/"): "the contract" for key in keys if key.startswith("stop/")}
+        under = {
+            key.removeprefix("stop/"): "the contract" for key in keys if key.startswith("stop/")
+        }
         return {**under, **told}
 
     @property
     def rollback_ordered(self) -> Ordered | None:
-        """A person's order to go back that is not carried out: until it is, or is refused, nothing else goes on."""
+        """A person's order to go back that is not carried out: until it is, or is refused, nothing
+        else goes on.
+        """
         name = self.current.name if self.current else ""
-        about = [o for o in self.orders if o.word in (Word.ROLLBACK, Word.RELAUNCH) and name in o.about]
+        about = [
+            o for o in self.orders if o.word in (Word.ROLLBACK, Word.RELAUNCH) and name in o.about
+        ]
         if not about or about[-1].word is not Word.ROLLBACK:
             return None
         key = about[-1].about[-1]
@@ -189,7 +219,11 @@ class Memory:
         """The step that the current instance went on from; -1 for one from scratch."""
         launching = self.launchings.get(self.current.name) if self.current else None
         start = plan_value(launching.plan, "start") if launching else None
-        return int(start["step"]) if isinstance(start, Mapping) and start.get("step") is not None else -1
+        return (
+            int(start["step"])
+            if isinstance(start, Mapping) and start.get("step") is not None
+            else -1
+        )
 
     def _spans(self) -> tuple[Span, ...]:
         """When each instance ran: until its failure, or until the next one was started."""
@@ -211,7 +245,9 @@ class Memory:
             restarts=self.restarts,
             open_alerts=tuple(a.key for a in self.alerts.values() if a.firing),
             caveats=self.caveats,
-            foreign=frozenset(path for launching in self.launchings.values() for path in launching.foreign),
+            foreign=frozenset(
+                path for launching in self.launchings.values() for path in launching.foreign
+            ),
             taints=self.health.taints,
             given_up=self.given_up,
             ends=tuple(self.ends.values()),
@@ -223,8 +259,12 @@ class Memory:
             stopped=tuple(sorted(self.stopped.items())),
             began=self._began(),
             deleting=self._deleting,
-            lost_output=frozenset(e.instance for e in self.endings.values() if e.cause is Cause.LOST_OUTPUT),
-            lost_temporary=frozenset(e.instance for e in self.endings.values() if e.seen in LOST_TEMPORARY),
+            lost_output=frozenset(
+                e.instance for e in self.endings.values() if e.cause is Cause.LOST_OUTPUT
+            ),
+            lost_temporary=frozenset(
+                e.instance for e in self.endings.values() if e.seen in LOST_TEMPORARY
+            ),
         )
 
     def _began(self) -> int | None:
@@ -236,17 +276,25 @@ class Memory:
     def _deleting(self) -> frozenset[str]:
         """What is perhaps half deleted: a deletion of it was begun, and is not known to be done."""
         begun = (key for key in (*self.intended, *self.failed) if key.startswith(PRUNE))
-        return frozenset(key.removeprefix(PRUNE).partition("/")[2] for key in begun if key not in self.done)
+        return frozenset(
+            key.removeprefix(PRUNE).partition("/")[2] for key in begun if key not in self.done
+        )
 
     @property
     def edits(self) -> LaunchedEdits:
         """The edits that its instances ran with."""
-        ran = [self.launchings[each.name] for each in self.instances if each.name in self.launchings]
-        patches = {each.instance: patch for each in ran if (patch := plan_value(each.plan, "patch"))}
+        ran = [
+            self.launchings[each.name] for each in self.instances if each.name in self.launchings
+        ]
+        patches = {
+            each.instance: patch for each in ran if (patch := plan_value(each.plan, "patch"))
+        }
         unnamed = (
             each.instance
             for each in ran
-            if each.instance not in patches and plan_value(each.plan, "in_place") and each.dirty != "no"
+            if each.instance not in patches
+            and plan_value(each.plan, "in_place")
+            and each.dirty != "no"
         )
         return LaunchedEdits(patches, tuple(unnamed))
 
@@ -257,7 +305,11 @@ class Memory:
 
     @property
     def unfinished(self) -> Unfinished:
-        waiting = [(i.at, f"{i.key}: {i.what}") for i in self.intended.values() if not i.key.startswith(PAGE)]
+        waiting = [
+            (i.at, f"{i.key}: {i.what}")
+            for i in self.intended.values()
+            if not i.key.startswith(PAGE)
+        ]
         if self.unsettled:
             waiting.append((self.unsettled.at, f"{self.unsettled.key}: {self.unsettled.why}"))
         waiting.sort()

@@ -1,4 +1,6 @@
-"""What a patrol tells: one state, and the rows of the table that apply, each with its exact command."""
+"""What a patrol tells: one state, and the rows of the table that apply, each with its exact
+command.
+"""
 
 from dataclasses import dataclass
 from enum import StrEnum

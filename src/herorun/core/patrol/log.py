@@ -16,7 +16,9 @@ _DIGITS = 16  # of a number that is a step
 
 
 def own_log(known: Catalogue, end: bytes, progress: str | None, whole: bool) -> Own:
-    """Its newest progress line as it stands there, and the failure that it tells of. A first line cut in two is left out."""
+    """Its newest progress line as it stands there, and the failure that it tells of. A first line
+    cut in two is left out.
+    """
     shown = without_escapes(end.decode("utf-8", "replace")).encode()
     lines = _BREAK.split(shown if whole else shown.partition(b"\n")[2] or shown)
     line, step = _progress(lines, re.compile(progress.encode()) if progress else None)
@@ -25,7 +27,11 @@ def own_log(known: Catalogue, end: bytes, progress: str | None, whole: bool) -> 
     if found.failure in QUIET:
         return Own(text, step)
     return Own(
-        text, step, failure=found.failure.value, excerpt=scrub(found.excerpt)[:LONGEST], advice=found.advice
+        text,
+        step,
+        failure=found.failure.value,
+        excerpt=scrub(found.excerpt)[:LONGEST],
+        advice=found.advice,
     )
 
 
@@ -36,5 +42,7 @@ def _progress(lines: list[bytes], pattern: "re.Pattern[bytes] | None") -> tuple[
                 return line, step
         elif found := pattern.search(line):
             told = found[1] if pattern.groups else b""
-            return line, int(told) if told and told.isdigit() and len(told) < _DIGITS else step_of(line)
+            return line, int(told) if told and told.isdigit() and len(told) < _DIGITS else step_of(
+                line
+            )
     return b"", None

@@ -1,4 +1,6 @@
-"""What one tick of a patrol saw. Each part may be missing alone, with why: that is never "not there"."""
+"""What one tick of a patrol saw. Each part may be missing alone, with why: that is never "not
+there".
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -56,7 +58,9 @@ class Copy:
 
     @property
     def whole(self) -> bool | None:
-        """By the count of files and their bytes, never by the folder's existence; None: nobody could count."""
+        """By the count of files and their bytes, never by the folder's existence; None: nobody
+        could count.
+        """
         if isinstance(self.there, Blind) or not isinstance(self.here, Count):
             return None
         if self.there is None:
@@ -119,7 +123,8 @@ class HostObservation:
     cores: float | None = None  # processors that this user's own processes used meanwhile
     allowed: float | None = None  # and how many they may use
     chain: ChainSeen | Blind | None = None  # None: there is none
-    began: datetime | None = None  # the first launch of the run: a marker from before it is not of this run
+    # the first launch of the run: a marker from before it is not of this run
+    began: datetime | None = None
 
 
 @dataclass(frozen=True)

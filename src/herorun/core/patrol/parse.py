@@ -1,4 +1,6 @@
-"""From the box's raw answers to what was seen. Pure; what did not come is `Blind`, and never "not there"."""
+"""From the box's raw answers to what was seen. Pure; what did not come is `Blind`, and never "not
+there".
+"""
 
 import base64
 from collections.abc import Mapping
@@ -38,17 +40,25 @@ def alive_by(job: Any, own: Any) -> tuple[Alive, str, bool]:
     ended = [found["ended"] for found in seen.values() if isinstance(found, dict)]
     if ended:
         return Alive.NO, *_by_accounts(ended[0])
-    return Alive.NO, f"there is no such {' and no such '.join(_NAMES[name] for name in seen)}", False
+    return (
+        Alive.NO,
+        f"there is no such {' and no such '.join(_NAMES[name] for name in seen)}",
+        False,
+    )
 
 
 _NAMES = {"session": "tmux session", "process": "process", "slurm": "job in Slurm's queue"}
 
 
 def _by_accounts(parts: list[list[str]]) -> tuple[str, bool]:
-    """How Slurm's job ended, the first part that did not end well before the others; whether all did."""
+    """How Slurm's job ended, the first part that did not end well before the others; whether all
+    did.
+    """
     failed = [part for part in parts if part[0] != "COMPLETED"]
     state, code = (failed or parts)[0]
-    several = f", {len(failed)} of its {count(len(parts), 'part')}" if failed and len(parts) > 1 else ""
+    several = (
+        f", {len(failed)} of its {count(len(parts), 'part')}" if failed and len(parts) > 1 else ""
+    )
     return f"Slurm calls it {state}, exit code {code}{several}", not failed
 
 
@@ -70,7 +80,9 @@ def _by_scheduler(job: Any) -> tuple[Alive, str, bool]:
 
 
 def unreachable(box: Mapping[str, Any], job: Any) -> str:
-    """Why no question to the box was answered; empty where one was, or where only its disks hang."""
+    """Why no question to the box was answered; empty where one was, or where only its disks
+    hang.
+    """
     blind = [found.why for found in box.values() if isinstance(found, Blind)]
     if (
         len(blind) < len(box)

@@ -1,11 +1,21 @@
-"""What threatens a run that goes on: its log, its GPUs, its memory, its disks, and its chain. Pure."""
+"""What threatens a run that goes on: its log, its GPUs, its memory, its disks, and its chain.
+Pure.
+"""
 
 from collections.abc import Iterator
 
 from herorun.core.durations import say_span
 from herorun.core.patrol.advice import Advice, Ways
 from herorun.core.patrol.format import size
-from herorun.core.patrol.observation import Before, Blind, DiskRoom, Gpu, HostObservation, MemoryUse, Own
+from herorun.core.patrol.observation import (
+    Before,
+    Blind,
+    DiskRoom,
+    Gpu,
+    HostObservation,
+    MemoryUse,
+    Own,
+)
 
 FULL = 0.05  # share of a disk's bytes or inodes below which it is nearly full
 RECENT = 120.0  # seconds: a log that was written since then advances
@@ -16,7 +26,9 @@ HEALTHY = 60.0  # per cent of a GPU above which it does not wait for the process
 PEGGED = 0.9  # share of the processors that we may use
 
 
-def risks(look: HostObservation, ways: Ways, before: Before | None, going_on: bool) -> Iterator[Advice]:
+def risks(
+    look: HostObservation, ways: Ways, before: Before | None, going_on: bool
+) -> Iterator[Advice]:
     """`going_on`: it runs, or nobody can say that it does not."""
     if going_on:
         yield from _log(look)
@@ -35,14 +47,20 @@ def _log(look: HostObservation) -> Iterator[Advice]:
     if log.age is None or log.age < SILENT:
         return
     if look.newest is not None and look.newest < SILENT:
-        words = "its output still changes, so it is block-buffered and does not hang: set PYTHONUNBUFFERED=1 next time"
+        words = (
+            "its output still changes, so it is block-buffered and does not hang: set "
+            "PYTHONUNBUFFERED=1 next time"
+        )
         yield Advice(
-            "buffered", f"The log has stood still for {say_span(log.age)}, but {words}.", grave=False
+            "buffered",
+            f"The log has stood still for {say_span(log.age)}, but {words}.",
+            grave=False,
         )
     else:
         yield Advice(
             "silent",
-            f"The log has stood still for {say_span(log.age)}, and so has the output: look whether it hangs.",
+            f"The log has stood still for {say_span(log.age)}, and so has the output: look "
+            "whether it hangs.",
         )
 
 
@@ -55,8 +73,10 @@ def _gpus(look: HostObservation, before: Before | None) -> Iterator[Advice]:
     if advances(look, before):
         yield Advice(
             "data-bound",
-            f"The GPUs stand at {use:.0f} % while steps advance: they wait for data, and are not idle. Look at the "
-            f"loader's workers and at OMP_NUM_THREADS against the {look.cpus or '?'} CPUs of this box.",
+            f"The GPUs stand at {use:.0f} % while steps advance: they wait for data, and are not "
+            "idle. Look at the "
+            f"loader's workers and at OMP_NUM_THREADS against the {look.cpus or '?'} CPUs of this "
+            "box.",
             grave=False,
         )
     else:
@@ -67,7 +87,12 @@ def advances(look: HostObservation, before: Before | None) -> bool:
     """Whether steps advance: since the last tick, or by a log that was just written."""
     if not isinstance(look.log, Own):
         return False
-    if before and before.step is not None and look.log.step is not None and look.log.step > before.step:
+    if (
+        before
+        and before.step is not None
+        and look.log.step is not None
+        and look.log.step > before.step
+    ):
         return True
     return look.log.age is not None and look.log.age < RECENT
 
@@ -84,19 +109,28 @@ def _threads(look: HostObservation) -> Iterator[Advice]:
         most = f"{look.allowed:.0f}"
         yield Advice(
             "threads",
-            f"The GPUs stand at {use:.0f} % while our own processes take all of the {most} processors that they may use: too "
-            f"many threads for a slice of this machine. Set OMP_NUM_THREADS so that all workers together have {most}.",
+            f"The GPUs stand at {use:.0f} % while our own processes take all of the {most} "
+            "processors that they may use: too "
+            "many threads for a slice of this machine. Set OMP_NUM_THREADS so that all workers "
+            f"together have {most}.",
             grave=False,
         )
 
 
 def pegged(look: HostObservation) -> bool:
-    """Whether our own processes use up what they may: then the machine is not busy with somebody else."""
+    """Whether our own processes use up what they may: then the machine is not busy with somebody
+    else.
+    """
     return bool(look.allowed and look.cores is not None and look.cores >= PEGGED * look.allowed)
 
 
 def _chain(look: HostObservation, ways: Ways) -> Iterator[Advice]:
-    if look.chain is None or isinstance(look.chain, Blind) or not look.chain.failed or look.chain.runs:
+    if (
+        look.chain is None
+        or isinstance(look.chain, Blind)
+        or not look.chain.failed
+        or look.chain.runs
+    ):
         return
     yield Advice(
         "chain-failed",
@@ -115,15 +149,20 @@ def _machine(look: HostObservation, ways: Ways, before: Before | None) -> Iterat
     if memory.share is not None and memory.share > ways.memory:
         yield Advice(
             "memory",
-            f"Memory is at {memory.share:.0%} of its limit: the kernel kills at 100 %. Fewer workers, or a larger box.",
+            f"Memory is at {memory.share:.0%} of its limit: the kernel kills at 100 %. Fewer "
+            "workers, or a larger box.",
         )
     elif _crowded(look) and memory.share is not None and not pegged(look):
-        words = f"The machine is busy (load {look.load:.0f} on {look.cpus} CPUs), yet this cgroup has room: a noisy neighbour."
+        words = (
+            f"The machine is busy (load {look.load:.0f} on {look.cpus} CPUs), yet this cgroup has "
+            "room: a noisy neighbour."
+        )
         yield Advice("neighbour", words, grave=False)
     if before and before.oom_kill is not None and (memory.oom_kill or 0) > before.oom_kill:
         yield Advice(
             "oom-kill",
-            f"The kernel has killed {(memory.oom_kill or 0) - before.oom_kill} processes for memory since the last tick.",
+            f"The kernel has killed {(memory.oom_kill or 0) - before.oom_kill} processes for "
+            "memory since the last tick.",
         )
 
 
@@ -135,10 +174,12 @@ def _full(path: str, room: DiskRoom) -> Iterator[Advice]:
     if room.size and room.free < FULL * room.size:
         yield Advice(
             "disk",
-            f"{path}: {size(room.free)} of {size(room.size)} are free. Prune checkpoints before one cannot be saved.",
+            f"{path}: {size(room.free)} of {size(room.size)} are free. Prune checkpoints before "
+            "one cannot be saved.",
         )
     if room.inodes and room.inodes_free < FULL * room.inodes:
         yield Advice(
             "inodes",
-            f"{path}: {room.inodes_free} of {room.inodes} inodes are free. Many small files end before the bytes do.",
+            f"{path}: {room.inodes_free} of {room.inodes} inodes are free. Many small files end "
+            "before the bytes do.",
         )

@@ -1,4 +1,6 @@
-"""One state from what was seen: done is what is declared to be done, and unknown is never down. Pure."""
+"""One state from what was seen: done is what is declared to be done, and unknown is never down.
+Pure.
+"""
 
 from herorun.core.clock_skew import SKEW
 from herorun.core.patrol.advice import PatrolState
@@ -6,7 +8,9 @@ from herorun.core.patrol.observation import Alive, Blind, HostObservation, Own
 
 
 def state_of(look: HostObservation) -> PatrolState:
-    """Done is what is declared to be done, never the mere end of a process; unknown is never down."""
+    """Done is what is declared to be done, never the mere end of a process; unknown is never
+    down.
+    """
     if look.unreachable:
         return PatrolState.UNKNOWN
     done = all_done(look)
@@ -28,7 +32,9 @@ def fresh(look: HostObservation, path: str) -> bool | None:
 
 
 def all_done(look: HostObservation) -> bool | None:
-    """Every sign that was declared: markers, words of success, results, copies. None: one could not be seen."""
+    """Every sign that was declared: markers, words of success, results, copies. None: one could not
+    be seen.
+    """
     signs = _signs(look)
     if False in signs:
         return False
@@ -37,7 +43,9 @@ def all_done(look: HostObservation) -> bool | None:
 
 def _signs(look: HostObservation) -> list[bool | None]:
     signs = [fresh(look, path) for path in look.markers]
-    signs += [None if isinstance(each, Blind) else each is not None for each in look.results.values()]
+    signs += [
+        None if isinstance(each, Blind) else each is not None for each in look.results.values()
+    ]
     if isinstance(look.log, Own) and look.log.done is not None:
         signs.append(look.log.done)
     return signs + [copy.whole for copy in look.copies] if signs else []

@@ -1,4 +1,6 @@
-"""The one line of a tick, which is said even when nothing changed: silence reads as a dead monitor. Pure."""
+"""The one line of a tick, which is said even when nothing changed: silence reads as a dead monitor.
+Pure.
+"""
 
 from collections.abc import Iterator
 
@@ -20,8 +22,15 @@ from herorun.core.patrol.state import chain_runs, fresh
 
 
 def line_of(look: HostObservation, told: PatrolAdvice, before: Before | None = None) -> str:
-    why = ", and its chain runs" if look.why and look.alive is not Alive.YES and chain_runs(look) else ""
-    parts = [f"{told.state.value}{f' ({look.why}{why})' if look.why else ''}", *_parts(look, before)]
+    why = (
+        ", and its chain runs"
+        if look.why and look.alive is not Alive.YES and chain_runs(look)
+        else ""
+    )
+    parts = [
+        f"{told.state.value}{f' ({look.why}{why})' if look.why else ''}",
+        *_parts(look, before),
+    ]
     if before is not None:
         parts.append(_news(look, told, before))
     return f"{look.at:%Y-%m-%dT%H:%M:%SZ} {look.name}: {'; '.join(parts)}"
@@ -33,9 +42,13 @@ def _parts(look: HostObservation, before: Before | None) -> Iterator[str]:
         return
     yield from _log(look, before)
     if look.markers:
-        yield f"markers {sum(fresh(look, path) is True for path in look.markers)}/{len(look.markers)}"
+        yield (
+            f"markers {sum(fresh(look, path) is True for path in look.markers)}/{len(look.markers)}"
+        )
     if look.results:
-        there = sum(found is not None and not isinstance(found, Blind) for found in look.results.values())
+        there = sum(
+            found is not None and not isinstance(found, Blind) for found in look.results.values()
+        )
         yield f"results {there}/{len(look.results)}"
     for copy in look.copies:
         yield f"files {_files(copy.there)}/{_files(copy.here)}"
@@ -117,4 +130,6 @@ def movement_of(look: HostObservation) -> str:
     markers = sorted(path for path in look.markers if fresh(look, path))
     copies = [copy.there for copy in look.copies]
     newest = look.newest is not None and look.newest < 60
-    return repr([log.line, log.step, log.size, markers, copies, look.at.timestamp() if newest else ""])
+    return repr(
+        [log.line, log.step, log.size, markers, copies, look.at.timestamp() if newest else ""]
+    )

@@ -1,4 +1,6 @@
-"""The decision table of a patrol: from what was seen to one state and to what a person should do. Pure."""
+"""The decision table of a patrol: from what was seen to one state and to what a person should do.
+Pure.
+"""
 
 from collections.abc import Iterator
 
@@ -14,7 +16,12 @@ def decide(look: HostObservation, ways: Ways, before: Before | None = None) -> P
     state = state_of(look)
     if look.unreachable:
         return PatrolAdvice(PatrolState.UNKNOWN, (_unreachable(look),))
-    advice = [*_down(look, state, ways), *_results(look), *_copies(look, ways), *_all_done(state, ways)]
+    advice = [
+        *_down(look, state, ways),
+        *_results(look),
+        *_copies(look, ways),
+        *_all_done(state, ways),
+    ]
     going_on = state in (PatrolState.RUNNING, PatrolState.UNKNOWN)
     return PatrolAdvice(state, (*advice, *risks(look, ways, before, going_on)))
 
@@ -22,7 +29,8 @@ def decide(look: HostObservation, ways: Ways, before: Before | None = None) -> P
 def _unreachable(look: HostObservation) -> Advice:
     return Advice(
         "unreachable",
-        f"{look.unreachable} Look at the provider's console: only there can be seen whether {look.where} is on "
+        f"{look.unreachable} Look at the provider's console: only there can be seen whether "
+        f"{look.where} is on "
         "and paid for. What runs there may run on; nothing is restarted.",
     )
 
@@ -47,7 +55,9 @@ def _down(look: HostObservation, state: PatrolState, ways: Ways) -> Iterator[Adv
         else "Submit it again yourself, the way it was submitted: herorun does not know how."
     )
     yield Advice(
-        "gone", f"The job is gone{without}: {look.why or 'no reason known'}.{why} {then}", ways.resume
+        "gone",
+        f"The job is gone{without}: {look.why or 'no reason known'}.{why} {then}",
+        ways.resume,
     )
     if ways.chain and not chain_runs(look):
         yield Advice(
@@ -67,7 +77,10 @@ def _results(look: HostObservation) -> Iterator[Advice]:
 def _copies(look: HostObservation, ways: Ways) -> Iterator[Advice]:
     for copy in look.copies:
         if copy.whole is False:
-            words = f"{copy.path} has {_count(copy, True)} of the {_count(copy, False)} in {copy.source}. Resume the transfer:"
+            words = (
+                f"{copy.path} has {_count(copy, True)} of the {_count(copy, False)} in "
+                f"{copy.source}. Resume the transfer:"
+            )
             yield Advice("copy", words, ways.sends(copy.path))
         elif copy.whole is None:
             blind = next(
@@ -76,7 +89,9 @@ def _copies(look: HostObservation, ways: Ways) -> Iterator[Advice]:
                 if isinstance(e, Blind)
             )
             yield Advice(
-                "copy", f"{copy.path} could not be compared with {copy.source}: {blind.why}.", grave=False
+                "copy",
+                f"{copy.path} could not be compared with {copy.source}: {blind.why}.",
+                grave=False,
             )
 
 

@@ -14,7 +14,9 @@ from herorun.core.run_health import RunHealth
 
 STALL = timedelta(minutes=60)
 WORDS = tuple(
-    dict.fromkeys([*(state.value for state in PatrolState), *RunHealth, *(s.value for s in JobState)])
+    dict.fromkeys(
+        [*(state.value for state in PatrolState), *RunHealth, *(s.value for s in JobState)]
+    )
 )
 
 
@@ -44,7 +46,9 @@ def wish_of(marker: str | None, state: str | None, step: int | None) -> WaitCond
     if sum(each is not None for each in (marker, state, step)) > 1:
         raise WrongUse("Wait for one thing: --marker, --state or --step.")
     if marker is not None and not marker.startswith("/"):
-        raise WrongUse(f"--marker {marker!r} is no absolute path on the machine where the job runs.")
+        raise WrongUse(
+            f"--marker {marker!r} is no absolute path on the machine where the job runs."
+        )
     if state is not None and state not in WORDS:
         raise WrongUse(f"--state {state!r} is no state: {', '.join(WORDS)}.")
     if step is not None and step < 0:
@@ -59,7 +63,9 @@ def judge_wish(
     seen: Mapping[str, str | int | None],
     still: timedelta,
 ) -> tuple[WaitOutcome, str]:
-    """`seen` is what else is known: `job`, `run` and `step`. A look that saw nothing ends nothing."""
+    """`seen` is what else is known: `job`, `run` and `step`. A look that saw nothing ends
+    nothing.
+    """
     if _reached(wish, look, state, seen):
         return WaitOutcome.REACHED, f"{wish} is reached"
     if state is PatrolState.UNKNOWN:
@@ -79,7 +85,10 @@ def judge_wish(
 
 
 def _reached(
-    wish: WaitCondition, look: HostObservation, state: PatrolState, seen: Mapping[str, str | int | None]
+    wish: WaitCondition,
+    look: HostObservation,
+    state: PatrolState,
+    seen: Mapping[str, str | int | None],
 ) -> bool:
     if wish.marker:
         return isinstance(look.wished, datetime)

@@ -104,12 +104,16 @@ def _patch(snapshot: Snapshot | Nothing, said: str) -> Sourced[Patch | None]:
 
 
 def choose_start(
-    contract: Contract, said: str, checkpoints: Checkpoints, siblings: StartSiblings, history: History
+    contract: Contract,
+    said: str,
+    checkpoints: Checkpoints,
+    siblings: StartSiblings,
+    history: History,
 ) -> Sourced[StartPoint | None]:
     """What a run with a past goes on from; else what the contract names; else none.
 
-    That is its newest complete checkpoint that nothing speaks against, or the one of its own that the contract names
-    with a reason. None is ever chosen that is rejected, foreign or tainted.
+    That is its newest complete checkpoint that nothing speaks against, or the one of its own that
+    the contract names with a reason. None is ever chosen that is rejected, foreign or tainted.
     """
     own = own_start(contract, said, checkpoints, history) if history.instances else None
     if own:
@@ -130,12 +134,18 @@ def own_start(
     if person:
         return Sourced(StartPoint(person.path, person.step, contract.start.kind), said)
     own = acceptable(checkpoints.candidates, contract, history).newest
-    return Sourced(StartPoint(own.path, own.step), "newest complete checkpoint of this run") if own else None
+    return (
+        Sourced(StartPoint(own.path, own.step), "newest complete checkpoint of this run")
+        if own
+        else None
+    )
 
 
 def final_step(contract: Contract, sources: Sources) -> Sourced[int | None]:
     """From the contract, or inferred from the config; never from display text."""
-    return resolve_final_step(contract, sources.config, sources.config_source, sources.contract_path)
+    return resolve_final_step(
+        contract, sources.config, sources.config_source, sources.contract_path
+    )
 
 
 def _config(contract: Contract, sources: Sources) -> Sourced[Mapping[str, Any]]:

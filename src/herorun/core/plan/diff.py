@@ -9,7 +9,8 @@ from herorun.core.canonical_json import canonical
 def moved(before: Mapping[str, Any], after: Mapping[str, Any]) -> tuple[str, ...]:
     """What differs between two plans' values, one line a value, in words."""
     return tuple(
-        f"{name}: {_words(old)} -> {_words(new)}" for name, old, new in _different(before, after, "")
+        f"{name}: {_words(old)} -> {_words(new)}"
+        for name, old, new in _different(before, after, "")
     )
 
 

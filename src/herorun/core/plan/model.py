@@ -59,7 +59,9 @@ class Plan:
 
     @property
     def command_line(self) -> tuple[str, ...]:
-        """The argv that is run: `resume_argv` with `{start}` filled in where there is a start checkpoint."""
+        """The argv that is run: `resume_argv` with `{start}` filled in where there is a start
+        checkpoint.
+        """
         start = self.start.value
         if start is None or not self.resume_argv.value:
             return self.argv.value

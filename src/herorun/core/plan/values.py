@@ -11,7 +11,9 @@ from herorun.core.finding import count
 
 @dataclass(frozen=True)
 class Patch:
-    """The identity of an approved dirty tree: the commit that holds it, and what it can be known by."""
+    """The identity of an approved dirty tree: the commit that holds it, and what it can be known
+    by.
+    """
 
     commit: str
     tree: str
@@ -59,7 +61,9 @@ class Retention:
 
     def __str__(self) -> str:
         permanent = (
-            f"every {count(self.permanent_every, 'step')}" if self.permanent_every else "the final one only"
+            f"every {count(self.permanent_every, 'step')}"
+            if self.permanent_every
+            else "the final one only"
         )
         every = timedelta(seconds=self.temporary_every or 0)
         temporary = f"every {say_duration(every)}" if every else "rolling"

@@ -21,14 +21,17 @@ class FileEntry:
     """One name in a folder."""
 
     name: str  # a folder's ends with a slash
-    modified: datetime | None = None  # None: the store does not tell, as object stores do of folders
+    # None: the store does not tell, as object stores do of folders
+    modified: datetime | None = None
     size: int | None = None  # bytes; None for a folder
     link: bool = False  # it only leads elsewhere: what it leads to is not in this folder
     checksum: str = (
         ""  # of the content, as `kind:value`, where the listing tells one; several apart by a space
     )
     version: str = (
-        ""  # the store's own word for this content, as `generation:1700000000000000`, where it keeps one
+        # the store's own word for this content, as `generation:1700000000000000`, where it keeps
+        # one
+        ""
     )
 
 
@@ -38,18 +41,22 @@ class FileDigest:
 
     name: str
     size: int  # bytes
-    checksum: str  # as in `FileEntry`; empty for what is no regular file, and so has no content of its own
+    # as in `FileEntry`; empty for what is no regular file, and so has no content of its own
+    checksum: str
     version: str = ""
     stamp: str = (
-        ""  # changes whenever the file does: while it stays, the digest holds. Empty: it is asked each time
+        # changes whenever the file does: while it stays, the digest holds. Empty: it is asked each
+        # time
+        ""
     )
 
 
 class Store(Protocol):
     """A place for checkpoints and for the run's own `_herorun/` files.
 
-    A missing path raises FileNotFoundError and an existing one FileExistsError; whatever else goes wrong
-    raises OSError and is never read as "empty". Every call is bounded: a store that hangs raises TimeoutError.
+    A missing path raises FileNotFoundError and an existing one FileExistsError; whatever else goes
+    wrong raises OSError and is never read as "empty". Every call is bounded: a store that hangs
+    raises TimeoutError.
     """
 
     def entries(self, path: str) -> tuple[FileEntry, ...]:
@@ -67,21 +74,27 @@ class Store(Protocol):
         """When a file last changed, by the store's clock; None where it does not tell."""
 
     def generation(self, path: str) -> str:
-        """The store's own word for this content of a file: it changes whenever the file is written again."""
+        """The store's own word for this content of a file: it changes whenever the file is written
+        again.
+        """
 
     def digests(
         self, folder: str, names: Sequence[str], known: Mapping[str, FileDigest]
     ) -> Iterator[int | FileDigest]:
-        """The digest of each of these files, as soon as there is one; in between, how many bytes were read since.
+        """The digest of each of these files, as soon as there is one; in between, how many bytes
+        were read since.
 
-        What is `known`, and has its stamp still, is not read again. A file that changes meanwhile raises OSError.
+        What is `known`, and has its stamp still, is not read again. A file that changes meanwhile
+        raises OSError.
         """
 
     def region(self, root: str) -> str | None:
         """Where a root lies; None where the store does not tell."""
 
     def rules(self, root: str) -> tuple[LifecycleRule, ...]:
-        """Rules of the store that delete or lock what lies under a root; OSError where nobody may ask."""
+        """Rules of the store that delete or lock what lies under a root; OSError where nobody may
+        ask.
+        """
 
     def create(self, path: str, data: bytes) -> None:
         """Write a new file whole; refuse an existing one."""
@@ -93,10 +106,14 @@ class Store(Protocol):
         """Delete one file. What is not a file is never deleted: a folder raises OSError."""
 
     def delete_folder(self, path: str) -> None:
-        """Delete a folder that holds nothing; OSError where it holds something. On an object store there may be none."""
+        """Delete a folder that holds nothing; OSError where it holds something. On an object store
+        there may be none.
+        """
 
     def probe(self, root: str) -> None:
-        """Write, list, rename and delete under `_herorun/` of the root; OSError says what failed."""
+        """Write, list, rename and delete under `_herorun/` of the root; OSError says what
+        failed.
+        """
 
 
 @runtime_checkable
@@ -104,7 +121,9 @@ class Measured(Protocol):
     """A store that can also tell how much room there is on the disk of a path."""
 
     def room(self, path: str) -> tuple[int, int, int | None]:
-        """Free and all bytes of the disk, and the names that it still has room for (None: it does not count them)."""
+        """Free and all bytes of the disk, and the names that it still has room for (None: it does
+        not count them).
+        """
 
 
 class Layout(Protocol):
@@ -113,17 +132,24 @@ class Layout(Protocol):
     def listed(self, store: Store, root: str, temporary: bool) -> tuple[Candidate, ...]:
         """Every checkpoint under a root by one delimited listing, unexamined and ordered by step.
 
-        A name that is nearly a checkpoint's, such as `step-1000.bak`, is there with its problem, examined.
+        A name that is nearly a checkpoint's, such as `step-1000.bak`, is there with its problem,
+        examined.
         """
 
     def examined(self, store: Store, candidate: Candidate) -> Candidate | None:
-        """The same candidate, looked into by as few requests as it takes; None if it is gone meanwhile."""
+        """The same candidate, looked into by as few requests as it takes; None if it is gone
+        meanwhile.
+        """
 
     def dated(self, store: Store, candidate: Candidate) -> Candidate:
-        """The same candidate with the time of its newest file, by one listing and without looking into it."""
+        """The same candidate with the time of its newest file, by one listing and without looking
+        into it.
+        """
 
     def candidates(self, store: Store, root: str, temporary: bool) -> tuple[Candidate, ...]:
-        """Every checkpoint under a root, every one examined: for retention, never for a look at the newest."""
+        """Every checkpoint under a root, every one examined: for retention, never for a look at the
+        newest.
+        """
 
     def final(self, root: str, step: int) -> str:
         """The path of the checkpoint of a step."""

@@ -11,7 +11,9 @@ from herorun.core.plan import Plan
 
 @dataclass(frozen=True)
 class Submission:
-    """The exact request that a scheduler gets. What is shown is what is sent: it holds no secret values."""
+    """The exact request that a scheduler gets. What is shown is what is sent: it holds no secret
+    values.
+    """
 
     instance: str
     argv: tuple[str, ...]
@@ -55,7 +57,9 @@ class Scheduler(Protocol):
     everywhere: bool  # whether every machine and clone gets the same answers from it
 
     def submit(self, submission: Submission, code: str, admission: str) -> Job:
-        """Start the instance in the `code` folder, with the path of its admission file. Idempotent by instance name."""
+        """Start the instance in the `code` folder, with the path of its admission file. Idempotent
+        by instance name.
+        """
 
     def find(self, instance: str, intended_at: datetime) -> Search:
         """Look for an instance that was perhaps submitted at `intended_at`."""
@@ -71,10 +75,14 @@ class Scheduler(Protocol):
 
 
 class ManyJobs(Protocol):
-    """A scheduler that answers for many jobs by one question. One without it is asked job by job."""
+    """A scheduler that answers for many jobs by one question. One without it is asked job by
+    job.
+    """
 
     def find_all(self, wanted: Mapping[str, datetime]) -> Mapping[str, Search]:
-        """`find` of each instance with its intent's time; one that was not answered for is `Unknown`."""
+        """`find` of each instance with its intent's time; one that was not answered for is
+        `Unknown`.
+        """
 
 
 class ManyRuns(Protocol):
@@ -88,24 +96,31 @@ class ManyRuns(Protocol):
         """The same for all schedulers that can use each other's looks."""
 
     def look(self, wanted: Mapping[str, datetime]) -> Any:
-        """What the back end now tells of these instances, with their intents' times, and of what is live beside them.
+        """What the back end now tells of these instances, with their intents' times, and of what is
+        live beside them.
 
         By as few questions as it takes; `CouldNotLook` or OSError where it did not answer.
         """
 
     def by(self, look: Any) -> Scheduler:
-        """This scheduler, with `find` and `live` answered from a look; what that does not hold is asked for anew."""
+        """This scheduler, with `find` and `live` answered from a look; what that does not hold is
+        asked for anew.
+        """
 
 
 class Beside(Protocol):
     """A scheduler that knows other jobs than herorun's own. One without it is not asked for any."""
 
     def beside(self, slug: str) -> tuple[Job, ...]:
-        """Live jobs called `<slug>-...` that are no instance of the run and no part of one. For people's eyes alone."""
+        """Live jobs called `<slug>-...` that are no instance of the run and no part of one. For
+        people's eyes alone.
+        """
 
 
 class ById(Protocol):
-    """Looks at jobs by the ids that their back end gave them, whoever submitted them. It submits nothing."""
+    """Looks at jobs by the ids that their back end gave them, whoever submitted them. It submits
+    nothing.
+    """
 
     def look(self, job: str) -> Search:
         """The job as its own source tells of it; `Job.raw` keeps that source's word."""
@@ -124,42 +139,54 @@ class Origin:
     user: str = ""  # whose it is
     mine: bool | None = None  # whether that is the user that herorun asks as
     command: tuple[str, ...] = ()  # what it runs, word by word
-    told: str = ""  # the same in the back end's own words, where these cannot be compared: a script's path
+    # the same in the back end's own words, where these cannot be compared: a script's path
+    told: str = ""
     folder: str = ""  # that it was submitted from, or runs in
 
 
 class Submitted(Protocol):
-    """A `ById` that tells where a job comes from. One without it is not asked: then nothing of it is known."""
+    """A `ById` that tells where a job comes from. One without it is not asked: then nothing of it
+    is known.
+    """
 
     def origin(self, job: str) -> Origin:
         """Of a job that is live; `CouldNotLook` or OSError where nobody could tell."""
 
 
 class Printable(Protocol):
-    """A scheduler that can show what it would be sent. One without it is sent the submission as it stands."""
+    """A scheduler that can show what it would be sent. One without it is sent the submission as it
+    stands.
+    """
 
     def request(self, submission: Submission, code: str, admission: str) -> str:
-        """The exact request, for people: argv or script, and the names of the environment. No secret's value."""
+        """The exact request, for people: argv or script, and the names of the environment. No
+        secret's value.
+        """
 
 
 @dataclass(frozen=True)
 class LogPart:
-    """Bytes of a job's own log, from where they were asked for; they may begin and end within a line or a character."""
+    """Bytes of a job's own log, from where they were asked for; they may begin and end within a
+    line or a character.
+    """
 
     data: bytes
     offset: int  # of the byte after `data`: where to go on
     size: int  # of the whole log, in bytes, as it was at the look
-    mark: str  # the adapter's own; given back with `offset` it tells whether this is still the same log
+    # the adapter's own; given back with `offset` it tells whether this is still the same log
+    mark: str
     restarted: bool = False  # it is another log, or a shortened one: `data` are from its first byte
     changed_at: datetime | None = None  # None: the adapter cannot tell when the log last changed
 
 
 class Logs(Protocol):
-    """A scheduler that reads a log from any byte on. One without this is asked for the log's end at each look."""
+    """A scheduler that reads a log from any byte on. One without this is asked for the log's end at
+    each look.
+    """
 
     def read_log(self, instance: str, offset: int, limit: int, mark: str = "") -> LogPart:
         """At most `limit` bytes of the instance's own log, and no more of it in memory.
 
-        A missing log raises FileNotFoundError, one that cannot be read OSError. `offset` beyond the end, or a `mark` of
-        another content, is a restart. An empty `mark` is not compared.
+        A missing log raises FileNotFoundError, one that cannot be read OSError. `offset` beyond the
+        end, or a `mark` of another content, is a restart. An empty `mark` is not compared.
         """

@@ -30,21 +30,29 @@ class Rows:
 
 
 class Identities(Protocol):
-    """A tracker that knows its runs by id. One that does not has no such method, and is asked nothing."""
+    """A tracker that knows its runs by id. One that does not has no such method, and is asked
+    nothing.
+    """
 
     def identify(self) -> TrackerIdentity:
-        """The run under the contract's id as it is now, never from a cache. Unreachable is a state, not an error."""
+        """The run under the contract's id as it is now, never from a cache. Unreachable is a state,
+        not an error.
+        """
 
 
 class Alerts(Protocol):
     """A tracker in which the trainer itself raises alerts. One that does not has no such method."""
 
     def alerts(self, since: int = 0) -> tuple[TrackerAlert, ...]:
-        """The run's alerts after the one of that number, oldest first. A missing source raises FileNotFoundError."""
+        """The run's alerts after the one of that number, oldest first. A missing source raises
+        FileNotFoundError.
+        """
 
 
 class Tracker(Protocol):
-    """What a run reports. A missing source raises FileNotFoundError; one that cannot be read, OSError."""
+    """What a run reports. A missing source raises FileNotFoundError; one that cannot be read,
+    OSError.
+    """
 
     def read(self, cursor: str) -> Rows:
         """All rows after the cursor; an empty cursor means from the start."""

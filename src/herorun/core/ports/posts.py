@@ -20,18 +20,24 @@ class Notifier(Protocol):
         """Say it, and return a reference to what was said."""
 
     def find(self, key: str) -> str | None:
-        """The reference of what was said under a key; None if every place was read and it is not there."""
+        """The reference of what was said under a key; None if every place was read and it is not
+        there.
+        """
 
 
 class Channel(Notifier, Protocol):
-    """A notifier beyond the issue. It is called by the variable that holds its address, which is never told."""
+    """A notifier beyond the issue. It is called by the variable that holds its address, which is
+    never told.
+    """
 
     @property
     def name(self) -> str:
         """What people know it by."""
 
     def problem(self) -> str:
-        """Why nothing can be sent by it, found without sending; empty where nothing is known against it."""
+        """Why nothing can be sent by it, found without sending; empty where nothing is known
+        against it.
+        """
 
 
 @dataclass(frozen=True)
@@ -67,12 +73,16 @@ class IssueTracker(Notifier, Protocol):
         """Create the run's issue, or return the one that is there; the reference is a link."""
 
     def edit(self, post: Post) -> str:
-        """Say it in the place of what was said under the key before; say it anew where nothing was."""
+        """Say it in the place of what was said under the key before; say it anew where nothing
+        was.
+        """
 
 
 @dataclass(frozen=True)
 class Comments:
-    """What we said on the issue, comment by comment, the oldest first. `more`: further ones were not read."""
+    """What we said on the issue, comment by comment, the oldest first. `more`: further ones were
+    not read.
+    """
 
     bodies: tuple[str, ...]
     more: bool = False
@@ -83,4 +93,6 @@ class ReadBack(Protocol):
     """An issue tracker whose comments can be read again. It only looks."""
 
     def comments(self, key: str, most: int) -> Comments:
-        """Our own comments on the issue that was opened under a key, at most so many read; OSError where it is not there."""
+        """Our own comments on the issue that was opened under a key, at most so many read; OSError
+        where it is not there.
+        """

@@ -1,1 +1,3 @@
-"""What an ended run is owed: how it ended, what the contract lets us do, and whether it is relaunched."""
+"""What an ended run is owed: how it ended, what the contract lets us do, and whether it is
+relaunched.
+"""

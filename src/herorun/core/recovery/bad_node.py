@@ -1,6 +1,8 @@
-"""The one way in which a cluster may be changed: replacing the machine of a bad TPU. Commands as text; none is run here.
+"""The one way in which a cluster may be changed: replacing the machine of a bad TPU. Commands as
+text; none is run here.
 
-The worker's address leads to the name of its virtual machine; that one is deleted, and its cluster replaces it.
+The worker's address leads to the name of its virtual machine; that one is deleted, and its cluster
+replaces it.
 """
 
 import json
@@ -24,7 +26,8 @@ def delete_command(name: str, zone: str) -> tuple[str, ...]:
 def machine_at(listed: str, worker: str, ended: datetime) -> str | None:
     """The name of the machine that had that address when the job ended; None if it is gone.
 
-    One that was made later is another, and healthy: a cluster gives the address of a deleted machine to the next.
+    One that was made later is another, and healthy: a cluster gives the address of a deleted
+    machine to the next.
     A ValueError where the answer cannot be read, or two machines claim the address.
     """
     machines = json.loads(listed)
@@ -48,7 +51,9 @@ def _name(machine: object) -> str:
 def _created(machine: object) -> datetime:
     told = machine.get("createTime") if isinstance(machine, dict) else None
     if (made := parse_utc(str(told))) is None:
-        raise ValueError("it does not tell when the machine was made, which may be another one by now")
+        raise ValueError(
+            "it does not tell when the machine was made, which may be another one by now"
+        )
     return made
 
 
@@ -57,7 +62,9 @@ def _addresses(machine: object) -> set[str]:
     points = machine.get("networkEndpoints", []) if isinstance(machine, dict) else []
     found = {str(point.get("ipAddress", "")) for point in points if isinstance(point, dict)}
     outside = (point.get("accessConfig") for point in points if isinstance(point, dict))
-    return found | {str(access.get("externalIp", "")) for access in outside if isinstance(access, dict)}
+    return found | {
+        str(access.get("externalIp", "")) for access in outside if isinstance(access, dict)
+    }
 
 
 def steps_in_words(worker: str, zone: str) -> str:
@@ -65,7 +72,8 @@ def steps_in_words(worker: str, zone: str) -> str:
     where = zone or "ZONE"
     return (
         f"find the machine of worker {worker or '(its address stands in the log)'} with "
-        f"`{_words(list_command(where))}`, delete it with `{_words(delete_command('NAME', where))}`, then relaunch"
+        f"`{_words(list_command(where))}`, delete it with "
+        f"`{_words(delete_command('NAME', where))}`, then relaunch"
     )
 
 

@@ -30,7 +30,9 @@ class Ending:
 _ADDRESS = re.compile(r"(?<![\d.])(?:\d{1,3}\.){3}\d{1,3}(?![\d.])")
 
 
-def ending_of(job: Job, scene: Scene, instance: Instance, start_step: int, now: datetime) -> Ending | None:
+def ending_of(
+    job: Job, scene: Scene, instance: Instance, start_step: int, now: datetime
+) -> Ending | None:
     """None while it lives, where nobody knows how it ended, and where it ended well."""
     if not job.state.ended or job.state in (JobState.SUCCEEDED, JobState.GONE):
         return None
@@ -42,7 +44,9 @@ def ending_of(job: Job, scene: Scene, instance: Instance, start_step: int, now: 
         fingerprint=found.cause.value if found.cause is Cause.LOST_OUTPUT else told or own,
         why=found.why,
         ended=job.ended or now,
-        advanced=landed(scene.checkpoints, instance, start_step) if scene.checkpoints is not None else None,
+        advanced=landed(scene.checkpoints, instance, start_step)
+        if scene.checkpoints is not None
+        else None,
         place=found.place,
         needs_person=found.needs_person,
         worker=_worker(scene.triage),
@@ -52,7 +56,9 @@ def ending_of(job: Job, scene: Scene, instance: Instance, start_step: int, now: 
 
 
 def _worker(triage: Triage | None) -> str:
-    """The one address in the line that blames an accelerator; empty where there is none or a choice."""
+    """The one address in the line that blames an accelerator; empty where there is none or a
+    choice.
+    """
     if triage is None or triage.failure_class != BAD_ACCELERATOR:
         return ""
     found = set(_ADDRESS.findall(triage.excerpt))

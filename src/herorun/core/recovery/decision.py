@@ -1,7 +1,8 @@
-"""Whether an ended instance is relaunched, and when: budgets, back-off, and what is put to a person.
+"""Whether an ended instance is relaunched, and when: budgets, back-off, and what is put to a
+person.
 
-Only a terminal failure that a relaunch can cure is one. Everything here is counted from the journal, so it is the
-same on every machine and after every interruption.
+Only a terminal failure that a relaunch can cure is one. Everything here is counted from the
+journal, so it is the same on every machine and after every interruption.
 """
 
 from collections.abc import Mapping, Sequence
@@ -24,7 +25,8 @@ MOST_WITHOUT_CHECKPOINT = 4  # ends of any kind in a row, before a person is ask
 FIRST_WAIT = timedelta(seconds=60)  # after the first end without a new complete checkpoint
 LONGEST_WAIT = timedelta(minutes=30)
 SPEND = EscalationReason.SPEND
-# No answer makes these a relaunch, which would run what was admitted: the same code, the same numbers, the same root.
+# No answer makes these a relaunch, which would run what was admitted: the same code, the same
+# numbers, the same root.
 FINAL = frozenset({"veto", "numeric", "code-bug", "fixed-once", "never", ROOT_GONE, TEMPORARY_GONE})
 
 
@@ -51,7 +53,9 @@ class Doubt:
 
     @property
     def final(self) -> bool:
-        """Not even a person's yes relaunches it: they launch anew, by their own choice of code and checkpoint."""
+        """Not even a person's yes relaunches it: they launch anew, by their own choice of code and
+        checkpoint.
+        """
         return self.kind in FINAL or self.observed
 
 
@@ -90,17 +94,22 @@ def _answered(found: Doubt, ledger: Ledger) -> bool:
 
 
 def _vetoes(alerts: Sequence[Alert], checks: Mapping[str, Check], ledger: Ledger) -> list[Doubt]:
-    """What taints the instance holds it back for good, seen at its end or long before; and so does any veto that a
-    person was asked about, also when its alert is over.
+    """What taints the instance holds it back for good, seen at its end or long before; and so does
+    any veto that a person was asked about, also when its alert is over.
 
     What was numeric trouble when the job ended does not become a hardware fault by the next tick.
     """
     firing = {a.check for a in alerts if a.firing and checks[a.check].vetoes_relaunch}
     since = {taint.check: taint.bad_step for taint in ledger.taints}
     vetoes = sorted(firing | since.keys())
-    if not vetoes and not_relaunched(ledger.instance, "veto") not in ledger.done | ledger.unfinished:
+    if (
+        not vetoes
+        and not_relaunched(ledger.instance, "veto") not in ledger.done | ledger.unfinished
+    ):
         return []
-    reason = next((checks[name].reason for name in vetoes if name in checks), EscalationReason.JUDGEMENT)
+    reason = next(
+        (checks[name].reason for name in vetoes if name in checks), EscalationReason.JUDGEMENT
+    )
     names = [f"{name} from step {step}" if (step := since.get(name)) else name for name in vetoes]
     why = f"Held back by {', '.join(names) or 'what was seen before'}."
     numbers = any(checks[name].about_numbers for name in vetoes if name in checks)
@@ -109,7 +118,10 @@ def _vetoes(alerts: Sequence[Alert], checks: Mapping[str, Check], ledger: Ledger
 
 def _by_contract(policy: RecoveryPolicy) -> list[Doubt]:
     if not policy.resumable:
-        why = 'The contract says [tracker] resume = "never": it goes on only under a new id and output root.'
+        why = (
+            'The contract says [tracker] resume = "never": it goes on only under a new id and '
+            "output root."
+        )
         return [Doubt("never", why, reason=EscalationReason.LINEAGE)]
     if policy.recovery is Recovery.RELAUNCH:
         return []
@@ -120,7 +132,9 @@ def _by_contract(policy: RecoveryPolicy) -> list[Doubt]:
 
 def _by_ending(ending: Ending, policy: RecoveryPolicy, ledger: Ledger) -> list[Doubt]:
     if ending.cause is Cause.NUMERIC:
-        return [Doubt("numeric", "Numeric trouble is never relaunched as if it were the hardware's.")]
+        return [
+            Doubt("numeric", "Numeric trouble is never relaunched as if it were the hardware's.")
+        ]
     found = []
     if ending.cause is Cause.CODE_BUG:
         found.append(_bug(ending, policy, ledger))
@@ -131,26 +145,37 @@ def _by_ending(ending: Ending, policy: RecoveryPolicy, ledger: Ledger) -> list[D
         found.append(Doubt("person", f"A relaunch alone does not cure {ending.seen}.{advice}"))
     if repeated(ending, ledger.endings):
         found.append(
-            Doubt("repeated", "The same failure came twice without a new complete checkpoint in between.")
+            Doubt(
+                "repeated",
+                "The same failure came twice without a new complete checkpoint in between.",
+            )
         )
     if stuck(ledger.endings, ending) >= MOST_WITHOUT_CHECKPOINT:
         ends = stuck(ledger.endings, ending)
-        found.append(Doubt("no-progress", f"{ends} ends in a row brought no new complete checkpoint."))
+        found.append(
+            Doubt("no-progress", f"{ends} ends in a row brought no new complete checkpoint.")
+        )
     return found
 
 
 def _bug(ending: Ending, policy: RecoveryPolicy, ledger: Ledger) -> Doubt:
     """Code is reported with its place and never edited; a person fixes it, once."""
     at = f" at {ending.place}" if ending.place else ""
-    before = [e for e in ledger.endings if e.instance != ending.instance and e.cause is Cause.CODE_BUG]
+    before = [
+        e for e in ledger.endings if e.instance != ending.instance and e.cause is Cause.CODE_BUG
+    ]
     if sum(e.fingerprint == ending.fingerprint for e in before) >= policy.code_bug:
         return Doubt(
-            "fixed-once", f"The same error{at} came again after a fix attempt: it is not tried again."
+            "fixed-once",
+            f"The same error{at} came again after a fix attempt: it is not tried again.",
         )
     if ending.advice and not ending.seen.startswith(Cause.CODE_BUG):
-        return Doubt("code-bug", f"A relaunch alone does not cure {ending.seen}{at}. {ending.advice}")
+        return Doubt(
+            "code-bug", f"A relaunch alone does not cure {ending.seen}{at}. {ending.advice}"
+        )
     return Doubt(
-        "code-bug", f"A bug in the code{at}: fix it, commit, and launch again. Nothing edits your code."
+        "code-bug",
+        f"A bug in the code{at}: fix it, commit, and launch again. Nothing edits your code.",
     )
 
 
@@ -174,16 +199,21 @@ def attempts(endings: Sequence[Ending], ending: Ending | None) -> int:
     return min(stuck(endings, ending), others - (ending is None))
 
 
-def _spent(policy: RecoveryPolicy, ledger: Ledger, ending: Ending | None, now: datetime) -> list[Doubt]:
+def _spent(
+    policy: RecoveryPolicy, ledger: Ledger, ending: Ending | None, now: datetime
+) -> list[Doubt]:
     found = []
     if ending is not None and not ending.cause.free and ending.cause is not Cause.CODE_BUG:
         most = policy.budget(ending.cause) or 0
-        used = sum(cause is ending.cause and now - at <= policy.window for at, cause in ledger.spent)
+        used = sum(
+            cause is ending.cause and now - at <= policy.window for at, cause in ledger.spent
+        )
         if used >= most:
             found.append(
                 Doubt(
                     "budget",
-                    f"The budget of {count(most, 'relaunch', 'relaunches')} after {ending.cause} is spent.",
+                    f"The budget of {count(most, 'relaunch', 'relaunches')} after {ending.cause} "
+                    "is spent.",
                     reason=SPEND,
                 )
             )
@@ -226,17 +256,23 @@ def _tried(ledger: Ledger) -> list[Doubt]:
 
 
 def wait_of(tried: int) -> timedelta:
-    """How long to wait after so many relaunches without a new complete checkpoint; a new one resets it."""
+    """How long to wait after so many relaunches without a new complete checkpoint; a new one resets
+    it.
+    """
     if tried < 1:
         return timedelta()
     doubled: timedelta = FIRST_WAIT * 2 ** (min(tried, 20) - 1)
     return min(doubled, LONGEST_WAIT)
 
 
-def wait_until(since: datetime, ledger: Ledger, ending: Ending | None, now: datetime) -> datetime | None:
-    """When an instance that was seen ended `since` may be relaunched; None: now. A person's yes waits for nothing.
+def wait_until(
+    since: datetime, ledger: Ledger, ending: Ending | None, now: datetime
+) -> datetime | None:
+    """When an instance that was seen ended `since` may be relaunched; None: now. A person's yes
+    waits for nothing.
 
-    An end in the future was seen by a clock that was set back since, and nobody waits until it comes again.
+    An end in the future was seen by a clock that was set back since, and nobody waits until it
+    comes again.
     """
     if since > now or (ledger.answer and ledger.answer.yes):
         return None
@@ -245,11 +281,16 @@ def wait_until(since: datetime, ledger: Ledger, ending: Ending | None, now: date
 
 
 def why_recoverable(ending: Ending, policy: RecoveryPolicy, ledger: Ledger, now: datetime) -> str:
-    """What a relaunch's reason says: why this failure can be recovered from, and what is left of the budget."""
+    """What a relaunch's reason says: why this failure can be recovered from, and what is left of
+    the budget.
+    """
     if ledger.answer and ledger.answer.yes:
         return f"recoverable: {ledger.answer.words}"
     if ending.cause.free:
         return f"recoverable: {ending.cause} is free"
     most = policy.budget(ending.cause) or 0
     used = sum(cause is ending.cause and now - at <= policy.window for at, cause in ledger.spent)
-    return f"recoverable: {ending.cause}, relaunch {used + 1} of {most} in {say_duration(policy.window)}"
+    return (
+        f"recoverable: {ending.cause}, relaunch {used + 1} of {most} in "
+        f"{say_duration(policy.window)}"
+    )

@@ -1,7 +1,8 @@
-"""Why an instance ended: one answer from all that was seen, the scheduler, the log, the store and the disks.
+"""Why an instance ended: one answer from all that was seen, the scheduler, the log, the store and
+the disks.
 
-Every surface shows this sentence, so that none of them guesses from its own source alone: a job whose output root was
-deleted under it leaves a log that looks like a bug in the code.
+Every surface shows this sentence, so that none of them guesses from its own source alone: a job
+whose output root was deleted under it leaves a log that looks like a bug in the code.
 """
 
 import re
@@ -81,9 +82,11 @@ _CLASSES: Mapping[str, Cause] = {
     "data": Cause.CODE_BUG,
     "refused": Cause.REFUSED,
 }
-# A full disk, a lost permission, a broken data pipeline: the same job in the same place would meet it again.
+# A full disk, a lost permission, a broken data pipeline: the same job in the same place would meet
+# it again.
 _ASKS = frozenset({DISK_FULL, "storage-auth", "data", "code-bug-complex"})
-# What a write that found no room looks like where the trainer does not print the system's own words.
+# What a write that found no room looks like where the trainer does not print the system's own
+# words.
 _PERHAPS_NO_ROOM = frozenset({"", "unknown", "benign", "code-bug-complex"})
 _ABOUT_FILES = frozenset({"storage-auth", "data", "unknown", "code-bug-complex"})
 _PREEMPTED = re.compile(r"preempt", re.I)
@@ -91,7 +94,9 @@ _LIMIT = re.compile(r"time.?limit|timed?.?out|deadline", re.I)
 
 
 def diagnose(job: Job, scene: Scene) -> Diagnosis:
-    """What is certain first: who ended it on purpose, the store, the scheduler's word, the disks, then the log's."""
+    """What is certain first: who ended it on purpose, the store, the scheduler's word, the disks,
+    then the log's.
+    """
     told = _by_log(job, scene)
     if told.cause in (Cause.BY_US, Cause.BY_HAND, Cause.REFUSED):
         return told
@@ -102,7 +107,9 @@ def diagnose(job: Job, scene: Scene) -> Diagnosis:
 
 
 def _lost_output(job: Job, scene: Scene) -> Diagnosis | None:
-    """A root that was there and is gone, whatever the log makes of it; also when it has come back since."""
+    """A root that was there and is gone, whatever the log makes of it; also when it has come back
+    since.
+    """
     lost = lost_root(scene)
     if lost is None:
         return _back(job, scene)
@@ -130,13 +137,16 @@ def _back(job: Job, scene: Scene) -> Diagnosis | None:
 
 
 def _no_room(job: Job, scene: Scene) -> Diagnosis | None:
-    """A full disk under the output root, where neither the scheduler nor the log names another cause."""
+    """A full disk under the output root, where neither the scheduler nor the log names another
+    cause.
+    """
     told, disk = scene.triage.failure_class if scene.triage else "", _disk(scene)
     if told not in _PERHAPS_NO_ROOM or disk is None or not disk[2] or job.state in _STATES:
         return None
     path, words, _ = disk
     why = (
-        f"{job.ending}; the disk under {path} is full: {words}{_log_clause(scene.triage, ' (its log: ', ')')}"
+        f"{job.ending}; the disk under {path} is full: "
+        f"{words}{_log_clause(scene.triage, ' (its log: ', ')')}"
     )
     advice = f"Make room for {path}; nothing of the run's own is ever deleted by itself."
     return Diagnosis(Cause.INFRA, why, DISK_FULL, _place(scene.triage), advice, True)
@@ -163,7 +173,9 @@ def _by_log(job: Job, scene: Scene) -> Diagnosis:
 
 
 def _cause(job: Job, triage: Triage | None, stopped: Mapping[str, str]) -> Cause:
-    """What is certain first: our own order, what check-in said, the scheduler's word, then the log's."""
+    """What is certain first: our own order, what check-in said, the scheduler's word, then the
+    log's.
+    """
     if job.instance in stopped:
         return Cause.BY_US
     if job.refused:
@@ -190,7 +202,11 @@ def _said(job: Job, triage: Triage | None) -> str:
     certain, told = _STATES.get(job.state), _CLASSES.get(triage.failure_class) if triage else None
     if certain and told and certain is not told:
         return _log_clause(triage, "; the scheduler's word counts, not its log's (", ")")
-    return _log_clause(triage, "; its log says ") if triage and triage.failure_class != "unknown" else ""
+    return (
+        _log_clause(triage, "; its log says ")
+        if triage and triage.failure_class != "unknown"
+        else ""
+    )
 
 
 def _log_clause(triage: Triage | None, before: str, after: str = "") -> str:
@@ -215,7 +231,11 @@ def _beside(triage: Triage | None, scene: Scene) -> str:
         return f"; whether its output root is there could not be read: {scene.root_unread}"
     saved = scene.checkpoints.candidates if scene.checkpoints and told == "unknown" else ()
     newest = max(saved, key=lambda candidate: candidate.step, default=None)
-    return f"; its checkpoint of step {newest.step} is half-written" if newest and newest.incomplete else ""
+    return (
+        f"; its checkpoint of step {newest.step} is half-written"
+        if newest and newest.incomplete
+        else ""
+    )
 
 
 def _place(triage: Triage | None) -> str:
@@ -223,8 +243,8 @@ def _place(triage: Triage | None) -> str:
 
 
 def _asks(triage: Triage | None, cause: Cause) -> bool:
-    """Whether a relaunch alone does not cure it. Of lost nodes, links and chips the log's own doubt is no reason:
-    they are relaunched directly, and asked about once it repeats."""
+    """Whether a relaunch alone does not cure it. Of lost nodes, links and chips the log's own doubt
+    is no reason: they are relaunched directly, and asked about once it repeats."""
     if triage is None or triage.failure_class in _ASKS:
         return triage is not None
     return triage.needs_person and not (cause is Cause.INFRA or cause.free)

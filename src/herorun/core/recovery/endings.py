@@ -16,7 +16,8 @@ from herorun.core.evidence import (
     Unavailable,
 )
 
-# Ends that say nothing against the run itself: its own success, a person, preemption, the time limit.
+# Ends that say nothing against the run itself: its own success, a person, preemption, the time
+# limit.
 INNOCENT = frozenset(
     {JobState.SUCCEEDED, JobState.CANCELLED, JobState.PREEMPTED, JobState.TIMED_OUT, JobState.GONE}
 )
@@ -80,14 +81,20 @@ def saved_to_record(evidence: Evidence, history: History) -> int | None:
 
 
 def temporary_to_record(evidence: Evidence, history: History) -> int | None:
-    """The newest step in the temporary root, if the current instance was never seen with a newer one there."""
+    """The newest step in the temporary root, if the current instance was never seen with a newer
+    one there.
+    """
     found = evidence.get(Checkpoints)
-    steps = [c.step for c in found.candidates if c.temporary] if isinstance(found, Checkpoints) else []
+    steps = (
+        [c.step for c in found.candidates if c.temporary] if isinstance(found, Checkpoints) else []
+    )
     newest = max(steps, default=None)
     known = history.temporary_saved
     return newest if newest is not None and (known is None or newest > known) else None
 
 
 def is_failure(end: End) -> bool:
-    """Whether an end counts towards a repeated failure. A refusal at check-in has a check of its own."""
+    """Whether an end counts towards a repeated failure. A refusal at check-in has a check of its
+    own.
+    """
     return end.state not in INNOCENT and end.exit_code != REFUSED_EXIT_CODE and not end.state.live

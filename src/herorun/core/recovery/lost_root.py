@@ -22,12 +22,14 @@ class LostRoot:
 
     @property
     def advice(self) -> str:
-        return f"Find out who removed or unmounted {self.path}, and bring it back with what it held."
+        return (
+            f"Find out who removed or unmounted {self.path}, and bring it back with what it held."
+        )
 
 
 def lost_root(scene: Scene) -> LostRoot | None:
-    """Of a job that lives as of one that has ended. None where it is there, where it never held anything that was
-    seen, and where nobody knows."""
+    """Of a job that lives as of one that has ended. None where it is there, where it never held
+    anything that was seen, and where nobody knows."""
     root = scene.root
     if root is None:
         return None
@@ -39,8 +41,10 @@ def lost_root(scene: Scene) -> LostRoot | None:
 
 
 def _was_there(path: str, scene: Scene) -> bool:
-    """Whether this run's own files were seen in it: checkpoints that are all gone, or a receipt that is gone. A job
-    may fail before it writes anything there; and one whose receipt stands in its log may never have."""
+    """Whether this run's own files were seen in it: checkpoints that are all gone, or a receipt
+    that is gone. A job may fail before it writes anything there; and one whose receipt stands in
+    its log may never have.
+    """
     history, saved = scene.history, scene.checkpoints
     alone = {instance.output_root.rstrip("/") for instance in history.instances} == {path}
     emptied = history.most_saved > 0 and saved is not None and not saved.candidates
@@ -50,8 +54,10 @@ def _was_there(path: str, scene: Scene) -> bool:
 
 
 def _temporary_was_there(path: str, scene: Scene) -> bool:
-    """Whether something is lost with it: a newer checkpoint was seen there than any that is left, or the log misses
-    a file in it. A trainer deletes its last temporary checkpoint itself once a permanent one follows."""
+    """Whether something is lost with it: a newer checkpoint was seen there than any that is left,
+    or the log misses a file in it. A trainer deletes its last temporary checkpoint itself once a
+    permanent one follows.
+    """
     held, saved = scene.history.temporary_saved, scene.checkpoints
     if held is None or saved is None:
         return False

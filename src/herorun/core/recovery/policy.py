@@ -1,4 +1,6 @@
-"""What the contract lets the babysitter do, and what was done before: all that `decide` knows beside the alerts."""
+"""What the contract lets the babysitter do, and what was done before: all that `decide` knows
+beside the alerts.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -27,7 +29,8 @@ class RecoveryPolicy:
     accelerators: int | None = None
     delete_bad_node: bool = False
     zone: str = ""
-    resumable: bool = True  # not so under `[tracker] resume = "never"`: it goes on only as another run
+    # not so under `[tracker] resume = "never"`: it goes on only as another run
+    resumable: bool = True
     milestones: tuple[int, ...] = ()  # steps whose checkpoints are news
     rate: float | None = None  # money for one accelerator-hour
     quiet_every: timedelta = timedelta(hours=1)  # between two entries of quiet ticks in the logbook
@@ -74,7 +77,8 @@ class RelaunchAnswer:
     @property
     def words(self) -> str:
         return (
-            f"{'approved' if self.yes else 'denied'} by {self.by}{f': {self.reason}' if self.reason else ''}"
+            f"{'approved' if self.yes else 'denied'} by "
+            f"{self.by}{f': {self.reason}' if self.reason else ''}"
         )
 
 
@@ -111,13 +115,15 @@ class Ledger:
     answers: Mapping[str, RelaunchAnswer] = field(default_factory=dict)  # by instance
     acked: frozenset[str] = frozenset()  # alerts that a person has taken note of
     pause: ActionPause | None = None
-    stopped: Mapping[str, str] = field(default_factory=dict)  # instances that herorun stopped, and for whom
+    # instances that herorun stopped, and for whom
+    stopped: Mapping[str, str] = field(default_factory=dict)
     start_step: int = 0  # that the current instance began at; -1 for one from scratch
     spans: tuple[Span, ...] = ()
     past: tuple[Alert, ...] = ()  # alerts that are over, or that a relaunch closed
     taints: tuple[Taint, ...] = ()  # of the current instance
     ended: tuple[Alert, ...] = ()  # unresolved, and nobody has acknowledged them
-    left: tuple[Alert, ...] = ()  # of the instances before, that fired when the current one was launched
+    # of the instances before, that fired when the current one was launched
+    left: tuple[Alert, ...] = ()
 
     @property
     def answer(self) -> RelaunchAnswer | None:

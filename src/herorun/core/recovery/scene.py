@@ -17,7 +17,9 @@ from herorun.core.evidence import (
 
 @dataclass(frozen=True, kw_only=True)
 class Scene:
-    """What was seen of an end beside the job itself. None: nobody looked, or it could not be read."""
+    """What was seen of an end beside the job itself. None: nobody looked, or it could not be
+    read.
+    """
 
     triage: Triage | None = None
     root: RootAtEnd | None = None

@@ -1,7 +1,7 @@
 """Secrets that are written down in another form: base64, hexadecimal digits, `%41`.
 
-A run of such characters is read, and hidden whole where what it says holds a secret. Weights, digests and paths in
-the same characters say nothing that can be read.
+A run of such characters is read, and hidden whole where what it says holds a secret. Weights,
+digests and paths in the same characters say nothing that can be read.
 """
 
 import base64
@@ -9,7 +9,8 @@ import binascii
 import re
 from collections.abc import Callable
 
-# `base64` breaks its lines at 76 characters, mail and PEM at 64: of one text each line alone may say too little.
+# `base64` breaks its lines at 76 characters, mail and PEM at 64: of one text each line alone may
+# say too little.
 _BLOCK = re.compile(r"(?:[A-Za-z0-9+/]{60,76}(?:\r?\n|(?:\\r)?\\n)\s*+)+[A-Za-z0-9+/]{4,76}={0,2}")
 _RUN = re.compile(r"[A-Za-z0-9+/_-]{12,}+={0,2}")
 _PERCENT = re.compile(r"(?<![^\s\"'<>])[^\s\"'<>%]*+%[0-9A-Fa-f]{2}[^\s\"'<>]*+")

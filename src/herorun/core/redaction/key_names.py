@@ -1,4 +1,6 @@
-"""Secrets that their name tells: `--x-token=`, `password: `, `"api_key": "..."`, `HF_TOKEN 0a1b...`."""
+"""Secrets that their name tells: `--x-token=`, `password: `, `"api_key": "..."`,
+`HF_TOKEN 0a1b...`.
+"""
 
 import re
 from collections.abc import Iterator
@@ -8,23 +10,25 @@ _NAME = (
     r"|x-(?:amz|goog)-signature)"
 )
 # Weaker words, which name a secret only where they end a name: not `key_size`, `monkey`, `passes`.
-_LAST = r"(?:(?<![A-Za-z])(?:key|pass|pwd|pat)|(?-i:(?<=[a-z])(?:Key|Pass|Pwd)))(?:[_-]?\d++)?(?![\w-]|\.\w)"
+_LAST = r"(?:(?<![A-Za-z])(?:key|pass|pwd|pat)|(?-i:(?<=[a-z])(?:Key|Pass|Pwd)))(?:[_-]?\d++)?(?![\w-]|\.\w)"  # noqa: E501
 _ASSIGNED = re.compile(
     # the name, which may be quoted, also with escaped quotes
     rf"(?P<name>(?<![\w.-])(?=[\w.-]*?(?:{_NAME}|{_LAST}))[\w.-]++)(?:'\"'\"'|\\*+[\"']?)\]?"
-    # what joins them: `=`, `:`, the word `value` of a list of variables, a sign of a table, a blank, or the comma of a
-    # list of words
+    # what joins them: `=`, `:`, the word `value` of a list of variables, a sign of a table, a
+    # blank, or the comma of a list of words
     r"(?P<join>\s*+(?:=+>|:=|[=:])\s*+(?:!!?\w*+\s++|\\\r?\n\s*+)?"
     r"|\s*+,?\s*+(?:(?:(?<=\\)|\\++)n\s*+)?\\*+[\"']?value\\*+[\"']?\s*+[:=]\s*+|\s++(?:is|->|[|│→])\s++"
     r"|\s*+,\s*+(?=\\*+[\"'])|\s++(?!-))"
-    # the value: to the closing quote, whatever is in it; without one, to a blank or to what begins the next value
+    # the value: to the closing quote, whatever is in it; without one, to a blank or to what begins
+    # the next value
     r"(?:(?:\$|[bBrRfFuU]{1,2}|(?:[\w.]++\()+)?"
     r"(?:(?P<quote>[\"'])(?!(?<=')\"'\"')(?P<quoted>(?:\\.|'\"'\"'|(?!(?P=quote))[^\n\\])*+)"
     r"|(?P<escaped>'\"'\"'|\\++[\"'])(?P<inside>(?:(?!(?P=escaped))[^\n])++))"
     r"|(?P<bare>(?:[^\s\"',;&}\]\\]|[,;&](?=[^\s\"'\\])(?![\w.-]+[=:])|[}\]](?=[A-Za-z0-9])|\\(?![nrt\"'\\]))++))",
     re.IGNORECASE,
 )
-# What a value cannot be if it is a secret: a small number, a word of YAML, a variable's name, a digest, what is masked.
+# What a value cannot be if it is a secret: a small number, a word of YAML, a variable's name, a
+# digest, what is masked.
 _HARMLESS = re.compile(
     r"sha256:[0-9a-f]{64}|true|false|null|none|\d{1,6}(?:\.\d+)?|\[scrubbed\]?|\$\{?\w+\}?"
     r"|munge|kerberos|iam|adc|netrc|anon(?:ymous)?|google_default|required|optional|(?-i:[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)",
@@ -32,7 +36,8 @@ _HARMLESS = re.compile(
 )
 _SECRET_NAME = re.compile(_NAME, re.IGNORECASE)
 _LAST_WORD = re.compile(_LAST, re.IGNORECASE)
-# Whose key is a secret, however short it is; any other key is one if it looks like it, and is no digest with a prefix.
+# Whose key is a secret, however short it is; any other key is one if it looks like it, and is no
+# digest with a prefix.
 _SECRET_KEY = re.compile(
     r"(?:wandb|comet|neptune|mlflow|tracker|hf|hub|openai|anthropic|aws|s3|gcp|gcs|google|azure|ssh|auth|service"
     r"|license|sign(?:ing)?|encrypt(?:ion)?|master|deploy|storage|client)[_.-]?key",
@@ -44,7 +49,8 @@ _LONG = re.compile(r"(?=[^\d]*\d)(?=[^a-z]*[a-z])(?=[^A-Z]*[A-Z])[A-Za-z0-9+/=]{
 _OF_AWS = re.compile(r"aws_(?:secret_access_key|session_token)", re.IGNORECASE)
 _PATH = re.compile(r"[~.]{0,2}/\S*|\w+://\S*")
 _OF_ENVIRONMENT = re.compile(r"[A-Z][A-Z0-9]*_[A-Z0-9_]*")
-# A language model's tokens are no secret: neither the tools and the special ones, nor a number of them.
+# A language model's tokens are no secret: neither the tools and the special ones, nor a number of
+# them.
 _INNOCENT_NAME = re.compile(
     r"tokeni[sz]\w*|(?<![a-z])(?:bos|eo[sdtm]|pad|unk|sep|cls|mask|image|video|audio|special)[_-]token"
     r"|tokens[_-]per[_-]\w+|token[_-](?:d?types?|embed|shift|mix|drop|per(?![a-z])|level|parallel|shuffl|dispatch|rout|choice|merg|prun|mask)\w*|authors?(?!i[sz])|\w*(?:Error|Exception)",
@@ -104,7 +110,9 @@ def _is_folder(found: re.Match[str]) -> bool:
 
 
 def is_secret(name: str, value: str) -> bool:
-    """`--token abc` and `TOKEN=abc` hold one; `tokens_per_second=9` and `tokenizer=llama` do not."""
+    """`--token abc` and `TOKEN=abc` hold one; `tokens_per_second=9` and `tokenizer=llama` do
+    not.
+    """
     if not value or _HARMLESS.fullmatch(value):
         return False
     if names_strongly(name):
@@ -126,5 +134,7 @@ def names_one(name: str) -> bool:
 
 
 def is_pass_number(name: str, value: int) -> bool:
-    """A number under a name like `password` may be one; under any other name it is a count, an id or a size."""
+    """A number under a name like `password` may be one; under any other name it is a count, an id
+    or a size.
+    """
     return bool(re.search(r"passw|passphrase|secret", name, re.IGNORECASE)) and abs(value) > 999

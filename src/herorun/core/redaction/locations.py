@@ -1,4 +1,6 @@
-"""Secrets that their place tells: what stands after a header, in a URL's user part, behind a webhook's address."""
+"""Secrets that their place tells: what stands after a header, in a URL's user part, behind a
+webhook's address.
+"""
 
 import re
 
@@ -33,7 +35,8 @@ _AFTER = re.compile(
     rf"|(?:\b|(?<=\\[nrt]))login{_BLANK}[^\s\\]++{_BLANK}(?:account{_BLANK}[^\s\\]++{_BLANK})?password{_BLANK}\\*+\"?"
     rf"|(?:\b|(?<=\\[nrt]))machine{_BLANK}[^\s\\]++{_BLANK}password{_BLANK}\\*+\"?"
     r"|\bsshpass\s++-p\s*+[\"']?"
-    r"|\b(?:docker|podman|nerdctl|oras|crane|helm|skopeo)\s(?:[\w -]{0,40}\s)?login\b[^\n|;]{0,200}?\s-p[\s=]*+[\"']?"
+    r"|\b(?:docker|podman|nerdctl|oras|crane|helm|skopeo)\s(?:[\w "
+    r"-]{0,40}\s)?login\b[^\n|;]{0,200}?\s-p[\s=]*+[\"']?"
     r"|\b(?:curl|wget)\b[^\n|;]{0,400}?\s(?:-u|--user|--proxy-user)[\s=]*+[\"']?[^\s:\"']++:"
     rf")(?P<value>(?<=\")[^\"\n\\]++(?=\\*+\")|{_REST}++)",
     re.IGNORECASE,
@@ -48,7 +51,8 @@ _ELEMENT = re.compile(
 )
 # Possessive and anchored at the begin of a word: a log line of a megabyte takes milliseconds.
 _USERINFO = re.compile(
-    rf"(?P<head>(?<![a-z0-9+.-])[a-z0-9+.-]++:{_SLASH}{{1,2}})(?P<value>[^/\s'\"?#\\]+)(?=@)", re.IGNORECASE
+    rf"(?P<head>(?<![a-z0-9+.-])[a-z0-9+.-]++:{_SLASH}{{1,2}})(?P<value>[^/\s'\"?#\\]+)(?=@)",
+    re.IGNORECASE,
 )
 # A password may hold what it should not: `/`, `?`, `#`. A port is none.
 _LOOSE_USERINFO = re.compile(
@@ -60,17 +64,21 @@ _PLAIN_USERINFO = re.compile(
     r"(?P<head>(?<![^\s\"'=,;(\[/])[A-Za-z0-9_.+-]{1,64}+:)(?P<value>(?=[^\s@]*\d)(?=[^\s@]*[A-Za-z])[^\s/@:'\"]{8,200}+)"
     r"(?=@(?!sha\d)[\w-]+(?:\.[\w-]+)*(?:\.[A-Za-z]{2,}|:\d{2,5}))"
 )
-# A key of AWS after its id, as people paste the two: 40 characters of base64, where a git SHA has no capitals.
+# A key of AWS after its id, as people paste the two: 40 characters of base64, where a git SHA has
+# no capitals.
 _AFTER_ITS_ID = re.compile(
-    r"(?P<head>(?:\bA[KS]IA[A-Z0-9]{16}|\[scrubbed\])(?:[^A-Za-z0-9+/]{1,6}| / )(?:secret[^A-Za-z0-9+/]{1,4})?)"
+    r"(?P<head>(?:\bA[KS]IA[A-Z0-9]{16}|\[scrubbed\])(?:[^A-Za-z0-9+/]{1,6}| / "
+    r")(?:secret[^A-Za-z0-9+/]{1,4})?)"
     r"(?P<value>(?=[a-z0-9+/]*[A-Z])[A-Za-z0-9+/]{40})(?![A-Za-z0-9+/])"
 )
 _BEARER = re.compile(
-    r"(?P<head>\b(?:bearer|basic)\s+)(?P<value>(?=[a-z]*[^a-z\s])[A-Za-z0-9._~+/=-]{8,})", re.IGNORECASE
+    r"(?P<head>\b(?:bearer|basic)\s+)(?P<value>(?=[a-z]*[^a-z\s])[A-Za-z0-9._~+/=-]{8,})",
+    re.IGNORECASE,
 )
 # What people and libraries say about a key, with the key in it.
 _SPOKEN = re.compile(
-    r"(?P<head>\b(?:wandb\s++login\b|(?:api|access|secret|account|licen[cs]e)[ _-]keys?\b)(?:(?!\[scrubbed)[^\n]){0,120}?[\s:=\"'`(])"
+    r"(?P<head>\b(?:wandb\s++login\b|(?:api|access|secret|account|licen[cs]e)[ "
+    r"_-]keys?\b)(?:(?!\[scrubbed)[^\n]){0,120}?[\s:=\"'`(])"
     r"(?P<value>(?<![^\s:=\"'`(])(?=[A-Za-z_+*/=-]*\d)[A-Za-z0-9_+*=-]{20,}+)(?![\w:/]|\.\w)",
     re.IGNORECASE,
 )

@@ -1,6 +1,7 @@
 """Secrets that say by their own shape what they are.
 
-One row a kind: how it begins, and what must follow. The begins are the issuers' own, made to be recognised.
+One row a kind: how it begins, and what must follow. The begins are the issuers' own, made to be
+recognised.
 """
 
 import re
@@ -14,7 +15,10 @@ _ROWS: tuple[tuple[str, str], ...] = (
     # where code and packages are kept
     ("ghp_ gho_ ghu_ ghs_ ghr_", rf"{_URLSAFE}{{20,}}(?:\.{_URLSAFE}{{10,}})*"),
     ("github_pat_", r"[A-Za-z0-9_]{20,}"),
-    ("glpat- gldt- glft- glsoat- gloas- glrt- glptt- glcbt- glimt- glagent- glffct-", rf"{_URLSAFE}{{18,}}"),
+    (
+        "glpat- gldt- glft- glsoat- gloas- glrt- glptt- glcbt- glimt- glagent- glffct-",
+        rf"{_URLSAFE}{{18,}}",
+    ),
     ("npm_", rf"{_WORD}{{30,}}"),
     ("pypi-AgE", rf"{_URLSAFE}{{40,}}"),
     ("dckr_pat_ dckr_oat_", rf"{_URLSAFE}{{20,}}"),
@@ -72,14 +76,17 @@ _SIGNED = (  # a JWT: what it says in base64 and its signature, with points betw
 )
 
 _PRIVATE = r"[A-Z0-9 ]*PRIVATE KEY(?: BLOCK)? ?-{4,5}"
-# A word that ends a line, and what begins the next one if it reads like the rest of a key: no word, date or path does.
+# A word that ends a line, and what begins the next one if it reads like the rest of a key: no word,
+# date or path does.
 _WRAPPED = re.compile(
     r"[\w.-]{4,}+(?:\r?\n(?=[\w.-]*\d)(?=[\w.-]*[a-z])(?=[\w.-]*[A-Z])[\w.-]{6,}+(?=[\s\"']|\Z)){1,60}"
 )
 
 
 def _begins(start: str, rest: str) -> str:
-    """The literal first, which is found fast; then that no word runs into it, but for an escaped end of line."""
+    """The literal first, which is found fast; then that no word runs into it, but for an escaped
+    end of line.
+    """
     literal = re.escape(start)
     return rf"{literal}(?:(?<![A-Za-z0-9]{literal})|(?<=\\[nrt]{literal})){rest}"
 
@@ -92,10 +99,12 @@ _SHAPES: tuple[tuple[str, str], ...] = (
     ),
     (  # the rest of one that a log was cut in
         "PRIVATE KEY",
-        rf"(?:(?<![A-Za-z0-9+/=])[A-Za-z0-9+/=]{{16,80}}+(?:\s|\\++[nr]){{1,4}}+){{1,64}}-{{4,5}} ?END {_PRIVATE}",
+        rf"(?:(?<![A-Za-z0-9+/=])[A-Za-z0-9+/=]{{16,80}}+(?:\s|\\++[nr]){{1,4}}+){{1,64}}-{{4,5}} ?END {_PRIVATE}",  # noqa: E501
     ),
     ("PuTTY-User-Key", r"PuTTY-User-Key-File-\d:(?s:.*?)(?:Private-MAC: *[0-9a-f]*|\Z)"),
-    *chain.from_iterable(((start, _begins(start, rest)) for start in row.split()) for row, rest in _ROWS),
+    *chain.from_iterable(
+        ((start, _begins(start, rest)) for start in row.split()) for row, rest in _ROWS
+    ),
     ("eyJ", _SIGNED),
     ("Q~", r"(?<![A-Za-z0-9_~.-])[A-Za-z0-9_~.-]{3}\dQ~[A-Za-z0-9_~.-]{31,34}"),
     (".atlasv1.", rf"{_WORD}{{14}}\.atlasv1\.[A-Za-z0-9_=-]{{60,}}"),
@@ -103,7 +112,10 @@ _SHAPES: tuple[tuple[str, str], ...] = (
     ("-us", r"(?<![0-9a-f])[0-9a-f]{32}-us\d{1,2}(?!\d)"),
     ("SK", r"(?<![A-Za-z0-9])SK[0-9a-f]{32}(?![A-Za-z0-9])"),
     # a bot of Discord: an id in base64, a time, and a signature
-    (".", rf"(?<![A-Za-z0-9_.-])[MNO]{_URLSAFE}{{23,27}}\.{_URLSAFE}{{6}}\.{_URLSAFE}{{27,38}}(?![\w.-])"),
+    (
+        ".",
+        rf"(?<![A-Za-z0-9_.-])[MNO]{_URLSAFE}{{23,27}}\.{_URLSAFE}{{6}}\.{_URLSAFE}{{27,38}}(?![\w.-])",
+    ),
 )
 
 
@@ -137,7 +149,9 @@ def mask_wrapped(text: str, mask: str) -> str:
 
 
 def _span(joined: str, border: int) -> tuple[int, int]:
-    """Where in some joined rows a secret stands that goes on after the first of them; `(0, 0)` without one."""
+    """Where in some joined rows a secret stands that goes on after the first of them; `(0, 0)`
+    without one.
+    """
     spans = (
         found.span()
         for hint, shape in _SHAPES

@@ -17,7 +17,8 @@ _HARMLESS = re.compile(
     r"|none|basic|bearer|oauth2?|kerberos|iam|adc|default|auto|env|netrc|anonymous|required|optional|git|hg",
     re.IGNORECASE,
 )
-# In Python a name after `=` or `:` is an expression, not the secret itself: `token = get_token()`, `password: SecretStr`.
+# In Python a name after `=` or `:` is an expression, not the secret itself: `token = get_token()`,
+# `password: SecretStr`.
 _EXPRESSION = re.compile(
     r"(?::=|==?|:)(?=\s*(?:(?:await|not|lambda)\s+)?(?!(?=\w*\d)\w{16,})[A-Za-z_][\w.]*\s*"
     r"(?:[\[(,):=|+#/*}]|$|(?:if|or|and|for|in)\b))"
@@ -45,7 +46,8 @@ def secrets_in(text: str) -> tuple[str, ...]:
 def exposed(path: str, before: bytes, after: bytes) -> Iterator[str]:
     """`path:line` of every line that looks like it holds a secret and was not there before.
 
-    A binary file has no lines: it is named where something in it has the shape of a known kind of secret.
+    A binary file has no lines: it is named where something in it has the shape of a known kind of
+    secret.
     """
     before, after = _in_utf8(before), _in_utf8(after)
     if b"\0" in after[:8000]:
@@ -66,4 +68,8 @@ def _in_utf8(data: bytes) -> bytes:
 
 def _as_data(path: str, line: str) -> str:
     """A line without what only names a value that is somewhere else."""
-    return _EXPRESSION.sub(" ", _ANNOTATION.sub(" =", line)) if path.endswith((".py", ".pyi")) else line
+    return (
+        _EXPRESSION.sub(" ", _ANNOTATION.sub(" =", line))
+        if path.endswith((".py", ".pyi"))
+        else line
+    )

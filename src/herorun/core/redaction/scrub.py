@@ -5,7 +5,13 @@ from functools import lru_cache
 from typing import Any
 
 from herorun.core.redaction.encodings import DEEPEST, mask_coded, read_colours, read_percent
-from herorun.core.redaction.key_names import is_pass_number, is_secret, mask_named, names_one, told_by_name
+from herorun.core.redaction.key_names import (
+    is_pass_number,
+    is_secret,
+    mask_named,
+    names_one,
+    told_by_name,
+)
 from herorun.core.redaction.locations import mask_places, told_by_place
 from herorun.core.redaction.patterns import has_shape, mask_shapes, mask_wrapped
 
@@ -54,7 +60,9 @@ def scrub_argv(argv: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _scrubbed_word(part: str, told: set[str]) -> str:
-    """A word by itself; where that shows nothing, by what the whole line tells of it, as in `-u ada:secret`."""
+    """A word by itself; where that shows nothing, by what the whole line tells of it, as in
+    `-u ada:secret`.
+    """
     clean = scrub(part)
     if clean != part:
         return clean
@@ -63,7 +71,9 @@ def _scrubbed_word(part: str, told: set[str]) -> str:
 
 
 def scrub_tree(value: Any, name: str = "") -> Any:
-    """The same for every text in a JSON-able value; texts under secret-looking keys are masked whole."""
+    """The same for every text in a JSON-able value; texts under secret-looking keys are masked
+    whole.
+    """
     match value:
         case str():
             return MASK if name and is_secret(name, value) else scrub(value)
@@ -89,7 +99,9 @@ def _scrubbed_key(key: Any) -> Any:
 
 
 def _is_argv(value: list[Any] | tuple[Any, ...]) -> bool:
-    return all(isinstance(part, str) for part in value) and any(part.startswith("-") for part in value)
+    return all(isinstance(part, str) for part in value) and any(
+        part.startswith("-") for part in value
+    )
 
 
 def _name_of_pair(value: Mapping[Any, Any]) -> str:
@@ -100,5 +112,7 @@ def _name_of_pair(value: Mapping[Any, Any]) -> str:
 
 @lru_cache(maxsize=4096)
 def _secret_key(key: str) -> str:
-    """The key, if it names a secret. The contract's own `secrets` are names of variables, an action's `key` is public."""
+    """The key, if it names a secret. The contract's own `secrets` are names of variables, an
+    action's `key` is public.
+    """
     return key if names_one(key) and key.lower() not in ("secrets", "key") else ""

@@ -1,1 +1,3 @@
-"""What a report shows of a run, worked out purely: curves made thin, marks on them, when it will be done, pictures."""
+"""What a report shows of a run, worked out purely: curves made thin, marks on them, when it will be
+done, pictures.
+"""

@@ -87,17 +87,23 @@ def _launch(event: Launched, wanted: Launching | None) -> StepMark:
 
 
 def restarts(begun: Sequence[AttemptStart], events: Iterable[Event]) -> list[StepMark]:
-    """The attempts that no launch explains: each launch explains the first attempt after it, as far as times tell."""
+    """The attempts that no launch explains: each launch explains the first attempt after it, as far
+    as times tell.
+    """
     open_launches = [event for event in events if isinstance(event, Launched)]
     marks = []
     for attempt in begun:
         due = [one for one in open_launches if attempt.at is None or one.at <= attempt.at]
         if due:
             open_launches = (
-                [one for one in open_launches if one not in due] if attempt.at else open_launches[1:]
+                [one for one in open_launches if one not in due]
+                if attempt.at
+                else open_launches[1:]
             )
         elif attempt.number > 1:
-            marks.append(StepMark(Kind.ATTEMPT, attempt.first, f"attempt {attempt.number}", "", attempt.at))
+            marks.append(
+                StepMark(Kind.ATTEMPT, attempt.first, f"attempt {attempt.number}", "", attempt.at)
+            )
     return marks
 
 
@@ -134,7 +140,9 @@ def alerts(found: Iterable[AlertIncident]) -> list[StepMark]:
 
 def seals(events: Iterable[Event], step: int) -> list[StepMark]:
     return [
-        StepMark(Kind.SEAL, step, f"sealed as {e.tag}", "", e.at) for e in events if isinstance(e, Sealed)
+        StepMark(Kind.SEAL, step, f"sealed as {e.tag}", "", e.at)
+        for e in events
+        if isinstance(e, Sealed)
     ]
 
 

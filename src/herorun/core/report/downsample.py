@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from itertools import groupby
 from math import ceil, isfinite
 
-MOST = 6000  # points of a curve: more than a screen has columns, so that a zoom still shows something new
+# points of a curve: more than a screen has columns, so that a zoom still shows something new
+MOST = 6000
 
 
 @dataclass(frozen=True)
@@ -20,7 +21,9 @@ class Trace:
 
 @dataclass(frozen=True)
 class Strand:
-    """What is drawn as one line: finite values alone. Lane 0 is what the run went on from, above it what was done again."""
+    """What is drawn as one line: finite values alone. Lane 0 is what the run went on from, above it
+    what was done again.
+    """
 
     lane: int
     steps: tuple[int, ...]
@@ -38,8 +41,11 @@ class ChartRow:
     newest: float
 
 
-def thin(steps: Sequence[int], values: Sequence[float], most: int = MOST) -> tuple[list[int], list[float]]:
-    """At most so many points (at least 4) of those given: the first, the last, and of each stretch the least and the most.
+def thin(
+    steps: Sequence[int], values: Sequence[float], most: int = MOST
+) -> tuple[list[int], list[float]]:
+    """At most so many points (at least 4) of those given: the first, the last, and of each stretch
+    the least and the most.
 
     Values are finite.
 
@@ -59,7 +65,9 @@ def thin(steps: Sequence[int], values: Sequence[float], most: int = MOST) -> tup
 
 
 def strands(traces: Sequence[Trace], most: int = MOST) -> list[Strand]:
-    """The traces of all attempts as few lines. A step that a later attempt did again counts as its later value."""
+    """The traces of all attempts as few lines. A step that a later attempt did again counts as its
+    later value.
+    """
     kept: tuple[list[int], list[float]] = [], []
     lanes: list[tuple[list[int], list[float]]] = []
     begins = [trace.steps[0] for trace in traces]
@@ -79,7 +87,9 @@ def strands(traces: Sequence[Trace], most: int = MOST) -> list[Strand]:
 
 @dataclass(frozen=True)
 class NonFiniteSpan:
-    """Rows next to each other whose value is no finite number: first and last step, and how many."""
+    """Rows next to each other whose value is no finite number: first and last step, and how
+    many.
+    """
 
     first: int
     last: int

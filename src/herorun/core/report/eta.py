@@ -1,4 +1,6 @@
-"""When a run will be done, as a range: from how fast it went lately, and how fast it went with all that came between."""
+"""When a run will be done, as a range: from how fast it went lately, and how fast it went with all
+that came between.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,7 +19,9 @@ PATIENCE = timedelta(minutes=10)  # without a new row: an evaluation or a save m
 
 @dataclass(frozen=True)
 class Eta:
-    """When it will be done, at the earliest and at the latest; both None where nobody can tell, and `why`."""
+    """When it will be done, at the earliest and at the latest; both None where nobody can tell, and
+    `why`.
+    """
 
     earliest: datetime | None
     latest: datetime | None
@@ -32,10 +36,12 @@ class Eta:
 
 
 def eta(beats: Sequence[Beat], final_step: int | None, now: datetime, idle: str = "") -> Eta:
-    """`beats` in the order of their times; `idle` is what is said instead where the run is known not to train.
+    """`beats` in the order of their times; `idle` is what is said instead where the run is known
+    not to train.
 
-    The paces are the net gain of steps, restarts and all, over the last hour, 6 hours, day, week and the whole run,
-    as far as it is that old. The range is from the fastest of them to the slowest.
+    The paces are the net gain of steps, restarts and all, over the last hour, 6 hours, day, week
+    and the whole run, as far as it is that old. The range is from the fastest of them to the
+    slowest.
     """
     if final_step is None:
         return Eta(None, None, "unknown: the final step is not resolved")
@@ -49,7 +55,8 @@ def eta(beats: Sequence[Beat], final_step: int | None, now: datetime, idle: str 
         return Eta(
             None,
             None,
-            f"unknown: it takes {ENOUGH} steps whose rows tell their time, and there are {len(rises)}",
+            f"unknown: it takes {ENOUGH} steps whose rows tell their time, and there are "
+            f"{len(rises)}",
         )
     at = round(now.timestamp() * SECOND)
     silent = at - rises[-1][0]
@@ -60,14 +67,22 @@ def eta(beats: Sequence[Beat], final_step: int | None, now: datetime, idle: str 
     if not paces:
         return Eta(None, None, "unknown: no pace can be told yet")
     left = final_step - reached
-    earliest, latest = (now + timedelta(microseconds=left * pace) for pace in (min(paces), max(paces)))
+    earliest, latest = (
+        now + timedelta(microseconds=left * pace) for pace in (min(paces), max(paces))
+    )
     return Eta(
-        earliest, latest, f"{left:,} {'step is' if left == 1 else 'steps are'} left; {_said(len(paces))}"
+        earliest,
+        latest,
+        f"{left:,} {'step is' if left == 1 else 'steps are'} left; {_said(len(paces))}",
     )
 
 
 def _said(paces: int) -> str:
-    return "at the one pace so far" if paces == 1 else f"from the fastest to the slowest of {paces} paces"
+    return (
+        "at the one pace so far"
+        if paces == 1
+        else f"from the fastest to the slowest of {paces} paces"
+    )
 
 
 def _rises(beats: Sequence[Beat]) -> list[tuple[int, int]]:

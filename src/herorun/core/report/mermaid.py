@@ -18,12 +18,17 @@ LOOK = (
 _UNSAFE = re.compile(r"[^\w ./:%()+,-]")
 
 
-def picture(title: str, unit: str, steps: Sequence[int], values: Sequence[float], most: int = MOST) -> str:
-    """A fenced chart of the highest and the lowest value of each stretch of steps; empty where there is nothing to draw.
+def picture(
+    title: str, unit: str, steps: Sequence[int], values: Sequence[float], most: int = MOST
+) -> str:
+    """A fenced chart of the highest and the lowest value of each stretch of steps; empty where
+    there is nothing to draw.
 
     What is not finite is left out, and the title says of how many steps.
     """
-    points = sorted((step, value) for step, value in zip(steps, values, strict=True) if isfinite(value))
+    points = sorted(
+        (step, value) for step, value in zip(steps, values, strict=True) if isfinite(value)
+    )
     if len(points) < 2 or points[0][0] == points[-1][0]:
         return ""
     left = len(steps) - len(points)
@@ -52,7 +57,9 @@ def picture(title: str, unit: str, steps: Sequence[int], values: Sequence[float]
 
 
 def _lines(points: Sequence[tuple[int, float]], count: int) -> tuple[list[float], list[float]]:
-    """The lowest and the highest of equal stretches of steps. A stretch without a row lies on the line between its neighbours."""
+    """The lowest and the highest of equal stretches of steps. A stretch without a row lies on the
+    line between its neighbours.
+    """
     first, last = points[0][0], points[-1][0]
     parts: list[list[float]] = [[] for _ in range(count)]
     for step, value in points:
@@ -68,7 +75,8 @@ def _filled(values: Sequence[float | None]) -> list[float]:
     filled = [told[0][1]]
     for (begin, before), (end, after) in pairwise(told):
         filled += [
-            before + (after - before) * (at - begin) / (end - begin) for at in range(begin + 1, end + 1)
+            before + (after - before) * (at - begin) / (end - begin)
+            for at in range(begin + 1, end + 1)
         ]
     return filled
 

@@ -1,4 +1,6 @@
-"""Text from outside for a page: no secret, and nothing that turns the direction of what follows or cannot be seen."""
+"""Text from outside for a page: no secret, and nothing that turns the direction of what follows or
+cannot be seen.
+"""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,4 +1,6 @@
-"""Every doubt that a seal repeats: what was noted, waived, never seen, never verified, or known by its size alone. Pure."""
+"""Every doubt that a seal repeats: what was noted, waived, never seen, never verified, or known by
+its size alone. Pure.
+"""
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
@@ -60,7 +62,9 @@ def _ended(alert: Alert, memory: Memory) -> str:
 
 def _gaps(memory: Memory, events: Iterable[Event], most: timedelta, at: datetime) -> list[str]:
     """When an instance ran and nobody looked, or a look could not see it."""
-    looks = [event.at for event in events if isinstance(event, Decided) and event.monitor != "stale"]
+    looks = [
+        event.at for event in events if isinstance(event, Decided) and event.monitor != "stale"
+    ]
     starts = [each.started for each in memory.instances]
     found = []
     for instance, following in zip(memory.instances, [*starts[1:], at], strict=True):
@@ -77,7 +81,10 @@ def _gaps(memory: Memory, events: Iterable[Event], most: timedelta, at: datetime
 
 def _gap(instance: str, since: datetime, until: datetime) -> str:
     length = say_span(until - since)
-    return f"gap in monitoring: nobody saw {instance} from {since:%Y-%m-%d %H:%M} to {until:%Y-%m-%d %H:%M} UTC ({length})"
+    return (
+        f"gap in monitoring: nobody saw {instance} from {since:%Y-%m-%d %H:%M} to "
+        f"{until:%Y-%m-%d %H:%M} UTC ({length})"
+    )
 
 
 def _waived(waiver: Waiver) -> str:
@@ -97,4 +104,9 @@ def _overlooked(memory: Memory) -> list[str]:
 def _sizes(manifest: Manifest | None) -> list[str]:
     if manifest is None or not (bare := manifest.by_size_alone):
         return []
-    return [f"proven by size alone: {len(bare)} of {count(len(manifest.files), 'file')} of {manifest.path}"]
+    return [
+        (
+            f"proven by size alone: {len(bare)} of {count(len(manifest.files), 'file')} of "
+            f"{manifest.path}"
+        )
+    ]

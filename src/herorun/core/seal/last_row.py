@@ -4,13 +4,17 @@ from herorun.core.evidence import Metrics
 
 
 def stride(metrics: Metrics | None) -> int:
-    """Updates from one row to the next, as the rows of the newest attempt show it; 1 where they do not."""
+    """Updates from one row to the next, as the rows of the newest attempt show it; 1 where they do
+    not.
+    """
     if metrics is None or metrics.attempts > 1 or metrics.rows < 2:
         return 1
     return max(1, round((metrics.step - metrics.first_step) / (metrics.rows - 1)))
 
 
 def missing_updates(reached: int, final: int, metrics: Metrics | None) -> int:
-    """Updates that no row tells of, beyond what a trainer that logs every k-th leaves out at the end; 0 for none."""
+    """Updates that no row tells of, beyond what a trainer that logs every k-th leaves out at the
+    end; 0 for none.
+    """
     missing = final - reached
     return missing if missing >= stride(metrics) else 0

@@ -7,8 +7,18 @@ from typing import Any
 from herorun.core.canonical_json import canonical, digest
 from herorun.core.finding import count
 
-# From the strongest on. `-of-parts`: a digest of the digests of an upload's parts, which depends on how it was cut.
-KINDS = ("sha256", "sha1", "md5", "crc64nvme", "crc32c", "crc32", "sha256-of-parts", "sha1-of-parts")
+# From the strongest on. `-of-parts`: a digest of the digests of an upload's parts, which depends on
+# how it was cut.
+KINDS = (
+    "sha256",
+    "sha1",
+    "md5",
+    "crc64nvme",
+    "crc32c",
+    "crc32",
+    "sha256-of-parts",
+    "sha1-of-parts",
+)
 
 
 @dataclass(frozen=True)
@@ -17,19 +27,25 @@ class FileSeen:
 
     name: str  # relative to the checkpoint; empty where that is one file
     size: int  # bytes
-    checksum: str = ""  # `kind:value`, several apart by a space; empty where nothing but the size is known
-    version: str = ""  # the store's own word for this content: it changes whenever the file is written again
+    # `kind:value`, several apart by a space; empty where nothing but the size is known
+    checksum: str = ""
+    # the store's own word for this content: it changes whenever the file is written again
+    version: str = ""
 
     @property
     def checksums(self) -> dict[str, str]:
         """By their kinds, the strongest first."""
         found = dict(each.split(":", 1) for each in self.checksum.split() if ":" in each)
         order = {kind: place for place, kind in enumerate(KINDS)}
-        return dict(sorted(found.items(), key=lambda item: (order.get(item[0], len(KINDS)), item[0])))
+        return dict(
+            sorted(found.items(), key=lambda item: (order.get(item[0], len(KINDS)), item[0]))
+        )
 
     @property
     def plain(self) -> dict[str, Any]:
-        """As the record keeps it; a version that no store told leaves no trace, as before there were any."""
+        """As the record keeps it; a version that no store told leaves no trace, as before there
+        were any.
+        """
         told = {"name": self.name, "size": self.size, "checksum": self.checksum}
         return told | ({"version": self.version} if self.version else {})
 
@@ -93,7 +109,9 @@ class Manifest:
 def manifest_from(told: Mapping[str, Any]) -> Manifest:
     """From its plain form; a ValueError, KeyError or TypeError where it is none."""
     files = (
-        FileSeen(str(f["name"]), int(f["size"]), str(f.get("checksum", "")), str(f.get("version", "")))
+        FileSeen(
+            str(f["name"]), int(f["size"]), str(f.get("checksum", "")), str(f.get("version", ""))
+        )
         for f in told["files"]
     )
     return Manifest(str(told["path"]), tuple(files))
@@ -109,7 +127,9 @@ class ManifestComparison:
 
 
 def compare(before: Manifest, after: Manifest) -> ManifestComparison:
-    """The content is compared by the strongest checksum that is known of both times; without one, by the version."""
+    """The content is compared by the strongest checksum that is known of both times; without one,
+    by the version.
+    """
     then, there = ({file.name: file for file in each.files} for each in (before, after))
     both = [(then[name], there[name]) for name in sorted(then.keys() & there.keys())]
     lost = [f"{name or before.path} is gone" for name in sorted(then.keys() - there.keys())]
@@ -117,7 +137,9 @@ def compare(before: Manifest, after: Manifest) -> ManifestComparison:
     changed = [text for pair in both if (text := _changed(*pair))]
     same = [pair for pair in both if not _changed(*pair)]
     unproven = [old.name or before.path for old, now in same if not _proves(old, now)]
-    rewritten = [old.name or before.path for old, now in same if _proves(old, now) and _rewritten(old, now)]
+    rewritten = [
+        old.name or before.path for old, now in same if _proves(old, now) and _rewritten(old, now)
+    ]
     return ManifestComparison((*lost, *new, *changed), tuple(unproven), tuple(rewritten))
 
 
@@ -127,7 +149,11 @@ def _changed(then: FileSeen, there: FileSeen) -> str:
         return f"{name} has {count(there.size, 'byte')} and had {then.size}"
     kind = _common_kind(then, there)
     old, new = (each.checksums.get(kind, "") for each in (then, there))
-    return "" if old == new else f"{name} has other content than it had: {kind} {new:.16}, was {old:.16}"
+    return (
+        ""
+        if old == new
+        else f"{name} has other content than it had: {kind} {new:.16}, was {old:.16}"
+    )
 
 
 def _proves(then: FileSeen, there: FileSeen) -> bool:

@@ -1,6 +1,7 @@
 """A statement that was read: one that can be judged, or one sentence on why there is none. Pure.
 
-A tag is whatever somebody pushed. Nothing of it is used before all of it has the shape that herorun writes.
+A tag is whatever somebody pushed. Nothing of it is used before all of it has the shape that herorun
+writes.
 """
 
 from collections.abc import Mapping
@@ -86,7 +87,9 @@ class _Whole(_Shape):
 
 
 def statement_in(tag_text: str) -> dict[str, Any]:
-    """The statement in a tag; `OtherForm`, or a ValueError with the reason, where it has none that can be judged."""
+    """The statement in a tag; `OtherForm`, or a ValueError with the reason, where it has none that
+    can be judged.
+    """
     _, message, _ = split_tag(tag_text)
     at = message.find("\n{")
     if at < 0:
@@ -118,7 +121,9 @@ def parse_statement(text: str | bytes) -> dict[str, Any]:
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         where = ".".join(str(part) for part in first["loc"])
-        raise ValueError(f"it is no whole statement of a seal ({where[:80]}: {first['msg']})") from None
+        raise ValueError(
+            f"it is no whole statement of a seal ({where[:80]}: {first['msg']})"
+        ) from None
     except (KeyError, TypeError, ValueError, AttributeError, StopIteration) as error:
         raise ValueError(f"it is no whole statement of a seal ({error})") from None
     return dict(found)
@@ -130,8 +135,10 @@ def _must_be_known(found: Any) -> None:
     if "_type" not in found and isinstance(found.get("run"), str) and "commit" in found:
         commit, checkpoint = (str(found.get(name))[:100] for name in ("commit", "final_checkpoint"))
         raise OtherForm(
-            f"it is a seal in the flat form that herorun made before the statements of in-toto, and that is not judged "
-            f"any more; it names the commit {commit} and the checkpoint {checkpoint}: hold them against what is there"
+            "it is a seal in the flat form that herorun made before the statements of in-toto, "
+            "and that is not judged "
+            f"any more; it names the commit {commit} and the checkpoint {checkpoint}: hold them "
+            "against what is there"
         )
     predicate = found.get("predicate")
     own = predicate.get(OWN) if isinstance(predicate, Mapping) else None

@@ -24,9 +24,15 @@ def seal_lines(statement: Mapping[str, Any], tag: str) -> dict[str, str]:
     lines = {
         "Status": f"{_status(facts)} as {tag} at commit {facts['commit']}",
         "Evidence": evidence_words(facts),
-        "Decision": f"seal; {count(len(facts['instances']), 'instance')}, plan {facts['plan_digest']}",
-        "Next": "the run goes on" if facts["kind"] == SealKind.MILESTONE else "none: the run is over",
-        tracker_name(str(tracker.get("kind", "wandb"))): f"{tracker['id']} / {tracker['name']}{links}",
+        "Decision": (
+            f"seal; {count(len(facts['instances']), 'instance')}, plan {facts['plan_digest']}"
+        ),
+        "Next": "the run goes on"
+        if facts["kind"] == SealKind.MILESTONE
+        else "none: the run is over",
+        tracker_name(
+            str(tracker.get("kind", "wandb"))
+        ): f"{tracker['id']} / {tracker['name']}{links}",
         "Output root": str(facts["output_root"]),
         "Checkpoint": _checkpoint(manifest),
         "Metrics": ", ".join(_metrics(facts)) or "none",
@@ -36,7 +42,8 @@ def seal_lines(statement: Mapping[str, Any], tag: str) -> dict[str, str]:
     }
     if facts["waivers"]:
         lines["Waivers"] = "; ".join(
-            f"{each['check']}: {each['reason']} ({each['approved_by']})" for each in facts["waivers"]
+            f"{each['check']}: {each['reason']} ({each['approved_by']})"
+            for each in facts["waivers"]
         )
     return lines
 
@@ -56,7 +63,9 @@ def _checkpoint(manifest: Mapping[str, Any] | None) -> str:
     if manifest is None:
         return "none"
     size = f"{count(manifest['files'], 'file')}, {count(manifest['bytes'], 'byte')}"
-    return f"{manifest['path']}: {size}, proven by {manifest['proof']}; manifest {manifest['digest']}"
+    return (
+        f"{manifest['path']}: {size}, proven by {manifest['proof']}; manifest {manifest['digest']}"
+    )
 
 
 def _metrics(facts: Mapping[str, Any]) -> list[str]:
@@ -68,7 +77,9 @@ def evidence_words(facts: Mapping[str, Any]) -> str:
     temporary = " (temporary)" if facts["final_checkpoint_temporary"] else ""
     word = "checkpoint" if facts["kind"] == SealKind.MILESTONE else "final checkpoint"
     where = facts["final_checkpoint"]
-    planned, reached = ("unknown" if n is None else n for n in (facts["final_step"], facts["reached_step"]))
+    planned, reached = (
+        "unknown" if n is None else n for n in (facts["final_step"], facts["reached_step"])
+    )
     said = [
         f"{word} {where}{temporary}" if where else "no complete checkpoint was found",
         f"step {reached} of {planned}",
@@ -82,14 +93,18 @@ def as_list(lines: Mapping[str, str]) -> str:
 
 
 def tag_message(statement: Mapping[str, Any], tag: str) -> str:
-    """People's words first, then the statement itself; headings survive, because the message is kept verbatim."""
+    """People's words first, then the statement itself; headings survive, because the message is
+    kept verbatim.
+    """
     lines = as_list(seal_lines(statement, tag))
     whole = json.dumps(statement, indent=1, sort_keys=True)
     return f"Seal of hero run {facts_of(statement)['run']}\n\n{lines}\n\n{whole}\n"
 
 
 def split_tag(text: str) -> tuple[dict[str, str], str, str]:
-    """The head of an annotated tag as git keeps it, its message, and its signature (empty where it has none)."""
+    """The head of an annotated tag as git keeps it, its message, and its signature (empty where it
+    has none).
+    """
     head, _, rest = text.partition("\n\n")
     fields = dict(line.split(" ", 1) for line in head.splitlines() if " " in line)
     at = min((found for mark in SIGNATURES if (found := rest.find(f"\n{mark}")) >= 0), default=-1)

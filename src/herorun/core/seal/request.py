@@ -11,15 +11,20 @@ NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 
 def sealing_of(
-    milestone: str | None = None, step: int | None = None, aborted: bool = False, successor: str | None = None
+    milestone: str | None = None,
+    step: int | None = None,
+    aborted: bool = False,
+    successor: str | None = None,
 ) -> Sealing:
     """`WrongUse` where two kinds are asked for at once, or a name is none.
 
-    >>> sealing_of("step-100000").step, sealing_of("before-anneal").step, sealing_of("v2", step=7).step
-    (100000, None, 7)
+    >>> sealing_of("step-100000").step, sealing_of("before-anneal").step, sealing_of("v2",
+    step=7).step (100000, None, 7)
     """
     if sum((milestone is not None, aborted, successor is not None)) > 1:
-        raise WrongUse("--milestone, --aborted and --superseded-by are three kinds of a seal: name one.")
+        raise WrongUse(
+            "--milestone, --aborted and --superseded-by are three kinds of a seal: name one."
+        )
     if step is not None and milestone is None:
         raise WrongUse("--step is of a milestone: name that too, with --milestone.")
     if milestone is not None:
@@ -27,7 +32,9 @@ def sealing_of(
             raise WrongUse(
                 f"{milestone!r} is no name of a milestone: letters, digits and . _ - (at most 64)."
             )
-        return Sealing(SealKind.MILESTONE, milestone, step if step is not None else _step(milestone))
+        return Sealing(
+            SealKind.MILESTONE, milestone, step if step is not None else _step(milestone)
+        )
     if aborted:
         return Sealing(SealKind.ABORTED)
     if successor is not None:

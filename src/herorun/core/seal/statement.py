@@ -1,7 +1,9 @@
 """The statement of a seal: in-toto's Statement v1 around a provenance after SLSA v1. Pure.
 
-What the two standards have no word for lies in the predicate under `herorun_seal`, as SLSA asks of extensions.
-Source: in-toto attestation framework, spec v1 (statement, resource descriptor); slsa.dev, provenance v1.
+What the two standards have no word for lies in the predicate under `herorun_seal`, as SLSA asks of
+extensions.
+Source: in-toto attestation framework, spec v1 (statement, resource descriptor); slsa.dev,
+provenance v1.
 """
 
 from collections.abc import Mapping
@@ -30,12 +32,15 @@ class SealFacts:
     manifest: Manifest | None = None
     record: str = ""  # commit of the record that the seal was made from
     times: tuple[str, str] = ("", "")  # when the first instance started, and when the seal was made
-    further: tuple[Tree, ...] = field(default=())  # dependencies that no plan tells of: seal commits
+    # dependencies that no plan tells of: seal commits
+    further: tuple[Tree, ...] = field(default=())
 
 
 def statement(found: SealFacts) -> dict[str, Any]:
     """The whole statement."""
-    subjects = [{"name": "commit", "uri": _git(found.remote), "digest": {"gitCommit": found.commit}}]
+    subjects = [
+        {"name": "commit", "uri": _git(found.remote), "digest": {"gitCommit": found.commit}}
+    ]
     if found.manifest:
         told = found.manifest.facts
         subjects.append(
@@ -59,7 +64,16 @@ def statement(found: SealFacts) -> dict[str, Any]:
 
 def _definition(found: SealFacts) -> dict[str, Any]:
     plan = found.plan
-    asked = ("argv", "config", "start", "final_step", "output_root", "temporary_root", "hardware", "env")
+    asked = (
+        "argv",
+        "config",
+        "start",
+        "final_step",
+        "output_root",
+        "temporary_root",
+        "hardware",
+        "env",
+    )
     ours = ("code_tree", "retention", "scheduler", "tracker", "secrets")
     return {
         "buildType": BUILD,
@@ -71,10 +85,15 @@ def _definition(found: SealFacts) -> dict[str, Any]:
 
 def _dependencies(found: SealFacts) -> list[dict[str, Any]]:
     plan = found.plan
-    commit = {"name": "code", "uri": _git(found.remote), "digest": {"gitCommit": plan.get("commit")}}
+    commit = {
+        "name": "code",
+        "uri": _git(found.remote),
+        "digest": {"gitCommit": plan.get("commit")},
+    }
     told = [commit, *(dict(each) for each in found.further)]
     told += [
-        {"name": "data", "uri": path, **_identity(word)} for path, word in (plan.get("data") or {}).items()
+        {"name": "data", "uri": path, **_identity(word)}
+        for path, word in (plan.get("data") or {}).items()
     ]
     for name in ("container", "bundle"):
         if word := plan.get(name):
@@ -92,7 +111,10 @@ def _details(found: SealFacts) -> dict[str, Any]:
     instances = facts.get("instances") or ()
     scheduler = (found.plan.get("scheduler") or {}).get("kind", "")
     return {
-        "builder": {"id": f"urn:herorun:scheduler:{scheduler}", "version": {"herorun": facts.get("herorun")}},
+        "builder": {
+            "id": f"urn:herorun:scheduler:{scheduler}",
+            "version": {"herorun": facts.get("herorun")},
+        },
         "metadata": _without_empty(
             {
                 "invocationId": instances[-1]["name"] if instances else "",
@@ -121,14 +143,22 @@ def _without_empty(told: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def facts_of(told: Mapping[str, Any]) -> dict[str, Any]:
-    """Herorun's own part of a statement; a ValueError where it is none of ours, or of a form that we do not know."""
+    """Herorun's own part of a statement; a ValueError where it is none of ours, or of a form that
+    we do not know.
+    """
     try:
         found = told["predicate"][OWN]
-        known = told["_type"] == TYPE and told["predicateType"] == PREDICATE and found["schema"] == SCHEMA
+        known = (
+            told["_type"] == TYPE
+            and told["predicateType"] == PREDICATE
+            and found["schema"] == SCHEMA
+        )
     except (KeyError, TypeError):
         known = False
     if not known:
-        raise ValueError("it is no statement of a seal, or of a form that this herorun does not know")
+        raise ValueError(
+            "it is no statement of a seal, or of a form that this herorun does not know"
+        )
     return dict(found)
 
 
@@ -140,4 +170,8 @@ def checkpoint_of(told: Mapping[str, Any]) -> str | None:
 
 def commit_of(told: Mapping[str, Any]) -> str:
     """The commit that a statement is about."""
-    return next(str(each["digest"]["gitCommit"]) for each in told["subject"] if "gitCommit" in each["digest"])
+    return next(
+        str(each["digest"]["gitCommit"])
+        for each in told["subject"]
+        if "gitCommit" in each["digest"]
+    )

@@ -10,7 +10,9 @@ from herorun.core.redaction.scrub import scrub
 
 @dataclass
 class SealProof:
-    """What was looked at, in words. `unproven` is what could not be looked at; `notes` prove nothing either way."""
+    """What was looked at, in words. `unproven` is what could not be looked at; `notes` prove
+    nothing either way.
+    """
 
     tag: str
     proven: list[str] = field(default_factory=list)
@@ -25,11 +27,15 @@ class SealProof:
         return "unknown" if self.unproven else "clear"
 
     def as_json(self) -> dict[str, Any]:
-        told = {name: getattr(self, name) for name in ("tag", "proven", "faults", "unproven", "notes")}
+        told = {
+            name: getattr(self, name) for name in ("tag", "proven", "faults", "unproven", "notes")
+        }
         return {"verdict": self.verdict, **told}
 
     def ask(self, what: str, look: Callable[[], None]) -> None:
-        """One question; where it cannot be answered that is said, and the others are asked all the same."""
+        """One question; where it cannot be answered that is said, and the others are asked all the
+        same.
+        """
         try:
             look()
         except (HerorunError, OSError) as error:

@@ -6,11 +6,17 @@ import re
 _LONGEST = 300
 _RULES = (
     (re.compile(r"\b[a-z][a-z0-9+.-]{1,10}://[^\s'\"<>]{1,500}"), "<url>"),
-    (re.compile(r"(?:[a-z]:)?(?:[\\/][^\s\\/:'\",()\[\]<>]{1,200})*[\\/](?=[^\s\\/])"), ""),  # folders
+    # folders
+    (re.compile(r"(?:[a-z]:)?(?:[\\/][^\s\\/:'\",()\[\]<>]{1,200})*[\\/](?=[^\s\\/])"), ""),
     (re.compile(r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b"), "<id>"),
     (re.compile(r"\b0x[0-9a-f]+\b"), "<id>"),
     (re.compile(r"\b(?=[a-f]{0,40}\d)[0-9a-f]{8,64}\b"), "<id>"),
-    (re.compile(r"\b(node|host|hostname|worker|pod|machine)([ =:]{1,3})(?!id\b)[\w.-]*\d[\w.-]*"), r"\1\2#"),
+    (
+        re.compile(
+            r"\b(node|host|hostname|worker|pod|machine)([ =:]{1,3})(?!id\b)[\w.-]*\d[\w.-]*"
+        ),
+        r"\1\2#",
+    ),
     (re.compile(r"[+-]?\d[\d_.,:]*(?:e[+-]?\d+)?"), "#"),
     (re.compile(r"#\s?(?:[kmgt]i?b?|bytes|b|ms|s|sec|seconds|minutes|hours)\b"), "#"),
     (re.compile(r"#(?:[\s,.:;x/|-]{0,3}#)+"), "#"),
@@ -19,7 +25,9 @@ _RULES = (
 
 
 def fingerprint(kind: str, exception: str, where: str, message: str) -> str:
-    """Sixteen hex digits: signature, exception type, call site and the message without what varies."""
+    """Sixteen hex digits: signature, exception type, call site and the message without what
+    varies.
+    """
     parts = "\n".join((kind, exception.rpartition(".")[2], where, steady(message)))
     return hashlib.sha256(parts.encode("utf-8", "replace")).hexdigest()[:16]
 

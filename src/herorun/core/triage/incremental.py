@@ -1,6 +1,8 @@
-"""One reading of a job's own log while it grows: what failed, which tracker runs it names, where it saves, signs of a wedge.
+"""One reading of a job's own log while it grows: what failed, which tracker runs it names, where it
+saves, signs of a wedge.
 
-A fold over the bytes, of constant size. However the bytes are cut into parts, what is known after them is the same.
+A fold over the bytes, of constant size. However the bytes are cut into parts, what is known after
+them is the same.
 """
 
 import re
@@ -25,7 +27,8 @@ KEPT = 5  # lines of a wedge, and paths
 LOADS = 8  # lines that say what was loaded
 RUNS = 20  # tracker runs; a log that names more is not one run's
 _SAVE = re.compile(
-    r"(?:sav(?:ing|ed) (?:\w+ )?checkpoint|PHASE: CHECKPOINT)\b.{0,120}?(?:\bto |path=)['\"]?((?:[a-z0-9]+:/)?/[^\s'\"]+)",
+    r"(?:sav(?:ing|ed) (?:\w+ )?checkpoint|PHASE: CHECKPOINT)\b.{0,120}?(?:\bto "
+    r"|path=)['\"]?((?:[a-z0-9]+:/)?/[^\s'\"]+)",
     re.IGNORECASE,
 )
 _RUN = re.compile(r"wandb: .*View run .*?(https?://[^/\s]+)/([^/\s]+/[^/\s]+)/runs/([^/\s?]+)")
@@ -33,7 +36,8 @@ _RUN = re.compile(r"wandb: .*View run .*?(https?://[^/\s]+)/([^/\s]+/[^/\s]+)/ru
 
 # W&B's client, and Levanter's, Lightning's and older ones' words for the same: the row is dropped.
 _DROPPED = re.compile(
-    r"\b(?:log to step|step:?) (\d{1,18}) (?:that )?is less than (?:the )?current (?:W&B )?step:? (\d{1,18})",
+    r"\b(?:log to step|step:?) (\d{1,18}) (?:that )?is less than (?:the )?current (?:W&B )?step:? "
+    r"(\d{1,18})",
     re.IGNORECASE,
 )
 
@@ -49,7 +53,8 @@ class Signs:
 
     runs: tuple[str, ...] = ()  # as `entity/project/id`, in order
     server: str = ""  # where the newest of them is shown, as `https://host`
-    saves: tuple[tuple[int, str], ...] = ()  # the newest paths, each with the number of its newest line
+    # the newest paths, each with the number of its newest line
+    saves: tuple[tuple[int, str], ...] = ()
     wedges: tuple[tuple[int, str], ...] = ()  # the newest, each with the number of its line
     dropped: Dropped | None = None  # rows that the tracker's client says it dropped
 
@@ -66,7 +71,8 @@ class OwnLog:
     signs: Signs = field(default_factory=Signs)
     changed_at: datetime | None = None
     skipped: int = 0  # bytes that the last look passed over
-    known: tuple[tuple[str, datetime], ...] = ()  # complaints, each with when it stood there at the latest
+    # complaints, each with when it stood there at the latest
+    known: tuple[tuple[str, datetime], ...] = ()
     passed: int = 0  # bytes that all looks passed over
     matched: tuple[
         tuple[str, int], ...
@@ -99,7 +105,8 @@ class OwnLog:
         """What it complains of stands there since `before` knew it, else since `at`."""
         times = dict(before.known)
         return replace(
-            self, known=tuple((m.fingerprint, times.get(m.fingerprint, at)) for m in self.seen.lately)
+            self,
+            known=tuple((m.fingerprint, times.get(m.fingerprint, at)) for m in self.seen.lately),
         )
 
     def _recent(self, signs: tuple[tuple[int, str], ...]) -> tuple[str, ...]:
@@ -129,7 +136,9 @@ def _loading(known: tuple[Match, ...], matches: Sequence[Match]) -> tuple[Match,
     """Every rank says it: of each line the newest."""
     for match in matches:
         if match.role is LineRole.LOADING:
-            known = (*(other for other in known if other.fingerprint != match.fingerprint), match)[-LOADS:]
+            known = (*(other for other in known if other.fingerprint != match.fingerprint), match)[
+                -LOADS:
+            ]
     return known
 
 
@@ -137,7 +146,9 @@ def pass_over(log: OwnLog, offset: int) -> OwnLog:
     """Go on further down, within a line perhaps; what was said before stays known."""
     skipped = offset - log.offset
     state = skip(log.scan, skipped)
-    return replace(log, offset=offset, scan=state, skipped=log.skipped + skipped, passed=log.passed + skipped)
+    return replace(
+        log, offset=offset, scan=state, skipped=log.skipped + skipped, passed=log.passed + skipped
+    )
 
 
 def judged(catalogue: Catalogue, log: OwnLog, exit_code: int | None) -> TriageVerdict:
@@ -154,7 +165,10 @@ def _telling(before: Scan, data: bytes) -> Iterator[tuple[int, str]]:
     for start in _sieve().starts(body) if newline else ():
         number, at = number + body.count(b"\n", at, start), start
         end = body.find(b"\n", start)
-        yield number, body[start : end if end >= 0 else len(body)][:LONGEST].decode("utf-8", "replace")
+        yield (
+            number,
+            body[start : end if end >= 0 else len(body)][:LONGEST].decode("utf-8", "replace"),
+        )
 
 
 def _after(signs: Signs, number: int, line: str) -> Signs:
@@ -165,7 +179,9 @@ def _after(signs: Signs, number: int, line: str) -> Signs:
         others = (other for other in signs.saves if other[1] != path)
         return replace(signs, saves=(*others, (number, path))[-KEPT:])
     if dropped := _DROPPED.search(line):
-        return replace(signs, dropped=_one_more(signs.dropped, number, int(dropped[1]), int(dropped[2])))
+        return replace(
+            signs, dropped=_one_more(signs.dropped, number, int(dropped[1]), int(dropped[2]))
+        )
     found = _RUN.search(line)
     if not found:
         return signs

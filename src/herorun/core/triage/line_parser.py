@@ -1,4 +1,6 @@
-"""What one line means, given the lines before it: tracebacks are put together, everything else is matched."""
+"""What one line means, given the lines before it: tracebacks are put together, everything else is
+matched.
+"""
 
 from dataclasses import dataclass, field
 

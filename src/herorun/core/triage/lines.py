@@ -1,17 +1,23 @@
-"""One line of a log, made readable: no terminal escapes, no redrawn progress, no launcher's prefix."""
+"""One line of a log, made readable: no terminal escapes, no redrawn progress, no launcher's
+prefix.
+"""
 
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-_ESCAPE = re.compile(r"\x1b(?:\[[0-?]{0,40}[ -/]{0,8}[@-~]|\][^\x07\x1b]{0,300}(?:\x07|\x1b\\)|[@-Z\\^_])")
+_ESCAPE = re.compile(
+    r"\x1b(?:\[[0-?]{0,40}[ -/]{0,8}[@-~]|\][^\x07\x1b]{0,300}(?:\x07|\x1b\\)|[@-Z\\^_])"
+)
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x0c\x0e-\x1f\x7f]")
 _TIME = re.compile(
-    r"\[?(?:\d{4}[-/]\d\d[-/]\d\d[T ])?\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?\]?:?(?:[ \t]|$)"
+    r"\[?(?:\d{4}[-/]\d\d[-/]\d\d[T "
+    r"])?\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?\]?:?(?:[ \t]|$)"
     r"|\[\d{4}-\d\d-\d\d[^\]\n]{0,40}\]:?[ \t]?"
 )
 _LABEL = re.compile(
-    r"\[[^\]\[\n]{1,80}(?:\([^)\n]{0,40}\))?\]:?(?:<std(?:err|out)>:?)?[ \t]?"  # [rank3]: [default0]: [1,0]<stderr>:
+    # [rank3]: [default0]: [1,0]<stderr>:
+    r"\[[^\]\[\n]{1,80}(?:\([^)\n]{0,40}\))?\]:?(?:<std(?:err|out)>:?)?[ \t]?"
     r"|\([^()\n]{0,60}(?:pid|rank|ip)[ =:][^()\n]{1,80}\)[ \t]?"  # Ray's (Actor pid=1, ip=10.0.0.1)
     r"|(?:stderr|stdout)(?::| [FP])[ \t]?"
     r"|task=\S{1,200} \|[ \t]?"  # Iris
@@ -40,7 +46,8 @@ class LogLine:
 
 
 def is_text(sample: bytes) -> bool:
-    """Whether bytes from a file can be a log's: a tenth that is no UTF-8 is no log, whatever stands between it.
+    """Whether bytes from a file can be a log's: a tenth that is no UTF-8 is no log, whatever stands
+    between it.
 
     >>> is_text("loss 2.5 ✓".encode()), is_text(bytes(range(256)))
     (True, False)

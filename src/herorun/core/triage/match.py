@@ -30,12 +30,17 @@ class Match:
 
 def of_line(catalogue: Catalogue, line: LogLine, number: int) -> list[Match]:
     """All that the line matches, in the catalogue's order; a benign row keeps the others quiet."""
-    return [_match(signature, start, line, number) for signature, start in _hits(catalogue, line.content)]
+    return [
+        _match(signature, start, line, number)
+        for signature, start in _hits(catalogue, line.content)
+    ]
 
 
 def of_exception(catalogue: Catalogue, line: LogLine, number: int, raised: Raised) -> list[Match]:
     """The signature of the exception's own line, if there is one; else what its type tells."""
-    hits = [s for s, _ in _hits(catalogue, line.content) if s.role in (LineRole.ROOT, LineRole.CASCADE)]
+    hits = [
+        s for s, _ in _hits(catalogue, line.content) if s.role in (LineRole.ROOT, LineRole.CASCADE)
+    ]
     if not hits:
         hits = [_by_type(catalogue, raised)]
     site = raised.where.site if raised.where else ""
@@ -79,7 +84,11 @@ def _hits(catalogue: Catalogue, content: str) -> list[tuple[LogSignature, int]]:
     known = content[: hedge.start()] if hedge else content
     quiet = [signature for signature in asked if signature.role is LineRole.BENIGN]
     loading = [signature for signature in asked if signature.role is LineRole.LOADING]
-    others = [signature for signature in asked if signature.role not in (LineRole.BENIGN, LineRole.LOADING)]
+    others = [
+        signature
+        for signature in asked
+        if signature.role not in (LineRole.BENIGN, LineRole.LOADING)
+    ]
     # a warning, which ends nothing, may still say what was loaded
     return [
         *(_found(quiet, content, known) or _found(others, content, known)),
@@ -88,7 +97,11 @@ def _hits(catalogue: Catalogue, content: str) -> list[tuple[LogSignature, int]]:
 
 
 def _found(asked: list[LogSignature], content: str, known: str) -> list[tuple[LogSignature, int]]:
-    return [(s, found.start()) for s in asked if (found := s.pattern.search(content if s.hedged else known))]
+    return [
+        (s, found.start())
+        for s in asked
+        if (found := s.pattern.search(content if s.hedged else known))
+    ]
 
 
 def _match(signature: LogSignature, start: int, line: LogLine, number: int) -> Match:
@@ -125,5 +138,7 @@ def _strength(hit: LogSignature, raised: Raised) -> Strength:
     if hit.strength is not Strength.BUG or raised.traced:
         return hit.strength
     return (
-        Strength.FAINT if hit.id == COMPLEX and not hit.pattern.search(raised.message) else Strength.SYMPTOM
+        Strength.FAINT
+        if hit.id == COMPLEX and not hit.pattern.search(raised.message)
+        else Strength.SYMPTOM
     )

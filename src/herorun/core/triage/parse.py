@@ -11,7 +11,8 @@ from herorun.core.triage.prefilter import EDGE, KeywordFilter, Sieve
 from herorun.core.triage.signatures import Catalogue, Exceptions, ExitCode, LogSignature
 
 T = TypeVar("T", FailureClass, Loads, LineRole)
-_FIRST = ("traceback", 'file "', "error", "exception", "interrupt", "fault")  # an exception's lines hold one
+# an exception's lines hold one
+_FIRST = ("traceback", 'file "', "error", "exception", "interrupt", "fault")
 _LETTERS = re.compile(rf"[^\d{EDGE}]{{3}}")
 _KEYS = {
     "id",
@@ -43,14 +44,18 @@ def parse(
     mine = [_signature(row, name) for name, document in own for row in _rows(document, name)]
     taken = {signature.id for signature in mine}
     shipped = [
-        _signature(row, "the catalogue") for document in documents for row in document.get("signature", ())
+        _signature(row, "the catalogue")
+        for document in documents
+        for row in document.get("signature", ())
     ]
     _demand(len(taken) == len(mine), "your catalogue", "one id stands there twice")
     signatures = (*mine, *(s for s in shipped if s.id not in taken))
     return Catalogue(
         signatures=signatures,
         exit_codes={row["code"]: _exit_code(row) for row in rules["exit_code"]},
-        exceptions=Exceptions(**{name: frozenset(types) for name, types in rules["exceptions"].items()}),
+        exceptions=Exceptions(
+            **{name: frozenset(types) for name, types in rules["exceptions"].items()}
+        ),
         hedges=re.compile(rules["hedges"], re.IGNORECASE),
         source_text=re.compile(rules["source_text"]),
         gate=KeywordFilter((signature.keywords for signature in signatures), _FIRST),
@@ -74,14 +79,18 @@ def _signature(row: Mapping[str, Any], name: str) -> LogSignature:
     what = f"{name}: signature {row.get('id', '?')}"
     _demand(not set(row) - _KEYS, what, f"unknown keys {sorted(set(row) - _KEYS)}")
     for key in ("id", "class", "role", "pattern", "advice"):
-        _demand(isinstance(row.get(key), str) and bool(row[key]), what, f"{key} is missing or no text")
+        _demand(
+            isinstance(row.get(key), str) and bool(row[key]), what, f"{key} is missing or no text"
+        )
     keywords = row.get("keywords")
     _demand(isinstance(keywords, list) and bool(keywords), what, "keywords is missing or empty")
     assert isinstance(keywords, list)
     for keyword in keywords:
         enough = isinstance(keyword, str) and _LETTERS.search(keyword.strip())
         _demand(
-            bool(enough), what, f"keyword {keyword!r} has no three characters in a row that are no digits"
+            bool(enough),
+            what,
+            f"keyword {keyword!r} has no three characters in a row that are no digits",
         )
     return LogSignature(
         id=row["id"],
@@ -128,7 +137,9 @@ def _strength(value: object, what: str) -> Strength:
     try:
         return Strength[str(value).upper()]
     except KeyError:
-        raise WrongUse(f"{what}: strength {value!r} is none of faint, symptom, bug, cause.") from None
+        raise WrongUse(
+            f"{what}: strength {value!r} is none of faint, symptom, bug, cause."
+        ) from None
 
 
 def _pattern(text: str, what: str) -> re.Pattern[str]:

@@ -1,7 +1,8 @@
-"""Which lines of a log may matter, and which rows a line is asked about: many words looked for at once.
+"""Which lines of a log may matter, and which rows a line is asked about: many words looked for at
+once.
 
-One automaton for all words (ahocorasick_rs) reads each byte once, however many words there are. Words are lower
-case ASCII; the case of the text does not matter.
+One automaton for all words (ahocorasick_rs) reads each byte once, however many words there are.
+Words are lower case ASCII; the case of the text does not matter.
 """
 
 import re
@@ -36,7 +37,8 @@ class Sieve:
 
 
 class KeywordFilter:
-    """The rows that have one of their keywords in a line; `|` at an end of a keyword stands for the edge of a word.
+    """The rows that have one of their keywords in a line; `|` at an end of a keyword stands for the
+    edge of a word.
 
     `others` are words that matter without a row.
     """
@@ -51,7 +53,9 @@ class KeywordFilter:
         self._find = _finder([word.strip(EDGE) for word in rows])
 
     def opens(self, line: bytes) -> bool:
-        """Whether a closer look may find anything. A line with control characters has to be made readable first."""
+        """Whether a closer look may find anything. A line with control characters has to be made
+        readable first.
+        """
         return any(True for _ in self._words(line.lower())) or bool(_CONTROL.search(line))
 
     def rows(self, text: str) -> list[int]:
@@ -63,7 +67,8 @@ class KeywordFilter:
         for word, begin, end in self._find.find_matches_as_indexes(text, overlapping=True):
             left, right = self._edges[word]
             if not (
-                (left and _in_word(text[begin - 1 : begin])) or (right and _in_word(text[end : end + 1]))
+                (left and _in_word(text[begin - 1 : begin]))
+                or (right and _in_word(text[end : end + 1]))
             ):
                 yield word
 

@@ -1,4 +1,6 @@
-"""Whether the training went on after what looked like its end: a caught exception, a node that came back."""
+"""Whether the training went on after what looked like its end: a caught exception, a node that came
+back.
+"""
 
 import re
 from dataclasses import dataclass
@@ -9,10 +11,12 @@ from herorun.core.triage.match import Match
 from herorun.core.triage.prefilter import Sieve
 
 ENOUGH = (
-    20  # steps that were each higher than all before; ranks that merely outlive a dead one do not come so far
+    # steps that were each higher than all before; ranks that merely outlive a dead one do not come
+    # so far
+    20
 )
 _STEP = re.compile(
-    rb"\b(?:global_?step|step|iter(?:ation)?|num_updates|epoch)\b[\"']?[\s:=#\[]{1,4}(\d{1,12})(?!\d)|\b(\d{1,12})/\d{1,12} \[",
+    rb"\b(?:global_?step|step|iter(?:ation)?|num_updates|epoch)\b[\"']?[\s:=#\[]{1,4}(\d{1,12})(?!\d)|\b(\d{1,12})/\d{1,12} \[",  # noqa: E501
     re.IGNORECASE,
 )
 _WORDS = (
@@ -60,7 +64,9 @@ def step_lines(block: bytes) -> list[int]:
 
 
 def can_survive(match: Match) -> bool:
-    """A number that is no number, a preemption or a full disk is no less true because a step was still made."""
+    """A number that is no number, a preemption or a full disk is no less true because a step was
+    still made.
+    """
     return (
         match.role is LineRole.ROOT
         and match.strength <= Strength.BUG

@@ -1,6 +1,7 @@
 """One pass over a log, in blocks of any size: each byte is read once, and the memory is bounded.
 
-How the bytes are cut changes nothing: `scan` twice with the halves finds what `scan` once with the whole finds.
+How the bytes are cut changes nothing: `scan` twice with the halves finds what `scan` once with the
+whole finds.
 A line longer than `LONGEST` is looked at in overlapping pieces.
 """
 
@@ -28,7 +29,8 @@ class Scan:
     inside: bool = False  # the carry continues a long line
     open: tuple[Open, ...] = ()
     ended: tuple[tuple[str, int], ...] = ()  # stream -> the line of its last exception
-    handled: tuple[tuple[str, int], ...] = ()  # the same, once it is said that another came meanwhile
+    # the same, once it is said that another came meanwhile
+    handled: tuple[tuple[str, int], ...] = ()
     watch: ProgressWatch = NOT_YET
 
 
@@ -73,15 +75,20 @@ def skip(state: Scan, size: int, newlines: int = 0) -> Scan:
 
 
 def finish(catalogue: Catalogue, state: Scan) -> tuple[Scan, list[Match]]:
-    """The end of the log: what its last line says, newline or not, and which tracebacks were never ended."""
+    """The end of the log: what its last line says, newline or not, and which tracebacks were never
+    ended.
+    """
     after, found = scan(catalogue, state, b"\n") if state.carry else (state, [])
-    rest = [torn(o.line, o.user, f"{o.last or 'a traceback'} (the exception is missing)") for o in after.open]
+    rest = [
+        torn(o.line, o.user, f"{o.last or 'a traceback'} (the exception is missing)")
+        for o in after.open
+    ]
     return replace(after, offset=state.offset), [*found, *rest]
 
 
 def _walk(now: LineParser, body: bytes, lines: int, inside: bool) -> int:
-    """Look at the lines that may matter: those that hold a stem, those that may hold a step while steps are watched,
-    and all of them while a traceback is open."""
+    """Look at the lines that may matter: those that hold a stem, those that may hold a step while
+    steps are watched, and all of them while a traceback is open."""
     at, marks = 0, _Marks(now.catalogue, body)
     while at <= len(body):
         start = at if now.open else marks.next(at, now.watch.on)

@@ -11,7 +11,9 @@ from herorun.core.triage.prefilter import KeywordFilter, Sieve
 
 @dataclass(frozen=True, kw_only=True)
 class LogSignature:
-    """One row: a line that holds a keyword and matches the pattern means `failure`, in the role given."""
+    """One row: a line that holds a keyword and matches the pattern means `failure`, in the role
+    given.
+    """
 
     id: str
     failure: FailureClass
@@ -23,7 +25,8 @@ class LogSignature:
     advice: str
     source: str
     hedged: bool  # matched against the whole line, behind "this might be caused by" too
-    confirms: tuple[str, ...]  # of a confirmation: the faint signatures and `exit-N` that it settles
+    # of a confirmation: the faint signatures and `exit-N` that it settles
+    confirms: tuple[str, ...]
     printed_by: str = ""  # the Python package that prints it, where the row says so
     due: int = 0  # bytes of a log within which such a line must come, where the row says so
     loads: Loads | None = None  # of a row with the role `loading`

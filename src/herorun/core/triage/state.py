@@ -19,7 +19,8 @@ class AttemptLog:
     confirmation: Match | None = None
     benign: Match | None = None
     survived: Match | None = None  # a root that the training went on after
-    lately: tuple[Match, ...] = ()  # of each class the root of what was said since the training last went on
+    # of each class the root of what was said since the training last went on
+    lately: tuple[Match, ...] = ()
     crowded: Match | None = None  # the newest line that speaks of a crowded host
     before: "AttemptLog | None" = None  # the attempt before this one
     loading: Match | None = None  # the newest line that says what was loaded

@@ -1,4 +1,6 @@
-"""Python's tracebacks, read line by line: each rank's own, however their lines are mixed in one log."""
+"""Python's tracebacks, read line by line: each rank's own, however their lines are mixed in one
+log.
+"""
 
 import re
 from dataclasses import dataclass, replace
@@ -35,7 +37,9 @@ class Frame:
 
     @property
     def ours(self) -> bool:
-        """Whether it is the user's own code: not an installed package, the interpreter or a program."""
+        """Whether it is the user's own code: not an installed package, the interpreter or a
+        program.
+        """
         return not _NOT_OURS.search(self.file)
 
     @property
@@ -102,7 +106,9 @@ def raised_by(traceback: Open, content: str) -> Raised | None:
     if not found or not _A_NAME.search(found[1]):
         return None
     one_file = len(traceback.files) == 1
-    return Raised(found[1], found[2] or "", traceback.user, one_file, traceback.earlier, traced=True)
+    return Raised(
+        found[1], found[2] or "", traceback.user, one_file, traceback.earlier, traced=True
+    )
 
 
 def bare(content: str) -> Raised | None:
@@ -113,4 +119,8 @@ def bare(content: str) -> Raised | None:
 
 def patient(traceback: Open) -> Open | None:
     """One more line of somebody else; too many, and the traceback is taken for torn."""
-    return replace(traceback, strangers=traceback.strangers + 1) if traceback.strangers < _PATIENCE else None
+    return (
+        replace(traceback, strangers=traceback.strangers + 1)
+        if traceback.strangers < _PATIENCE
+        else None
+    )

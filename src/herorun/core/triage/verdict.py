@@ -27,8 +27,12 @@ class TriageVerdict:
     attempt: int = 1
 
 
-def judge(catalogue: Catalogue, seen: AttemptLog, said: int, exit_code: int | None = None) -> TriageVerdict:
-    """`said` is the last line that was not blank (`Scan.said`): a restart that nothing followed has no story yet."""
+def judge(
+    catalogue: Catalogue, seen: AttemptLog, said: int, exit_code: int | None = None
+) -> TriageVerdict:
+    """`said` is the last line that was not blank (`Scan.said`): a restart that nothing followed has
+    no story yet.
+    """
     if seen.before and said <= seen.began:
         seen = replace(seen.before, attempt=seen.attempt)
     code = exit_code if exit_code is None or exit_code >= 0 else _SIGNAL - exit_code
@@ -55,16 +59,22 @@ def _settled(catalogue: Catalogue, seen: AttemptLog, code: int | None) -> Triage
         told,
         failure=known.failure,
         role=LineRole.ROOT,
-        advice=f"{told.advice} {catalogue.named(known.signature).advice}" if seen.root else told.advice,
+        advice=f"{told.advice} {catalogue.named(known.signature).advice}"
+        if seen.root
+        else told.advice,
     )
 
 
-def _without_a_root(catalogue: Catalogue, seen: AttemptLog, code: int | None, said: int) -> TriageVerdict:
+def _without_a_root(
+    catalogue: Catalogue, seen: AttemptLog, code: int | None, said: int
+) -> TriageVerdict:
     known = catalogue.exit_codes.get(code) if code is not None else None
     told = seen.root or seen.cascade
     if known:
         found = _of(catalogue, told, seen) if told else _nothing(seen)
-        return replace(found, failure=known.failure, role=LineRole.ROOT, advice=known.advice, person=True)
+        return replace(
+            found, failure=known.failure, role=LineRole.ROOT, advice=known.advice, person=True
+        )
     if told:
         return replace(_of(catalogue, told, seen), failure=_faint(told))
     if code or not said:
@@ -77,24 +87,38 @@ def _faint(told: Match) -> FailureClass:
     return told.failure if told.role is LineRole.ROOT else FailureClass.UNKNOWN
 
 
-_SURVIVED = "It did not end the training, which went on for many steps: look at it when there is time."
+_SURVIVED = (
+    "It did not end the training, which went on for many steps: look at it when there is time."
+)
 _NO_TEXT = "This is no text, so nothing can be read in it: name the job's own log, unpacked."
-_NO_LOG = "By its name this is a document or a program, and no log: name the job's own log, or pipe this into `herorun triage -`."
-_EMPTY = "The log is empty. If checkpoints or metrics advance, the output is block-buffered (PYTHONUNBUFFERED=1), not stuck."
+_NO_LOG = (
+    "By its name this is a document or a program, and no log: name the job's own log, or pipe "
+    "this into `herorun triage -`."
+)
+_EMPTY = (
+    "The log is empty. If checkpoints or metrics advance, the output is block-buffered "
+    "(PYTHONUNBUFFERED=1), not stuck."
+)
 _NO_WORD = (
-    "It failed and the log does not say why: look at the scheduler's record, and at the other ranks' logs."
+    "It failed and the log does not say why: look at the scheduler's record, and at the other "
+    "ranks' logs."
 )
 
 
 def _ended_well(catalogue: Catalogue, seen: AttemptLog) -> TriageVerdict:
-    """Exit code 0 claims a success: what the log complains of did not end it, a preemption apart."""
+    """Exit code 0 claims a success: what the log complains of did not end it, a preemption
+    apart.
+    """
     root = seen.root
     if root and root.failure is FailureClass.PREEMPTION:
         return _of(catalogue, root, seen)
     if root:
         survived = "It ended with exit code 0, so this did not end it: verify the artefacts."
         return replace(
-            _of(catalogue, root, seen), failure=FailureClass.NOT_A_FAILURE, advice=survived, person=False
+            _of(catalogue, root, seen),
+            failure=FailureClass.NOT_A_FAILURE,
+            advice=survived,
+            person=False,
         )
     return _quiet(catalogue, seen)
 
@@ -107,7 +131,9 @@ def _of(catalogue: Catalogue, match: Match, seen: AttemptLog) -> TriageVerdict:
         line=match.line,
         excerpt=match.excerpt,
         fingerprint=match.fingerprint,
-        advice=known.advice if known else "The traceback is torn: look for its end in the other logs.",
+        advice=known.advice
+        if known
+        else "The traceback is torn: look for its end in the other logs.",
         signature=match.signature,
         where=match.where,
         person=known.person if known else True,
@@ -119,7 +145,9 @@ def no_text(found: TriageVerdict) -> TriageVerdict:
     """The same of a file that is no text: that nothing was found in it says nothing."""
     if found.failure is not FailureClass.BENIGN or found.signature:
         return found
-    return replace(found, failure=FailureClass.UNKNOWN, role=LineRole.CASCADE, advice=_NO_TEXT, person=True)
+    return replace(
+        found, failure=FailureClass.UNKNOWN, role=LineRole.CASCADE, advice=_NO_TEXT, person=True
+    )
 
 
 # Prose and code tell of failures that nobody had.
@@ -129,9 +157,12 @@ DOCUMENTS = frozenset(
 
 
 def part_read(found: TriageVerdict, unread: int) -> TriageVerdict:
-    """The same of a log of which so many bytes in its middle were not read: that nothing was found says nothing."""
+    """The same of a log of which so many bytes in its middle were not read: that nothing was found
+    says nothing.
+    """
     words = (
-        f"{unread / (1 << 20):.1f} MiB in the middle of the log were not read, since one look has no time for more: "
+        f"{unread / (1 << 20):.1f} MiB in the middle of the log were not read, since one look has "
+        "no time for more: "
         "the root may stand there. Split the log, and give `herorun triage` its parts."
     )
     told = replace(found, advice=f"{found.advice} {words}" if found.line else words, person=True)
@@ -168,5 +199,8 @@ def _quiet(catalogue: Catalogue, seen: AttemptLog) -> TriageVerdict:
     if seen.benign:
         return _of(catalogue, seen.benign, seen)
     return replace(
-        _nothing(seen), failure=FailureClass.BENIGN, role=LineRole.BENIGN, advice="Nothing in it looks wrong."
+        _nothing(seen),
+        failure=FailureClass.BENIGN,
+        role=LineRole.BENIGN,
+        advice="Nothing in it looks wrong.",
     )

@@ -47,12 +47,16 @@ def each(
 
 
 def worst(codes: Iterable[int]) -> int:
-    """One exit code for all: a fault beats a blind look, that beats wrong use, and that a clear one."""
+    """One exit code for all: a fault beats a blind look, that beats wrong use, and that a clear
+    one.
+    """
     return max(codes, key=(0, 2, 3, 1).index, default=0)
 
 
 def slugs_to_watch(repository: Repository) -> list[str]:
-    """The runs that were launched, not sealed and not handed to another owner, and those whose record cannot be read: they must be told of."""
+    """The runs that were launched, not sealed and not handed to another owner, and those whose
+    record cannot be read: they must be told of.
+    """
     return [slug for slug in known_slugs(repository) if _to_watch(repository, slug)]
 
 

@@ -1,4 +1,6 @@
-"""The curves of a digest, from the rows that are kept on this machine: nothing is asked of the tracker for it."""
+"""The curves of a digest, from the rows that are kept on this machine: nothing is asked of the
+tracker for it.
+"""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -16,7 +18,9 @@ DRAWN = ("loss", "throughput")  # the charts of a report that fit under a commen
 
 
 def with_pictures(run: MonitoredRun, intended: Intended) -> Intended:
-    """The digest with its curves under it. Without rows it goes out as it is: a picture is never worth a missing word."""
+    """The digest with its curves under it. Without rows it goes out as it is: a picture is never
+    worth a missing word.
+    """
     drawn = pictures_of(run)
     return replace(intended, body="\n\n".join([intended.body, *drawn])) if drawn else intended
 
@@ -32,7 +36,9 @@ def pictures_of(run: MonitoredRun) -> list[str]:
 
 
 def _picture(chart: ChartDrawing) -> str:
-    """What the run went on from; steps that were done again count as they came out the last time."""
+    """What the run went on from; steps that were done again count as they came out the last
+    time.
+    """
     main = chart.series[0].strands[0] if chart.series and chart.series[0].strands else None
     if main is None or main.lane:
         return ""

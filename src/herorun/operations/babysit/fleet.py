@@ -28,10 +28,12 @@ def watch_all(
     until: Until,
     every: bool = False,
 ) -> list[int]:
-    """Watch them until nothing is left to watch, and return their exit codes; `tell` gets what ended a loop.
+    """Watch them until nothing is left to watch, and return their exit codes; `tell` gets what
+    ended a loop.
 
-    Whatever ends the loop of a run, the run is taken up again, for ever; `every` also takes up those that are launched
-    meanwhile. What a person named, and what cannot be a run, is told of and left.
+    Whatever ends the loop of a run, the run is taken up again, for ever; `every` also takes up
+    those that are launched meanwhile. What a person named, and what cannot be a run, is told of and
+    left.
     """
     fleet = Fleet(start, report, tell, until, SharedPolls().expect(names, start), every)
     with unattended(), _asked_to_end():
@@ -47,7 +49,9 @@ def watch_all(
 
 
 def tick_each(names: Sequence[str], start: Path) -> list[BatchResult[TickOutcome]]:
-    """One tick of each run, one after another; their records are pushed together, now and then and at the end."""
+    """One tick of each run, one after another; their records are pushed together, now and then and
+    at the end.
+    """
     answers: list[BatchResult[TickOutcome]] = []
     waiting: list[Record] = []
     told: dict[str, str] = {}
@@ -57,7 +61,9 @@ def tick_each(names: Sequence[str], start: Path) -> list[BatchResult[TickOutcome
         return Pushed()
 
     def push() -> float:
-        told.update({r.slug: pushed.why for r, pushed in zip(waiting, push_together(waiting), strict=True)})
+        told.update(
+            {r.slug: pushed.why for r, pushed in zip(waiting, push_together(waiting), strict=True)}
+        )
         waiting.clear()
         return time.monotonic()
 

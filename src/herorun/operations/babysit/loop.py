@@ -44,8 +44,8 @@ def watch(
 ) -> int:
     """Tick at the run's cadence until it is finished or sealed. One such loop a run and machine.
 
-    `turn` takes one in its own way, `opened` reads the run anew before each; `over` ends the loop between two of them,
-    by KeyboardInterrupt.
+    `turn` takes one in its own way, `opened` reads the run anew before each; `over` ends the loop
+    between two of them, by KeyboardInterrupt.
     """
     run, _ = opened(name, start)
     must_be_launched(run, run.record.memory())
@@ -72,7 +72,9 @@ def watch(
 
 
 def _rest_first(own: "BabysitLoop[W]", run: W) -> None:
-    """The look that a loop before this one meant to take is waited for, unless a person has called meanwhile."""
+    """The look that a loop before this one meant to take is waited for, unless a person has called
+    meanwhile.
+    """
     due, called = next_due(run), _written(own.bell) > _written(run.state / "heartbeat.json")
     with contextlib.suppress(OSError):
         beat(run, due)
@@ -82,19 +84,27 @@ def _rest_first(own: "BabysitLoop[W]", run: W) -> None:
 
 
 def tick_once(
-    name: str, start: Path, looks: SharedPolls | None = None, push: Callable[[Record], Pushed] = Record.push
+    name: str,
+    start: Path,
+    looks: SharedPolls | None = None,
+    push: Callable[[Record], Pushed] = Record.push,
 ) -> tuple[Run, TickOutcome]:
-    """One turn, also beside a loop that runs: turns take turns, and all they know is in the journal."""
+    """One turn, also beside a loop that runs: turns take turns, and all they know is in the
+    journal.
+    """
     run, drift = watched_run(name, start)
     with unattended():
         turn = run_tick(run, drift, looks, lambda: push(run.record))
-    beat(run, next_due(run) if is_locked(run.lock("babysitter")) else None)  # the loop's next one stays due
+    # the loop's next one stays due
+    beat(run, next_due(run) if is_locked(run.lock("babysitter")) else None)
     return run, turn
 
 
 @contextlib.contextmanager
 def unattended() -> Iterator[None]:
-    """What is submitted meanwhile is submitted by no person: the scheduler goes by the environment of the launch."""
+    """What is submitted meanwhile is submitted by no person: the scheduler goes by the environment
+    of the launch.
+    """
     before = os.environ.get(UNATTENDED)
     os.environ[UNATTENDED] = "1"
     try:
@@ -138,7 +148,8 @@ def _loop(own: BabysitLoop[W]) -> int:
                 return code
         except HandedOver:
             raise  # the one error after which no tick is due
-        except Exception as error:  # whatever a tick meets, the next one is due: a dead monitor sees nothing
+        # whatever a tick meets, the next one is due: a dead monitor sees nothing
+        except Exception as error:
             said = "".join(c if c.isprintable() else "�" for c in scrub(in_words(error)))
             words = f"{timestamp(now())} herorun: this tick failed: {said}"
             with contextlib.suppress(OSError):  # a full disk takes the log away, and not the watch
@@ -147,13 +158,16 @@ def _loop(own: BabysitLoop[W]) -> int:
 
 
 def _once(own: BabysitLoop[W]) -> tuple[float, int | None]:
-    """One tick: the seconds until the next is due, or the exit code where none is. All that it read goes with it."""
+    """One tick: the seconds until the next is due, or the exit code where none is. All that it read
+    goes with it.
+    """
     run, drift = own.opened(own.name, own.start)
     with unattended():
         turn = own.turn(run, drift)
     ends = turn.over or own.until.reached(turn.step, now())
     pause = _seconds(turn, own.until)
-    with contextlib.suppress(OSError):  # a full disk: the tick was taken and is in the record all the same
+    # a full disk: the tick was taken and is in the record all the same
+    with contextlib.suppress(OSError):
         beat(run, None if ends else now() + timedelta(seconds=pause))
     with contextlib.suppress(OSError):
         own.report(run, turn)

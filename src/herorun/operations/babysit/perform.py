@@ -1,7 +1,7 @@
 """The acts. `perform` is the only `match` that acts.
 
-Each act has a key; it is journalled as intended before and as done or failed after. One that was intended and
-has no outcome is settled by asking the world, never by doing it again blindly.
+Each act has a key; it is journalled as intended before and as done or failed after. One that was
+intended and has no outcome is settled by asking the world, never by doing it again blindly.
 """
 
 from collections.abc import Sequence
@@ -44,21 +44,25 @@ class Performed:
 def intents(
     run: MonitoredRun, actions: Sequence[Action], at: datetime, memory: Memory, seen: Evidence
 ) -> list[Intended]:
-    """What is journalled together with the decision, so that no crash in between loses a word of it. `memory` is as it
-    will be with that decision."""
+    """What is journalled together with the decision, so that no crash in between loses a word of
+    it. `memory` is as it will be with that decision."""
     proposer = _proposer(run, memory, seen)
     return [_intent(run, action, at, proposer) for action in actions]
 
 
 def _proposer(run: MonitoredRun, memory: Memory, seen: Evidence) -> Proposer | None:
-    """Rows that were read are not read again, or what ended among them would be lost to the next tick."""
+    """Rows that were read are not read again, or what ended among them would be lost to the next
+    tick.
+    """
     rows = {Metrics: seen[Metrics]} if Metrics in seen else {}
     return Proposer(run, memory, rows) if isinstance(run, Run) else None
 
 
 def _intent(run: MonitoredRun, action: Action, at: datetime, proposer: Proposer | None) -> Intended:
     """With a channel beyond the issue, also what the DRI is told by it."""
-    checks = {check.name: check for check in discover.checks(Gate.HEALTH)} if run.channels.all else {}
+    checks = (
+        {check.name: check for check in discover.checks(Gate.HEALTH)} if run.channels.all else {}
+    )
     matters = urgency(action, checks) if run.channels.all else None
     return replace(_words(run, action, at, proposer), page=matters or "")
 
@@ -93,7 +97,10 @@ def _words(run: MonitoredRun, action: Action, at: datetime, proposer: Proposer |
             )
             return with_pictures(run, told) if is_digest(key) else told
         case Escalate(key=key, title=title, why=why, edits=edits, reason=reason):
-            asked = f"{addressed(run.contract.dri or run.launcher.user or 'unknown')}: your decision is needed ({reason})."
+            asked = (
+                f"{addressed(run.contract.dri or run.launcher.user or 'unknown')}: your decision "
+                f"is needed ({reason})."
+            )
             stop_when = run.contract.stop_when
             asked += f" Stop, says the contract, when: {quoted(stop_when)}" if stop_when else ""
             asked = f"{asked}\n\n{_options(run, action, proposer)}"
@@ -105,7 +112,13 @@ def _words(run: MonitoredRun, action: Action, at: datetime, proposer: Proposer |
             }
             words = f"{worded(why)}\n\n{asked}"
             return intent_to_say(
-                run=run, key=key, title=f"Escalation: {title}", why=words, lines=lines, at=at, edits=edits
+                run=run,
+                key=key,
+                title=f"Escalation: {title}",
+                why=words,
+                lines=lines,
+                at=at,
+                edits=edits,
             )
         case Relaunch() | Stop() | DeleteNode():
             return Intended(
@@ -143,7 +156,9 @@ def perform(run: MonitoredRun, action: Action) -> Performed:
 
 
 def owned(run: MonitoredRun, intended: Intended) -> None:
-    """The lease once more, right before an act that cannot be undone: the tick's own look may be minutes old."""
+    """The lease once more, right before an act that cannot be undone: the tick's own look may be
+    minutes old.
+    """
     try:
         take_in_time(run)
     except (HerorunError, OSError) as error:
@@ -151,8 +166,12 @@ def owned(run: MonitoredRun, intended: Intended) -> None:
         raise
 
 
-def relaunch_once(run: MonitoredRun, intended: Intended, instance: str, why: str, ask: bool = True) -> None:
-    """Through the launch gate. What the gate refuses is put to a person at once, unless it was their own order."""
+def relaunch_once(
+    run: MonitoredRun, intended: Intended, instance: str, why: str, ask: bool = True
+) -> None:
+    """Through the launch gate. What the gate refuses is put to a person at once, unless it was
+    their own order.
+    """
     try:
         started = relaunch(run, instance, why)
     except (HerorunError, OSError) as error:
@@ -165,7 +184,11 @@ def relaunch_once(run: MonitoredRun, intended: Intended, instance: str, why: str
             perform(
                 run,
                 Escalate(
-                    key=key, title=title, why=told, reason=EscalationReason.UNVERIFIED, ways=QUESTION_WAYS
+                    key=key,
+                    title=title,
+                    why=told,
+                    reason=EscalationReason.UNVERIFIED,
+                    ways=QUESTION_WAYS,
                 ),
             )
         raise
@@ -173,7 +196,9 @@ def relaunch_once(run: MonitoredRun, intended: Intended, instance: str, why: str
 
 
 def _was_begun(run: MonitoredRun, instance: str) -> bool:
-    """Whether an instance was relaunched, or perhaps was: then that has not failed, and is settled by the next turn."""
+    """Whether an instance was relaunched, or perhaps was: then that has not failed, and is settled
+    by the next turn.
+    """
     memory = run.record.memory()
     named = [one.name for one in memory.instances]
     begun = [
@@ -205,11 +230,12 @@ def stopped(intended: Intended, instance: str, why: str) -> Done:
 
 
 def settle(run: MonitoredRun, sure: bool = True) -> list[str]:
-    """Find out what became of each action without an outcome; what stays in doubt comes back in words.
+    """Find out what became of each action without an outcome; what stays in doubt comes back in
+    words.
 
-    A post is looked for in the issue and said if it is not there. A relaunch or rollback is done if its instance was
-    launched; else it, and a stop, is marked as interrupted, so that it is decided on again with today's evidence. Unless it is
-    `sure` what was submitted, they stay unfinished.
+    A post is looked for in the issue and said if it is not there. A relaunch or rollback is done if
+    its instance was launched; else it, and a stop, is marked as interrupted, so that it is decided
+    on again with today's evidence. Unless it is `sure` what was submitted, they stay unfinished.
     """
     doubts = []
     memory = run.record.memory()
@@ -243,7 +269,9 @@ def _settled(run: MonitoredRun, intended: Intended) -> Done | Failed:
             rollback_key(launching.relaunch_of, back.step if back else None),
         ):
             return Done(now(), intended.key, intended.attempt, result=instance.name)
-    return Failed(now(), intended.key, intended.attempt, "interrupted; decided on again", interrupted=True)
+    return Failed(
+        now(), intended.key, intended.attempt, "interrupted; decided on again", interrupted=True
+    )
 
 
 def _due(run: MonitoredRun, key: str) -> bool:

@@ -1,4 +1,6 @@
-"""Deleting the virtual machine of a bad TPU, where the contract's `tpu_bad_node = "delete"` says so."""
+"""Deleting the virtual machine of a bad TPU, where the contract's `tpu_bad_node = "delete"` says
+so.
+"""
 
 from datetime import datetime
 
@@ -14,7 +16,9 @@ LOOK, DELETE = 60.0, 600.0  # seconds
 
 
 def delete_node(run: MonitoredRun, intended: Intended, action: DeleteNode) -> None:
-    """Find the machine that had its worker's address when the job ended, and delete it. One that is gone is deleted."""
+    """Find the machine that had its worker's address when the job ended, and delete it. One that is
+    gone is deleted.
+    """
     ending = run.record.memory().endings.get(action.instance)
     ended = ending.ended if ending else intended.at
     try:
@@ -27,7 +31,10 @@ def delete_node(run: MonitoredRun, intended: Intended, action: DeleteNode) -> No
         run.record.append(Failed(now(), intended.key, intended.attempt, in_words(error)))
         raise
     lines = {
-        "Status": f"the machine of worker {action.worker} {'was deleted' if before else 'is gone already'}",
+        "Status": (
+            f"the machine of worker {action.worker} "
+            f"{'was deleted' if before else 'is gone already'}"
+        ),
         "Evidence": action.why,
         "Decision": 'delete it, under [babysit] tpu_bad_node = "delete"',
         "Next": "relaunch",

@@ -107,13 +107,15 @@ class ReplayedTicks:
                     else f"rules other than those of {tick.version} then"
                 )
                 told.append(
-                    f"{timestamp(tick.at)} {tick.result}{f': {tick.why}' if tick.why else f' under {rules}'}"
+                    f"{timestamp(tick.at)} "
+                    f"{tick.result}{f': {tick.why}' if tick.why else f' under {rules}'}"
                 )
                 told += [f"  {words}" for words in (*tick.interventions, *tick.differences)]
         counts = totals(self.ticks)
         others = sum(not tick.same_rules for tick in self.ticks)
         told.append(
-            f"{self.slug}: {count(counts['ticks'], 'tick')}: {counts['same']} the same, {counts['differs']} differ, "
+            f"{self.slug}: {count(counts['ticks'], 'tick')}: {counts['same']} the same, "
+            f"{counts['differs']} differ, "
             f"{counts['unknown']} unknown; {others} were judged by other rules than today's"
         )
         return told if self.ticks else [f"{self.slug}: no tick is recorded in that time"]

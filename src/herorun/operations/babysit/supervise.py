@@ -1,8 +1,9 @@
-"""The loops of a fleet under supervision: a thread each, so that a slow or broken one delays and ends no other.
+"""The loops of a fleet under supervision: a thread each, so that a slow or broken one delays and
+ends no other.
 
-A loop that ended because nothing was left to watch is begun again once the run's record moves: a person has relaunched it,
-say. One that ended in any other way is begun again after a pause, for ever; and where nobody has looked at a run for two
-cadences, that is told as an alert of its own.
+A loop that ended because nothing was left to watch is begun again once the run's record moves: a
+person has relaunched it, say. One that ended in any other way is begun again after a pause, for
+ever; and where nobody has looked at a run for two cadences, that is told as an alert of its own.
 """
 
 import contextlib
@@ -46,7 +47,8 @@ class _Task:
     code: int = 3
     ended_at: str | None = None  # the tip of the record when its loop ended
     said: str = ""  # what was told last of what ended it
-    ticked: float = field(default_factory=time.monotonic)  # when a tick was last taken, or the task begun
+    # when a tick was last taken, or the task begun
+    ticked: float = field(default_factory=time.monotonic)
     silence: float = LEAST.total_seconds()  # after which nobody watches
     alarmed: float = 0.0
 
@@ -60,7 +62,9 @@ class _Task:
 
 
 class Fleet:
-    """The tasks, and what their loops share: a place to speak, and the word that they are to end."""
+    """The tasks, and what their loops share: a place to speak, and the word that they are to
+    end.
+    """
 
     def __init__(
         self, start: Path, report: Report, tell: Tell, until: Until, looks: SharedPolls, every: bool
@@ -97,7 +101,9 @@ class Fleet:
         return False
 
     def look_around(self) -> None:
-        """Now and then: take up what is to be watched and is not, and tell of what nobody looks at."""
+        """Now and then: take up what is to be watched and is not, and tell of what nobody looks
+        at.
+        """
         if time.monotonic() - self._looked < LOOK_AROUND:
             return
         self._looked = time.monotonic()
@@ -110,7 +116,9 @@ class Fleet:
                 threading.Thread(target=self._alarm, args=(task,), daemon=True).start()
 
     def end(self) -> None:
-        """Between two ticks; one that is in the midst of its own is cut off, and settled by the next tick."""
+        """Between two ticks; one that is in the midst of its own is cut off, and settled by the
+        next tick.
+        """
         self._over.set()
         until = time.monotonic() + LAST_WORDS
         for task in self._tasks.values():
@@ -118,13 +126,22 @@ class Fleet:
                 task.thread.join(max(0.0, until - time.monotonic()))
 
     def _take_up(self) -> None:
-        """Those whose record has moved since their loop ended; with `every`, also those that are new."""
+        """Those whose record has moved since their loop ended; with `every`, also those that are
+        new.
+        """
         repository = find_repository(self._start)
-        tips = {ref.rpartition("/")[2]: tip for ref, tip in repository.refs("refs/herorun/record/").items()}
+        tips = {
+            ref.rpartition("/")[2]: tip
+            for ref, tip in repository.refs("refs/herorun/record/").items()
+        }
         moved = {
             slug
             for slug, tip in tips.items()
-            if (slug in self._tasks and not self._tasks[slug].lives and self._tasks[slug].ended_at != tip)
+            if (
+                slug in self._tasks
+                and not self._tasks[slug].lives
+                and self._tasks[slug].ended_at != tip
+            )
             or (self._every and slug not in self._tasks)
         }
         for slug in sorted(moved & set(slugs_to_watch(repository))) if moved else ():
@@ -168,7 +185,13 @@ class Fleet:
             return taken
 
         return watch(
-            task.name, self._start, self._report, self._until, turn=turn, over=self._over, opened=watched_run
+            task.name,
+            self._start,
+            self._report,
+            self._until,
+            turn=turn,
+            over=self._over,
+            opened=watched_run,
         )
 
     def _alarm(self, task: _Task) -> None:

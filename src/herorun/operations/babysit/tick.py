@@ -48,7 +48,9 @@ from herorun.system.files import append_line, locked
 
 @dataclass(frozen=True, kw_only=True)
 class TickOutcome:
-    """What one turn saw and did. `tick` is None where the run is sealed and nothing is left to watch."""
+    """What one turn saw and did. `tick` is None where the run is sealed and nothing is left to
+    watch.
+    """
 
     run: MonitoredRun
     tick: Tick | None
@@ -67,7 +69,9 @@ class TickOutcome:
 
     @property
     def over(self) -> bool:
-        """Nothing is left to watch: it is sealed, it ended well and that was told, or a person knows that it is down."""
+        """Nothing is left to watch: it is sealed, it ended well and that was told, or a person
+        knows that it is down.
+        """
         if self.tick is None:
             return True
         seen = self.tick
@@ -106,8 +110,8 @@ def run_tick(
 ) -> TickOutcome:
     """One whole turn, alone among the acting commands of this machine.
 
-    `looks` are those of the runs that are watched with it; `push` brings the record to its remote at the end. Where
-    another clone of this machine watches, it only looks.
+    `looks` are those of the runs that are watched with it; `push` brings the record to its remote
+    at the end. Where another clone of this machine watches, it only looks.
     """
     try:
         return _acting_turn(run, drift, looks, push)
@@ -128,7 +132,10 @@ def _acting_turn(
         must_be_ours(run, memory)
         lease, lost = _lease(run)
         unsure = _settle(run)
-        doubts = [*([f"contract-drift: {drift}; the admitted contract stands"] if drift else []), *unsure]
+        doubts = [
+            *([f"contract-drift: {drift}; the admitted contract stands"] if drift else []),
+            *unsure,
+        ]
         asked, observes = settle_judge(run, rules_of(run))
         observes = run.withheld or observes
         known = run.record.known()
@@ -141,7 +148,8 @@ def _acting_turn(
         doubts += _journal(run, seen, {**evidence, Hands: hands}, actions, known)
         performed = (*asked, *(perform(run, action) for action in actions))
         doubts += [f"undelivered: {why}" for why in send_pages(run)]
-    pushed = (push or run.record.push)()  # nobody with an order waits for a remote that does not answer
+    # nobody with an order waits for a remote that does not answer
+    pushed = (push or run.record.push)()
     after = run.record.memory()
     return TickOutcome(
         run=run,
@@ -156,9 +164,13 @@ def _acting_turn(
 
 
 def observed(
-    run: MonitoredRun, why: str, looks: SharedPolls | None = None, push: Callable[[], Pushed] | None = None
+    run: MonitoredRun,
+    why: str,
+    looks: SharedPolls | None = None,
+    push: Callable[[], Pushed] | None = None,
 ) -> TickOutcome:
-    """A look that leaves no trace: another clone watches, writes the record and speaks, and this one only shows.
+    """A look that leaves no trace: another clone watches, writes the record and speaks, and this
+    one only shows.
 
     What a person wrote here and could not be pushed goes out.
     """
@@ -185,7 +197,9 @@ def pause_after(run: MonitoredRun, seen: Tick, memory: Memory) -> timedelta:
     at, current = now(), memory.current
     asked = {check.name: check.severity for check in discover.checks(Gate.HEALTH)}
     news = [
-        a for a in memory.alerts.values() if asked.get(a.check) == "critical" and a.key not in memory.acked
+        a
+        for a in memory.alerts.values()
+        if asked.get(a.check) == "critical" and a.key not in memory.acked
     ]
     born = memory.launchings.get(current.name) if current else None
     return next_look(
@@ -199,13 +213,19 @@ def pause_after(run: MonitoredRun, seen: Tick, memory: Memory) -> timedelta:
 
 
 def _unread_lines(evidence: Evidence) -> list[str]:
-    """The newest metric lines that could not be read, and what of the log was passed over: said, because what they hold is judged by nobody."""
+    """The newest metric lines that could not be read, and what of the log was passed over: said,
+    because what they hold is judged by nobody.
+    """
     metrics, log = evidence.get(Metrics), evidence.get(JobLog)
     said = (
-        [f"metrics: {problem}" for problem in metrics.problems[-3:]] if isinstance(metrics, Metrics) else []
+        [f"metrics: {problem}" for problem in metrics.problems[-3:]]
+        if isinstance(metrics, Metrics)
+        else []
     )
     if isinstance(log, JobLog) and log.skipped:
-        said.append(f"log: {count(log.skipped, 'byte')} passed over: more was new than one look reads")
+        said.append(
+            f"log: {count(log.skipped, 'byte')} passed over: more was new than one look reads"
+        )
     return said
 
 
@@ -214,7 +234,8 @@ def must_be_ours(run: MonitoredRun, memory: Memory) -> None:
     handed = memory.handed
     if handed and handed.to != run.launcher.owner:
         raise HandedOver(
-            f"{run.slug} is watched by {handed.to} since {handed.at:%Y-%m-%d %H:%M} UTC, so nothing is done here. "
+            f"{run.slug} is watched by {handed.to} since {handed.at:%Y-%m-%d %H:%M} UTC, so "
+            "nothing is done here. "
             f"Should it not be: `herorun handoff {run.slug} --take`."
         )
 
@@ -242,9 +263,14 @@ def _lease(run: MonitoredRun) -> tuple[str, bool]:
 
 
 def _journal(
-    run: MonitoredRun, seen: Tick, evidence: Evidence, actions: Sequence[Action], known: FoldedMemory
+    run: MonitoredRun,
+    seen: Tick,
+    evidence: Evidence,
+    actions: Sequence[Action],
+    known: FoldedMemory,
 ) -> list[str]:
-    """Observed, Decided and every Intended in one commit, before anything is done, and before all that can be made again.
+    """Observed, Decided and every Intended in one commit, before anything is done, and before all
+    that can be made again.
 
     Why the rest could not be kept, where it could not.
     """
@@ -272,18 +298,26 @@ def _journal(
     return _kept_beside(run, seen, kept, evidence)
 
 
-def _kept_beside(run: MonitoredRun, seen: Tick, kept: Mapping[str, Any], evidence: Evidence) -> list[str]:
-    """What serves a replay or saves time: where a full disk refuses it, the tick goes on and says so."""
+def _kept_beside(
+    run: MonitoredRun, seen: Tick, kept: Mapping[str, Any], evidence: Evidence
+) -> list[str]:
+    """What serves a replay or saves time: where a full disk refuses it, the tick goes on and says
+    so.
+    """
     doubts = []
     try:
         append_line(evidence_file(run, seen.at), line_of(timestamp(seen.at), kept))
     except OSError as error:
-        doubts.append(f"the evidence of this tick is not kept, so it cannot be replayed: {in_words(error)}")
+        doubts.append(
+            f"the evidence of this tick is not kept, so it cannot be replayed: {in_words(error)}"
+        )
     try:
         keep_own_log(run.place, evidence.get(OwnLog))
     except OSError as error:
         doubts.append(f"log: what was read is not kept, and is read again: {in_words(error)}")
-    return [scrub(doubt) for doubt in (*doubts, keep_metrics(run.place, evidence.get(Metrics))) if doubt]
+    return [
+        scrub(doubt) for doubt in (*doubts, keep_metrics(run.place, evidence.get(Metrics))) if doubt
+    ]
 
 
 def tick_exit_code(turn: TickOutcome) -> int:

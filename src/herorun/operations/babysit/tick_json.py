@@ -15,7 +15,9 @@ from herorun.operations.babysit.perform import Performed
 
 
 def other_json(evidence: Evidence) -> list[dict[str, str]]:
-    """Live jobs beside the current instance: they are shown, and the run's health is not judged by them."""
+    """Live jobs beside the current instance: they are shown, and the run's health is not judged by
+    them.
+    """
     others = evidence.get(OtherJobs)
     if not isinstance(others, OtherJobs):
         return []
@@ -33,7 +35,9 @@ def other_json(evidence: Evidence) -> list[dict[str, str]]:
 
 
 def shown_alerts(seen: Tick, memory: Memory) -> list[Alert]:
-    """Those of this look, then those that ended unresolved, at it or before, and that nobody has acknowledged."""
+    """Those of this look, then those that ended unresolved, at it or before, and that nobody has
+    acknowledged.
+    """
     now = {alert.key for alert in (*seen.ended, *seen.alerts.values())}
     before = [alert for alert in memory.unacknowledged if alert.key not in now]
     return [*seen.alerts.values(), *before, *(a for a in seen.ended if a.key not in memory.acked)]

@@ -1,4 +1,6 @@
-"""A changed herorun judges the last day again before it may act: once a change, and by the journal."""
+"""A changed herorun judges the last day again before it may act: once a change, and by the
+journal.
+"""
 
 from herorun import __version__
 from herorun.core.escalation import QUESTION_WAYS, EscalationReason
@@ -43,7 +45,9 @@ def _news(run: MonitoredRun, done: Replayed) -> Tell | Escalate:
     if not done.why:
         title = f"herorun {done.version} judges otherwise and acts alike"
         return Tell(
-            done.key, title, f"other decisions at {done.differ} of {count(done.ticks, 'tick')}: {otherwise}"
+            done.key,
+            title,
+            f"other decisions at {done.differ} of {count(done.ticks, 'tick')}: {otherwise}",
         )
     answer = f"It observes until `herorun approve {run.slug}`, or `herorun deny {run.slug}`."
     why = f"{done.why}{f' {otherwise}.' if otherwise else ''} {answer}"

@@ -1,4 +1,6 @@
-"""The dead man's switch: an outsider reads the published record and says whether anybody still watches."""
+"""The dead man's switch: an outsider reads the published record and says whether anybody still
+watches.
+"""
 
 from dataclasses import replace
 from pathlib import Path
@@ -20,7 +22,9 @@ from herorun.system.clock import now
 
 
 def look(name: str, start: Path, comment: bool) -> dict[str, Any]:
-    """One run, as its published record shows it; told in the issue once a silence where `comment` is wished."""
+    """One run, as its published record shows it; told in the issue once a silence where `comment`
+    is wished.
+    """
     run, _ = watched_run(name, start)
     memory = run.record.published()
     checks = {check.name: check for check in discover.checks(Gate.HEALTH)}
@@ -38,7 +42,9 @@ def look(name: str, start: Path, comment: bool) -> dict[str, Any]:
 
 
 def _tell(run: Run, memory: Memory, found: WatchdogSight) -> str:
-    """Post it unless this very silence was told of: whoever runs this has no journal to remember it in."""
+    """Post it unless this very silence was told of: whoever runs this has no journal to remember it
+    in.
+    """
     if memory.initialised is None:
         raise CouldNotLook(f"{run.slug} has no published record, and so no issue to tell.")
     title = _title(run)
@@ -53,14 +59,18 @@ def _title(run: Run) -> str:
 def _why(run: Run, memory: Memory, found: WatchdogSight) -> str:
     return (
         f"{worded(found.why)}. What the run itself does is another question, which nobody "
-        f"answers meanwhile: at the last look it was {memory.last_decided.run if memory.last_decided else 'unknown'}."
-        f"\n\n{run.dri}: look at the machine of its babysitter, and start `herorun babysit {run.slug}` there, or "
+        "answers meanwhile: at the last look it was "
+        f"{memory.last_decided.run if memory.last_decided else 'unknown'}."
+        f"\n\n{run.dri}: look at the machine of its babysitter, and start `herorun babysit "
+        f"{run.slug}` there, or "
         f"`herorun handoff {run.slug} --take` elsewhere."
     )
 
 
 def raise_alarm(name: str, start: Path) -> str:
-    """Tell of a silence by whoever has the record: a page and a post, once a silence. What was told; empty while it is watched."""
+    """Tell of a silence by whoever has the record: a page and a post, once a silence. What was
+    told; empty while it is watched.
+    """
     run, _ = watched_run(name, start)
     memory = run.record.memory()
     checks = {check.name: check for check in discover.checks(Gate.HEALTH)}
@@ -68,7 +78,12 @@ def raise_alarm(name: str, start: Path) -> str:
     if found.monitor is not WatchState.STALE:
         return ""
     if found.key not in {*memory.done, *memory.intended, *memory.queued}:
-        lines = {"Status": _title(run), "Evidence": found.why, "Decision": "tell", "Next": "a person looks"}
+        lines = {
+            "Status": _title(run),
+            "Evidence": found.why,
+            "Decision": "tell",
+            "Next": "a person looks",
+        }
         told = intent_to_say(run, found.key, _title(run), _why(run, memory, found), lines, now())
         run.record.append(replace(told, page=Urgency.MUST))
     try:

@@ -1,4 +1,6 @@
-"""The content of the checkpoint that a seal is about. Reading it may take hours: then nothing else waits for it."""
+"""The content of the checkpoint that a seal is about. Reading it may take hours: then nothing else
+waits for it.
+"""
 
 from herorun.core.errors import CouldNotLook, in_words, sentence
 from herorun.core.seal.manifest import Manifest
@@ -10,17 +12,22 @@ AT_ONCE = 1 << 30  # bytes that are read while the run is locked: about a second
 
 
 class NotDigested(CouldNotLook):
-    """There is more to read than the babysitter can be kept waiting for: `digest_ahead`, then seal again."""
+    """There is more to read than the babysitter can be kept waiting for: `digest_ahead`, then seal
+    again.
+    """
 
     def __init__(self, path: str) -> None:
         super().__init__(
-            f"Nothing was tagged: {path} changed while it was read. Wait until nothing writes to it, then seal again."
+            f"Nothing was tagged: {path} changed while it was read. Wait until nothing writes to "
+            "it, then seal again."
         )
         self.path = path
 
 
 def sealed_content(run: Run, path: str) -> Manifest:
-    """As `[seal] digest` asks for it. What was digested ahead is not read again, while it is the same file."""
+    """As `[seal] digest` asks for it. What was digested ahead is not read again, while it is the
+    same file.
+    """
     listed = read_manifest(run.store, path)
     if run.contract.seal.digest == "sizes":
         return listed
@@ -43,4 +50,6 @@ def digest_ahead(run: Run, path: str) -> None:
 def _unread(listed: Manifest, log: DigestLog) -> int:
     known = log.known
     alone = listed.path.rpartition("/")[2]
-    return sum(file.size for file in listed.files if not file.version and (file.name or alone) not in known)
+    return sum(
+        file.size for file in listed.files if not file.version and (file.name or alone) not in known
+    )

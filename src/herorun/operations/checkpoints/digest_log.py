@@ -1,4 +1,6 @@
-"""The digests of a checkpoint's files that were made so far, so that a seal that was killed reads no file twice."""
+"""The digests of a checkpoint's files that were made so far, so that a seal that was killed reads
+no file twice.
+"""
 
 import contextlib
 import json
@@ -12,7 +14,9 @@ from herorun.system.files import append_line
 
 
 class DigestLog:
-    """A private file of lines, one for each file of one checkpoint. A line that was cut off is no line."""
+    """A private file of lines, one for each file of one checkpoint. A line that was cut off is no
+    line.
+    """
 
     def __init__(self, folder: Path, checkpoint: str) -> None:
         self._file = folder / "digests" / f"{digest(checkpoint)[7:19]}.jsonl"

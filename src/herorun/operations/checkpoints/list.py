@@ -23,7 +23,8 @@ from herorun.system.clock import now
 from herorun.system.files import read_regular, write_whole
 
 LARGEST_PLAN = 64 << 20  # bytes: a plan has a line for each checkpoint
-AT_ONCE = 32  # roots or checkpoints that are looked into at the same time: over ssh they share one connection
+# roots or checkpoints that are looked into at the same time: over ssh they share one connection
+AT_ONCE = 32
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,13 @@ class CheckpointListing:
 
     def _row(self, each: Sized) -> dict[str, Any]:
         candidate = each.candidate
-        state = "complete" if candidate.complete else "incomplete" if candidate.incomplete else "unknown"
+        state = (
+            "complete"
+            if candidate.complete
+            else "incomplete"
+            if candidate.incomplete
+            else "unknown"
+        )
         age = self.at - candidate.modified if candidate.modified else None
         return {
             "path": candidate.path,
@@ -55,15 +62,21 @@ class CheckpointListing:
 
 
 def list_checkpoints(run: Run) -> CheckpointListing:
-    """Of every root that the run ever wrote to. A root that cannot be read is `CouldNotLook`, and never empty."""
+    """Of every root that the run ever wrote to. A root that cannot be read is `CouldNotLook`, and
+    never empty.
+    """
     there = listed(run).values()
     with ThreadPoolExecutor(AT_ONCE) as at_once:
         found = [each for each in at_once.map(lambda one: sized(run, one), there) if each]
-    return CheckpointListing(tuple(sorted(found, key=lambda s: (s.candidate.step, s.candidate.path))), now())
+    return CheckpointListing(
+        tuple(sorted(found, key=lambda s: (s.candidate.step, s.candidate.path))), now()
+    )
 
 
 def list_with_taints(run: Run) -> CheckpointListing:
-    """The same, with what no run should continue from, by the record and by the rows as they are now."""
+    """The same, with what no run should continue from, by the record and by the rows as they are
+    now.
+    """
     memory = with_taints_now(run, run.record.memory())
     return replace(list_checkpoints(run), taints=memory.history.taints)
 
@@ -99,11 +112,16 @@ def _roots(run: Run, memory: Memory) -> list[tuple[str, bool]]:
 def _of_root(run: Run, root: str, temporary: bool) -> list[ListedCheckpoint]:
     try:
         links = {f"{root}/{e.name.rstrip('/')}" for e in run.store.entries(root) if e.link}
-        return [ListedCheckpoint(c, c.path in links) for c in run.layout.listed(run.store, root, temporary)]
+        return [
+            ListedCheckpoint(c, c.path in links)
+            for c in run.layout.listed(run.store, root, temporary)
+        ]
     except FileNotFoundError:
         return []
     except OSError as error:
-        raise CouldNotLook(sentence(f"The root {root} could not be read: {scrub(in_words(error))}")) from None
+        raise CouldNotLook(
+            sentence(f"The root {root} could not be read: {scrub(in_words(error))}")
+        ) from None
 
 
 def sized(run: Run, one: ListedCheckpoint) -> Sized | None:
@@ -117,7 +135,9 @@ def sized(run: Run, one: ListedCheckpoint) -> Sized | None:
     if seen is None:
         return None
     if one.link:
-        return Sized(seen, doubt="it is a link to elsewhere: what lies there is not this run's to delete")
+        return Sized(
+            seen, doubt="it is a link to elsewhere: what lies there is not this run's to delete"
+        )
     try:
         manifest = read_manifest(run.store, seen.path)
     except OSError as error:
@@ -126,16 +146,20 @@ def sized(run: Run, one: ListedCheckpoint) -> Sized | None:
 
 
 def make_plan(run: Run, keep: int | None = None) -> PrunePlan:
-    """What may be deleted now. Everything that another run, a seal or a person needs is asked for first."""
+    """What may be deleted now. Everything that another run, a seal or a person needs is asked for
+    first.
+    """
     memory = run.record.memory()
     if memory.rollback_ordered:
         raise Blocked(
-            f"A rollback of {run.slug} is ordered and not carried out: nothing is deleted before it is."
+            f"A rollback of {run.slug} is ordered and not carried out: nothing is deleted before "
+            "it is."
         )
     keep = keep or run.contract.checkpoints.keep
     if keep is None:
         raise WrongUse(
-            f"Say how many of {run.slug} stay: --keep N, or keep under [checkpoints] in its contract."
+            f"Say how many of {run.slug} stay: --keep N, or keep under [checkpoints] in its "
+            "contract."
         )
     memory = with_taints_now(run, memory)
     names, listing = held(run), list_checkpoints(run)
@@ -183,7 +207,9 @@ def read_plan(path: Path) -> PrunePlan:
         told = read_json(read_regular(path, LARGEST_PLAN))
         plan = plan_from(told)
         if told["schema"] != 1 or told["digest"] != plan.digest:
-            raise WrongUse(f"{path} was changed since it was printed: its digest does not fit. Plan anew.")
+            raise WrongUse(
+                f"{path} was changed since it was printed: its digest does not fit. Plan anew."
+            )
     except OSError as error:
         raise WrongUse(f"The plan cannot be read: {in_words(error)}.") from None
     except (ValueError, KeyError, TypeError):

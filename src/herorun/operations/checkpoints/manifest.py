@@ -1,4 +1,6 @@
-"""Every file of a checkpoint, folder by folder, each by one delimited listing; and the digests of their content."""
+"""Every file of a checkpoint, folder by folder, each by one delimited listing; and the digests of
+their content.
+"""
 
 from dataclasses import replace
 
@@ -11,7 +13,9 @@ MOST_FOLDERS = 20_000  # of one checkpoint; more is a link that leads back, or n
 
 
 def read_manifest(store: Store, path: str) -> Manifest:
-    """All files, sorted by name. A missing checkpoint raises FileNotFoundError, one that cannot be listed OSError."""
+    """All files, sorted by name. A missing checkpoint raises FileNotFoundError, one that cannot be
+    listed OSError.
+    """
     path = path.rstrip("/")
     try:
         files, _ = walk(store, path)
@@ -25,7 +29,8 @@ def read_manifest(store: Store, path: str) -> Manifest:
 
 
 def read_contents(store: Store, listed: Manifest, log: DigestLog | None = None) -> Manifest:
-    """The same with a digest of each file: as its listing told it, else as its store reads or keeps it.
+    """The same with a digest of each file: as its listing told it, else as its store reads or keeps
+    it.
 
     With a `log` what it has is not read again, and what is read goes into it, file by file.
     """
@@ -42,11 +47,15 @@ def read_contents(store: Store, listed: Manifest, log: DigestLog | None = None) 
 
 
 def _digests(store: Store, listed: Manifest, log: DigestLog | None) -> dict[str, FileDigest]:
-    """By name, of all files whose listing tells no version: where it does, it also tells all that the store knows."""
+    """By name, of all files whose listing tells no version: where it does, it also tells all that
+    the store knows.
+    """
     wanted = [file for file in listed.files if not file.version]
     folder, _, own = listed.path.rpartition("/")
     alone = [file.name for file in listed.files] == [""]  # the checkpoint is one file
-    place, names = (folder or "/", [own]) if alone else (listed.path, [file.name for file in wanted])
+    place, names = (
+        (folder or "/", [own]) if alone else (listed.path, [file.name for file in wanted])
+    )
     known, done, digests = log.known if log else {}, 0, dict[str, FileDigest]()
     what, total = f"digest of {listed.path}", sum(file.size for file in wanted)
     try:
@@ -66,7 +75,9 @@ def _digests(store: Store, listed: Manifest, log: DigestLog | None) -> dict[str,
 
 
 def walk(store: Store, path: str) -> tuple[tuple[FileSeen, ...], tuple[str, ...]]:
-    """All files under a folder, and all its folders, relative to it; the deepest folders come last."""
+    """All files under a folder, and all its folders, relative to it; the deepest folders come
+    last.
+    """
     files: list[FileSeen] = []
     folders = [""]
     for inside in folders:  # which grows meanwhile

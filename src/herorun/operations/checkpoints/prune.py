@@ -1,7 +1,8 @@
-"""Deleting exactly what a printed plan names, one checkpoint after another, each looked at again right before.
+"""Deleting exactly what a printed plan names, one checkpoint after another, each looked at again
+right before.
 
-The markers of completeness go first, so that what is half deleted is never taken for whole. Each deletion is journalled
-before and after; an interrupted one is finished by the same plan.
+The markers of completeness go first, so that what is half deleted is never taken for whole. Each
+deletion is journalled before and after; an interrupted one is finished by the same plan.
 """
 
 from collections.abc import Callable, Sequence
@@ -25,7 +26,8 @@ from herorun.system import progress
 from herorun.system.clock import now
 from herorun.system.files import locked
 
-# What a layout goes by to call a checkpoint whole; of every layout, so that a wrong one in the contract does no harm.
+# What a layout goes by to call a checkpoint whole; of every layout, so that a wrong one in the
+# contract does no harm.
 MARKERS = (
     *("metadata.json", "commit_success.txt", "_CHECKPOINT_METADATA", ".metadata"),
     *("trainer_state.json", "meta.pt"),
@@ -58,11 +60,15 @@ class Pruned:
 
 
 def prune(run: Run, plan: PrunePlan, typed: str) -> Pruned:
-    """Delete the plan's victims; `typed` is the digest that a person typed, and nothing else stands in for it."""
+    """Delete the plan's victims; `typed` is the digest that a person typed, and nothing else stands
+    in for it.
+    """
     if plan.slug != run.slug:
         raise Blocked(f"The plan is of {plan.slug}, and not of {run.slug}: nothing was deleted.")
     if not plan.is_named(typed):
-        raise Blocked(f"What was typed is not the digest of this plan, {plan.digest}: nothing was deleted.")
+        raise Blocked(
+            f"What was typed is not the digest of this plan, {plan.digest}: nothing was deleted."
+        )
     run.prepare()
     with locked(run.lock("act"), what="another herorun that acts on this run"):
         run.record.fetch()
@@ -74,7 +80,9 @@ def prune(run: Run, plan: PrunePlan, typed: str) -> Pruned:
         if memory.sealed is None:
             take_lease(run)
         begun = _begun(plan, memory)
-        _must_still_stand(run, plan, begun, {v.path for v in plan.victims if _is_done(plan, v, memory)})
+        _must_still_stand(
+            run, plan, begun, {v.path for v in plan.victims if _is_done(plan, v, memory)}
+        )
         return _prune(run, plan, begun)
 
 
@@ -92,7 +100,9 @@ def _begun(plan: PrunePlan, memory: Memory) -> set[str]:
 
 
 def _must_still_stand(run: Run, plan: PrunePlan, begun: set[str], done: set[str]) -> None:
-    """The same rules, asked again of the world as it is now: a victim that anything holds stops all of it."""
+    """The same rules, asked again of the world as it is now: a victim that anything holds stops all
+    of it.
+    """
     fresh = make_plan(run, plan.policy.keep)
     allowed = {victim.path: victim for victim in fresh.victims}
     kept = {each.path: each.why for each in fresh.kept}
@@ -122,12 +132,18 @@ def _prune(run: Run, plan: PrunePlan, begun: set[str]) -> Pruned:
         deleted.append(victim.path)
         freed += victim.bytes
     progress.progress("deleting checkpoints", 1, 1)
-    left += [(v.path, "not reached") for v in plan.victims if v.path not in {*deleted, *(p for p, _ in left)}]
+    left += [
+        (v.path, "not reached")
+        for v in plan.victims
+        if v.path not in {*deleted, *(p for p, _ in left)}
+    ]
     return Pruned(tuple(deleted), tuple(left), freed, _told(run, plan, deleted, left))
 
 
 def _one(run: Run, plan: PrunePlan, victim: Victim, begun: bool) -> str:
-    """Why it was not deleted; empty where it was. What holds it is asked before the intent, its content after it."""
+    """Why it was not deleted; empty where it was. What holds it is asked before the intent, its
+    content after it.
+    """
     key, memory = _key(plan, victim), run.record.memory()
     try:
         _look_around(run, plan, victim)
@@ -148,11 +164,19 @@ def _one(run: Run, plan: PrunePlan, victim: Victim, begun: bool) -> str:
         return why
     lines = {
         "Status": f"checkpoint of step {victim.step} deleted",
-        "Evidence": f"{victim.path}, {size_words(victim.bytes)} in {count(victim.files, 'file')}, manifest {victim.manifest}",
-        "Decision": f"{victim.why}; confirmed by {run.launcher.user or run.launcher.owner}, plan {plan.digest}",
+        "Evidence": (
+            f"{victim.path}, {size_words(victim.bytes)} in {count(victim.files, 'file')}, "
+            f"manifest {victim.manifest}"
+        ),
+        "Decision": (
+            f"{victim.why}; confirmed by {run.launcher.user or run.launcher.owner}, plan "
+            f"{plan.digest}"
+        ),
         "Next": "watch",
     }
-    run.record.append(Done(now(), key, attempt, f"step {victim.step} deleted", lines, victim.manifest))
+    run.record.append(
+        Done(now(), key, attempt, f"step {victim.step} deleted", lines, victim.manifest)
+    )
     return ""
 
 
@@ -170,14 +194,18 @@ def _look_around(run: Run, plan: PrunePlan, victim: Victim) -> None:
     if found and (why := held(run).why(found.candidate)):
         raise Blocked(f"{victim.path} is needed now: {'; '.join(why)}")
     doomed = {each.path for each in plan.victims}
-    stay = [there[kept.path] for kept in plan.kept if kept.path in there and kept.path not in doomed]
+    stay = [
+        there[kept.path] for kept in plan.kept if kept.path in there and kept.path not in doomed
+    ]
     newest_first = sorted(stay, key=lambda one: -one.candidate.step)
     if not any((seen := sized(run, one)) and seen.candidate.complete for one in newest_first):
         raise Blocked("no complete checkpoint that the plan keeps is there any more")
 
 
 def _must_be_as_planned(run: Run, victim: Victim, begun: bool) -> None:
-    """Exactly what was printed; or what an interrupted deletion of ours left of it, which is not whole."""
+    """Exactly what was printed; or what an interrupted deletion of ours left of it, which is not
+    whole.
+    """
     one = listed(run).get(victim.path)
     there = sized(run, one) if one else None
     if there is None:
@@ -191,7 +219,9 @@ def _must_be_as_planned(run: Run, victim: Victim, begun: bool) -> None:
 
 
 def _delete(run: Run, path: str) -> None:
-    """Markers, then the rest, then the folders from the deepest up. What is gone already is deleted."""
+    """Markers, then the rest, then the folders from the deepest up. What is gone already is
+    deleted.
+    """
     try:
         files, folders = walk(run.store, path)
     except NotADirectoryError:
@@ -215,7 +245,9 @@ def _is_marker(name: str) -> bool:
 
 
 def _all(delete: Callable[[str], None], paths: Sequence[str]) -> None:
-    """So many at the same time: over ssh they share one connection. After those that failed no others are begun."""
+    """So many at the same time: over ssh they share one connection. After those that failed no
+    others are begun.
+    """
     with ThreadPoolExecutor(AT_ONCE) as at_once:
         for start in range(0, len(paths), AT_ONCE):
             answers = at_once.map(lambda path: _gone(delete, path), paths[start : start + AT_ONCE])

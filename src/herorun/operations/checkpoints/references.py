@@ -1,4 +1,6 @@
-"""Who needs which checkpoint: every record and every contract of the repository is read. One that cannot be is no "nobody"."""
+"""Who needs which checkpoint: every record and every contract of the repository is read. One that
+cannot be is no "nobody".
+"""
 
 from collections.abc import Iterable, Iterator
 
@@ -15,16 +17,22 @@ RECORDS = "refs/heads/herorun/*"
 
 
 def held(run: Run) -> RetentionReference:
-    """What any recorded run, any contract and any seal names, here and on the remote; `CouldNotLook` if one is unread."""
+    """What any recorded run, any contract and any seal names, here and on the remote;
+    `CouldNotLook` if one is unread.
+    """
     names: dict[str, str] = {}
     roots: dict[str, str] = {}
     contracts = list(_contracts(run))
     for contract in contracts:
         if contract.start.from_:
-            names[contract.start.from_.rstrip("/")] = f"{contract.slug} starts from it, by its contract"
+            names[contract.start.from_.rstrip("/")] = (
+                f"{contract.slug} starts from it, by its contract"
+            )
         if contract.slug != run.slug:
             told = contract.output
-            roots |= {root.rstrip("/"): contract.slug for root in (told.root, told.temporary_root) if root}
+            roots |= {
+                root.rstrip("/"): contract.slug for root in (told.root, told.temporary_root) if root
+            }
     known = {contract.slug: contract for contract in contracts}
     for slug in sorted({*known_slugs(run.repository), *known, *_recorded_there(run), run.slug}):
         events = _all_events(run, slug, known.get(slug))
@@ -42,7 +50,9 @@ def held(run: Run) -> RetentionReference:
 def _contracts(run: Run) -> Iterator[Contract]:
     """Of the work tree and of HEAD. One that cannot be read may name any checkpoint."""
     top, head = run.repository.top, run.repository.resolve("HEAD")
-    texts = [(f"runs/{path.name}", path.read_bytes()) for path in sorted((top / "runs").glob("*.toml"))]
+    texts = [
+        (f"runs/{path.name}", path.read_bytes()) for path in sorted((top / "runs").glob("*.toml"))
+    ]
     inside = [name for _, _, name in run.repository.entries(head, "runs")] if head else []
     paths = [f"runs/{name}" for name in inside if name.endswith(".toml") and "/" not in name]
     committed = run.repository.read(head, paths) if head and paths else {}
@@ -51,7 +61,8 @@ def _contracts(run: Run) -> Iterator[Contract]:
             yield parse_contract(data.decode(), path)
         except (HerorunError, ValueError) as error:
             raise CouldNotLook(
-                f"Nobody knows which checkpoint {path} names, so nothing is deleted: {scrub(in_words(error))}"
+                f"Nobody knows which checkpoint {path} names, so nothing is deleted: "
+                f"{scrub(in_words(error))}"
             ) from None
 
 
@@ -74,7 +85,8 @@ def _all_events(run: Run, slug: str, contract: Contract | None) -> list[Event]:
         lines = {line.id: line.event for line in (*record.published_lines(), *record.lines())}
     except (HerorunError, OSError) as error:
         raise CouldNotLook(
-            f"Nobody knows what {slug} still needs, so nothing is deleted: its record could not be read: {in_words(error)}"
+            f"Nobody knows what {slug} still needs, so nothing is deleted: its record could not "
+            f"be read: {in_words(error)}"
         ) from None
     return list(lines.values())
 

@@ -1,6 +1,8 @@
-"""What `herorun doctor` sees of a run's back ends: scheduler, tracker, stores, issue, channels, secrets, log patterns.
+"""What `herorun doctor` sees of a run's back ends: scheduler, tracker, stores, issue, channels,
+secrets, log patterns.
 
-Each is asked what the commands ask of it anyway, and nothing else: it answers, or says why it does not.
+Each is asked what the commands ask of it anyway, and nothing else: it answers, or says why it does
+not.
 """
 
 import os
@@ -89,7 +91,9 @@ def _scheduler(run: Run) -> Iterator[DoctorPart]:
     name = _named(run.contract.scheduler.kind, run.slug)
     jobs = run.scheduler.live(run.slug)
     where = f" on {run.place.reach.login.host}" if run.place.reach else ""
-    yield DoctorPart("scheduler", name, Fit.WORKS, f"answers{where}: {len(jobs)} live jobs of {run.slug}")
+    yield DoctorPart(
+        "scheduler", name, Fit.WORKS, f"answers{where}: {len(jobs)} live jobs of {run.slug}"
+    )
     yield from _more(run.scheduler)
 
 
@@ -110,7 +114,9 @@ def _tracker(run: Run) -> Iterator[DoctorPart]:
 
 
 def _login(run: Run, root: str) -> Iterator[DoctorPart]:
-    """Asked apart from any listing: it says whose it is, and a bucket that anybody may read says nothing of it."""
+    """Asked apart from any listing: it says whose it is, and a bucket that anybody may read says
+    nothing of it.
+    """
     if isinstance(run.store, RoutedStore):
         yield from run.store.examine(root)
 
@@ -177,7 +183,10 @@ def _channel(channel: Channel, send_test: bool) -> Iterator[DoctorPart]:
 def _sent(channel: Channel) -> tuple[str, str]:
     """Why the test message was refused, empty where it was taken; and what to say of it."""
     at = timestamp(now().replace(microsecond=0))
-    body = f"`herorun doctor --send-test` sent this at {at}: pages of the run arrive here. Nothing is wrong."
+    body = (
+        f"`herorun doctor --send-test` sent this at {at}: pages of the run arrive here. Nothing "
+        "is wrong."
+    )
     try:
         channel.post(Post(f"test/{at}", "a test message", body))
     except (HerorunError, OSError) as error:
@@ -196,14 +205,18 @@ def _patterns(run: Run) -> Iterator[DoctorPart]:
     rows = signatures.of_contract(run.contract, run.repository.top).signatures
     own = len(rows) - len(signatures.shipped().signatures)
     more = f", {own} more than are shipped" if own > 0 else ""
-    yield DoctorPart("patterns", _patterns_name(run), Fit.WORKS, f"{len(rows)} log signatures{more}")
+    yield DoctorPart(
+        "patterns", _patterns_name(run), Fit.WORKS, f"{len(rows)} log signatures{more}"
+    )
 
 
 def _babysitter(run: Run) -> Iterator[DoctorPart]:
     from herorun.operations.report.status import babysitter_words
 
     memory = run.record.memory()
-    over = bool(memory.sealed) or (memory.last_decided is not None and memory.last_decided.run == "finished")
+    over = bool(memory.sealed) or (
+        memory.last_decided is not None and memory.last_decided.run == "finished"
+    )
     words = babysitter_words(run, over)
     if over:
         yield DoctorPart("babysitter", run.slug, Fit.WORKS, words)

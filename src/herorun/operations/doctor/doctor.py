@@ -1,4 +1,6 @@
-"""Look at everything that a run needs around it, and change nothing: each part works, is broken, or was not seen."""
+"""Look at everything that a run needs around it, and change nothing: each part works, is broken, or
+was not seen.
+"""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -19,9 +21,11 @@ DEADLINE = 45.0  # seconds for all parts together
 
 
 def examine(name: str | None, start: Path, send_test: bool = False) -> list[DoctorPart]:
-    """The machine, and the surroundings of the run that is named, or of all that have a contract here.
+    """The machine, and the surroundings of the run that is named, or of all that have a contract
+    here.
 
-    With `send_test` each channel, however many runs name it, gets one test message; else nothing is sent.
+    With `send_test` each channel, however many runs name it, gets one test message; else nothing is
+    sent.
     """
     try:
         repository: Repository | None = find_repository(start)
@@ -36,7 +40,9 @@ def examine(name: str | None, start: Path, send_test: bool = False) -> list[Doct
     return [*found, *unread, *_ask(probes)]
 
 
-def _runs(repository: Repository, name: str | None, start: Path) -> tuple[list[Run], list[DoctorPart]]:
+def _runs(
+    repository: Repository, name: str | None, start: Path
+) -> tuple[list[Run], list[DoctorPart]]:
     if name is not None:
         return [open_run(name, start)], []
     runs, parts = [], []
@@ -52,7 +58,9 @@ def _runs(repository: Repository, name: str | None, start: Path) -> tuple[list[R
 
 
 def _ask(probes: Sequence[tuple[str, str, Probe]]) -> list[DoctorPart]:
-    """All at once; what is late was not seen. Runs that share a back end are asked once, by its name."""
+    """All at once; what is late was not seen. Runs that share a back end are asked once, by its
+    name.
+    """
     answers: Queue[tuple[int, list[DoctorPart]]] = Queue()
     asked = {(group, name): probe for group, name, probe in reversed(probes)}
     order = list(dict.fromkeys((group, name) for group, name, _ in probes))
@@ -82,7 +90,8 @@ def _answer(
     parts: list[DoctorPart] = []
     try:
         parts.extend(part for part in probe())
-    except Exception as error:  # whatever a part meets, the others are told, and so is what it saw before
+    # whatever a part meets, the others are told, and so is what it saw before
+    except Exception as error:
         parts.append(_failed(*key, error))
     answers.put((number, parts))
 

@@ -1,4 +1,6 @@
-"""What `herorun doctor` sees of this machine and of its clone: Python, git and its remotes, disks, the clock."""
+"""What `herorun doctor` sees of this machine and of its clone: Python, git and its remotes, disks,
+the clock.
+"""
 
 import re
 import shutil
@@ -28,7 +30,11 @@ def probes(start: Path, repository: Repository | None) -> Iterator[tuple[str, st
     yield "herorun", "installed", _installed
     yield "herorun", "settings", lambda: _settings(start)
     yield "git", "program", _git
-    yield "disk", "temporary folder", lambda: [_room("temporary folder", Path(tempfile.gettempdir()))]
+    yield (
+        "disk",
+        "temporary folder",
+        lambda: [_room("temporary folder", Path(tempfile.gettempdir()))],
+    )
     yield "clock", "this machine", lambda: _clock(repository)
     if repository is not None:
         yield "git", "identity", lambda: _identity(repository)
@@ -40,13 +46,18 @@ def probes(start: Path, repository: Repository | None) -> Iterator[tuple[str, st
 def _installed() -> Iterator[DoctorPart]:
     python = ".".join(map(str, sys.version_info[:3]))
     yield DoctorPart(
-        "herorun", "installed", Fit.WORKS, f"herorun {__version__}, Python {python}, {sys.executable}"
+        "herorun",
+        "installed",
+        Fit.WORKS,
+        f"herorun {__version__}, Python {python}, {sys.executable}",
     )
 
 
 def _settings(start: Path) -> Iterator[DoctorPart]:
     told = read_settings(start)
-    said = f"{told.path}" if told.path else "no [tool.herorun] in a pyproject.toml, and none is needed"
+    said = (
+        f"{told.path}" if told.path else "no [tool.herorun] in a pyproject.toml, and none is needed"
+    )
     yield DoctorPart("herorun", "settings", Fit.WORKS, said)
 
 
@@ -68,7 +79,9 @@ def _identity(repository: Repository) -> Iterator[DoctorPart]:
         "git",
         "identity",
         Fit.BROKEN if missing else Fit.WORKS,
-        f"{' and '.join(missing)} not set" if missing else f"commits as {repository.config('user.name')}",
+        f"{' and '.join(missing)} not set"
+        if missing
+        else f"commits as {repository.config('user.name')}",
         "; ".join(f'`git config --global {key} "..."`' for key in missing),
     )
 
@@ -80,7 +93,9 @@ def _remote(repository: Repository, remote: str) -> Iterator[DoctorPart]:
     yield DoctorPart("git", name, Fit.WORKS, f"can be read: {count(len(tips), 'ref')}")
     head = repository.resolve("HEAD")
     if head is None:
-        yield DoctorPart("git", f"{name}, push", Fit.UNSEEN, "there is no commit yet to try it with")
+        yield DoctorPart(
+            "git", f"{name}, push", Fit.UNSEEN, "there is no commit yet to try it with"
+        )
         return
     try:
         repository.git(
@@ -93,11 +108,15 @@ def _remote(repository: Repository, remote: str) -> Iterator[DoctorPart]:
             timeout=SECONDS,
         )
     except GitFailed as error:
-        fix = "Ask for the right to push, or name another remote as [code] remote and [logbook] remote."
+        fix = (
+            "Ask for the right to push, or name another remote as [code] remote and [logbook] "
+            "remote."
+        )
         yield DoctorPart("git", f"{name}, push", Fit.BROKEN, str(error), fix)
     else:
         words = (
-            "a rehearsed push would be taken, as far as a rehearsal tells: hooks of the server are not asked"
+            "a rehearsed push would be taken, as far as a rehearsal tells: hooks of the server "
+            "are not asked"
         )
         yield DoctorPart("git", f"{name}, push", Fit.WORKS, words)
 
@@ -107,7 +126,11 @@ def _room(name: str, folder: Path) -> DoctorPart:
     few = free < SMALLEST
     words = f"{free / (1 << 30):.1f} GiB free at {folder}"
     return DoctorPart(
-        "disk", name, Fit.BROKEN if few else Fit.WORKS, words, "Free some space there." if few else ""
+        "disk",
+        name,
+        Fit.BROKEN if few else Fit.WORKS,
+        words,
+        "Free some space there." if few else "",
     )
 
 
@@ -116,7 +139,8 @@ def _clock(repository: Repository | None) -> Iterator[DoctorPart]:
     newest = _newest_commit(repository)
     if newest is not None and newest - at > SKEW:
         words = (
-            f"says {at:%Y-%m-%d %H:%M:%S} UTC, which is {newest - at} before the newest commit here was made"
+            f"says {at:%Y-%m-%d %H:%M:%S} UTC, which is {newest - at} before the newest commit "
+            "here was made"
         )
         yield DoctorPart("clock", "this machine", Fit.BROKEN, words, "Set the clock, by NTP best.")
         return
@@ -125,27 +149,36 @@ def _clock(repository: Repository | None) -> Iterator[DoctorPart]:
         raise CouldNotLook(f"Whether the clock is synchronised cannot be seen: {why}.")
     if why:
         words = (
-            f"not behind the newest commit here ({newest:%Y-%m-%d %H:%M:%S} UTC); NTP was not checked: {why}"
+            f"not behind the newest commit here ({newest:%Y-%m-%d %H:%M:%S} UTC); NTP was not "
+            f"checked: {why}"
         )
         yield DoctorPart("clock", "this machine", Fit.UNCHECKED, words)
         return
     fix = "" if told == "yes" else "`timedatectl set-ntp true`, or ask whoever runs this machine."
     words = "synchronised by NTP" if told == "yes" else "not synchronised"
-    yield DoctorPart("clock", "this machine", Fit.WORKS if told == "yes" else Fit.BROKEN, words, fix)
+    yield DoctorPart(
+        "clock", "this machine", Fit.WORKS if told == "yes" else Fit.BROKEN, words, fix
+    )
 
 
 def _synchronised() -> tuple[str, str]:
-    """`yes` or `no`; or why nobody tells, as in a container: no timedatectl, or no systemd behind it."""
+    """`yes` or `no`; or why nobody tells, as in a container: no timedatectl, or no systemd behind
+    it.
+    """
     if shutil.which("timedatectl") is None:
         return "", "timedatectl is not on this machine"
-    told = run(["timedatectl", "show", "--property=NTPSynchronized", "--value"], SECONDS).text.strip()
-    return (told, "") if told in ("yes", "no") else ("", "timedatectl does not tell on this machine")
+    told = run(
+        ["timedatectl", "show", "--property=NTPSynchronized", "--value"], SECONDS
+    ).text.strip()
+    return (
+        (told, "") if told in ("yes", "no") else ("", "timedatectl does not tell on this machine")
+    )
 
 
 def _newest_commit(repository: Repository | None) -> datetime | None:
     head = repository.resolve("HEAD") if repository else None
     if repository is None or head is None:
         return None
-    return datetime.fromisoformat(repository.git("log", "-1", "--format=%cI", head).text.strip()).astimezone(
-        UTC
-    )
+    return datetime.fromisoformat(
+        repository.git("log", "-1", "--format=%cI", head).text.strip()
+    ).astimezone(UTC)

@@ -1,4 +1,6 @@
-"""`herorun triage` of a run: the one diagnosis of its newest instance, from all that a fresh look sees."""
+"""`herorun triage` of a run: the one diagnosis of its newest instance, from all that a fresh look
+sees.
+"""
 
 from pathlib import Path
 from typing import Any
@@ -24,8 +26,8 @@ def names_run(name: str, start: Path) -> bool:
 
 
 def log_diagnosed(name: str, start: Path) -> dict[str, Any] | None:
-    """Of a log that lies in a run's own folder: the diagnosis of its instance, as every other surface has it. None for
-    any other file, and where nothing but the log tells."""
+    """Of a log that lies in a run's own folder: the diagnosis of its instance, as every other
+    surface has it. None for any other file, and where nothing but the log tells."""
     parts = (start / name).resolve().parts
     if ".herorun" not in parts[:-4]:
         return None
@@ -63,7 +65,9 @@ def run_diagnosed(name: str, start: Path) -> dict[str, Any]:
     return _shape(name, ending.seen, ending.why, current.number, ending)
 
 
-def _shape(name: str, kind: str, words: str, number: int, ending: Ending | None = None) -> dict[str, Any]:
+def _shape(
+    name: str, kind: str, words: str, number: int, ending: Ending | None = None
+) -> dict[str, Any]:
     return {
         "file": name,
         "class": str(kind),

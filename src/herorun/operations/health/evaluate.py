@@ -35,12 +35,15 @@ def must_be_launched(run: MonitoredRun, memory: Memory) -> None:
 
 
 def evaluate(
-    run: MonitoredRun, sure: bool = False, memory: Memory | None = None, looks: SharedPolls | None = None
+    run: MonitoredRun,
+    sure: bool = False,
+    memory: Memory | None = None,
+    looks: SharedPolls | None = None,
 ) -> tuple[Tick, Evidence]:
     """Gather and tick, without acting: what `status` shows and `babysit` acts on.
 
-    Where the scheduler is `sure` that an interrupted relaunch was never submitted, it is nothing unfinished: it is
-    decided on again, and goes on under its own name.
+    Where the scheduler is `sure` that an interrupted relaunch was never submitted, it is nothing
+    unfinished: it is decided on again, and goes on under its own name.
     """
     memory = memory or run.record.memory()
     rules = rules_of(run)

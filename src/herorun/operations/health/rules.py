@@ -35,7 +35,9 @@ def rules_of(run: MonitoredRun) -> Rules:
 
 
 def rules_digest(rules: Rules) -> str:
-    """Names what a tick was judged by: version, checks with their thresholds, policy and waivers."""
+    """Names what a tick was judged by: version, checks with their thresholds, policy and
+    waivers.
+    """
     return digest([__version__, rules.thresholds, rules.policy, list(rules.waivers)])
 
 

@@ -1,6 +1,8 @@
-"""One look at a scheduler for all the runs that are watched together, where its adapter can (`ManyRuns`).
+"""One look at a scheduler for all the runs that are watched together, where its adapter can
+(`ManyRuns`).
 
-A run never gets a look that it had before, nor one from before its newest launch, nor one older than half its cadence.
+A run never gets a look that it had before, nor one from before its newest launch, nor one older
+than half its cadence.
 So a round of ticks costs one look, however many runs take part in it.
 """
 
@@ -41,7 +43,9 @@ class SharedPolls:
         self._lock = Lock()
 
     def expect(self, names: Iterable[str], start: Path) -> "SharedPolls":
-        """Take down what these runs will ask for, so that the first look answers for all. What fails is told by its tick."""
+        """Take down what these runs will ask for, so that the first look answers for all. What
+        fails is told by its tick.
+        """
         for name in names:
             with contextlib.suppress(HerorunError, OSError):
                 self.expect_of(watched_run(name, start)[0])
@@ -59,9 +63,13 @@ class SharedPolls:
 
     def of(self, run: MonitoredRun, memory: Memory) -> Scheduler:
         """The run's scheduler, by a look that others may share."""
-        return self.shared(str(run.state), run.scheduler, wanted_by(memory), run.contract.babysit.cadence / 2)
+        return self.shared(
+            str(run.state), run.scheduler, wanted_by(memory), run.contract.babysit.cadence / 2
+        )
 
-    def shared(self, run: str, scheduler: Any, wanted: Wanted | None, oldest: timedelta) -> Scheduler:
+    def shared(
+        self, run: str, scheduler: Any, wanted: Wanted | None, oldest: timedelta
+    ) -> Scheduler:
         """The same, by the run's own key and the greatest age of a look."""
         alone: Scheduler = scheduler
         if wanted is None or not hasattr(scheduler, "look"):
@@ -89,7 +97,9 @@ def wanted_by(memory: Memory) -> Wanted | None:
 
 
 def _serves(cluster: _Cluster, run: str, wanted: Wanted, oldest: timedelta) -> bool:
-    """A look that could not see serves as well: a back end that is down is not asked by each run in turn."""
+    """A look that could not see serves as well: a back end that is down is not asked by each run in
+    turn.
+    """
     if cluster.at is None or cluster.had.get(run) == cluster.at:
         return False
     return cluster.at > wanted[1] and now() - cluster.at <= oldest

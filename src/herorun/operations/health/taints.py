@@ -1,4 +1,6 @@
-"""What the rows taint now: a person's command may come before a tick has seen that the numbers went wrong."""
+"""What the rows taint now: a person's command may come before a tick has seen that the numbers went
+wrong.
+"""
 
 from dataclasses import replace
 
@@ -17,8 +19,8 @@ from herorun.system.clock import now
 
 
 def with_taints_now(run: Run, memory: Memory) -> Memory:
-    """The memory with what a look at the rows taints, by the checks and limits of a tick. Rows that cannot be read add
-    nothing, and take nothing away."""
+    """The memory with what a look at the rows taints, by the checks and limits of a tick. Rows that
+    cannot be read add nothing, and take nothing away."""
     if memory.current is None or memory.sealed:
         return memory
     rules, at = rules_of(run), now()
@@ -31,8 +33,10 @@ def with_taints_now(run: Run, memory: Memory) -> Memory:
 
 
 def record_taints(run: Run) -> None:
-    """Before an instance is ended or replaced by hand: what taints it is known by its own rows alone, and the record
-    must keep it for every later start. A tick that comes after this tells and asks as ever."""
+    """Before an instance is ended or replaced by hand: what taints it is known by its own rows
+    alone, and the record must keep it for every later start. A tick that comes after this tells and
+    asks as ever.
+    """
     memory = run.record.memory()
     if with_taints_now(run, memory).health.taints == memory.health.taints:
         return

@@ -21,8 +21,8 @@ def ready(
 ) -> tuple[JobRun, Path, list[str]]:
     """The job's run, its state file, and what should be known before the command for it is used.
 
-    `anew`: the id is another job's than that which was watched before. `WrongUse` where a command would wait, or the job
-    is surely not there.
+    `anew`: the id is another job's than that which was watched before. `WrongUse` where a command
+    would wait, or the job is surely not there.
     """
     if facts.resubmit:
         must_return(facts.kind, facts.resubmit)
@@ -30,7 +30,8 @@ def ready(
     run = open_job(facts, every)
     if run.current is None and isinstance(run.look(), Absent):
         raise WrongUse(
-            f"{facts.kind} knows no job {facts.job}{_where(facts)}: look at its id, and at the cluster."
+            f"{facts.kind} knows no job {facts.job}{_where(facts)}: look at its id, and at the "
+            "cluster."
         )
     run.begin()
     path = file_for(facts, start, anew)
@@ -49,7 +50,10 @@ def tick_job(run: JobRun, state_file: Path) -> JobTurn:
 
 
 def watch_job(
-    run: JobRun, state_file: Path, report: Callable[[JobRun, JobTurn], None], until: Until | None = None
+    run: JobRun,
+    state_file: Path,
+    report: Callable[[JobRun, JobTurn], None],
+    until: Until | None = None,
 ) -> int:
     """Until the terminal state, or the stopping point. One such loop a job and machine."""
     facts, every = run.facts, run.contract.babysit.cadence

@@ -1,4 +1,6 @@
-"""Clusters by their short names: our table, and `clusters.toml` in the user's configuration folder over it."""
+"""Clusters by their short names: our table, and `clusters.toml` in the user's configuration folder
+over it.
+"""
 
 import os
 from dataclasses import replace
@@ -12,7 +14,11 @@ from herorun.core.errors import WrongUse
 def table_file() -> Path:
     """`$XDG_CONFIG_HOME/herorun/clusters.toml`, or `~/.config/herorun/clusters.toml`."""
     told = os.environ.get("XDG_CONFIG_HOME", "")
-    return (Path(told) if told.startswith("/") else Path.home() / ".config") / "herorun" / "clusters.toml"
+    return (
+        (Path(told) if told.startswith("/") else Path.home() / ".config")
+        / "herorun"
+        / "clusters.toml"
+    )
 
 
 def table(kind: str) -> dict[str, str]:
@@ -31,7 +37,9 @@ def address_of(cluster: str) -> str:
 
 
 def with_config(facts: JobSpec, start: Path) -> JobSpec:
-    """Of an Iris job the configuration file, from `--config` or a cluster's short name; it must be there."""
+    """Of an Iris job the configuration file, from `--config` or a cluster's short name; it must be
+    there.
+    """
     if facts.kind != "iris" or not (facts.config or facts.cluster):
         return facts
     told = resolve(facts.config or facts.cluster, table("iris"), str(table_file()))

@@ -1,4 +1,6 @@
-"""Jobs found again with no id given, in the seed's order: the registry, nel's runs, Slurm's queue, experiment folders."""
+"""Jobs found again with no id given, in the seed's order: the registry, nel's runs, Slurm's queue,
+experiment folders.
+"""
 
 import shutil
 from collections.abc import Callable
@@ -25,7 +27,9 @@ class SearchedPlace:
     why: str = ""
 
 
-def find_jobs(session: JobSession, start: Path, host: str = "", user: str = "") -> list[SearchedPlace]:
+def find_jobs(
+    session: JobSession, start: Path, host: str = "", user: str = ""
+) -> list[SearchedPlace]:
     """Every place, in order, whatever became of the one before."""
     places: list[tuple[str, Callable[[], tuple[tuple[str, str], ...]]]] = [
         (f"registry {session.file}", lambda: _registered(session)),
@@ -45,7 +49,10 @@ def find_jobs(session: JobSession, start: Path, host: str = "", user: str = "") 
 def _registered(session: JobSession) -> tuple[tuple[str, str], ...]:
     entries, fault = read_jobs(session)
     told = tuple(
-        (f"{e['type']} {e['id']}", _words(e.get("last_status") or "not looked at yet", e.get("description")))
+        (
+            f"{e['type']} {e['id']}",
+            _words(e.get("last_status") or "not looked at yet", e.get("description")),
+        )
         for e in entries
     )
     if fault and not told:
@@ -58,7 +65,9 @@ def _words(*parts: object) -> str:
 
 
 def _runs(host: str, user: str) -> tuple[tuple[str, str], ...]:
-    nel = adapter_for(JobSpec(job="000000", kind="nel", host=host, user=user), state_home() / "jobs")
+    nel = adapter_for(
+        JobSpec(job="000000", kind="nel", host=host, user=user), state_home() / "jobs"
+    )
     return tuple((f"nel {job}", told) for job, told in nel.recent(NEWEST))
 
 

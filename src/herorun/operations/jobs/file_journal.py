@@ -1,4 +1,6 @@
-"""A record without a repository: the journal's hash-chained lines in one file of the user's state folder."""
+"""A record without a repository: the journal's hash-chained lines in one file of the user's state
+folder.
+"""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -6,13 +8,24 @@ from pathlib import Path
 
 from herorun.core.errors import CouldNotLook, WrongUse
 from herorun.core.event import Event
-from herorun.core.journal import START, BrokenJournal, JournalLine, Memory, chain, fold, read_lines, scrubbed
+from herorun.core.journal import (
+    START,
+    BrokenJournal,
+    JournalLine,
+    Memory,
+    chain,
+    fold,
+    read_lines,
+    scrubbed,
+)
 from herorun.record import FoldedMemory, Pushed
 from herorun.system.files import locked, make_folders, sync_folder
 
 
 class Journal:
-    """The record of a run without a repository: one file that only grows. It answers as `RunRecord` says."""
+    """The record of a run without a repository: one file that only grows. It answers as `RunRecord`
+    says.
+    """
 
     branch, remote, address = "the journal", None, ""
 
@@ -35,15 +48,21 @@ class Journal:
 
     def known(self) -> FoldedMemory:
         self._read()
-        return FoldedMemory(self._memory, len(self._lines), self._lines[-1].id if self._lines else "")
+        return FoldedMemory(
+            self._memory, len(self._lines), self._lines[-1].id if self._lines else ""
+        )
 
     def lines(self) -> Sequence[JournalLine]:
         self._read()
         return self._lines
 
     def append(self, *events: Event, files: Mapping[str, bytes] | None = None) -> str:
-        """Add events durably. A line that a crash has cut off was never an event, and makes room."""
-        with locked(self.path.with_suffix(".lock"), what="another herorun that writes this journal"):
+        """Add events durably. A line that a crash has cut off was never an event, and makes
+        room.
+        """
+        with locked(
+            self.path.with_suffix(".lock"), what="another herorun that writes this journal"
+        ):
             self._read()
             self.must_understand()
             prev = self._lines[-1].hash if self._lines else START
@@ -56,7 +75,8 @@ class Journal:
     def must_understand(self) -> None:
         if self.memory().newer:
             raise WrongUse(
-                f"{self.path} was written by a newer herorun, which this one only reads: upgrade herorun."
+                f"{self.path} was written by a newer herorun, which this one only reads: upgrade "
+                "herorun."
             )
 
     def push(self) -> Pushed:
@@ -78,9 +98,14 @@ class Journal:
             )
         except BrokenJournal as error:
             raise CouldNotLook(
-                f"{self.path} is damaged ({error}): nothing is done on the word of it; move it away to begin anew."
+                f"{self.path} is damaged ({error}): nothing is done on the word of it; move it "
+                "away to begin anew."
             ) from None
-        self._seen, self._lines, self._memory = seen, tuple(lines), fold(line.event for line in lines)
+        self._seen, self._lines, self._memory = (
+            seen,
+            tuple(lines),
+            fold(line.event for line in lines),
+        )
 
 
 def _append(path: Path, data: bytes) -> None:

@@ -1,4 +1,5 @@
-"""How long a registered job may stay unknown to its own source: a bounded time of answers, then one clear word.
+"""How long a registered job may stay unknown to its own source: a bounded time of answers, then one
+clear word.
 
 Only an answer counts, "there is no such job": a source that could not be asked has said nothing.
 """
@@ -22,7 +23,9 @@ _FILE = "not-found.json"
 
 
 def not_found(folder: Path) -> tuple[bool, str]:
-    """One more such answer: whether it was the last that is waited for, and in words what that means."""
+    """One more such answer: whether it was the last that is waited for, and in words what that
+    means.
+    """
     at, looks, since = now(), 0, now()
     path = folder / _FILE
     with suppress(OSError, ValueError, KeyError, TypeError):
@@ -33,12 +36,15 @@ def not_found(folder: Path) -> tuple[bool, str]:
         write_whole(path, (canonical({"looks": looks, "since": since}) + "\n").encode())
     if looks >= LOOKS and at - since >= WITHIN:
         return True, (
-            f"its source answered {count(looks, 'time')} in {say_span(at - since)} and does not know it: whether it ran, or runs "
-            "elsewhere, nobody can tell. It is not watched any longer: look at its id and host, and `herorun jobs add` "
+            f"its source answered {count(looks, 'time')} in {say_span(at - since)} and does not "
+            "know it: whether it ran, or runs "
+            "elsewhere, nobody can tell. It is not watched any longer: look at its id and host, "
+            "and `herorun jobs add` "
             "it again if it is there"
         )
     return False, (
-        f"its source does not know it: look at its id and host; it is given up after {WITHIN // timedelta(minutes=1)} "
+        "its source does not know it: look at its id and host; it is given up after "
+        f"{WITHIN // timedelta(minutes=1)} "
         "min of such answers"
     )
 

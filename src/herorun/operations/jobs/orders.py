@@ -10,12 +10,19 @@ from herorun.operations.jobs.run import JobRun
 from herorun.operations.jobs.state_file import project
 from herorun.operations.jobs.tick import take_job_turn
 from herorun.operations.orders.order import OrderOutcome, order
-from herorun.operations.orders.stop_and_relaunch import just_ordered, look_at, ordered_before, stop_and_wait
+from herorun.operations.orders.stop_and_relaunch import (
+    just_ordered,
+    look_at,
+    ordered_before,
+    stop_and_wait,
+)
 from herorun.system.files import is_locked, locked
 
 
 def stop_job(run: JobRun, state_file: Path, reason: str = "", wait: float = 120.0) -> OrderOutcome:
-    """Through its scheduler, and wait so many seconds for the end. It is not submitted again by itself."""
+    """Through its scheduler, and wait so many seconds for the end. It is not submitted again by
+    itself.
+    """
     with locked(run.lock("act"), what="another herorun that acts on this job"):
         told = stop_and_wait(run, _current(run), reason, wait)
         project(run, state_file, {})
@@ -23,15 +30,23 @@ def stop_job(run: JobRun, state_file: Path, reason: str = "", wait: float = 120.
 
 
 def resubmit_job(
-    run: JobRun, state_file: Path, reason: str = "", *, stop_first: bool = False, wait: float = 120.0
+    run: JobRun,
+    state_file: Path,
+    reason: str = "",
+    *,
+    stop_first: bool = False,
+    wait: float = 120.0,
 ) -> OrderOutcome:
-    """By the command that was given, once for one end; the state file then has the new id, and one restart more.
+    """By the command that was given, once for one end; the state file then has the new id, and one
+    restart more.
 
-    A look comes first, so that its end is in the journal: the same failure twice, with no further step in between, is not
-    tried a third time. `Blocked` says why not.
+    A look comes first, so that its end is in the journal: the same failure twice, with no further
+    step in between, is not tried a third time. `Blocked` says why not.
     """
     if not run.facts.resubmit:
-        raise WrongUse(f"Nobody has said how {run.facts.job} is submitted: give the command with --resubmit.")
+        raise WrongUse(
+            f"Nobody has said how {run.facts.job} is submitted: give the command with --resubmit."
+        )
     if words := _done_already(run, reason):
         return OrderOutcome(run, words, warnings=_unwatched(run))
     name = _current(run)
@@ -43,7 +58,9 @@ def resubmit_job(
                 order(run, Word.RELAUNCH, [name], reason)
             resubmit(run, name, f"ordered by a person{f': {reason}' if reason else ''}")
         project(run, state_file, {})
-    return OrderOutcome(run, f"{_job(run)} was submitted in place of {name}", warnings=_unwatched(run))
+    return OrderOutcome(
+        run, f"{_job(run)} was submitted in place of {name}", warnings=_unwatched(run)
+    )
 
 
 def _done_already(run: JobRun, reason: str) -> str:
@@ -51,7 +68,10 @@ def _done_already(run: JobRun, reason: str) -> str:
     memory = run.record.memory()
     before = memory.instances[-2].name if len(memory.instances) > 1 else ""
     if f"resubmit/{before}" in memory.done and just_ordered(run, Word.RELAUNCH, (before,), reason):
-        return f"{_job(run)} was submitted already, in place of {before}; to submit it once more, give another --reason"
+        return (
+            f"{_job(run)} was submitted already, in place of {before}; to submit it once more, "
+            "give another --reason"
+        )
     return ""
 
 
@@ -64,7 +84,8 @@ def _must_have_ended(run: JobRun, name: str, stop_first: bool, reason: str, wait
     ending = run.record.memory().endings.get(name)
     if ending and ending.cause is Cause.NUMERIC:
         raise Blocked(
-            f"{_job(run)} ended in numeric trouble, which the same command meets again: change what it trains, submit that "
+            f"{_job(run)} ended in numeric trouble, which the same command meets again: change "
+            "what it trains, submit that "
             f"yourself, and watch it with `herorun babysit --job NEW --scheduler {run.facts.kind}`."
         )
 

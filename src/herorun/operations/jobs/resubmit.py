@@ -1,4 +1,6 @@
-"""Submitting a job without a contract again, by the command that a person gave: once for one end, recorded before."""
+"""Submitting a job without a contract again, by the command that a person gave: once for one end,
+recorded before.
+"""
 
 import contextlib
 import os
@@ -21,8 +23,8 @@ WITHIN = 900.0  # seconds that the command may take: it only submits
 def resubmit(run: JobRun, instance: str, why: str) -> str:
     """Run the command and follow the job that it names; the name of the new instance.
 
-    Whatever comes of it, it is never run again for this end: what an interrupted or unclear submission left behind, a
-    person sees and no machine. `Blocked` says why.
+    Whatever comes of it, it is never run again for this end: what an interrupted or unclear
+    submission left behind, a person sees and no machine. `Blocked` says why.
     """
     memory = run.record.memory()
     if memory.current and memory.current.name != instance:
@@ -31,7 +33,9 @@ def resubmit(run: JobRun, instance: str, why: str) -> str:
     _must_be_first(run, memory, key)
     _must_have_got_on(memory, instance)
     take_lease(run)
-    run.record.append(Intended(at=now(), key=key, attempt=1, what=f"submit again after {instance}: {why}"))
+    run.record.append(
+        Intended(at=now(), key=key, attempt=1, what=f"submit again after {instance}: {why}")
+    )
     try:
         job = _submitted(run, instance)
     except (Blocked, CouldNotLook) as error:
@@ -48,7 +52,9 @@ def _register(run: JobRun, job: str, after: str) -> None:
     """For whoever asks about it later; the journal has it anyway."""
     told = {name: getattr(run.facts, name) for name in ("host", "user", "config", "cluster")}
     with contextlib.suppress(HerorunError, OSError):
-        register_one(Path(run.facts.cwd or "."), run.facts.kind, job, run.slug, f"again after {after}", told)
+        register_one(
+            Path(run.facts.cwd or "."), run.facts.kind, job, run.slug, f"again after {after}", told
+        )
 
 
 def _must_be_first(run: JobRun, memory: Memory, key: str) -> None:
@@ -64,22 +70,32 @@ def _must_be_first(run: JobRun, memory: Memory, key: str) -> None:
 
 
 def _must_have_got_on(memory: Memory, instance: str) -> None:
-    """The same failure twice, and no further step in between: another submission would meet it again."""
+    """The same failure twice, and no further step in between: another submission would meet it
+    again.
+    """
     ends, failures = list(memory.ends.values()), memory.endings
     now_, before = memory.ends.get(instance), ends[-2] if len(ends) > 1 else None
-    if now_ is None or before is None or instance not in failures or before.instance not in failures:
+    if (
+        now_ is None
+        or before is None
+        or instance not in failures
+        or before.instance not in failures
+    ):
         return
     same = failures[instance].fingerprint == failures[before.instance].fingerprint
     if same and not failures[instance].cause.free and (now_.step or 0) <= (before.step or 0):
         raise Blocked(
-            f"The same failure came twice with no further step in between: {failures[instance].why}."
+            "The same failure came twice with no further step in between: "
+            f"{failures[instance].why}."
         )
 
 
 def _submitted(run: JobRun, instance: str) -> str:
     env = {**os.environ, "HERORUN_AFTER": instance}
     try:
-        answer = run_program(["sh", "-c", run.facts.resubmit], WITHIN, cwd=run.facts.cwd or None, env=env)
+        answer = run_program(
+            ["sh", "-c", run.facts.resubmit], WITHIN, cwd=run.facts.cwd or None, env=env
+        )
     except CouldNotLook as error:
         raise Blocked(f"The resubmit command was not seen to end: {error}") from None
     said = f"{answer.text}\n{answer.err.decode('utf-8', 'replace')}"

@@ -1,7 +1,8 @@
-"""A job without a contract: a contract in memory, a plain journal in the user's state folder, and the one engine.
+"""A job without a contract: a contract in memory, a plain journal in the user's state folder, and
+the one engine.
 
-`JobRun` is watched as a `Run` is, without a repository. What a repository alone can tell is `Nothing`; the contract
-lets nobody relaunch unless a person gave the command for it.
+`JobRun` is watched as a `Run` is, without a repository. What a repository alone can tell is
+`Nothing`; the contract lets nobody relaunch unless a person gave the command for it.
 """
 
 import os
@@ -51,7 +52,8 @@ from herorun.system.process_registry import state_home
 
 CADENCE = timedelta(seconds=570)  # the seed's, after the first look at 120 s
 UNPLANNED = Nothing("the job has no contract")
-# What can be asked of a job by its scheduler and its log alone. The others need a contract, a tracker or a store.
+# What can be asked of a job by its scheduler and its log alone. The others need a contract, a
+# tracker or a store.
 ASKED = frozenset(
     {
         *(
@@ -151,9 +153,15 @@ class JobRun(MonitoredRun):
         stop = shlex.join([*here, "stop", "--job", job])
         return "\n".join(
             [
-                f"- `{again}`: {'stop it and ' if live else ''}submit it again by its command, once what is wrong is mended"
+                (
+                    f"- `{again}`: {'stop it and ' if live else ''}submit it again by its "
+                    "command, once what is wrong is mended"
+                )
                 if self.facts.resubmit
-                else f"- submit it again yourself, then `herorun babysit --job NEW --scheduler {self.facts.kind}`",
+                else (
+                    "- submit it again yourself, then `herorun babysit --job NEW --scheduler "
+                    f"{self.facts.kind}`"
+                ),
                 *([f"- `{stop}`: stop it"] if live else []),
                 f"- or leave it: nothing more is done about {job}",
             ]
@@ -173,7 +181,9 @@ class JobRun(MonitoredRun):
         }
 
     def _final(self, memory: Memory) -> FinalStep | Nothing | Unavailable:
-        """As its log prints it, if exactly; the log's end that is read for it serves the whole tick."""
+        """As its log prints it, if exactly; the log's end that is read for it serves the whole
+        tick.
+        """
         if memory.current is None:
             return UNPLANNED
         try:
@@ -182,7 +192,11 @@ class JobRun(MonitoredRun):
             return Nothing("it has no log yet, or nobody named one")
         except (HerorunError, OSError) as error:
             return Unavailable(scrub(f"its log could not be read: {in_words(error)}"))
-        return FinalStep(found.most, "its log") if found and found.most else Nothing("its log tells no end")
+        return (
+            FinalStep(found.most, "its log")
+            if found and found.most
+            else Nothing("its log tells no end")
+        )
 
     def prepare(self) -> None:
         make_folders(self.folder)
@@ -193,12 +207,16 @@ class JobRun(MonitoredRun):
         return answer
 
     def begin(self) -> None:
-        """Write the job down as the first instance, and open the page that is told on; each once."""
+        """Write the job down as the first instance, and open the page that is told on; each
+        once.
+        """
         self.prepare()
         if self.current is None:
             self.record.append(self.instance(self.facts.job, "as a person named it"))
         keep_facts(self)
-        self.issue.open(Post(f"issue/{self.slug}", f"Job {self.facts.job}", "A job without a contract."), ())
+        self.issue.open(
+            Post(f"issue/{self.slug}", f"Job {self.facts.job}", "A job without a contract."), ()
+        )
 
     def instance(self, job: str, why: str, after: str = "") -> Launched:
         number = len(self.record.memory().instances) + 1
@@ -217,7 +235,8 @@ class JobRun(MonitoredRun):
 
 
 def open_job(facts: JobSpec, every: timedelta = CADENCE) -> JobRun:
-    """The job's run on this machine: a new one, or the one that has followed it since an earlier id.
+    """The job's run on this machine: a new one, or the one that has followed it since an earlier
+    id.
 
     `WrongUse` where something that its kind of job needs is missing or has the wrong form.
     """
@@ -231,7 +250,8 @@ def _folder_of(facts: JobSpec) -> Path:
 
 
 def set_aside(facts: JobSpec) -> Path | None:
-    """Move what was watched under this id away, whole: the id is another job's now. None where nothing was.
+    """Move what was watched under this id away, whole: the id is another job's now. None where
+    nothing was.
 
     `WrongUse` while a babysitter still watches it.
     """
@@ -249,7 +269,9 @@ def set_aside(facts: JobSpec) -> Path | None:
 
 
 def contract_for(facts: JobSpec, folder: Path, every: timedelta = CADENCE) -> Contract:
-    """`observe`; with a command for it a relaunch is the standing order of whoever gave it, under the usual policy."""
+    """`observe`; with a command for it a relaunch is the standing order of whoever gave it, under
+    the usual policy.
+    """
     return Contract(
         slug=folder.name,
         goal=f"watch {facts.kind} job {facts.job}",
@@ -274,7 +296,9 @@ def _notify(names: str) -> Notify:
 
 
 def _known_folder(facts: JobSpec) -> Path | None:
-    """Of a watch that has submitted this very job itself: one job has one journal, and one monitor."""
+    """Of a watch that has submitted this very job itself: one job has one journal, and one
+    monitor.
+    """
     for folder in known_folders():
         told = read_facts(folder)
         if (

@@ -1,4 +1,6 @@
-"""Jobs that others submitted, behind the ports that the one engine asks: the scheduler's, and the tracker's."""
+"""Jobs that others submitted, behind the ports that the one engine asks: the scheduler's, and the
+tracker's.
+"""
 
 import threading
 from dataclasses import replace
@@ -31,11 +33,14 @@ def adapter_for(facts: JobSpec, folder: Path) -> Any:
         told["cluster"] = address_of(facts.cluster)
     place = str(folder)
     options = {name: value for name, value in told.items() if value}
-    return discover.connect("schedulers.external", facts.kind, {}, Place("job", place, place, place), options)
+    return discover.connect(
+        "schedulers.external", facts.kind, {}, Place("job", place, place, place), options
+    )
 
 
 class Followed:
-    """The scheduler port over jobs that others submitted: an instance is the job id that the journal has for it.
+    """The scheduler port over jobs that others submitted: an instance is the job id that the
+    journal has for it.
 
     One object serves one tick: of each log it fetches the end once.
     """
@@ -52,7 +57,9 @@ class Followed:
         if not isinstance(answer, Found):
             return answer
         job = answer.job
-        late = job.submitted and job.ended and job.ended < intended_at and self._number(instance) > 1
+        late = (
+            job.submitted and job.ended and job.ended < intended_at and self._number(instance) > 1
+        )
         if late:  # a fixed name: what is listed is still the job before it
             return Unknown(f"{job.id} is listed as it ended before {instance} was submitted")
         return Found(replace(job, instance=instance))

@@ -16,7 +16,8 @@ from herorun.system.files import create_whole, locked, write_whole
 
 
 def newest(start: Path) -> tuple[JobSpec, Path, list[str]] | None:
-    """What the newest readable one watches, and in words each newer one that cannot be read; None where there is none.
+    """What the newest readable one watches, and in words each newer one that cannot be read; None
+    where there is none.
 
     `CouldNotLook` where there are some, and not one can be read.
     """
@@ -33,7 +34,9 @@ def newest(start: Path) -> tuple[JobSpec, Path, list[str]] | None:
 
 
 def of_job(start: Path, job: str) -> JobSpec | None:
-    """What the newest readable state file says that watches a job of this id; None where none does."""
+    """What the newest readable state file says that watches a job of this id; None where none
+    does.
+    """
     for path in _all(start):
         try:
             facts, told = facts_in(path.read_bytes())

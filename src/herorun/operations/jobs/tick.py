@@ -1,4 +1,6 @@
-"""One turn over a job without a contract: the engine's own, and what this job's own words tell beside it."""
+"""One turn over a job without a contract: the engine's own, and what this job's own words tell
+beside it.
+"""
 
 import shlex
 from dataclasses import dataclass, fields, replace
@@ -31,8 +33,12 @@ class JobTurn(TickOutcome):
             return True
         if not isinstance(job, Job) or not job.state.ended or self.paused or seen.wake is not None:
             return False
-        done = [each for each in self.performed if isinstance(each.action, Relaunch | Stop | DeleteNode)]
-        wanted = [action for action in seen.actions if isinstance(action, Relaunch | Stop | DeleteNode)]
+        done = [
+            each for each in self.performed if isinstance(each.action, Relaunch | Stop | DeleteNode)
+        ]
+        wanted = [
+            action for action in seen.actions if isinstance(action, Relaunch | Stop | DeleteNode)
+        ]
         return len(done) == len(wanted) and all(each.why for each in done)
 
     @property
@@ -43,14 +49,18 @@ class JobTurn(TickOutcome):
 
 
 def take_job_turn(run: JobRun, state_file: Path | None) -> JobTurn:
-    """The engine's turn, then what is told once: tracker runs, key events, how the tasks ended, what came of it."""
+    """The engine's turn, then what is told once: tracker runs, key events, how the tasks ended,
+    what came of it.
+    """
     turn = run_tick(run)
     doubts = list(turn.doubts)
     job = turn.evidence.get(Job)
     told: list[Performed] = []
     if turn.tick is not None:
         try:
-            told = [perform(run, tell) for tell in _news(run, job if isinstance(job, Job) else None)]
+            told = [
+                perform(run, tell) for tell in _news(run, job if isinstance(job, Job) else None)
+            ]
         except (HerorunError, OSError) as error:
             doubts.append(scrub(in_words(error)))
     doubts += [each.why for each in told if each.why]
@@ -74,7 +84,9 @@ def _anew(run: JobRun, job: Job) -> list[str]:
 
 
 def _news(run: JobRun, job: Job | None) -> list[Tell]:
-    """Only what was not told yet. What its output says is told also where nobody could say how the job stands."""
+    """Only what was not told yet. What its output says is told also where nobody could say how the
+    job stands.
+    """
     done, current = run.record.memory().done, run.current
     if current is None:
         return []
@@ -84,7 +96,9 @@ def _news(run: JobRun, job: Job | None) -> list[Tell]:
 
 
 def _runs(run: JobRun, instance: str) -> list[Tell]:
-    """Once a tracker run, whichever instance names it first: what the engine tells of a live job is not told again."""
+    """Once a tracker run, whichever instance names it first: what the engine tells of a live job is
+    not told again.
+    """
     known = {id for _, id in told_runs(run)}
     return [
         Tell(f"tell/{instance}/run-{_dotted(link)}", f"W&B run {run_id(link)}", link)
@@ -102,7 +116,9 @@ def _dotted(link: str) -> str:
 def told_runs(run: JobRun) -> list[tuple[str, str]]:
     """The tracker runs that were told, as their key has them, and their ids."""
     found = [key.rpartition("/run-")[2] for key in run.record.memory().done if "/run-" in key]
-    return [(name, name.split(".", 2)[-1] if name.count(".") > 1 else name) for name in sorted(found)]
+    return [
+        (name, name.split(".", 2)[-1] if name.count(".") > 1 else name) for name in sorted(found)
+    ]
 
 
 def _events(run: JobRun, instance: str, job: str) -> list[Tell]:
@@ -113,12 +129,20 @@ def _events(run: JobRun, instance: str, job: str) -> list[Tell]:
 
 
 def _end(run: JobRun, job: Job) -> list[Tell]:
-    """The postmortem by its tasks, or what came of it; what its scheduler cannot say now is said by nobody later."""
+    """The postmortem by its tasks, or what came of it; what its scheduler cannot say now is said by
+    nobody later.
+    """
     if job.state is JobState.SUCCEEDED:
         words = run.scheduler.results(job.instance)
-        return [Tell(f"tell/{job.instance}/results", f"{job.id} ended well", words)] if words else []
+        return (
+            [Tell(f"tell/{job.instance}/results", f"{job.id} ended well", words)] if words else []
+        )
     words = summary(_limited(run, run.scheduler.tasks(job.instance)))
-    return [Tell(f"tell/{job.instance}/tasks", f"How the tasks of {job.id} ended", words)] if words else []
+    return (
+        [Tell(f"tell/{job.instance}/tasks", f"How the tasks of {job.id} ended", words)]
+        if words
+        else []
+    )
 
 
 def _limited(run: JobRun, tasks: tuple[TaskEnd, ...]) -> tuple[TaskEnd, ...]:

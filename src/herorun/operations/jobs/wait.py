@@ -1,4 +1,6 @@
-"""The sentinel of a job without a contract: its back end's word, the end of its log, and a file beside it."""
+"""The sentinel of a job without a contract: its back end's word, the end of its log, and a file
+beside it.
+"""
 
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -29,7 +31,8 @@ def wait_for_job(
     facts = run.facts
     if wish.marker and (facts.host or facts.kind in FAR):
         raise WrongUse(
-            f"--marker of a job without a contract must lie on this machine, and {facts.job} does not run here: use --state or --step."
+            f"--marker of a job without a contract must lie on this machine, and {facts.job} does "
+            "not run here: use --state or --step."
         )
     ways = Ways(facts.resubmit)
     adapter = adapter_for(facts, run.folder)
@@ -39,7 +42,9 @@ def wait_for_job(
         return look, decide(look, ways), {"job": state}
 
     run.prepare()
-    return wait_on(see=see, slug=run.slug, top=str(run.folder), wish=wish, every=every, most=most, say=say)
+    return wait_on(
+        see=see, slug=run.slug, top=str(run.folder), wish=wish, every=every, most=most, say=say
+    )
 
 
 def _look(adapter: ById, run: JobRun, wish: WaitCondition) -> tuple[HostObservation, str | None]:

@@ -1,4 +1,6 @@
-"""Looking at the registered jobs: each by its own source, only changes told, ended ones removed with their results."""
+"""Looking at the registered jobs: each by its own source, only changes told, ended ones removed
+with their results.
+"""
 
 import contextlib
 import os
@@ -44,7 +46,9 @@ BLIND = 86_400.0  # seconds of looking after which a watch that can see none of 
 
 @dataclass(frozen=True)
 class JobStatus:
-    """What one look told of one job. `state` is UNKNOWN where nobody could tell, and `why` says so."""
+    """What one look told of one job. `state` is UNKNOWN where nobody could tell, and `why` says
+    so.
+    """
 
     entry: Entry
     state: JobState
@@ -59,7 +63,13 @@ class JobStatus:
     @property
     def code(self) -> int:
         """1 for a failure; 3 where nobody can tell."""
-        return 0 if self.state.live or self.state is JobState.SUCCEEDED else 3 if self.state.in_doubt else 1
+        return (
+            0
+            if self.state.live or self.state is JobState.SUCCEEDED
+            else 3
+            if self.state.in_doubt
+            else 1
+        )
 
     @property
     def changed(self) -> bool:
@@ -70,9 +80,15 @@ class JobStatus:
         """`slurm 4711: PENDING -> RUNNING (calibration)`."""
         before = str(self.entry.get("last_status") or "")
         about = f" ({self.entry['description']})" if self.entry.get("description") else ""
-        moved = f"{before} -> {self.word}" if before and before != self.word else self.word or "not seen"
+        moved = (
+            f"{before} -> {self.word}"
+            if before and before != self.word
+            else self.word or "not seen"
+        )
         told = self.why if self.state.in_doubt else self.result or self.why
-        return f"{self.entry['type']} {self.entry['id']}: {moved}{about}{f': {told}' if told else ''}"
+        return (
+            f"{self.entry['type']} {self.entry['id']}: {moved}{about}{f': {told}' if told else ''}"
+        )
 
 
 def look_at(entry: Entry) -> JobStatus:
@@ -90,23 +106,29 @@ def look_at(entry: Entry) -> JobStatus:
     found_again(_kept(entry))
     job = answer.job
     result = result_of(jobs, job) if job.state.ended else ""
-    return JobStatus(entry, job.state, word_of(job.raw or job.state.value), scrub(job.reason), result)
+    return JobStatus(
+        entry, job.state, word_of(job.raw or job.state.value), scrub(job.reason), result
+    )
 
 
 def _kept(entry: Entry) -> Path:
-    """What the looks at one registration remember of one another: a process number may be another job's the next time."""
+    """What the looks at one registration remember of one another: a process number may be another
+    job's the next time.
+    """
     told = [*key_of(entry), str(entry.get("submitted") or "")]
     return state_home() / "registered" / digest(told).removeprefix("sha256:")[:12]
 
 
 def _lost(entry: Entry, before: str) -> JobStatus:
-    """nel's list is a file of this machine: what is missing there at the second look too is not watched any longer.
+    """nel's list is a file of this machine: what is missing there at the second look too is not
+    watched any longer.
 
     Other sources are asked for an hour, see `not_found`.
     """
     if entry["type"] == "nel" and before == LOST:
         why = (
-            "nel's list does not have it: look at its id; whether it ran, or runs elsewhere, nobody can tell"
+            "nel's list does not have it: look at its id; whether it ran, or runs elsewhere, "
+            "nobody can tell"
         )
         return JobStatus(entry, JobState.GONE, LOST, why)
     over, why = not_found(_kept(entry))
@@ -114,12 +136,16 @@ def _lost(entry: Entry, before: str) -> JobStatus:
 
 
 def _facts(entry: Entry) -> JobSpec:
-    told = {name: str(entry.get(name) or "") for name in ("cluster", "config", "host", "user", "log")}
+    told = {
+        name: str(entry.get(name) or "") for name in ("cluster", "config", "host", "user", "log")
+    }
     return JobSpec(job=str(entry["id"]), kind=str(entry["type"]), **told)
 
 
 def result_of(jobs: Any, job: Job) -> str:
-    """Its own results, and of a failure the root by triage of its own log, with how its tasks ended."""
+    """Its own results, and of a failure the root by triage of its own log, with how its tasks
+    ended.
+    """
     told: list[str] = []
     with contextlib.suppress(HerorunError, OSError):
         told += [jobs.results(job.id)] if hasattr(jobs, "results") else []
@@ -137,7 +163,9 @@ def diagnosis(jobs: Any, job: Job) -> str:
     except (HerorunError, OSError) as error:
         return f"its log could not be read: {scrub(in_words(error))}"
     known = signatures.with_own()
-    told = judged(known, follow(known, OwnLog(job.id), text.encode("utf-8", "replace")), job.exit_code)
+    told = judged(
+        known, follow(known, OwnLog(job.id), text.encode("utf-8", "replace")), job.exit_code
+    )
     if told.failure in QUIET:
         return "its log does not say why"
     where = f" at {told.where}" if told.where else ""
@@ -145,7 +173,9 @@ def diagnosis(jobs: Any, job: Job) -> str:
 
 
 def check_jobs(session: JobSession) -> tuple[list[JobStatus], str]:
-    """One look at all: the registry is brought up to date, ended jobs are taken out. Also what is wrong with the file."""
+    """One look at all: the registry is brought up to date, ended jobs are taken out. Also what is
+    wrong with the file.
+    """
     entries, fault = read_jobs(session)
     with ThreadPoolExecutor(AT_ONCE) as pool:
         seen = list(pool.map(look_at, entries))
@@ -162,12 +192,14 @@ def check_jobs(session: JobSession) -> tuple[list[JobStatus], str]:
 def news_of(seen: Sequence[JobStatus], over: Sequence[JobStatus] = ()) -> list[str]:
     """State changes alone, and where there are several jobs and something changed, one line of all.
 
-    `over` are those that ended before, and are not in the registry any more: "2 of 4 completed" counts them.
+    `over` are those that ended before, and are not in the registry any more: "2 of 4 completed"
+    counts them.
     """
     lines = [each.line for each in seen if each.changed or each.ended]
     known = [*over, *seen]
     told = summed_up(
-        [each.state for each in known], [each.result for each in known if each.state is JobState.SUCCEEDED]
+        [each.state for each in known],
+        [each.result for each in known if each.state is JobState.SUCCEEDED],
     )
     return [*lines, told] if lines and told else lines
 
@@ -190,7 +222,8 @@ def watch_jobs(session: JobSession, say: Callable[[str], None], every: float = E
             code = worst([code, found])
         finally:
             os.close(keep)
-        if blind or not read_jobs(session)[0]:  # one that was added at the last moment is watched on
+        # one that was added at the last moment is watched on
+        if blind or not read_jobs(session)[0]:
             return code
 
 
@@ -201,7 +234,11 @@ def _watch(session: JobSession, say: Callable[[str], None], every: float) -> tup
     over: list[JobStatus] = []
     while True:
         seen, fault, is_empty = _checked(session)
-        unseen = {f"{s.entry['type']} {s.entry['id']}: {s.why}" for s in seen if s.state is JobState.UNKNOWN}
+        unseen = {
+            f"{s.entry['type']} {s.entry['id']}: {s.why}"
+            for s in seen
+            if s.state is JobState.UNKNOWN
+        }
         for words in sorted(unseen - doubted):
             say(f"could not be seen: {words}")
         doubted = unseen
@@ -214,16 +251,22 @@ def _watch(session: JobSession, say: Callable[[str], None], every: float) -> tup
         code = worst([code, *(each.code for each in seen if each.ended)])
         if is_empty:
             return code, False
-        # Counted in looks, and not by a clock: a machine that slept for a weekend has looked at nothing meanwhile.
+        # Counted in looks, and not by a clock: a machine that slept for a weekend has looked at
+        # nothing meanwhile.
         blind = 0 if any(each.state is not JobState.UNKNOWN for each in seen) else blind + 1
         if blind * every > BLIND:
-            say(f"none of the jobs could be seen, {count(blind, 'time')} in a row: they stay registered")
+            say(
+                f"none of the jobs could be seen, {count(blind, 'time')} in a row: they stay "
+                "registered"
+            )
             return worst([code, 3]), True
         time.sleep(every)
 
 
 def _checked(session: JobSession) -> tuple[list[JobStatus], str, bool]:
-    """One look, and whether nothing is left; whatever it meets, the next one is due: a watch that ended sees nothing."""
+    """One look, and whether nothing is left; whatever it meets, the next one is due: a watch that
+    ended sees nothing.
+    """
     try:
         seen, fault = check_jobs(session)
     except (HerorunError, OSError) as error:

@@ -62,7 +62,9 @@ def write_admission(run: Run, plan: Plan, submission: Submission, code: str) -> 
 
 
 def salted_secrets(run: Run, plan: Plan) -> dict[str, str]:
-    """Of the secrets that travel from here, what tells another value; one that the cluster has is out of sight."""
+    """Of the secrets that travel from here, what tells another value; one that the cluster has is
+    out of sight.
+    """
     if getattr(run.scheduler, "secrets_road", None) is not None:
         return {}
     return {
@@ -73,7 +75,9 @@ def salted_secrets(run: Run, plan: Plan) -> dict[str, str]:
 
 
 def _environment(run: Run, plan: Plan, code: str) -> dict[str, Any]:
-    """What check-in compares the job's environment with. A plan of an earlier version holds the contract's part alone."""
+    """What check-in compares the job's environment with. A plan of an earlier version holds the
+    contract's part alone.
+    """
     from_shell = SHELL in plan.env.source
     flags = _gathered(run, plan, code, CodeFlags)
     known = dict.fromkeys(plan.secrets.value, "") | salted_secrets(run, plan)
@@ -94,7 +98,9 @@ def _own(run: Run) -> tuple[str, ...]:
 
 
 def _metrics_file(tracker: TrackerRun) -> str | None:
-    """Where `herorun.log` writes, as the contract spells it; None where the tracker reads no file of rows."""
+    """Where `herorun.log` writes, as the contract spells it; None where the tracker reads no file
+    of rows.
+    """
     return str(tracker.options.get("path") or "metrics.jsonl") if tracker.kind == "jsonl" else None
 
 
@@ -110,11 +116,15 @@ def _sealed(value: Any, name: str = "") -> Any:
 def _sealed_argv(argv: Sequence[str]) -> list[str]:
     """The same of a command line."""
     shown = scrub_argv(tuple(argv))
-    return [word if word == clean else sealed(word) for word, clean in zip(argv, shown, strict=True)]
+    return [
+        word if word == clean else sealed(word) for word, clean in zip(argv, shown, strict=True)
+    ]
 
 
 def that_train(run: Run, plan: Plan, code: str, names: Sequence[str]) -> Sequence[str]:
-    """The files that can change the training; all of them where nobody can tell what the command imports."""
+    """The files that can change the training; all of them where nobody can tell what the command
+    imports.
+    """
     closure = _gathered(run, plan, code, ImportClosure)
     if not isinstance(closure, ImportClosure):
         return names

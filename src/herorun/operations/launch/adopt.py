@@ -20,30 +20,46 @@ from herorun.runs import Run
 def look_at(run: Run, job: str) -> Adoptee:
     """The job by its own back end's word.
 
-    `Blocked` where it is not there, has ended, or is another user's; `CouldNotLook` where nobody can tell.
+    `Blocked` where it is not there, has ended, or is another user's; `CouldNotLook` where nobody
+    can tell.
     """
     must_be_id(run.contract.scheduler.kind, job)
     with TemporaryDirectory(
         prefix="herorun-"
     ) as folder:  # a job that is refused leaves no memory of its number
-        return _looked_at(run, job, jobs_by_id(run.contract.scheduler, replace(run.place, state=folder)))
+        return _looked_at(
+            run, job, jobs_by_id(run.contract.scheduler, replace(run.place, state=folder))
+        )
 
 
 def _looked_at(run: Run, job: str, jobs: Any) -> Adoptee:
     kind = run.contract.scheduler.kind
     answer = jobs.look(job)
     if isinstance(answer, Unknown):
-        raise CouldNotLook(f"Nobody can tell whether job {job} runs: {answer.why}. Nothing was adopted; try again.")  # fmt: skip
+        raise CouldNotLook(
+            f"Nobody can tell whether job {job} runs: {answer.why}. Nothing was adopted; try again."
+        )
     if not isinstance(answer, Found):
-        raise Blocked(f"{kind} knows no job {job}: nothing was adopted. Look at its id, and at [scheduler].")
+        raise Blocked(
+            f"{kind} knows no job {job}: nothing was adopted. Look at its id, and at [scheduler]."
+        )
     state = answer.job.state
     if state.ended:
-        raise Blocked(f"Job {job} has ended ({state}): nothing was adopted. `herorun launch {run.slug}` starts an instance.")  # fmt: skip
+        raise Blocked(
+            f"Job {job} has ended ({state}): nothing was adopted. `herorun launch {run.slug}` "
+            "starts an instance."
+        )
     if not state.live:
-        raise CouldNotLook(f"{kind} cannot say whether job {job} runs ({answer.job.raw or state}): nothing was adopted.")  # fmt: skip
+        raise CouldNotLook(
+            f"{kind} cannot say whether job {job} runs ({answer.job.raw or state}): nothing was "
+            "adopted."
+        )
     origin = _origin(jobs, job)
     if origin.mine is False:
-        raise Blocked(f"Job {job} is {origin.user or 'another user'}'s: only that user can adopt it, for only they can stop or relaunch it.")  # fmt: skip
+        raise Blocked(
+            f"Job {job} is {origin.user or 'another user'}'s: only that user can adopt it, for "
+            "only they can stop or relaunch it."
+        )
     user = origin.user if origin.mine else ""
     return Adoptee(answer.job, kind, user, origin.command, scrub(origin.told), origin.folder)
 
@@ -55,7 +71,9 @@ def _origin(jobs: Any, job: str) -> Origin:
     try:
         told: Origin = ask(job)
     except (HerorunError, OSError) as error:
-        raise CouldNotLook(f"Nobody can tell whose job {job} is: {in_words(error)}. Nothing was adopted.") from None  # fmt: skip
+        raise CouldNotLook(
+            f"Nobody can tell whose job {job} is: {in_words(error)}. Nothing was adopted."
+        ) from None
     return told
 
 
@@ -67,7 +85,10 @@ def already(run: Run, job: str) -> Launched | None:
         return None
     newest = memory.instances[-1]
     if mine[-1] is not newest:
-        raise Blocked(f"Job {job} was {mine[-1].name} of this run, and {newest.name} came after it: nothing was adopted.")  # fmt: skip
+        raise Blocked(
+            f"Job {job} was {mine[-1].name} of this run, and {newest.name} came after it: nothing "
+            "was adopted."
+        )
     found = (line.event for line in reversed(run.record.lines()))
     return next(e for e in found if isinstance(e, Launched) and e.instance == newest.name)
 
@@ -78,7 +99,11 @@ def facts_of(adoptee: Adoptee, report: GateReport) -> dict[str, str]:
     since = f" since {adoptee.since:%Y-%m-%d %H:%M:%S} UTC" if adoptee.since else ""
     words = command_line(adoptee.command) if adoptee.command else adoptee.told
     return {
-        "Adopted": f"{adoptee.kind} job {job.id}, {job.state}{since}{f', of {adoptee.user}' if adoptee.user else ''}; herorun did not submit it",
+        "Adopted": (
+            f"{adoptee.kind} job {job.id}, "
+            f"{job.state}{since}{f', of {adoptee.user}' if adoptee.user else ''}; herorun did not "
+            "submit it"
+        ),
         "Its command": scrub(words) or "not told",
         "Not proved": "; ".join(not_proved(report.findings)),
     }

@@ -1,4 +1,6 @@
-"""What is said of a launch: before it, when its checkpoint policy is a new one, and when nothing came of it."""
+"""What is said of a launch: before it, when its checkpoint policy is a new one, and when nothing
+came of it.
+"""
 
 import contextlib
 from collections.abc import Mapping
@@ -18,7 +20,9 @@ from herorun.system.clock import now
 
 
 def announce(run: Run, order: LaunchOrder, launching: Launching) -> None:
-    """The launch comment. A failed post aborts a first launch; a relaunch goes on and the post stays queued."""
+    """The launch comment. A failed post aborts a first launch; a relaunch goes on and the post
+    stays queued.
+    """
     key = f"post/{launching.key}"
     memory = run.record.memory()
     if key in memory.done:
@@ -31,7 +35,9 @@ def announce(run: Run, order: LaunchOrder, launching: Launching) -> None:
             Urgency.MUST if _dri_must_know(run, order) else "",
         )
         run.record.append(
-            Intended(at=now(), key=key, attempt=memory.attempt(key), what=title, body=words, page=page)
+            Intended(
+                at=now(), key=key, attempt=memory.attempt(key), what=title, body=words, page=page
+            )
         )
     try:
         deliver(run, run.record.memory().intended[key])
@@ -44,16 +50,22 @@ def announce(run: Run, order: LaunchOrder, launching: Launching) -> None:
 
 
 def _dri_must_know(run: Run, order: LaunchOrder) -> bool:
-    """Every relaunch, and a launch by somebody else. Who needs no page has launched it, or has no channel."""
+    """Every relaunch, and a launch by somebody else. Who needs no page has launched it, or has no
+    channel.
+    """
     return bool(run.channels.all) and (bool(order.relaunch_of) or not run.launched_by_dri)
 
 
 def _tell_dri(run: Run, order: LaunchOrder, key: str) -> None:
-    """Before a first launch by somebody else; the page of a relaunch goes out with the tick's others."""
+    """Before a first launch by somebody else; the page of a relaunch goes out with the tick's
+    others.
+    """
     if order.relaunch_of:
         return
     if why := send_page(run, key):
-        raise HerorunError(f"Nothing was submitted: {run.dri} could not be told of the launch: {why}.")
+        raise HerorunError(
+            f"Nothing was submitted: {run.dri} could not be told of the launch: {why}."
+        )
 
 
 def launch_comment(run: Run, order: LaunchOrder, launching: Launching) -> str:
@@ -88,7 +100,9 @@ def launch_comment(run: Run, order: LaunchOrder, launching: Launching) -> str:
 
 
 def tell_of_retention(run: Run, launching: Launching) -> None:
-    """A checkpoint policy that is another than the last instance's is news of its own; it never holds up a launch."""
+    """A checkpoint policy that is another than the last instance's is news of its own; it never
+    holds up a launch.
+    """
     memory = run.record.memory()
     before = memory.launchings.get(memory.current.name) if memory.current else None
     changed = retention_change(before.plan, launching.plan) if before else ""
@@ -101,25 +115,33 @@ def tell_of_retention(run: Run, launching: Launching) -> None:
 
 
 def retention_change(before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
-    """What differs between the checkpoint policies of two plans, as the journal keeps them; empty if nothing does.
+    """What differs between the checkpoint policies of two plans, as the journal keeps them; empty
+    if nothing does.
 
     >>> plan = lambda keep: {"retention": {"value": {"layout": "levanter", "keep": keep}}}
     >>> retention_change(plan(10), plan(3))
     'checkpoints.keep: 10 -> 3'
     """
-    old, new = ({"checkpoints": plan.get("retention", {}).get("value") or {}} for plan in (before, after))
+    old, new = (
+        {"checkpoints": plan.get("retention", {}).get("value") or {}} for plan in (before, after)
+    )
     return "; ".join(differences(old, new))
 
 
 def give_up(run: Run, launching: Launching, why: str) -> None:
-    """Nothing was submitted, and nothing will be under this intent: its comment says so, now or once it can."""
+    """Nothing was submitted, and nothing will be under this intent: its comment says so, now or
+    once it can.
+    """
     run.record.append(Failed(now(), launching.key, 1, why))
     said, key = f"post/{launching.key}", f"unsubmitted/{launching.key}"
     memory = run.record.memory()
     if said not in {**memory.done, **memory.queued, **memory.intended} or key in memory.done:
         return
     what, done = ("adoption", "adopted") if launching.adopts else ("submission", "submitted")
-    words = f"It was requested, and ended without a{'n' if launching.adopts else ''} {what}: {quoted(why)}"
+    words = (
+        f"It was requested, and ended without a{'n' if launching.adopts else ''} {what}: "
+        f"{quoted(why)}"
+    )
     title = f"Not {done}: {launching.instance}"
     intended = intent_to_say(run, key, title, words, {}, now(), edits=said, anew=False)
     run.record.append(intended)

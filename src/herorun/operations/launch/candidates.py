@@ -1,4 +1,6 @@
-"""The checkpoints that a launch chooses among: which one it takes, why not the others, and what that throws away."""
+"""The checkpoints that a launch chooses among: which one it takes, why not the others, and what
+that throws away.
+"""
 
 from typing import Any
 
@@ -20,7 +22,9 @@ from herorun.core.redaction.scrub import scrub_tree
 
 
 def candidates_json(plan: Plan | None, evidence: Evidence) -> dict[str, Any]:
-    """`{chosen, candidates, discarded, unread}`: newest first; those that nobody looked into are only counted."""
+    """`{chosen, candidates, discarded, unread}`: newest first; those that nobody looked into are
+    only counted.
+    """
     contract, told = evidence[Contract], evidence[History]
     history = told if isinstance(told, History) else History()  # `unread` says so
     start = plan.start.value if plan else None
@@ -31,7 +35,9 @@ def candidates_json(plan: Plan | None, evidence: Evidence) -> dict[str, Any]:
     shape: dict[str, Any] = scrub_tree(
         {
             "chosen": start.path if start else None,
-            "candidates": [_candidate(c, start, _refusal(c, contract, history, c in mine)) for c in named],
+            "candidates": [
+                _candidate(c, start, _refusal(c, contract, history, c in mine)) for c in named
+            ],
             "unexamined": len({*mine, *beside}) - len(named),
             "discarded": _discarded(plan, evidence, history, mine, beside),
             "unread": [

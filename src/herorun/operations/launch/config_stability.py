@@ -1,4 +1,6 @@
-"""Whether the config command prints the same config twice: what it does not would make every plan another one."""
+"""Whether the config command prints the same config twice: what it does not would make every plan
+another one.
+"""
 
 from collections.abc import Sequence
 
@@ -12,7 +14,8 @@ from herorun.system.git.commit_content import printed_config, resolved_config
 
 
 def wavering_keys(run: Run) -> tuple[str, ...]:
-    """The keys of the config that differ between two runs of its command at HEAD, but for those declared volatile.
+    """The keys of the config that differ between two runs of its command at HEAD, but for those
+    declared volatile.
 
     Errors are the command's own; without a command, or before the first commit, nothing wavers.
     """
@@ -25,23 +28,31 @@ def wavering_keys(run: Run) -> tuple[str, ...]:
 
 
 def must_stand_still(run: Run, plan: Plan) -> None:
-    """`Blocked` where the config command prints another config than the plan's: no relaunch could make it again."""
+    """`Blocked` where the config command prints another config than the plan's: no relaunch could
+    make it again.
+    """
     if not run.contract.config.command:
         return
     again, _ = resolved_config(run.repository, run.contract, plan.code_commit)
     kept, _ = without_volatile(again, run.contract.config)
     keys = [change.key for change in diff(plan.config.value, kept, run.contract.config)]
     if keys:
-        raise Blocked(f"Nothing was submitted: {_advice(keys)} No relaunch could make this plan again.")
+        raise Blocked(
+            f"Nothing was submitted: {_advice(keys)} No relaunch could make this plan again."
+        )
 
 
 def _advice(keys: Sequence[str]) -> str:
     listed = ", ".join(f'"{key}"' for key in keys)
-    return f"[config] command prints another config each time. Add to [config]: volatile = [{listed}]."
+    return (
+        f"[config] command prints another config each time. Add to [config]: volatile = [{listed}]."
+    )
 
 
 def advised(run: Run) -> tuple[tuple[str, ...], str]:
-    """Those keys, and what to write into the contract; a command that cannot be tried is told, not raised."""
+    """Those keys, and what to write into the contract; a command that cannot be tried is told, not
+    raised.
+    """
     try:
         keys = wavering_keys(run)
     except (HerorunError, OSError) as error:

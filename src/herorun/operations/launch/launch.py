@@ -45,12 +45,16 @@ class LaunchOutcome:
 
     @property
     def running(self) -> tuple[str, ...]:
-        """The live instances for which nothing was submitted; until they end no other finding matters."""
+        """The live instances for which nothing was submitted; until they end no other finding
+        matters.
+        """
         if self.launched is not None:
             return ()
         live = self.preflight.report.evidence.get(LiveJobs)
         return (
-            tuple(job.instance for job in live.jobs if job.state.live) if isinstance(live, LiveJobs) else ()
+            tuple(job.instance for job in live.jobs if job.state.live)
+            if isinstance(live, LiveJobs)
+            else ()
         )
 
     @property
@@ -82,9 +86,11 @@ def launch(
     say: Say = unsaid,
     adopt: str = "",
 ) -> LaunchOutcome:
-    """Preflight, record, submit once, start the babysitter. See the module's and `herorun.launching`'s words.
+    """Preflight, record, submit once, start the babysitter. See the module's and
+    `herorun.launching`'s words.
 
-    With `adopt`, the id of a job that runs already, that job is taken over and nothing is submitted.
+    With `adopt`, the id of a job that runs already, that job is taken over and nothing is
+    submitted.
     """
     run.prepare()
     with locked(run.lock("act")):
@@ -97,7 +103,10 @@ def launch(
         launched, answer = known or _fresh(run, reviewed, babysit, say, adoptee)
     told = _unlike(reviewed, launched, answer) if reviewed else ()
     if adopt and known:
-        told = (*told, f"job {adopt} is {known[0].instance} of this run already: nothing new was recorded")
+        told = (
+            *told,
+            f"job {adopt} is {known[0].instance} of this run already: nothing new was recorded",
+        )
     if launched is None:
         return LaunchOutcome(preflight=answer, launched=None, warnings=told, adopted=adoptee)
     pushed = run.record.push()
@@ -117,16 +126,25 @@ def launch(
     )
 
 
-def _unlike(reviewed: dict[str, Any], launched: Launched | None, answer: PreflightOutcome) -> tuple[str, ...]:
+def _unlike(
+    reviewed: dict[str, Any], launched: Launched | None, answer: PreflightOutcome
+) -> tuple[str, ...]:
     """What is not as it was reviewed, where that is no reason to stop."""
     if launched is not None and launched.plan_digest != reviewed["plan_digest"]:
-        return (f"{launched.instance} was submitted before this review, under plan {launched.plan_digest}",)
+        return (
+            (
+                f"{launched.instance} was submitted before this review, under plan "
+                f"{launched.plan_digest}"
+            ),
+        )
     moved = moved_since(reviewed, answer)
     return (moved,) if moved else ()
 
 
 def start_watch(run: Run, babysit: bool) -> tuple[str, str]:
-    """Who watches, and why nobody does: the job runs, so whoever launched it must still hear what was launched."""
+    """Who watches, and why nobody does: the job runs, so whoever launched it must still hear what
+    was launched.
+    """
     told = run.contract.babysit
     try:
         if watched_elsewhere(run):
@@ -139,7 +157,9 @@ def start_watch(run: Run, babysit: bool) -> tuple[str, str]:
 
 
 def watched_elsewhere(run: Run) -> bool:
-    """Whether the contract gives the watch to somebody else: a second babysitter here would only be in the way."""
+    """Whether the contract gives the watch to somebody else: a second babysitter here would only be
+    in the way.
+    """
     told = run.contract.babysit
     return bool(told.owner) and told.owner != run.launcher.owner and not told.declined
 
@@ -153,14 +173,20 @@ def _continued(run: Run, babysit: bool) -> tuple[Launched, PreflightOutcome] | N
 
 
 def _adopted_before(run: Run, babysit: bool, job: str) -> tuple[Launched, PreflightOutcome] | None:
-    """The instance that this job is already, an interrupted adoption settled first: it is adopted once."""
+    """The instance that this job is already, an interrupted adoption settled first: it is adopted
+    once.
+    """
     settle_launching(run, _how(run, babysit))
     launched = already(run, job)
     return (launched, preflight(run)) if launched else None
 
 
 def _fresh(
-    run: Run, reviewed: dict[str, Any] | None, babysit: bool, say: Say, adoptee: Adoptee | None = None
+    run: Run,
+    reviewed: dict[str, Any] | None,
+    babysit: bool,
+    say: Say,
+    adoptee: Adoptee | None = None,
 ) -> tuple[Launched | None, PreflightOutcome]:
     answer = preflight(run, adoptee)
     if answer.verdict is not GateVerdict.CLEAR or answer.plan is None:
@@ -179,39 +205,58 @@ def _fresh(
         dirty=dirty,
         foreign=_foreign(run, answer, adoptee),
         policy=answer.policy,
-        overlooked=tuple(scrub(f"{f.check}: {f.verdict.message}") for f in answer.report.overlooked),
+        overlooked=tuple(
+            scrub(f"{f.check}: {f.verdict.message}") for f in answer.report.overlooked
+        ),
         say=say,
         adopts=Adopted(adoptee.job.id, adoptee.since) if adoptee else None,
-        facts={**identity_facts(run, answer), **(facts_of(adoptee, answer.report) if adoptee else {})},
+        facts={
+            **identity_facts(run, answer),
+            **(facts_of(adoptee, answer.report) if adoptee else {}),
+        },
     )
     record_taints(run)
     return start_instance(run, order), answer
 
 
 def identity_facts(run: Run, answer: PreflightOutcome) -> dict[str, str]:
-    """Where a new tracker identity was signed: why, both identities with their code, and what differs."""
-    signed = next((f for f in answer.report.findings if f.check == "changed-identity" and f.waiver), None)
+    """Where a new tracker identity was signed: why, both identities with their code, and what
+    differs.
+    """
+    signed = next(
+        (f for f in answer.report.findings if f.check == "changed-identity" and f.waiver), None
+    )
     before = run.record.memory().current
     if signed is None or signed.waiver is None or answer.plan is None or before is None:
         return {}
     prior = answer.report.evidence.get(PriorLaunch, Nothing())
     facts = {
         "Reason": f"{signed.waiver.reason} (signed by {signed.waiver.approved_by})",
-        "Old identity": f"{identity_of(prior_identity(prior))}, root {before.output_root}, commit {before.commit}",
-        "New identity": f"{signed.verdict.subject}, root {answer.plan.output_root.value}, commit {answer.plan.commit.value}",
+        "Old identity": (
+            f"{identity_of(prior_identity(prior))}, root {before.output_root}, commit "
+            f"{before.commit}"
+        ),
+        "New identity": (
+            f"{signed.verdict.subject}, root {answer.plan.output_root.value}, commit "
+            f"{answer.plan.commit.value}"
+        ),
         "Differs": "; ".join(signed.verdict.details) or f"nothing else differs from {before.name}",
     }
     return {name: scrub(words) for name, words in facts.items()}
 
 
 def _foreign(run: Run, answer: PreflightOutcome, adoptee: Adoptee | None) -> tuple[str, ...]:
-    """Before the first launch nothing in the roots is this run's own, but for what an adopted job has saved since it began."""
+    """Before the first launch nothing in the roots is this run's own, but for what an adopted job
+    has saved since it began.
+    """
     found = answer.report.evidence.get(Checkpoints)
     if run.record.memory().instances or not isinstance(found, Checkpoints):
         return ()
     since = adoptee.since if adoptee else None
     return tuple(
-        c.path for c in found.candidates if since is None or c.modified is None or c.modified < since
+        c.path
+        for c in found.candidates
+        if since is None or c.modified is None or c.modified < since
     )
 
 
@@ -222,7 +267,10 @@ def _how(run: Run, babysit: bool) -> str:
         return f"declined: {told.declined}"
     every = say_duration(told.cadence)
     if watched_elsewhere(run):
-        return f"{told.owner}, every {every}: none is started here, start `herorun babysit {run.slug}` there"
+        return (
+            f"{told.owner}, every {every}: none is started here, start `herorun babysit "
+            f"{run.slug}` there"
+        )
     if babysit:
         return f"started by launch, {run.launcher.owner}, every {every}"
     return f"by hand: `herorun babysit {run.slug}`, every {every}"

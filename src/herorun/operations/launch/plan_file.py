@@ -1,7 +1,8 @@
-"""The plan file: what `preflight --out` writes for review, and what `launch --plan` takes, and nothing else.
+"""The plan file: what `preflight --out` writes for review, and what `launch --plan` takes, and
+nothing else.
 
-The digest covers the plan. Beside it stands what was seen at the review and may change while the plan stands:
-what of it differs at the launch is named.
+The digest covers the plan. Beside it stands what was seen at the review and may change while the
+plan stands: what of it differs at the launch is named.
 """
 
 import json
@@ -41,11 +42,15 @@ def seen(answer: PreflightOutcome) -> dict[str, Any]:
     published, own = evidence.get(Published), evidence.get(Checkpoints)
     tracker = evidence.get(TrackerIdentity)
     newest = own.newest if isinstance(own, Checkpoints) else None
-    tips = {published.ref: published.tip} if isinstance(published, Published) and published.ref else {}
+    tips = (
+        {published.ref: published.tip} if isinstance(published, Published) and published.ref else {}
+    )
     told: dict[str, Any] = scrub_tree(
         {
             "verdict": answer.verdict.value,
-            "findings": {_name(f): f.verdict.outcome.value for f in answer.report.findings if f.open},
+            "findings": {
+                _name(f): f.verdict.outcome.value for f in answer.report.findings if f.open
+            },
             "tips": tips,
             "newest_checkpoint": newest.path if newest else None,
             "tracker": tracker.state.value if isinstance(tracker, TrackerIdentity) else None,
@@ -60,7 +65,9 @@ def _name(finding: Any) -> str:
 
 
 def read_plan_file(path: Path, slug: str) -> dict[str, Any]:
-    """The document; a `WrongUse` says what is wrong with one that `preflight --out` did not write for this run."""
+    """The document; a `WrongUse` says what is wrong with one that `preflight --out` did not write
+    for this run.
+    """
     again = f"write it with `herorun preflight {slug} --out {path}`"
     try:
         found = parse_json(
@@ -72,7 +79,9 @@ def read_plan_file(path: Path, slug: str) -> dict[str, Any]:
         raise WrongUse(f"{path} is no plan: it is not JSON. Review again, and {again}.") from None
     wrong = _wrong(found, slug)
     if wrong:
-        raise WrongUse(f"{path} is no plan that can be launched: {wrong}. Review again, and {again}.")
+        raise WrongUse(
+            f"{path} is no plan that can be launched: {wrong}. Review again, and {again}."
+        )
     return dict(found)
 
 
@@ -84,7 +93,9 @@ def _wrong(found: Any, slug: str) -> str:
     if found.get("run", slug) != slug:
         return f"it is the plan of another run, {json.dumps(found['run'])}"
     plan = found["plan"]
-    if not isinstance(plan, dict) or not all(isinstance(v, dict) and "value" in v for v in plan.values()):
+    if not isinstance(plan, dict) or not all(
+        isinstance(v, dict) and "value" in v for v in plan.values()
+    ):
         return "its plan is not a table of values"
     if MASK not in canonical(plan) and _digest(plan) != found["plan_digest"]:
         return "it was edited: its values and its plan_digest do not belong together"
@@ -106,7 +117,8 @@ def must_be(reviewed: dict[str, Any], plan: Plan, slug: str) -> None:
         return
     said = "; ".join(changes) or "a value that is masked in the file"
     raise Blocked(
-        f"The plan has moved since it was reviewed: {said}. Review it again: `herorun preflight {slug} --out FILE`."
+        f"The plan has moved since it was reviewed: {said}. Review it again: `herorun preflight "
+        f"{slug} --out FILE`."
     )
 
 

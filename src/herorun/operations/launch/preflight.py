@@ -1,4 +1,6 @@
-"""The launch gate as people meet it: the plan, the exact submission, the findings and the verdict."""
+"""The launch gate as people meet it: the plan, the exact submission, the findings and the
+verdict.
+"""
 
 from dataclasses import dataclass, fields
 from typing import Any
@@ -49,7 +51,9 @@ class PreflightOutcome:
 
     @property
     def verdict(self) -> GateVerdict:
-        """What acts. Without a plan there is nothing to launch, whatever the mode and the waivers say."""
+        """What acts. Without a plan there is nothing to launch, whatever the mode and the waivers
+        say.
+        """
         if self.plan is not None or self.report.verdict is not GateVerdict.CLEAR:
             return self.report.verdict
         strict = self.report.would_be
@@ -65,12 +69,21 @@ class PreflightOutcome:
 
     @property
     def policy(self) -> str:
-        """What a lenient `[policy] mode` let pass, for the instance's entry; empty where findings are enforced."""
+        """What a lenient `[policy] mode` let pass, for the instance's entry; empty where findings
+        are enforced.
+        """
         if self.report.mode is Mode.ENFORCE:
             return ""
         names = list(dict.fromkeys(finding.check for finding in self.report.overlooked))
-        count = f"{len(self.report.overlooked)} finding{'s were' if len(self.report.overlooked) != 1 else ' was'} open"
-        return f"{self.report.mode}; {count}: {', '.join(names)}" if names else f"{self.report.mode}; {count}"
+        count = (
+            f"{len(self.report.overlooked)} "
+            f"finding{'s were' if len(self.report.overlooked) != 1 else ' was'} open"
+        )
+        return (
+            f"{self.report.mode}; {count}: {', '.join(names)}"
+            if names
+            else f"{self.report.mode}; {count}"
+        )
 
     @property
     def estimate(self) -> Estimate:
@@ -81,7 +94,9 @@ class PreflightOutcome:
     def raise_if_blocked(self) -> None:
         """`Blocked` or `CouldNotLook`, naming every reason, unless the gate is clear."""
         if self.verdict is GateVerdict.BLOCKED:
-            raise Blocked(f"The launch is blocked: {self.why} (`herorun explain CHECK` says how to mend it)")
+            raise Blocked(
+                f"The launch is blocked: {self.why} (`herorun explain CHECK` says how to mend it)"
+            )
         if self.verdict is GateVerdict.UNKNOWN:
             raise CouldNotLook(f"The launch gate could not look everywhere: {self.why}")
 
@@ -93,7 +108,9 @@ class PreflightOutcome:
             "mode": self.report.mode.value,
             "plan_digest": self.plan.digest if self.plan else None,
             "plan": plan_json(self.plan) if self.plan else None,
-            "submission": submission_json(self.submission, self.request) if self.submission else None,
+            "submission": submission_json(self.submission, self.request)
+            if self.submission
+            else None,
             "checkpoints": candidates_json(self.plan, self.report.evidence),
             "estimate": self.estimate.as_json(),
             "responsible": scrub_tree(self.responsible.as_json()) if self.responsible else None,
@@ -102,7 +119,9 @@ class PreflightOutcome:
 
 
 def preflight(run: Run, adoptee: Adoptee | None = None) -> PreflightOutcome:
-    """Ask the launch gate; about a job that runs already, where one is to be adopted. Only reads."""
+    """Ask the launch gate; about a job that runs already, where one is to be adopted. Only
+    reads.
+    """
     if run.repository.resolve("HEAD") is None:
         raise WrongUse(f"{run.repository.top} has no commit yet: commit the training code first.")
     unread = _fetched(run)
@@ -120,12 +139,16 @@ def preflight(run: Run, adoptee: Adoptee | None = None) -> PreflightOutcome:
 
 
 def _fetched(run: Run) -> Evidence:
-    """Where a record may lie on a remote that does not answer, what it would tell is unknown, not empty."""
+    """Where a record may lie on a remote that does not answer, what it would tell is unknown, not
+    empty.
+    """
     try:
         run.record.fetch()
     except CouldNotLook as error:
         gone = Unavailable(str(error).rstrip("."), error.root)
-        return dict.fromkeys((History, Unfinished, PriorLaunch, FinalStep, IssuePage, ContractDrift), gone)
+        return dict.fromkeys(
+            (History, Unfinished, PriorLaunch, FinalStep, IssuePage, ContractDrift), gone
+        )
     return {}
 
 
@@ -138,7 +161,9 @@ def _given(run: Run, adoptee: Adoptee | None) -> Evidence:
 
 
 def _request(run: Run, submission: Submission) -> str:
-    """Empty where the adapter cannot say it here: what stands against it is a finding of its own."""
+    """Empty where the adapter cannot say it here: what stands against it is a finding of its
+    own.
+    """
     try:
         return request_text(run, submission, "<code>", "<admission.json>")
     except (HerorunError, OSError):

@@ -1,7 +1,9 @@
-"""The commands that a person is proposed to type: each is the exact one that works now, because the gate was asked.
+"""The commands that a person is proposed to type: each is the exact one that works now, because the
+gate was asked.
 
-Whatever proposes a command asks here: escalations, `status`, refusals. A way that would be refused is replaced by the
-next one that works; `herorun preflight`, which only shows what stands in the way, always does.
+Whatever proposes a command asks here: escalations, `status`, refusals. A way that would be refused
+is replaced by the next one that works; `herorun preflight`, which only shows what stands in the
+way, always does.
 """
 
 from collections.abc import Iterable, Sequence
@@ -23,15 +25,16 @@ from herorun.operations.launch.start_instance import admitted_plan
 from herorun.runs import Run
 from herorun.system.clock import now
 
-DEADLINE = 30.0  # seconds for all that a gate reads: whoever is asked must not wait for a store that hangs
+# seconds for all that a gate reads: whoever is asked must not wait for a store that hangs
+DEADLINE = 30.0
 TRIES = 5  # checkpoints that are tried, newest first
 STOPS = frozenset({Option.STOP_AND_RELAUNCH, Option.STOP_AND_ROLLBACK})
 
 
 @dataclass(frozen=True)
 class Proposer:
-    """What can be proposed about a run. `memory` may be ahead of the record by what a look has just seen; `seen` holds
-    evidence of that look that must not be read again."""
+    """What can be proposed about a run. `memory` may be ahead of the record by what a look has just
+    seen; `seen` holds evidence of that look that must not be read again."""
 
     run: Run
     memory: Memory
@@ -40,19 +43,23 @@ class Proposer:
     def proposals(
         self, ways: Sequence[Option], about: str = "", before: int | None = None, ask: bool = True
     ) -> tuple[ProposedCommand, ...]:
-        """One for each way, those that come to the same command once. `before` is the first step of the trouble;
-        without `ask` an approval is about something else than a relaunch."""
+        """One for each way, those that come to the same command once. `before` is the first step of
+        the trouble; without `ask` an approval is about something else than a relaunch."""
         offered = [each for way in ways if (each := self._offer(way, about, before, ask))]
         return tuple({each.command: each for each in offered}.values())
 
-    def _offer(self, way: Option, about: str, before: int | None, ask: bool) -> ProposedCommand | None:
+    def _offer(
+        self, way: Option, about: str, before: int | None, ask: bool
+    ) -> ProposedCommand | None:
         match way:
             case Option.RELAUNCH | Option.STOP_AND_RELAUNCH:
                 return self._relaunch(way) or self._back_or_away(way, before)
             case Option.ROLLBACK | Option.STOP_AND_ROLLBACK:
                 return self._back_or_away(way, before)
             case Option.APPROVE if ask:
-                return proposal(way, self.run.slug) if self._start is not None else self._preflight()
+                return (
+                    proposal(way, self.run.slug) if self._start is not None else self._preflight()
+                )
             case Option.FORK:
                 return self._fork(before) or self._preflight()
             case Option.LAUNCH:
@@ -73,7 +80,9 @@ class Proposer:
         if self._start is None or (ending and ending.cause is Cause.NUMERIC):
             return None
         again = self._once_more(Word.RELAUNCH, (self._origin,))
-        return ProposedCommand(f"{command_of(way, self.run.slug)}{again}", _effect(way in STOPS, self._start))
+        return ProposedCommand(
+            f"{command_of(way, self.run.slug)}{again}", _effect(way in STOPS, self._start)
+        )
 
     def _rollback(self, stop: bool, before: int | None) -> ProposedCommand | None:
         back = self._back(before)
@@ -82,7 +91,9 @@ class Proposer:
         way, step = Option.STOP_AND_ROLLBACK if stop else Option.ROLLBACK, back.target.step
         again = self._once_more(Word.ROLLBACK, (self._origin, f"rollback/{self._origin}/{step}"))
         command = command_of(way, self.run.slug, step=step)
-        what = f"go back to the checkpoint of step {step}; what was saved after it is never used again"
+        what = (
+            f"go back to the checkpoint of step {step}; what was saved after it is never used again"
+        )
         return ProposedCommand(f"{command}{again}", f"stop the job and {what}" if stop else what)
 
     def _fork(self, before: int | None) -> ProposedCommand | None:
@@ -94,7 +105,7 @@ class Proposer:
         what = f"write the contract of a new run from step {steps[0]}, for you to read and commit"
         return ProposedCommand(f'{command} --reason "continued from {self.run.slug}"', what)
 
-    # --- what works -----------------------------------------------------------------------------------
+    # --- what works -------------------------------------------------------------------------------
 
     @property
     def _instance(self) -> str:
@@ -149,8 +160,8 @@ class Proposer:
         return [step for step in steps if before is None or step < before]
 
     def _passes(self, plan: Plan, given_up: tuple[GivenUp, ...] = ()) -> bool:
-        """Whether the gate would let it start, once the current instance has ended. What the gate cannot see in time
-        is proposed all the same: the command itself will say so."""
+        """Whether the gate would let it start, once the current instance has ended. What the gate
+        cannot see in time is proposed all the same: the command itself will say so."""
         given = {**self.seen, History: self.memory.history, LiveJobs: self._other_jobs}
         try:
             return gate_of(self.run, plan, given_up, given, DEADLINE).verdict != "blocked"
@@ -161,14 +172,18 @@ class Proposer:
 
     @cached_property
     def _other_jobs(self) -> object:
-        live = gather([LiveJobs], discover.sources(), self.run.given(self.memory), DEADLINE)[LiveJobs]
+        live = gather([LiveJobs], discover.sources(), self.run.given(self.memory), DEADLINE)[
+            LiveJobs
+        ]
         if not isinstance(live, LiveJobs):
             return live
         return LiveJobs(tuple(job for job in live.jobs if job.instance != self._instance))
 
     def _new_slug(self) -> str:
         folder, base = self.run.repository.top / "runs", self.run.slug[:44].rstrip("-")
-        numbers = (number for number in range(2, 1000) if not (folder / f"{base}-{number}.toml").exists())
+        numbers = (
+            number for number in range(2, 1000) if not (folder / f"{base}-{number}.toml").exists()
+        )
         return f"{base}-{next(numbers)}"
 
 

@@ -1,4 +1,6 @@
-"""Relaunch under a standing contract: judged by the admitted commit and plan, never by the checkout of that day."""
+"""Relaunch under a standing contract: judged by the admitted commit and plan, never by the checkout
+of that day.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -23,7 +25,9 @@ from herorun.system.git.worktree_snapshot import MEGABYTE, take_snapshot
 
 
 def relaunch(run: MonitoredRun, instance: str, why: str) -> str:
-    """Start the next instance from the newest complete checkpoint, by the launch gate, and return its name."""
+    """Start the next instance from the newest complete checkpoint, by the launch gate, and return
+    its name.
+    """
     if not isinstance(run, Run):
         return run.submit_again(instance, why)
     memory = run.record.memory()
@@ -38,8 +42,10 @@ def relaunch(run: MonitoredRun, instance: str, why: str) -> str:
     ordered = memory.rollback_ordered
     if ordered is not None:
         raise Blocked(
-            f"{ordered.by} ordered a rollback to step {ordered.about[-1].rpartition('/')[2]}, which was interrupted: "
-            f"a person repeats it, or relaunches instead; `herorun status {run.slug}` shows the commands that work now."
+            f"{ordered.by} ordered a rollback to step {ordered.about[-1].rpartition('/')[2]}, "
+            "which was interrupted: "
+            f"a person repeats it, or relaunches instead; `herorun status {run.slug}` shows the "
+            "commands that work now."
         )
     admitted = admitted_plan(run, memory.launchings[instance])
     plan = resumed(run, memory, admitted)
@@ -58,7 +64,9 @@ class Again:
 
 
 def start_again(run: Run, plan: Plan, again: Again) -> str:
-    """Through the launch gate, by a plan of the admitted commit. What a rollback gives up is none of its candidates."""
+    """Through the launch gate, by a plan of the admitted commit. What a rollback gives up is none
+    of its candidates.
+    """
     memory = run.record.memory()
     ruled_out = (again.given_up,) if again.given_up else ()
     report = gate_of(run, plan, ruled_out, {History: memory.history})
@@ -82,7 +90,9 @@ def start_again(run: Run, plan: Plan, again: Again) -> str:
 def gate_of(
     run: Run, plan: Plan, given_up: tuple[GivenUp, ...], given: Evidence, deadline: float = DEADLINE
 ) -> GateReport:
-    """What the launch gate answers to starting by this plan, where so much is given up; it starts nothing."""
+    """What the launch gate answers to starting by this plan, where so much is given up; it starts
+    nothing.
+    """
     if plan.in_place.value:
         must_stand(run, plan)
     history = given[History]
@@ -92,17 +102,26 @@ def gate_of(
 
 
 def must_be_resumable(run: Run) -> None:
-    """Under `resume = "never"` a run goes on only as another one, with an identity and a root of its own."""
+    """Under `resume = "never"` a run goes on only as another one, with an identity and a root of
+    its own.
+    """
     if run.contract.tracker.resume == "never":
         raise Blocked(
-            f'[tracker] resume is "never", so {run.slug} never continues under its id: fork a new run from one of its '
+            f'[tracker] resume is "never", so {run.slug} never continues under its id: fork a new '
+            "run from one of its "
             f"checkpoints; `herorun status {run.slug}` shows the command."
         )
 
 
 def _warnings(report: GateReport) -> tuple[str, ...]:
-    """What the gate found and let pass: nobody reads a screen then, so the record and the issue say it."""
-    told = [f for f in report.findings if f.open and report.checks[f.check].response is not Response.INFO]
+    """What the gate found and let pass: nobody reads a screen then, so the record and the issue say
+    it.
+    """
+    told = [
+        f
+        for f in report.findings
+        if f.open and report.checks[f.check].response is not Response.INFO
+    ]
     return tuple(scrub(f"{finding.check}: {finding.verdict.message}") for finding in told)
 
 
@@ -114,7 +133,8 @@ def must_stand(run: Run, admitted: Plan) -> None:
         raise CouldNotLook(f"The checkout that the run is started in could not be read: {tree.why}")
     if tree.commit != admitted.commit.value or not _holds(run, admitted, tree, evidence):
         raise Blocked(
-            f"The checkout that the run is started in (in_place) was moved from {admitted.commit.value[:9]}: a person must launch."
+            "The checkout that the run is started in (in_place) was moved from "
+            f"{admitted.commit.value[:9]}: a person must launch."
         )
 
 
@@ -128,7 +148,9 @@ def _holds(run: Run, admitted: Plan, tree: WorkTree, evidence: Evidence) -> bool
 
 
 def resumed(run: Run, memory: Memory, admitted: Plan) -> Plan:
-    """The admitted plan from the newest complete checkpoint that nothing speaks against. Nothing is guessed."""
+    """The admitted plan from the newest complete checkpoint that nothing speaks against. Nothing is
+    guessed.
+    """
     evidence = gather([Checkpoints], discover.sources(), run.given(memory))
     found = evidence[Checkpoints]
     if not isinstance(found, Checkpoints):
@@ -139,7 +161,11 @@ def resumed(run: Run, memory: Memory, admitted: Plan) -> Plan:
     refused = [c for c in found.candidates if c.complete]
     if refused:
         reasons = reasons_once((c, refusal(c, run.contract, memory.history)) for c in refused)
-        raise Blocked(f"No complete checkpoint of this run may be chosen without a person: {reasons}.")
+        raise Blocked(
+            f"No complete checkpoint of this run may be chosen without a person: {reasons}."
+        )
     if run.contract.start.from_ is not None:
         return admitted
-    raise Blocked("There is no complete checkpoint to go on from, and none is guessed: the DRI decides.")
+    raise Blocked(
+        "There is no complete checkpoint to go on from, and none is guessed: the DRI decides."
+    )

@@ -1,10 +1,21 @@
-"""The checkpoint that a rollback or a fork starts from: which one it is, why not another, and what the choice costs."""
+"""The checkpoint that a rollback or a fork starts from: which one it is, why not another, and what
+the choice costs.
+"""
 
 from dataclasses import dataclass, replace
 
 from herorun import discover
 from herorun.core.errors import Blocked, CouldNotLook, in_words
-from herorun.core.evidence import Candidate, Checkpoints, Evidence, FinalStep, GivenUp, Metrics, Nothing, Now
+from herorun.core.evidence import (
+    Candidate,
+    Checkpoints,
+    Evidence,
+    FinalStep,
+    GivenUp,
+    Metrics,
+    Nothing,
+    Now,
+)
 from herorun.core.finding import count
 from herorun.core.identity.tracker_rewind import after_rollback
 from herorun.core.journal import Memory
@@ -42,7 +53,9 @@ class Back:
 
 
 def steps_to_go_back_to(run: Run, memory: Memory) -> list[int]:
-    """Of its own checkpoints that nothing speaks against and nobody found incomplete, newest first."""
+    """Of its own checkpoints that nothing speaks against and nobody found incomplete, newest
+    first.
+    """
     given = {**run.given(memory), Now: Now(now())}
     found = gather([Checkpoints], discover.sources(), given)[Checkpoints]
     if not isinstance(found, Checkpoints):
@@ -94,7 +107,9 @@ def target_of(run: Run, found: Checkpoints, memory: Memory, step: int) -> Candid
     if good:
         return min(good, key=lambda c: (c.temporary, c.path))
     if any(c.unread for c in here):
-        raise CouldNotLook(f"The checkpoint of step {step} could not be read: {reasons_once(refused)}.")
+        raise CouldNotLook(
+            f"The checkpoint of step {step} could not be read: {reasons_once(refused)}."
+        )
     if refused:
         raise Blocked(f"The run cannot go back to step {step}: {reasons_once(refused)}.")
     raise Blocked(f"The run cannot go back to step {step}: {_absent(run, found, memory, step)}.")
@@ -119,12 +134,19 @@ def _absent(run: Run, found: Checkpoints, memory: Memory, step: int) -> str:
         return f"{foreign[0]} lay there before the first launch: no instance of this run wrote it"
     steps = sorted({c.step for c in found.candidates})
     near = ", ".join(str(each) for each in sorted(steps, key=lambda each: abs(each - step))[:5])
-    return f"no checkpoint of that step lies in its roots; the nearest are of steps {near or 'none at all'}"
+    return (
+        "no checkpoint of that step lies in its roots; the nearest are of steps "
+        f"{near or 'none at all'}"
+    )
 
 
 def _paths(run: Run, step: int) -> list[str]:
     told = run.contract.output
-    return [run.layout.final(root.rstrip("/"), step) for root in (told.root, told.temporary_root) if root]
+    return [
+        run.layout.final(root.rstrip("/"), step)
+        for root in (told.root, told.temporary_root)
+        if root
+    ]
 
 
 def _examined(run: Run, candidate: Candidate) -> Candidate:
@@ -158,7 +180,10 @@ def _facts(
         "Discards": _cost(cost.steps, cost.accelerator_hours, cost.why),
         "Ruled out": ", ".join(c.path for c in above) or "no checkpoint lies above it",
         "Tracker shows": after_rollback(tracker.kind, tracker.id, target.step, last),
-        "Identity": f"the same: {tracker.id}, {admitted.output_root.value}, commit {admitted.commit.value[:9]}",
+        "Identity": (
+            f"the same: {tracker.id}, {admitted.output_root.value}, commit "
+            f"{admitted.commit.value[:9]}"
+        ),
         "Reason": reason or "none was given",
     }
     return {fact: scrub(told) for fact, told in facts.items()}
@@ -166,5 +191,9 @@ def _facts(
 
 def _cost(steps: int | None, hours: float | None, why: str) -> str:
     known = "an unknown number of steps" if steps is None else f"{count(steps, 'step')}"
-    paid = f"{hours:,.1f} accelerator-hours" if hours is not None else f"accelerator-hours unknown: {why}"
+    paid = (
+        f"{hours:,.1f} accelerator-hours"
+        if hours is not None
+        else f"accelerator-hours unknown: {why}"
+    )
     return f"{known}, {paid}"

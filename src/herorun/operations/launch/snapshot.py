@@ -1,7 +1,8 @@
-"""The approved dirty tree of a launch: kept on the remote before anything runs from it, and found again later.
+"""The approved dirty tree of a launch: kept on the remote before anything runs from it, and found
+again later.
 
-Its ref is created once and never moved, here and there. What the record says of it only names it: whatever is
-found must be that very commit, tree and diff.
+Its ref is created once and never moved, here and there. What the record says of it only names it:
+whatever is found must be that very commit, tree and diff.
 """
 
 from collections.abc import Mapping
@@ -25,7 +26,9 @@ def ref_of(run: Run, patch: Patch) -> str:
 
 
 def keep_snapshot(run: Run, plan: Plan, launching: Launching) -> None:
-    """Put the edits where every clone can find them, and say so in the record. Doing it twice is doing it once."""
+    """Put the edits where every clone can find them, and say so in the record. Doing it twice is
+    doing it once.
+    """
     patch, key = plan.patch.value, f"snapshot/{launching.instance}"
     if patch is None or key in run.record.memory().done:
         return
@@ -63,12 +66,16 @@ def _push(run: Run, patch: Patch, remote: str) -> None:
 
 
 def admitted_snapshot(run: Run, commit: str, plan: Mapping[str, Any]) -> Snapshot | Nothing:
-    """The snapshot that a launch was admitted with, as the record names it, found again and proven."""
+    """The snapshot that a launch was admitted with, as the record names it, found again and
+    proven.
+    """
     return snapshot_again(run.repository, run.slug, run.contract.code.remote, commit, plan)
 
 
 def kept_diff(run: Run, plan: Plan) -> dict[str, bytes]:
-    """The diff for people, beside the record: only a small one, and only where no secret was found in it."""
+    """The diff for people, beside the record: only a small one, and only where no secret was found
+    in it.
+    """
     patch = plan.patch.value
     if patch is None or described(run.repository, plan.commit.value, patch.commit).secrets:
         return {}

@@ -26,7 +26,14 @@ def start_babysitter(run: Run) -> str:
     private = os.open(_log(run), os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
     with os.fdopen(private, "ab") as log:
         process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "herorun", "babysit", str(run.repository.top / run.file.path)],
+            [
+                sys.executable,
+                "-P",
+                "-m",
+                "herorun",
+                "babysit",
+                str(run.repository.top / run.file.path),
+            ],
             cwd=run.repository.top,
             env={**os.environ, **handed_on(session_of_launch(run.repository.top))},
             stdin=subprocess.DEVNULL,
@@ -41,11 +48,13 @@ def start_babysitter(run: Run) -> str:
             return f"process {process.pid}, log {_log(run)}"
         if process.poll() is not None:
             raise CouldNotLook(
-                f"The job runs, but its babysitter ended at once (exit code {process.returncode}): see {_log(run)}, then `herorun babysit {run.slug}`."
+                "The job runs, but its babysitter ended at once (exit code "
+                f"{process.returncode}): see {_log(run)}, then `herorun babysit {run.slug}`."
             )
         time.sleep(0.05)
     raise CouldNotLook(
-        f"The job runs, but its babysitter gave no heartbeat within {say_span(HEARTBEAT_WAIT)}: see {_log(run)}."
+        f"The job runs, but its babysitter gave no heartbeat within {say_span(HEARTBEAT_WAIT)}: "
+        f"see {_log(run)}."
     )
 
 

@@ -1,7 +1,8 @@
-"""Starting an instance: record the intent, tell, submit once, record the outcome. Launch and relaunch share it.
+"""Starting an instance: record the intent, tell, submit once, record the outcome. Launch and
+relaunch share it.
 
-Order: lease, intent (committed and pushed), issue comment, submission, outcome. A crash anywhere leaves an
-intent that the next command settles by asking the scheduler for that very instance.
+Order: lease, intent (committed and pushed), issue comment, submission, outcome. A crash anywhere
+leaves an intent that the next command settles by asking the scheduler for that very instance.
 """
 
 import time
@@ -66,7 +67,10 @@ def _taken_over(run: Run, launching: Launching) -> Job:
     if isinstance(answer, Found) and not answer.job.state.ended:
         return answer.job
     if isinstance(answer, Unknown):
-        raise CouldNotLook(f"Nobody knows whether the job of {launching.instance} still runs: {answer.why}. Try again.")  # fmt: skip
+        raise CouldNotLook(
+            f"Nobody knows whether the job of {launching.instance} still runs: {answer.why}. Try "
+            "again."
+        )
     ended = Blocked(f"The job of {launching.instance} ended before it was adopted.")
     _not_submitted(run, launching, ended)
     raise ended
@@ -78,7 +82,9 @@ def _not_submitted(run: Run, launching: Launching, error: Exception) -> None:
 
 
 def _found_after(run: Run, launching: Launching, error: Exception) -> Job:
-    """A submission that failed may have gone through all the same: only the scheduler's own answer counts."""
+    """A submission that failed may have gone through all the same: only the scheduler's own answer
+    counts.
+    """
     answer = _search(run, launching, time.sleep)
     if isinstance(answer, Found):
         return answer.job
@@ -94,12 +100,15 @@ def _intend(run: Run, order: LaunchOrder) -> Launching:
     pushed = run.record.push()
     stands = run.record.memory().launchings[launching.instance]
     if (stands.at, stands.where) != (launching.at, launching.where):
-        raise Blocked(f"Nothing was submitted: another clone launches {launching.instance}, as {stands.by}.")
+        raise Blocked(
+            f"Nothing was submitted: another clone launches {launching.instance}, as {stands.by}."
+        )
     if not pushed and run.record.remote and not order.relaunch_of:
         why = f"the intent could not be pushed: {pushed.why}"
         give_up(run, launching, why)
         raise CouldNotLook(
-            f"Nothing was submitted: {why}. Once {run.record.remote} takes {run.record.branch}, launch again."
+            f"Nothing was submitted: {why}. Once {run.record.remote} takes {run.record.branch}, "
+            "launch again."
         )
     return launching
 
@@ -154,13 +163,16 @@ def _new_intent(run: Run, order: LaunchOrder) -> Launching:
         words = "; ".join(f"{name}: {change}" for name, change in amended.lines.items())
         launching = replace(launching, facts={**launching.facts, "Contract amended": words})
     events = (amended, launching) if amended is not None else (launching,)
-    note_own(run.repository, run.slug, launching)  # before it is in the record: nobody has to prove it to us
+    # before it is in the record: nobody has to prove it to us
+    note_own(run.repository, run.slug, launching)
     run.record.append(*events, files=_kept_files(run, order.plan))
     return launching
 
 
 def _kept_files(run: Run, plan: Plan) -> dict[str, bytes]:
-    """What another machine needs to judge this launch: the admitted contract, the resolved config, the edits."""
+    """What another machine needs to judge this launch: the admitted contract, the resolved config,
+    the edits.
+    """
     config = canonical(plan.config.value) + "\n"
     named = {"contract": (run.file.text, "toml"), "config": (config, "json")}
     return {
@@ -182,7 +194,9 @@ def _confirm(run: Run, order: LaunchOrder, launching: Launching, job: Job) -> La
         commit=plan.commit.value,
         entry={
             **instance_lines(plan, run.dri, order.babysitter, job.id, order.dirty, order.policy),
-            **({"`initialize_from`": "not known: herorun did not start it"} if order.adopts else {}),
+            **(
+                {"`initialize_from`": "not known: herorun did not start it"} if order.adopts else {}
+            ),
             **{name: one_line(told) for name, told in order.facts.items()},
             "Live jobs": scrub(company(run, launching.instance) or ALONE),
         },
@@ -195,21 +209,28 @@ def _confirm(run: Run, order: LaunchOrder, launching: Launching, job: Job) -> La
     return launched
 
 
-# --- an intent whose outcome nobody knows -----------------------------------------------------------
+# --- an intent whose outcome nobody knows ---------------------------------------------------------
 
 
 def settle_launching(
     run: Run, babysitter: str, wait: Callable[[float], None] = time.sleep
 ) -> Launched | None:
-    """Ask the scheduler for an instance that was perhaps submitted. None: it was not, and may be submitted now."""
+    """Ask the scheduler for an instance that was perhaps submitted. None: it was not, and may be
+    submitted now.
+    """
     memory = run.record.memory()
     launching = memory.unsettled
     if launching is None:
         return None
     answer = _search(run, launching, wait)
-    if isinstance(answer, Absent) and launching.where != where(run) and not run.scheduler.everywhere:
+    if (
+        isinstance(answer, Absent)
+        and launching.where != where(run)
+        and not run.scheduler.everywhere
+    ):
         raise CouldNotLook(
-            f"{launching.instance} was perhaps submitted from {launching.where}: only there can it be settled. Launch there."
+            f"{launching.instance} was perhaps submitted from {launching.where}: only there can "
+            "it be settled. Launch there."
         )
     if isinstance(answer, Unknown):
         raise CouldNotLook(
@@ -228,7 +249,8 @@ def settle_launching(
             facts=launching.facts,
             adopts=launching.adopts,
         )
-        if order.adopts:  # it was there before the intent, so that it is there says nothing of what was done
+        # it was there before the intent, so that it is there says nothing of what was done
+        if order.adopts:
             return start_instance(run, order)
         return _confirm(run, order, launching, answer.job)
     return None
@@ -252,8 +274,8 @@ def _search(run: Run, launching: Launching, wait: Callable[[float], None]) -> Se
 def admitted_plan(run: Run, launching: Launching) -> Plan:
     """The plan of a launch, made again from its commit and its approved edits.
 
-    The record only says which these are; the digest must agree. A job may be started by it, so what only the record
-    tells, as a shell's `PYTHONPATH`, is `Blocked` until a person here believes it.
+    The record only says which these are; the digest must agree. A job may be started by it, so what
+    only the record tells, as a shell's `PYTHONPATH`, is `Blocked` until a person here believes it.
     """
     must_be_whole(run.record, run.contract, launching)
     return plan_again(run.repository, run.slug, launching, run.contract.code.remote)

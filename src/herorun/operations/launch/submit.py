@@ -1,4 +1,6 @@
-"""The submission itself: what is sent is shown before, and afterwards exactly one job of the run is live."""
+"""The submission itself: what is sent is shown before, and afterwards exactly one job of the run is
+live.
+"""
 
 from collections.abc import Callable
 from typing import TypeAlias
@@ -25,8 +27,13 @@ def unsaid(_: str) -> None:
 
 def submit(run: Run, plan: Plan, instance: str, say: Say = unsaid) -> Job:
     """Send the exact request, which was kept beside the run's evidence and said before."""
-    folder = run.state / "code" / instance  # its own: nobody has edited a copy that was not there before
-    code = run.repository.top if plan.in_place.value else export(run.repository, plan.code_commit, folder)
+    # its own: nobody has edited a copy that was not there before
+    folder = run.state / "code" / instance
+    code = (
+        run.repository.top
+        if plan.in_place.value
+        else export(run.repository, plan.code_commit, folder)
+    )
     submission = submission_of(plan, instance)
     admission = write_admission(run, plan, submission, str(code))
     request = request_text(run, submission, str(code), str(admission))
@@ -37,7 +44,9 @@ def submit(run: Run, plan: Plan, instance: str, say: Say = unsaid) -> Job:
 
 
 def request_text(run: Run, submission: Submission, code: str, admission: str) -> str:
-    """The request as the scheduler gets it. One that takes the submission as it stands is shown its command."""
+    """The request as the scheduler gets it. One that takes the submission as it stands is shown its
+    command.
+    """
     told = getattr(run.scheduler, "request", None)
     if told is None:
         return f"$ {command_line(submission.argv)}"

@@ -5,12 +5,17 @@ from herorun.runs import Run
 
 
 def probe_roots(run: Run) -> None:
-    """Write, list, rename and delete under `_herorun/` of each root; `CouldNotLook` names the root that fails."""
+    """Write, list, rename and delete under `_herorun/` of each root; `CouldNotLook` names the root
+    that fails.
+    """
     output = run.contract.output
     for root in filter(None, (output.root, output.temporary_root)):
         try:
             run.store.probe(root.rstrip("/"))
         except OSError as error:
             raise CouldNotLook(
-                sentence(f"The output root {root} cannot be written as a trainer would: {in_words(error)}")
+                sentence(
+                    f"The output root {root} cannot be written as a trainer would: "
+                    f"{in_words(error)}"
+                )
             ) from None

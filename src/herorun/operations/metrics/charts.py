@@ -1,4 +1,6 @@
-"""The curves of a report: which metrics, and all their points as few lines, in completed updates."""
+"""The curves of a report: which metrics, and all their points as few lines, in completed
+updates.
+"""
 
 from array import array
 from collections.abc import Iterator, Sequence
@@ -49,7 +51,13 @@ class ChartDrawing:
     @property
     def newest_words(self) -> str:
         """Empty where there is none."""
-        return "" if self.newest is None else "not finite" if isnan(self.newest) else f"{self.newest:.5g}"
+        return (
+            ""
+            if self.newest is None
+            else "not finite"
+            if isnan(self.newest)
+            else f"{self.newest:.5g}"
+        )
 
 
 def charts_of(curves: Curves, names: Names, most: int = MOST) -> list[ChartDrawing]:
@@ -61,7 +69,9 @@ def charts_of(curves: Curves, names: Names, most: int = MOST) -> list[ChartDrawi
     time = next((name for name in names.time if name in known), "")
     norm = next((name for name in names.norm if name in known), "")
     pace = (
-        ("Throughput", speed or "per second") if speed or not time else ("Time per step", f"{time}, seconds")
+        ("Throughput", speed or "per second")
+        if speed or not time
+        else ("Time per step", f"{time}, seconds")
     )
     wanted = (
         ("loss", "Loss", loss or "loss", [loss, *evals]),
@@ -97,11 +107,15 @@ def begun_of(curves: Curves, names: Names) -> list[AttemptStart]:
 
 
 def traces_of(curves: Curves, metric: str, shift: int) -> Iterator[tuple[Trace, datetime | None]]:
-    """By attempts, each with the time of its first row, where it tells one. `shift` is added to each step."""
+    """By attempts, each with the time of its first row, where it tells one. `shift` is added to
+    each step.
+    """
     held: dict[int, tuple[array[int], array[float], float]] = {}
     for piece in _pieces(curves, metric):
         for number, begin, end in _runs(piece):
-            steps, values, at = held.setdefault(number, (array("q"), array("d"), piece.seconds[begin]))
+            steps, values, at = held.setdefault(
+                number, (array("q"), array("d"), piece.seconds[begin])
+            )
             steps.extend(piece.steps[begin:end])
             values.extend(piece.values[begin:end])
     for number in sorted(held):

@@ -1,4 +1,6 @@
-"""The rows of a run: those that the babysitter kept on this machine, and behind them what its tracker has now."""
+"""The rows of a run: those that the babysitter kept on this machine, and behind them what its
+tracker has now.
+"""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -87,7 +89,8 @@ class _Replaced(Exception):
 def curves_of(run: Run) -> tuple[Curves, str]:
     """The run's curves up to now, and where they are from. `CouldNotLook` where there are none.
 
-    Rows that lie here are not read again; where the tracker cannot say what came after them, that is said.
+    Rows that lie here are not read again; where the tracker cannot say what came after them, that
+    is said.
     """
     kept = kept_curves(run)
     if kept is None or kept.fetched_at is None:
@@ -140,7 +143,9 @@ def read_all(tracker: Tracker, slug: str) -> RowSeries:
         try:
             batch = bounded(tracker.read(cursor))
         except FileNotFoundError:
-            raise CouldNotLook(f"The tracker has no rows of {slug}, and none were kept here.") from None
+            raise CouldNotLook(
+                f"The tracker has no rows of {slug}, and none were kept here."
+            ) from None
         if batch.restarted:
             held = RowSeries()
         for row in batch.rows:
@@ -178,8 +183,12 @@ def beats_of(curves: Curves, run: Run) -> tuple[list[Beat], int]:
 
 
 def _seconds(curves: Curves, names: tuple[str, ...]) -> Mapping[tuple[int, int], float]:
-    """By attempt and step; of several such columns the first. What is no number of seconds counts for nothing."""
+    """By attempt and step; of several such columns the first. What is no number of seconds counts
+    for nothing.
+    """
     name = next((name for name in names if name in curves.names), None)
     if name is None:
         return {}
-    return {(p.attempt, p.step): p.value for p in curves.points(name) if 0 <= p.value < float("inf")}
+    return {
+        (p.attempt, p.step): p.value for p in curves.points(name) if 0 <= p.value < float("inf")
+    }

@@ -1,4 +1,6 @@
-"""Taking note of alerts, and answering whether a run is relaunched, and whether a changed herorun may act."""
+"""Taking note of alerts, and answering whether a run is relaunched, and whether a changed herorun
+may act.
+"""
 
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
@@ -19,12 +21,18 @@ from herorun.runs import Run
 
 
 def acknowledge(run: Run, name: str = "", reason: str = "") -> OrderOutcome:
-    """Take note of an open alert, or of all, and of those that ended unresolved: none is said again."""
+    """Take note of an open alert, or of all, and of those that ended unresolved: none is said
+    again.
+    """
     memory = begun(run)
     chosen = [a.key for a in _chosen(run, (*memory.alerts.values(), *memory.unacknowledged), name)]
     fresh = [key for key in chosen if key not in memory.acked]
     if not fresh:
-        words = "taken note of already" if chosen else "nothing is open: there is nothing to take note of"
+        words = (
+            "taken note of already"
+            if chosen
+            else "nothing is open: there is nothing to take note of"
+        )
         return OrderOutcome(run, words, warnings=push_warning(run))
     warnings = order(run, Word.ACK, fresh, reason)
     return OrderOutcome(run, f"taken note of {', '.join(fresh)}", warnings=warnings)
@@ -35,7 +43,9 @@ def _chosen(run: Run, alerts: Iterable[Alert], name: str) -> list[Alert]:
     every = list(alerts)
     if not name:
         return every
-    found = [alert for alert in every if name in (alert.check, alert.key.rpartition("@")[0], alert.key)]
+    found = [
+        alert for alert in every if name in (alert.check, alert.key.rpartition("@")[0], alert.key)
+    ]
     if found:
         return found
     names = sorted({alert.check for alert in every})
@@ -55,10 +65,12 @@ def open_questions(memory: Memory) -> tuple[str, ...]:
 
 
 def ways_on(run: Run, memory: Memory, checks: Mapping[str, Check]) -> tuple[Option, ...]:
-    """What a person can do about a run that is down: an answer where one is asked for, else a start from where its
-    numbers were sound."""
+    """What a person can do about a run that is down: an answer where one is asked for, else a start
+    from where its numbers were sound."""
     questions = open_questions(memory)
-    numbers = bool(memory.ledger.taints) or trouble_began(memory.alerts.values(), checks) is not None
+    numbers = (
+        bool(memory.ledger.taints) or trouble_began(memory.alerts.values(), checks) is not None
+    )
     if not questions:
         return (Option.ROLLBACK,) if numbers else (Option.RELAUNCH,)
     kinds = [key.rpartition("/")[2] for key in questions]
@@ -76,7 +88,9 @@ def _asked_anew(memory: Memory) -> bool:
 
 
 def answer(run: Run, yes: bool, reason: str = "") -> OrderOutcome:
-    """Say yes or no to the relaunch that is asked for. An approved one happens at the next tick, through the gate."""
+    """Say yes or no to the relaunch that is asked for. An approved one happens at the next tick,
+    through the gate.
+    """
     memory = begun(run)
     if _judge_is_asked_about(memory, yes):
         return _answer_for_judge(run, memory, yes, reason)
@@ -87,7 +101,8 @@ def answer(run: Run, yes: bool, reason: str = "") -> OrderOutcome:
     final = [key for key in questions if key.rpartition("/")[2] in FINAL]
     if yes and run.contract.babysit.recovery is Recovery.OBSERVE:
         raise Blocked(
-            f'The contract says recovery = "observe": the babysitter relaunches nothing. `{_goes_on(run, memory)}` does.'
+            'The contract says recovery = "observe": the babysitter relaunches nothing. '
+            f"`{_goes_on(run, memory)}` does."
         )
     if yes and final:
         raise Blocked(
@@ -107,7 +122,9 @@ def _goes_on(run: Run, memory: Memory) -> str:
 
 
 def _judge_is_asked_about(memory: Memory, yes: bool) -> bool:
-    """First of all, and alone; while nothing else is asked, a person may also think better of it."""
+    """First of all, and alone; while nothing else is asked, a person may also think better of
+    it.
+    """
     judge = memory.judge
     if not judge.question:
         return False
@@ -120,11 +137,15 @@ def _answer_for_judge(run: Run, memory: Memory, yes: bool, reason: str) -> Order
     assert judge.replayed is not None
     warnings = order(run, Word.APPROVE if yes else Word.DENY, [judge.question], reason)
     name = f"herorun {judge.replayed.version}"
-    words = f"approved: {name} acts from the next tick on" if yes else f"denied: {name} only observes"
+    words = (
+        f"approved: {name} acts from the next tick on" if yes else f"denied: {name} only observes"
+    )
     rest = open_questions(memory)
     more = f"; a relaunch is asked for too: `herorun status {run.slug}`"
     return OrderOutcome(
-        run, words + (more if rest else ""), warnings=(*warnings, *(nobody_watches(run) if yes else ()))
+        run,
+        words + (more if rest else ""),
+        warnings=(*warnings, *(nobody_watches(run) if yes else ())),
     )
 
 
@@ -134,10 +155,13 @@ def _nothing_open(run: Run, memory: Memory, yes: bool) -> OrderOutcome:
     if said is None and memory.judge.answer is not None:
         return OrderOutcome(run, f"{memory.judge.answer.words} already")
     if said is None:
-        raise WrongUse(f"Nothing is asked about {run.slug}: `herorun status {run.slug}` shows how it stands.")
+        raise WrongUse(
+            f"Nothing is asked about {run.slug}: `herorun status {run.slug}` shows how it stands."
+        )
     if said.yes is yes:
         return OrderOutcome(run, f"{said.words} already", warnings=push_warning(run))
     raise WrongUse(
-        f"It was {said.words} before. To start it all the same: `{_goes_on(run, memory)}`; to hold it: "
+        f"It was {said.words} before. To start it all the same: `{_goes_on(run, memory)}`; to "
+        "hold it: "
         f"`herorun pause {run.slug} --until 2h`."
     )

@@ -1,7 +1,8 @@
-"""Fork: a new run, with a contract, a logbook and an issue of its own, from a checkpoint of another; each names the other.
+"""Fork: a new run, with a contract, a logbook and an issue of its own, from a checkpoint of
+another; each names the other.
 
-The new contract is written for a person to read and commit. Only then is anything begun, and nothing of the old run is
-changed or stopped.
+The new contract is written for a person to read and commit. Only then is anything begun, and
+nothing of the old run is changed or stopped.
 """
 
 from pathlib import Path
@@ -43,15 +44,24 @@ def fork(
     babysit: bool = True,
     say_first: Say = unsaid,
 ) -> OrderOutcome:
-    """Write the contract; or, where it is committed, begin the new run and tell both. The same words do both in turn."""
+    """Write the contract; or, where it is committed, begin the new run and tell both. The same
+    words do both in turn.
+    """
     if not SLUG.fullmatch(slug) or slug == old.slug:
         raise WrongUse(
-            f"{slug!r} is no slug for a new run: use a-z, 0-9 and -, at most 48, and not {old.slug}."
+            f"{slug!r} is no slug for a new run: use a-z, 0-9 and -, at most 48, and not "
+            f"{old.slug}."
         )
     path = old.repository.top / "runs" / f"{slug}.toml"
     if not path.exists():
         return _written(
-            old=old, path=path, slug=slug, step=step, reason=reason, roots=roots, tracker_id=tracker_id
+            old=old,
+            path=path,
+            slug=slug,
+            step=step,
+            reason=reason,
+            roots=roots,
+            tracker_id=tracker_id,
         )
     new = _checked(old, open_run(slug, start), step)
     facts = fork_facts(old, new)
@@ -68,17 +78,21 @@ def fork(
             tuple(warnings),
         )
     done = launch(new, babysit=babysit, say=say_first)
-    return OrderOutcome(new, f"{words}; {_launched(done)}", done.exit_code, (*warnings, *done.warnings))
+    return OrderOutcome(
+        new, f"{words}; {_launched(done)}", done.exit_code, (*warnings, *done.warnings)
+    )
 
 
 def _launched(done: LaunchOutcome) -> str:
     if done.launched is None:
         why = done.preflight.report.summary
         return f"nothing was submitted, the launch gate is {done.preflight.verdict}: {why}"
-    return f"launched {done.launched.instance}: job {done.launched.job}, babysitter {done.babysitter}"
+    return (
+        f"launched {done.launched.instance}: job {done.launched.job}, babysitter {done.babysitter}"
+    )
 
 
-# --- first: the contract ----------------------------------------------------------------------------
+# --- first: the contract --------------------------------------------------------------------------
 
 
 def _written(
@@ -94,13 +108,22 @@ def _written(
         raise WrongUse("Say why it becomes another run, with --reason: both records keep it.")
     source = _source(old, step)
     data = forked(old.contract, ForkRequest(slug, source.path, scrub(reason), *roots, tracker_id))
-    head = f"# A fork of {old.slug} from step {source.step}: read it, change what is to differ, commit and push it.\n\n"
+    head = (
+        f"# A fork of {old.slug} from step {source.step}: read it, change what is to differ, "
+        "commit and push it.\n\n"
+    )
     create_whole(path, (head + tomli_w.dumps(data)).encode())
-    notes = [f"its command still says {word!r}: is that meant?" for word in leftovers(old.contract, data)]
+    notes = [
+        f"its command still says {word!r}: is that meant?" for word in leftovers(old.contract, data)
+    ]
     if old.contract.waiver:
-        notes.append(f"the waivers of {old.slug} were not taken over: they were signed for another run")
+        notes.append(
+            f"the waivers of {old.slug} were not taken over: they were signed for another run"
+        )
     if source.temporary:
-        notes.append(f"{source.path} is temporary: keep a copy, or fork from a permanent one with --from")
+        notes.append(
+            f"{source.path} is temporary: keep a copy, or fork from a permanent one with --from"
+        )
     words = (
         f"wrote {path}, from {source.path} (step {source.step}). Read it, commit and push it; then "
         f"`herorun fork {old.slug} {slug}` again"
@@ -109,7 +132,9 @@ def _written(
 
 
 def _source(old: Run, step: int | None) -> Candidate:
-    """The checkpoint of that step, else the newest complete one that nothing speaks against. None is guessed."""
+    """The checkpoint of that step, else the newest complete one that nothing speaks against. None
+    is guessed.
+    """
     memory = with_taints_now(old, old.record.memory())
     if not memory.instances:
         raise Blocked(f"{old.slug} was never launched, so there is nothing to fork.")
@@ -121,31 +146,37 @@ def _source(old: Run, step: int | None) -> Candidate:
     newest = acceptable(found.candidates, old.contract, memory.history).newest
     if newest is None:
         raise Blocked(
-            f"{old.slug} has no complete checkpoint to fork from, and none is guessed: the DRI decides."
+            f"{old.slug} has no complete checkpoint to fork from, and none is guessed: the DRI "
+            "decides."
         )
     return newest
 
 
-# --- then: the run ----------------------------------------------------------------------------------
+# --- then: the run --------------------------------------------------------------------------------
 
 
 def _checked(old: Run, new: Run, step: int | None) -> Run:
-    """What is begun is a fork of that run, is committed, and shares nothing that no two runs may share."""
+    """What is begun is a fork of that run, is committed, and shares nothing that no two runs may
+    share.
+    """
     told = new.contract.start
     if told.source_run != old.slug or told.from_ is None:
         raise WrongUse(
-            f"{new.file.path} is there and is no fork of {old.slug}: its [start] names no source_run and checkpoint of it."
+            f"{new.file.path} is there and is no fork of {old.slug}: its [start] names no "
+            "source_run and checkpoint of it."
         )
     if not (told.reason or "").strip():
         raise Blocked(f"{new.file.path} does not say why: give [start] a reason and commit it.")
     if not new.file.signed:
         raise Blocked(
-            f"{new.file.path} is not committed as it stands: commit and push it, so that people can read it."
+            f"{new.file.path} is not committed as it stands: commit and push it, so that people "
+            "can read it."
         )
     source = _start_of(new)
     if step is not None and source is not None and source.step != step:
         raise WrongUse(
-            f"{new.file.path} starts from {told.from_}, not from step {step}: change the one or the other."
+            f"{new.file.path} starts from {told.from_}, not from step {step}: change the one or "
+            "the other."
         )
     if shared := same_identity(old.contract, new.contract):
         raise Blocked(f"{new.slug} and {old.slug} would share {shared}: a fork needs its own.")
@@ -153,7 +184,9 @@ def _checked(old: Run, new: Run, step: int | None) -> Run:
 
 
 def fork_facts(old: Run, new: Run) -> dict[str, str]:
-    """What both records keep: why, both identities with their code, the checkpoint, and what is left behind."""
+    """What both records keep: why, both identities with their code, the checkpoint, and what is
+    left behind.
+    """
     memory = old.record.memory()
     current = memory.current
     commit = current.commit if current else "unknown"
@@ -177,27 +210,42 @@ def _identity(run: Run) -> str:
 
 
 def _start_of(new: Run) -> Candidate | None:
-    """The checkpoint that the contract names, as its store lists it; None where it does not, or nobody could look."""
-    found = gather([StartSiblings], discover.sources(), new.given(new.record.memory()))[StartSiblings]
+    """The checkpoint that the contract names, as its store lists it; None where it does not, or
+    nobody could look.
+    """
+    found = gather([StartSiblings], discover.sources(), new.given(new.record.memory()))[
+        StartSiblings
+    ]
     listed = found.candidates if isinstance(found, StartSiblings) else ()
     return Checkpoints(listed).at(new.contract.start.from_ or "")
 
 
 def _left_behind(old: Run, source: Candidate | None) -> str:
-    """The steps of the old run beyond the checkpoint: they stay in the old run and are not the new one's."""
+    """The steps of the old run beyond the checkpoint: they stay in the old run and are not the new
+    one's.
+    """
     given = {**old.given(old.record.memory()), Now: Now(now())}
     metrics = gather([Metrics], discover.sources(), given)[Metrics]
     if source is None or not isinstance(metrics, Metrics):
         return f"what {old.slug} did beyond the checkpoint stays there; how much is not known"
     beyond = max(metrics.high_water - source.step, 0)
-    return f"what {old.slug} did beyond step {source.step} ({count(beyond, 'step')}) stays there, and is done again"
+    return (
+        f"what {old.slug} did beyond step {source.step} ({count(beyond, 'step')}) stays there, "
+        "and is done again"
+    )
 
 
 def _showing(old: Run, new: Run) -> str:
     told = new.contract.tracker
     fork_from = told.options.get("fork_from")
-    how = f"as a W&B fork of {fork_from}" if fork_from else "from its first step after the checkpoint on"
-    return f"{told.id or new.slug} begins {how}; {old.contract.tracker.id or old.slug} stays as it is"
+    how = (
+        f"as a W&B fork of {fork_from}"
+        if fork_from
+        else "from its first step after the checkpoint on"
+    )
+    return (
+        f"{told.id or new.slug} begins {how}; {old.contract.tracker.id or old.slug} stays as it is"
+    )
 
 
 def _told_both(old: Run, new: Run, facts: dict[str, str], issue: str) -> list[str]:

@@ -1,4 +1,6 @@
-"""Handing the watch over: by its owner while that is alive, or taken once its lease has stood still."""
+"""Handing the watch over: by its owner while that is alive, or taken once its lease has stood
+still.
+"""
 
 import time
 from collections.abc import Callable
@@ -38,7 +40,8 @@ def hand_over(run: Run, to: str, reason: str = "") -> OrderOutcome:
         must_be_launched(run, begun(run))
         if to == run.launcher.owner:
             raise WrongUse(
-                f"{to} is this machine: `herorun handoff {run.slug} --take` takes a stale lease over."
+                f"{to} is this machine: `herorun handoff {run.slug} --take` takes a stale lease "
+                "over."
             )
         handed = run.record.memory().handed
         if handed is None or handed.to != to:
@@ -67,7 +70,9 @@ def take_over(
     seen = _stale(run, wait, rest)
     owner = run.launcher.owner
     with locked(run.lock("act"), what="another herorun that acts on this run"):
-        begun_before = next((i for i in run.record.memory().intended.values() if _is_taking(i)), None)
+        begun_before = next(
+            (i for i in run.record.memory().intended.values() if _is_taking(i)), None
+        )
         if seen is None and begun_before is None:
             take_lease(run)
             return OrderOutcome(run, f"{owner} holds the lease already", warnings=push_warning(run))
@@ -77,10 +82,13 @@ def take_over(
         giver, _, why = intended.what.partition(": ")
         lines = facts(run, giver, owner, why)
         run.record.append(
-            HandedOff(now(), owner, lines), Done(now(), intended.key, intended.attempt, result=owner)
+            HandedOff(now(), owner, lines),
+            Done(now(), intended.key, intended.attempt, result=owner),
         )
         warnings = _told(run)
-    return OrderOutcome(run, f"{owner} watches from now on: `herorun babysit {run.slug}`", warnings=warnings)
+    return OrderOutcome(
+        run, f"{owner} watches from now on: `herorun babysit {run.slug}`", warnings=warnings
+    )
 
 
 TAKING = "handoff/take/"
@@ -96,7 +104,9 @@ def _intend(run: Run, seen: LeaseSeen | None, reason: str) -> Intended:
     why = reason or f"its lease has not moved since {seen.unchanged_since:%Y-%m-%d %H:%M:%S} UTC"
     key = f"{TAKING}{seen.fence}"
     run.record.append(
-        Intended(at=now(), key=key, attempt=run.record.memory().attempt(key), what=f"{seen.owner}: {why}")
+        Intended(
+            at=now(), key=key, attempt=run.record.memory().attempt(key), what=f"{seen.owner}: {why}"
+        )
     )
     return run.record.memory().intended[key]
 
@@ -110,7 +120,9 @@ def _seize(run: Run, intended: Intended, seen: LeaseSeen) -> None:
 
 
 def _stale(run: Run, wait: float, rest: Callable[[float], None]) -> LeaseSeen | None:
-    """The lease of another that stood still for two cadences by our own clock; None where nobody else holds one."""
+    """The lease of another that stood still for two cadences by our own clock; None where nobody
+    else holds one.
+    """
     until = time.monotonic() + wait
     first: LeaseSeen | None = None
     while True:
@@ -122,14 +134,16 @@ def _stale(run: Run, wait: float, rest: Callable[[float], None]) -> LeaseSeen | 
             return found
         if first and (first.fence, first.beat) != (found.fence, found.beat):
             raise Blocked(
-                f"The lease of {found.owner} moves: it is alive. There, `herorun handoff {run.slug} --to "
+                f"The lease of {found.owner} moves: it is alive. There, `herorun handoff "
+                f"{run.slug} --to "
                 f"{run.launcher.owner}`."
             )
         first = found
         if time.monotonic() >= until:
             raise CouldNotLook(
                 f"The lease of {found.owner} was first seen in its present state at "
-                f"{found.unchanged_since:%H:%M:%S} UTC: whether it is stale shows at {due:%H:%M:%S} UTC. Try again "
+                f"{found.unchanged_since:%H:%M:%S} UTC: whether it is stale shows at "
+                f"{due:%H:%M:%S} UTC. Try again "
                 f"then, or let `--wait` do it."
             )
         rest(min(LOOK_AGAIN, max(0.1, (due - now()).total_seconds())))
@@ -146,20 +160,29 @@ def _look(run: Run) -> object:
 
 
 def facts(run: Run, giver: str, taker: str, why: str) -> dict[str, str]:
-    """What whoever takes over must know: job, cluster, newest signal, tracker, and how it is submitted again."""
+    """What whoever takes over must know: job, cluster, newest signal, tracker, and how it is
+    submitted again.
+    """
     memory = run.record.memory()
     current = memory.current
     told = run.contract.scheduler
-    where = ", ".join(f"{name} {value}" for name, value in sorted(told.options.items()) if _is_place(name))
+    where = ", ".join(
+        f"{name} {value}" for name, value in sorted(told.options.items()) if _is_place(name)
+    )
     lines = {
-        "Status": f"{taker} watches {current.name if current else run.slug} from now on, {giver} no more",
+        "Status": (
+            f"{taker} watches {current.name if current else run.slug} from now on, {giver} no more"
+        ),
         "Evidence": _signal(run),
         "Decision": f"{why}; said by {person(run)}",
         "Next": f"`herorun babysit {run.slug}` on {taker}",
         "Job": current.job if current else "none",
         "Cluster": f"{told.kind}{f' ({where})' if where else ''}",
         "Tracker": ", ".join(_links(run)) or "no link",
-        "Resubmission": f"`{_resubmission(run, memory)}` once it has ended; [babysit] recovery = {run.contract.babysit.recovery}",
+        "Resubmission": (
+            f"`{_resubmission(run, memory)}` once it has ended; [babysit] recovery = "
+            f"{run.contract.babysit.recovery}"
+        ),
         "Output root": run.place.output_root,
     }
     return {name: scrub(value) for name, value in lines.items()}
@@ -184,7 +207,9 @@ def _signal(run: Run) -> str:
         return f"nobody could look: {in_words(error)}"
     metrics = evidence.get(Metrics)
     newest = (
-        f", newest row at {metrics.advanced_at:%Y-%m-%d %H:%M} UTC" if isinstance(metrics, Metrics) else ""
+        f", newest row at {metrics.advanced_at:%Y-%m-%d %H:%M} UTC"
+        if isinstance(metrics, Metrics)
+        else ""
     )
     firing = [
         f"{alert.check}: {alert.message}"
@@ -192,7 +217,8 @@ def _signal(run: Run) -> str:
         if alert.state is AlertState.FIRING
     ]
     firing += [
-        f"{alert.check} ended unresolved: {alert.message}" for alert in run.record.memory().unacknowledged
+        f"{alert.check} ended unresolved: {alert.message}"
+        for alert in run.record.memory().unacknowledged
     ]
     health = f"{progress_of(evidence)}, run {seen.run}, monitor {seen.monitor}{newest}"
     return f"{health}; {'; '.join(firing) or 'no alert fires'}"
@@ -212,7 +238,13 @@ def _told(run: Run) -> tuple[str, ...]:
     warnings = []
     try:
         body = "\n".join(f"- {name}: {quoted(value)}" for name, value in handed.facts.items())
-        say(run, f"handoff/{handed.at:%Y%m%dT%H%M%S}", f"{run.slug} is watched by {handed.to}", body, {})
+        say(
+            run,
+            f"handoff/{handed.at:%Y%m%dT%H%M%S}",
+            f"{run.slug} is watched by {handed.to}",
+            body,
+            {},
+        )
     except (HerorunError, OSError) as error:
         warnings.append(f"the issue was not told yet: {in_words(error)}")
     return (*warnings, *push_warning(run))

@@ -21,10 +21,13 @@ PATIENCE = 15.0  # seconds for which a push is tried again: a person waits for i
 FIRST_PAUSE, LONGEST_PAUSE = 0.5, 4.0  # seconds between two tries
 
 
-def add_note(run: Run, title: str, lines: dict[str, str], caveat: str, to_issue: bool) -> dict[str, Any]:
+def add_note(
+    run: Run, title: str, lines: dict[str, str], caveat: str, to_issue: bool
+) -> dict[str, Any]:
     """Append and push a note; `Blocked` before `init`, because there is no record to write into.
 
-    `queued` says that the remote does not have it yet, and `warning` what delivers it. The same words again within an hour are the same note: a command that was interrupted is just repeated.
+    `queued` says that the remote does not have it yet, and `warning` what delivers it. The same
+    words again within an hour are the same note: a command that was interrupted is just repeated.
     """
     if run.record.memory().initialised is None:
         raise Blocked(f"{run.slug} has no record yet: `herorun init {run.slug}`.")
@@ -67,7 +70,8 @@ def _queued_words(run: Run, pushed: Pushed) -> str:
     else:
         delivers = "type the same command again within the hour to deliver it: it stays one note"
     return (
-        f"the note is queued in this clone, {run.repository.main}, and not on {run.record.remote} yet "
+        f"the note is queued in this clone, {run.repository.main}, and not on {run.record.remote} "
+        "yet "
         f"({pushed.why}): {delivers}"
     )
 

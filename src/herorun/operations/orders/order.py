@@ -43,7 +43,9 @@ def begun(run: Run) -> Memory:
     if memory.initialised is None:
         raise Blocked(f"{run.slug} has no record yet: `herorun init {run.slug}`.")
     if memory.sealed:
-        raise Blocked(f"{run.slug} is sealed as {memory.sealed.tag}: there is nothing left to order.")
+        raise Blocked(
+            f"{run.slug} is sealed as {memory.sealed.tag}: there is nothing left to order."
+        )
     return memory
 
 
@@ -52,7 +54,11 @@ def person(run: MonitoredRun) -> str:
 
 
 def order(
-    run: MonitoredRun, word: Word, about: Sequence[str], reason: str = "", until: datetime | None = None
+    run: MonitoredRun,
+    word: Word,
+    about: Sequence[str],
+    reason: str = "",
+    until: datetime | None = None,
 ) -> tuple[str, ...]:
     """Write it into the record, push it and wake the loop; the warnings come back."""
     run.record.append(Ordered(now(), person(run), word, tuple(about), scrub(reason), until))

@@ -1,4 +1,6 @@
-"""Holding the babysitter's hands still for a while. Its eyes stay open: it watches, tells and asks as before."""
+"""Holding the babysitter's hands still for a while. Its eyes stay open: it watches, tells and asks
+as before.
+"""
 
 from datetime import datetime
 
@@ -11,7 +13,10 @@ from herorun.system.clock import now
 def pause(run: Run, until: datetime, reason: str = "") -> OrderOutcome:
     """Neither relaunch nor stop until then; it ends by itself."""
     memory = begun(run)
-    words = f"paused until {until:%Y-%m-%d %H:%M:%S} UTC: it is watched, and neither relaunched nor stopped"
+    words = (
+        f"paused until {until:%Y-%m-%d %H:%M:%S} UTC: it is watched, and neither relaunched nor "
+        "stopped"
+    )
     if memory.pause and memory.pause.until == until:
         return OrderOutcome(run, f"{words}, as it was", warnings=push_warning(run))
     return OrderOutcome(run, words, warnings=order(run, Word.PAUSE, [run.slug], reason, until))
@@ -23,5 +28,7 @@ def resume(run: Run, reason: str = "") -> OrderOutcome:
     if not memory.ledger.paused(now()):
         return OrderOutcome(run, "it is not paused", warnings=push_warning(run))
     return OrderOutcome(
-        run, "resumed: the contract decides again", warnings=order(run, Word.RESUME, [run.slug], reason)
+        run,
+        "resumed: the contract decides again",
+        warnings=order(run, Word.RESUME, [run.slug], reason),
     )

@@ -1,6 +1,8 @@
-"""Rollback: the same run, identity and roots from an earlier checkpoint of its own, because a person says so.
+"""Rollback: the same run, identity and roots from an earlier checkpoint of its own, because a
+person says so.
 
-What was saved above that step stays where it is. The record rules it out, so that no later relaunch picks it.
+What was saved above that step stays where it is. The record rules it out, so that no later relaunch
+picks it.
 """
 
 from herorun.core.durations import say_duration
@@ -38,15 +40,26 @@ def rollback(
     dry: bool = False,
     say: Say = unsaid,
 ) -> OrderOutcome:
-    """Print what the choice costs, then order, record and start, each once. `dry` ends after the printing."""
+    """Print what the choice costs, then order, record and start, each once. `dry` ends after the
+    printing.
+    """
     run.prepare()
     with locked(run.lock("act"), what="another herorun that acts on this run"):
         before = begun(run)
-        waiting = before.unsettled is not None or any(k.startswith("rollback/") for k in before.intended)
+        waiting = before.unsettled is not None or any(
+            k.startswith("rollback/") for k in before.intended
+        )
         name = settled(run)
         done = _done_already(run, name, step, reason, waiting)
         words = done or _go_back(
-            run=run, name=name, step=step, reason=reason, stop_first=stop_first, wait=wait, dry=dry, say=say
+            run=run,
+            name=name,
+            step=step,
+            reason=reason,
+            stop_first=stop_first,
+            wait=wait,
+            dry=dry,
+            say=say,
         )
     if dry and not done:
         return OrderOutcome(run, words)
@@ -54,7 +67,9 @@ def rollback(
 
 
 def _done_already(run: Run, name: str, step: int, reason: str, waiting: bool) -> str:
-    """The same order again, whose instance was started meanwhile; empty where there is something to do."""
+    """The same order again, whose instance was started meanwhile; empty where there is something to
+    do.
+    """
     launching = run.record.memory().launchings[name]
     back, origin = launching.given_up, launching.relaunch_of
     if back is None or back.step != step:
@@ -71,26 +86,33 @@ def _about(name: str, step: int) -> tuple[str, ...]:
 def _go_back(
     run: Run, name: str, step: int, reason: str, stop_first: bool, wait: float, dry: bool, say: Say
 ) -> str:
-    """The target is looked at first: nothing is stopped for a checkpoint that cannot be gone on from."""
+    """The target is looked at first: nothing is stopped for a checkpoint that cannot be gone on
+    from.
+    """
     must_be_resumable(run)
     back = _chosen(run, name, step, reason)
     say("\n".join(f"  {fact}: {told}" for fact, told in back.facts.items()))
     if dry:
-        return f"nothing was done: without --dry-run, {name} ends and the run goes back to step {step}"
+        return (
+            f"nothing was done: without --dry-run, {name} ends and the run goes back to step {step}"
+        )
     job = look_at(run, name)
     if job is not None and not job.state.ended:
         if not stop_first:
             memory = with_taints_now(run, run.record.memory())
             (way,) = Proposer(run, memory).proposals((Option.STOP_AND_ROLLBACK,), before=step + 1)
             raise Blocked(
-                f"{name} still is {job.state}, and two writers in one root mix their steps: `{way.command}` ({way.effect})."
+                f"{name} still is {job.state}, and two writers in one root mix their steps: "
+                f"`{way.command}` ({way.effect})."
             )
         stop_and_wait(run, name, reason, wait)
         back = _chosen(run, name, step, reason)  # it may have saved once more
     record_taints(run)
     _order(run, name, step, reason)
     key = rollback_key(name, step)
-    intended = intended_once(run, key, f"rollback of {name} to step {step}{f': {reason}' if reason else ''}")
+    intended = intended_once(
+        run, key, f"rollback of {name} to step {step}{f': {reason}' if reason else ''}"
+    )
     started = _start_once(run, intended, back, reason)
     return f"{started} was started from {back.target.path}, in place of {name}"
 

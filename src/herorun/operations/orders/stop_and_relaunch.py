@@ -1,4 +1,6 @@
-"""What a person does to the job: stop it, relaunch it. A relaunch comes only after the end is confirmed."""
+"""What a person does to the job: stop it, relaunch it. A relaunch comes only after the end is
+confirmed.
+"""
 
 import time
 
@@ -20,7 +22,8 @@ from herorun.runs import MonitoredRun, Run
 from herorun.system.clock import now
 from herorun.system.files import locked
 
-STARTS = ("relaunch/", "rollback/")  # how the keys of what starts an instance in the place of another begin
+# how the keys of what starts an instance in the place of another begin
+STARTS = ("relaunch/", "rollback/")
 
 
 def stop(run: Run, reason: str = "", wait: float = 120.0) -> OrderOutcome:
@@ -35,7 +38,9 @@ def stop_and_wait(run: MonitoredRun, name: str, reason: str, wait: float) -> Ord
     job = look_at(run, name)
     if job is None or job.state.ended:
         _close(run, name)
-        words = f"{name} has ended already: {job.ending if job else 'the scheduler knows no such job'}"
+        words = (
+            f"{name} has ended already: {job.ending if job else 'the scheduler knows no such job'}"
+        )
         return OrderOutcome(run, words, warnings=push_warning(run))
     warnings: tuple[str, ...] = ()
     if not ordered_before(run, Word.STOP, name):
@@ -71,7 +76,8 @@ def _until_ended(run: MonitoredRun, name: str, wait: float) -> Job | None:
             return job
         if time.monotonic() >= until:
             raise CouldNotLook(
-                f"{name} was told to stop and still is {job.state} after {say_span(wait)}: nothing was started. Try again."
+                f"{name} was told to stop and still is {job.state} after {say_span(wait)}: "
+                "nothing was started. Try again."
             )
         time.sleep(0.2)
 
@@ -81,7 +87,9 @@ def look_at(run: MonitoredRun, name: str) -> Job | None:
     memory = run.record.memory()
     launching = memory.launchings.get(name)  # a job without a contract has none
     since = (
-        launching.at if launching else next(each.started for each in memory.instances if each.name == name)
+        launching.at
+        if launching
+        else next(each.started for each in memory.instances if each.name == name)
     )
     answer = run.scheduler.find(name, since)
     if isinstance(answer, Unknown):
@@ -91,12 +99,16 @@ def look_at(run: MonitoredRun, name: str) -> Job | None:
     job = answer.job if isinstance(answer, Found) else None
     if job is not None and job.state.in_doubt:
         why = f": {sentence(job.reason)}" if job.reason else "."
-        raise CouldNotLook(f"The scheduler cannot say what became of {name}, so nothing is done to it{why}")
+        raise CouldNotLook(
+            f"The scheduler cannot say what became of {name}, so nothing is done to it{why}"
+        )
     return job
 
 
 def watched_again(run: Run, words: str, babysit: bool) -> OrderOutcome:
-    """The end of an order that started an instance: whoever watches it, and that is said too where nobody does."""
+    """The end of an order that started an instance: whoever watches it, and that is said too where
+    nobody does.
+    """
     watched, unwatched = start_watch(run, babysit)
     warnings = (*push_warning(run), *((unwatched,) if unwatched else ()))
     return OrderOutcome(run, f"{words}; babysitter: {watched}", 3 if unwatched else 0, warnings)
@@ -113,7 +125,8 @@ def relaunch_by_hand(
         name = settled(run)
         memory = run.record.memory()
         origin = memory.launchings[name].relaunch_of
-        # an order that the gate refused started nothing: what a rollback started since is another matter
+        # an order that the gate refused started nothing: what a rollback started since is another
+        # matter
         ours = memory.done.get(f"relaunch/{origin}") == name
         if origin and (waiting or (ours and just_ordered(run, Word.RELAUNCH, (origin,), reason))):
             words = f"{name} was started already, in place of {origin}{_ended_since(run, name)}"
@@ -135,7 +148,9 @@ def _relaunch(run: Run, name: str, stop_first: bool, reason: str, wait: float) -
     if job is not None and not job.state.ended:
         if not stop_first:
             (way,) = _proposed(run, Option.STOP_AND_RELAUNCH)
-            raise Blocked(f"{name} still is {job.state}: `{way.command}` ({way.effect}), or leave it.")
+            raise Blocked(
+                f"{name} still is {job.state}: `{way.command}` ({way.effect}), or leave it."
+            )
         stop_and_wait(run, name, reason, wait)
     record_taints(run)
     _may_be_relaunched(run, name)
@@ -143,7 +158,9 @@ def _relaunch(run: Run, name: str, stop_first: bool, reason: str, wait: float) -
         order(run, Word.RELAUNCH, [name], reason)
     why = f"ordered by {person(run)}{f': {reason}' if reason else ''}"
     key = f"relaunch/{name}"
-    relaunch_once(run, intended_once(run, key, f"relaunch after {name}: {why}"), name, why, ask=False)
+    relaunch_once(
+        run, intended_once(run, key, f"relaunch after {name}: {why}"), name, why, ask=False
+    )
     return f"{run.record.memory().done[key]} was started in place of {name}"
 
 
@@ -152,7 +169,8 @@ def _may_be_relaunched(run: Run, name: str) -> None:
     if ending and ending.cause is Cause.NUMERIC:
         (way,) = _proposed(run, Option.ROLLBACK)
         raise Blocked(
-            f"{name} ended in numeric trouble, which is never relaunched: `{way.command}` ({way.effect})."
+            f"{name} ended in numeric trouble, which is never relaunched: `{way.command}` "
+            f"({way.effect})."
         )
 
 

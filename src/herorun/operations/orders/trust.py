@@ -1,4 +1,6 @@
-"""`herorun trust`: what a contract makes this machine run, put before a person, and kept in the user's own folder."""
+"""`herorun trust`: what a contract makes this machine run, put before a person, and kept in the
+user's own folder.
+"""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -16,7 +18,9 @@ from herorun.system.trusted import ITEMS, LAUNCHES, REJECTED, trust, trust_file,
 
 @dataclass(frozen=True, kw_only=True)
 class TrustQuestion:
-    """What a person is asked about. `launches` are those of the record that nothing proves, and seals without a tag."""
+    """What a person is asked about. `launches` are those of the record that nothing proves, and
+    seals without a tag.
+    """
 
     slug: str
     repository: Path
@@ -96,11 +100,15 @@ def _seals(run: Run) -> tuple[str, ...]:
 
 
 def accept(asked: TrustQuestion) -> None:
-    """Trust the items, and believe the launches. A seal without its tag is believed by nobody's word."""
+    """Trust the items, and believe the launches. A seal without its tag is believed by nobody's
+    word.
+    """
     trust(asked.repository, ITEMS, asked.items)
     trust(asked.repository, LAUNCHES, asked.ids)
 
 
 def reject(asked: TrustQuestion) -> None:
-    """The launches and seals that nothing proves are forgeries: they are left out from now on, and no more is said."""
+    """The launches and seals that nothing proves are forgeries: they are left out from now on, and
+    no more is said.
+    """
     trust(asked.repository, REJECTED, (*asked.forged, *asked.seals))

@@ -26,7 +26,13 @@ class WaiverProposal:
 
 
 def propose(
-    check: str, name: str | None, start: Path, subject: str | None, reason: str, days: int, unknown: bool
+    check: str,
+    name: str | None,
+    start: Path,
+    subject: str | None,
+    reason: str,
+    days: int,
+    unknown: bool,
 ) -> WaiverProposal:
     """`WrongUse` names the nearest checks where there is none of that name."""
     _must_be_in_order(check, name)
@@ -49,7 +55,9 @@ def _must_be_in_order(check: str, name: str | None) -> None:
 
 
 def _open(run: Run, check: str) -> list[tuple[str | None, bool]]:
-    """Subject, and whether it is open because nobody could look, of each open finding; none where there are none."""
+    """Subject, and whether it is open because nobody could look, of each open finding; none where
+    there are none.
+    """
     report = preflight(run).report
     return [
         (scrub(f.verdict.subject) or None, f.verdict.outcome is Outcome.UNKNOWN)
@@ -61,4 +69,7 @@ def _open(run: Run, check: str) -> list[tuple[str | None, bool]]:
 def _note(run: Run | None, check: str, is_open: bool) -> str:
     where = run.file.path if run else "runs/<slug>.toml"
     now_open = "" if is_open else f"{check} is not open now. "
-    return f"{now_open}Add this at the end of {where}, let a person sign it in approved_by, and commit it: until then it counts for nothing."
+    return (
+        f"{now_open}Add this at the end of {where}, let a person sign it in approved_by, and "
+        "commit it: until then it counts for nothing."
+    )

@@ -1,5 +1,5 @@
-"""What outside the record's branch names commits of it: our own comments on the issue, receipts in the output root and
-in the jobs' logs, admissions.
+"""What outside the record's branch names commits of it: our own comments on the issue, receipts in
+the output root and in the jobs' logs, admissions.
 
 Everything here only looks, and what cannot be looked at is said: it is no fault of the record.
 """
@@ -27,7 +27,9 @@ END = 2000  # lines
 
 @dataclass
 class Outside:
-    """Record commits that are named outside, each with what names it first, and what was not looked at."""
+    """Record commits that are named outside, each with what names it first, and what was not looked
+    at.
+    """
 
     named: dict[str, str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
@@ -38,7 +40,9 @@ class Outside:
 
 
 def look_outside(name: str, start: Path) -> Outside:
-    """Ask the issue, the output root and the jobs' logs by the admitted contract, and this machine's admissions."""
+    """Ask the issue, the output root and the jobs' logs by the admitted contract, and this
+    machine's admissions.
+    """
     found = Outside()
     run = _run(name, start, found)
     if run is not None and run.shut:
@@ -52,7 +56,9 @@ def look_outside(name: str, start: Path) -> Outside:
 
 
 def _run(name: str, start: Path, found: Outside) -> Run | None:
-    """A forged record may name no contract that can be read: then the one on disk says where to look."""
+    """A forged record may name no contract that can be read: then the one on disk says where to
+    look.
+    """
     try:
         return watched_run(name, start)[0]
     except UNREADABLE as error:
@@ -60,7 +66,9 @@ def _run(name: str, start: Path, found: Outside) -> Run | None:
     try:
         run = open_run(name, start)
     except UNREADABLE:
-        found.notes.append(f"the issue and the output root were not looked at, for want of a contract: {why}")
+        found.notes.append(
+            f"the issue and the output root were not looked at, for want of a contract: {why}"
+        )
         return None
     found.notes.append(
         f"the admitted contract could not be read, so the one on disk said where to look: {why}"
@@ -104,7 +112,9 @@ def _receipts(run: Run, found: Outside) -> None:
 
 
 def _names(run: Run, folder: str) -> tuple[str, ...]:
-    """A root without receipts has none. One that is not here, of a run that was launched, lies on another machine."""
+    """A root without receipts has none. One that is not here, of a run that was launched, lies on
+    another machine.
+    """
     try:
         return run.store.names(folder)
     except FileNotFoundError:

@@ -1,6 +1,8 @@
-"""A new contract's text, with what `[tool.herorun.init]` says in the place of the template's examples.
+"""A new contract's text, with what `[tool.herorun.init]` says in the place of the template's
+examples.
 
-What is written there is read and signed by people like all else in the contract: it enters no plan behind their back.
+What is written there is read and signed by people like all else in the contract: it enters no plan
+behind their back.
 """
 
 import json
@@ -15,12 +17,16 @@ FROM = "  # from [tool.herorun.init]"
 def drafted(text: str, told: Mapping[str, str]) -> str:
     """The template with these settings, each marked with where it is from; `$slug` stays."""
     if ("entity" in told) != ("project" in told):
-        raise WrongUse("[tool.herorun.init] has one of `entity` and `project`: the tracker wandb needs both.")
+        raise WrongUse(
+            "[tool.herorun.init] has one of `entity` and `project`: the tracker wandb needs both."
+        )
     if "dri" in told:
         text = _line(text, "", r"# dri = ", [("dri", told["dri"])])
     if root := told.get("output_root", "").rstrip("/"):
         text = _line(text, "output", r"root = ", [("root", f"{root}/$slug")])
-        text = _line(text, "output", r"temporary_root = ", [("temporary_root", f"{root}/$slug-temporary")])
+        text = _line(
+            text, "output", r"temporary_root = ", [("temporary_root", f"{root}/$slug-temporary")]
+        )
     if "scheduler" in told:
         text = _line(text, "scheduler", r"kind = ", [("kind", told["scheduler"])])
     if "entity" in told:
@@ -35,5 +41,7 @@ def drafted(text: str, told: Mapping[str, str]) -> str:
 def _line(text: str, table: str, begins: str, said: list[tuple[str, str]]) -> str:
     """In place of the table's first line that begins so, these keys."""
     head = rf"\A(?:.*\n)*?\[{table}\].*\n(?:[^\[].*\n|\n)*?" if table else r"\A(?:[^\[].*\n|\n)*?"
-    lines = "".join(f"{key} = {json.dumps(value, ensure_ascii=False)}{FROM}\n" for key, value in said)
+    lines = "".join(
+        f"{key} = {json.dumps(value, ensure_ascii=False)}{FROM}\n" for key, value in said
+    )
     return re.sub(rf"({head}){begins}.*\n", lambda found: found[1] + lines, text, count=1)

@@ -50,5 +50,7 @@ def next_due(run: MonitoredRun) -> datetime | None:
 
 
 def is_lost(run: MonitoredRun) -> bool:
-    """Whether the loop of this machine was to look again, and its process is gone: killed, say, or ended by a restart."""
+    """Whether the loop of this machine was to look again, and its process is gone: killed, say, or
+    ended by a restart.
+    """
     return next_due(run) is not None and not is_locked(run.lock("babysitter"))

@@ -37,7 +37,11 @@ def _of_record(record: Record, changed: dict[str, str]) -> dict[str, str]:
     """Journal and logbook; what lies beside them is not judged."""
     inside = f"{record.journal_path}/"
     first = record.logbook_path
-    return {path: oid for path, oid in changed.items() if path.startswith(inside) or page_number(first, path)}
+    return {
+        path: oid
+        for path, oid in changed.items()
+        if path.startswith(inside) or page_number(first, path)
+    }
 
 
 def _changes(repository: Repository, tip: str) -> list[tuple[str, tuple[str, ...], dict[str, str]]]:

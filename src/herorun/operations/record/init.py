@@ -1,4 +1,6 @@
-"""Beginning a run's record and issue, each once, linking them both ways, and amending what they say of the contract."""
+"""Beginning a run's record and issue, each once, linking them both ways, and amending what they say
+of the contract.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -45,10 +47,14 @@ def begin(run: Run) -> InitOutcome:
             reopen(run)
             return InitOutcome((), known.issue, run.record.push().why)
         final = _admissible(run)
-        adopted = run.contract.issue.number is not None or run.issue.find(issue_key(run)) is not None
+        adopted = (
+            run.contract.issue.number is not None or run.issue.find(issue_key(run)) is not None
+        )
         issue = run.issue.open(_issue(run, _final_words(run, final)), run.contract.issue.labels)
         lines = contract_lines(run, issue, final)
-        run.record.append(Initialised(now(), run.slug, lines, issue, run.contract.logbook.path or ""))
+        run.record.append(
+            Initialised(now(), run.slug, lines, issue, run.contract.logbook.path or "")
+        )
         pushed = run.record.push()
     logbook = f"{run.record.logbook_path} on branch {run.record.branch}"
     page = f"issue {issue}"
@@ -58,29 +64,37 @@ def begin(run: Run) -> InitOutcome:
 
 
 def _admissible(run: Run) -> Sourced[int | None]:
-    """The final step of a contract that a record may begin with: committed, and its `final_step` is there."""
+    """The final step of a contract that a record may begin with: committed, and its `final_step` is
+    there.
+    """
     path = run.file.path
     if not run.file.signed:
         raise WrongUse(
-            f"{path} is not committed as it stands, and a record begins with what people can read: commit and push it "
+            f"{path} is not committed as it stands, and a record begins with what people can "
+            "read: commit and push it "
             f"(`git add {path} && git commit`), then `herorun init {run.slug}` again."
         )
     final = resolved_final_step(run)
     missing = final.value is None and not final.source.startswith(UNRESOLVED)
     if isinstance(run.contract.final_step, str) and missing:
         raise WrongUse(
-            f"{path} says final_step = {run.contract.final_step!r}, and {final.source}: correct the one or the other."
+            f"{path} says final_step = {run.contract.final_step!r}, and {final.source}: correct "
+            "the one or the other."
         )
     return final
 
 
 def resolved_final_step(run: Run) -> Sourced[int | None]:
-    """As the config of HEAD has it. A [config] command that fails here may still work where the launch is planned."""
+    """As the config of HEAD has it. A [config] command that fails here may still work where the
+    launch is planned.
+    """
     contract, path = run.contract, run.file.path
     if isinstance(contract.final_step, int):
         return Sourced(contract.final_step, path)
     try:
-        config, source = resolved_config(run.repository, contract, str(run.repository.resolve("HEAD")))
+        config, source = resolved_config(
+            run.repository, contract, str(run.repository.resolve("HEAD"))
+        )
     except HerorunError as error:
         if not contract.config.command:
             raise
@@ -89,15 +103,22 @@ def resolved_final_step(run: Run) -> Sourced[int | None]:
 
 
 def reopen(run: MonitoredRun) -> None:
-    """Open the issue's page where the record is begun and the page is not here, as in another clone.
+    """Open the issue's page where the record is begun and the page is not here, as in another
+    clone.
 
     What was said on the lost page stays said. Errors are the issue tracker's.
     """
-    if not isinstance(run, Run) or run.record.memory().initialised is None or run.issue.find(issue_key(run)):
+    if (
+        not isinstance(run, Run)
+        or run.record.memory().initialised is None
+        or run.issue.find(issue_key(run))
+    ):
         return
     run.prepare()
     page = _issue(run, stated_contract(run).get("Final step", ""))
-    again = f"{page.body}\n\nThis page was opened again: what was said before stands in the logbook."
+    again = (
+        f"{page.body}\n\nThis page was opened again: what was said before stands in the logbook."
+    )
     run.issue.open(replace(page, body=again), run.contract.issue.labels)
 
 
@@ -124,7 +145,9 @@ def _issue(run: Run, final_step: str) -> Post:
         "stop_when": quoted(contract.stop_when),
         "logbook": file_link(record.logbook_path, record.branch, remote, page),
     }
-    body = Template(template("issue.md")).safe_substitute({name: _cell(told) for name, told in facts.items()})
+    body = Template(template("issue.md")).safe_substitute(
+        {name: _cell(told) for name, told in facts.items()}
+    )
     return Post(issue_key(run), f"Hero run: {run.slug}", body)
 
 
@@ -134,7 +157,9 @@ def _web_issue(contract: Contract) -> str:
     if told.kind != "github" or not told.repo:
         return ""
     api = urlsplit(str(told.options.get("base_url") or "https://api.github.com"))
-    return f"{api.scheme}://{(api.netloc).removeprefix('api.')}/{told.repo}/issues/{told.number or 0}"
+    return (
+        f"{api.scheme}://{(api.netloc).removeprefix('api.')}/{told.repo}/issues/{told.number or 0}"
+    )
 
 
 def _cluster(contract: Contract) -> str:
@@ -174,7 +199,9 @@ def _final_words(run: Run, final: Sourced[int | None]) -> str:
 
 
 def amendment(run: Run, plan: Plan, instance: str) -> Amended | None:
-    """What the contract that this launch is admitted under says otherwise than the record; None where it is the same."""
+    """What the contract that this launch is admitted under says otherwise than the record; None
+    where it is the same.
+    """
     before = {_plain_name(name): text for name, text in stated_contract(run).items()}
     if not before:
         return None
@@ -188,7 +215,9 @@ def amendment(run: Run, plan: Plan, instance: str) -> Amended | None:
 
 
 def stated_contract(run: Run) -> Mapping[str, str]:
-    """The Run Contract lines that hold, by the record: those of its beginning, or as they were amended last."""
+    """The Run Contract lines that hold, by the record: those of its beginning, or as they were
+    amended last.
+    """
     events = (line.event for line in reversed(run.record.lines()))
     return next((e.contract for e in events if isinstance(e, (Amended, Initialised))), {})
 

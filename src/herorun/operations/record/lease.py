@@ -1,7 +1,8 @@
 """Owning a run: taking, renewing, handing over and taking over its lease.
 
-There is one authority: the file in the output root, or the record's branch where the contract says so, or where the
-root refused the very first owner. Which of them it is stands in the journal from then on.
+There is one authority: the file in the output root, or the record's branch where the contract says
+so, or where the root refused the very first owner. Which of them it is stands in the journal from
+then on.
 """
 
 import contextlib
@@ -32,7 +33,8 @@ def take_lease(run: MonitoredRun) -> Lease:
 
 
 def take_in_time(run: MonitoredRun) -> Lease:
-    """The same by a deadline, `CouldNotLook` after it: a mount that hangs must not hang the tick, and the next ones.
+    """The same by a deadline, `CouldNotLook` after it: a mount that hangs must not hang the tick,
+    and the next ones.
 
     A lease that cannot be read still is whose it was at the last look.
     """
@@ -45,9 +47,13 @@ def take_in_time(run: MonitoredRun) -> Lease:
 
 
 def other_holder(run: MonitoredRun) -> Lease | None:
-    """The lease as it lies there, where another owner or another clone holds it; None where nobody does, or we do."""
+    """The lease as it lies there, where another owner or another clone holds it; None where nobody
+    does, or we do.
+    """
     try:
-        held = run.record.memory().lease if by_record(run) else read_lease(run.store.read(_path(run)))
+        held = (
+            run.record.memory().lease if by_record(run) else read_lease(run.store.read(_path(run)))
+        )
     except FileNotFoundError:
         return None
     except OSError:
@@ -69,7 +75,9 @@ def hand_lease(run: MonitoredRun, owner: str) -> Lease:
         return _write_on_record(run, mine.handed(owner))
     path = _path(run)
     if not run.store.swap(path, mine.bytes(), mine.handed(owner).bytes()):
-        raise CouldNotLook(f"The lease {path} was changed at this very moment, and is not handed to {owner}.")
+        raise CouldNotLook(
+            f"The lease {path} was changed at this very moment, and is not handed to {owner}."
+        )
     return mine.handed(owner)
 
 
@@ -77,14 +85,18 @@ def seize_lease(run: MonitoredRun, seen: LeaseSeen) -> Lease:
     """Take over a lease that was seen stale, unless it moved meanwhile."""
     held = run.record.memory().lease if by_record(run) else read_lease(run.store.read(_path(run)))
     if held is None or (held.owner, held.fence, held.beat) != (seen.owner, seen.fence, seen.beat):
-        raise Blocked(f"The lease of {seen.owner} moved at this very moment: it is alive, and was not taken.")
+        raise Blocked(
+            f"The lease of {seen.owner} moved at this very moment: it is alive, and was not taken."
+        )
     if held.slug != run.slug:
         raise Blocked(f"The lease in {run.place.output_root} is for another run, {held.slug}.")
     taken = held.handed(run.launcher.owner, run.launcher.clone)
     if by_record(run):
         return _write_on_record(run, taken)
     if not run.store.swap(_path(run), held.bytes(), taken.bytes()):
-        raise Blocked(f"The lease of {seen.owner} moved at this very moment: it is alive, and was not taken.")
+        raise Blocked(
+            f"The lease of {seen.owner} moved at this very moment: it is alive, and was not taken."
+        )
     return taken
 
 
@@ -99,7 +111,9 @@ def _take_in_root(run: MonitoredRun) -> Lease:
     except OSError as error:
         if error.errno in _REFUSED and not run.record.memory().launchings:
             return _take_on_record(run)
-        raise CouldNotLook(sentence(f"The lease {path} could not be written: {in_words(error)}")) from None
+        raise CouldNotLook(
+            sentence(f"The lease {path} could not be written: {in_words(error)}")
+        ) from None
     return mine if found is None else _renew_in_root(run, path, found)
 
 
@@ -145,7 +159,8 @@ def _write_on_record(run: MonitoredRun, lease: Lease) -> Lease:
     held = run.record.memory().lease
     if held != lease:
         raise Blocked(
-            f"{run.record.branch} is held by {held.holder if held else 'nobody'}: somebody else was first."
+            f"{run.record.branch} is held by {held.holder if held else 'nobody'}: somebody else "
+            "was first."
         )
     if not pushed and run.record.remote:
         raise CouldNotLook(f"The lease on {run.record.branch} could not be pushed: {pushed.why}")
@@ -166,11 +181,15 @@ def _must_be_ours(run: MonitoredRun, lease: Lease, place: str) -> None:
         return
     if (lease.owner, lease.slug) == (run.launcher.owner, run.slug):
         raise HeldInOtherClone(
-            f"{place} is held by {lease.holder}, another clone on this machine: type the command there. "
-            f"To go on in this clone instead, end its babysitter there, then `herorun handoff {run.slug} --take` here."
+            f"{place} is held by {lease.holder}, another clone on this machine: type the command "
+            "there. "
+            "To go on in this clone instead, end its babysitter there, then `herorun handoff "
+            f"{run.slug} --take` here."
         )
     raise Blocked(
-        f"{place} is held by {lease.owner} for {lease.slug}. Two owners of one output root would overwrite each "
-        f"other: `herorun handoff {run.slug} --to {run.launcher.owner}` there, or, if that machine is gone, "
+        f"{place} is held by {lease.owner} for {lease.slug}. Two owners of one output root would "
+        "overwrite each "
+        f"other: `herorun handoff {run.slug} --to {run.launcher.owner}` there, or, if that "
+        "machine is gone, "
         f"`herorun handoff {run.slug} --take` here."
     )

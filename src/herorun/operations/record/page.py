@@ -1,13 +1,23 @@
 """Sending pages: intended before, done or failed after, by the first channel that takes it.
 
-What waits is folded from the journal, so a page outlives every interruption. A channel cannot be asked what it has
-said: a sending whose outcome nobody knows is repeated once and says so, and is then left to the next channel.
+What waits is folded from the journal, so a page outlives every interruption. A channel cannot be
+asked what it has said: a sending whose outcome nobody knows is repeated once and says so, and is
+then left to the next channel.
 """
 
 from herorun.core.durations import say_duration
 from herorun.core.errors import HerorunError, in_words
 from herorun.core.event import Done, Failed, Intended
-from herorun.core.paging import FOLDED, MOST_INTERRUPTED, PAGE, SENT, Page, PageBudget, by, sending_key
+from herorun.core.paging import (
+    FOLDED,
+    MOST_INTERRUPTED,
+    PAGE,
+    SENT,
+    Page,
+    PageBudget,
+    by,
+    sending_key,
+)
 from herorun.core.policy import back_off, backs_off
 from herorun.core.ports import Channel, Post
 from herorun.core.redaction.scrub import scrub
@@ -35,14 +45,18 @@ def send_pages(run: MonitoredRun) -> list[str]:
 
 
 def send_page(run: MonitoredRun, key: str) -> str:
-    """Send what waits under a post's key, and say why nobody took it; empty where it is told, or was before."""
+    """Send what waits under a post's key, and say why nobody took it; empty where it is told, or
+    was before.
+    """
     settle_pages(run)
     page = run.record.memory().pages.waiting.get(key)
     return _send(run, page, set()) if page else ""
 
 
 def settle_pages(run: MonitoredRun) -> None:
-    """A sending that was begun and has no outcome was interrupted: perhaps it was said, and nobody can tell."""
+    """A sending that was begun and has no outcome was interrupted: perhaps it was said, and nobody
+    can tell.
+    """
     for key, intended in run.record.memory().intended.items():
         if key.startswith(PAGE):
             why = "interrupted; perhaps it was said"
@@ -69,7 +83,9 @@ def _send(run: MonitoredRun, page: Page, down: set[str]) -> str:
 
 
 def _waits(run: MonitoredRun, channel: Channel, page: Page) -> str:
-    """Why a channel is left out now: it was tried too lately, or was interrupted too often; empty if it is not."""
+    """Why a channel is left out now: it was tried too lately, or was interrupted too often; empty
+    if it is not.
+    """
     key, memory = sending_key(channel.name, page.key), run.record.memory()
     tries = memory.failed.get(key)
     if memory.pages.interrupted.get(key, 0) >= MOST_INTERRUPTED:

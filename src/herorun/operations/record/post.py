@@ -16,7 +16,9 @@ from herorun.system.timeout import within
 
 
 def say(run: MonitoredRun, key: str, title: str, why: str, lines: Mapping[str, str]) -> None:
-    """One post under one key in the issue, with its entry in the logbook. `why` may name the DRI: it is ours."""
+    """One post under one key in the issue, with its entry in the logbook. `why` may name the DRI:
+    it is ours.
+    """
     memory = run.record.memory()
     if key in memory.done:
         return
@@ -51,7 +53,9 @@ def intent_to_say(
 
 
 def record_link(run: MonitoredRun) -> str:
-    """The record for people: its exact commit, the newest that everybody can find. `logbook verify` looks for it."""
+    """The record for people: its exact commit, the newest that everybody can find. `logbook verify`
+    looks for it.
+    """
     anchor, begun = run.record.anchor, run.record.memory().initialised
     if anchor is None:
         return "not pushed yet" if run.record.tip else "not begun"
@@ -61,8 +65,8 @@ def record_link(run: MonitoredRun) -> str:
 def deliver(run: MonitoredRun, intended: Intended) -> None:
     """Post what was intended, unless the issue has it already, and journal the outcome.
 
-    A page that is a file belongs to whoever holds the lease: elsewhere the post stays intended, and the holder's next
-    tick says it.
+    A page that is a file belongs to whoever holds the lease: elsewhere the post stays intended, and
+    the holder's next tick says it.
     """
     if not _may_write_page(run):
         return
@@ -78,7 +82,9 @@ def deliver(run: MonitoredRun, intended: Intended) -> None:
 
 
 def _may_write_page(run: MonitoredRun) -> bool:
-    """Not where the page is a file of the lease's holder; who has a page from before says the last words on it."""
+    """Not where the page is a file of the lease's holder; who has a page from before says the last
+    words on it.
+    """
     if not getattr(run.issue, "of_this_clone", False):
         return True
     try:
@@ -90,7 +96,9 @@ def _may_write_page(run: MonitoredRun) -> bool:
 
 
 def _said(run: MonitoredRun, intended: Intended) -> str:
-    """A comment of its own, an edit of the one that it brings up to date, or both: each may be done again."""
+    """A comment of its own, an edit of the one that it brings up to date, or both: each may be done
+    again.
+    """
     reference = ""
     if intended.anew:
         post = Post(intended.key, intended.what, intended.body)

@@ -17,16 +17,19 @@ STALE = ("stale info", "fetch first", "non-fast-forward")  # somebody else pushe
 
 
 def push_together(records: Sequence[Record]) -> list[Pushed]:
-    """Bring the remotes up to date, with one push for all records of a remote; what came of each, in their order.
+    """Bring the remotes up to date, with one push for all records of a remote; what came of each,
+    in their order.
 
-    A record to which somebody else has added meanwhile is then pushed alone, on top of theirs. What cannot go through
-    stays queued, as with `Record.push`.
+    A record to which somebody else has added meanwhile is then pushed alone, on top of theirs. What
+    cannot go through stays queued, as with `Record.push`.
     """
     told: dict[int, Pushed] = {}
     for remote, group in _by_remote(records):
         for start in range(0, len(group), AT_ONCE):
             told |= _push(remote, group[start : start + AT_ONCE])
-    return [told[number] if number in told else _alone(record) for number, record in enumerate(records)]
+    return [
+        told[number] if number in told else _alone(record) for number, record in enumerate(records)
+    ]
 
 
 def _alone(record: Record) -> Pushed:
@@ -40,7 +43,9 @@ def _by_remote(records: Sequence[Record]) -> Iterator[tuple[str, list[tuple[int,
     groups: dict[tuple[Path, str], list[tuple[int, Record]]] = {}
     for number, record in enumerate(records):
         if record.remote is not None:
-            groups.setdefault((record.repository.common, record.remote), []).append((number, record))
+            groups.setdefault((record.repository.common, record.remote), []).append(
+                (number, record)
+            )
     for (_, remote), group in groups.items():
         if len(group) > 1:
             yield remote, group
@@ -63,7 +68,9 @@ def _push(remote: str, group: Sequence[tuple[int, Record]]) -> dict[int, Pushed]
         if each and not why:
             moves.append((record.pushed_ref, each.oid, each.expected))
         if (each and not any(word in why for word in STALE)) or _is_up_to_date(record, tips):
-            told[number] = Pushed(f"{record.branch} was refused by {remote}: {scrub(why)}" if why else "")
+            told[number] = Pushed(
+                f"{record.branch} was refused by {remote}: {scrub(why)}" if why else ""
+            )
     _note(repository, moves)
     for number, record in group:
         if number in told:
@@ -98,8 +105,8 @@ def _note(repository: Repository, moves: Sequence[tuple[str, str, str | None]]) 
 
 
 class Together:
-    """For loops that push at about the same time: while one push to a remote is under way the others wait for it, and
-    go in the next one together."""
+    """For loops that push at about the same time: while one push to a remote is under way the
+    others wait for it, and go in the next one together."""
 
     def __init__(self) -> None:
         self._guard = threading.Lock()
@@ -132,7 +139,9 @@ class _Queue:
             return self._all(wish) if wish.answer is None else wish.answer
 
     def _all(self, wish: _Wish) -> Pushed:
-        """All that wait, and in any case this one: whoever was to bring it may have ended in between."""
+        """All that wait, and in any case this one: whoever was to bring it may have ended in
+        between.
+        """
         with self._guard:
             others, self._waiting = [each for each in self._waiting if each is not wish], []
         answers = push_together([wish.record, *(each.record for each in others)])

@@ -14,7 +14,13 @@ from herorun.core.adhoc_jobs.registry import (
 from herorun.core.adhoc_jobs.spec import FORMS, must_be_id
 from herorun.core.errors import HerorunError
 from herorun.core.evidence import Job
-from herorun.operations.record.session import OWN, JobSession, change_jobs, prepare, session_of_launch
+from herorun.operations.record.session import (
+    OWN,
+    JobSession,
+    change_jobs,
+    prepare,
+    session_of_launch,
+)
 from herorun.runs import Run
 from herorun.system.clock import now
 from herorun.system.files import is_locked
@@ -28,7 +34,9 @@ def register(session: JobSession, entry: Entry) -> None:
 
 
 def ensure_watch(session: JobSession, start: Path) -> str:
-    """Start `herorun jobs watch` of the session, detached, unless it is there; what was done, in words."""
+    """Start `herorun jobs watch` of the session, detached, unless it is there; what was done, in
+    words.
+    """
     if is_locked(session.watch_lock):
         return "is watched already"
     prepare(session)
@@ -43,7 +51,9 @@ def handed_on(session: JobSession | None) -> dict[str, str]:
 
 
 def register_launch(run: Run, job: Job, why: str) -> None:
-    """Of a launch or relaunch, for whoever asks about it later. It never holds one up: the record has it anyway."""
+    """Of a launch or relaunch, for whoever asks about it later. It never holds one up: the record
+    has it anyway.
+    """
     told = run.contract.scheduler
     if told.kind not in FORMS:
         return  # its jobs are found by their run, which the babysitter watches
@@ -52,7 +62,9 @@ def register_launch(run: Run, job: Job, why: str) -> None:
 
 
 def _id_of(run: Run, job: Job) -> str:
-    return str(run.state / "jobs" / job.instance) if run.contract.scheduler.kind == "local" else job.id
+    return (
+        str(run.state / "jobs" / job.instance) if run.contract.scheduler.kind == "local" else job.id
+    )
 
 
 def register_one(
@@ -68,12 +80,18 @@ def register_one(
     session = session_of_launch(start)
     if session is None:
         return None
-    told = {name: str(options[name]) for name in ("host", "user", "config", "cluster") if options.get(name)}
+    told = {
+        name: str(options[name])
+        for name in ("host", "user", "config", "cluster")
+        if options.get(name)
+    }
     if kind == "ray" and options.get("address"):
         told["cluster"] = str(options["address"])
     if kind == "iris":
         told.pop("user", None)
     told["description"] = f"{about}: {why}"
-    register(session, entry_of(kind, job, at or now(), (session.agent, session.id), told, "SUBMITTED"))
+    register(
+        session, entry_of(kind, job, at or now(), (session.agent, session.id), told, "SUBMITTED")
+    )
     ensure_watch(session, start)
     return session

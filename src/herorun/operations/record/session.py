@@ -1,4 +1,6 @@
-"""A session's registry of jobs: `.claude/agents/<session>/active_jobs.json`, changed whole under a lock of its own."""
+"""A session's registry of jobs: `.claude/agents/<session>/active_jobs.json`, changed whole under a
+lock of its own.
+"""
 
 import contextlib
 import hashlib
@@ -15,7 +17,11 @@ from herorun.system.git import find_repository
 
 OWN = "HERORUN_SESSION"  # handed on to what herorun starts, which has no terminal
 FOLDER = ".claude/agents"
-_VARIABLES = (("CLAUDE_CODE_SESSION_ID", "claude-code"), ("CODEX_THREAD_ID", "codex"), (OWN, "manual"))
+_VARIABLES = (
+    ("CLAUDE_CODE_SESSION_ID", "claude-code"),
+    ("CODEX_THREAD_ID", "codex"),
+    (OWN, "manual"),
+)
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
 
 
@@ -51,7 +57,9 @@ def session_here(start: Path, named: str = "", env: Mapping[str, str] | None = N
 
 
 def session_of_launch(start: Path) -> JobSession | None:
-    """The same; None where neither an agent nor a person at a terminal is there to be told, as in CI."""
+    """The same; None where neither an agent nor a person at a terminal is there to be told, as in
+    CI.
+    """
     attended = _named("", os.environ) is not None or _at_a_terminal()
     return session_here(start) if attended else None
 
@@ -59,17 +67,25 @@ def session_of_launch(start: Path) -> JobSession | None:
 def _named(named: str, env: Mapping[str, str]) -> tuple[str, str] | None:
     known = [(env[variable], agent) for variable, agent in _VARIABLES if env.get(variable)]
     if named:
-        return _folder_name(named), next((agent for told, agent in known if told == named), "manual")
+        return _folder_name(named), next(
+            (agent for told, agent in known if told == named), "manual"
+        )
     return (_folder_name(known[0][0]), known[0][1]) if known else None
 
 
 def _folder_name(told: str) -> str:
     """As it stands where it can be a folder's name, else by its digest."""
-    return told if _NAME.fullmatch(told) else f"session-{hashlib.sha256(told.encode()).hexdigest()[:16]}"
+    return (
+        told
+        if _NAME.fullmatch(told)
+        else f"session-{hashlib.sha256(told.encode()).hexdigest()[:16]}"
+    )
 
 
 def terminal() -> str:
-    """The same for every command of one terminal, and another after its end: the session leader and its birth."""
+    """The same for every command of one terminal, and another after its end: the session leader and
+    its birth.
+    """
     leader = os.getsid(0)
     try:
         stat = Path(f"/proc/{leader}/stat").read_text("utf-8", errors="replace")

@@ -1,4 +1,6 @@
-"""Verifying a record: its history is read from git, judged by `core.verify`, and held against its anchors."""
+"""Verifying a record: its history is read from git, judged by `core.verify`, and held against its
+anchors.
+"""
 
 import contextlib
 import os
@@ -69,7 +71,9 @@ def open_record(name: str, start: Path) -> Record:
 
 
 def _without_contract(name: str, start: Path) -> Record:
-    """By the admitted contract; before a launch, by where a record is when the contract says nothing."""
+    """By the admitted contract; before a launch, by where a record is when the contract says
+    nothing.
+    """
     with contextlib.suppress(HerorunError):
         return watched_run(name, start)[0].record
     repository, slug = find_repository(start), Path(name).stem
@@ -91,7 +95,9 @@ def verify_run(name: str, start: Path) -> Verified:
 
 
 def _unproven(name: str, start: Path, record: Record) -> tuple[list[str], list[str], list[str]]:
-    """Launches and seals that nothing proves, as faults; why nobody can tell; and what the record alone tells of launches that count."""
+    """Launches and seals that nothing proves, as faults; why nobody can tell; and what the record
+    alone tells of launches that count.
+    """
     try:
         run, _ = watched_run(name, start)
     except (HerorunError, OSError) as error:
@@ -105,16 +111,22 @@ def _unproven(name: str, start: Path, record: Record) -> tuple[list[str], list[s
 
 
 def _unread(record: Record, why: str) -> tuple[list[str], list[str]]:
-    """A journal that is damaged cannot be read at all: `judge` names where, and the launches stay unproven."""
+    """A journal that is damaged cannot be read at all: `judge` names where, and the launches stay
+    unproven.
+    """
     try:
-        seals = [f"the seal {seal.tag} does not count: {words}" for seal, words in record.unproven_seals()]
+        seals = [
+            f"the seal {seal.tag} does not count: {words}"
+            for seal, words in record.unproven_seals()
+        ]
         return seals, [why] if record.memory().launchings else []
     except HerorunError:
         return [], [why]
 
 
 def verify_record(record: Record, outside: Outside | None = None) -> Verified:
-    """Walk every commit of the record, here and on its remote, and demand that each anchor lies on its line.
+    """Walk every commit of the record, here and on its remote, and demand that each anchor lies on
+    its line.
 
     Without `outside` only what is in this clone and on the remote is an anchor.
     """
@@ -146,16 +158,21 @@ def _verified(record: Record, private: str, outside: Outside | None) -> Verified
     first = judged[0]
     if first.newer:
         unfound.append(
-            f"{count(first.newer, 'journal line')} of a newer herorun, which this one cannot judge: upgrade it"
+            f"{count(first.newer, 'journal line')} of a newer herorun, which this one cannot "
+            "judge: upgrade it"
         )
     unfound += cut
     asked = outside.notes if outside else ()
     said = tuple(filter(None, (*notes, *unfound, *asked, first.dated)))
-    return Verified(first.entries, first.commits, (*found, *faults, *lost), said, bool(unasked or unfound))
+    return Verified(
+        first.entries, first.commits, (*found, *faults, *lost), said, bool(unasked or unfound)
+    )
 
 
 def _on_remote(record: Record, private: str) -> str | None:
-    """The record's commit on the remote as it is now, fetched into a private ref; None where there is none."""
+    """The record's commit on the remote as it is now, fetched into a private ref; None where there
+    is none.
+    """
     if record.remote is None:
         return None
     target = f"refs/heads/{record.branch}"
@@ -166,14 +183,20 @@ def _on_remote(record: Record, private: str) -> str | None:
 
 
 def _compared(record: Record, tip: str, there: str) -> tuple[list[str], list[str], list[str]]:
-    """The lines of commits to walk, the longest first; faults and notes on how the remote's stands to ours."""
+    """The lines of commits to walk, the longest first; faults and notes on how the remote's stands
+    to ours.
+    """
     repository, where = record.repository, f"the branch on {record.remote}"
     if repository.is_ancestor(there, tip):
         return [tip], [], []
     if repository.is_ancestor(tip, there):
         return [there], [], [f"{where} is ahead of this clone: it was verified up to {there[:9]}"]
     if record.pushed and repository.is_ancestor(record.pushed, there):
-        return [there, tip], [], [f"{where} and this clone both went on: the next push puts ours on top"]
+        return (
+            [there, tip],
+            [],
+            [f"{where} and this clone both went on: the next push puts ours on top"],
+        )
     return (
         [tip],
         [f"anchor: {where} ({there[:9]}) is not part of this record: it was rewritten or forked"],
@@ -193,32 +216,45 @@ def _nowhere_else(record: Record) -> tuple[list[str], list[str]]:
 def _anchors(
     record: Record, lines: list[str], outside: Outside | None, whole: bool
 ) -> tuple[list[str], list[str], bool]:
-    """Faults, what could not be seen, and whether anything but our own last push names record commits.
+    """Faults, what could not be seen, and whether anything but our own last push names record
+    commits.
 
-    `whole`: the remote's line is here from its first commit on. What it lacks then, it does not hold.
+    `whole`: the remote's line is here from its first commit on. What it lacks then, it does not
+    hold.
     """
     repository = record.repository
     told = {**_seal_anchors(repository, record.slug), **(outside.named if outside else {})}
     inside = set(repository.git("rev-list", *lines).text.split()) if told else set()
     off = {commit: what for commit, what in told.items() if commit not in inside}
-    gone = {commit: what for commit, what in off.items() if not whole and not repository.has(commit)}
+    gone = {
+        commit: what for commit, what in off.items() if not whole and not repository.has(commit)
+    }
     faults = _in_one_line({c: w for c, w in off.items() if c not in gone})
-    unfound = [f"the record that {what} names ({c[:9]}) is not in this clone" for c, what in gone.items()]
+    unfound = [
+        f"the record that {what} names ({c[:9]}) is not in this clone" for c, what in gone.items()
+    ]
     own = record.pushed
     if own and not repository.has(own):
         unfound.append(f"{_OWN} ({own[:9]}) is not in this clone")
     elif own and not repository.is_ancestor(own, str(record.tip)):
-        faults.append(f"anchor: {_OWN} ({own[:9]}) is not part of this record: it was rewritten or forked")
+        faults.append(
+            f"anchor: {_OWN} ({own[:9]}) is not part of this record: it was rewritten or forked"
+        )
     return faults, unfound, bool(told)
 
 
 def _in_one_line(off: Mapping[str, str]) -> list[str]:
-    """One fault for each kind of thing that names lost commits: a rewritten record may lack those of a hundred."""
+    """One fault for each kind of thing that names lost commits: a rewritten record may lack those
+    of a hundred.
+    """
     by: dict[str, list[str]] = {}
     for commit, what in off.items():
         by.setdefault(" ".join(what.split(" ")[:2]), []).append(commit)
     return [
-        f"anchor: the record that {off[commits[0]]} names ({commits[0][:9]}) is not part of this record: it was rewritten or forked"
+        (
+            f"anchor: the record that {off[commits[0]]} names ({commits[0][:9]}) is not part of "
+            "this record: it was rewritten or forked"
+        )
         + (f"; {len(commits) - 1} more of the kind" if commits[1:] else "")
         for commits in by.values()
     ]
@@ -232,7 +268,10 @@ def _cut_off(repository: Repository, lines: list[str]) -> list[str]:
         return []
     roots = repository.git("rev-list", "--max-parents=0", *lines).text.split()
     return [
-        f"this clone is shallow and lacks what was before {root[:9]}: `git fetch --unshallow`, then verify again"
+        (
+            f"this clone is shallow and lacks what was before {root[:9]}: `git fetch "
+            "--unshallow`, then verify again"
+        )
         for root in roots
         if root in known
     ]
@@ -240,7 +279,9 @@ def _cut_off(repository: Repository, lines: list[str]) -> list[str]:
 
 def _seal_anchors(repository: Repository, slug: str) -> dict[str, str]:
     named = {}
-    tags = repository.git("for-each-ref", "--format=%(refname)", f"refs/tags/herorun/{slug}/").text.split()
+    tags = repository.git(
+        "for-each-ref", "--format=%(refname)", f"refs/tags/herorun/{slug}/"
+    ).text.split()
     for tag in tags:
         message = repository.git("cat-file", "tag", tag, ok=(0, 128)).text
         if told := _record_named(message):
@@ -249,7 +290,9 @@ def _seal_anchors(repository: Repository, slug: str) -> dict[str, str]:
 
 
 def _record_named(message: str) -> str:
-    """The record commit that a tag's message names, also in a form of seal that we cannot read; empty without one."""
+    """The record commit that a tag's message names, also in a form of seal that we cannot read;
+    empty without one.
+    """
     with contextlib.suppress(ValueError, KeyError):
         told = facts_of(statement_of(message) or {})["record"]
         if isinstance(told, str) and re.fullmatch(_COMMIT, told):

@@ -39,7 +39,12 @@ class PatrolTick:
 
     def as_json(self) -> dict[str, Any]:
         advice = [plain(each) for each in self.told.advice]
-        return {"line": self.line, "state": self.told.state.value, "advice": advice, "look": plain(self.look)}
+        return {
+            "line": self.line,
+            "state": self.told.state.value,
+            "advice": advice,
+            "look": plain(self.look),
+        }
 
 
 def patrol(run: Run) -> PatrolTick:
@@ -55,7 +60,8 @@ def patrol(run: Run) -> PatrolTick:
 def decided(run: Run, seen: HostObservation, before: Before | None = None) -> PatrolAdvice:
     """By the table. Of a run that is down, the gate is asked which command continues it now.
 
-    A job that succeeded and left no sign of it may have done its work: nobody is sent back to an earlier checkpoint.
+    A job that succeeded and left no sign of it may have done its work: nobody is sent back to an
+    earlier checkpoint.
     """
     ways = ways_of(run)
     is_down = state_of(seen) is PatrolState.DOWN and not seen.succeeded
@@ -67,13 +73,17 @@ def decided(run: Run, seen: HostObservation, before: Before | None = None) -> Pa
 
 
 def ways_of(run: Run) -> Ways:
-    """The commands, as they are typed on this machine. What continues a run that is down is told by its status then."""
+    """The commands, as they are typed on this machine. What continues a run that is down is told by
+    its status then.
+    """
     told, top = run.contract.patrol, run.place.repository
     login = run.place.reach.login if run.place.reach else None
     return Ways(
         told.resume or (f"{_herorun(run)} status {run.slug}" if _launched(run) else ""),
         install_and_start(run.contract, top, login) if run.contract.chain.stage else "",
-        tuple((path, transfer(source(run, local), path, login)) for path, local in told.copies.items()),
+        tuple(
+            (path, transfer(source(run, local), path, login)) for path, local in told.copies.items()
+        ),
         removal(run.slug),
         told.memory,
     )
@@ -88,7 +98,7 @@ def _launched(run: Run) -> bool:
     return run.record.memory().current is not None
 
 
-# --- the tick before --------------------------------------------------------------------------------
+# --- the tick before ------------------------------------------------------------------------------
 
 
 def remembered(run: Run) -> Before | None:

@@ -1,4 +1,5 @@
-"""One look at a job and its box: what the scheduler says and what the box tells, over one short connection.
+"""One look at a job and its box: what the scheduler says and what the box tells, over one short
+connection.
 
 It ends in time, whatever hangs, and each part may be missing alone.
 """
@@ -78,7 +79,9 @@ def _read(
         log=_log(run, answers),
         markers={path: moment_of(told_of(files, "markers", path)) for path in markers(run)},
         wished=moment_of(told_of(files, "markers", wished)) if wished else None,
-        results={path: result_of(told_of(files, "results", path)) for path in run.contract.patrol.results},
+        results={
+            path: result_of(told_of(files, "results", path)) for path in run.contract.patrol.results
+        },
         copies=tuple(_copy(run, answers, path) for path in run.contract.patrol.copies),
         disks={path: room_of(told_of(files, "disks", path)) for path in _disks(run)},
         newest=newest_of(files),
@@ -93,7 +96,9 @@ def _read(
     )
 
 
-def _questions(run: Run, reach: RemoteTarget, instance: str, wished: str) -> dict[str, Callable[[], Any]]:
+def _questions(
+    run: Run, reach: RemoteTarget, instance: str, wished: str
+) -> dict[str, Callable[[], Any]]:
     """Asked all at once, those to the box share one connection; each is late alone."""
     told, kind, far = run.contract.patrol, run.contract.scheduler.kind, remote_to(reach)
     asked: dict[str, Callable[[], Any]] = {}
@@ -107,7 +112,8 @@ def _questions(run: Run, reach: RemoteTarget, instance: str, wished: str) -> dic
         asked["job"] = lambda: run.scheduler.find(instance, intended.intended or intended.started)
     elif not (told.session or told.process or told.slurm or wished):
         raise WrongUse(
-            f"{run.slug} was not launched by herorun, and its contract names no [patrol] session, process or slurm: there is nothing to look at."
+            f"{run.slug} was not launched by herorun, and its contract names no [patrol] session, "
+            "process or slurm: there is nothing to look at."
         )
     if kind not in OUT_OF_REACH:
         if told.session or told.process or told.slurm:
@@ -121,7 +127,10 @@ def _questions(run: Run, reach: RemoteTarget, instance: str, wished: str) -> dic
             )
         chain = run.contract.chain
         where = chain.folder or "" if chain.stage else ""
-        paths = {"markers": [*markers(run), *([wished] if wished else [])], "results": list(told.results)}
+        paths = {
+            "markers": [*markers(run), *([wished] if wished else [])],
+            "results": list(told.results),
+        }
         ask("files", **paths, disks=list(_disks(run)), roots=list(_roots(run)), chain=where)
     if told.copies and kind not in OUT_OF_REACH:
         ask("copied", copies=list(told.copies))
@@ -143,7 +152,10 @@ def _of_slurm(run: Run) -> dict[str, str]:
     """Where its programs and its configuration are, which a contract that runs by Slurm says."""
     told = run.contract.scheduler
     options = told.options if told.kind == "slurm" else {}
-    return {"programs": str(options.get("programs") or ""), "conf": str(options.get("slurm_conf") or "")}
+    return {
+        "programs": str(options.get("programs") or ""),
+        "conf": str(options.get("slurm_conf") or ""),
+    }
 
 
 def _together(asked: Mapping[str, Callable[[], Any]], seconds: float) -> dict[str, Any]:
@@ -188,14 +200,16 @@ def _log(run: Run, answers: Mapping[str, Any]) -> Own | Blind | None:
         return replace(own, done=done, age=age)
     data = base64.b64decode(said["tail"])
     own = own_log(known, data, told.progress, whole=len(data) == said["size"])
-    return replace(own, done=said["done"], size=said["size"], age=max(0.0, said["now"] - said["changed"]))
+    return replace(
+        own, done=said["done"], size=said["size"], age=max(0.0, said["now"] - said["changed"])
+    )
 
 
 def _age(changed: Any) -> float | None:
     return max(0.0, (now() - changed).total_seconds()) if isinstance(changed, datetime) else None
 
 
-# --- of the contract --------------------------------------------------------------------------------
+# --- of the contract ------------------------------------------------------------------------------
 
 
 def markers(run: Run) -> dict[str, None]:

@@ -17,7 +17,9 @@ PAGE = "handbook.md"
 
 
 def page_of(run: Run) -> str:
-    """Read from what is here: the box is not asked, so that the page can be written while it is away."""
+    """Read from what is here: the box is not asked, so that the page can be written while it is
+    away.
+    """
     memory, reach = run.record.memory(), run.place.reach
     known = RunbookFacts(
         top=shlex.quote(str(run.repository.top)),

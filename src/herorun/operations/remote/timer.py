@@ -17,7 +17,9 @@ SPARE = 120.0  # seconds that a tick may take beyond the connection and the look
 
 @dataclass(frozen=True)
 class TimerOutput:
-    """What is printed, and the files that it holds by where they belong: none for cron, whose line goes into a table."""
+    """What is printed, and the files that it holds by where they belong: none for cron, whose line
+    goes into a table.
+    """
 
     host: str
     command: str
@@ -32,17 +34,25 @@ class TimerOutput:
 
 
 def timer_of(run: Run, host: str, command: str | None, every: float) -> TimerOutput:
-    """For `systemd`, `cron` or GitHub's `actions`. Raises WrongUse for what that host cannot reach or keep."""
+    """For `systemd`, `cron` or GitHub's `actions`. Raises WrongUse for what that host cannot reach
+    or keep.
+    """
     if host == "actions":
         return _actions(run, command or "watchdog", every)
     if command == "watchdog":
         raise WrongUse(
-            "A watchdog is for another machine than the babysitter's: `herorun timer RUN --for actions`."
+            "A watchdog is for another machine than the babysitter's: `herorun timer RUN --for "
+            "actions`."
         )
     reach = run.place.reach
     limit = (reach.connect + reach.look if reach else 20.0) + SPARE
     wish = TimerRequest(
-        run.slug, str(run.repository.top), _program(), command or "patrol", timedelta(seconds=every), limit
+        run.slug,
+        str(run.repository.top),
+        _program(),
+        command or "patrol",
+        timedelta(seconds=every),
+        limit,
     )
     if host == "systemd":
         return TimerOutput(host, wish.command, int(every), systemd(wish), units(wish))
@@ -55,15 +65,23 @@ def _actions(run: Run, command: str, every: float) -> TimerOutput:
     if command != "watchdog":
         where = f"{run.contract.scheduler.kind} jobs"
         raise WrongUse(
-            f"A cloud runner cannot {command} {run.slug}: it has neither the network nor the keys that reach its {where}, and "
-            "keys must not be put there. Take systemd or cron on this machine, and the watchdog for the cloud."
+            f"A cloud runner cannot {command} {run.slug}: it has neither the network nor the keys "
+            f"that reach its {where}, and "
+            "keys must not be put there. Take systemd or cron on this machine, and the watchdog "
+            "for the cloud."
         )
     if run.record.remote is None:
-        raise WrongUse(f"{run.slug} publishes no record that a cloud runner could read: it has no remote.")
+        raise WrongUse(
+            f"{run.slug} publishes no record that a cloud runner could read: it has no remote."
+        )
     wish = TimerRequest(run.slug, "", "herorun", command, timedelta(seconds=every))
     text = actions(wish, template("watchdog.yml"))
     return TimerOutput(
-        "actions", command, int(every), text, {f".github/workflows/herorun-watchdog-{run.slug}.yml": text}
+        "actions",
+        command,
+        int(every),
+        text,
+        {f".github/workflows/herorun-watchdog-{run.slug}.yml": text},
     )
 
 

@@ -1,4 +1,6 @@
-"""The sentinel: short looks in a bounded loop, which always ends and says why. One a run on this machine."""
+"""The sentinel: short looks in a bounded loop, which always ends and says why. One a run on this
+machine.
+"""
 
 import signal
 import time
@@ -39,12 +41,17 @@ class Ended:
     told: PatrolAdvice | None
 
 
-def wait_for(run: Run, wish: WaitCondition, every: float, most: int, say: Callable[[str], None]) -> Ended:
-    """At most so many looks, `every` seconds apart. Whatever a look meets, the loop goes on to its bound and ends."""
+def wait_for(
+    run: Run, wish: WaitCondition, every: float, most: int, say: Callable[[str], None]
+) -> Ended:
+    """At most so many looks, `every` seconds apart. Whatever a look meets, the loop goes on to its
+    bound and ends.
+    """
     must_end(every, most)
     if not run.place.reach and run.contract.scheduler.kind in ("ray", "iris") and wish.marker:
         raise WrongUse(
-            f"--marker needs a machine to look at, which {run.contract.scheduler.kind} has not: use --state or --step."
+            f"--marker needs a machine to look at, which {run.contract.scheduler.kind} has not: "
+            "use --state or --step."
         )
 
     def see() -> Seen:
@@ -65,15 +72,20 @@ def wait_on(
     most: int,
     say: Callable[[str], None],
 ) -> Ended:
-    """The same for whatever can be looked at; `top` is where its other sentinels are told from those of namesakes."""
+    """The same for whatever can be looked at; `top` is where its other sentinels are told from
+    those of namesakes.
+    """
     must_end(every, most)
     began = now().timestamp()
     previous = signal.signal(signal.SIGTERM, _retired)
     try:
-        with process_registry.registered("await", slug, top, str(wish), began, began + every * most) as own:
+        with process_registry.registered(
+            "await", slug, top, str(wish), began, began + every * most
+        ) as own:
             for other in replaced(own):
                 say(
-                    f"an earlier sentinel of {slug} (process {other.pid}, for {other.what}) is retired: one a run"
+                    f"an earlier sentinel of {slug} (process {other.pid}, for {other.what}) is "
+                    "retired: one a run"
                 )
             return _loop(see, wish, every, most)
     finally:
@@ -118,7 +130,8 @@ def _loop(see: Callable[[], Seen], wish: WaitCondition, every: float, most: int)
     blind = told is None or told.state is PatrolState.UNKNOWN
     return Ended(
         3 if blind else 1,
-        f"gave up after {most} {'look' if most == 1 else 'looks'}: {why.rstrip('.')}. Look yourself",
+        f"gave up after {most} {'look' if most == 1 else 'looks'}: {why.rstrip('.')}. Look "
+        "yourself",
         line,
         most,
         told,
@@ -126,7 +139,9 @@ def _loop(see: Callable[[], Seen], wish: WaitCondition, every: float, most: int)
 
 
 def _seen(run: Run, wish: WaitCondition) -> dict[str, Any]:
-    """What the box alone does not tell: the job's and the run's state, and the step that the tracker has."""
+    """What the box alone does not tell: the job's and the run's state, and the step that the
+    tracker has.
+    """
     if not (wish.state or wish.step is not None) or run.record.memory().current is None:
         return {}
     seen: dict[str, Any] = {}

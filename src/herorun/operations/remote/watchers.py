@@ -1,4 +1,6 @@
-"""This machine's watchers against its process table: what a panel or a memory says of them proves nothing."""
+"""This machine's watchers against its process table: what a panel or a memory says of them proves
+nothing.
+"""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,7 +27,9 @@ class WatcherRow:
 
 
 def reconcile(act: bool) -> list[WatcherRow]:
-    """Every watcher with how it stands; stale ones are retired, and what is gone is forgotten, where `act` is wished."""
+    """Every watcher with how it stands; stale ones are retired, and what is gone is forgotten,
+    where `act` is wished.
+    """
     known = process_registry.known()
     newest = {each.same_run: each for each in known.values() if each and each.lives}
     return [_row(path, each, newest, act) for path, each in known.items()]

@@ -29,13 +29,17 @@ SAID_EVERY = 20_000  # rows
 class BacktestReport:
     """What one file gave, and all of them."""
 
-    files: list[tuple[str, int, list[FiredAlert]]] = field(default_factory=list)  # file, rows, alerts
+    # file, rows, alerts
+    files: list[tuple[str, int, list[FiredAlert]]] = field(default_factory=list)
     scores: dict[str, Score] = field(default_factory=dict)  # by whose rules; empty without labels
-    skipped: list[str] = field(default_factory=list)  # among several files, those that are no curves: why
+    # among several files, those that are no curves: why
+    skipped: list[str] = field(default_factory=list)
     unjudged: list[str] = field(default_factory=list)  # of which no alert means nothing: why
 
 
-def backtest(paths: list[Path], labels: Mapping[str, Label] | None, against: bool) -> BacktestReport:
+def backtest(
+    paths: list[Path], labels: Mapping[str, Label] | None, against: bool
+) -> BacktestReport:
     """Every file through our checks, and through others' rules where that is asked for."""
     report, checks = BacktestReport(), judging(discover.checks(Gate.HEALTH))
     names = [OURS, *(RULES if against else ())] if labels is not None else []
@@ -50,7 +54,9 @@ def backtest(paths: list[Path], labels: Mapping[str, Label] | None, against: boo
         label = labels.get(path.name) if labels is not None else None
         judged = names_of(columns_of(path))
         if judged is None:
-            report.unjudged.append(f"{path} has no column that a rule knows, such as loss or grad_norm")
+            report.unjudged.append(
+                f"{path} has no column that a rule knows, such as loss or grad_norm"
+            )
         run = CurveBacktest(checks, judged or Names(loss=()))
         alerts = run.run(_noting(rows_of(path), steps if label else None))
         report.files.append((str(path), run.rows, alerts))
@@ -91,7 +97,9 @@ def columns_of(path: Path) -> list[str]:
 
 
 def rows_of(path: Path) -> Iterator[Row]:
-    """The rows of a CSV file with a `step` column. An empty cell is no value; `nan` and `inf` stay what they are."""
+    """The rows of a CSV file with a `step` column. An empty cell is no value; `nan` and `inf` stay
+    what they are.
+    """
     if _is_json_lines(path):
         yield from _logged(path)
         return
@@ -101,7 +109,8 @@ def rows_of(path: Path) -> Iterator[Row]:
             header = [name.strip() for name in next(reader, [])]
             if "step" not in header:
                 raise WrongUse(
-                    f"{path} has no column called step: its first line is {','.join(header)[:80]!r}."
+                    f"{path} has no column called step: its first line is "
+                    f"{','.join(header)[:80]!r}."
                 )
             size, words = path.stat().st_size, f"reading {path.name}"
             for number, row in enumerate(_rows(path, header, reader)):
@@ -119,14 +128,19 @@ def _is_json_lines(path: Path) -> bool:
 
 
 def _logged(path: Path) -> Iterator[Row]:
-    """JSON lines, as the tracker `jsonl` reads a run's; `WrongUse` names the first line that is no row."""
+    """JSON lines, as the tracker `jsonl` reads a run's; `WrongUse` names the first line that is no
+    row.
+    """
     folder, whole = str(path.parent), str(path.absolute())
     tracker: Tracker = discover.connect(
         "trackers", "jsonl", {"path": whole}, Place("curve", folder, folder, folder)
     )
     cursor, read = "", tracker.read("")
     if not read.rows:
-        raise WrongUse(f"{path} has no JSON line with a step: {'; '.join(read.problems[:1]) or 'no line of it is whole'}.")  # fmt: skip
+        raise WrongUse(
+            f"{path} has no JSON line with a step: "
+            f"{'; '.join(read.problems[:1]) or 'no line of it is whole'}."
+        )
     while read.rows or read.cursor != cursor:
         if read.problems:
             raise WrongUse(f"{read.problems[0]} in a file of JSON lines.")
@@ -145,12 +159,16 @@ def _rows(path: Path, header: list[str], reader: Iterator[list[str]]) -> Iterato
             values = {name: float(cells[i]) for i, name in columns if cells[i]}
             step = int(float(cells[place]))
         except (ValueError, IndexError, OverflowError):
-            raise WrongUse(f"{path}:{number}: {','.join(cells)[:80]!r} is not a row of numbers.") from None
+            raise WrongUse(
+                f"{path}:{number}: {','.join(cells)[:80]!r} is not a row of numbers."
+            ) from None
         yield Row(step, values, _time(cells[clock]) if clock >= 0 else None)
 
 
 def _time(text: str) -> datetime | None:
-    """Seconds or milliseconds since some beginning, or a date and time; None where it is neither."""
+    """Seconds or milliseconds since some beginning, or a date and time; None where it is
+    neither.
+    """
     try:
         seconds = float(text)
     except ValueError:
@@ -191,4 +209,6 @@ def _label(entry: Mapping[str, Any]) -> Label:
 
 
 def _events(told: Any) -> tuple[tuple[int, int, str], ...]:
-    return tuple((int(event[0]), int(event[1]), str(event[2]) if len(event) > 2 else "") for event in told)
+    return tuple(
+        (int(event[0]), int(event[1]), str(event[2]) if len(event) > 2 else "") for event in told
+    )

@@ -23,7 +23,8 @@ from herorun.runs import Run, watched_run
 from herorun.sources.metrics import names_of
 from herorun.system.metrics_cache import Point
 
-# Beside the config: what else of a plan decides how it trains. The rest of it is where and under which name.
+# Beside the config: what else of a plan decides how it trains. The rest of it is where and under
+# which name.
 TRAINS = ("code_tree", "patch", "container", "packages", "hardware")
 
 
@@ -63,7 +64,10 @@ class Compared:
     def lines(self) -> list[str]:
         told = self.told
         lines = [
-            f"{self.b.name} against {self.a.name}, steps {told.first} to {told.last}: {KINDS[self.kind]}"
+            (
+                f"{self.b.name} against {self.a.name}, steps {told.first} to {told.last}: "
+                f"{KINDS[self.kind]}"
+            )
         ]
         for each in told.metrics:
             if each.pairs:
@@ -77,14 +81,18 @@ class Compared:
 
 KINDS = {
     "repeat": "a repeat, so what differs is noise of the machines and the order of sums",
-    "resume": "two instances of one run, so what differs at equal steps is noise, or a wrong resume",
+    "resume": (
+        "two instances of one run, so what differs at equal steps is noise, or a wrong resume"
+    ),
     "change": "a change",
     "curves": "two curves",
 }
 ANSWERS = {
     ComparisonAnswer.GO: "go: every gate holds",
     ComparisonAnswer.NO_GO: "no-go",
-    ComparisonAnswer.UNJUDGED: "no gate was set, so nothing is judged: give one with --gate, or in [compare] gates",
+    ComparisonAnswer.UNJUDGED: (
+        "no gate was set, so nothing is judged: give one with --gate, or in [compare] gates"
+    ),
     ComparisonAnswer.UNKNOWN: "not comparable",
 }
 
@@ -121,10 +129,13 @@ def parse_window(text: str) -> tuple[int | None, int | None]:
         if text and not colon:
             raise ValueError
         found = tuple(
-            int(each.replace(",", "").replace("_", "")) if each.strip() else None for each in (low, high)
+            int(each.replace(",", "").replace("_", "")) if each.strip() else None
+            for each in (low, high)
         )
     except ValueError:
-        raise WrongUse(f"--window {text!r}: write FROM:TO in steps, as in 1000:2000 or 1000:.") from None
+        raise WrongUse(
+            f"--window {text!r}: write FROM:TO in steps, as in 1000:2000 or 1000:."
+        ) from None
     return found[0], found[1]
 
 
@@ -164,7 +175,9 @@ def _of_run(run: Run) -> Subject:
 
 
 def _of_instance(run: Run, name: str) -> Subject:
-    """By the times of its rows; where these tell none, by the order of as many attempts as there were instances."""
+    """By the times of its rows; where these tell none, by the order of as many attempts as there
+    were instances.
+    """
     memory = run.record.memory()
     number = next((n for n, each in enumerate(memory.instances) if each.name == name), None)
     if number is None:
@@ -180,7 +193,8 @@ def _of_instance(run: Run, name: str) -> Subject:
         for point in curves.points(metric):
             if point.at is None and by_order is None:
                 raise CouldNotLook(
-                    f"The rows of {run.slug} tell no time, and {count(len(attempts), 'attempt')} are no {count(len(memory.instances), 'instance')}"
+                    f"The rows of {run.slug} tell no time, and {count(len(attempts), 'attempt')} "
+                    f"are no {count(len(memory.instances), 'instance')}"
                     f": nobody can tell which are {name}'s."
                 )
             if point.at is None:
@@ -207,7 +221,9 @@ def _side(run: Run, name: str, curves: Curves) -> Side:
 
 
 def _last_of_each(curves: Curves) -> dict[str, dict[int, float]]:
-    """Of a step that several attempts logged, the last one's value: it is what the run went on from."""
+    """Of a step that several attempts logged, the last one's value: it is what the run went on
+    from.
+    """
     return {
         metric: {p.step: p.value for p in sorted(curves.points(metric), key=lambda p: p.attempt)}
         for metric in curves.names
@@ -224,19 +240,24 @@ def _spans(curves: Curves) -> dict[int, tuple[int, int]]:
 
 
 def _shifted(side: Side, a: Subject, b: Subject) -> Side:
-    """Two runs whose trainers begin to count differently are joined on completed updates, as A counts them."""
+    """Two runs whose trainers begin to count differently are joined on completed updates, as A
+    counts them.
+    """
     by = a.side.names.first_step - side.names.first_step if a.side.is_run and b.side.is_run else 0
     if not by:
         return side
     values = {
-        name: {step + by: value for step, value in curve.items()} for name, curve in side.values.items()
+        name: {step + by: value for step, value in curve.items()}
+        for name, curve in side.values.items()
     }
     spans = {n: (low + by, high + by) for n, (low, high) in (side.attempts or {}).items()}
     return replace(side, values=values, attempts=spans)
 
 
 def _gates_of(b: Subject) -> list[ComparisonGate]:
-    """Those of the change's own contract, as it is committed: what is only on disk was not set before."""
+    """Those of the change's own contract, as it is committed: what is only on disk was not set
+    before.
+    """
     if b.run is None:
         return []
     signed = b.run.signed
@@ -254,7 +275,9 @@ def _kind(a: Subject, b: Subject, repeat: bool) -> tuple[str, tuple[str, ...]]:
         for change in diff_launches(before, after, b.run.contract.config)
         if change.steers or change.kind is KeyClass.RESUME_BREAKING
     ]
-    changes += moved({name: before.get(name) for name in TRAINS}, {name: after.get(name) for name in TRAINS})
+    changes += moved(
+        {name: before.get(name) for name in TRAINS}, {name: after.get(name) for name in TRAINS}
+    )
     if repeat or not changes:
         return ("resume" if a.run.slug == b.run.slug else "repeat"), tuple(changes)
     return "change", tuple(changes)
@@ -267,9 +290,16 @@ def _values(launching: Launching) -> dict[str, Any]:
 def _metric(told: Pairing, noise: bool) -> list[str]:
     percent = told.percent("mean")
     by = f" ({percent:+.3g}%)" if percent is not None else ""
-    largest = f"largest {told.largest:+.6g} at step {told.largest_step}, over {count(told.pairs, 'step')}"
+    largest = (
+        f"largest {told.largest:+.6g} at step {told.largest_step}, over {count(told.pairs, 'step')}"
+    )
     means = f"{told.mean_a:.6g} -> {told.mean_b:.6g}"
-    lines = [f"  {told.metric}: mean {told.mean:+.6g}{by}, median {told.median:+.6g}, {largest} ({means})"]
+    lines = [
+        (
+            f"  {told.metric}: mean {told.mean:+.6g}{by}, median {told.median:+.6g}, {largest} "
+            f"({means})"
+        )
+    ]
     if noise:
         first = (
             f", the first difference at step {told.first_difference}"
@@ -277,7 +307,8 @@ def _metric(told: Pairing, noise: bool) -> list[str]:
             else ""
         )
         lines.append(
-            f"    determinism noise: {told.equal} of {count(told.pairs, 'step')} are equal to the last bit, {told.typical:.3g} "
+            f"    determinism noise: {told.equal} of {count(told.pairs, 'step')} are equal to the "
+            f"last bit, {told.typical:.3g} "
             f"is typical{first}"
         )
     return lines

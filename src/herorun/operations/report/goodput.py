@@ -31,14 +31,17 @@ class Account:
 
     def lines(self) -> list[str]:
         return [
-            f"{self.run.slug}: {line}" if not number else line for number, line in enumerate(_page(self.told))
+            f"{self.run.slug}: {line}" if not number else line
+            for number, line in enumerate(_page(self.told))
         ]
 
 
 def account(run: Run) -> Account:
     """From the journal and the rows alone. Rows that cannot be read leave their time unknown."""
     if run.record.memory().initialised is None:
-        raise CouldNotLook(f"{run.slug} has no record here: `herorun init {run.slug}`, or fetch it.")
+        raise CouldNotLook(
+            f"{run.slug} has no record here: `herorun init {run.slug}`, or fetch it."
+        )
     beats: list[Beat] = []
     blind, notes = False, []
     try:
@@ -58,7 +61,10 @@ def _page(told: GoodputTotals) -> list[str]:
     if told.since is None or told.until is None:
         return ["nothing was launched yet"]
     lines = [
-        f"{say_span(told.wall)} of wall time, {told.since:%Y-%m-%d %H:%M} to {told.until:%Y-%m-%d %H:%M} UTC",
+        (
+            f"{say_span(told.wall)} of wall time, {told.since:%Y-%m-%d %H:%M} to "
+            f"{told.until:%Y-%m-%d %H:%M} UTC"
+        ),
         f"{count(told.instances, 'instance')}, {count(told.reached, 'step')}",
         f"effective training time: {_percent(told.effective)}",
     ]
@@ -70,7 +76,8 @@ def _page(told: GoodputTotals) -> list[str]:
             lines.append(f"  {state:<11} {say_span(told.states[state]):>10}  {share:6.1%}{cost}")
     lost = f"{count(told.lost, 'step')} lost to restarts"
     lines.append(
-        lost + (f", and of {told.lost_unknown} restarts nobody can tell" if told.lost_unknown else "")
+        lost
+        + (f", and of {told.lost_unknown} restarts nobody can tell" if told.lost_unknown else "")
     )
     ends = ", ".join(f"{count} {cause}" for cause, count in told.interruptions.items())
     mean = f"; {say_span(told.between_failures)} between failures" if told.between_failures else ""
@@ -107,7 +114,9 @@ def _span(told: Range) -> str:
 def _delay(told: Delay) -> str:
     parts = []
     if told.count and told.median is not None and told.most is not None:
-        parts.append(f"{say_span(told.median)} in the median, {say_span(told.most)} at most, of {told.count}")
+        parts.append(
+            f"{say_span(told.median)} in the median, {say_span(told.most)} at most, of {told.count}"
+        )
     if told.unknown:
         parts.append(f"{told.unknown} unknown")
     if told.open:

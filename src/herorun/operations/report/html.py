@@ -1,4 +1,6 @@
-"""A report as one HTML page that needs no network: text is escaped, and only our own scripts may run on it."""
+"""A report as one HTML page that needs no network: text is escaped, and only our own scripts may
+run on it.
+"""
 
 import base64
 import hashlib
@@ -26,10 +28,14 @@ KINDS = (
 
 
 def page_of(report: RunReport) -> str:
-    """The whole page. Its policy names each script and the style by digest: nothing else runs or is fetched."""
+    """The whole page. Its policy names each script and the style by digest: nothing else runs or is
+    fetched.
+    """
     from jinja2 import Environment, StrictUndefined
 
-    library = f"/* {template('report/uplot/LICENSE')} */\n{template('report/uplot/uPlot.iife.min.js')}"
+    library = (
+        f"/* {template('report/uplot/LICENSE')} */\n{template('report/uplot/uPlot.iife.min.js')}"
+    )
     script = template("report/page.js")
     style = template("report/uplot/uPlot.min.css") + template("report/page.css")
     logbook, cut = _newest(report.logbook)
@@ -79,13 +85,21 @@ def _cards(told: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
     for chart in told["charts"]:
         newest = chart["newest"]
         if newest is not None:
-            yield chart["title"], newest if isinstance(newest, str) else f"{newest:.5g}", chart["metrics"][0]
+            yield (
+                chart["title"],
+                newest if isinstance(newest, str) else f"{newest:.5g}",
+                chart["metrics"][0],
+            )
     saved = told["checkpoint"]
     note = _moment(saved["at"]) if saved and saved["at"] else ""
     yield "Newest checkpoint", f"{saved['step']:,}" if saved else "none seen", note
     firing = sum(alert["resolved"] is None for alert in told["alerts"])
     yield "Alerts", f"{firing} open", f"{len(told['alerts'])} in all"
-    yield "Instances", str(len(told["instances"])), f"{told['goodput']['lost']:,} steps lost to restarts"
+    yield (
+        "Instances",
+        str(len(told["instances"])),
+        f"{told['goodput']['lost']:,} steps lost to restarts",
+    )
     effective = told["goodput"]["effective"]
     least, most = effective["least"], effective["most"]
     if least is not None and most is not None:
@@ -112,7 +126,10 @@ def _shares(goodput: dict[str, Any]) -> Iterator[tuple[str, str, str, str]]:
 
 def _chart(chart: ChartDrawing) -> dict[str, Any]:
     rows = [
-        (_name(one, strand), row) for one in chart.series for strand in one.strands for row in table(strand)
+        (_name(one, strand), row)
+        for one in chart.series
+        for strand in one.strands
+        for row in table(strand)
     ]
     first, last = (
         min((row.first for _, row in rows), default=0),
@@ -123,7 +140,11 @@ def _chart(chart: ChartDrawing) -> dict[str, Any]:
     shown: dict[str, Any] = readable_tree(
         {"id": chart.id, "title": chart.title, "unit": chart.unit, "why": chart.why, "words": words}
     )
-    return {**shown, "series": chart.series, "rows": [(readable_tree(name), row) for name, row in rows]}
+    return {
+        **shown,
+        "series": chart.series,
+        "rows": [(readable_tree(name), row) for name, row in rows],
+    }
 
 
 def _lost(chart: ChartDrawing) -> str:
@@ -183,7 +204,9 @@ def _newest(logbook: str) -> tuple[str, int]:
 
 
 def _html(markdown: str) -> str:
-    """Markdown as HTML: what is HTML in it is shown and not obeyed, links lead to web pages alone, no pictures."""
+    """Markdown as HTML: what is HTML in it is shown and not obeyed, links lead to web pages alone,
+    no pictures.
+    """
     from markdown_it import MarkdownIt
 
     parser = MarkdownIt("commonmark", {"html": False}).enable("table").disable("image")

@@ -1,4 +1,5 @@
-"""A glance at runs: what their babysitters keep on this machine, and what the scheduler says of the job now.
+"""A glance at runs: what their babysitters keep on this machine, and what the scheduler says of the
+job now.
 
 No tracker, no store and no remote is asked.
 """
@@ -49,32 +50,50 @@ def glance_at(name: str, start: Path, looks: SharedPolls | None = None) -> RunSu
     if told is None or not memory.instances:
         bare = RunSummary(run.slug, stage_of(run))
         return at_the_end(run, memory, bare) if memory.sealed else bare
-    stale = (now() - told.at) > 2 * run.contract.babysit.cadence and told.run not in ("finished", "down")
-    standing = ("finished", "fresh") if memory.sealed else (told.run, "stale" if stale else told.monitor)
+    stale = (now() - told.at) > 2 * run.contract.babysit.cadence and told.run not in (
+        "finished",
+        "down",
+    )
+    standing = (
+        ("finished", "fresh") if memory.sealed else (told.run, "stale" if stale else told.monitor)
+    )
     if not memory.sealed:
         standing = _as_scheduled(job_now(run, memory, looks or SharedPolls()), standing)
     alerts = (*memory.alerts.values(), *memory.unacknowledged)
     seen = last_evidence(run, told.at)
-    awaited = told.awaited if standing[0] == told.run else ()  # what became of the job answers the rest
+    # what became of the job answers the rest
+    awaited = told.awaited if standing[0] == told.run else ()
     glance = glance_of(
-        run=run, memory=memory, evidence=seen, standing=standing, seen=told.at, alerts=alerts, awaited=awaited
+        run=run,
+        memory=memory,
+        evidence=seen,
+        standing=standing,
+        seen=told.at,
+        alerts=alerts,
+        awaited=awaited,
     )
     return at_the_end(run, memory, glance) if memory.sealed else glance
 
 
 def job_now(run: Run, memory: Memory, looks: SharedPolls) -> Job | Unavailable:
-    """What the scheduler says of the current instance's job; the runs of one cluster share one question."""
+    """What the scheduler says of the current instance's job; the runs of one cluster share one
+    question.
+    """
     given = {**run.given(memory), Now: Now(now())}
     try:
         given[Scheduler] = looks.of(run, memory)
         found = gather([Job], discover.sources(), given, READ_DEADLINE).get(Job)
     except (HerorunError, OSError) as error:
         return Unavailable(in_words(error))
-    return found if isinstance(found, Job | Unavailable) else Unavailable("nothing was launched yet")
+    return (
+        found if isinstance(found, Job | Unavailable) else Unavailable("nothing was launched yet")
+    )
 
 
 def _as_scheduled(job: Job | Unavailable, kept: tuple[str, str]) -> tuple[str, str]:
-    """The run and its monitor. An end that no tick has judged yet is never good news, and nor is a job out of sight."""
+    """The run and its monitor. An end that no tick has judged yet is never good news, and nor is a
+    job out of sight.
+    """
     health, monitor = kept
     if not isinstance(job, Job):
         return RunHealth.UNKNOWN.value, monitor if monitor == "stale" else "partial"
@@ -82,8 +101,14 @@ def _as_scheduled(job: Job | Unavailable, kept: tuple[str, str]) -> tuple[str, s
         begins = health in (RunHealth.FINISHED, RunHealth.DOWN)  # of an instance before it
         return (RunHealth.STARTING.value if begins else health), monitor
     said = BY_STATE[job.state]
-    judged = said is RunHealth.FINISHED and health in (RunHealth.FINISHED, RunHealth.DOWN, RunHealth.DEGRADED)
-    return health if judged else (RunHealth.UNKNOWN if said is RunHealth.FINISHED else said).value, monitor
+    judged = said is RunHealth.FINISHED and health in (
+        RunHealth.FINISHED,
+        RunHealth.DOWN,
+        RunHealth.DEGRADED,
+    )
+    return health if judged else (
+        RunHealth.UNKNOWN if said is RunHealth.FINISHED else said
+    ).value, monitor
 
 
 def stage_of(run: Run) -> str:
@@ -97,7 +122,9 @@ def stage_of(run: Run) -> str:
 
 
 def glances(names: list[str], start: Path, looks: SharedPolls | None = None) -> list[RunSummary]:
-    """Each of them; one that cannot be read says why. `looks` are those of a process that looks again and again."""
+    """Each of them; one that cannot be read says why. `looks` are those of a process that looks
+    again and again.
+    """
     shared = (looks or SharedPolls()).expect(names, start)
     return [
         answer.value or RunSummary(answer.slug, "unknown", error=answer.error, monitor="stale")
@@ -114,7 +141,9 @@ def glance_of(
     alerts: Iterable[Alert],
     awaited: tuple[AwaitedEvidence, ...] = (),
 ) -> RunSummary:
-    """From the evidence of any look, how the run and its monitor stood then, and the rows that are kept."""
+    """From the evidence of any look, how the run and its monitor stood then, and the rows that are
+    kept.
+    """
     health, monitor = standing
     metrics, final = evidence.get(Metrics), evidence.get(FinalStep)
     loss, curve, pace = _curve(run)
@@ -138,7 +167,9 @@ def glance_of(
         alerts=_alerts(alerts),
         awaited=awaited,
         next_tick=None if over or last_heartbeat(run) is None else next_due(run),
-        quiet=(now() - metrics.advanced_at).total_seconds() if isinstance(metrics, Metrics) else None,
+        quiet=(now() - metrics.advanced_at).total_seconds()
+        if isinstance(metrics, Metrics)
+        else None,
         seen=seen,
     )
 
@@ -146,9 +177,12 @@ def glance_of(
 def _alerts(alerts: Iterable[Alert]) -> tuple[OpenAlert, ...]:
     severity = {check.name: check.severity.value for check in discover.checks(Gate.HEALTH)}
     found = (
-        OpenAlert(a.check, severity.get(a.check, "warn"), a.state.value, scrub(a.message)) for a in alerts
+        OpenAlert(a.check, severity.get(a.check, "warn"), a.state.value, scrub(a.message))
+        for a in alerts
     )
-    return tuple(sorted(found, key=lambda a: (a.severity != "critical", a.state != "firing", a.check)))
+    return tuple(
+        sorted(found, key=lambda a: (a.severity != "critical", a.state != "firing", a.check))
+    )
 
 
 def _newest(evidence: Evidence, memory: Memory) -> tuple[datetime | None, int | None]:
@@ -167,7 +201,11 @@ def last_evidence(run: Run, at: datetime) -> dict[Any, Any]:
     try:
         line = _last_line(evidence_file(run, at.astimezone(UTC)))
         told = json.loads(line)["evidence"]
-        return {kind: decode(kind, told[name]["value"]) for name, kind in KEPT.items() if _has(told, name)}
+        return {
+            kind: decode(kind, told[name]["value"])
+            for name, kind in KEPT.items()
+            if _has(told, name)
+        }
     except (OSError, ValueError, KeyError, TypeError):
         return {}
 
@@ -191,7 +229,9 @@ def _last_line(path: Path) -> bytes:
 
 
 def _curve(run: Run) -> tuple[float | None, str, Pace | None]:
-    """The newest loss, its curve and the pace, from the rows that are kept; nothing where there are none."""
+    """The newest loss, its curve and the pace, from the rows that are kept; nothing where there are
+    none.
+    """
     try:
         kept = fetched(run.state / COLUMNS)
         if kept is None or not kept.attempts:

@@ -1,4 +1,6 @@
-"""All that a report shows of one run: from its record, its rows and one fresh look. Nothing outside is changed."""
+"""All that a report shows of one run: from its record, its rows and one fresh look. Nothing outside
+is changed.
+"""
 
 from collections.abc import Container, Sequence
 from dataclasses import dataclass
@@ -83,7 +85,9 @@ class _Rows:
 
 
 def report_of(run: Run, drift: str = "") -> RunReport:
-    """Look once, and put it together. What cannot be read is said on the page, and the rest of it stands."""
+    """Look once, and put it together. What cannot be read is said on the page, and the rest of it
+    stands.
+    """
     at, memory = now(), run.record.memory()
     standing, evidence, glance = standing_of(run, drift)
     if memory.sealed and not run.shut:
@@ -98,7 +102,9 @@ def report_of(run: Run, drift: str = "") -> RunReport:
     done = eta(rows.beats, final, at, _idle(standing))
     found = incidents(events)
     account = Account(run, goodput(events, rows.beats, run.contract.budget.rate, rows.notes))
-    marks = _marks(run=run, evidence=evidence, events=events, rows=rows, found=found, final=final, step=step)
+    marks = _marks(
+        run=run, evidence=evidence, events=events, rows=rows, found=found, final=final, step=step
+    )
     told = {
         "run": run.slug,
         "verdict": _verdict(run.slug, standing, progress(step, final)),
@@ -134,8 +140,12 @@ def _look(run: Run, memory: Memory) -> Evidence:
 
 
 def _none_yet(evidence: Evidence, memory: Memory) -> bool:
-    """The tracker was read and has no row, and nobody has ever seen one: that is no failure to look."""
-    reached = memory.last_decided is not None and not memory.last_decided.progress.startswith("~unknown")
+    """The tracker was read and has no row, and nobody has ever seen one: that is no failure to
+    look.
+    """
+    reached = memory.last_decided is not None and not memory.last_decided.progress.startswith(
+        "~unknown"
+    )
     ended = any(end.step for end in memory.ends.values())
     return isinstance(evidence.get(Metrics), Nothing) and not reached and not ended
 
@@ -233,7 +243,9 @@ def _marks(
     final: int | None,
     step: int | None,
 ) -> list[StepMark]:
-    phases = [StepMark(Kind.PHASE, phase.step, phase.name, phase.kind) for phase in run.contract.phase]
+    phases = [
+        StepMark(Kind.PHASE, phase.step, phase.name, phase.kind) for phase in run.contract.phase
+    ]
     told = [
         launches(events)[-MOST_MARKS:],
         list(rows.restarts)[-MOST_MARKS:],
@@ -266,14 +278,18 @@ def _state(one: Candidate) -> str:
 def _newest(evidence: Evidence) -> dict[str, Any] | None:
     found = evidence.get(Checkpoints)
     newest = found.newest if isinstance(found, Checkpoints) else None
-    return {"step": newest.step, "path": newest.path, "at": plain(newest.modified)} if newest else None
+    return (
+        {"step": newest.step, "path": newest.path, "at": plain(newest.modified)} if newest else None
+    )
 
 
 def _chart_json(chart: ChartDrawing) -> dict[str, Any]:
     return {
         "title": chart.title,
         "metrics": [one.metric for one in chart.series],
-        "newest": chart.newest_words if chart.newest is not None and isnan(chart.newest) else chart.newest,
+        "newest": chart.newest_words
+        if chart.newest is not None and isnan(chart.newest)
+        else chart.newest,
         "points": sum(len(strand.steps) for one in chart.series for strand in one.strands),
         "not_finite": sum(each.rows for one in chart.series for each in one.not_finite),
         "why": chart.why,
@@ -318,7 +334,9 @@ def _instances(run: Run, memory: Memory) -> list[dict[str, Any]]:
                 "commit": instance.commit,
                 "started": timestamp(instance.started.replace(microsecond=0)),
                 "ended": _moment(end.ended or end.at if end else None),
-                "end": f"{end.state.value}{f': {ending.cause.value}' if ending else ''}" if end else "",
+                "end": f"{end.state.value}{f': {ending.cause.value}' if ending else ''}"
+                if end
+                else "",
                 "diagnosis": ending.why if ending else "",
                 "steps": end.step if end else None,
                 "changes": _changes(run, before, launching),
@@ -339,7 +357,9 @@ def _changes(run: Run, before: Launching | None, after: Launching | None) -> lis
     one, other = _values(before), _values(after)
     changes = [str(change) for change in diff_launches(one, other, run.contract.config)]
     names = ("commit", *TRAINS, "start")
-    changes += moved({name: one.get(name) for name in names}, {name: other.get(name) for name in names})
+    changes += moved(
+        {name: one.get(name) for name in names}, {name: other.get(name) for name in names}
+    )
     return changes[:MOST_CHANGES]
 
 

@@ -43,16 +43,18 @@ from herorun.system.clock import now
 from herorun.system.files import is_locked
 
 STALE = "stale"  # the monitor's word for a babysitter that is gone
-DRIFT, STANDS = "contract-drift: ", "; the admitted contract stands"  # as `operations.babysit.tick` words it
+# as `operations.babysit.tick` words it
+DRIFT, STANDS = "contract-drift: ", "; the admitted contract stands"
 
 
 def all_looked_at(
     names: Sequence[str], start: Path, whole: bool = True
 ) -> list[BatchResult[tuple[dict[str, Any], RunSummary]]]:
-    """The standing of every run, and its glance as it is drawn; without `whole` the findings are left out.
+    """The standing of every run, and its glance as it is drawn; without `whole` the findings are
+    left out.
 
-    Each run is opened once. What it will ask of its scheduler is taken down before the first look, which then answers
-    for all of a cluster.
+    Each run is opened once. What it will ask of its scheduler is taken down before the first look,
+    which then answers for all of a cluster.
     """
     looks = SharedPolls()
 
@@ -75,7 +77,8 @@ def all_looked_at(
 def standing_of(
     run: Run, drift: str, looks: SharedPolls | None = None, whole: bool = True
 ) -> tuple[dict[str, Any], Evidence, RunSummary]:
-    """The shape of `babysit --once --json` with the record's facts and a glance beside it; what was seen; the glance.
+    """The shape of `babysit --once --json` with the record's facts and a glance beside it; what was
+    seen; the glance.
 
     Nothing is looked at before the launch and after the seal.
     """
@@ -84,13 +87,16 @@ def standing_of(
         "slug": run.slug,
         "stage": stage_of(run),
         "instances": [
-            {"name": i.name, "job": i.job, "started": timestamp(i.started)} for i in memory.instances
+            {"name": i.name, "job": i.job, "started": timestamp(i.started)}
+            for i in memory.instances
         ],
         "log": log_of(run, memory.instances[-1].name) if memory.instances and not shut else "",
         "sealed": memory.sealed.tag if memory.sealed else None,
         "record": run.record.tip,
         "babysitter": babysitter_words(run, over=bool(memory.sealed)),
-        **_standing(run, drift, [*([f"{DRIFT}{drift}{STANDS}"] if drift else []), *_disbelieved(run)]),
+        **_standing(
+            run, drift, [*([f"{DRIFT}{drift}{STANDS}"] if drift else []), *_disbelieved(run)]
+        ),
         "unfinished": list(memory.unfinished.actions),
         **_people(memory),
     }
@@ -128,8 +134,12 @@ def standing_of(
     return told, evidence, glance
 
 
-def _silence(run: Run, memory: Memory, evidence: Evidence, checks: Mapping[str, Check]) -> list[Alert]:
-    """That nobody looks at a run whose lease this clone holds: only then is its record here the whole story."""
+def _silence(
+    run: Run, memory: Memory, evidence: Evidence, checks: Mapping[str, Check]
+) -> list[Alert]:
+    """That nobody looks at a run whose lease this clone holds: only then is its record here the
+    whole story.
+    """
     lease = evidence.get(LeaseSeen)
     if not isinstance(lease, LeaseSeen) or not lease.mine:
         return []
@@ -149,15 +159,29 @@ def _silence(run: Run, memory: Memory, evidence: Evidence, checks: Mapping[str, 
     ]
 
 
-def _at_rest(run: Run, memory: Memory, facts: dict[str, Any]) -> tuple[dict[str, Any], Evidence, RunSummary]:
+def _at_rest(
+    run: Run, memory: Memory, facts: dict[str, Any]
+) -> tuple[dict[str, Any], Evidence, RunSummary]:
     """Before the launch, after the seal, and where nothing that the contract names may be used."""
     monitor = "stale" if run.shut else "fresh"
     glance = RunSummary(run.slug, stage_of(run), monitor=monitor)
     if memory.sealed:
         glance = at_the_end(run, memory, glance)
     quiet = {"run": glance.run, "monitor": monitor, "progress": progress_at_seal(memory, glance)}
-    empty: dict[str, Any] = {"awaited": [], "findings": [], "alerts": [], "actions": [], "other": []}
-    told = {**quiet, **empty, **facts, "next": _next(run, None, memory, {}), "glance": glance.as_json()}
+    empty: dict[str, Any] = {
+        "awaited": [],
+        "findings": [],
+        "alerts": [],
+        "actions": [],
+        "other": [],
+    }
+    told = {
+        **quiet,
+        **empty,
+        **facts,
+        "next": _next(run, None, memory, {}),
+        "glance": glance.as_json(),
+    }
     return told, {}, glance
 
 
@@ -178,7 +202,9 @@ def _people(memory: Memory) -> dict[str, Any]:
         if key in memory.acked
     ]
     return {
-        "paused": {"until": timestamp(held.until), "by": held.by, "reason": held.reason} if held else None,
+        "paused": {"until": timestamp(held.until), "by": held.by, "reason": held.reason}
+        if held
+        else None,
         "questions": [*_judge_question(memory), *open_questions(memory)],
         "answer": answered.words if answered else None,
         "acked": [{"alert": key, "by": said.by, "reason": said.reason} for key, said in noted],
@@ -208,8 +234,8 @@ def _standing(run: MonitoredRun, drift: str, doubts: Sequence[str]) -> dict[str,
 
 
 def _next(run: Run, look: Tick | None, ahead: Memory, seen: Evidence) -> str:
-    """The command that comes next; empty while there is nothing to do but to watch. `ahead` is the memory with what
-    this look has seen."""
+    """The command that comes next; empty while there is nothing to do but to watch. `ahead` is the
+    memory with what this look has seen."""
     health = look.run.value if look else ""
     proposer = Proposer(run, ahead, {Metrics: seen[Metrics]} if Metrics in seen else {})
     if health == RunHealth.DOWN:
@@ -219,12 +245,19 @@ def _next(run: Run, look: Tick | None, ahead: Memory, seen: Evidence) -> str:
         return proposer.proposals((way,))[0].command
     if health == RunHealth.FINISHED and ahead.unacknowledged and not ahead.sealed:
         return f"herorun ack {run.slug}"  # the seal gate waits for it
-    if health == RunHealth.FINISHED and look and any(each.evidence == "receipt" for each in look.awaited):
-        return f"herorun waive {RECEIPT} {run.slug}"  # and for this: nothing else makes up for a check-in
+    if (
+        health == RunHealth.FINISHED
+        and look
+        and any(each.evidence == "receipt" for each in look.awaited)
+    ):
+        # and for this: nothing else makes up for a check-in
+        return f"herorun waive {RECEIPT} {run.slug}"
     commands = {
         "not initialised": f"herorun init {run.slug}",
         "initialised": f"herorun preflight {run.slug}",
-        "launched": f"herorun seal {run.slug}" if health == RunHealth.FINISHED else _watched_again(run),
+        "launched": f"herorun seal {run.slug}"
+        if health == RunHealth.FINISHED
+        else _watched_again(run),
     }
     return commands.get(stage_of(run), "")
 
@@ -257,7 +290,9 @@ def _up_again(run: Run, proposer: Proposer) -> str:
 
 
 def status_code(told: Mapping[str, Any]) -> int:
-    """The exit code of a look, as of a tick: what is wrong with the run beats a look that could not see it."""
+    """The exit code of a look, as of a tick: what is wrong with the run beats a look that could not
+    see it.
+    """
     if told["stage"] != "launched":
         return 0
     firing = (alert["check"] for alert in told["alerts"] if alert["state"] == "firing")
@@ -266,7 +301,9 @@ def status_code(told: Mapping[str, Any]) -> int:
 
 
 def babysitter_words(run: Run, over: bool = False) -> str:
-    """Whether somebody watches: apart from how the run itself is. One that has nothing left to watch has gone."""
+    """Whether somebody watches: apart from how the run itself is. One that has nothing left to
+    watch has gone.
+    """
     if run.contract.babysit.declined:
         return f"declined: {run.contract.babysit.declined}"
     seen = last_heartbeat(run)
@@ -274,19 +311,27 @@ def babysitter_words(run: Run, over: bool = False) -> str:
         return "none was seen on this machine"
     age = (now() - seen).total_seconds()
     if over and not is_locked(run.lock("babysitter")):
-        return f"gone, with nothing left to watch (last heartbeat {timestamp(seen.replace(microsecond=0))})"
+        return (
+            "gone, with nothing left to watch (last heartbeat "
+            f"{timestamp(seen.replace(microsecond=0))})"
+        )
     if _is_lost(run):
         return f"gone, last heartbeat {say_span(age)} ago: `herorun babysit {run.slug}` goes on"
     return f"{'monitor stale: ' if monitor_is_stale(run) else ''}last heartbeat {say_span(age)} ago"
 
 
 def monitor_is_stale(run: Run) -> bool:
-    """Whether the babysitter that this machine has seen is dead, or hangs. One that was handed elsewhere is not ours.
+    """Whether the babysitter that this machine has seen is dead, or hangs. One that was handed
+    elsewhere is not ours.
 
     This look itself may be fresh: it does not watch.
     """
     seen, handed = last_heartbeat(run), run.record.memory().handed
-    if seen is None or run.contract.babysit.declined or (handed and handed.to != run.launcher.owner):
+    if (
+        seen is None
+        or run.contract.babysit.declined
+        or (handed and handed.to != run.launcher.owner)
+    ):
         return False
     late = 2 * run.contract.babysit.cadence + timedelta(minutes=1)
     return is_lost(run) or now() - seen > late

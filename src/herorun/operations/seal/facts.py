@@ -18,7 +18,9 @@ _stated: dict[str, Mapping[str, Any]] = {}  # by the statement's digest: it neve
 
 
 def facts_at_seal(run: Run, memory: Memory) -> Mapping[str, Any]:
-    """Herorun's part of the statement; empty where the run is not sealed, or the record has none that can be read."""
+    """Herorun's part of the statement; empty where the run is not sealed, or the record has none
+    that can be read.
+    """
     if memory.sealed is None or run.record.tip is None:
         return {}
     named = memory.sealed.statement_digest
@@ -43,7 +45,8 @@ def at_the_end(run: Run, memory: Memory, glance: RunSummary) -> RunSummary:
         run="finished",
         awaited=(),
         step=facts.get("reached_step", glance.step),
-        final_step=facts.get("final_step") or (planned.value if isinstance(planned, FinalStep) else None),
+        final_step=facts.get("final_step")
+        or (planned.value if isinstance(planned, FinalStep) else None),
         loss=losses[0] if losses else glance.loss,
     )
 

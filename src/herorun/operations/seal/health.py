@@ -1,4 +1,6 @@
-"""One fresh look at a run's health for the seal gate: what a turn of the babysitter would find, without acting."""
+"""One fresh look at a run's health for the seal gate: what a turn of the babysitter would find,
+without acting.
+"""
 
 from herorun.core.alert import Alert, AlertState, muted_topics
 from herorun.core.check import Check, Severity, Topic
@@ -17,13 +19,17 @@ def look(run: Run) -> Evidence:
     checks = rules_of(run).by_name
     memory = run.record.memory()
     known = {alert.key for alert in memory.alerts.values()}
-    ended = tuple((alert.key, _ended_words(alert, run.slug)) for alert in _ended(run, seen, memory, checks))
+    ended = tuple(
+        (alert.key, _ended_words(alert, run.slug)) for alert in _ended(run, seen, memory, checks)
+    )
     alerts = (*_alerts(seen, checks, known), *ended)
     return {**evidence, Judged: Judged(alerts, _unseen(seen, evidence, checks))}
 
 
 def _ended(run: Run, seen: Tick, memory: Memory, checks: dict[str, Check]) -> list[Alert]:
-    """Those above INFO that ended unresolved, but for what a person has acknowledged or accepted in a waiver."""
+    """Those above INFO that ended unresolved, but for what a person has acknowledged or accepted in
+    a waiver.
+    """
     known = {alert.key: alert for alert in (*memory.unacknowledged, *seen.ended)}
     over = {alert.key for alert in seen.alerts.values()}  # by evidence that arrived late
     return [
@@ -32,22 +38,31 @@ def _ended(run: Run, seen: Tick, memory: Memory, checks: dict[str, Check]) -> li
         if key not in memory.acked
         and key not in over
         and not (alert.check in checks and checks[alert.check].severity is Severity.INFO)
-        and not any(w.covers(alert.check, failed("", subject=alert.subject), seen.at) for w in run.waivers)
+        and not any(
+            w.covers(alert.check, failed("", subject=alert.subject), seen.at) for w in run.waivers
+        )
     ]
 
 
 def _ended_words(alert: Alert, slug: str) -> str:
-    return f"{alert.message}; {AlertState.ENDED}: acknowledge it (`herorun ack {slug} '{_name(alert)}'`)"
+    return (
+        f"{alert.message}; {AlertState.ENDED}: acknowledge it (`herorun ack {slug} "
+        f"'{_name(alert)}'`)"
+    )
 
 
 def _alerts(seen: Tick, checks: dict[str, Check], known: set[str]) -> tuple[tuple[str, str], ...]:
-    """Only an alert of the record has a key that lasts: that of a new one would be another at each look."""
+    """Only an alert of the record has a key that lasts: that of a new one would be another at each
+    look.
+    """
     counted = [alert for alert in seen.alerts.values() if _counts(alert, seen, checks)]
     return tuple((a.key if a.key in known else _name(a), a.message) for a in counted)
 
 
 def _counts(alert: Alert, seen: Tick, checks: dict[str, Check]) -> bool:
-    """Firing above INFO; or critical and failing now: at the end of a run nothing is held any longer."""
+    """Firing above INFO; or critical and failing now: at the end of a run nothing is held any
+    longer.
+    """
     if alert.state is AlertState.RESOLVED or checks[alert.check].severity is Severity.INFO:
         return False
     return alert.firing or (
@@ -60,7 +75,9 @@ def _fails_now(alert: Alert, seen: Tick, checks: dict[str, Check]) -> bool:
     return critical and alert.state is AlertState.PENDING and alert.seen == seen.at
 
 
-def _unseen(seen: Tick, evidence: Evidence, checks: dict[str, Check]) -> tuple[tuple[str, str], ...]:
+def _unseen(
+    seen: Tick, evidence: Evidence, checks: dict[str, Check]
+) -> tuple[tuple[str, str], ...]:
     """What has no answer, but for what an ended job mutes; and what the monitor says of itself."""
     muted = muted_topics(evidence, seen.findings, checks)
     unread = [

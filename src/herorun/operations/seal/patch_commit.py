@@ -1,7 +1,8 @@
-"""The seal commit of a run from a dirty tree: its edits as a commit with a tag of its own, so that no clone lacks them.
+"""The seal commit of a run from a dirty tree: its edits as a commit with a tag of its own, so that
+no clone lacks them.
 
-It is the snapshot that was approved, proven again; where that is lost, it is made again from the diff in the record,
-in an index of its own. The same content gives the same commit.
+It is the snapshot that was approved, proven again; where that is lost, it is made again from the
+diff in the record, in an index of its own. The same content gives the same commit.
 """
 
 from collections.abc import Mapping
@@ -21,10 +22,14 @@ from herorun.system.git.worktree_snapshot import from_diff
 
 
 def keep_edits(run: Run, memory: Memory) -> dict[str, str]:
-    """The seal commits by instance, each under its tag here and on the remote. Doing it twice is doing it once."""
+    """The seal commits by instance, each under its tag here and on the remote. Doing it twice is
+    doing it once.
+    """
     patches = memory.edits.patches
     found = {
-        each.name: _commit(run, each, patches[each.name]) for each in memory.instances if each.name in patches
+        each.name: _commit(run, each, patches[each.name])
+        for each in memory.instances
+        if each.name in patches
     }
     kept = {name: commit for name, commit in found.items() if commit}
     for name, commit in kept.items():
@@ -50,7 +55,8 @@ def _made_again(run: Run, instance: Instance, patch: Patch) -> str | None:
     commit = from_diff(run.repository, instance.commit, data)
     if commit != patch.commit:
         raise Blocked(
-            f"The diff of {instance.name} in the record makes commit {commit[:9]} and not the approved {patch.commit[:9]}."
+            f"The diff of {instance.name} in the record makes commit {commit[:9]} and not the "
+            f"approved {patch.commit[:9]}."
         )
     return commit
 
@@ -58,17 +64,23 @@ def _made_again(run: Run, instance: Instance, patch: Patch) -> str | None:
 def _tag(run: Run, instance: str, tree: str, commit: str) -> None:
     """Create-only: one tag for all instances that ran the same edits."""
     tag, remote = f"herorun/{run.slug}/edits-{tree[:12]}", run.contract.code.remote
-    message = f"The work tree of hero run {run.slug}, as it was approved and run (first as {instance})\n"
+    message = (
+        f"The work tree of hero run {run.slug}, as it was approved and run (first as {instance})\n"
+    )
     oid = annotated_tag(run.repository, tag, commit, message)
     if run.repository.resolve(f"refs/tags/{tag}") != commit:
-        raise Blocked(f"There is another tag {tag} in this clone: it is never moved. A person must look.")
+        raise Blocked(
+            f"There is another tag {tag} in this clone: it is never moved. A person must look."
+        )
     if remote not in run.repository.remotes():
         return
     there = tag_there(run, tag)
     if there is None:
         push(run.repository, remote, oid, f"refs/tags/{tag}", None)
     elif there != tag_here(run, tag) and not _same_commit(run, tag, commit):
-        raise Blocked(f"{remote} has another tag {tag} already: it is never moved. A person must look.")
+        raise Blocked(
+            f"{remote} has another tag {tag} already: it is never moved. A person must look."
+        )
 
 
 def _same_commit(run: Run, tag: str, commit: str) -> bool:

@@ -1,4 +1,6 @@
-"""A seal that was begun and did not come to its end: what it stated, and what of it is in the world."""
+"""A seal that was begun and did not come to its end: what it stated, and what of it is in the
+world.
+"""
 
 from collections.abc import Mapping
 from typing import Any
@@ -18,7 +20,9 @@ from herorun.system.git.plumbing import tag_text
 
 
 def begun(run: Run, memory: Memory, tag: str, sealing: Sealing) -> dict[str, Any] | None:
-    """The statement of a seal that was begun: it is finished as it was meant, while it still states the run."""
+    """The statement of a seal that was begun: it is finished as it was meant, while it still states
+    the run.
+    """
     if tagged := tag_text(run.repository, tag):
         return _stated(run, memory, tag, tagged, sealing)
     intended = memory.intended.get(f"tag/{tag}")
@@ -27,7 +31,8 @@ def begun(run: Run, memory: Memory, tag: str, sealing: Sealing) -> dict[str, Any
     if tag_there(run, tag):
         fetch = f"git fetch {run.contract.code.remote} tag {tag}"
         raise Blocked(
-            f"The tag of this seal is on the remote and not in this clone: `{fetch}`, then seal again."
+            f"The tag of this seal is on the remote and not in this clone: `{fetch}`, then seal "
+            "again."
         )
     path = f"{run.record.files_path}/{intended.what}"
     data = run.repository.read(run.record.tip, [path], LARGEST)[path]
@@ -61,7 +66,9 @@ def _states(statement: Mapping[str, Any], memory: Memory) -> bool:
 
 
 def _stated(run: Run, memory: Memory, tag: str, text: str, sealing: Sealing) -> dict[str, Any]:
-    """What the tag of a seal says that did not go through to its end; the tag is never made anew."""
+    """What the tag of a seal says that did not go through to its end; the tag is never made
+    anew.
+    """
     remote = run.contract.code.remote
     statement = statement_of(text)
     if statement and _states(statement, memory) and _is_asked(statement, sealing):
@@ -69,18 +76,24 @@ def _stated(run: Run, memory: Memory, tag: str, text: str, sealing: Sealing) -> 
     there = tag_there(run, tag)
     if there is None:
         raise Blocked(
-            f"There is a tag {tag} that was never pushed, and it does not state this run as it is now. `git tag -d {tag}`, then seal again."
+            f"There is a tag {tag} that was never pushed, and it does not state this run as it is "
+            f"now. `git tag -d {tag}`, then seal again."
         )
     if statement and there == tag_here(run, tag) and _same_instances(statement, memory):
         if _is_asked(statement, sealing):
             return statement  # what was noted since cannot get into it any more: `_tag` says so
         facts = facts_of(statement)
         other = f"{facts['kind']} {facts['name']}".strip()
-        raise Blocked(f"{tag} is on {remote} as the seal of another kind ({other}): finish that one first.")
+        raise Blocked(
+            f"{tag} is on {remote} as the seal of another kind ({other}): finish that one first."
+        )
     raise Blocked(
-        f"The tag {tag} is on {remote} already, where it is never moved, and it does not state this run as it is now. A person must look."
+        f"The tag {tag} is on {remote} already, where it is never moved, and it does not state "
+        "this run as it is now. A person must look."
     )
 
 
 def _same_instances(statement: Mapping[str, Any], memory: Memory) -> bool:
-    return [i["name"] for i in facts_of(statement)["instances"]] == [i.name for i in memory.instances]
+    return [i["name"] for i in facts_of(statement)["instances"]] == [
+        i.name for i in memory.instances
+    ]

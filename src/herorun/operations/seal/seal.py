@@ -45,7 +45,9 @@ WANTED = (Job, Metrics, Checkpoints, FinalStep, Receipt, MilestoneCheckpoint)
 
 @dataclass(frozen=True)
 class SealOutcome:
-    """How sealing ended. `tag` is None where the gate was not clear; `report` is None where it was sealed before."""
+    """How sealing ended. `tag` is None where the gate was not clear; `report` is None where it was
+    sealed before.
+    """
 
     report: GateReport | None
     tag: str | None  # its name
@@ -70,7 +72,9 @@ class SealOutcome:
 
 
 def seal(run: Run, sealing: Sealing = FINAL) -> SealOutcome:
-    """Ask the seal gate; then state, tag, push, tell and record. A seal that ends the run stops what watches it."""
+    """Ask the seal gate; then state, tag, push, tell and record. A seal that ends the run stops
+    what watches it.
+    """
     run.prepare()
     try:
         done = _sealed_alone(run, sealing)
@@ -109,7 +113,9 @@ def _sealed(run: Run, sealing: Sealing) -> SealOutcome:
 
 def _unpushed(run: Run, pushed: Pushed) -> tuple[str, ...]:
     """Why the record is not on its remote, which the gate only sees from outside."""
-    return () if pushed or run.record.remote is None else (f"the record is not pushed: {pushed.why}",)
+    return (
+        () if pushed or run.record.remote is None else (f"the record is not pushed: {pushed.why}",)
+    )
 
 
 def _stated(
@@ -122,7 +128,9 @@ def _stated(
 
 
 def _before(run: Run, memory: Memory, sealing: Sealing) -> Sealed | None:
-    """The very seal that is asked for, made before; another one that ended the run is in the way."""
+    """The very seal that is asked for, made before; another one that ended the run is in the
+    way.
+    """
     if sealing.kind is SealKind.MILESTONE:
         found = next((each for each in memory.milestones if each.name == sealing.name), None)
         if found:
@@ -131,17 +139,25 @@ def _before(run: Run, memory: Memory, sealing: Sealing) -> Sealed | None:
         return None
     if (memory.sealed.ending, memory.sealed.name) != (sealing.kind.value, sealing.name):
         how = f"{memory.sealed.ending} {memory.sealed.name}".strip()
-        raise Blocked(f"{run.slug} is sealed as {memory.sealed.tag} ({how}): a seal is never taken back.")
+        raise Blocked(
+            f"{run.slug} is sealed as {memory.sealed.tag} ({how}): a seal is never taken back."
+        )
     return memory.sealed
 
 
 def _must_be_another(run: Run, slug: str) -> None:
     if slug == run.slug or slug not in set(known_slugs(run.repository)):
-        raise WrongUse(f"{slug!r} is no other run of this repository, so it cannot supersede {run.slug}.")
+        raise WrongUse(
+            f"{slug!r} is no other run of this repository, so it cannot supersede {run.slug}."
+        )
 
 
 def _tag(
-    run: Run, report: GateReport | None, tag: str, statement: dict[str, Any], manifest: Manifest | None
+    run: Run,
+    report: GateReport | None,
+    tag: str,
+    statement: dict[str, Any],
+    manifest: Manifest | None,
 ) -> SealOutcome:
     memory, key = run.record.memory(), f"tag/{tag}"
     facts = facts_of(statement)
@@ -151,7 +167,9 @@ def _tag(
         files = {name: (canonical(statement) + "\n").encode()}
         if manifest:
             files[f"manifest-{manifest.digest[7:19]}.json"] = manifest.text.encode()
-        run.record.append(Intended(at=now(), key=key, attempt=memory.attempt(key), what=name), files=files)
+        run.record.append(
+            Intended(at=now(), key=key, attempt=memory.attempt(key), what=name), files=files
+        )
         if manifest:
             DigestLog(run.state, manifest.path).remove()
     _must_push(run, key)
@@ -178,7 +196,9 @@ def _tag(
     pushed = run.record.push()
     warnings = [] if pushed else [f"the record is not pushed: {pushed.why}"]
     late = [caveat for caveat in remembered(memory)["caveats"] if caveat not in facts["caveats"]]
-    warnings += [f"noted too late for the tag, only the logbook has it: {caveat}" for caveat in late]
+    warnings += [
+        f"noted too late for the tag, only the logbook has it: {caveat}" for caveat in late
+    ]
     warnings += [*unsigned, *_tell(run, told)]
     run.record.push()
     return SealOutcome(report, tag, commit, statement, tuple(warnings))

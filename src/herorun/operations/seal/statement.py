@@ -74,7 +74,8 @@ def make_statement(
         record=str(run.record.tip),
         times=(timestamp(memory.instances[0].started), at),
         further=tuple(
-            {"name": f"edits of {name}", "digest": {"gitCommit": oid}} for name, oid in sorted(edits.items())
+            {"name": f"edits of {name}", "digest": {"gitCommit": oid}}
+            for name, oid in sorted(edits.items())
         ),
     )
     told = _as_read(statement(found))
@@ -100,7 +101,9 @@ def _doubts(run: Run, memory: Memory, report: GateReport, manifest: Manifest | N
     )
 
 
-def _of_launch(run: Run, memory: Memory, current: Instance, plan: Mapping[str, Any]) -> dict[str, Any]:
+def _of_launch(
+    run: Run, memory: Memory, current: Instance, plan: Mapping[str, Any]
+) -> dict[str, Any]:
     return {
         "run": run.slug,
         "goal": run.contract.goal,
@@ -142,7 +145,9 @@ def receipts(run: Run) -> list[dict[str, Any]]:
 
 
 def found_at_end(evidence: Evidence, checkpoint: Candidate | None) -> dict[str, Any]:
-    """The checkpoint and the step that were found, null where there are none; `final_step` is what was planned."""
+    """The checkpoint and the step that were found, null where there are none; `final_step` is what
+    was planned.
+    """
     final, metrics = evidence.get(FinalStep), evidence.get(Metrics)
     steps = [metrics.step] if isinstance(metrics, Metrics) else []
     steps += [checkpoint.step] if checkpoint else []
@@ -156,7 +161,9 @@ def found_at_end(evidence: Evidence, checkpoint: Candidate | None) -> dict[str, 
 
 
 def _checkpoint(evidence: Evidence, sealing: Sealing) -> Candidate | None:
-    """The milestone's; else the complete permanent one of the final step; without it the newest complete one."""
+    """The milestone's; else the complete permanent one of the final step; without it the newest
+    complete one.
+    """
     if sealing.kind is SealKind.MILESTONE:
         milestone = evidence.get(MilestoneCheckpoint)
         return milestone.candidate if isinstance(milestone, MilestoneCheckpoint) else None

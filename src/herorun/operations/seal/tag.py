@@ -1,4 +1,6 @@
-"""A seal's tag: its name, the making with a signature where git is set up to sign, and the push that creates only."""
+"""A seal's tag: its name, the making with a signature where git is set up to sign, and the push
+that creates only.
+"""
 
 from herorun.core.errors import Blocked, CouldNotLook, in_words
 from herorun.core.journal import Memory
@@ -13,7 +15,9 @@ def tag_name(run: Run, memory: Memory) -> str:
 
 
 def make_tag(run: Run, tag: str, commit: str, message: str) -> tuple[str, list[str]]:
-    """The tag, signed where git is set up to sign; and why it is not, where only a key is set and cannot be used."""
+    """The tag, signed where git is set up to sign; and why it is not, where only a key is set and
+    cannot be used.
+    """
     signing = signing_of(run.repository)
     if signing is Signing.OFF:
         return annotated_tag(run.repository, tag, commit, message), []
@@ -24,7 +28,10 @@ def make_tag(run: Run, tag: str, commit: str, message: str) -> tuple[str, list[s
             raise CouldNotLook(
                 f"Nothing was tagged: git is set up to sign tags and could not: {error}"
             ) from None
-        why = f"the tag is not signed: user.signingkey is set, and git could not sign with it: {in_words(error)}"
+        why = (
+            "the tag is not signed: user.signingkey is set, and git could not sign with it: "
+            f"{in_words(error)}"
+        )
         return annotated_tag(run.repository, tag, commit, message), [why]
 
 
@@ -37,7 +44,9 @@ def push_tag(run: Run, tag: str, oid: str) -> None:
     if there == oid:
         return
     if there is not None:
-        raise Blocked(f"{remote} has another tag {tag} already: it is never moved. A person must look.")
+        raise Blocked(
+            f"{remote} has another tag {tag} already: it is never moved. A person must look."
+        )
     push(run.repository, remote, oid, f"refs/tags/{tag}", None)
 
 

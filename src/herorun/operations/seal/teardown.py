@@ -1,4 +1,6 @@
-"""What ends with a run that is sealed: its babysitter on this machine, and its lease. Timers of others are named."""
+"""What ends with a run that is sealed: its babysitter on this machine, and its lease. Timers of
+others are named.
+"""
 
 import re
 import time
@@ -14,20 +16,25 @@ from herorun.system.files import is_locked
 from herorun.system.process import run as call
 
 ENDING = (
-    20.0  # seconds that the babysitter may take to hear of it: it listens every second, between two turns
+    # seconds that the babysitter may take to hear of it: it listens every second, between two turns
+    20.0
 )
 ASKING = 10.0  # seconds for `crontab -l`
 _COMMAND = re.compile(r"herorun\s.*\b(?:babysit|watchdog|patrol|status)\b")
 
 
 def wind_down(run: Run, wait: float = ENDING) -> tuple[str, ...]:
-    """Stop what the run started itself; what is left, in words. It is called when nobody holds the act lock."""
+    """Stop what the run started itself; what is left, in words. It is called when nobody holds the
+    act lock.
+    """
     warnings = [*_stop_babysitter(run, wait), *_release_lease(run)]
     return (*warnings, *_timers(run))
 
 
 def _stop_babysitter(run: Run, wait: float) -> list[str]:
-    """It reads the record at each turn, and ends by itself once that is sealed: it is only woken."""
+    """It reads the record at each turn, and ends by itself once that is sealed: it is only
+    woken.
+    """
     lock = run.lock("babysitter")
     if not is_locked(lock):
         return []
@@ -36,7 +43,10 @@ def _stop_babysitter(run: Run, wait: float) -> list[str]:
     while is_locked(lock):
         if time.monotonic() >= until:
             return [
-                f"the babysitter of this machine has not ended within {say_span(wait)}: it does so after its present turn"
+                (
+                    f"the babysitter of this machine has not ended within {say_span(wait)}: it "
+                    "does so after its present turn"
+                )
             ]
         time.sleep(0.05)
     return []
@@ -61,13 +71,17 @@ def _timers(run: Run) -> list[str]:
     named = re.compile(
         rf"(?<![\w-]){re.escape(run.slug)}(?![\w-])"
     )  # what watches `--all` is quiet about a sealed one
-    found = [f"`crontab -e` and remove: {scrub(line)}" for line in _crontab() if _is_ours(line, named)]
+    found = [
+        f"`crontab -e` and remove: {scrub(line)}" for line in _crontab() if _is_ours(line, named)
+    ]
     workflows = sorted((run.repository.top / ".github" / "workflows").glob("*.y*ml"))
     units = sorted((Path.home() / ".config" / "systemd" / "user").glob("*.service"))
     for path in (*workflows, *units):
         if any(_is_ours(line, named) for line in _lines(path)):
             found.append(_removal(path, run, path in workflows))
-    return [f"a timer that herorun did not start still looks at {run.slug}: {words}" for words in found]
+    return [
+        f"a timer that herorun did not start still looks at {run.slug}: {words}" for words in found
+    ]
 
 
 def _removal(path: Path, run: Run, is_workflow: bool) -> str:

@@ -7,33 +7,52 @@ from herorun.core.seal.render import split_tag
 from herorun.core.seal.verification import SealProof
 from herorun.operations.seal.verify_checkpoint import ask_checkpoint
 from herorun.operations.seal.verify_record import ask_record, kept_manifest, record_of
-from herorun.operations.seal.verify_tag import SealedTag, ask_commit, ask_remote, ask_signature, ask_words
+from herorun.operations.seal.verify_tag import (
+    SealedTag,
+    ask_commit,
+    ask_remote,
+    ask_signature,
+    ask_words,
+)
 from herorun.system.git import Repository
 from herorun.system.git.plumbing import tag_text
 
 OFFLINE = (
     "the remote: not asked (--offline), so nobody knows whether it has this very tag",
-    "the checkpoint: not looked at (--offline), so nobody knows whether its files are still what they were",
+    (
+        "the checkpoint: not looked at (--offline), so nobody knows whether its files are still "
+        "what they were"
+    ),
 )
 
 
 def _instead(repository: Repository, name: str) -> str:
-    """What to type: the seals of a run that was named by its slug, or the one whose name is near."""
+    """What to type: the seals of a run that was named by its slug, or the one whose name is
+    near.
+    """
     from difflib import get_close_matches
 
-    told = repository.git("for-each-ref", "--format=%(refname:lstrip=2)", "refs/tags/herorun/").text.split()
-    near = [tag for tag in told if tag.startswith(f"herorun/{name}/")] or get_close_matches(name, told, 1)
+    told = repository.git(
+        "for-each-ref", "--format=%(refname:lstrip=2)", "refs/tags/herorun/"
+    ).text.split()
+    near = [tag for tag in told if tag.startswith(f"herorun/{name}/")] or get_close_matches(
+        name, told, 1
+    )
     if near:
         return f"did you mean {' or '.join(near)}? If not, `git fetch --tags`"
     return "`git fetch --tags`, or correct the name"
 
 
 def verify_seal(repository: Repository, name: str, offline: bool = False) -> SealProof:
-    """`WrongUse` where there is no such tag in this clone. Whatever is in the tag, the answer is a proof."""
+    """`WrongUse` where there is no such tag in this clone. Whatever is in the tag, the answer is a
+    proof.
+    """
     tag = name.removeprefix("refs/tags/")
     text = tag_text(repository, tag)
     if text is None:
-        raise WrongUse(f"There is no annotated tag {tag} in this clone: {_instead(repository, tag)}.")
+        raise WrongUse(
+            f"There is no annotated tag {tag} in this clone: {_instead(repository, tag)}."
+        )
     proof = SealProof(tag)
     try:
         statement = statement_in(text)

@@ -36,23 +36,33 @@ def _tell(then: Manifest, found: ManifestComparison, proof: SealProof) -> None:
     if found.unproven:
         several, some = len(found.unproven) > 1, ", ".join(found.unproven[:3])
         proof.unproven.append(
-            f"the checkpoint {then.path}: {len(found.unproven)} of {count_of(len(then.files), 'file')} ({some}{', ...' if len(found.unproven) > 3 else ''}) "
-            f"{'have their' if several else 'has its'} sealed size, and the seal has no digest of the content "
+            f"the checkpoint {then.path}: {len(found.unproven)} of "
+            f"{count_of(len(then.files), 'file')} "
+            f"({some}{', ...' if len(found.unproven) > 3 else ''}) "
+            f"{'have their' if several else 'has its'} sealed size, and the seal has no digest of "
+            "the content "
             "that could be compared"
         )
     elif not found.changed:
-        proof.proven.append(f"the checkpoint {then.path} has the content that it had, by {then.proof}")
+        proof.proven.append(
+            f"the checkpoint {then.path} has the content that it had, by {then.proof}"
+        )
     if found.rewritten:
         count, first = len(found.rewritten), found.rewritten[0]
         proof.notes.append(
-            f"the checkpoint: {first}{f' and {count - 1} more' if count > 1 else ''} was written again "
+            f"the checkpoint: {first}{f' and {count - 1} more' if count > 1 else ''} was written "
+            "again "
             "with the same content"
         )
 
 
 def _store(seal: SealedTag) -> RoutedStore:
-    """By the scheduler of the launch: a path without a scheme is one of the machine where the job ran."""
+    """By the scheduler of the launch: a path without a scheme is one of the machine where the job
+    ran.
+    """
     facts, contract = seal.facts, contract_of(seal)
     told = contract.scheduler if contract else None
     reach = discover.reach(told.kind, told.options) if told else None
-    return RoutedStore(Place(facts["run"], "", facts["output_root"], str(seal.repository.top), reach))
+    return RoutedStore(
+        Place(facts["run"], "", facts["output_root"], str(seal.repository.top), reach)
+    )

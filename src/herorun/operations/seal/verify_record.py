@@ -1,4 +1,6 @@
-"""What the record of a run proves of its seal: the statement and the checkpoint's manifest, as it keeps them."""
+"""What the record of a run proves of its seal: the statement and the checkpoint's manifest, as it
+keeps them.
+"""
 
 from typing import Any
 
@@ -56,8 +58,14 @@ def ask_record(seal: SealedTag, record: Record, proof: SealProof) -> None:
         proof.faults.append("the record keeps another statement than the tag, or none")
         return
     proof.proven.append(f"the record keeps the very statement, after {told[:9]} on {record.branch}")
-    sealed = [line.event for line in record.lines() if isinstance(line.event, Sealed)] if record.tip else []
-    if record.tip and (seal.tag, digest(seal.statement)) not in {(e.tag, e.statement_digest) for e in sealed}:
+    sealed = (
+        [line.event for line in record.lines() if isinstance(line.event, Sealed)]
+        if record.tip
+        else []
+    )
+    if record.tip and (seal.tag, digest(seal.statement)) not in {
+        (e.tag, e.statement_digest) for e in sealed
+    }:
         proof.faults.append(f"the journal of {facts['run']} does not know of this seal")
 
 
@@ -70,7 +78,9 @@ def _read(data: bytes) -> Any:
 
 
 def kept_manifest(seal: SealedTag, record: Record, proof: SealProof) -> Manifest | None:
-    """The checkpoint's, as the record keeps it: it must have the digest that the statement names."""
+    """The checkpoint's, as the record keeps it: it must have the digest that the statement
+    names.
+    """
     told = seal.facts["manifest"]
     if told is None:
         proof.notes.append("it states no checkpoint")
@@ -83,10 +93,13 @@ def kept_manifest(seal: SealedTag, record: Record, proof: SealProof) -> Manifest
         return None
     found = _manifest(data)
     if found is None or found.digest != told["digest"]:
-        proof.faults.append(f"{path} in the record is not the manifest that the seal names: it was changed")
+        proof.faults.append(
+            f"{path} in the record is not the manifest that the seal names: it was changed"
+        )
         return None
     proof.proven.append(
-        f"the record keeps the manifest of {found.path}: {count(len(found.files), 'file')}, {count(found.bytes, 'byte')}"
+        f"the record keeps the manifest of {found.path}: {count(len(found.files), 'file')}, "
+        f"{count(found.bytes, 'byte')}"
     )
     return found
 

@@ -29,7 +29,9 @@ class SealedTag:
 
 
 def contract_of(seal: SealedTag) -> Contract | None:
-    """As it was when the newest instance was launched; None where that commit is not here, or has none."""
+    """As it was when the newest instance was launched; None where that commit is not here, or has
+    none.
+    """
     path = f"runs/{seal.facts['run']}.toml"
     data = seal.repository.read(seal.facts["launch_commit"], [path])[path]
     return None if data is None else parse_contract(data.decode("utf-8", "replace"), path)
@@ -39,16 +41,25 @@ def ask_words(seal: SealedTag, proof: SealProof) -> None:
     facts, statement = seal.facts, seal.statement
     subject, stated = checkpoint_of(statement), (facts["manifest"] or {}).get("digest")
     found = [
-        ("its own name", seal.head.get("tag") == seal.tag, f"it calls itself {seal.head.get('tag')}"),
+        (
+            "its own name",
+            seal.head.get("tag") == seal.tag,
+            f"it calls itself {seal.head.get('tag')}",
+        ),
         (
             "the commit that it states",
             seal.head.get("object") == commit_of(statement) == facts["commit"],
             f"it points at {seal.head.get('object')}, and states {commit_of(statement)}",
         ),
         (
-            "one checkpoint in its subjects and its facts" if stated else "no checkpoint, and says so",
+            "one checkpoint in its subjects and its facts"
+            if stated
+            else "no checkpoint, and says so",
             subject == stated,
-            f"its subjects name the manifest {subject or 'of no checkpoint'}, and its facts {stated or 'none'}",
+            (
+                f"its subjects name the manifest {subject or 'of no checkpoint'}, and its facts "
+                f"{stated or 'none'}"
+            ),
         ),
         (
             "its words, which say what its statement says",

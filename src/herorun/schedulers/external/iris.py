@@ -45,7 +45,9 @@ def connect(options: Options, place: Place) -> ById:
 class IrisById:
     def __init__(self, options: Options) -> None:
         program = ["iris"] if shutil.which("iris") else ["uv", "run", "iris"]
-        which = ["--config", options.config] if options.config else ["--cluster", options.cluster or ""]
+        which = (
+            ["--config", options.config] if options.config else ["--cluster", options.cluster or ""]
+        )
         self._iris = CommandLine(program, which, TIMEOUT)
         self._user = options.user
 
@@ -54,7 +56,11 @@ class IrisById:
             told = self._list(job)
             root = root_of(told.rows, job)
             if root is None:
-                return Unknown(f"Iris' list is not whole: {told.partial}") if told.partial else Absent()
+                return (
+                    Unknown(f"Iris' list is not whole: {told.partial}")
+                    if told.partial
+                    else Absent()
+                )
             gang = gang_of(told.rows, job, None)
             live = [row for row in gang if state_of(row.word).live]
             if not state_of(root.word).live or not live:
@@ -121,7 +127,11 @@ def _task(told: dict[str, Any], limit: float | None) -> TaskEnd:
 
 
 def _number(told: Any) -> float | None:
-    return float(told) if isinstance(told, int | float) and not isinstance(told, bool) and told > 0 else None
+    return (
+        float(told)
+        if isinstance(told, int | float) and not isinstance(told, bool) and told > 0
+        else None
+    )
 
 
 def described_tasks(text: str) -> tuple[TaskEnd, ...]:
@@ -140,14 +150,22 @@ def described_tasks(text: str) -> tuple[TaskEnd, ...]:
         size = float(peak[1]) * _TIMES[peak[2][0].lower()] if peak else None
         code = int(first[3]) if first[3] != "-" else None
         found.append(
-            TaskEnd(name=first[1], state=first[2], exit_code=code, peak_mb=size, failed=_failed(first[2]))
+            TaskEnd(
+                name=first[1],
+                state=first[2],
+                exit_code=code,
+                peak_mb=size,
+                failed=_failed(first[2]),
+            )
         )
     return tuple(found)
 
 
 def _cell(heads: Sequence[tuple[str, int]], name: str, line: str) -> str:
     starts = [*(start for _, start in heads), len(line)]
-    return next((line[starts[n] : starts[n + 1]] for n, (head, _) in enumerate(heads) if head == name), "")
+    return next(
+        (line[starts[n] : starts[n + 1]] for n, (head, _) in enumerate(heads) if head == name), ""
+    )
 
 
 def _failed(word: str) -> bool:

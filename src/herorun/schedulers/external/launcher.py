@@ -1,4 +1,6 @@
-"""A launcher's run, by the file that its output goes to: its own words, and Slurm's of the job that it has submitted."""
+"""A launcher's run, by the file that its output goes to: its own words, and Slurm's of the job that
+it has submitted.
+"""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -56,9 +58,15 @@ class LauncherById:
         """Its output names no status yet: Slurm's own word about the newest job that it names."""
         answer = slurm.SlurmById(slurm.Options(**self._options.model_dump())).look(told.slurm[-1])
         if not isinstance(answer, Found):
-            return answer if isinstance(answer, Unknown) else Unknown(f"Slurm does not know {told.slurm[-1]}")
+            return (
+                answer
+                if isinstance(answer, Unknown)
+                else Unknown(f"Slurm does not know {told.slurm[-1]}")
+            )
         seen = answer.job
-        reason = "; ".join(part for part in (f"Slurm job {told.slurm[-1]}", seen.reason, job.reason) if part)
+        reason = "; ".join(
+            part for part in (f"Slurm job {told.slurm[-1]}", seen.reason, job.reason) if part
+        )
         return Found(replace(seen, id=job.id, instance=job.instance, reason=reason))
 
     def tail(self, job: str, lines: int) -> str:
@@ -69,7 +77,11 @@ class LauncherById:
 
     def results(self, job: str) -> str:
         told = read_output(self._read(job)[0])
-        return f"exported to {told.export}" if told.export else told.calibration and f"calibration {told.calibration}"  # fmt: skip
+        return (
+            f"exported to {told.export}"
+            if told.export
+            else told.calibration and f"calibration {told.calibration}"
+        )
 
     def stop(self, job: str) -> None:
         told = read_output(self._read(job)[0])
@@ -82,7 +94,9 @@ class LauncherById:
             raise FileNotFoundError(2, "No such file", path)
         stamp, _, text = answer.out.decode("utf-8", "replace").partition("\n")
         if answer.code or not stamp.isdigit():
-            raise CouldNotLook(f"{path} on {self._road.where} could not be read: {answer.complaint}")
+            raise CouldNotLook(
+                f"{path} on {self._road.where} could not be read: {answer.complaint}"
+            )
         return text, datetime.fromtimestamp(int(stamp), UTC)
 
 

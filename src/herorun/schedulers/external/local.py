@@ -1,6 +1,7 @@
 """A process on this machine, or a job that herorun's own supervisor has started here.
 
-A process that is nobody's child leaves no exit code behind: once it is gone, nobody can tell how it ended but its log.
+A process that is nobody's child leaves no exit code behind: once it is gone, nobody can tell how it
+ended but its log.
 """
 
 import os
@@ -51,7 +52,9 @@ class LocalById:
         return Found(Job(**{**vars(found), "id": job})) if found else Absent()
 
     def _process(self, pid: int) -> Search:
-        """The number may be another process's by now: what it was born as is kept from the first look on."""
+        """The number may be another process's by now: what it was born as is kept from the first
+        look on.
+        """
         alive, kept = start_time(pid), self._kept(str(pid))
         known = kept.read_text("utf-8").strip() if kept.exists() else ""
         if not known and not alive:
@@ -60,16 +63,22 @@ class LocalById:
             write_whole(kept, alive.encode())
         if alive and known in ("", alive):
             self._keep_log(pid)
-            return Found(Job(str(pid), str(pid), JobState.RUNNING, "running", started=_began(alive)))
+            return Found(
+                Job(str(pid), str(pid), JobState.RUNNING, "running", started=_began(alive))
+            )
         if (told := self._stopped(pid)).exists():
             by = told.read_text("utf-8").strip()
-            return Found(Job(str(pid), str(pid), JobState.CANCELLED, "stopped", stopped_by=by, ended=now()))
+            return Found(
+                Job(str(pid), str(pid), JobState.CANCELLED, "stopped", stopped_by=by, ended=now())
+            )
         other = ", its number is another one's now" if alive else ""
         why = f"the process is gone{other}, and nobody recorded how it ended: see its log"
         return Found(Job(str(pid), str(pid), JobState.GONE, "gone", why, ended=now()))
 
     def _keep_log(self, pid: int) -> None:
-        """The file that its standard output goes to, while the system still tells: once it has ended, nobody can."""
+        """The file that its standard output goes to, while the system still tells: once it has
+        ended, nobody can.
+        """
         kept = self._kept_log(pid)
         if self._log or kept.exists():
             return
@@ -136,7 +145,9 @@ class LocalById:
 
 
 def _began(born: str) -> datetime | None:
-    """When it was started, to the second and never later than it was; None where the system does not tell."""
+    """When it was started, to the second and never later than it was; None where the system does
+    not tell.
+    """
     try:
         with open("/proc/stat", encoding="ascii") as file:
             booted = next(int(line.split()[1]) for line in file if line.startswith("btime "))

@@ -27,8 +27,12 @@ class Options(SshLogin):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    program: tuple[str, ...] | None = Field(None, description="How nel is called; none: by its own name.")
-    exec_db: Absolute | None = Field(None, description="Its list of jobs; none: where nel keeps it.")
+    program: tuple[str, ...] | None = Field(
+        None, description="How nel is called; none: by its own name."
+    )
+    exec_db: Absolute | None = Field(
+        None, description="Its list of jobs; none: where nel keeps it."
+    )
     programs: Absolute | None = Field(None, description="Folder of Slurm's programs there.")
     slurm_conf: Absolute | None = Field(None, description="The cluster's slurm.conf.")
 
@@ -46,7 +50,9 @@ class NelById(NelJobs):
             if not entries:
                 return Absent()
             parts = self._parts(entries)
-            return Found(judge(job, job, [parts[entry.id] for entry in entries], SubmissionRecord()))
+            return Found(
+                judge(job, job, [parts[entry.id] for entry in entries], SubmissionRecord())
+            )
         except (CouldNotLook, OSError) as error:
             return Unknown(in_words(error))
 
@@ -58,7 +64,11 @@ class NelById(NelJobs):
         told = [(entry, end) for entry, end in ends if end is not None]
         if not told:
             raise FileNotFoundError(2, "nel has no log of it", job)
-        return told[0][1] if len(told) == 1 else "".join(f"==> {entry.id}\n{end}" for entry, end in told)
+        return (
+            told[0][1]
+            if len(told) == 1
+            else "".join(f"==> {entry.id}\n{end}" for entry, end in told)
+        )
 
     def stop(self, job: str, by: str = "") -> None:
         found = self.look(job)
@@ -74,7 +84,10 @@ class NelById(NelJobs):
         parts = self._parts(entries)
         return tuple(
             TaskEnd(
-                name=e.id, state=p.raw, exit_code=p.exit_code, failed=p.state.ended and p.state != "succeeded"
+                name=e.id,
+                state=p.raw,
+                exit_code=p.exit_code,
+                failed=p.state.ended and p.state != "succeeded",
             )
             for e in entries
             if (p := parts[e.id])
@@ -89,7 +102,9 @@ class NelById(NelJobs):
         return ", ".join(found)
 
     def recent(self, count: int) -> tuple[tuple[str, str], ...]:
-        """The invocations of the last day, newest first, as `nel ls runs --since 1d` lists them: id, and what of it."""
+        """The invocations of the last day, newest first, as `nel ls runs --since 1d` lists them:
+        id, and what of it.
+        """
         newest: dict[str, NelTask] = {}
         for entry in sorted(self._entries(), key=lambda each: each.at, reverse=True):
             if now() - entry.at <= DAY:

@@ -63,7 +63,9 @@ class RayById:
         return read_log(look, record, lines)
 
     def origin(self, job: str) -> Origin:
-        """Ray knows no users. Its entrypoint is a shell's words; those that a shell would change are not compared."""
+        """Ray knows no users. Its entrypoint is a shell's words; those that a shell would change
+        are not compared.
+        """
         record = self._look().record(job)
         told = record.entrypoint if record else ""
         return Origin(command=_plain_argv(told), told=told)

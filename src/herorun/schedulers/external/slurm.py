@@ -78,11 +78,15 @@ class SlurmById:
         if answer.code == _ABSENT:
             raise FileNotFoundError(2, "No such file", path)
         if answer.code:
-            raise CouldNotLook(f"{path} on {self._road.where} could not be read: {answer.complaint}")
+            raise CouldNotLook(
+                f"{path} on {self._road.where} could not be read: {answer.complaint}"
+            )
         return answer.out.decode("utf-8", "replace")
 
     def _log_of(self, job: str) -> str:
-        """As the controller tells while it remembers the job, else sbatch's own default in the job's folder."""
+        """As the controller tells while it remembers the job, else sbatch's own default in the
+        job's folder.
+        """
         answer = self._slurm.ask(["scontrol", "show", "job", job])
         if told := log_in(answer.text):
             return told
@@ -91,7 +95,9 @@ class SlurmById:
         return f"{folder}/slurm-{job}.out" if folder.startswith("/") else ""
 
     def origin(self, job: str) -> Origin:
-        """As the controller tells. Its `Command` is the script that was submitted, not what that runs."""
+        """As the controller tells. Its `Command` is the script that was submitted, not what that
+        runs.
+        """
         answer = self._slurm.ask(["scontrol", "show", "job", job])
         if answer.code:
             raise self._slurm.trouble("scontrol", answer)
@@ -102,12 +108,16 @@ class SlurmById:
 
     def results(self, job: str) -> str:
         """State, exit code and elapsed time, as accounting has them."""
-        answer = self._slurm.ask(["sacct", "-X", "-n", "-P", "-j", job, "--format=State,ExitCode,Elapsed"])
+        answer = self._slurm.ask(
+            ["sacct", "-X", "-n", "-P", "-j", job, "--format=State,ExitCode,Elapsed"]
+        )
         return result_in(answer.text)
 
     def tasks(self, job: str) -> tuple[TaskEnd, ...]:
         """Its parts, each with the largest peak of its steps."""
-        answer = self._slurm.ask(["sacct", "-n", "-P", "-j", job, f"--format={','.join(_STEPS.split())}"])
+        answer = self._slurm.ask(
+            ["sacct", "-n", "-P", "-j", job, f"--format={','.join(_STEPS.split())}"]
+        )
         return task_ends(answer.text) if answer.code == 0 else ()
 
     def stop(self, job: str) -> None:
@@ -137,7 +147,9 @@ def _of(rows: Sequence[SlurmRow], number: str, part: str) -> list[SlurmRow]:
 
 def _nowhere(job: str, books: Books) -> Search:
     if books.none_kept:
-        return Unknown(f"Slurm keeps no accounting there, and its controller does not know {job} any more")
+        return Unknown(
+            f"Slurm keeps no accounting there, and its controller does not know {job} any more"
+        )
     return Absent()
 
 
@@ -148,11 +160,11 @@ def _with_id(answer: Found, job: str) -> Job:
 def origin_in(text: str, uid: str) -> Origin:
     """What `scontrol show job` tells of it, for whom `uid` is asked.
 
-    Its first line has the job's name, which may hold line breaks and any words. What is said twice is not known; of
-    the owner that is `CouldNotLook`.
+    Its first line has the job's name, which may hold line breaks and any words. What is said twice
+    is not known; of the owner that is `CouldNotLook`.
 
-    >>> origin_in("JobId=7\\n   UserId=ada(1000) GroupId=ada\\n   Command=/x/a b.sh\\n   WorkDir=/x\\n", "1000")
-    Origin(user='ada', mine=True, command=(), told='/x/a b.sh', folder='/x')
+    >>> origin_in("JobId=7\\n   UserId=ada(1000) GroupId=ada\\n   Command=/x/a b.sh\\n
+    WorkDir=/x\\n", "1000") Origin(user='ada', mine=True, command=(), told='/x/a b.sh', folder='/x')
     """
     owners = re.findall(r"\bUserId=([^ (]*)\((\d+)\)", text)
     if len(owners) > 1:
@@ -160,7 +172,10 @@ def origin_in(text: str, uid: str) -> Origin:
     user, number = owners[0] if owners else ("", "")
     told, folder = _said_once("Command", text), _said_once("WorkDir", text)
     return Origin(
-        user, number == uid if number else None, told="" if told == "(null)" else told, folder=folder
+        user,
+        number == uid if number else None,
+        told="" if told == "(null)" else told,
+        folder=folder,
     )
 
 
@@ -203,7 +218,8 @@ def task_ends(text: str) -> tuple[TaskEnd, ...]:
                 exit_code=OOM_CODE if state == "OUT_OF_MEMORY" else _code(code),
                 seconds=float(elapsed) if elapsed.isdigit() else None,
                 limit_mb=_mb(limit),
-                failed=state_of(state) not in (JobState.SUCCEEDED, JobState.RUNNING, JobState.PENDING),
+                failed=state_of(state)
+                not in (JobState.SUCCEEDED, JobState.RUNNING, JobState.PENDING),
             )
     return tuple(_with_peak(task, peaks.get(name)) for name, task in jobs.items())
 
@@ -211,7 +227,11 @@ def task_ends(text: str) -> tuple[TaskEnd, ...]:
 def _with_peak(task: TaskEnd, peak: float | None) -> TaskEnd:
     """Accounting drops the 128 of a code: a 9 at the limit is a 137."""
     told = replace(task, peak_mb=peak)
-    return replace(told, exit_code=OOM_CODE) if told.exit_code == OOM_CODE - 128 and told.near_limit else told
+    return (
+        replace(told, exit_code=OOM_CODE)
+        if told.exit_code == OOM_CODE - 128 and told.near_limit
+        else told
+    )
 
 
 def _code(told: str) -> int | None:

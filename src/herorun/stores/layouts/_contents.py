@@ -21,7 +21,9 @@ def contents(store: Store, path: str) -> Mapping[str, FileEntry] | None:
 
 
 def marker(store: Store, path: str) -> bytes | None:
-    """A file's content; None if it is not there. One that cannot be read raises: it says nothing."""
+    """A file's content; None if it is not there. One that cannot be read raises: it says
+    nothing.
+    """
     try:
         return store.read(path)
     except FileNotFoundError:
@@ -52,7 +54,9 @@ def visible(names: Iterable[str]) -> set[str]:
 
 
 def missing_shard(names: Iterable[str]) -> str:
-    """The first shard of `x-00001-of-00003.safetensors` and its like that is not there; empty if all are."""
+    """The first shard of `x-00001-of-00003.safetensors` and its like that is not there; empty if
+    all are.
+    """
     there = {name: found for name in names if (found := _SHARD.fullmatch(name))}
     for found in there.values():
         number, count = found["number"], found["count"]

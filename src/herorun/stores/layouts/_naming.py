@@ -23,9 +23,12 @@ class Naming:
 
 
 def stem(words: str, digits: str = "[0-9]+") -> Naming:
-    """Folders called `<words><step>`; nearly one is whatever holds that between other signs than letters and digits."""
+    """Folders called `<words><step>`; nearly one is whatever holds that between other signs than
+    letters and digits.
+    """
     return Naming(
-        re.compile(f"{words}({digits})"), re.compile(rf"(?<![0-9A-Za-z]){words}([0-9]+)(?![0-9A-Za-z])")
+        re.compile(f"{words}({digits})"),
+        re.compile(rf"(?<![0-9A-Za-z]){words}([0-9]+)(?![0-9A-Za-z])"),
     )
 
 
@@ -56,7 +59,9 @@ class NamedLayout(ABC):
         return replace(candidate, modified=last_touched(beside or {}, candidate))
 
     def candidates(self, store: Store, root: str, temporary: bool) -> tuple[Candidate, ...]:
-        found = (self.examined(store, candidate) for candidate in self.listed(store, root, temporary))
+        found = (
+            self.examined(store, candidate) for candidate in self.listed(store, root, temporary)
+        )
         return in_order(candidate for candidate in found if candidate)
 
 
@@ -70,7 +75,9 @@ def _candidate(naming: Naming, entry: FileEntry, root: str, temporary: bool) -> 
         return None
     path = f"{root.rstrip('/')}/{name}"
     if exact := naming.whole.fullmatch(name):
-        return Candidate(path, int(exact[1]), root, temporary, modified=entry.modified, examined=False)
+        return Candidate(
+            path, int(exact[1]), root, temporary, modified=entry.modified, examined=False
+        )
     if near := naming.nearly.search(name):
         step = int(near[1])
         alike = not _UNFINISHED.search(name)

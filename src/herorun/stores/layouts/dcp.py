@@ -1,9 +1,12 @@
-"""PyTorch's distributed checkpoints as torchtitan lays them out: `<root>/step-<N>/` with `__<rank>_<n>.distcp`.
+"""PyTorch's distributed checkpoints as torchtitan lays them out: `<root>/step-<N>/` with
+`__<rank>_<n>.distcp`.
 
-`.metadata` is written last, by the coordinator, once every rank has written its shards; newer versions write it
-beside and rename it. It is a pickle, so it is never opened, and the name alone tells the step.
+`.metadata` is written last, by the coordinator, once every rank has written its shards; newer
+versions write it beside and rename it. It is a pickle, so it is never opened, and the name alone
+tells the step.
 Source: pytorch/pytorch, torch/distributed/checkpoint/filesystem.py (finish); pytorch/torchtitan,
-torchtitan/components/checkpoint.py (_find_load_step asks for `.metadata`, first by an unanchored pattern).
+torchtitan/components/checkpoint.py (_find_load_step asks for `.metadata`, first by an unanchored
+pattern).
 """
 
 from collections.abc import Mapping

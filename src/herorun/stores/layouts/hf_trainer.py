@@ -1,6 +1,8 @@
-"""Checkpoints of the Hugging Face Trainer: `<root>/checkpoint-<N>/`, with `trainer_state.json` written after the rest.
+"""Checkpoints of the Hugging Face Trainer: `<root>/checkpoint-<N>/`, with `trainer_state.json`
+written after the rest.
 
-The weights come first, then optimizer, scheduler and random state, then the trainer's state with its `global_step`.
+The weights come first, then optimizer, scheduler and random state, then the trainer's state with
+its `global_step`.
 Some versions save under `tmp-checkpoint-<N>` and rename. Source: huggingface/transformers,
 src/transformers/trainer.py (_save_checkpoint) and trainer_utils.py (get_last_checkpoint).
 """
@@ -57,7 +59,8 @@ class HfTrainer(NamedLayout):
         problem = (
             f"{MARKER} is not JSON"
             if state is None
-            else wrong_step(MARKER, state.get("global_step"), candidate.step) or _without_weights(names)
+            else wrong_step(MARKER, state.get("global_step"), candidate.step)
+            or _without_weights(names)
         )
         return replace(candidate, modified=modified(there, MARKER, candidate), problem=problem)
 
@@ -72,4 +75,6 @@ def _without_weights(names: set[str]) -> str:
     if any(_WEIGHTS.fullmatch(name) for name in names):
         return ""
     index = next((name for name in names if _INDEX.fullmatch(name)), None)
-    return f"{MARKER} is missing its data: " + (f"only {index} is there" if index else "there are no weights")
+    return f"{MARKER} is missing its data: " + (
+        f"only {index} is there" if index else "there are no weights"
+    )

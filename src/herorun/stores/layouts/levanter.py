@@ -1,6 +1,7 @@
 """Levanter's checkpoints: `<root>/step-<N>/` with data, and a `metadata.json` that is written last.
 
-`manifest.json` is written when a save starts, so it marks nothing. `step-N` holds N completed updates.
+`manifest.json` is written when a save starts, so it marks nothing. `step-N` holds N completed
+updates.
 Source: marin-community/marin, lib/levanter/src/levanter/checkpoint.py and checkpoint_manifest.py.
 """
 
@@ -46,7 +47,9 @@ class Levanter(NamedLayout):
             return None
         beside = visible(there) - {MARKER}
         if data is None:
-            return replace(candidate, problem=_unmarked(beside), modified=last_touched(there, candidate))
+            return replace(
+                candidate, problem=_unmarked(beside), modified=last_touched(there, candidate)
+            )
         candidate = replace(candidate, modified=modified(there, MARKER, candidate))
         metadata = parsed(data)
         if metadata is None:
@@ -56,7 +59,8 @@ class Levanter(NamedLayout):
             candidate,
             temporary=temporary if isinstance(temporary, bool) else candidate.temporary,
             timestamp=stamp if isinstance(stamp, str) else "",
-            problem=wrong_step(MARKER, metadata.get("step"), candidate.step) or _without_data(beside),
+            problem=wrong_step(MARKER, metadata.get("step"), candidate.step)
+            or _without_data(beside),
         )
 
     def final(self, root: str, step: int) -> str:

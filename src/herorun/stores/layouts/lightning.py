@@ -1,9 +1,12 @@
-"""Lightning's checkpoints: `<root>/epoch=<E>-step=<N>.ckpt`, a file or, where it is sharded, a folder.
+"""Lightning's checkpoints: `<root>/epoch=<E>-step=<N>.ckpt`, a file or, where it is sharded, a
+folder.
 
-A file is a zip that `torch.save` wrote: its central directory comes last, so a cut file has no whole end. A sharded
-folder gets its `.metadata` when the shards are written and `meta.pt` after that. A second checkpoint of one step ends
-in `-v1.ckpt`. `last.ckpt` names no step, so it is no candidate. Source: Lightning-AI/pytorch-lightning,
-src/lightning/pytorch/callbacks/model_checkpoint.py and src/lightning/fabric/strategies/fsdp.py.
+A file is a zip that `torch.save` wrote: its central directory comes last, so a cut file has no
+whole end. A sharded folder gets its `.metadata` when the shards are written and `meta.pt` after
+that. A second checkpoint of one step ends in `-v1.ckpt`. `last.ckpt` names no step, so it is no
+candidate. Source:
+Lightning-AI/pytorch-lightning, src/lightning/pytorch/callbacks/model_checkpoint.py and
+src/lightning/fabric/strategies/fsdp.py.
 """
 
 import re
@@ -65,15 +68,22 @@ def _cut(tail: bytes) -> str:
         return "the file is empty"
     at = tail.rfind(_EOCD)
     if at < 0 or len(tail) < at + 22 or _number(tail, at + 20, 2) != len(tail) - at - 22:
-        return "the file has no end of a zip: the save was cut short, or it is in torch's old format"
+        return (
+            "the file has no end of a zip: the save was cut short, or it is in torch's old format"
+        )
     size, end = _number(tail, at + 12, 4), at
-    if at >= 76 and tail[at - 20 : at - 16] == _LOCATOR:  # a 64-bit record of 56 bytes before its locator
+    # a 64-bit record of 56 bytes before its locator
+    if at >= 76 and tail[at - 20 : at - 16] == _LOCATOR:
         end = at - 76
         size = _number(tail, end + 40, 8) if size == _UNTOLD else size
     begin = end - size
     if not size:
         return "the file is a zip without content"
-    return "the directory of the zip is damaged" if begin >= 0 and tail[begin : begin + 4] != _ENTRY else ""
+    return (
+        "the directory of the zip is damaged"
+        if begin >= 0 and tail[begin : begin + 4] != _ENTRY
+        else ""
+    )
 
 
 def _number(data: bytes, at: int, count: int) -> int:

@@ -1,8 +1,10 @@
-"""Megatron-LM's checkpoints: `<root>/iter_<7 digits>/`, and `latest_checkpointed_iteration.txt` in the root.
+"""Megatron-LM's checkpoints: `<root>/iter_<7 digits>/`, and `latest_checkpointed_iteration.txt` in
+the root.
 
-The tracker file is written last, after a barrier or at the end of an asynchronous save: an iteration above the one
-that it names was not finished. `iter_100`, without its zeros, is not found by the trainer. The data are shards with
-a `metadata.json` (the distributed format) or `mp_rank_<tensor>[_<pipeline>]` folders.
+The tracker file is written last, after a barrier or at the end of an asynchronous save: an
+iteration above the one that it names was not finished. `iter_100`, without its zeros, is not found
+by the trainer. The data are shards with a `metadata.json` (the distributed format) or
+`mp_rank_<tensor>[_<pipeline>]` folders.
 Source: NVIDIA/Megatron-LM, megatron/training/checkpointing.py (save_checkpoint, read_metadata,
 get_checkpoint_name) and megatron/core/dist_checkpointing.
 """
@@ -34,7 +36,9 @@ def connect(options: Options, place: Place) -> Layout:
 
 
 class Megatron(NamedLayout):
-    """See `core.ports.Layout`. A read of the tracker file and one listing a checkpoint; of ranks one listing more."""
+    """See `core.ports.Layout`. A read of the tracker file and one listing a checkpoint; of ranks
+    one listing more.
+    """
 
     naming = stem("iter_", digits="[0-9]{7}|[1-9][0-9]{7,}")
 
@@ -78,7 +82,9 @@ def _without_data(there: Mapping[str, FileEntry]) -> str:
     lost = next((rank for rank in range(max(ranks, default=-1) + 1) if rank not in ranks), None)
     if lost is not None:
         return f"the folder of tensor rank {lost} is missing"
-    return "" if ranks else f"no {METADATA} and no mp_rank folder" if names else "the folder is empty"
+    return (
+        "" if ranks else f"no {METADATA} and no mp_rank folder" if names else "the folder is empty"
+    )
 
 
 def _distributed_problem(there: Mapping[str, FileEntry], names: set[str]) -> str:

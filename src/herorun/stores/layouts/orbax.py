@@ -1,8 +1,9 @@
 """Orbax's checkpoints: `<root>/<N>/`, or `<root>/<prefix>_<N>/`, with a folder for each item.
 
-Where a rename is atomic a save goes to `<N>.orbax-checkpoint-tmp...` and is renamed when it is done; on an object
-store it is written in place and `commit_success.txt` comes last. `_CHECKPOINT_METADATA` gets its commit time at the
-end, just before either. An item that is still being written has the temporary name inside the step's folder.
+Where a rename is atomic a save goes to `<N>.orbax-checkpoint-tmp...` and is renamed when it is
+done; on an object store it is written in place and `commit_success.txt` comes last.
+`_CHECKPOINT_METADATA` gets its commit time at the end, just before either. An item that is still
+being written has the temporary name inside the step's folder.
 Source: google/orbax, orbax/checkpoint/_src/path/atomicity.py, step.py and metadata/checkpoint.py.
 """
 
@@ -77,7 +78,9 @@ def _commit_time(told: Mapping[str, Any] | None) -> datetime | None:
         return None
 
 
-def _problem(path: str, names: set[str], told: Mapping[str, Any] | None, committed: datetime | None) -> str:
+def _problem(
+    path: str, names: set[str], told: Mapping[str, Any] | None, committed: datetime | None
+) -> str:
     under_way = next((name for name in sorted(names) if UNDER_WAY in name), None)
     data = visible(names) - {METADATA, COMMIT, INDICATOR}
     if under_way:

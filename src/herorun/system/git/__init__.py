@@ -1,7 +1,9 @@
-"""git: every call with an allow-listed environment, bytes, `-z` where there are names, and a deadline.
+"""git: every call with an allow-listed environment, bytes, `-z` where there are names, and a
+deadline.
 
-GitPython finds the repository; the calls and their parsing are ours, because a wrong answer here is a wrong
-launch. Nothing in this module touches HEAD, the index, the stash, the work tree or the configuration.
+GitPython finds the repository; the calls and their parsing are ours, because a wrong answer here is
+a wrong launch. Nothing in this module touches HEAD, the index, the stash, the work tree or the
+configuration.
 """
 
 from herorun.system.git.discover import find_repository

@@ -11,14 +11,18 @@ SEEN = "lease-seen.json"  # what a clone saw of the lease, in its state folder
 
 
 def without_lost_clone(lease: Lease, owner: str) -> Lease:
-    """The lease of a clone of this machine that was moved or deleted: nobody can watch from there, so none is named."""
+    """The lease of a clone of this machine that was moved or deleted: nobody can watch from there,
+    so none is named.
+    """
     if lease.owner == owner and lease.clone and not Path(lease.clone).is_dir():
         return replace(lease, clone="")
     return lease
 
 
 def lease_last_seen(state: Path) -> Lease | None:
-    """As it was at the last look that could read it; None where no look did, or an older version noted it."""
+    """As it was at the last look that could read it; None where no look did, or an older version
+    noted it.
+    """
     try:
         note = read_json((state / SEEN).read_bytes())
         return read_lease(canonical(note["lease"]).encode())

@@ -1,4 +1,6 @@
-"""What a commit itself holds: the digest of its files and its resolved config. Nothing is read from the disk."""
+"""What a commit itself holds: the digest of its files and its resolved config. Nothing is read from
+the disk.
+"""
 
 import hashlib
 from pathlib import Path
@@ -16,14 +18,20 @@ CONFIG_COMMAND_TIMEOUT = 120.0  # seconds
 
 
 def code_tree(repository: Repository, commit: str, contract_path: str) -> str:
-    """Digest of the commit's file list without the contract file, so that signing a waiver changes no code."""
+    """Digest of the commit's file list without the contract file, so that signing a waiver changes
+    no code.
+    """
     rows = (row for row in repository.entries(commit) if row[2] != contract_path)
     text = "\0".join(" ".join(row) for row in rows)
     return "sha256:" + hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
 
 
-def resolved_config(repository: Repository, contract: Contract, commit: str) -> tuple[dict[str, Any], str]:
-    """The merged config files of a commit, or what the config command prints in an exported copy of it."""
+def resolved_config(
+    repository: Repository, contract: Contract, commit: str
+) -> tuple[dict[str, Any], str]:
+    """The merged config files of a commit, or what the config command prints in an exported copy of
+    it.
+    """
     config: dict[str, Any] = {}
     if contract.config.files:
         paths = [in_repository(contract.command.cwd, name) for name in contract.config.files]
@@ -32,14 +40,18 @@ def resolved_config(repository: Repository, contract: Contract, commit: str) -> 
             data = found[path]
             if data is None:
                 raise WrongUse(
-                    f"{path} is not in commit {commit[:9]}: commit it, or fix [config] files in {contract.path}.",
+                    f"{path} is not in commit {commit[:9]}: commit it, or fix [config] files in "
+                    f"{contract.path}.",
                     root=f"file {path}",
                 )
             config = merge(config, _parsed(path, data))
     if contract.config.command:
         config = merge(config, printed_config(repository, contract, commit))
     told = ", ".join(
-        (*contract.config.files, *([" ".join(contract.config.command)] if contract.config.command else []))
+        (
+            *contract.config.files,
+            *([" ".join(contract.config.command)] if contract.config.command else []),
+        )
     )
     return config, told or "the contract names no config"
 
@@ -48,7 +60,8 @@ def in_repository(cwd: str, name: str) -> str:
     """A path relative to the command's working directory, as a path in the repository."""
     if name.startswith("/"):
         raise WrongUse(
-            f"{name} is an absolute path: [config] files are relative to [command] cwd, and read from the commit."
+            f"{name} is an absolute path: [config] files are relative to [command] cwd, and read "
+            "from the commit."
             " Commit it there, or let a [config] command print it."
         )
     parts: list[str] = []
@@ -56,7 +69,8 @@ def in_repository(cwd: str, name: str) -> str:
         if part == "..":
             if not parts:
                 raise WrongUse(
-                    f"{name} lies outside the repository: [config] files are relative to [command] cwd,"
+                    f"{name} lies outside the repository: [config] files are relative to "
+                    "[command] cwd,"
                     " and read from the commit. Move it in, or let a [config] command print it."
                 )
             parts.pop()
@@ -73,7 +87,9 @@ def _parsed(path: str, data: bytes) -> dict[str, Any]:
 
 
 def printed_config(repository: Repository, contract: Contract, commit: str) -> dict[str, Any]:
-    """What the config command prints, run in an exported copy of the commit; `WrongUse` says why it is no config."""
+    """What the config command prints, run in an exported copy of the commit; `WrongUse` says why it
+    is no config.
+    """
     command = contract.config.command
     env = environment() | dict(contract.command.env) | {"PYTHONDONTWRITEBYTECODE": "1"}
     with TemporaryDirectory(prefix="herorun-config-") as scratch:
@@ -83,7 +99,8 @@ def printed_config(repository: Repository, contract: Contract, commit: str) -> d
         raise WrongUse(f"[config] command `{' '.join(command)}` failed: {answer.complaint}")
     if len(answer.out) > LARGEST:
         raise WrongUse(
-            f"[config] command `{' '.join(command)}` printed more than {LARGEST // 1_000_000} MB: that is no config."
+            f"[config] command `{' '.join(command)}` printed more than {LARGEST // 1_000_000} MB: "
+            "that is no config."
         )
     try:
         printed = parse_json(answer.out.decode())

@@ -4,11 +4,14 @@ import os
 from pathlib import Path
 from time import monotonic
 
-FRESH = 60.0  # seconds that a setting holds, where none of the files changes that it is most likely in
+# seconds that a setting holds, where none of the files changes that it is most likely in
+FRESH = 60.0
 
 
 def known_settings(common: Path) -> object:
-    """What changes where the user changes a setting, so that a babysitter heeds it; what files include, in a minute."""
+    """What changes where the user changes a setting, so that a babysitter heeds it; what files
+    include, in a minute.
+    """
     home = os.environ.get("HOME", "")
     own = os.environ.get("XDG_CONFIG_HOME") or f"{home}/.config"
     inside = [f"{common}/{name}" for name in ("config", "config.worktree")]

@@ -23,10 +23,13 @@ def find_repository(start: Path) -> Repository:
 def _found(start: Path) -> Repository:
     """Looked for once a process: a babysitter of a thousand runs asks as often, round after round.
 
-    GitPython takes longer to import than git to answer, so it is asked only for what git's answer leaves open.
+    GitPython takes longer to import than git to answer, so it is asked only for what git's answer
+    leaves open.
     """
     words = ("git", "rev-parse", "--show-toplevel", "--git-common-dir")
-    answer = run(words, LOCAL, cwd=str(start if start.is_dir() else start.parent), env=environment())
+    answer = run(
+        words, LOCAL, cwd=str(start if start.is_dir() else start.parent), env=environment()
+    )
     if answer.code:
         raise WrongUse(_why_not(start, complaint(answer)))
     told = answer.text.splitlines()
@@ -63,4 +66,7 @@ def _why_not(start: Path, complaint: str) -> str:
         )
     if _is_bare(start):
         return f"{start} is in a bare git repository: run herorun in a work tree."
-    return f"{start} is not in a git repository: run herorun in the repository of the training code, or name it with -C."
+    return (
+        f"{start} is not in a git repository: run herorun in the repository of the training code, "
+        "or name it with -C."
+    )

@@ -1,7 +1,7 @@
 """Objects that lie in a file of their own, read without starting git.
 
-A command looks into the newest commits many times, and those lie so until git packs them. What does not, or is not
-what its name says, is `Elsewhere`: then git is asked, and what it answers stands.
+A command looks into the newest commits many times, and those lie so until git packs them. What does
+not, or is not what its name says, is `Elsewhere`: then git is asked, and what it answers stands.
 """
 
 import hashlib
@@ -28,7 +28,8 @@ class Loose:
     def content(self, oid: str, kind: bytes, most: int | None = None) -> bytes:
         """What an object of this kind holds; its name is the digest of it, and must be.
 
-        What is larger than `most` bytes, git is asked about: its size stands in a head that is read first.
+        What is larger than `most` bytes, git is asked about: its size stands in a head that is read
+        first.
         """
         try:
             packed = (self.store / oid[:2] / oid[2:]).read_bytes()
@@ -44,7 +45,9 @@ class Loose:
                 raise Elsewhere(oid)
         except (OSError, ValueError, zlib.error):
             raise Elsewhere(oid) from None
-        digest = hashlib.sha1(whole, usedforsecurity=False) if len(oid) == 40 else hashlib.sha256(whole)
+        digest = (
+            hashlib.sha1(whole, usedforsecurity=False) if len(oid) == 40 else hashlib.sha256(whole)
+        )
         head, _, body = whole.partition(b"\0")
         if digest.hexdigest() != oid or not head.startswith(kind + b" "):
             raise Elsewhere(oid)
@@ -94,7 +97,9 @@ class Loose:
 
 
 def _rows(tree: bytes, width: int) -> Iterator[Row]:
-    """`<mode> <name>\\0<object>` again and again; git leaves the first zero of a folder's mode out."""
+    """`<mode> <name>\\0<object>` again and again; git leaves the first zero of a folder's mode
+    out.
+    """
     at = 0
     while at < len(tree):
         end = tree.index(b"\0", at)

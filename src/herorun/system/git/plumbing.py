@@ -1,4 +1,6 @@
-"""Writing to git without touching what is the user's: objects, our own refs, tags, pushes, exports."""
+"""Writing to git without touching what is the user's: objects, our own refs, tags, pushes,
+exports.
+"""
 
 import contextlib
 import os
@@ -22,7 +24,8 @@ from herorun.system.litter import swept
 from herorun.system.process import ProcessResult
 from herorun.system.reserve import give_up_reserve
 
-# fast-import's own pack is unpacked at once, also where the user keeps all packs: what is stored is compressed as always.
+# fast-import's own pack is unpacked at once, also where the user keeps all packs: what is stored is
+# compressed as always.
 _QUICK = ("pack.compression=1", "fastimport.unpackLimit=100")
 _FULL = (b"No space left on device", b"Out of diskspace", b"Disk quota exceeded")  # as git says it
 # The user's settings for pushes of their own would send tags and submodules after ours.
@@ -41,8 +44,11 @@ def commit_files(
     message: str,
     at: datetime,
 ) -> str:
-    """Put files on top of `parent` and move `ref` there, only if `ref` is still at `parent`. Durable on return."""
-    stream = bytearray(b"# %s\n" % _bytes(ref))  # a comment, by which a crash report is known as ours
+    """Put files on top of `parent` and move `ref` there, only if `ref` is still at `parent`.
+    Durable on return.
+    """
+    # a comment, by which a crash report is known as ours
+    stream = bytearray(b"# %s\n" % _bytes(ref))
     marks = {}
     for number, (path, data) in enumerate(files.items(), start=2):
         stream += b"blob\nmark :%d\ndata %d\n%s\n" % (number, len(data), data)
@@ -67,7 +73,9 @@ def commit_files(
 
 
 def _imported(repository: Repository, stream: bytes) -> ProcessResult:
-    """On a full disk once more, in the room of the reserve. What a failed import has left is removed."""
+    """On a full disk once more, in the room of the reserve. What a failed import has left is
+    removed.
+    """
     asked = ("fast-import", "--quiet", "--done", "--date-format=raw")
     try:
         with swept(repository.common):
@@ -81,7 +89,8 @@ def _imported(repository: Repository, stream: bytes) -> ProcessResult:
 
 
 def _bytes(text: str) -> bytes:
-    return text.encode("utf-8", "surrogateescape")  # as git's output was read: not all names are UTF-8
+    # as git's output was read: not all names are UTF-8
+    return text.encode("utf-8", "surrogateescape")
 
 
 def _quoted(path: str) -> str:
@@ -115,7 +124,9 @@ def move_ref(repository: Repository, ref: str, new: str, old: str | None) -> Non
 
 
 def push(repository: Repository, remote: str, oid: str, ref: str, expected: str | None) -> None:
-    """Push one object to one ref, only if the remote's ref is still at `expected` (None: does not exist)."""
+    """Push one object to one ref, only if the remote's ref is still at `expected` (None: does not
+    exist).
+    """
     with progress.spinner(scrub(f"pushing to {remote}")):
         repository.git(
             "push",
@@ -130,7 +141,9 @@ def push(repository: Repository, remote: str, oid: str, ref: str, expected: str 
 
 @dataclass(frozen=True)
 class RefUpdate:
-    """One object for one ref of a remote, where it must still be at `expected` (None: does not exist)."""
+    """One object for one ref of a remote, where it must still be at `expected` (None: does not
+    exist).
+    """
 
     oid: str
     ref: str
@@ -140,7 +153,8 @@ class RefUpdate:
 def push_many(repository: Repository, remote: str, sendings: Sequence[RefUpdate]) -> dict[str, str]:
     """Push each to its ref in one call; ref -> why it did not go through, of those that did not.
 
-    Each stands for itself: one that is refused keeps no other back. `CouldNotLook` where the remote was not reached.
+    Each stands for itself: one that is refused keeps no other back. `CouldNotLook` where the remote
+    was not reached.
     """
     leases = [f"--force-with-lease={each.ref}:{each.expected or ''}" for each in sendings]
     specs = [f"{each.oid}:{each.ref}" for each in sendings]
@@ -148,7 +162,11 @@ def push_many(repository: Repository, remote: str, sendings: Sequence[RefUpdate]
         answer = repository.git(
             "push", "--porcelain", *_ALONE, *leases, remote, *specs, timeout=REMOTE * 2, ok=(0, 1)
         )
-    told = {row[1].partition(":")[2]: row for row in map(_columns, answer.text.splitlines()) if len(row) == 3}
+    told = {
+        row[1].partition(":")[2]: row
+        for row in map(_columns, answer.text.splitlines())
+        if len(row) == 3
+    }
     return {
         each.ref: told[each.ref][2] if each.ref in told else "git did not say what became of it"
         for each in sendings
@@ -161,7 +179,9 @@ def _columns(row: str) -> list[str]:
 
 
 def move_refs(repository: Repository, moves: Sequence[tuple[str, str, str | None]]) -> None:
-    """Point several of our own refs elsewhere, `(ref, new, old)`; none moves unless each is still at its `old`."""
+    """Point several of our own refs elsewhere, `(ref, new, old)`; none moves unless each is still
+    at its `old`.
+    """
     told = "".join(f"update {ref} {new} {old or '0' * len(new)}\n" for ref, new, old in moves)
     if repository.git("update-ref", "--stdin", stdin=told.encode(), ok=(0, 1, 128)).code:
         raise RefMoved("A ref moved while it was written to.")
@@ -195,7 +215,9 @@ def delete_refs(repository: Repository, prefix: str) -> None:
         repository.git("update-ref", "-d", name)
 
 
-def annotated_tag(repository: Repository, name: str, commit: str, message: str, sign: bool = False) -> str:
+def annotated_tag(
+    repository: Repository, name: str, commit: str, message: str, sign: bool = False
+) -> str:
     """Make an annotated tag, message verbatim; the tag that exists already is left and returned.
 
     A tag that cannot be signed as git is set up to is not made: `CouldNotLook`.
@@ -205,7 +227,10 @@ def annotated_tag(repository: Repository, name: str, commit: str, message: str, 
         return existing.text.strip()
     who = _identity(repository)
     name_part, _, mail = who.rpartition(" <")
-    identity = {"GIT_COMMITTER_NAME": name_part or "herorun", "GIT_COMMITTER_EMAIL": mail.rstrip(">")}
+    identity = {
+        "GIT_COMMITTER_NAME": name_part or "herorun",
+        "GIT_COMMITTER_EMAIL": mail.rstrip(">"),
+    }
     made = repository.git(
         "tag",
         *(("--sign",) if sign else ("--annotate", "--no-sign")),
@@ -218,7 +243,8 @@ def annotated_tag(repository: Repository, name: str, commit: str, message: str, 
     )
     oid = repository.git("rev-parse", "--verify", f"refs/tags/{name}").text.strip()
     if sign and not split_tag(tag_text(repository, name) or "")[2]:
-        # git 2.39 calls it a success where ssh-keygen finds no key: the tag is nobody's yet, so it can go.
+        # git 2.39 calls it a success where ssh-keygen finds no key: the tag is nobody's yet, so it
+        # can go.
         repository.git("update-ref", "-d", f"refs/tags/{name}", oid)
         raise CouldNotLook(f"git made the tag without a signature: {made.complaint}")
     return oid
@@ -228,11 +254,14 @@ LARGEST_TAG = 16 << 20  # bytes; the seal of a run with thousands of instances h
 
 
 def tag_text(repository: Repository, name: str) -> str | None:
-    """An annotated tag as git keeps it, head and message; None if there is no such tag. One of `LARGEST_TAG` is refused."""
+    """An annotated tag as git keeps it, head and message; None if there is no such tag. One of
+    `LARGEST_TAG` is refused.
+    """
     size = repository.git("cat-file", "-s", f"refs/tags/{name}", ok=(0, 128))
     if size.code == 0 and int(size.text) > LARGEST_TAG:
         raise HerorunError(
-            f"The tag {name} holds {int(size.text) >> 20} MiB, and no seal is that large: somebody else made it. A person must look."
+            f"The tag {name} holds {int(size.text) >> 20} MiB, and no seal is that large: "
+            "somebody else made it. A person must look."
         )
     answer = repository.git("cat-file", "tag", f"refs/tags/{name}", ok=(0, 128))
     return answer.text if answer.code == 0 else None
@@ -244,12 +273,14 @@ EXPORTING = 600.0  # seconds; a partial clone fetches what it lacks
 
 
 def export(repository: Repository, commit: str, target: Path) -> Path:
-    """An exact copy of a commit's files and of its submodules', in `target`, which appears whole or not at all.
+    """An exact copy of a commit's files and of its submodules', in `target`, which appears whole or
+    not at all.
 
-    What was there goes. Attributes are the commit's, not those of the checkout; a `filter` among them, as LFS and
-    git-crypt set, runs the command that this machine's own git configuration names for it, and nothing that comes
-    with the commit. Where git-lfs is not installed, its pointers stay pointers; where a filter that is marked as
-    required fails, or a submodule's commit is not here, nothing is exported and it is `CouldNotLook`.
+    What was there goes. Attributes are the commit's, not those of the checkout; a `filter` among
+    them, as LFS and git-crypt set, runs the command that this machine's own git configuration names
+    for it, and nothing that comes with the commit. Where git-lfs is not installed, its pointers
+    stay pointers; where a filter that is marked as required fails, or a submodule's commit is not
+    here, nothing is exported and it is `CouldNotLook`.
     """
     target.parent.mkdir(parents=True, exist_ok=True)
     with _private_folder(target.parent) as folder:
@@ -269,7 +300,9 @@ def _fill(repository: Repository, store: Path, commit: str, index: Path, work: P
     work.mkdir(exist_ok=True)
     env = {"GIT_DIR": str(store), "GIT_WORK_TREE": str(work), "GIT_INDEX_FILE": str(index)}
     repository.git("read-tree", commit, env=env, settings=_EXACT)
-    repository.git("checkout-index", "--all", "--force", env=env, settings=_EXACT, timeout=EXPORTING)
+    repository.git(
+        "checkout-index", "--all", "--force", env=env, settings=_EXACT, timeout=EXPORTING
+    )
 
 
 @contextlib.contextmanager

@@ -1,11 +1,13 @@
 """Packing what our own ref has added, so that a record of many small commits takes little room.
 
-Every commit of a growing file is that whole file once more, until a pack keeps the difference alone. This is what
-`git gc` would do, for our objects only: a pack is added, and of what it holds go the loose copies and the smaller
-packs of ours that it replaces. The user's own packs and objects are never read for this, moved or deleted.
+Every commit of a growing file is that whole file once more, until a pack keeps the difference
+alone. This is what `git gc` would do, for our objects only: a pack is added, and of what it holds
+go the loose copies and the smaller packs of ours that it replaces. The user's own packs and objects
+are never read for this, moved or deleted.
 
-A pack is made aside, as git makes what it receives (`tmp_objdir-*`), and is named before it is put among the others:
-so the next packing knows what a killed one has left, wherever it was, and takes it away.
+A pack is made aside, as git makes what it receives (`tmp_objdir-*`), and is named before it is put
+among the others: so the next packing knows what a killed one has left, wherever it was, and takes
+it away.
 """
 
 import contextlib
@@ -20,7 +22,9 @@ from herorun.system.files import sync_folder
 from herorun.system.git import Repository
 
 PACKING = 600.0  # seconds
-_WINDOW = "--window=2"  # a file that only grows differs least from its next version: more candidates cost time and find no better
+# a file that only grows differs least from its next version: more candidates cost time and find no
+# better
+_WINDOW = "--window=2"
 _NAME = re.compile(r"(pack-[0-9a-f]{40,64})?")
 # One file for each pack, on one core, and all of it on the disk before anything else goes.
 _SETTINGS = ("pack.packSizeLimit=0", "pack.threads=1", "core.fsync=all")
@@ -36,14 +40,20 @@ class Pack:
 
 
 def pack(
-    repository: Repository, slug: str, tip: str, packs: Sequence[Pack], note: Callable[[Sequence[Pack]], None]
+    repository: Repository,
+    slug: str,
+    tip: str,
+    packs: Sequence[Pack],
+    note: Callable[[Sequence[Pack]], None],
 ) -> tuple[Pack, ...]:
     """Pack what `tip` has beyond `packs`, the oldest first; returns the packs that there are then.
 
-    Packs that are not at least twice as large as what follows them are replaced together: of N commits there are
-    never more than log2(N) packs, and each commit is packed so often at most. Where the repository has a multi-pack
-    index, which names packs, none is replaced: whoever made it looks after them. `note` must keep what it is told: with
-    that as `packs`, the next call cleans up after one that was killed.
+    Packs that are not at least twice as large as what follows them are replaced together: of N
+    commits there are never more than log2(N) packs, and each commit is packed so often at most.
+    Where the repository has a multi-pack index, which names packs, none is replaced: whoever made
+    it looks after them.
+    `note` must keep what it is told: with that as `packs`, the next call cleans up after one that
+    was killed.
     """
     folder = repository.common / "objects" / "pack"
     given_up = [each for each in packs if not each.commits]
@@ -53,7 +63,11 @@ def pack(
     if not commits:
         return tuple(packs)
     stays = len(packs)
-    while stays and not (folder / "multi-pack-index").exists() and packs[stays - 1].commits < 2 * commits:
+    while (
+        stays
+        and not (folder / "multi-pack-index").exists()
+        and packs[stays - 1].commits < 2 * commits
+    ):
         stays -= 1
         commits += packs[stays].commits
     older = [*packs[stays:], *given_up]
@@ -63,7 +77,8 @@ def pack(
     with _aside(repository, slug) as aside:
         name = _written(repository, aside, tip, packs[stays - 1].tip if stays else None, wanted)
         if not name:
-            return (*packs[:stays], Pack("", tip, commits))  # all of it is packed already, by somebody else
+            # all of it is packed already, by somebody else
+            return (*packs[:stays], Pack("", tip, commits))
         note((*packs, *given_up, Pack(name, tip, 0)))
         _put(aside / "pack", folder, name)
     held = _held(repository, folder, name)
@@ -78,7 +93,9 @@ def pack(
 
 @contextlib.contextmanager
 def _aside(repository: Repository, slug: str) -> Iterator[Path]:
-    """An empty store of objects that sees all others, within the repository's so that a pack can be moved from it."""
+    """An empty store of objects that sees all others, within the repository's so that a pack can be
+    moved from it.
+    """
     objects = repository.common / "objects"
     aside = objects / f"tmp_objdir-herorun-{slug}"
     shutil.rmtree(aside, ignore_errors=True)
@@ -91,15 +108,25 @@ def _aside(repository: Repository, slug: str) -> Iterator[Path]:
         shutil.rmtree(aside, ignore_errors=True)
 
 
-def _written(repository: Repository, aside: Path, tip: str, since: str | None, wanted: set[str]) -> str:
-    """Make the pack; git finds differences between objects that it is told the same path of. Empty for nothing."""
+def _written(
+    repository: Repository, aside: Path, tip: str, since: str | None, wanted: set[str]
+) -> str:
+    """Make the pack; git finds differences between objects that it is told the same path of. Empty
+    for nothing.
+    """
     named = dict(_listed(repository, tip, since))
     lines = [f"{oid} {path}" for oid, path in named.items() if oid in wanted]
     lines += sorted(wanted - named.keys())  # of a line of commits that was given up
     if not lines:
         return ""
     told = "".join(f"{line}\n" for line in lines).encode("utf-8", "surrogateescape")
-    asked = ("pack-objects", "--quiet", "--delta-base-offset", _WINDOW, str(aside / "pack" / "pack"))
+    asked = (
+        "pack-objects",
+        "--quiet",
+        "--delta-base-offset",
+        _WINDOW,
+        str(aside / "pack" / "pack"),
+    )
     env = {"GIT_OBJECT_DIRECTORY": str(aside)}
     made = repository.git(*asked, stdin=told, timeout=PACKING, settings=_SETTINGS, env=env)
     return f"pack-{made.text.strip()}"
@@ -113,7 +140,9 @@ def _put(made: Path, folder: Path, name: str) -> None:
 
 
 def _listed(repository: Repository, tip: str, since: str | None) -> list[tuple[str, str]]:
-    """`(object, path)` of all that `tip` has and `since` has not; what a partial clone lacks is left out."""
+    """`(object, path)` of all that `tip` has and `since` has not; what a partial clone lacks is
+    left out.
+    """
     asked = ("rev-list", "--objects", "--missing=allow-any")
     rows = repository.git(*asked, *_range(tip, since), timeout=PACKING).text.split("\n")
     return [(oid, path) for oid, _, path in (row.partition(" ") for row in rows) if oid]
@@ -125,7 +154,9 @@ def _range(tip: str, since: str | None) -> tuple[str, ...]:
 
 def _held(repository: Repository, folder: Path, name: str) -> set[str]:
     """The objects that a pack's index names."""
-    rows = repository.git("show-index", stdin=(folder / f"{name}.idx").read_bytes()).text.splitlines()
+    rows = repository.git(
+        "show-index", stdin=(folder / f"{name}.idx").read_bytes()
+    ).text.splitlines()
     return {row.split(" ")[1] for row in rows}
 
 
@@ -133,12 +164,22 @@ def _is_ours(folder: Path, each: Pack) -> bool:
     """Still there, and nobody has said that it is to stay."""
     if (folder / "multi-pack-index").exists():
         return False
-    names = {ending: folder / f"{each.name}{ending}" for ending in (".pack", ".idx", ".keep", ".promisor")}
-    return bool(each.name) and [path.exists() for path in names.values()] == [True, True, False, False]
+    names = {
+        ending: folder / f"{each.name}{ending}"
+        for ending in (".pack", ".idx", ".keep", ".promisor")
+    }
+    return bool(each.name) and [path.exists() for path in names.values()] == [
+        True,
+        True,
+        False,
+        False,
+    ]
 
 
 def _is_spare(repository: Repository, folder: Path, each: Pack, held: set[str]) -> bool:
-    """All of it is held elsewhere; or it has no index, because its moving or its removal was cut off."""
+    """All of it is held elsewhere; or it has no index, because its moving or its removal was cut
+    off.
+    """
     if not each.name or (folder / f"{each.name}.keep").exists():
         return False
     if not (folder / f"{each.name}.idx").exists():

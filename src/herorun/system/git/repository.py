@@ -41,7 +41,9 @@ class Repository:
         ok: Sequence[int] = (0,),
         settings: Sequence[str] = (),
     ) -> ProcessResult:
-        """Run git here, with `key=value` settings for this call; an exit code that is not `ok` is a `GitFailed`."""
+        """Run git here, with `key=value` settings for this call; an exit code that is not `ok` is a
+        `GitFailed`.
+        """
         words = ("git", *FLAGS, *(word for each in settings for word in ("-c", each)), *args)
         ssh = users_ssh(self.config("core.sshCommand")) if args[0] in _ASK else {}
         everywhere = {**environment(), **ssh, **(env or {})}
@@ -54,7 +56,9 @@ class Repository:
         return answer
 
     def loose(self, ref: str) -> str | None:
-        """The object that the file of one of our own refs names; None where git keeps it elsewhere, or it is damaged."""
+        """The object that the file of one of our own refs names; None where git keeps it elsewhere,
+        or it is damaged.
+        """
         try:
             told = (self.common / ref).read_text(encoding="ascii").strip()
         except (OSError, ValueError):
@@ -63,7 +67,9 @@ class Repository:
 
     def refs(self, *prefixes: str) -> dict[str, str]:
         """Ref name -> object, of all refs below these."""
-        rows = self.git("for-each-ref", "--format=%(objectname) %(refname)", *prefixes).text.splitlines()
+        rows = self.git(
+            "for-each-ref", "--format=%(objectname) %(refname)", *prefixes
+        ).text.splitlines()
         return {name: oid for oid, _, name in (row.partition(" ") for row in rows)}
 
     @property
@@ -71,11 +77,19 @@ class Repository:
         return Loose(self.common / "objects")
 
     def _commit(self, name: str) -> str:
-        """The commit that its own digest, a ref or HEAD names; `Elsewhere` where that is not plain from their files."""
+        """The commit that its own digest, a ref or HEAD names; `Elsewhere` where that is not plain
+        from their files.
+        """
         oid: str | None = name
         if name == "HEAD":
-            with contextlib.suppress(OSError, ValueError):  # in a linked work tree it lies elsewhere
-                name = (self.top / ".git" / name).read_text(encoding="ascii").strip().removeprefix("ref: ")
+            # in a linked work tree it lies elsewhere
+            with contextlib.suppress(OSError, ValueError):
+                name = (
+                    (self.top / ".git" / name)
+                    .read_text(encoding="ascii")
+                    .strip()
+                    .removeprefix("ref: ")
+                )
         if not _OBJECT.fullmatch(name):
             oid = self.loose(name) if name.startswith("refs/") else None
         if oid is None:
@@ -84,14 +98,18 @@ class Repository:
         return oid
 
     def resolve(self, name: str) -> str | None:
-        """The commit that a ref stands for; None if there is no such ref. A damaged one is `CouldNotLook`."""
+        """The commit that a ref stands for; None if there is no such ref. A damaged one is
+        `CouldNotLook`.
+        """
         try:
             return self._commit(name)
         except Elsewhere:
             return None if name.startswith("refs/") and self._lacks(name) else self._resolved(name)
 
     def _lacks(self, ref: str) -> bool:
-        """Whether git has no such ref, where it keeps them as files: its own file goes only after it is packed."""
+        """Whether git has no such ref, where it keeps them as files: its own file goes only after
+        it is packed.
+        """
         try:
             if not (self.common / "refs" / "heads").is_dir() or os.path.lexists(self.common / ref):
                 return False
@@ -114,10 +132,14 @@ class Repository:
         if answer.code == 0:
             return answer.text.strip()
         if self.git(*asked, name, ok=(0, 1, 128)).code == 0 or b"broken ref" in answer.err:
-            raise CouldNotLook(f"{name} or its commit is damaged in {self.common}: `git fsck` tells more.")
+            raise CouldNotLook(
+                f"{name} or its commit is damaged in {self.common}: `git fsck` tells more."
+            )
         return None
 
-    def read(self, commit: str, paths: Sequence[str], most: int | None = None) -> dict[str, bytes | None]:
+    def read(
+        self, commit: str, paths: Sequence[str], most: int | None = None
+    ) -> dict[str, bytes | None]:
         """The content of files in a commit, in one call at most; None for a path that is not there.
 
         One of more than `most` bytes is `CouldNotLook`, before it is read.
@@ -139,7 +161,9 @@ class Repository:
             whole += int(size) if size.isdecimal() else 0
             if (size.isdecimal() and int(size) > most) or whole > 8 * most:
                 raise CouldNotLook(
-                    f"{name[-200:]} in {self.top} is too large: {whole >> 20} MiB up to it, and {most >> 20} MiB are read of one such file, {most >> 17} MiB of all. Nothing was read."
+                    f"{name[-200:]} in {self.top} is too large: {whole >> 20} MiB up to it, and "
+                    f"{most >> 20} MiB are read of one such file, {most >> 17} MiB of all. "
+                    "Nothing was read."
                 )
 
     def _read(self, commit: str, paths: Sequence[str]) -> dict[str, bytes | None]:
@@ -162,7 +186,9 @@ class Repository:
         return found
 
     def _must_be_missing(self, commit: str, paths: Sequence[str]) -> None:
-        """`cat-file` says "missing" of a path that is not in the commit, and of one whose content is lost."""
+        """`cat-file` says "missing" of a path that is not in the commit, and of one whose content
+        is lost.
+        """
         if not paths:
             return
         try:
@@ -171,16 +197,21 @@ class Repository:
             if not _OBJECT.fullmatch(commit) or self.has(commit):
                 raise
             how = "--unshallow" if (self.common / "shallow").exists() else "--all"
-            said = f"Commit {commit[:9]} is not in this clone, {self.top}: `git fetch {how}` brings it"
+            said = (
+                f"Commit {commit[:9]} is not in this clone, {self.top}: `git fetch {how}` brings it"
+            )
             raise CouldNotLook(f"{said} if a remote still has it.") from None
         for mode, oid, path in _rows(listed):
             if mode.startswith("100") and path in paths:
                 raise CouldNotLook(
-                    f"{path} in commit {commit[:9]} is damaged: object {oid[:9]} cannot be read, `git fsck` tells more."
+                    f"{path} in commit {commit[:9]} is damaged: object {oid[:9]} cannot be read, "
+                    "`git fsck` tells more."
                 )
 
     def blobs(self, oids: Sequence[str], most: int | None = None) -> dict[str, bytes]:
-        """The content of objects, in one call at most; one that cannot be read, or is larger than `most`, is `CouldNotLook`."""
+        """The content of objects, in one call at most; one that cannot be read, or is larger than
+        `most`, is `CouldNotLook`.
+        """
         try:
             loose = self._loose
             return {oid: loose.content(oid, b"blob", most) for oid in oids}
@@ -190,19 +221,25 @@ class Repository:
             return self._blobs(oids)
 
     def _blobs(self, oids: Sequence[str]) -> dict[str, bytes]:
-        out = self.git("cat-file", "--batch", stdin="".join(f"{oid}\n" for oid in oids).encode()).out
+        out = self.git(
+            "cat-file", "--batch", stdin="".join(f"{oid}\n" for oid in oids).encode()
+        ).out
         found, at = {}, 0
         for oid in oids:
             end = out.index(b"\n", at)
             size = out[at:end].rsplit(b" ", 1)[1]
             if size == b"missing":
-                raise CouldNotLook(f"Object {oid[:9]} is damaged or missing: `git fsck` tells more.")
+                raise CouldNotLook(
+                    f"Object {oid[:9]} is damaged or missing: `git fsck` tells more."
+                )
             found[oid] = out[end + 1 : end + 1 + int(size)]
             at = end + 1 + int(size) + 1
         return found
 
     def entries(self, commit: str, folder: str = "") -> list[tuple[str, str, str]]:
-        """`(mode, object, path)` of every file in a commit, or under one folder of it, relative to that."""
+        """`(mode, object, path)` of every file in a commit, or under one folder of it, relative to
+        that.
+        """
         with contextlib.suppress(Elsewhere):
             return self._loose.files(self._commit(commit), folder)
         inside = f"{folder}/" if folder else ""
@@ -220,11 +257,19 @@ class Repository:
         return [path for mode, _, path in rows if mode.startswith("100")]
 
     def remotes(self) -> dict[str, str]:
-        """Remote names and the URLs that git really uses, credentials removed; where pushes go elsewhere, that too."""
-        rows = _REMOTE.findall(_set(self, ("remote", "--verbose"), (0,), known_settings(self.common)).text)
+        """Remote names and the URLs that git really uses, credentials removed; where pushes go
+        elsewhere, that too.
+        """
+        rows = _REMOTE.findall(
+            _set(self, ("remote", "--verbose"), (0,), known_settings(self.common)).text
+        )
         read = {name: url for name, url, way in rows if way == "fetch"}
         written = {(name, url) for name, url, way in rows if way == "push"} - set(read.items())
-        told = {name: f"{read[name]} (pushes go to {url})" for name, url in sorted(written) if name in read}
+        told = {
+            name: f"{read[name]} (pushes go to {url})"
+            for name, url in sorted(written)
+            if name in read
+        }
         return {name: scrub(url) for name, url in (read | told).items()}
 
     def remote_tips(self, remote: str, *patterns: str, timeout: float = REMOTE) -> dict[str, str]:

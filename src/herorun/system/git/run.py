@@ -45,7 +45,9 @@ _NO_REASON = "Could not read from remote repository."
 
 
 def environment() -> dict[str, str]:
-    """The caller's environment without git's own variables, which would point at another repository or index."""
+    """The caller's environment without git's own variables, which would point at another repository
+    or index.
+    """
     kept = {
         k: v
         for k, v in os.environ.items()
@@ -61,7 +63,9 @@ def environment() -> dict[str, str]:
 
 
 def users_ssh(configured: str | None) -> dict[str, str]:
-    """The user's own `core.sshCommand`, which a variable would stand before; ssh itself is told to ask nobody."""
+    """The user's own `core.sshCommand`, which a variable would stand before; ssh itself is told to
+    ask nobody.
+    """
     if not configured or "GIT_SSH_COMMAND" in os.environ:
         return {}
     plain = configured.split()[0].rpartition("/")[2] == "ssh"
@@ -73,7 +77,10 @@ class GitFailed(CouldNotLook):
 
     def __init__(self, args: Sequence[str], answer: ProcessResult) -> None:
         asked = args[0] in ("ls-remote", "fetch", "push")
-        named = [args[0], *([arg for arg in args[1:] if not arg.startswith("-")][:1] if asked else [])]
+        named = [
+            args[0],
+            *([arg for arg in args[1:] if not arg.startswith("-")][:1] if asked else []),
+        ]
         super().__init__(f"`git {' '.join(named)}` failed: {complaint(answer)}")
         self.answer = answer
 

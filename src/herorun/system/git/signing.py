@@ -9,7 +9,8 @@ from herorun.system.git import Repository
 class Signing(StrEnum):
     """What git is set up to do with a new tag."""
 
-    DEMANDED = "demanded"  # tag.gpgSign, or tag.forceSignAnnotated: without a signature there is no tag
+    # tag.gpgSign, or tag.forceSignAnnotated: without a signature there is no tag
+    DEMANDED = "demanded"
     OFFERED = "offered"  # a signing key is set, and nothing says that tags are not signed
     OFF = "off"
 
@@ -39,9 +40,13 @@ class TagSignature:
 
 
 def signature_of(repository: Repository, tag: str) -> TagSignature:
-    """Checked by the keys that this machine knows and trusts. Asked only of a tag that has a signature."""
+    """Checked by the keys that this machine knows and trusts. Asked only of a tag that has a
+    signature.
+    """
     answer = repository.git("verify-tag", "--raw", f"refs/tags/{tag}", ok=range(256))
-    said = [line.strip() for line in answer.err.decode("utf-8", "replace").splitlines() if line.strip()]
+    said = [
+        line.strip() for line in answer.err.decode("utf-8", "replace").splitlines() if line.strip()
+    ]
     told = " ".join(said)
     if answer.code == 0:
         return TagSignature(
@@ -49,7 +54,9 @@ def signature_of(repository: Repository, tag: str) -> TagSignature:
         )
     if "[GNUPG:] BADSIG" in told or "incorrect signature" in told:
         return TagSignature(False, _gpg(said, "BADSIG") or said[-1])
-    return TagSignature(None, _gpg(said, "NO_PUBKEY") or (said[-1] if said else f"exit code {answer.code}"))
+    return TagSignature(
+        None, _gpg(said, "NO_PUBKEY") or (said[-1] if said else f"exit code {answer.code}")
+    )
 
 
 def _gpg(said: list[str], word: str) -> str:

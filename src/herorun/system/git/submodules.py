@@ -13,7 +13,9 @@ _GITLINK = "160000"
 
 @dataclass(frozen=True)
 class Inside:
-    """One commit of one repository inside another: the submodule that `path` names, from the outermost top."""
+    """One commit of one repository inside another: the submodule that `path` names, from the
+    outermost top.
+    """
 
     path: str
     commit: str
@@ -21,7 +23,9 @@ class Inside:
     repository: Repository
 
     def env(self, work: Path) -> dict[str, str]:
-        """For a git call about it: a submodule that is not checked out has a git directory and no work tree."""
+        """For a git call about it: a submodule that is not checked out has a git directory and no
+        work tree.
+        """
         return {"GIT_DIR": str(self.store), "GIT_WORK_TREE": str(work)}
 
 
@@ -43,7 +47,9 @@ def all_entries(repository: Repository, commit: str) -> list[tuple[str, str, str
 def submodules(
     repository: Repository, commit: str, rows: list[tuple[str, str, str]] | None = None
 ) -> Iterator[Inside]:
-    """Every submodule of a commit, outer before inner; one whose commit is not on this machine is `CouldNotLook`."""
+    """Every submodule of a commit, outer before inner; one whose commit is not on this machine is
+    `CouldNotLook`.
+    """
     whole = Inside("", commit, repository.common, repository)
     yield from _below(whole, repository.entries(commit) if rows is None else rows)
 
@@ -62,7 +68,10 @@ def _found(outer: Inside, path: str, name: str, oid: str) -> Inside:
     for store in _stores(outer, full, name):
         inside = Inside(full, oid, store, outer.repository)
         asked = ("cat-file", "-e", f"{oid}^{{commit}}")
-        if outer.repository.git(*asked, env=inside.env(outer.repository.top), ok=(0, 1, 128)).code == 0:
+        if (
+            outer.repository.git(*asked, env=inside.env(outer.repository.top), ok=(0, 1, 128)).code
+            == 0
+        ):
             return inside
     raise CouldNotLook(
         f"Commit {oid[:9]} of the submodule {full} is not on this machine: "
@@ -71,15 +80,22 @@ def _found(outer: Inside, path: str, name: str, oid: str) -> Inside:
 
 
 def _stores(outer: Inside, full: str, name: str) -> Iterator[Path]:
-    """Git directories that may hold it: that of its checkout, and those that git keeps beside the outer one's."""
+    """Git directories that may hold it: that of its checkout, and those that git keeps beside the
+    outer one's.
+    """
     checkout = outer.repository.top / full / ".git"
     if checkout.is_dir():
         yield checkout
     elif checkout.is_file():
-        told = checkout.read_text(encoding="utf-8", errors="surrogateescape").removeprefix("gitdir:").strip()
+        told = (
+            checkout.read_text(encoding="utf-8", errors="surrogateescape")
+            .removeprefix("gitdir:")
+            .strip()
+        )
         yield Path(os.path.normpath(checkout.parent / told))
     kept = outer.store / "modules" / name
-    leads_out = ".." in name.split("/")  # a name comes from the commit: it may not choose another repository
+    # a name comes from the commit: it may not choose another repository
+    leads_out = ".." in name.split("/")
     if kept.is_dir() and not leads_out:
         yield kept
 

@@ -1,4 +1,6 @@
-"""Refs of a remote as commits of this clone: which are known here, which contain a commit, how far ahead they are."""
+"""Refs of a remote as commits of this clone: which are known here, which contain a commit, how far
+ahead they are.
+"""
 
 import os
 from collections.abc import Iterable, Mapping
@@ -15,15 +17,23 @@ _STILL = {"GIT_NO_LAZY_FETCH": "1"}  # a partial clone must not fetch what we on
 
 
 def answered(repository: Repository, remote: str) -> dict[str, str]:
-    """Ref name -> object on the remote as it answers now; an annotated tag as the commit that it names."""
+    """Ref name -> object on the remote as it answers now; an annotated tag as the commit that it
+    names.
+    """
     tips = repository.remote_tips(remote, timeout=LISTING)
     peeled = {name.removesuffix("^{}"): oid for name, oid in tips.items() if name.endswith("^{}")}
-    plain = {name: oid for name, oid in tips.items() if name.startswith("refs/") and not name.endswith("^{}")}
+    plain = {
+        name: oid
+        for name, oid in tips.items()
+        if name.startswith("refs/") and not name.endswith("^{}")
+    }
     return plain | peeled
 
 
 def is_named(name: str, refs: tuple[str, ...]) -> bool:
-    """Whether `[code] refs` names a ref: in full, or a branch alone. The record's branches only word for word."""
+    """Whether `[code] refs` names a ref: in full, or a branch alone. The record's branches only
+    word for word.
+    """
     full = [ref if ref.startswith("refs/") else f"refs/heads/{ref}" for ref in refs]
     return name in full or (
         not name.startswith(RECORDS) and any(fnmatchcase(name, pattern) for pattern in full)
@@ -34,15 +44,21 @@ def known(repository: Repository, tips: Mapping[str, str]) -> dict[str, str]:
     """Those of the tips that are commits of this clone."""
     asked = sorted(set(tips.values()))
     text = "".join(f"{oid}\n" for oid in asked).encode()
-    told = repository.git("cat-file", "--batch-check=%(objecttype)", stdin=text, env=_STILL).text.splitlines()
+    told = repository.git(
+        "cat-file", "--batch-check=%(objecttype)", stdin=text, env=_STILL
+    ).text.splitlines()
     commits = {oid for oid, kind in zip(asked, told, strict=True) if kind == "commit"}
     return {name: oid for name, oid in tips.items() if oid in commits}
 
 
 def named_commit(repository: Repository, revision: str) -> str | None:
-    """The commit of this clone that hexadecimal digits stand for; None if there is none, or more than one."""
+    """The commit of this clone that hexadecimal digits stand for; None if there is none, or more
+    than one.
+    """
     asked = ("cat-file", "--batch-check=%(objectname) %(objecttype)")
-    told = repository.git(*asked, stdin=f"{revision}^{{commit}}\n".encode(), env=_STILL).text.split()
+    told = repository.git(
+        *asked, stdin=f"{revision}^{{commit}}\n".encode(), env=_STILL
+    ).text.split()
     return told[0] if told[1:] == ["commit"] else None
 
 
@@ -68,15 +84,27 @@ def changed_files(repository: Repository, before: str, after: str) -> tuple[str,
     """The files that differ between two commits, as people read them."""
     if before == after:
         return ()
-    asked = ("diff-tree", "-r", "-z", "--name-only", "--no-renames", "--no-ext-diff", "--no-textconv")
+    asked = (
+        "diff-tree",
+        "-r",
+        "-z",
+        "--name-only",
+        "--no-renames",
+        "--no-ext-diff",
+        "--no-textconv",
+    )
     names = repository.git(*asked, before, after, env=_STILL).text.split("\0")
     return tuple(
-        name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace") for name in names if name
+        name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+        for name in names
+        if name
     )
 
 
 class Probe:
-    """Refs of this process alone, gone when the block ends; so are those that a dead process left behind."""
+    """Refs of this process alone, gone when the block ends; so are those that a dead process left
+    behind.
+    """
 
     def __init__(self, repository: Repository, remote: str, name: str) -> None:
         self.repository = repository
@@ -95,7 +123,10 @@ class Probe:
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
     ) -> None:
         names = self.repository.git("for-each-ref", "--format=%(refname)", PROBE).text.split()
         over = [name for name in names if name.startswith(self.prefix) or _left_behind(name)]

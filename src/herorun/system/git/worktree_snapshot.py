@@ -1,4 +1,5 @@
-"""A dirty tree as a commit, made in an index of its own: HEAD, the index, the files, refs and settings stay.
+"""A dirty tree as a commit, made in an index of its own: HEAD, the index, the files, refs and
+settings stay.
 
 The same content on the same commit gives the same snapshot, whoever makes it and whenever.
 """
@@ -40,7 +41,8 @@ _STATUS = (
     "--no-renames",
 )
 _DIFF = (
-    *("-c", "core.compression=0", "-c", "core.looseCompression=0"),  # no zlib packs like another one
+    # no zlib packs like another one
+    *("-c", "core.compression=0", "-c", "core.looseCompression=0"),
     *(
         "diff-tree",
         "-r",
@@ -52,7 +54,13 @@ _DIFF = (
         "--no-textconv",
         "-U3",
     ),
-    *("--no-color", "--src-prefix=a/", "--dst-prefix=b/", "--diff-algorithm=myers", "--no-indent-heuristic"),
+    *(
+        "--no-color",
+        "--src-prefix=a/",
+        "--dst-prefix=b/",
+        "--diff-algorithm=myers",
+        "--no-indent-heuristic",
+    ),
     *("--inter-hunk-context=0", "--submodule=short", "--ignore-submodules=none"),
 )
 _NO_SETTINGS = {
@@ -64,10 +72,14 @@ _NO_SETTINGS = {
 }
 
 
-def take_snapshot(repository: Repository, head: str, ignored: Sequence[str], cap: int) -> Snapshot | None:
-    """Everything that differs from HEAD, and the `ignored` files named, as a commit on top of it. None: nothing does.
+def take_snapshot(
+    repository: Repository, head: str, ignored: Sequence[str], cap: int
+) -> Snapshot | None:
+    """Everything that differs from HEAD, and the `ignored` files named, as a commit on top of it.
+    None: nothing does.
 
-    Of more than `cap` bytes nothing is kept: the snapshot then has no commit, and says how many there are.
+    Of more than `cap` bytes nothing is kept: the snapshot then has no commit, and says how many
+    there are.
     """
     with _own_index(repository) as index:
         paths = [*_changed(repository, index), *ignored]
@@ -82,7 +94,9 @@ def take_snapshot(repository: Repository, head: str, ignored: Sequence[str], cap
 
 
 def from_diff(repository: Repository, head: str, diff: bytes) -> str:
-    """The snapshot's commit, made again from its canonical diff against `head`, in an index of its own."""
+    """The snapshot's commit, made again from its canonical diff against `head`, in an index of its
+    own.
+    """
     with tempfile.TemporaryDirectory(prefix="herorun-index-") as folder:
         index = {"GIT_INDEX_FILE": str(Path(folder) / "index")}
         repository.git(*_AS_SET, "read-tree", head, env=index)
@@ -99,7 +113,9 @@ def described(repository: Repository, head: str, commit: str) -> Snapshot:
     contents = [(shown(path), known.get(old, b""), known.get(new, b"")) for path, old, new in rows]
     elsewhere = next((path for path, _, after in contents if after.startswith(_POINTER)), None)
     if elsewhere:
-        raise WrongUse(f"{elsewhere} is kept by Git LFS, which a snapshot cannot push: commit and push it.")
+        raise WrongUse(
+            f"{elsewhere} is kept by Git LFS, which a snapshot cannot push: commit and push it."
+        )
     secrets = [place for path, before, after in contents for place in exposed(path, before, after)]
     return Snapshot(
         commit,
@@ -112,7 +128,9 @@ def described(repository: Repository, head: str, commit: str) -> Snapshot:
 
 
 def canonical_diff(repository: Repository, head: str, commit: str) -> bytes:
-    """The binary diff, asked in an empty repository with our objects, where no setting or attribute reaches it."""
+    """The binary diff, asked in an empty repository with our objects, where no setting or attribute
+    reaches it.
+    """
     kind = repository.git("rev-parse", "--show-object-format").text.strip()
     with tempfile.TemporaryDirectory(prefix="herorun-diff-") as folder:
         bare = Path(folder)
@@ -126,7 +144,9 @@ def canonical_diff(repository: Repository, head: str, commit: str) -> bytes:
 
 
 def tree_of(repository: Repository, commit: str) -> str:
-    return repository.git("rev-parse", "--verify", "--end-of-options", f"{commit}^{{tree}}").text.strip()
+    return repository.git(
+        "rev-parse", "--verify", "--end-of-options", f"{commit}^{{tree}}"
+    ).text.strip()
 
 
 def shown(path: str) -> str:
@@ -136,8 +156,12 @@ def shown(path: str) -> str:
 
 @contextlib.contextmanager
 def _own_index(repository: Repository) -> Iterator[dict[str, str]]:
-    """A copy of the index that sees every file: what was marked as not to be looked at is looked at."""
-    theirs = repository.top / repository.git("rev-parse", "--git-path", "index").text.removesuffix("\n")
+    """A copy of the index that sees every file: what was marked as not to be looked at is looked
+    at.
+    """
+    theirs = repository.top / repository.git("rev-parse", "--git-path", "index").text.removesuffix(
+        "\n"
+    )
     with tempfile.TemporaryDirectory(prefix="herorun-index-") as folder:
         ours = Path(folder) / "index"
         with contextlib.suppress(FileNotFoundError):
@@ -146,27 +170,44 @@ def _own_index(repository: Repository) -> Iterator[dict[str, str]]:
         listed = repository.git("ls-files", "-v", "-z", env=index).text.split("\0")
         marked = [(record[0], record[2:]) for record in listed if record]
         # What a sparse checkout left out is not on disk, and stays as HEAD has it.
-        kept_out = [path for mark, path in marked if mark in "Ss" and os.path.lexists(repository.top / path)]
-        _unmark(repository, index, "--no-assume-unchanged", [path for mark, path in marked if mark.islower()])
+        kept_out = [
+            path for mark, path in marked if mark in "Ss" and os.path.lexists(repository.top / path)
+        ]
+        _unmark(
+            repository,
+            index,
+            "--no-assume-unchanged",
+            [path for mark, path in marked if mark.islower()],
+        )
         _unmark(repository, index, "--no-skip-worktree", kept_out)
         yield index
 
 
-def _unmark(repository: Repository, index: Mapping[str, str], how: str, paths: Sequence[str]) -> None:
+def _unmark(
+    repository: Repository, index: Mapping[str, str], how: str, paths: Sequence[str]
+) -> None:
     if paths:
-        repository.git(*_AS_SET, "update-index", how, "-z", "--stdin", stdin=_listed(paths), env=index)
+        repository.git(
+            *_AS_SET, "update-index", how, "-z", "--stdin", stdin=_listed(paths), env=index
+        )
 
 
 def _changed(repository: Repository, index: Mapping[str, str]) -> list[str]:
-    """What differs from HEAD; a repository inside this one has edits that no commit of this one can hold."""
+    """What differs from HEAD; a repository inside this one has edits that no commit of this one can
+    hold.
+    """
     paths = []
     for record in repository.git(*_AS_SET, *_STATUS, env=index).text.split("\0"):
         fields = record.split(" ", {"1": 8, "u": 10, "?": 1}.get(record[:1], 0))
         path = fields[-1]
         if record.startswith("? ") and path.endswith("/"):
-            raise WrongUse(f"{shown(path)} is a git repository of its own: move it elsewhere, or ignore it.")
+            raise WrongUse(
+                f"{shown(path)} is a git repository of its own: move it elsewhere, or ignore it."
+            )
         if record[:2] in ("1 ", "u ") and fields[2][0] == "S" and fields[2][2:] != "..":
-            raise WrongUse(f"The submodule {shown(path)} has edits inside: commit and push them there.")
+            raise WrongUse(
+                f"The submodule {shown(path)} has edits inside: commit and push them there."
+            )
         paths += [path] if len(fields) > 1 and record[0] in "1u?" else []
     return paths
 
@@ -186,7 +227,9 @@ def _add(repository: Repository, index: Mapping[str, str], ignored: Sequence[str
         raise CouldNotLook(f"{lost[0]} is gone, or its name cannot be read: try again.")
     if ignored:
         named = ("--pathspec-from-file=-", "--pathspec-file-nul")
-        repository.git(*_AS_SET, "add", "--force", "--sparse", *named, stdin=_listed(ignored), env=index)
+        repository.git(
+            *_AS_SET, "add", "--force", "--sparse", *named, stdin=_listed(ignored), env=index
+        )
 
 
 def _commit(repository: Repository, head: str, tree: str) -> str:
@@ -199,14 +242,25 @@ def _commit(repository: Repository, head: str, tree: str) -> str:
 
 
 def _rows(repository: Repository, head: str, commit: str) -> list[tuple[str, str, str]]:
-    """`(path, object before, object after)` of every file that differs; empty for none, and for a submodule's commit."""
-    words = ("diff-tree", "-r", "-z", "--raw", "--no-abbrev", "--no-renames", "--ignore-submodules=none")
+    """`(path, object before, object after)` of every file that differs; empty for none, and for a
+    submodule's commit.
+    """
+    words = (
+        "diff-tree",
+        "-r",
+        "-z",
+        "--raw",
+        "--no-abbrev",
+        "--no-renames",
+        "--ignore-submodules=none",
+    )
     records = repository.git(*words, head, commit).text.split("\0")[:-1]
     rows = []
     for facts, path in zip(records[::2], records[1::2], strict=True):
         modes, oids = facts[1:].split(" ")[:2], facts.split(" ")[2:4]
         old, new = (
-            oid if mode.startswith(("100", "120")) else "" for mode, oid in zip(modes, oids, strict=True)
+            oid if mode.startswith(("100", "120")) else ""
+            for mode, oid in zip(modes, oids, strict=True)
         )
         rows.append((path, old, new))
     return rows

@@ -1,4 +1,5 @@
-"""One block: rows as columns, each with its own checksum, behind a head that says where which one is.
+"""One block: rows as columns, each with its own checksum, behind a head that says where which one
+is.
 
 A column holds a number for every row, or the places of the rows that have one and their numbers.
 """
@@ -15,7 +16,8 @@ from typing import Any, BinaryIO
 
 from herorun.core.ports import Row
 
-_HEAD = struct.Struct("<4sIIQI")  # mark, rows, bytes of the index and of the columns, CRC-32 of the index
+# mark, rows, bytes of the index and of the columns, CRC-32 of the index
+_HEAD = struct.Struct("<4sIIQI")
 _MARK = b"hrc1"
 UNTIMED = -(1 << 63)  # the time of a row that has none
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -38,7 +40,9 @@ class Column:
 
 @dataclass
 class Block:
-    """Rows as columns. `told` is what the block says of itself: the cursor after it, the attempts in it."""
+    """Rows as columns. `told` is what the block says of itself: the cursor after it, the attempts
+    in it.
+    """
 
     steps: "array[int]"
     times: "array[int]"  # microseconds since 1970
@@ -58,7 +62,8 @@ class Index:
     rows: int
     size: int  # bytes of the whole block
     told: Mapping[str, Any]
-    parts: Mapping[str, Sequence[int]]  # by column: offset, bytes in the file, CRC-32, places, packed
+    # by column: offset, bytes in the file, CRC-32, places, packed
+    parts: Mapping[str, Sequence[int]]
 
     @property
     def end(self) -> int:
@@ -76,7 +81,9 @@ class Index:
 
 def block_of(rows: Sequence[Row], attempts: Sequence[int], told: Mapping[str, Any]) -> Block:
     """Rows that fit: a step beyond 63 bits is left out."""
-    fitting = [each for each in zip(rows, attempts, strict=True) if -(1 << 63) <= each[0].step < 1 << 63]
+    fitting = [
+        each for each in zip(rows, attempts, strict=True) if -(1 << 63) <= each[0].step < 1 << 63
+    ]
     block = Block(
         array("q", (row.step for row, _ in fitting)),
         array("q", (_microseconds(row.at) for row, _ in fitting)),
@@ -103,7 +110,9 @@ def joined(blocks: Sequence[Block]) -> Block:
         before = len(whole)
         for name, column in block.columns.items():
             here = range(len(block)) if column.places is None else column.places
-            places.setdefault(name, array("I")).extend(array("I", (before + place for place in here)))
+            places.setdefault(name, array("I")).extend(
+                array("I", (before + place for place in here))
+            )
             whole.columns.setdefault(name, Column(array("d"))).values.extend(column.values)
         whole.steps.extend(block.steps)
         whole.times.extend(block.times)
@@ -127,14 +136,20 @@ def written(block: Block, pack: bool) -> bytes:
         at += len(raw)
     told = {"order": sys.byteorder, "told": {**block.told, "spans": _spans(block)}, "parts": parts}
     index = json.dumps(told, separators=(",", ":")).encode()
-    return b"".join([_HEAD.pack(_MARK, len(block), len(index), at, zlib.crc32(index)), index, *body])
+    return b"".join(
+        [_HEAD.pack(_MARK, len(block), len(index), at, zlib.crc32(index)), index, *body]
+    )
 
 
 def _parts(block: Block) -> Iterator[tuple[str, bytes, "array[Any]"]]:
     for name, values in zip(OWN, (block.steps, block.times, block.attempts), strict=True):
         yield name, b"", values
     for name, column in block.columns.items():
-        yield f"={name}", column.places.tobytes() if column.places is not None else b"", column.values
+        yield (
+            f"={name}",
+            column.places.tobytes() if column.places is not None else b"",
+            column.values,
+        )
 
 
 def _spans(block: Block) -> dict[int, tuple[int, int]]:
@@ -147,7 +162,9 @@ def _spans(block: Block) -> dict[int, tuple[int, int]]:
 
 
 def ends_of(file: BinaryIO, size: int) -> list[tuple[int, int, int]]:
-    """Of each block that seems to be there: where it begins, where it ends, its rows. Only its first bytes are read."""
+    """Of each block that seems to be there: where it begins, where it ends, its rows. Only its
+    first bytes are read.
+    """
     found, at = [], 0
     while at + _HEAD.size <= size:
         file.seek(at)
@@ -179,7 +196,9 @@ def index_at(file: BinaryIO, begin: int = 0) -> Index:
 
 
 def column_at(file: BinaryIO, index: Index, name: str) -> Column | None:
-    """One column of a block; None where no row has it. `Damaged` if its bytes are not those that were written."""
+    """One column of a block; None where no row has it. `Damaged` if its bytes are not those that
+    were written.
+    """
     if name not in index.parts:
         return None
     offset, size, crc, places, packed = index.parts[name]
@@ -214,7 +233,9 @@ def _microseconds(at: datetime | None) -> int:
 
 
 def _shuffled(data: bytes, width: int) -> bytes:
-    """The first bytes of all numbers, then the second ones: like stands beside like, and packs well."""
+    """The first bytes of all numbers, then the second ones: like stands beside like, and packs
+    well.
+    """
     return b"".join(data[i::width] for i in range(width))
 
 

@@ -1,4 +1,5 @@
-"""Where the blocks lie: `<generation>/<number>.full` for one block that stays, `.open` for blocks that are added to.
+"""Where the blocks lie: `<generation>/<number>.full` for one block that stays, `.open` for blocks
+that are added to.
 
 A generation is what one source had to tell until it began anew. Of one number the full file counts.
 """

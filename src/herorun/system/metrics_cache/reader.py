@@ -1,4 +1,6 @@
-"""Read what was fetched: one metric over a range of steps, file by file, while a babysitter goes on adding to it."""
+"""Read what was fetched: one metric over a range of steps, file by file, while a babysitter goes on
+adding to it.
+"""
 
 import io
 import math
@@ -32,7 +34,9 @@ from herorun.system.metrics_cache.layout import FULL, OPEN, files_in, generation
 
 @dataclass(frozen=True)
 class Attempt:
-    """One attempt, by the number that columns name it by. `execution` is empty where the tracker tells none."""
+    """One attempt, by the number that columns name it by. `execution` is empty where the tracker
+    tells none.
+    """
 
     number: int
     execution: str
@@ -60,8 +64,12 @@ class Piece:
         return len(self.steps)
 
     def __iter__(self) -> Iterator[Point]:
-        for number, step, at, value in zip(self.attempts, self.steps, self.seconds, self.values, strict=True):
-            yield Point(number, step, None if math.isnan(at) else datetime.fromtimestamp(at, UTC), value)
+        for number, step, at, value in zip(
+            self.attempts, self.steps, self.seconds, self.values, strict=True
+        ):
+            yield Point(
+                number, step, None if math.isnan(at) else datetime.fromtimestamp(at, UTC), value
+            )
 
 
 @dataclass(frozen=True)
@@ -73,7 +81,9 @@ class _Part:
 
 
 def generations(folder: Path) -> tuple["Fetched", ...]:
-    """What was fetched from each source that the run had, newest first. The first one alone is not `older`."""
+    """What was fetched from each source that the run had, newest first. The first one alone is not
+    `older`.
+    """
     folders = [each for each in reversed(generation_folders(folder)) if files_in(each)]
     return tuple(Fetched(each, older=number > 0) for number, each in enumerate(folders))
 
@@ -86,7 +96,8 @@ def fetched(folder: Path) -> "Fetched | None":
 class Fetched:
     """The rows of one source, as they were when this was opened.
 
-    `older` ones are no longer the tracker's: it was told otherwise, or its history was replaced, cut or deleted.
+    `older` ones are no longer the tracker's: it was told otherwise, or its history was replaced,
+    cut or deleted.
     Whatever is damaged is `CouldNotLook`.
     """
 
@@ -123,7 +134,9 @@ class Fetched:
 
     def numbered(self, rows: Iterable[Row], names: Names) -> Iterator[tuple[int, Row]]:
         """Rows that follow these, each with the number of its attempt."""
-        arrivals = decode(Arrivals, self._parts[-1].index.told["arrivals"]) if self._parts else Arrivals()
+        arrivals = (
+            decode(Arrivals, self._parts[-1].index.told["arrivals"]) if self._parts else Arrivals()
+        )
         for row in rows:
             yield arrivals.attempt_of(row, names), row
 
@@ -133,16 +146,28 @@ class Fetched:
         for part in self._parts:
             for number, (low, high) in part.index.spans.items():
                 known = found.get(number)
-                low, high = (min(low, known.first_step), max(high, known.last_step)) if known else (low, high)
-                found[number] = Attempt(number, part.index.told["executions"].get(str(number), ""), low, high)
+                low, high = (
+                    (min(low, known.first_step), max(high, known.last_step))
+                    if known
+                    else (low, high)
+                )
+                found[number] = Attempt(
+                    number, part.index.told["executions"].get(str(number), ""), low, high
+                )
         return tuple(found[number] for number in sorted(found))
 
     def pieces(
-        self, metric: str, first: int | None = None, last: int | None = None, attempt: int | None = None
+        self,
+        metric: str,
+        first: int | None = None,
+        last: int | None = None,
+        attempt: int | None = None,
     ) -> Iterator[Piece]:
-        """The metric's points from step `first` to `last`, both included, in the order in which they were fetched.
+        """The metric's points from step `first` to `last`, both included, in the order in which
+        they were fetched.
 
-        One file's worth is held at a time. Of an attempt's step that was told twice, the last value counts.
+        One file's worth is held at a time. Of an attempt's step that was told twice, the last value
+        counts.
         """
         wanted = _Wanted(metric, first, last, attempt)
         for number, part in enumerate(self._parts):
@@ -163,14 +188,20 @@ class Fetched:
                     yield found
 
     def points(
-        self, metric: str, first: int | None = None, last: int | None = None, attempt: int | None = None
+        self,
+        metric: str,
+        first: int | None = None,
+        last: int | None = None,
+        attempt: int | None = None,
     ) -> Iterator[Point]:
         """The same, point by point."""
         for piece in self.pieces(metric, first, last, attempt):
             yield from piece
 
     def _calm(self, part: _Part, wanted: "_Wanted") -> Piece | None:
-        """The short way, for a block of one attempt whose steps rise, as nearly all are; None where it is another."""
+        """The short way, for a block of one attempt whose steps rise, as nearly all are; None where
+        it is another.
+        """
         if len(part.index.spans) > 1:
             return None
         steps, times, attempts, values = self._columns(part, wanted)
@@ -203,7 +234,9 @@ class Fetched:
         if column.places is None:
             return steps, times, attempts, column.values
         places = column.places
-        at = [array(each.typecode, map(each.__getitem__, places)) for each in (steps, times, attempts)]
+        at = [
+            array(each.typecode, map(each.__getitem__, places)) for each in (steps, times, attempts)
+        ]
         return at[0], at[1], at[2], column.values
 
     def _parts_of(self, path: Path) -> Iterator[_Part]:
@@ -223,8 +256,14 @@ class Fetched:
         return io.BytesIO(self._open[path]) if path in self._open else path.open("rb")
 
     def _unreadable(self, path: Path, error: Exception) -> CouldNotLook:
-        rest = "It is older than what the tracker has now" if self.older else "The next ticks fetch it again"
-        return CouldNotLook(f"The metrics in {path} cannot be read: {error}. Delete {self.folder}. {rest}.")
+        rest = (
+            "It is older than what the tracker has now"
+            if self.older
+            else "The next ticks fetch it again"
+        )
+        return CouldNotLook(
+            f"The metrics in {path} cannot be read: {error}. Delete {self.folder}. {rest}."
+        )
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,6 @@
-"""Add rows. Durable on return; what a crash leaves behind is no block and is dropped by the next one who writes."""
+"""Add rows. Durable on return; what a crash leaves behind is no block and is dropped by the next
+one who writes.
+"""
 
 import os
 import shutil
@@ -64,13 +66,17 @@ class Writer:
         return datetime.fromisoformat(self._told["at"]) if self._told else None
 
     def begin_anew(self) -> None:
-        """The rows that come are of another source, or of the same one that began again. The older ones stay."""
+        """The rows that come are of another source, or of the same one that began again. The older
+        ones stay.
+        """
         if self._told:
             self._generation = self._folder / f"{int(self._generation.name) + 1:04d}"
             self._blocks, self._number, self._told = [], 0, {}
 
     def append(self, rows: Sequence[Row], cursor: str, names: Names, at: datetime) -> None:
-        """Add rows, and the cursor behind them. `names` tell the loss, by which a new attempt is known."""
+        """Add rows, and the cursor behind them. `names` tell the loss, by which a new attempt is
+        known.
+        """
         if not rows:
             return
         arrivals = decode(Arrivals, self._told["arrivals"]) if self._told else Arrivals()
@@ -99,7 +105,9 @@ class Writer:
             self._fill([block])
             return
         begin = self._blocks[-1][1] if self._blocks else 0
-        end = begin + _appended(file_path(self._generation, self._number, OPEN), begin, written(block, False))
+        end = begin + _appended(
+            file_path(self._generation, self._number, OPEN), begin, written(block, False)
+        )
         self._blocks.append((begin, end, len(block)))
         rows = sum(rows for _, _, rows in self._blocks)
         if rows >= FULL_ROWS or len(self._blocks) >= FULL_BLOCKS or end >= FULL_BYTES:
@@ -116,7 +124,9 @@ class Writer:
         self._number, self._blocks = self._number + 1, []
 
     def _find_end(self) -> Mapping[str, Any]:
-        """What the last whole block says; nothing where there is none. Looks at the newest file or two."""
+        """What the last whole block says; nothing where there is none. Looks at the newest file or
+        two.
+        """
         for path in reversed(files_in(self._generation)):
             self._number = number_of(path)
             try:
