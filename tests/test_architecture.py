@@ -1,11 +1,13 @@
 """The picture of DESIGN, held by import-linter and ruff; and each of their rules bites."""
 
+import ast
 import os
 import re
 import shutil
 import subprocess
 import sys
 import tomllib
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -204,3 +206,110 @@ def test_no_module_is_named_for_nothing() -> None:
     }
     assert len(named) > 100
     assert [path for path, name in said.items() if words.search(name)] == []
+
+
+# Checks and adapters are read by these names: each has its own.
+READ_BY_NAME = {"Limits", "Options", "connect", "command"}
+# Names of functions that stand in more modules than three: each may only become rarer.
+SHARED = {
+    "_after": 7,
+    "_asked": 4,
+    "_below": 5,
+    "_changes": 4,
+    "_clean": 4,
+    "_code": 5,
+    "_content": 4,
+    "_demand": 4,
+    "_due": 4,
+    "_end": 4,
+    "_ended": 6,
+    "_entry": 5,
+    "_environment": 5,
+    "_facts": 5,
+    "_failed": 12,
+    "_files": 5,
+    "_first": 4,
+    "_fits": 4,
+    "_goes_on": 4,
+    "_gone": 4,
+    "_held": 4,
+    "_identity": 8,
+    "_inside": 4,
+    "_job": 4,
+    "_judge": 5,
+    "_kept": 4,
+    "_launched": 4,
+    "_lines": 6,
+    "_listed": 6,
+    "_log": 5,
+    "_look": 5,
+    "_lost": 5,
+    "_moment": 10,
+    "_name": 10,
+    "_named": 11,
+    "_names": 7,
+    "_newest": 6,
+    "_news": 4,
+    "_number": 8,
+    "_of": 8,
+    "_one": 15,
+    "_own": 7,
+    "_page": 4,
+    "_parts": 8,
+    "_plain": 6,
+    "_read": 10,
+    "_read_on": 4,
+    "_reason": 4,
+    "_room": 4,
+    "_roots": 7,
+    "_row": 5,
+    "_rows": 10,
+    "_run": 4,
+    "_runs": 4,
+    "_said": 9,
+    "_same": 7,
+    "_say": 5,
+    "_seconds": 5,
+    "_seen": 5,
+    "_short": 7,
+    "_shown": 4,
+    "_start": 5,
+    "_state": 6,
+    "_stated": 4,
+    "_step": 7,
+    "_table": 6,
+    "_tell": 5,
+    "_text": 9,
+    "_there": 4,
+    "_time": 5,
+    "_told": 13,
+    "_tracker": 4,
+    "_unread": 5,
+    "_value": 7,
+    "_values": 10,
+    "_why": 9,
+    "_words": 15,
+    "_write": 4,
+    "_written": 7,
+    "judge": 13,
+    "look": 5,
+    "look_at": 4,
+    "main": 4,
+    "shown": 6,
+    "state_of": 6,
+    "table": 4,
+}
+
+
+def test_a_class_name_is_used_once_and_a_functions_in_three_modules_at_most() -> None:
+    classes: Counter[str] = Counter()
+    functions: Counter[str] = Counter()
+    for path in (TOP / "src").rglob("*.py"):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        classes.update(node.name for node in ast.walk(tree) if isinstance(node, ast.ClassDef))
+        functions.update({node.name for node in tree.body if isinstance(node, ast.FunctionDef)})
+    assert len(classes) > 500
+    assert {n for n, many in classes.items() if many > 1} - READ_BY_NAME == set()
+    over = {n: many for n, many in functions.items() if many > 3 and n not in READ_BY_NAME}
+    assert {n: many for n, many in over.items() if many > SHARED.get(n, 3)} == {}
+    assert {n: many for n, many in SHARED.items() if over.get(n) != many} == {}, "lower it here"
