@@ -15,6 +15,7 @@ from commands.answers import Answer, ask
 from herorun.core.canonical_json import canonical
 from herorun.core.replay import past_ticks
 from herorun.operations.babysit import tick
+from herorun.operations.health import evaluate
 from herorun.operations.health.rules import evidence_file
 from herorun.system.clock import now
 from stories import CRASH, SLUG, Story, git, in_memory
@@ -38,7 +39,8 @@ def recorded() -> Iterator[Story]:
             file.write(NAN)
         with pytest.MonkeyPatch.context() as patch:
             for hours in (1, 2, 6):
-                patch.setattr(tick, "now", lambda hours=hours: now() + timedelta(hours=hours))
+                for module in (tick, evaluate):
+                    patch.setattr(module, "now", lambda hours=hours: now() + timedelta(hours=hours))
                 told.tick()
         yield told
         told.end()

@@ -11,6 +11,7 @@ import pytest
 from herorun.core.errors import CouldNotLook
 from herorun.operations.babysit import tick
 from herorun.operations.babysit.loop import tick_once
+from herorun.operations.health import evaluate
 from herorun.record import Pushed, Record
 from herorun.schedulers.local import Local
 from herorun.system.files import is_locked
@@ -222,7 +223,8 @@ def test_a_relaunch_is_judged_by_the_admitted_contract_whatever_the_checkout_say
     contract.unlink()
     story.tick()
     later = datetime.now(UTC) + timedelta(minutes=2)  # its back-off is over
-    monkeypatch.setattr(tick, "now", lambda: later)
+    for module in (tick, evaluate):
+        monkeypatch.setattr(module, "now", lambda: later)
     story.tick()
     story.ended("tiny-3")
     contract.write_text(signed)
@@ -378,7 +380,8 @@ def test_a_post_that_fails_is_said_at_the_next_chance_with_its_own_words(
 def test_a_digest_comes_once_a_day(story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
     story.launched(WAIT)
     day_two = datetime.now(UTC) + timedelta(hours=30)
-    monkeypatch.setattr(tick, "now", lambda: day_two)
+    for module in (tick, evaluate):
+        monkeypatch.setattr(module, "now", lambda: day_two)
     story.tick()
     story.tick()
     assert keys(story, "tell/tiny-1/day") == ["tell/tiny-1/day-1"]
@@ -391,7 +394,8 @@ def test_the_digest_shows_the_curves_that_are_kept_here(
     """GitHub draws them; the page to the DRI and the logbook do without."""
     story.launched(WAIT)
     story.tick()
-    monkeypatch.setattr(tick, "now", lambda: datetime.now(UTC) + timedelta(hours=30))
+    for module in (tick, evaluate):
+        monkeypatch.setattr(module, "now", lambda: datetime.now(UTC) + timedelta(hours=30))
     story.tick()
     (digest,) = [e for e in story.events("Intended") if e.key == "tell/tiny-1/day-1"]
     assert "```mermaid" in digest.body and 'x-axis "step" 1 --> 3' in digest.body

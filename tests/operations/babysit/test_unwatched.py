@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from herorun.operations.babysit import loop
+from herorun.operations.launch import start_babysitter
 from stories import SLUG, Story
 
 CAPTURE = pytest.CaptureFixture[str]
@@ -17,7 +17,7 @@ CAPTURE = pytest.CaptureFixture[str]
 def test_a_babysitter_that_does_not_start_hides_no_launch(
     story: Story, capsys: CAPTURE, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(loop, "sys", SimpleNamespace(executable="/bin/false"))
+    monkeypatch.setattr(start_babysitter, "sys", SimpleNamespace(executable="/bin/false"))
     story.init()
     capsys.readouterr()
     assert story.herorun("launch", SLUG, "--json") == 3

@@ -89,7 +89,7 @@ def begun(story: Story, gcs: Service, s3: Service, wandb: WandbService) -> Story
         "final_step": START,
     }
     write(story, {**data, **apart, "slug": PARENT})
-    shutil.copy(Path(__file__).with_name("on_stores.py"), story.work / "train.py")
+    shutil.copy(Path(__file__).parents[1] / "on_stores.py", story.work / "train.py")
     trainer = {**roots(story), "id": SLUG, "steps": 112}
     (story.work / "config.toml").write_text(tomli_w.dumps({"trainer": trainer}))
     write(story, {**data, **on_stores(story, wandb)})

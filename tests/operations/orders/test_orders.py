@@ -12,6 +12,7 @@ import pytest
 from builders import a_job
 from commands.answers import ask
 from herorun.operations.babysit import tick
+from herorun.operations.health import evaluate
 from herorun.operations.orders import stop_and_relaunch
 from herorun.operations.orders.rollback import rollback
 from herorun.schedulers.local import Local
@@ -255,7 +256,8 @@ def test_a_pause_ends_by_itself(story: Story, monkeypatch: pytest.MonkeyPatch) -
     story.herorun("pause", SLUG, "--until", "1h")
     story.tick()
     assert len(story.starts) == 1
-    monkeypatch.setattr(tick, "now", lambda: now() + timedelta(hours=2))
+    for module in (tick, evaluate):
+        monkeypatch.setattr(module, "now", lambda: now() + timedelta(hours=2))
     story.tick()
     story.ended("tiny-2")
     assert len(story.starts) == 2
@@ -274,7 +276,8 @@ def test_a_pause_wants_a_time_to_come(story: Story, capsys: CAPTURE, until: str)
 
 def at(monkeypatch: pytest.MonkeyPatch, hours: float) -> None:
     moment = now() + timedelta(hours=hours)
-    monkeypatch.setattr(tick, "now", lambda: moment)
+    for module in (tick, evaluate):
+        monkeypatch.setattr(module, "now", lambda: moment)
 
 
 @pytest.mark.thorough

@@ -61,7 +61,7 @@ def test_nothing_is_sealed_before_the_tracker_has_the_last_row(
     told = KINDS[kind]
     if kind == "trackio" and not list(PYTHON.parents[1].glob("lib/python*/site-packages/trackio")):
         skip_or_fail(f"trackio is not in {PYTHON.parents[1]}: `make services` installs it")
-    shutil.copy(Path(__file__).with_name("on_trackers.py"), story.work / "train.py")
+    shutil.copy(Path(__file__).parents[1] / "on_trackers.py", story.work / "train.py")
     env = {**told.env, "TRACKIO_DIR": str(story.root / "trackio")}
     contract: dict[str, Any] = {
         **contract_of(story.data),
