@@ -297,6 +297,7 @@ for number in range(8):
 """
 
 
+@pytest.mark.thorough
 def test_processes_that_write_at_once_lose_nothing(story: Story) -> None:
     mine = record(story)
     mine.append(beginning())

@@ -121,6 +121,7 @@ def test_the_loss_falls_from_that_of_a_guess(with_a_bad_shard: list[float]) -> N
     assert mean(with_a_bad_shard[200:220]) < 3.0
 
 
+@pytest.mark.thorough
 def test_a_bad_shard_makes_a_real_spike_that_passes(with_a_bad_shard: list[float]) -> None:
     before = mean(with_a_bad_shard[200:220])
     assert min(with_a_bad_shard[220:236]) > 1.6 * before

@@ -217,6 +217,7 @@ def until(bench: Bench, count: int, cursor: str) -> tuple[list[Row], str]:
 # --- the framing ---------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 def test_every_torn_tail_waits_for_its_end_and_no_row_is_lost_or_read_twice(bench: Bench) -> None:
     whole = framed([history(0, {"loss": 1.0}), history(1, {"loss": 2.0})], 0)
     bench.log_file.parent.mkdir(parents=True)
@@ -241,6 +242,7 @@ def test_records_over_several_blocks_are_put_together_and_reading_goes_on_after_
     assert steps(bench, cursor) == [2, 3]
 
 
+@pytest.mark.thorough
 def test_a_header_that_ends_with_its_block_is_followed_in_the_next(bench: Bench) -> None:
     for filler in range(20):  # so that a block ends before, in and after a header
         bench.log_file.unlink(missing_ok=True)
