@@ -58,7 +58,7 @@ INTRO = """\
 
 Every line is the median of several rounds, taken in turns with what stands beside it, in one run of `make bench`.
 Ratios travel from machine to machine; milliseconds do not.
-What stands beside is what people type or write instead, and it does less: a preflight also makes the plan and looks at checkpoints, jobs and the record."""  # noqa: E501
+What stands beside is what people type or write instead, and it does less: a preflight also makes the plan and looks at checkpoints, jobs and the record."""  # noqa: E501  # a text that is read as it stands
 
 
 def main() -> None:

@@ -77,7 +77,7 @@ from herorun.cli import main
 
 sys.argv = ["herorun", "preflight", "tiny"]
 sys.exit(main())
-"""  # noqa: E501
+"""  # noqa: E501  # a text that is read as it stands
 
 
 def rows(home: Path) -> Iterator[Row]:

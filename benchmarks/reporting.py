@@ -15,7 +15,7 @@ import pandas
 import plotly.express
 rows = pandas.read_json(sys.argv[1], lines=True)
 plotly.express.line(rows, x="step", y=[name for name in rows.columns if name != "step"]).write_html(sys.argv[2])
-"""  # noqa: E501
+"""  # noqa: E501  # a text that is read as it stands
 
 
 def reported(home: Path, work: Path, slug: str, log: Path, rows: int) -> Iterator[Row | LeftOut]:

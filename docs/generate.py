@@ -96,7 +96,7 @@ def checks_page() -> str:
 CHECKS_INTRO = """\
 Every check is one question, asked at one of the four gates (see [concepts](concepts.md)).
 `herorun explain NAME` prints its page in the terminal, and a [waiver](concepts.md#waivers) names it.
-Thresholds are set in the contract, under `[babysit.thresholds.NAME]`."""  # noqa: E501
+Thresholds are set in the contract, under `[babysit.thresholds.NAME]`."""  # noqa: E501  # a text that is read as it stands
 
 
 def gate_part(gate: Gate) -> str:
@@ -119,7 +119,7 @@ def gate_part(gate: Gate) -> str:
 
 SEALS = """\
 There are four kinds of a seal: `final`; `milestone` (`--milestone NAME`), after which the run and its babysitter go on;
-`aborted` (`--aborted`); and `superseded` (`--superseded-by RUN`). Which checks hold for which:"""  # noqa: E501
+`aborted` (`--aborted`); and `superseded` (`--superseded-by RUN`). Which checks hold for which:"""  # noqa: E501  # a text that is read as it stands
 
 
 def seal_table(found: Iterable[Check]) -> str:
@@ -229,7 +229,7 @@ CONTRACT_INTRO = """\
 `runs/<slug>.toml`: what people signed.
 `herorun init` writes one to fill in, and `herorun schema` prints all of this as JSON Schema, for editors.
 Unknown keys are errors.
-A duration is written like `"570s"`, `"15m"`, `"1.5h"` or `"2d"`."""  # noqa: E501
+A duration is written like `"570s"`, `"15m"`, `"1.5h"` or `"2d"`."""  # noqa: E501  # a text that is read as it stands
 DURATION = TypeAdapter(Duration).json_schema()["pattern"]
 PORTS = {"tracker": "trackers", "scheduler": "schedulers"}
 
@@ -403,7 +403,7 @@ source = "the flux driver"         # optional
 printed_by = "flux-driver"         # optional: a Python package; preflight then looks whether the installed one still holds a keyword
 # loads = "scratch"                # with the role loading: scratch, none, older, weights, part or resumed
 due_mib = 64                       # optional: a line of this kind must come within so many MiB of a running job's log, or it is told
-```"""  # noqa: E501
+```"""  # noqa: E501  # a text that is read as it stands
 
 
 def triage_page() -> str:

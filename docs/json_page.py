@@ -20,7 +20,7 @@ Every document has `"schema": 1`; under that number keys may be added, and none 
 A null is a value that nothing states; a number that is not finite is a string.
 
 In Python the same shapes are types: `herorun.schemas.DOCUMENTS["preflight"].model_validate_json(text)`, and `.model_json_schema()` for the JSON Schema.
-The tests hold what the commands really print against them, key by key."""  # noqa: E501
+The tests hold what the commands really print against them, key by key."""  # noqa: E501  # a text that is read as it stands
 
 
 def json_page() -> str:

@@ -23,7 +23,7 @@ import herorun
 
 run = herorun.load("runs/grug.toml")
 herorun.preflight(run).raise_if_blocked()
-```"""  # noqa: E501
+```"""  # noqa: E501  # a text that is read as it stands
 CONTRACT = (
     "Its tables and keys are those of [the contract file](contract.md): "
     "`herorun.Contract(slug=..., command={...}, ...)`."

@@ -77,7 +77,7 @@ while rest and rest[0].startswith("--") and rest[0] != "--":
     key, _, value = rest.pop(0)[2:].partition("=")
     options.setdefault(key, []).append(value)
 {"submit": submit, "list": show, "cancel": cancel}[word](options, rest[1:] if rest[:1] == ["--"] else rest)
-"""  # noqa: E501
+"""  # noqa: E501  # a text that is read as it stands
 
 
 def adapter(state: Path, program: Path) -> jobq.JobQueue:

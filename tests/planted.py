@@ -69,17 +69,17 @@ SHAPED: dict[str, Kind] = {
     "gcp-gemini": lambda d: f"AQ.Ab8RN6{chars(d, URLSAFE, 44)}",
     "gcp-hmac": lambda d: f"GOOG1{chars(d, UPPER, 56)}",
     "aws-session": lambda d: (
-        f"{d.choice(['IQoJb3JpZ2luX2Vj', 'FwoGZXIvYXdzE', 'FQoGZXIvYXdzE'])}{chars(d, BASE64, 300, 700)}"  # noqa: E501
+        f"{d.choice(['IQoJb3JpZ2luX2Vj', 'FwoGZXIvYXdzE', 'FQoGZXIvYXdzE'])}{chars(d, BASE64, 300, 700)}"  # noqa: E501  # one made value
     ),
     "aws-id": lambda d: (
-        f"{d.choice(['AKIA', 'ASIA', 'ABIA', 'ACCA'])}{chars(d, string.ascii_uppercase + '234567', 16)}"  # noqa: E501
+        f"{d.choice(['AKIA', 'ASIA', 'ABIA', 'ACCA'])}{chars(d, string.ascii_uppercase + '234567', 16)}"  # noqa: E501  # one made value
     ),
     "aws-bedrock": lambda d: f"ABSK{chars(d, BASE64, 109, 128)}",
     "azure-ad": lambda d: (
         f"{chars(d, ALNUM, 3)}{d.randint(0, 9)}Q~{chars(d, ALNUM + '~_.-', 31, 34)}"
     ),
     "slack": lambda d: (
-        f"xox{d.choice('abeoprs')}-{d.randint(10**10, 10**12)}-{d.randint(10**10, 10**12)}-{chars(d, ALNUM, 24)}"  # noqa: E501
+        f"xox{d.choice('abeoprs')}-{d.randint(10**10, 10**12)}-{d.randint(10**10, 10**12)}-{chars(d, ALNUM, 24)}"  # noqa: E501  # one made value
     ),
     "slack-cookie": lambda d: f"xoxd-{quote(chars(d, BASE64, 60), safe='')}",
     "slack-app": lambda d: (
@@ -88,7 +88,7 @@ SHAPED: dict[str, Kind] = {
     "slack-config": lambda d: f"xoxe.xoxp-1-{chars(d, ALNUM, 146)}",
     "openai": lambda d: f"sk-{chars(d, ALNUM, 20)}T3BlbkFJ{chars(d, ALNUM, 20)}",
     "openai-project": lambda d: (
-        f"sk-{d.choice(['proj', 'svcacct', 'admin', 'None'])}-{chars(d, URLSAFE, 58, 74)}T3BlbkFJ{chars(d, URLSAFE, 58, 74)}"  # noqa: E501
+        f"sk-{d.choice(['proj', 'svcacct', 'admin', 'None'])}-{chars(d, URLSAFE, 58, 74)}T3BlbkFJ{chars(d, URLSAFE, 58, 74)}"  # noqa: E501  # one made value
     ),
     "openai-session": lambda d: f"sess-{chars(d, ALNUM, 39)}A",
     "fireworks": lambda d: f"fw_{chars(d, ALNUM, 22)}1aA",
@@ -103,11 +103,11 @@ SHAPED: dict[str, Kind] = {
     "docker": lambda d: f"dckr_{d.choice(['pat', 'oat'])}_{chars(d, URLSAFE, 27, 32)}",
     "npm": lambda d: f"npm_{chars(d, ALNUM, 36)}",
     "pypi": lambda d: (
-        f"pypi-{d.choice(['AgEIcHlwaS5vcmc', 'AgENdGVzdC5weXBpLm9yZw'])}{chars(d, URLSAFE, 70, 180)}"  # noqa: E501
+        f"pypi-{d.choice(['AgEIcHlwaS5vcmc', 'AgENdGVzdC5weXBpLm9yZw'])}{chars(d, URLSAFE, 70, 180)}"  # noqa: E501  # one made value
     ),
     "jwt": _jwt,
     "jwe": lambda d: (
-        f"{_b64(json.dumps({'alg': 'dir', 'enc': 'A256GCM'}), True, False)}..{chars(d, URLSAFE, 16)}.{chars(d, URLSAFE, 43)}.{chars(d, URLSAFE, 22)}"  # noqa: E501
+        f"{_b64(json.dumps({'alg': 'dir', 'enc': 'A256GCM'}), True, False)}..{chars(d, URLSAFE, 16)}.{chars(d, URLSAFE, 43)}.{chars(d, URLSAFE, 22)}"  # noqa: E501  # one made value
     ),
     "stripe": lambda d: (
         f"{d.choice(['sk', 'rk'])}_{d.choice(['live', 'test'])}_{chars(d, ALNUM, 24, 99)}"

@@ -74,7 +74,7 @@ while [ "$step" -lt 4 ]; do
   fi
 done
 save 4
-"""  # noqa: E501
+"""  # noqa: E501  # a text that is read as it stands
 _PASSING = re.compile(
     r"note/[0-9a-f]{16}|handoff/\d{8}T\d{6}|\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z| UTC)?"
 )

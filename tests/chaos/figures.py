@@ -15,7 +15,7 @@ AFTER = 40.0  # seconds after its end in which a fault still explains what is sa
 # What a fault must be told by, and what it may be: names of checks.
 MUST = {"cut_rows": "lost-rows", "rotate_rows": "lost-rows", "lose_checkpoint": "unkept-checkpoint"}
 DOWN = "crashed|late-checkpoints|nothing-saved|error-in-log|failing-log"
-DISK = "(full|filling)-disk|late-tick|late-checkpoints|lost-rows|unkept-checkpoint|incomplete-checkpoint|undelivered-escalation"  # noqa: E501
+DISK = "(full|filling)-disk|late-tick|late-checkpoints|lost-rows|unkept-checkpoint|incomplete-checkpoint|undelivered-escalation"  # noqa: E501  # one pattern
 CLOCK = "clock-skew|late-tick|stale-monitor|late-checkpoints|stalled-.*"
 MAY = {
     "kill_babysitter": "late-tick|stale-monitor",

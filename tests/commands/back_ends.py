@@ -33,7 +33,7 @@ for word; do case $word in --comment=*) comment=${word#*=} ;; --job-name=*) name
 at=$(date +%s)
 printf '%s\\037' 71 "$name" ada RUNNING 0 0 "$at" "$at" 0 1 n1 "$comment" None > "${0%/*}/queue"
 echo >> "${0%/*}/queue"
-echo 71"""  # noqa: E501
+echo 71"""  # noqa: E501  # a text that is read as it stands
 SQUEUE = f'if [ -e "${{0%/*}}/queue" ]; then cat "${{0%/*}}/queue"; fi | {{\n{AS_ASKED}}}'
 NEL = """\
 job='"invocation_id": "0a1b", "invocation": "0a1b", "job_id": "0a1b.0"'
@@ -45,7 +45,7 @@ case "$1" in
     echo 'Invocation ID: 0a1b00' ;;
   status) echo "[{$job, \\"status\\": \\"running\\", \\"data\\": {}}]" ;;
   kill) echo "[{$job, \\"status\\": \\"error\\", \\"data\\": {\\"error\\": \\"permission denied\\"}}]" ;;
-esac"""  # noqa: E501
+esac"""  # noqa: E501  # a text that is read as it stands
 
 
 @dataclass

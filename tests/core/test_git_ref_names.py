@@ -11,8 +11,8 @@ from herorun.core.errors import WrongUse
 from herorun.core.git_ref_names import branch_name
 
 NO_BRANCH = (
-    "", "-x", "--upload-pack=x", "a/-x", "../main", "a/../b", "/a", "a/", "a//b", ".a", "a/.b", "a.lock", "a.lock/b",  # noqa: E501
-    "a.", "a b", "a\nb", "a\0b", "a\x7f", "a~1", "a^", "a:b", "a?", "a*", "a[b", "a\\b", "a@{0}", "@", "HEAD", "refs/heads/main",  # noqa: E501
+    "", "-x", "--upload-pack=x", "a/-x", "../main", "a/../b", "/a", "a/", "a//b", ".a", "a/.b", "a.lock", "a.lock/b",  # noqa: E501  # one entry of a table, or one recorded value
+    "a.", "a b", "a\nb", "a\0b", "a\x7f", "a~1", "a^", "a:b", "a?", "a*", "a[b", "a\\b", "a@{0}", "@", "HEAD", "refs/heads/main",  # noqa: E501  # one entry of a table, or one recorded value
 )  # fmt: skip
 NO_REMOTE = ("", "-x", "--upload-pack=touch x", "ext::sh -c x", "fd::3", "a\nb", "a\0b")
 

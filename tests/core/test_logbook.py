@@ -213,9 +213,9 @@ def forked(pages: Pages) -> Pages:
 # What was done; what is said where it was committed on top, and where the whole history was made
 # anew.
 FORGED: dict[str, tuple[Callable[[Pages], Pages], str, str]] = {
-    "edited": (with_(SECOND, "Status: step 5", "Status: stop 5"), "after it was closed", "differs from"),  # noqa: E501
-    "edited on the newest": (with_(THIRD, "step 11", "stop 11"), "was changed, moved", "differs from"),  # noqa: E501
-    "back-dated": (with_(SECOND, "2026-01-01 17:00", "2025-01-01 17:00"), "after it was closed", "differs from"),  # noqa: E501
+    "edited": (with_(SECOND, "Status: step 5", "Status: stop 5"), "after it was closed", "differs from"),  # noqa: E501  # one entry of a table, or one recorded value
+    "edited on the newest": (with_(THIRD, "step 11", "stop 11"), "was changed, moved", "differs from"),  # noqa: E501  # one entry of a table, or one recorded value
+    "back-dated": (with_(SECOND, "2026-01-01 17:00", "2025-01-01 17:00"), "after it was closed", "differs from"),  # noqa: E501  # one entry of a table, or one recorded value
     "reordered": (swapped, "after it was closed", "stands in another place"),
     "moved to another page": (moved, "after it was closed", "stands in another place"),
     "shown twice": (doubled, "stands in another place", "stands in another place"),
@@ -227,7 +227,7 @@ FORGED: dict[str, tuple[Callable[[Pages], Pages], str, str]] = {
         "goes on in tiny_003.md, which "
         "is not there"
     )),
-    "all but the first deleted": (lost(SECOND, THIRD), f"{THIRD} was removed", "goes on in tiny_002.md"),  # noqa: E501
+    "all but the first deleted": (lost(SECOND, THIRD), f"{THIRD} was removed", "goes on in tiny_002.md"),  # noqa: E501  # one entry of a table, or one recorded value
     "forked": (forked, (
         f"{THIRD} does not end with the "
         "link"

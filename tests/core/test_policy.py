@@ -412,7 +412,7 @@ def test_what_is_muted_is_not_said_again():
 
 def escalation_text(policy, case=None, now=NOON, since=NOON):
     (one,) = [
-        a for a in act(alert("nan", since=since), policy=policy, case=case or Case(live=True), now=now)  # noqa: E501
+        a for a in act(alert("nan", since=since), policy=policy, case=case or Case(live=True), now=now)  # noqa: E501  # one entry of a table, or one recorded value
         if isinstance(a, Escalate) and (now == since or a.key.startswith("again/"))
     ]  # fmt: skip
     return one.why

@@ -140,7 +140,7 @@ issue = LocalIssue(Path(sys.argv[1]))
 for number in range(int(sys.argv[2])):
     issue.post(Post(f"key-{number}", f"title {number}", f"begin-{number} " + "x" * 20_000 + f" end-{number}."))
     print(number, flush=True)
-"""  # noqa: E501
+"""  # noqa: E501  # a text that is read as it stands
 
 
 def start(bench: Bench, posts: int) -> subprocess.Popen[bytes]:

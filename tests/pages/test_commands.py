@@ -115,7 +115,7 @@ while [ "$step" -lt "$end" ]; do
   if [ $((step % 500)) = 0 ]; then save $step; fi
 done >> "$root/metrics.jsonl"
 sleep 60
-"""  # noqa: E501
+"""  # noqa: E501  # a text that is read as it stands
 
 
 def grug(world: World) -> None:

@@ -238,7 +238,7 @@ worker.stdout.readline()
 print(worker.pid, flush=True)
 if sys.argv[1] != "0":
     os.kill(os.getpid(), int(sys.argv[1]))
-"""  # noqa: E501
+"""  # noqa: E501  # a text that is read as it stands
 WORKER = "trap '%s' TERM; echo up; while :; do sleep 0.05; done"
 
 

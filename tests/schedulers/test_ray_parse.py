@@ -166,9 +166,9 @@ NODES = {
     "data": {
         "result": {
             "result": [
-                {"node_id": "a", "node_ip": "192.0.2.2", "state": "ALIVE", "start_time_ms": 1795298624760,  # noqa: E501
+                {"node_id": "a", "node_ip": "192.0.2.2", "state": "ALIVE", "start_time_ms": 1795298624760,  # noqa: E501  # one entry of a table, or one recorded value
                  "resources_total": {"CPU": 8.0, "GPU": 4.0, "accelerator_type:H100": 1.0}},
-                {"node_id": "b", "node_ip": "192.0.2.3", "state": "DEAD", "start_time_ms": 1795298600000, "resources_total": {}},  # noqa: E501
+                {"node_id": "b", "node_ip": "192.0.2.3", "state": "DEAD", "start_time_ms": 1795298600000, "resources_total": {}},  # noqa: E501  # one entry of a table, or one recorded value
             ]
         }
     }
@@ -266,9 +266,9 @@ def test_the_request_is_the_same_each_time_and_carries_the_instance() -> None:
             'HERORUN_CODE="$PWD" '
         "HERORUN_MAIN_PID=$$; exec python train.py",
         "runtime_env": {
-            "env_vars": {"RAY_JOB_STOP_WAIT_TIME_S": "120", "NCCL_DEBUG": "INFO", "HERORUN_INSTANCE": "tiny-1", "HERORUN_ATTEMPT": "1"}  # noqa: E501
+            "env_vars": {"RAY_JOB_STOP_WAIT_TIME_S": "120", "NCCL_DEBUG": "INFO", "HERORUN_INSTANCE": "tiny-1", "HERORUN_ATTEMPT": "1"}  # noqa: E501  # one entry of a table, or one recorded value
         },
-        "metadata": {"herorun_run": "tiny", "herorun_instance": "tiny-1", "herorun_plan": "sha256:1"},  # noqa: E501
+        "metadata": {"herorun_run": "tiny", "herorun_instance": "tiny-1", "herorun_plan": "sha256:1"},  # noqa: E501  # one entry of a table, or one recorded value
         "entrypoint_num_cpus": 2,
         "entrypoint_num_gpus": 1,
         "entrypoint_resources": {"tpu": 4},

@@ -25,7 +25,7 @@ NOTHING = SubmissionRecord()
 AS_ASKED = """\
 for word; do case $word in Job*ID:*) p=${word#*:} p=${p%%,*} ;; --delimiter=*) p=${word#*=} ;; esac; done
 sed "s/$(printf '\\037')/$p/g"
-"""  # noqa: E501
+"""  # noqa: E501  # a text that is read as it stands
 TAG = Tag(RUN, "b" * 12, int(AT.timestamp()))
 
 
@@ -33,7 +33,7 @@ def squeue(word: str, number: str = "71", **changes: object) -> str:
     """A line of squeue for tiny-1."""
     told = {
         "id": number, "name": "tiny-1", "user": "ada", "word": word, "code": "0", "restarts": "0",
-        "submitted": int(AT.timestamp()), "started": int(AT.timestamp()) + 5, "ended": int(AT.timestamp()) + 60,  # noqa: E501
+        "submitted": int(AT.timestamp()), "started": int(AT.timestamp()) + 5, "ended": int(AT.timestamp()) + 60,  # noqa: E501  # one entry of a table, or one recorded value
         "nodes": "1", "where": "n1", "comment": TAG.comment, "reason": "None", **changes,
     }  # fmt: skip
     return PARTED.join(str(value) for value in told.values()) + PARTED
@@ -43,7 +43,7 @@ def sacct(word: str, number: str = "71", **changes: object) -> str:
     """And of sacct, which keeps no comment."""
     told = {
         "id": number, "name": "tiny-1", "user": "ada", "word": word, "code": "0:0",
-        "submitted": int(AT.timestamp()), "started": int(AT.timestamp()) + 5, "ended": int(AT.timestamp()) + 60,  # noqa: E501
+        "submitted": int(AT.timestamp()), "started": int(AT.timestamp()) + 5, "ended": int(AT.timestamp()) + 60,  # noqa: E501  # one entry of a table, or one recorded value
         "nodes": "1", "where": "n1", "reason": "None", "comment": "",
         "line": (
             "sbatch --parsable --job-name=tiny-1 "
@@ -191,7 +191,7 @@ def test_a_job_that_nobody_knows_is_absent_unless_it_was_taken() -> None:
     assert isinstance(told([], Books(silent="sacct failed: down")), Unknown)
 
 
-def test_without_accounting_a_forgotten_job_is_gone_and_one_that_may_never_have_been_is_unsure() -> (  # noqa: E501
+def test_without_accounting_a_forgotten_job_is_gone_and_one_that_may_never_have_been_is_unsure() -> (  # noqa: E501  # its name is the sentence
     None
 ):
     gone = job([], Books(none_kept=True), SubmissionRecord(True, "71"))

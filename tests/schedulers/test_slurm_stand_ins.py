@@ -252,7 +252,7 @@ SSH = """\
 # A login node on this machine: a home and an environment of its own, and a shell for what comes last.
 for last; do :; done
 cd '{home}' && exec env -i HOME='{home}' PATH=/usr/bin:/bin sh -c "$last"
-"""  # noqa: E501
+"""  # noqa: E501  # a text that is read as it stands
 
 
 def stand_in_ssh(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -58,7 +58,7 @@ class TestTrackio(TrackerSuite):
 
 
 def test_values_as_trackio_writes_them_are_numbers_under_dotted_names(bench: Bench) -> None:
-    told = b'{"loss":0.5,"a":{"b":{"c":1}},"n":"NaN","u":"Infinity","d":"-Infinity","t":"x","f":true,"l":[1],"z":null}'  # noqa: E501
+    told = b'{"loss":0.5,"a":{"b":{"c":1}},"n":"NaN","u":"Infinity","d":"-Infinity","t":"x","f":true,"l":[1],"z":null}'  # noqa: E501  # one entry of a table, or one recorded value
     trackio_rows(bench.path, (3, told))
     (row,), _, problems = drain(bench.connect())
     assert math.isnan(row.values["n"])

@@ -30,7 +30,7 @@ run = wandb.init(entity="ent", project="proj", id="tiny", name="Tiny", resume="a
 for step in range(3):
     run.log({"train/loss": 3.0 - step, "bad": float("nan")}, step=step)
 run.finish(exit_code=int(sys.argv[1]))
-"""  # noqa: E501
+"""  # noqa: E501  # a text that is read as it stands
 
 CLIENT = """
 import json, wandb
@@ -135,7 +135,7 @@ def test_its_own_address_and_what_its_panel_shows(
     wandb: WandbService, wandb_reader: Reader
 ) -> None:
     summary = {
-        "_step": 2, "_timestamp": 1.8e9, "train/loss": 2.5, "eval/loss": "NaN", "lr": 0.1, "loss": {"min": 1.0},  # noqa: E501
+        "_step": 2, "_timestamp": 1.8e9, "train/loss": 2.5, "eval/loss": "NaN", "lr": 0.1, "loss": {"min": 1.0},  # noqa: E501  # one entry of a table, or one recorded value
     }  # fmt: skip
     wandb.put({PATH: a_run(summary=summary)})
 

@@ -79,13 +79,13 @@ import math, os, sys
 import wandb
 how = wandb.Settings(x_disable_stats=True, x_disable_meta=True, console="off", disable_git=True)
 run = wandb.init(dir=sys.argv[1], id=sys.argv[2], name=sys.argv[3], project="p", config={"lr": 0.1, "m": {"d": 2}}, settings=how)
-"""  # noqa: E501
+"""  # noqa: E501  # a text that is read as it stands
 LOGS = """
 for step in range(5):
     run.log({"loss": 1 / (step + 1), "a": {"b/c": {"d": step}}, "nan": math.nan, "up": math.inf, "down": -math.inf,
              "text": "words", "flag": True, "list": [1, 2], "big": 10**400 if step == 4 else 1e300})
 run.finish(exit_code=int(sys.argv[4]))
-"""  # noqa: E501
+"""  # noqa: E501  # a text that is read as it stands
 GROWS = """
 for step in range(600):
     run.log({"loss": 1.0 * step, "note": "x" * 100})

@@ -109,7 +109,7 @@ create table alerts (id integer primary key autoincrement, run_id text not null,
     alert_id text);
 create index idx_metrics_run_step on metrics(run_id, step);
 create index idx_metrics_run_record on metrics(run_id, run_name, timestamp);
-"""  # noqa: E501
+"""  # noqa: E501  # a text that is read as it stands
 NOON = "2026-11-21T12:00:00.5+00:00"
 
 

@@ -65,7 +65,7 @@ main() {{
 
 main
 exit
-"""  # noqa: E501
+"""  # noqa: E501  # a text that is read as it stands
 _WAIT = """\
   local until=$(( $(date +%s) + {most} ))
   until {ready}; do

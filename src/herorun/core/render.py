@@ -254,7 +254,7 @@ def _launching_lines(event: Launching) -> dict[str, str]:
         "Status": f"{turn_of(event)} of {event.instance} requested",
         "Evidence": f"plan {code(event.plan_digest)}",
         "Decision": one_line(event.why),
-        "Next": f"{'look at it once more' if event.adopts else 'submit'}, then confirm one live job",  # noqa: E501
+        "Next": f"{'look at it once more' if event.adopts else 'submit'}, then confirm one live job",  # noqa: E501  # one entry of a table, or one recorded value
     }
     if event.overlooked:
         overlooked = "; ".join(event.overlooked)

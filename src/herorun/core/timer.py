@@ -25,7 +25,7 @@ ExecStart={argv}
 TimeoutStartSec={limit}
 # 1: something is to be done, 3: nobody could look. Both are answers, and stand in `journalctl --user -u herorun-{command}-{slug}`.
 SuccessExitStatus=1 3
-"""  # noqa: E501
+"""  # noqa: E501  # a text that is read as it stands
 _TIMER = """\
 [Unit]
 Description=herorun {command} {slug} every {every}

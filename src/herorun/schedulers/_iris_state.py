@@ -56,7 +56,7 @@ def _job(
     state = state_of(root.word)
     live = [row for row in gang if state_of(row.word).live]
     job = Job(
-        root.id, instance, state, root.word, root.reason, started=root.started, submitted=root.submitted,  # noqa: E501
+        root.id, instance, state, root.word, root.reason, started=root.started, submitted=root.submitted,  # noqa: E501  # one entry of a table, or one recorded value
         tasks=root.tasks, running_tasks=_running([root]) if state.live else None,
     )  # fmt: skip
     if state is JobState.UNKNOWN:

@@ -68,7 +68,7 @@ def _entry(line: str) -> NelTask | None:
         output = ((told.get("config") or {}).get("execution") or {}).get("output_dir")
         at = datetime.fromtimestamp(float(told["timestamp"]), UTC)
         return NelTask(
-            str(told["invocation_id"]), str(told["job_id"]), str(told["executor"]), str(output or ""), at,  # noqa: E501
+            str(told["invocation_id"]), str(told["job_id"]), str(told["executor"]), str(output or ""), at,  # noqa: E501  # one entry of a table, or one recorded value
             dict(told.get("data") or {}),
         )  # fmt: skip
     except (ValueError, KeyError, TypeError, AttributeError):

@@ -191,7 +191,7 @@ def _squeue_row(told: list[str]) -> SlurmRow:
     exit_code, signal = _wait_status(code)
     times = (_time(submitted), _time(started), _time(ended))
     return SlurmRow(
-        number, part, name, user, word, exit_code, signal, _whole(restarts) or 0, *times, _whole(nodes), where,  # noqa: E501
+        number, part, name, user, word, exit_code, signal, _whole(restarts) or 0, *times, _whole(nodes), where,  # noqa: E501  # one entry of a table, or one recorded value
         _reason(reason), tag_in(comment),
     )  # fmt: skip
 
@@ -218,7 +218,7 @@ def _sacct_row(told: list[str]) -> SlurmRow:
     where = "" if where == "None assigned" else where
     tag = tag_in(comment) or tag_in(line)  # accounting keeps comments only where it was told to
     return SlurmRow(
-        number, part, name, user, word, exit_code, signal, 0, *times, _whole(nodes), where, _reason(reason), tag  # noqa: E501
+        number, part, name, user, word, exit_code, signal, 0, *times, _whole(nodes), where, _reason(reason), tag  # noqa: E501  # one entry of a table, or one recorded value
     )  # fmt: skip
 
 

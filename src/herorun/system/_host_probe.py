@@ -28,13 +28,13 @@ SAMPLES = 5  # of the GPUs
 ASKING = 5.0  # seconds for one program
 # Programs that hold a pattern in their command line while they look at the job, or once started it.
 LOOKERS = frozenset(
-    ("tmux", "screen", "ssh", "sshd", "scp", "rsync", "grep", "egrep", "pgrep", "pkill", "rg", "ps", "tail", "head",  # noqa: E501
+    ("tmux", "screen", "ssh", "sshd", "scp", "rsync", "grep", "egrep", "pgrep", "pkill", "rg", "ps", "tail", "head",  # noqa: E501  # one entry of a table, or one recorded value
      "less", "more", "cat", "watch", "vi", "vim", "nvim", "nano", "timeout")
 )  # fmt: skip
 _DEAD = ("Z", "X")
 # sacct's words for an end, and how it says that nobody keeps accounts.
 _ENDS = frozenset(
-    ("COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "NODE_FAIL", "OUT_OF_MEMORY", "PREEMPTED", "BOOT_FAIL", "DEADLINE")  # noqa: E501
+    ("COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "NODE_FAIL", "OUT_OF_MEMORY", "PREEMPTED", "BOOT_FAIL", "DEADLINE")  # noqa: E501  # one entry of a table, or one recorded value
 )  # fmt: skip
 _ACCOUNTS = ("-a", "-X", "-n", "-P", "--format=State,ExitCode")
 _NO_ACCOUNTS = "accounting storage is disabled"

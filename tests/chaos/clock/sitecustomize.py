@@ -30,5 +30,5 @@ class Moved(real, metaclass=_Moments):
         return real.now(tz) + datetime.timedelta(seconds=offset())
 
 
-datetime.datetime = Moved  # type: ignore[misc]
+datetime.datetime = Moved  # type: ignore[misc]  # every module must get the clock that a week sets
 time.time = lambda: real_time() + offset()

@@ -30,7 +30,7 @@ def called_running(long, signs, history=None):
     return answers(pending_too_long, told, history or a_history(), signs)
 
 
-def test_running_without_a_row_a_log_line_or_a_receipt_is_an_unconfirmed_allocation_and_the_clock_goes_on():  # noqa: E501
+def test_running_without_a_row_a_log_line_or_a_receipt_is_an_unconfirmed_allocation_and_the_clock_goes_on():  # noqa: E501  # its name is the sentence
     assert [v.outcome for v in called_running(30 * MINUTE, SILENT)] == [Outcome.PASS]
     (verdict,) = called_running(31 * MINUTE, SILENT)
 

@@ -39,20 +39,20 @@ def test_what_agrees_passes_and_says_where():
     ("config", "said"),
     [
         (LEVANTER, {PERMANENT: 5000, TEMPORARY: HOUR}),
-        ({"checkpointer": {"keep": [{"every": 10, "until": 100}, {"every": 500}]}}, {PERMANENT: 500}),  # noqa: E501
+        ({"checkpointer": {"keep": [{"every": 10, "until": 100}, {"every": 500}]}}, {PERMANENT: 500}),  # noqa: E501  # one entry of a table, or one recorded value
         ({"checkpointer": {"keep": []}}, {PERMANENT: None}),
-        ({"save_strategy": "steps", "save_steps": 500, "save_total_limit": 3}, {PERMANENT: 500, KEEP: 3}),  # noqa: E501
+        ({"save_strategy": "steps", "save_steps": 500, "save_total_limit": 3}, {PERMANENT: 500, KEEP: 3}),  # noqa: E501  # one entry of a table, or one recorded value
         ({"save_steps": 0.1}, {PERMANENT: 20}),
         ({"save_strategy": "no"}, {OFF: None}),
         ({"train": {"save_interval": 2000, "save_retain_interval": 10000}}, {PERMANENT: 10000}),
-        ({"checkpoint": {"enable": True, "interval": 500, "keep_latest_k": 10}}, {PERMANENT: 500, KEEP: 10}),  # noqa: E501
-        ({"checkpoint": {"enable_checkpoint": False, "interval": 500}}, {OFF: None, PERMANENT: 500}),  # noqa: E501
+        ({"checkpoint": {"enable": True, "interval": 500, "keep_latest_k": 10}}, {PERMANENT: 500, KEEP: 10}),  # noqa: E501  # one entry of a table, or one recorded value
+        ({"checkpoint": {"enable_checkpoint": False, "interval": 500}}, {OFF: None, PERMANENT: 500}),  # noqa: E501  # one entry of a table, or one recorded value
         ({"checkpoint": {"interval": 500, "keep_latest_k": 0}}, {PERMANENT: 500}),
-        ({"ckpt_manager": {"save_interval_steps": 10, "max_to_keep": 5, "keep_period": 100}}, {PERMANENT: 100, KEEP: 5}),  # noqa: E501
+        ({"ckpt_manager": {"save_interval_steps": 10, "max_to_keep": 5, "keep_period": 100}}, {PERMANENT: 100, KEEP: 5}),  # noqa: E501  # one entry of a table, or one recorded value
         ({"checkpoint_period": 1000, "max_num_checkpoints_to_keep": 4}, {PERMANENT: 1000, KEEP: 4}),
-        ({"checkpoint_callback": {"every_n_train_steps": 700, "train_time_interval": "0:30:00"}}, {PERMANENT: 700, TEMPORARY: HOUR / 2}),  # noqa: E501
+        ({"checkpoint_callback": {"every_n_train_steps": 700, "train_time_interval": "0:30:00"}}, {PERMANENT: 700, TEMPORARY: HOUR / 2}),  # noqa: E501  # one entry of a table, or one recorded value
         ({"checkpointing": {"save_period": 10}}, {PERMANENT: 10}),
-        ({"eval": {"save_steps": 3}, "logger": {"interval": 5}, "interval": 9, "max_to_keep": 3}, {}),  # noqa: E501
+        ({"eval": {"save_steps": 3}, "logger": {"interval": 5}, "interval": 9, "max_to_keep": 3}, {}),  # noqa: E501  # one entry of a table, or one recorded value
         ({"save_steps": "soon", "checkpointer": {"save_interval": "often"}}, {}),
     ],
 )  # fmt: skip
@@ -107,7 +107,7 @@ def test_a_contract_that_promises_nothing_is_not_compared():
 
 @pytest.mark.parametrize(
     ("text", "span"),
-    [("15m", HOUR / 4), ("1h30m", 1.5 * HOUR), ("90 minutes", 1.5 * HOUR), ("1 day, 1:00:00", 25 * HOUR), (900.0, HOUR / 4), ("x", None), (-1.0, None), (100, None)],  # noqa: E501
+    [("15m", HOUR / 4), ("1h30m", 1.5 * HOUR), ("90 minutes", 1.5 * HOUR), ("1 day, 1:00:00", 25 * HOUR), (900.0, HOUR / 4), ("x", None), (-1.0, None), (100, None)],  # noqa: E501  # one entry of a table, or one recorded value
 )  # fmt: skip
 def test_times(text, span):
     assert duration(text) == span

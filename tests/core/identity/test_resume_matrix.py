@@ -33,7 +33,7 @@ fork    crashed      x x x x   the same
 fork    failed       x x x x   the same
 fork    deleted      x x x x   a deleted id is never given again
 fork    unreachable  ? ? ? ?   no answer is no permission
-"""  # noqa: E501
+"""  # noqa: E501  # a text that is read as it stands
 WEIGHTS = {"+": Weight.PASS, "~": Weight.WARN, "x": Weight.FAIL, "?": Weight.UNKNOWN}
 LINES = [line.split()[:6] for line in EXPECTED.splitlines() if line]
 CASES = [

@@ -42,10 +42,10 @@ LINES: dict[str, Callable[[Draw], str]] = {
     ),
     "path": lambda d: (
         "saved "
-        f"/data/{_hex(d, 40)}/{_id(d, 20)}/step-{d.randint(1, 10**6)}/model-00001-of-00064.safetensors"  # noqa: E501
+        f"/data/{_hex(d, 40)}/{_id(d, 20)}/step-{d.randint(1, 10**6)}/model-00001-of-00064.safetensors"  # noqa: E501  # one made value
     ),
     "bucket": lambda d: (
-        f"gs://bucket/runs/{_id(d)}/checkpoints/{_hex(d, 32)}/metadata.json#{d.randint(10**15, 10**16)}"  # noqa: E501
+        f"gs://bucket/runs/{_id(d)}/checkpoints/{_hex(d, 32)}/metadata.json#{d.randint(10**15, 10**16)}"  # noqa: E501  # one made value
     ),
     "weights": lambda d: f"tensor {base64.b64encode(d.randbytes(d.randint(9, 3000))).decode()} end",
     "weights of a URL": lambda d: base64.urlsafe_b64encode(

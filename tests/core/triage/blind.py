@@ -145,7 +145,7 @@ BLIND: dict[str, list[str]] = {
             "variable RAY_record_ref_creation_sites=1 during `ray start` and `ray.init()`.\n\nThe "
             "object's owner has exited. This is the Python worker that first created the "
             "ObjectRef via `.remote()` or `ray.put()`. Check cluster logs "
-            "(`/tmp/ray/session_latest/logs/*01000000ffffffffffffffffffffffffffffffffffffffffffffffff*` at IP address 10.4.0.31) for more information about the Python worker failure."  # noqa: E501
+            "(`/tmp/ray/session_latest/logs/*01000000ffffffffffffffffffffffffffffffffffffffffffffffff*` at IP address 10.4.0.31) for more information about the Python worker failure."  # noqa: E501  # one entry of a table, or one recorded value
         ),
     ],
     "disk-full": [

@@ -790,7 +790,7 @@ MORE: dict[str, list[str]] = {
     "benign": [
         (
             "W "
-            "external/org_tensorflow/tensorflow/compiler/xla/service/gpu/gemm_algorithm_picker.cc: can't pick algorithms"  # noqa: E501
+            "external/org_tensorflow/tensorflow/compiler/xla/service/gpu/gemm_algorithm_picker.cc: can't pick algorithms"  # noqa: E501  # one entry of a table, or one recorded value
         ),
         (
             "2023 W tensorflow/compiler/xla/stream_executor/gpu/asm_compiler.cc:231] Falling back "

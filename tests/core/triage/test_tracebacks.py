@@ -19,8 +19,8 @@ def test_the_innermost_frame_of_the_user_is_named() -> None:
 
 @pytest.mark.parametrize(
     "prefix",
-    ["[rank3]: ", "[rank3]:", "(Worker pid=12, ip=10.0.0.1) ", "2026-01-01 00:00:01,123 ", "3: ", "stderr: ", "[1,0]<stderr>:",  # noqa: E501
-     "task=/u/j/0 | ", "[00:00:01] task=/u/j/0 | ", "2026-01-01T00:00:01.000000001Z stderr F ", "node17: ",  # noqa: E501
+    ["[rank3]: ", "[rank3]:", "(Worker pid=12, ip=10.0.0.1) ", "2026-01-01 00:00:01,123 ", "3: ", "stderr: ", "[1,0]<stderr>:",  # noqa: E501  # one entry of a table, or one recorded value
+     "task=/u/j/0 | ", "[00:00:01] task=/u/j/0 | ", "2026-01-01T00:00:01.000000001Z stderr F ", "node17: ",  # noqa: E501  # one entry of a table, or one recorded value
      "2023-04-29 06:01:12.977 [177/train/578 (pid 28936)] [09c561ee-a44c-4795-967c-7183a83b3160] "],
 )  # fmt: skip
 def test_a_launchers_prefix_hides_nothing(prefix: str) -> None:

@@ -27,7 +27,7 @@ for step in range(1, 5):
         (folder / "metadata.json").write_text(
             json.dumps({"step": step, "timestamp": f"2026-01-01T00:00:0{step}", "is_temporary": False})
         )
-"""  # noqa: E501
+"""  # noqa: E501  # a text that is read as it stands
 
 
 @pytest.fixture

@@ -21,7 +21,7 @@ import herorun
 told = json.loads(sys.stdin.read() or "{}")
 receipt = herorun.check_in(**told)
 print(json.dumps({"receipt": receipt, "heavy": sorted({"pydantic", "click", "git", "rich"} & set(sys.modules))}))
-"""  # noqa: E501
+"""  # noqa: E501  # a text that is read as it stands
 # What the scheduler's job is: the submitted process itself, and not one that it has started.
 SUBMITTED = ["sh", "-c", 'HERORUN_MAIN_PID=$$ exec "$@"', "sh"]
 ARGV = [sys.executable, "-S", "train.py", "--seed", "7"]

@@ -15,7 +15,7 @@ CAPTURE = pytest.CaptureFixture[str]
 PRINTS = """\
 import json, os, sys, time
 print(json.dumps({"run": {"stamp": time.time_ns(), "pid": os.getpid()}, "trainer": {"seed": 7, "lr": 1e-3}}))
-"""  # noqa: E501
+"""  # noqa: E501  # a text that is read as it stands
 COMMAND = {"files": [], "command": [sys.executable, "show_config.py"]}
 
 

@@ -64,7 +64,7 @@ echo '{"step": 3, "timestamp": "2026-01-01T00:00:03", "is_temporary": true}' > "
 while [ ! -e "$data/go" ]; do sleep 0.05; done
 python3 -c 'import sys
 open(sys.argv[1] + "/step-4", "a")' "$data/tiny-temporary"
-exit 1"""  # noqa: E501
+exit 1"""  # noqa: E501  # a text that is read as it stands
 
 
 def test_a_root_that_is_lost_while_the_job_lives_is_told_at_the_first_look(

@@ -256,7 +256,7 @@ def test_the_logbook_lies_where_the_contract_says_and_stays_there(story: Story, 
 
 
 @pytest.mark.parametrize(
-    "path", ["/abs.md", "../up.md", "a//b.md", "notes.txt", ".git/x.md", "x_002.md", ".agents/logbooks/tiny.journal/x.md"]  # noqa: E501
+    "path", ["/abs.md", "../up.md", "a//b.md", "notes.txt", ".git/x.md", "x_002.md", ".agents/logbooks/tiny.journal/x.md"]  # noqa: E501  # one entry of a table, or one recorded value
 )  # fmt: skip
 def test_what_is_no_path_of_a_logbook(story: Story, capsys: CAPTURE, path: str) -> None:
     story.sign(logbook={"path": path})

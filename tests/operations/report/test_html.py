@@ -172,7 +172,7 @@ PAINTED = """[...document.querySelectorAll('.plot canvas')].map((canvas) => {
   const told = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data, colours = new Set();
   for (let at = 0; at < told.length; at += 4) if (told[at + 3]) colours.add(told[at] + ',' + told[at + 1] + ',' + told[at + 2]);
   return colours.size;
-})"""  # noqa: E501
+})"""  # noqa: E501  # a text that is read as it stands
 RANGE = "[...document.querySelectorAll('.plot')].map((box) => box.dataset.range)"
 
 
@@ -181,7 +181,7 @@ def place(chromium: Browser, step: int) -> tuple[float, float]:
     script = """(() => {
       const plot = document.querySelector('#plot-loss'), box = plot.querySelector('.u-over').getBoundingClientRect();
       return [box.left, box.width, box.top + box.height / 2, ...plot.dataset.range.split(' ').map(Number)];
-    })()"""  # noqa: E501
+    })()"""  # noqa: E501  # a text that is read as it stands
     left, width, y, low, high = chromium.run(script)
     return left + width * (step - low) / (high - low), y
 

@@ -123,7 +123,7 @@ case "$0" in
   *sacct) case "$*" in *Elapsed*) echo 'TIMEOUT|0:0|01:00:00' ;; *) cat "$(dirname "$0")/books" ;; esac ;;
 esac | {{
 {AS_ASKED}}}
-"""  # noqa: E501
+"""  # noqa: E501  # a text that is read as it stands
 
 
 @pytest.fixture

@@ -123,7 +123,7 @@ Public training curves, judged row by row by the same folds and checks as a live
 A false alarm is a critical alert on a curve, or on a throughput, that people called clean or noisy.
 An event is found by a critical alert that fires within its rows, {SLACK} more at either end; for throughput a warning
 counts as well.
-Others' rules are reimplemented from their description and read as alarms, which not all of them were made for; they judge the loss alone."""  # noqa: E501
+Others' rules are reimplemented from their description and read as alarms, which not all of them were made for; they judge the loss alone."""  # noqa: E501  # a text that is read as it stands
 
 
 def page(scores: Mapping[str, Score]) -> Iterator[str]:

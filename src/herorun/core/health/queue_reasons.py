@@ -59,7 +59,7 @@ PATTERNS: tuple[tuple[Waiting, str], ...] = (
     (Waiting.GANG, r"\bSchedulingGated\b|gang|co-?schedul|all[- ]or[- ]nothing|minMember"),
     (
         Waiting.CAPACITY,
-        r"\bResources\b|\bPriority\b|\bReqNodeNotAvail\b|\bNodeDown\b|\bPartition(Down|Inactive)\b|are DOWN, DRAINED|scale-?up|insufficient|capacity|unsatisf|stockout|no free|Unschedulable",  # noqa: E501
+        r"\bResources\b|\bPriority\b|\bReqNodeNotAvail\b|\bNodeDown\b|\bPartition(Down|Inactive)\b|are DOWN, DRAINED|scale-?up|insufficient|capacity|unsatisf|stockout|no free|Unschedulable",  # noqa: E501  # one pattern
     ),
 )
 _COMPILED = tuple((kind, re.compile(pattern, re.IGNORECASE)) for kind, pattern in PATTERNS)

@@ -26,8 +26,8 @@ SIGNALS = (
 )
 # A line with a signal holds one of these, in any case.
 WORDS = (
-    "ownerdied", "owner died", "owner has died", "dead node", "node death", "nodedied", "node died", "node has died",  # noqa: E501
-    "marked dead", "unsatisfi", "insufficient resources", "cannot be scheduled", "no available node types",  # noqa: E501
+    "ownerdied", "owner died", "owner has died", "dead node", "node death", "nodedied", "node died", "node has died",  # noqa: E501  # one entry of a table, or one recorded value
+    "marked dead", "unsatisfi", "insufficient resources", "cannot be scheduled", "no available node types",  # noqa: E501  # one entry of a table, or one recorded value
 )  # fmt: skip
 
 

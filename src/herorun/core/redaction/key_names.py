@@ -10,7 +10,7 @@ _NAME = (
     r"|x-(?:amz|goog)-signature)"
 )
 # Weaker words, which name a secret only where they end a name: not `key_size`, `monkey`, `passes`.
-_LAST = r"(?:(?<![A-Za-z])(?:key|pass|pwd|pat)|(?-i:(?<=[a-z])(?:Key|Pass|Pwd)))(?:[_-]?\d++)?(?![\w-]|\.\w)"  # noqa: E501
+_LAST = r"(?:(?<![A-Za-z])(?:key|pass|pwd|pat)|(?-i:(?<=[a-z])(?:Key|Pass|Pwd)))(?:[_-]?\d++)?(?![\w-]|\.\w)"  # noqa: E501  # one pattern
 _ASSIGNED = re.compile(
     # the name, which may be quoted, also with escaped quotes
     rf"(?P<name>(?<![\w.-])(?=[\w.-]*?(?:{_NAME}|{_LAST}))[\w.-]++)(?:'\"'\"'|\\*+[\"']?)\]?"

@@ -99,7 +99,7 @@ _SHAPES: tuple[tuple[str, str], ...] = (
     ),
     (  # the rest of one that a log was cut in
         "PRIVATE KEY",
-        rf"(?:(?<![A-Za-z0-9+/=])[A-Za-z0-9+/=]{{16,80}}+(?:\s|\\++[nr]){{1,4}}+){{1,64}}-{{4,5}} ?END {_PRIVATE}",  # noqa: E501
+        rf"(?:(?<![A-Za-z0-9+/=])[A-Za-z0-9+/=]{{16,80}}+(?:\s|\\++[nr]){{1,4}}+){{1,64}}-{{4,5}} ?END {_PRIVATE}",  # noqa: E501  # one pattern
     ),
     ("PuTTY-User-Key", r"PuTTY-User-Key-File-\d:(?s:.*?)(?:Private-MAC: *[0-9a-f]*|\Z)"),
     *chain.from_iterable(

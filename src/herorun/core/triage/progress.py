@@ -16,7 +16,7 @@ ENOUGH = (
     20
 )
 _STEP = re.compile(
-    rb"\b(?:global_?step|step|iter(?:ation)?|num_updates|epoch)\b[\"']?[\s:=#\[]{1,4}(\d{1,12})(?!\d)|\b(\d{1,12})/\d{1,12} \[",  # noqa: E501
+    rb"\b(?:global_?step|step|iter(?:ation)?|num_updates|epoch)\b[\"']?[\s:=#\[]{1,4}(\d{1,12})(?!\d)|\b(\d{1,12})/\d{1,12} \[",  # noqa: E501  # one pattern
     re.IGNORECASE,
 )
 _WORDS = (
