@@ -2,7 +2,7 @@
 (`system/remote_python.py`).
 
 Standard library only, from Python 3.8 on. What lies in the scheduler's folder, beside the
-supervisor's own files in each `<instance>/` (`_supervise.py`):
+supervisor's own files in each `<instance>/` (`_supervisor.py`):
 
     <instance>.submit          locked while somebody submits it
     <instance>.lock            locked while the supervisor or anything of the job lives
