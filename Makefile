@@ -72,8 +72,9 @@ site: $(SITE)  ## Build the site into build/site/html, without network; a broken
 bench: $(DEV) $(SERVICES) $(BESIDE)  ## Measure beside what people would use instead; writes docs/benchmarks.md.
 	$(BIN)/python -m benchmarks
 
-wheel: $(DEV)  ## Build the wheel into dist/.
+wheel: $(DEV)  ## Build both wheels into dist/: herorun, and herorun-checkin for training environments.
 	$(BIN)/python -m build --wheel --no-isolation --outdir dist
+	$(BIN)/python -m build --wheel --no-isolation --outdir dist checkin
 
 pins:  ## Pin the newest versions that fit; run the tests before you commit them.
 	$(PYTHON) -m venv --clear $(VENV)-pins

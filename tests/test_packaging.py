@@ -78,54 +78,88 @@ def test_lower_bounds_stay_loose() -> None:
         assert not [s for s in Requirement(text).specifier if s.operator in ("==", "~=")], text
 
 
-@pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("dist")
-    argv = [
-        sys.executable,
-        "-m",
-        "hatchling",
-        "build",
-        "--target",
-        "wheel",
-        "--directory",
-        str(folder),
-    ]
-    done = subprocess.run(argv, cwd=TOP, capture_output=True, text=True, timeout=60)
+def wheel_of(project: Path, folder: Path) -> Path:
+    words = ["-m", "hatchling", "build", "--target", "wheel", "--directory", str(folder)]
+    done = subprocess.run(
+        [sys.executable, *words], cwd=project, capture_output=True, text=True, timeout=60
+    )
     assert done.returncode == 0, done.stderr
     return next(folder.glob("*.whl"))
 
 
-def test_a_job_checks_in_with_the_wheel_alone_and_with_no_program_at_hand(
-    built: Path, tmp_path: Path
-) -> None:
-    """As in a container: installed without its dependencies, no git, no network, no tracker."""
-    argv = [
-        sys.executable,
-        "-m",
-        "pip",
-        "install",
-        "--quiet",
-        "--no-deps",
-        "--no-index",
-        "--no-compile",
-    ]
-    subprocess.run([*argv, "--target", str(tmp_path / "site"), str(built)], check=True, timeout=120)
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return wheel_of(TOP, tmp_path_factory.mktemp("dist"))
+
+
+@pytest.fixture(scope="module")
+def light(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return wheel_of(TOP / "checkin", tmp_path_factory.mktemp("light"))
+
+
+def checked_in(python: Path | str, tmp_path: Path, site: str = "") -> str:
+    """The file of `herorun` and the receipt's outcome, in a job with an empty PATH."""
     admission = tmp_path / "admission.json"
     admission.write_text(
         json.dumps({"schema": 1, "instance": "tiny-1", "output_root": str(tmp_path)})
     )
     script = "import herorun; print(herorun.__file__, herorun.check_in(required=True)['outcome'])"
-    env = {"PYTHONPATH": str(tmp_path / "site"), "PATH": "", "HERORUN_ADMISSION": str(admission)}
+    env = {"PYTHONPATH": site, "PATH": "", "HERORUN_ADMISSION": str(admission)}
     done = subprocess.run(
-        [sys.executable, "-S", "-c", script],
+        [str(python), *(["-S"] if site else []), "-c", script],
         env=env,
         cwd=tmp_path,
         capture_output=True,
         text=True,
         timeout=30,
     )
-    assert done.stdout == f"{tmp_path}/site/herorun/__init__.py pass\n", done.stderr
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_a_training_environment_gets_the_check_in_and_nothing_else(
+    light: Path, tmp_path: Path
+) -> None:
+    venv = tmp_path / "venv"
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", venv], check=True, timeout=60)
+    python = venv / "bin" / "python"
+    pip = [sys.executable, "-m", "pip", "--python", str(python), "--disable-pip-version-check"]
+    install = [*pip, "install", "--quiet", "--no-index", "--no-compile", str(light)]
+    subprocess.run(install, check=True, timeout=120)
+    listed = subprocess.run(
+        [*pip, "list", "--format=freeze"], capture_output=True, text=True, timeout=60, check=True
+    )
+    assert listed.stdout == f"herorun-checkin=={herorun.__version__}\n"
+    assert checked_in(python, tmp_path).endswith("site-packages/herorun.py pass\n")
+    script = "from herorun.checkin import check_in; import herorun; herorun.log({}, step=0)"
+    done = subprocess.run(
+        [python, "-c", script + "; herorun.seal"], capture_output=True, text=True, timeout=30
+    )
+    assert "has no attribute 'seal': only herorun-checkin is installed in" in done.stderr
+
+
+def test_both_distributions_share_no_file_and_the_full_one_is_imported(
+    built: Path, light: Path, tmp_path: Path
+) -> None:
+    with zipfile.ZipFile(built) as full, zipfile.ZipFile(light) as part:
+        assert not set(full.namelist()) & set(part.namelist())
+        full.extractall(tmp_path / "site")
+        part.extractall(tmp_path / "site")
+        part.extractall(tmp_path / "first")
+    package = f"{tmp_path}/site/herorun/__init__.py pass\n"
+    assert checked_in(sys.executable, tmp_path, f"{tmp_path}/site") == package
+    both = f"{tmp_path}/first{os.pathsep}{tmp_path}/site"  # as an editable install of the package
+    assert checked_in(sys.executable, tmp_path, both) == package
+
+
+def test_a_job_checks_in_with_the_wheel_alone_and_with_no_program_at_hand(
+    built: Path, tmp_path: Path
+) -> None:
+    """As in a container: installed without its dependencies, no git, no network, no tracker."""
+    with zipfile.ZipFile(built) as wheel:
+        wheel.extractall(tmp_path / "site")
+    package = f"{tmp_path}/site/herorun/__init__.py pass\n"
+    assert checked_in(sys.executable, tmp_path, f"{tmp_path}/site") == package
 
 
 def test_the_wheel_holds_the_templates_and_the_types(built: Path) -> None:

@@ -1,6 +1,7 @@
 """Check-in: inside the job, before it trains, prove that what runs is what was admitted.
 
-Standard library only, no network, no git. Every rank compares; rank 0, and any rank that refuses, writes the receipt
+Standard library only, no network, no git. Imports of herorun's own are relative, because the same files are shipped as
+herorun-checkin (`checkin/pyproject.toml`). Every rank compares; rank 0, and any rank that refuses, writes the receipt
 where it can, and one line `HERORUN_RECEIPT {...}` to standard error always. Only a difference refuses, with exit code 78.
 """
 
@@ -16,7 +17,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, NoReturn
 
-from herorun.core.admission import (
+from .core.admission import (
     FAIL,
     PASS,
     SCHEMA,
@@ -137,7 +138,7 @@ def _present(
     loaded: str | os.PathLike[str] | None,
     devices: Any,
 ) -> Presented:
-    from herorun.core.module_provenance import strays
+    from .core.module_provenance import strays
 
     said = loaded is not UNSAID
     code = os.environ.get("HERORUN_CODE") or str(

@@ -15,7 +15,7 @@ from operator import index
 from types import ModuleType
 from typing import Any
 
-from herorun.checkin import rank
+from .checkin import rank
 
 try:
     import fcntl

@@ -4,10 +4,10 @@ Standard library only, and light: this also runs inside the job, on every rank, 
 starts.
 """
 
-from herorun.core.admission.comparing import compare, refused
-from herorun.core.admission.devices import seen_devices
-from herorun.core.admission.environment import is_salted, salted
-from herorun.core.admission.items import FAIL, PASS, SCHEMA, UNSEEN, Item, Presented, sealed
+from .comparing import compare, refused
+from .devices import seen_devices
+from .environment import is_salted, salted
+from .items import FAIL, PASS, SCHEMA, UNSEEN, Item, Presented, sealed
 
 __all__ = [
     "FAIL",

@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from herorun.core.admission.environment import compare_environment
-from herorun.core.admission.hardware import compare_hardware
-from herorun.core.admission.items import FAIL, HIDDEN, PASS, SEALED, UNSEEN, Item, Presented, sealed
+from .environment import compare_environment
+from .hardware import compare_hardware
+from .items import FAIL, HIDDEN, PASS, SEALED, UNSEEN, Item, Presented, sealed
 
 
 def compare(admission: Mapping[str, Any], presented: Presented) -> list[Item]:
@@ -121,7 +121,7 @@ def _could_not(unread: Mapping[str, str]) -> str:
 def _config(admission: Mapping[str, Any], presented: Presented) -> Item:
     if presented.config is None:
         return Item("resolved-config", UNSEEN, "the script did not pass it")
-    from herorun.core.admission.config import compare_config
+    from .config import compare_config
 
     return compare_config(admission.get("config") or {}, presented.config)
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from herorun.core.admission.items import FAIL, PASS, SEALED, UNSEEN, Item, sealed
+from .items import FAIL, PASS, SEALED, UNSEEN, Item, sealed
 
 _NOTHING = object()  # the script does not show it
 

@@ -8,7 +8,7 @@ starts.
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from herorun.core.admission.hardware import Devices
+from .hardware import Devices
 
 _SIZES = (
     "WORLD_SIZE",

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
 from typing import Any
 
-from herorun.core.admission.items import FAIL, PASS, SEALED, UNSEEN, Item, sealed
+from .items import FAIL, PASS, SEALED, UNSEEN, Item, sealed
 
 ROUNDS = 20_000  # of PBKDF2, some 10 ms: guessing a short secret costs that much each time
 _PATHS = ("PYTHONPATH", "LD_LIBRARY_PATH")  # lists that a launcher may extend

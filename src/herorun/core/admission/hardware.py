@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from herorun.core.admission.items import FAIL, PASS, UNSEEN, Item
+from .items import FAIL, PASS, UNSEEN, Item
 
 _TPU = re.compile(
     r"(?:(?:cloud[ _-]?)?tpu[ _-]*)?v?(\d)[ _-]?(x|litepod|lite|e|p|i)?(?:[ _-](\d+))?"
