@@ -145,8 +145,8 @@ class Story:
         return self
 
     def sign(self, **changes: Any) -> None:
-        """Write the contract, a table given as a mapping merged into its own, and publish
-        everything.
+        """Write the contract, a table given as a mapping merged into its own, where None takes a
+        key away, and publish everything.
         """
         self._write(**changes)
         self.publish()
@@ -158,7 +158,7 @@ class Story:
     def _write(self, **changes: Any) -> None:
         data = contract_of(self.data)
         for key, value in changes.items():
-            data[key] = {**data.get(key, {}), **value} if isinstance(value, Mapping) else value
+            data[key] = _merged(data.get(key, {}), value)
         path = self.work / "runs" / "tiny.toml"
         path.parent.mkdir(exist_ok=True)
         path.write_text(tomli_w.dumps(data))
@@ -450,6 +450,12 @@ def copy(source: Path, target: Path) -> None:
     """Put one world in the place of another."""
     shutil.rmtree(target, ignore_errors=True)
     shutil.copytree(source, target, symlinks=True)
+
+
+def _merged(table: Any, value: Any) -> Any:
+    if not isinstance(value, Mapping):
+        return value
+    return {name: each for name, each in {**table, **value}.items() if each is not None}
 
 
 def _is_final(line: JournalLine) -> bool:

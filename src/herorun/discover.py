@@ -40,7 +40,7 @@ ADAPTERS = {  # where the contract names the kind of a port
     "trackers": "[tracker] kind",
     "stores": "store for [output] root, scheme",
     "stores.layouts": "[checkpoints] layout",
-    "notifiers": "[issue] kind",
+    "notifiers": "[issue] kind or [notify] kinds",
 }
 PORTS: Mapping[str, type] = {  # what each adapter must be able to do
     "schedulers": Scheduler,

@@ -24,7 +24,7 @@ def test_the_key_facts_are_a_table_in_the_issue(story: Story) -> None:
         flops=1.0e20,
         tokens=2.5e9,
         hardware={"accelerator": "H100", "count": 8},
-        tracker={"entity": "lab", "project": "pre", "kind": "wandb"},
+        tracker={"entity": "lab", "project": "pre", "kind": "wandb", "path": None},
         stop_when="loss | rises",
     )
     story.init()

@@ -1,6 +1,7 @@
 """Beginning the record and the issue: on a branch of its own, and again where the page is lost."""
 
 import shutil
+from typing import Any
 
 import pytest
 
@@ -193,6 +194,30 @@ def test_a_final_step_that_no_key_holds_begins_no_record(story: Story, capsys: C
     answer = ask(story, capsys, "init", SLUG)
     assert answer.code == 2 and "trainer.num_train_stepz is missing in config.toml" in answer.err
     assert story.run.record.tip is None
+
+
+@pytest.mark.parametrize(
+    ("changes", "why"),
+    [
+        (
+            {"tracker": {"kind": "wandb", "entity": "lab", "project": "pre"}},
+            "[tracker] wandb: unknown key `path`",
+        ),
+        ({"tracker": {"kind": "nope"}}, "no [tracker] kind = 'nope'"),
+        ({"scheduler": {"no_such": 1}}, "[scheduler] local: unknown key `no_such`"),
+        ({"checkpoints": {"layout": "nope"}}, "no [checkpoints] layout = 'nope'"),
+        ({"notify": {"kinds": ["nope"]}}, "[notify] kinds = 'nope'"),
+    ],
+    ids=["key", "tracker", "scheduler", "layout", "notify"],
+)
+def test_a_table_that_no_adapter_takes_begins_no_record(
+    story: Story, capsys: CAPTURE, changes: dict[str, Any], why: str
+) -> None:
+    """Each later command would end with 2: `init` must not send a person on to them."""
+    story.sign(**changes)
+    answer = ask(story, capsys, "init", SLUG)
+    assert answer.code == 2 and why in answer.err
+    assert story.run.record.tip is None and not (story.state / "issue.md").exists()
 
 
 def test_the_final_step_is_the_number_and_its_key_and_jsonl_is_not_called_wandb(

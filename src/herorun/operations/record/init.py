@@ -74,6 +74,7 @@ def _admissible(run: Run) -> Sourced[int | None]:
             "read: commit and push it "
             f"(`git add {path} && git commit`), then `herorun init {run.slug}` again."
         )
+    _connect(run)
     final = resolved_final_step(run)
     missing = final.value is None and not final.source.startswith(UNRESOLVED)
     if isinstance(run.contract.final_step, str) and missing:
@@ -82,6 +83,13 @@ def _admissible(run: Run) -> Sourced[int | None]:
             "the one or the other."
         )
     return final
+
+
+def _connect(run: Run) -> None:
+    """Build the adapters that the contract names; `WrongUse` for a key that their kind does not
+    have, which every later command would refuse.
+    """
+    _ = run.scheduler, run.tracker, run.layout, run.channels
 
 
 def resolved_final_step(run: Run) -> Sourced[int | None]:
