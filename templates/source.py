@@ -1,27 +1,38 @@
-"""Free space on the disks of the output roots."""
+"""How hot the GPUs of this machine are."""
 
 import shutil
-from pathlib import Path
 
-from herorun.core.contract import Contract
-from herorun.core.evidence import FreeDisk, Nothing
+from herorun.core.errors import CouldNotLook
+from herorun.core.evidence import GpuTemperature, Nothing
+from herorun.core.ports import Place
+from herorun.system.process import run
+
+TIMEOUT = 10.0  # seconds
+QUERY = ("nvidia-smi", "--query-gpu=index,temperature.gpu", "--format=csv,noheader")
 
 
-def read_free_disk(contract: Contract) -> FreeDisk | Nothing:
-    """Of each root on this machine; an OSError, where a disk cannot be asked, is made `Unavailable`
-    by `gather`.
+def read_gpu_temperature(place: Place) -> GpuTemperature | Nothing:
+    """Degrees Celsius by GPU.
+
+    `Nothing` where this machine can never answer: the job runs elsewhere, or the tool is not
+    installed. Its checks are then not applicable. `CouldNotLook` where an answer was due and did
+    not come: its checks are then unknown, which blocks a launch and reports the babysitter as
+    blind. A missing tool that raises would blind every run on every machine without it.
     """
-    told = (contract.output.root, contract.output.temporary_root)
-    roots = [root for root in told if root and "://" not in root]
-    if not roots:
-        return Nothing("no output root is a path on this machine")
-    return FreeDisk({root: shutil.disk_usage(_nearest(Path(root))).free for root in roots})
+    if place.reach:
+        return Nothing("the job runs on another machine")
+    if shutil.which(QUERY[0]) is None:
+        return Nothing(f"there is no {QUERY[0]} on this machine")
+    result = run(QUERY, TIMEOUT)
+    if result.code:
+        raise CouldNotLook(f"`{QUERY[0]}` failed: {result.complaint}")
+    return parse(result.text)
 
 
-def _nearest(path: Path) -> Path:
-    """The folder itself, or the one above that exists: a root is made by the job."""
+def parse(text: str) -> GpuTemperature:
+    """`0, 64` a line."""
     try:
-        path.stat()
-    except FileNotFoundError:
-        return _nearest(path.parent)
-    return path
+        rows = [line.split(",") for line in text.splitlines()]
+        return GpuTemperature({int(gpu): int(celsius) for gpu, celsius in rows})
+    except ValueError:
+        raise CouldNotLook(f"`{QUERY[0]}` printed something else than a table.") from None

@@ -1,28 +1,43 @@
 from pathlib import Path
-from typing import Any
+from typing import ClassVar
 
-from builders import a_contract
-from herorun import discover
-from herorun.core.contract import Contract
-from herorun.core.evidence import FreeDisk, Nothing, Unavailable
-from herorun.gather import gather
+import pytest
 
+from herorun.core.evidence import GpuTemperature, Nothing, Unavailable
+from herorun.core.ports import Place
+from herorun.core.remote_target import RemoteTarget, SshLogin
+from ports.source_suite import SourceSuite, read
 
-def read(root: str) -> Any:
-    """As a gate reads it: found by its return type, fed by its parameters."""
-    contract = a_contract(output={"root": root, "temporary_root": None})
-    return gather([FreeDisk], discover.sources(), {Contract: contract})[FreeDisk]
+HERE = Place("tiny", "/state", "/data", "/repository")
+ELSEWHERE = Place("tiny", "/state", "/data", "/repository", RemoteTarget(SshLogin(host="box")))
 
 
-def test_a_root_that_is_not_there_yet_is_asked_for_its_disk(tmp_path: Path) -> None:
-    root = str(tmp_path / "not" / "yet")
-    assert read(root).bytes_free[root] > 0
+class TestGpuTemperature(SourceSuite):
+    """What every source must do."""
+
+    kind = GpuTemperature
+    given: ClassVar = {Place: HERE}
 
 
-def test_a_root_elsewhere_is_nothing_and_not_zero() -> None:
-    assert isinstance(read("gs://bucket/tiny"), Nothing)
+@pytest.fixture
+def tool(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A program in the place of nvidia-smi: nobody here has a GPU. A test writes what it runs."""
+    program = tmp_path / "nvidia-smi"
+    program.write_text("#!/bin/sh\nprintf '0, 64\\n1, 71\\n'\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    return program
 
 
-def test_a_root_that_cannot_be_asked_is_unavailable_and_not_full(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
-    assert isinstance(read(str(tmp_path / "file" / "root")), Unavailable)
+def test_each_gpu_is_read(tool: Path) -> None:
+    assert read(GpuTemperature, {Place: HERE}) == GpuTemperature({0: 64, 1: 71})
+
+
+def test_gpus_of_another_machine_are_nothing(tool: Path) -> None:
+    assert isinstance(read(GpuTemperature, {Place: ELSEWHERE}), Nothing)
+
+
+@pytest.mark.parametrize("line", ["echo 'driver not loaded' >&2; exit 9", "echo No devices"])
+def test_a_tool_that_is_there_and_fails_is_unavailable(tool: Path, line: str) -> None:
+    tool.write_text(f"#!/bin/sh\n{line}\n")
+    assert isinstance(read(GpuTemperature, {Place: HERE}), Unavailable)

@@ -1,25 +1,30 @@
-from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
+from herorun.core.errors import CouldNotLook
 from herorun.core.ports import Place, Row, Tracker
-from herorun.trackers import key_values
+from herorun.core.remote_target import RemoteTarget, SshLogin
+from herorun.trackers import csv_rows
 from ports.tracker_suite import Logged, TrackerBench, TrackerSuite, drain
+
+COLUMNS = ("step", "train/loss", "grad", "loss", "a", "b", "c", "d")
 
 
 class Bench:
     """A real file that is logged to as a trainer does."""
 
     def __init__(self, folder: Path) -> None:
-        self.path = folder / "metrics.txt"
-        self._place = Place("tiny", str(folder / "state"), str(folder), str(folder))
+        self.path = folder / "metrics.csv"
+        self.place = Place("tiny", str(folder / "state"), str(folder), str(folder))
 
     def connect(self) -> Tracker:
-        return key_values.connect(key_values.Options(), self._place)
+        return csv_rows.connect(csv_rows.Options(), self.place)
 
     def log(self, *rows: Logged) -> None:
-        self.write("".join(line(step, values) for step, values in rows))
+        if not self.path.exists():
+            self.write(",".join(COLUMNS) + "\n")
+        self.write("".join(line(row) for row in rows))
 
     def replace(self, *rows: Logged) -> None:
         self.path.unlink()
@@ -37,13 +42,12 @@ class Bench:
             file.write(text)
 
 
-def line(step: int, values: Mapping[str, float]) -> str:
-    return (
-        " ".join([f"step={step}", *(f"{name}={value!r}" for name, value in values.items())]) + "\n"
-    )
+def line(row: Logged) -> str:
+    step, values = row
+    return ",".join(str({"step": step, **values}.get(name, "")) for name in COLUMNS) + "\n"
 
 
-class TestKeyValues(TrackerSuite):
+class TestCsvRows(TrackerSuite):
     """What every tracker must do."""
 
     @pytest.fixture
@@ -53,8 +57,17 @@ class TestKeyValues(TrackerSuite):
 
 def test_a_torn_last_line_waits_for_its_end(tmp_path: Path) -> None:
     bench = Bench(tmp_path)
-    bench.write("step=0 loss=1.0\nstep=1 lo")
+    bench.write("step,loss\n0,1.0\n1,2")
     rows, cursor, problems = drain(bench.connect())
     assert (rows, problems) == ([Row(0, {"loss": 1.0})], [])
-    bench.write("ss=2.0\n")
-    assert bench.connect().read(cursor).rows == (Row(1, {"loss": 2.0}),)
+    bench.write(".5\n")
+    assert bench.connect().read(cursor).rows == (Row(1, {"loss": 2.5}),)
+
+
+def test_a_file_of_another_machine_is_never_read_on_this_one(tmp_path: Path) -> None:
+    bench = Bench(tmp_path)
+    bench.log((0, {"loss": 1.0}))  # the same path, here
+    nowhere = RemoteTarget(SshLogin(host="127.0.0.1", port=1), connect=1.0)
+    there = Place("tiny", str(tmp_path / "state"), str(tmp_path), str(tmp_path), nowhere)
+    with pytest.raises((OSError, CouldNotLook)):
+        csv_rows.connect(csv_rows.Options(), there).read("")

@@ -1,18 +1,20 @@
-"""Metrics from a text file of lines such as `step=12 train/loss=3.5`."""
+"""Metrics from a CSV file: a header with a `step` column, then a row a line.
 
-import hashlib
-import os
-import re
-from datetime import UTC, datetime
+The file lies where the job runs: `opener` reads it there, on this machine or over ssh, and
+`read_growing` keeps the cursor, sees a replaced file and bounds a read.
+"""
+
+from math import isfinite
 from pathlib import Path
 from typing import BinaryIO
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from herorun.core.ports import Place, Row, Rows, Tracker
+from herorun.trackers._open_remote import file_path, opener
+from herorun.trackers._tail_reader import Batch, Opener, ReadPosition, read_growing
 
-MOST_BYTES = 16 << 20  # a read; the cursor goes on from there
-_SAMPLE = 1024  # bytes before the cursor, by which the file is known again
+LONGEST_LINE = 1 << 20  # bytes
 
 
 class Options(BaseModel):
@@ -21,61 +23,52 @@ class Options(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     path: str = Field(
-        "metrics.txt", min_length=1, description="Absolute, or relative to the output root."
+        "metrics.csv", min_length=1, description="Absolute, or relative to the output root."
     )
 
 
 def connect(options: Options, place: Place) -> Tracker:
-    return KeyValues(Path(place.output_root) / options.path)
+    return CsvRows(file_path("csv_rows", options.path, place), opener(place.reach))
 
 
-class KeyValues:
+class CsvRows:
     """See `core.ports.Tracker`. A missing file raises FileNotFoundError, one that cannot be read
     another OSError.
     """
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
+    def __init__(self, path: Path, open_file: Opener) -> None:
+        self._path, self._open = path, open_file
 
     def read(self, cursor: str) -> Rows:
-        """The next rows. What is no row is a problem, named by its place and never by its
-        content.
-        """
-        rows: list[Row] = []
-        problems: list[str] = []
-        with self._path.open("rb") as file:
-            begun = _resumed(file, cursor)
-            at = begun or 0
-            file.seek(at)
-            for line in file.read(MOST_BYTES).splitlines(keepends=True):
-                if not line.endswith(b"\n"):
-                    break  # torn: it waits for its end
-                row = parse(line.decode("utf-8", "replace"))
-                if row:
-                    rows.append(row)
-                else:
-                    problems.append(f"{self._path.name}, byte {at}: no row")
-                at += len(line)
-            changed = datetime.fromtimestamp(os.fstat(file.fileno()).st_mtime, UTC)
-            now = f"{at}:{_sample(file, at)}"
-        return Rows(tuple(rows), now, changed, bool(cursor) and begun is None, tuple(problems))
+        return read_growing({self._path.name: self._path}, cursor, _read_on, self._open)
 
 
-def parse(line: str) -> Row | None:
-    """A row; None for what is none."""
+def _read_on(file: BinaryIO, name: str, mark: ReadPosition, batch: Batch) -> ReadPosition:
+    """The next whole lines. What is no row is a problem, named by its place and never by its
+    content.
+    """
+    file.seek(0)
+    header = file.readline(LONGEST_LINE)
+    columns = header.decode("utf-8", "replace").strip().split(",")
+    offset = max(mark.offset, len(header) if header.endswith(b"\n") else 0)
+    file.seek(offset)
+    while offset and (line := file.readline(LONGEST_LINE)).endswith(b"\n"):
+        if row := parse(columns, line.decode("utf-8", "replace")):
+            batch.rows.append(row)
+        else:
+            batch.problems.append(f"{name}, byte {offset}: no row")
+        offset += len(line)
+        if batch.is_full(offset - mark.offset):
+            break
+    return ReadPosition(offset)
+
+
+def parse(columns: list[str], line: str) -> Row | None:
+    """A row; None for what is none. An empty cell is no value, `nan` and `inf` are values."""
     try:
-        values = {key: float(value) for key, value in (part.split("=") for part in line.split())}
-        return Row(int(values.pop("step")), values)
-    except (ValueError, KeyError, OverflowError):
+        cells = zip(columns, line.strip().split(","), strict=True)
+        values = {name: float(cell) for name, cell in cells if cell}
+        step = values.pop("step")
+    except (ValueError, KeyError):
         return None
-
-
-def _resumed(file: BinaryIO, cursor: str) -> int | None:
-    """Where to go on; None if this is not the content that the cursor was made on."""
-    told = re.fullmatch(r"(\d{1,18}):([0-9a-f]{16})", cursor, re.ASCII)
-    return int(told[1]) if told and _sample(file, int(told[1])) == told[2] else None
-
-
-def _sample(file: BinaryIO, at: int) -> str:
-    file.seek(max(at - _SAMPLE, 0))
-    return hashlib.sha256(b"%d " % at + file.read(min(at, _SAMPLE))).hexdigest()[:16]
+    return Row(int(step), values) if isfinite(step) else None

@@ -8,9 +8,14 @@ import subprocess
 import sys
 import tomllib
 from collections import Counter
+from importlib import import_module
 from pathlib import Path
+from typing import get_type_hints
 
 import pytest
+
+from herorun import discover
+from herorun.core.ports import Place
 
 TOP = Path(__file__).parents[1]
 BIN = Path(sys.executable).parent
@@ -206,6 +211,18 @@ def test_no_module_is_named_for_nothing() -> None:
     }
     assert len(named) > 100
     assert [path for path, name in said.items() if words.search(name)] == []
+
+
+@pytest.mark.parametrize("port", discover.ADAPTERS)
+def test_every_connect_is_typed_by_its_port(port: str) -> None:
+    """mypy then holds each adapter against the Protocol that it is used by."""
+    kinds = discover.adapter_kinds(port)
+    assert kinds
+    for kind in kinds:
+        module = import_module(f"herorun.{port}.{kind}")
+        hints = get_type_hints(module.connect)
+        assert discover.PORTS[port] in hints["return"].__mro__, (port, kind)
+        assert (hints["options"], hints["place"]) == (module.Options, Place), (port, kind)
 
 
 # Checks and adapters are read by these names: each has its own.

@@ -5,14 +5,80 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
+from time import monotonic, sleep
 
 import pytest
 
 TOP = Path(__file__).parents[1]
 GUIDE = (TOP / "CONTRIBUTING.md").read_text(encoding="utf-8")
-COPIES = re.findall(r"^cp (\S+) (\S+)$", GUIDE, re.MULTILINE)
-BLOCKS = re.findall(r"^```python\n(.*?)^```", GUIDE, re.MULTILINE | re.DOTALL)
+EDIT = re.compile(
+    r"^(?:Append to|Below `(?P<anchor>[^`\n]+)` in) `(?P<path>[^`\s]+)`[^\n]*:\n\n"
+    r"```(?:python|text)\n(?P<text>.*?)^```",
+    re.MULTILINE | re.DOTALL,
+)
+NAMES = (
+    "A check",
+    "A detector",
+    "An evidence source",
+    "A scheduler",
+    "A tracker",
+    "A notifier",
+    "A store layout",
+    "A command",
+)
+
+
+@dataclass(frozen=True)
+class Recipe:
+    name: str
+    text: str
+
+    @property
+    def copies(self) -> list[tuple[str, str]]:
+        """Templates and where they go."""
+        return re.findall(r"^cp (\S+) (\S+)$", self.text, re.MULTILINE)
+
+    @property
+    def edits(self) -> list[re.Match[str]]:
+        return list(EDIT.finditer(self.text))
+
+    @property
+    def files(self) -> set[str]:
+        return {target for _, target in self.copies} | {edit["path"] for edit in self.edits}
+
+    @property
+    def tests(self) -> list[str]:
+        return [target for _, target in self.copies if target.startswith("tests/")]
+
+
+def recipes() -> list[Recipe]:
+    part = GUIDE.partition("\n## Recipes\n")[2].partition("\n### In a package of your own\n")[0]
+    _, *found = re.split(r"^### (.+)$", part, flags=re.MULTILINE)
+    return [Recipe(*pair) for pair in zip(found[::2], found[1::2], strict=True)]
+
+
+RECIPES = recipes()
+
+
+def follow(top: Path, recipe: Recipe) -> None:
+    for source, target in recipe.copies:
+        (top / target).parent.mkdir(parents=True, exist_ok=True)
+        assert not (top / target).exists(), f"{target} exists: take another example"
+        shutil.copy(top / source, top / target)
+    for edit in recipe.edits:
+        path = top / edit["path"]
+        text = path.read_text(encoding="utf-8")
+        anchor = f"{edit['anchor']}\n"
+        if edit["anchor"]:
+            assert text.count(f"\n{anchor}") == 1, (edit["path"], edit["anchor"])
+            text = text.replace(f"\n{anchor}", f"\n{anchor}{edit['text']}")
+        else:
+            text = f"{text}\n\n{edit['text']}"
+        path.write_text(text, encoding="utf-8")
 
 
 @pytest.fixture(scope="module")
@@ -22,15 +88,8 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     shutil.copy(TOP / "pyproject.toml", top)
     for folder in ("src", "tests", "templates"):
         shutil.copytree(TOP / folder, top / folder, ignore=shutil.ignore_patterns("__pycache__"))
-    for source, target in COPIES:
-        (top / target).parent.mkdir(parents=True, exist_ok=True)
-        assert not (top / target).exists(), (
-            f"{target} is there already: the recipe needs another example"
-        )
-        shutil.copy(top / source, top / target)
-    (evidence,) = [block for block in BLOCKS if block.startswith("@dataclass")]
-    with (top / "src/herorun/core/evidence/runtime.py").open("a", encoding="utf-8") as file:
-        file.write(f"\n\n{evidence}")
+    for recipe in RECIPES:
+        follow(top, recipe)
     return top
 
 
@@ -40,24 +99,33 @@ def run(copy: Path, *argv: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(argv, cwd=copy, env=env, capture_output=True, text=True, timeout=120)
 
 
-def test_every_recipe_is_two_files_and_one_is_its_test() -> None:
-    things = [target for _, target in COPIES if target.startswith("src/herorun/")]
-    tests = [target for _, target in COPIES if target.startswith("tests/")]
-    mirrored = [
-        re.sub(r"^src/herorun/(.*)/(\w+\.py)$", r"tests/\1/test_\2", thing) for thing in things
-    ]
-    assert len(things) == 5
-    assert mirrored == tests
+def test_there_is_a_recipe_for_everything_that_is_added() -> None:
+    assert tuple(recipe.name for recipe in RECIPES) == NAMES
+
+
+@pytest.mark.parametrize("recipe", RECIPES, ids=lambda recipe: recipe.name)
+def test_a_recipe_counts_its_files_and_tests_each_thing(recipe: Recipe) -> None:
+    stated = re.match(r"\s*(\d+) files: ", recipe.text)
+    assert stated and int(stated[1]) == len(recipe.files)
+    things = [target for _, target in recipe.copies if target.startswith("src/herorun/")]
+    tests = {Path(test).name for test in recipe.tests}
+    assert {f"test_{Path(thing).name}" for thing in things} == tests
+    assert len(things) + len(tests) == len(recipe.copies) > 0
+    code_blocks = len(re.findall(r"^```(?:python|text)$", recipe.text, re.MULTILINE))
+    assert len(recipe.edits) == code_blocks - (recipe.name == "A check")  # which shows its copy
 
 
 def test_the_check_that_is_shown_is_the_one_that_is_copied() -> None:
-    assert (TOP / "templates/check.py").read_text(encoding="utf-8") in BLOCKS
+    assert (TOP / "templates/check.py").read_text(encoding="utf-8") in RECIPES[0].text
 
 
 @pytest.mark.thorough
 def test_the_recipes_work_and_their_tests_pass(copy: Path) -> None:
-    tests = [target for _, target in COPIES if target.startswith("tests/")]
+    tests = [test for recipe in RECIPES for test in recipe.tests]
     done = run(copy, "pytest", "-n0", *tests, "tests/checks/test_pages.py")
+    assert done.returncode == 0, done.stdout[-3000:]
+    listed = "test_every_command_with_json_has_a_shape_and_a_test_of_it"
+    done = run(copy, "pytest", "-n0", f"tests/pages/test_shapes.py::{listed}")
     assert done.returncode == 0, done.stdout[-3000:]
 
 
@@ -70,22 +138,59 @@ def test_the_new_check_is_found_without_another_edit(copy: Path) -> None:
 
 @pytest.mark.thorough
 def test_the_new_kinds_are_found_by_their_names(copy: Path) -> None:
-    asked = (
+    script = (
         "from herorun import discover; print([discover.adapter_kinds(p) for p in "
         "discover.ADAPTERS])"
     )
     env = {**os.environ, "PYTHONPATH": str(copy / "src")}
-    told = subprocess.run(
-        [sys.executable, "-c", asked], cwd=copy, env=env, capture_output=True, text=True, timeout=60
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        cwd=copy,
+        env=env,
+        capture_output=True,
+        text=True,
+        timeout=60,
     )
-    for kind in ("jobq", "key_values", "folder"):
-        assert f"'{kind}'" in told.stdout, told.stderr
+    for kind in ("jobq", "csv_rows", "folder", "done_file"):
+        assert f"'{kind}'" in done.stdout, done.stderr
+
+
+LEFT_BEHIND = """
+
+def test_that_fails_while_its_job_ignores_a_stop(rig):
+    rig.submit(rig.job("trap '' TERM; echo up; exec sleep {seconds}"))
+    while "up" not in rig.tail("tiny-1"):
+        time.sleep(0.01)
+    rig.connect().stop("tiny-1", "the test")
+    assert False, "as a test that finds a fault"
+"""
+
+
+@pytest.mark.thorough
+def test_a_failed_test_of_the_new_scheduler_leaves_no_process(copy: Path) -> None:
+    seconds = f"{300 + os.getpid()}"  # nobody else sleeps as long
+    failing = copy / "tests/schedulers/test_left_behind.py"
+    whole = (copy / "tests/schedulers/test_jobq.py").read_text()
+    failing.write_text(whole + LEFT_BEHIND.replace("{seconds}", seconds))
+    done = run(copy, "pytest", "-n0", str(failing), "-k", "that_fails")
+    assert "as a test that finds a fault" in done.stdout
+    deadline = monotonic() + 5.0
+    while left := [argv for argv in all_argv() if argv == ["sleep", seconds]]:
+        assert monotonic() < deadline, left
+        sleep(0.05)
+
+
+def all_argv() -> Iterator[list[str]]:
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(OSError):
+            yield path.read_text().rstrip("\0").split("\0")
 
 
 @pytest.mark.thorough
 def test_the_new_files_keep_the_house_rules(copy: Path) -> None:
-    made = [target for _, target in COPIES]
+    made = sorted({path for recipe in RECIPES for path in recipe.files})
     assert run(copy, "ruff", "check", "--no-cache", *made).stdout.strip() == "All checks passed!"
+    assert run(copy, "ruff", "format", "--no-cache", "--check", *made).returncode == 0
     env = {**os.environ, "PYTHONPATH": str(copy / "src")}
     linter = Path(sys.executable).parent / "lint-imports"
     contracts = subprocess.run(

@@ -39,13 +39,15 @@ for check in discover.checks(Gate.LAUNCH):
 CONNECT = """
 from herorun import discover
 from herorun.core.errors import WrongUse
-from herorun.core.ports import Place, Scheduler, missing_members
+from herorun.core.ports import Place, missing_members
 place = Place("tiny", "/nowhere", "/nowhere", "/nowhere")
-for kind in ("queue", "older"):
-    try:
-        print(missing_members(Scheduler, discover.connect("schedulers", kind, {}, place)))
-    except WrongUse as error:
-        print(error)
+for port in ("schedulers", "trackers", "notifiers"):
+    for kind in ("theirs", "older"):
+        try:
+            adapter = discover.connect(port, kind, {}, place)
+            print(port, missing_members(discover.PORTS[port], adapter))
+        except WrongUse as error:
+            print(error)
 """
 
 
@@ -63,21 +65,33 @@ def asked(folder: Path, entry_points: str, script: str) -> str:
     return done.stdout
 
 
-def test_a_foreign_scheduler_is_used_and_one_that_lacks_a_member_is_refused(tmp_path: Path) -> None:
-    whole = (TOP / "templates" / "scheduler.py").read_text()
-    (tmp_path / "queue_whole.py").write_text(whole)
-    (tmp_path / "queue_older.py").write_text(
-        re.sub(r"^    everywhere = .*$", "", whole, flags=re.MULTILINE)
-    )
-    told = asked(
-        tmp_path, "[herorun.schedulers]\nqueue = queue_whole\nolder = queue_older\n", CONNECT
-    )
+FOREIGN = {  # template -> a member of its port that an older package has not
+    "scheduler": r"^    everywhere = .*$",
+    "tracker": r"^    def read\b",
+    "notifier": r"^    def find\b",
+}
+
+
+def test_foreign_adapters_are_used_and_those_that_lack_a_member_are_refused(tmp_path: Path) -> None:
+    entry_points = ""
+    for template, member in FOREIGN.items():
+        whole = (TOP / "templates" / f"{template}.py").read_text()
+        (tmp_path / f"their_{template}.py").write_text(whole)
+        lacking = re.sub(member, "    def renamed", whole, flags=re.MULTILINE)
+        lacking = lacking.replace("    def renamed\n", "")  # an attribute's whole line
+        (tmp_path / f"older_{template}.py").write_text(lacking)
+        entry_points += (
+            f"[herorun.{template}s]\ntheirs = their_{template}\nolder = older_{template}\n"
+        )
+    told = asked(tmp_path, entry_points, CONNECT)
+    refused = "The adapter 'older' of [{}] kind lacks {}, which core.ports.{} asks for."
     assert told.splitlines() == [
-        "()",
-        (
-            "The adapter 'older' of [scheduler] kind lacks everywhere, which core.ports.Scheduler "
-            "asks for."
-        ),
+        "schedulers ()",
+        refused.format("scheduler", "everywhere", "Scheduler"),
+        "trackers ()",
+        refused.format("tracker", "read", "Tracker"),
+        "notifiers ()",
+        refused.format("issue", "find", "Notifier"),
     ]
 
 

@@ -1,0 +1,29 @@
+"""An evaluation's loss rises while training goes on.
+
+Why: the run learns its data by heart; every further step is paid for and makes the model worse.
+Fix: compare with the training loss; the DRI decides whether to stop at the best checkpoint.
+"""
+
+from dataclasses import dataclass
+
+from pydantic import PositiveInt
+
+from herorun.core.check import Gate, Response, Topic, check
+from herorun.core.evidence import Excursion, History, Metrics
+from herorun.core.finding import Verdict
+from herorun.core.health.excursion import judged
+
+
+@dataclass(frozen=True)
+class Limits:
+    """`evaluations` is how many in a row must be above the lowest."""
+
+    evaluations: PositiveInt = 3
+
+
+@check(Gate.HEALTH, Response.ESCALATE, topic=Topic.METRIC)
+def overfitting(metrics: Metrics, history: History, limits: Limits) -> list[Verdict]:
+    def lasts(excursion: Excursion) -> bool:
+        return excursion.rows >= limits.evaluations
+
+    return judged(metrics, history, metrics.of("overfit"), lasts, "no evaluation's loss rises")

@@ -1,0 +1,43 @@
+"""Checkpoints as `<root>/ckpt_<N>/`, whole once they hold an empty file `DONE`."""
+
+from dataclasses import replace
+
+from pydantic import BaseModel, ConfigDict
+
+from herorun.core.evidence import Candidate
+from herorun.core.ports import Layout, Place, Store
+from herorun.stores.layouts._contents import contents, modified, visible
+from herorun.stores.layouts._naming import NamedLayout, stem
+
+MARKER = "DONE"
+
+
+class Options(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+def connect(options: Options, place: Place) -> Layout:
+    return DoneFile()
+
+
+class DoneFile(NamedLayout):
+    """See `core.ports.Layout`. One listing a checkpoint."""
+
+    naming = stem("ckpt_")
+
+    def look(self, store: Store, candidate: Candidate) -> Candidate | None:
+        entries = contents(store, candidate.path)
+        if entries is None:
+            return None
+        changed = modified(entries, MARKER, candidate)
+        return replace(candidate, modified=changed, problem=problem_of(set(entries)))
+
+    def final(self, root: str, step: int) -> str:
+        return f"{root.rstrip('/')}/ckpt_{step}"
+
+
+def problem_of(names: set[str]) -> str:
+    """Why a folder of these names is no whole checkpoint; empty for one that is."""
+    if MARKER not in names:
+        return f"{MARKER} is missing: the save was begun and not finished"
+    return "" if visible(names) - {MARKER} else f"there is nothing beside {MARKER}"
