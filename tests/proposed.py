@@ -90,7 +90,8 @@ def type_one(story: Any) -> str:
     """What went wrong; empty where it worked, or nothing was proposed."""
     commands = _proposed.pop(story.home, [])
     number = int(os.environ.get("HERORUN_TYPED", "1"))
-    if len(commands) < number or not story.work.is_dir():
+    # a test that takes the contract away after its last command bends the world by hand
+    if len(commands) < number or not (story.work / "runs" / "tiny.toml").is_file():
         return ""
     command = commands[number - 1]
     _, *words = shlex.split(command)

@@ -5,6 +5,8 @@ unresolved.
 from dataclasses import replace
 from datetime import timedelta
 
+import pytest
+
 from builders import (
     MINUTE,
     NOON,
@@ -23,12 +25,14 @@ from herorun.core.evidence import (
     History,
     Job,
     JobState,
+    LateReceipts,
     Metrics,
     Nothing,
     Now,
     Receipt,
 )
 from herorun.core.journal import fold
+from herorun.core.journal_decision import checked_in
 
 HOUR = timedelta(hours=1)
 
@@ -103,6 +107,48 @@ def test_a_launch_resolves_nothing_that_fired():
         ("loss-spike", "tiny-1", AlertState.ENDED)
     ]
     assert story.memory.left == () and story.memory.unacknowledged
+
+
+LATE = {LateReceipts: LateReceipts((a_receipt("tiny-1"),))}
+SECOND = {Job: a_job(instance="tiny-2"), Receipt: a_receipt("tiny-2")}
+
+
+@pytest.mark.parametrize("between", [0, 2], ids=["at the next tick", "later"])
+def test_a_receipt_that_comes_after_the_relaunch_resolves_the_earlier_instances_alert(between):
+    story, _ = ticked(NO_RECEIPT, NO_RECEIPT)
+    story.memory = fold(launched(2, NOON + 9 * MINUTE, "tiny-1"), story.memory)
+    *_, turn = story.ticks([*[SECOND] * between, SECOND | LATE])
+
+    (alert,) = [a for a in turn.alerts.values() if a.check == "not-checked-in"]
+    assert (alert.check, alert.subject, alert.state) == (
+        "not-checked-in",
+        "tiny-1",
+        AlertState.RESOLVED,
+    )
+    assert turn.ended == () and not story.memory.unacknowledged
+    assert [event.instance for event in checked_in(turn, LATE, story.memory)] == ["tiny-1"]
+
+
+def test_a_refusal_that_comes_after_the_relaunch_is_a_warning_and_no_check_in():
+    wrong = a_receipt("tiny-1", "fail", items=(("code", "fail", "train.py differs"),))
+    refused = {LateReceipts: LateReceipts((wrong,))}
+    story, _ = ticked()
+    story.memory = fold(launched(2, NOON, "tiny-1"), story.memory)
+    *_, turn = story.ticks([SECOND | refused] * 2)
+
+    (alert,) = [a for a in turn.alerts.values() if a.check == "not-checked-in"]
+    assert alert.firing and alert.subject == "tiny-1" and "train.py differs" in alert.message
+    assert checked_in(turn, SECOND | refused, story.memory)[0].instance == "tiny-2"
+    assert len(checked_in(turn, SECOND | refused, story.memory)) == 1
+
+
+def test_one_that_is_told_as_ended_asks_for_no_command_by_itself():
+    """A job without a contract has none; where there is one, the command is added."""
+    _, (*_, over) = ticked(NO_RECEIPT, NO_RECEIPT, DONE | NO_RECEIPT)
+    (tell,) = [a for a in over.actions if a.key.endswith("/ended")]
+
+    assert tell.why.endswith("nothing showed that the condition is gone")
+    assert tell.about == "not-checked-in[tiny-1]"
 
 
 def test_an_acknowledged_one_is_kept_and_asked_about_no_more():

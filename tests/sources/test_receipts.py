@@ -3,16 +3,17 @@
 import json
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from builders import a_contract, a_history, a_job
+from builders import a_contract, a_history, a_job, an_instance
 from herorun.core.anchors import RECEIPT
 from herorun.core.cadence import FIRST_CHECK
-from herorun.core.evidence import JobState, Nothing, Now, Receipt
+from herorun.core.evidence import History, JobState, LateReceipts, Nothing, Now, Receipt
 from herorun.core.ports import Place
 from herorun.schedulers import local as scheduler
-from herorun.sources.receipts import parse_receipt, read_receipt
+from herorun.sources.receipts import parse_receipt, read_late_receipts, read_receipt
 from herorun.stores import local as store
 from herorun.system.clock import now
 
@@ -26,7 +27,7 @@ class Bench:
         (home / "jobs" / "tiny-1").mkdir(parents=True)
         self.log()
 
-    def file(self, name: str, outcome: str = "pass", **told: int) -> None:
+    def file(self, name: str, outcome: str = "pass", **told: Any) -> None:
         (self.root / "_herorun" / "receipts" / f"{name}.json").write_text(receipt(outcome, **told))
 
     def log(self, *lines: str) -> None:
@@ -42,6 +43,11 @@ class Bench:
         files = store.connect(store.Options(), place)
         contract = a_contract(output={"root": str(self.root)})
         return read_receipt(contract, files, jobs, a_history(), a_job(state, **told), Now(now()))
+
+    def late(self, history: History) -> LateReceipts | Nothing:
+        place = Place("tiny", str(self.home), str(self.root), "/repository")
+        files = store.connect(store.Options(), place)
+        return read_late_receipts(a_contract(output={"root": str(self.root)}), files, history)
 
     @property
     def outcome(self) -> str:
@@ -62,6 +68,45 @@ def receipt(
         "items": items,
     }
     return json.dumps(told)
+
+
+FOUR = tuple(an_instance(name=f"tiny-{number}") for number in (1, 2, 3, 4))
+
+
+def test_late_receipts_of_several_earlier_instances_are_read_each_by_itself(bench: Bench) -> None:
+    """The newest start of each counts; the current instance and those that the record knows are no
+    latecomers.
+    """
+    for name, told in {
+        "tiny-1.1": {"outcome": "fail"},
+        "tiny-1.2": {"attempt": 2},
+        "tiny-2.1": {"instance": "tiny-2", "outcome": "fail"},
+        "tiny-3.1": {"instance": "tiny-3"},
+        "tiny-4.1": {"instance": "tiny-4"},
+    }.items():
+        bench.file(name, **told)
+    history = a_history(instances=FOUR, checked_in=frozenset({"tiny-3"}))
+    late = bench.late(history)
+    assert isinstance(late, LateReceipts) and late.damaged == ()
+    assert [(each.instance, each.outcome) for each in late.receipts] == [
+        ("tiny-2", "fail"),
+        ("tiny-1", "pass"),
+    ]
+
+
+def test_a_damaged_late_receipt_hides_no_other(bench: Bench) -> None:
+    bench.file("tiny-1.1")
+    bench.file("tiny-2.1", instance="tiny-1")
+    (bench.root / "_herorun" / "receipts" / "tiny-3.1.json").write_text("{")
+    late = bench.late(a_history(instances=FOUR))
+    assert isinstance(late, LateReceipts)
+    assert [each.instance for each in late.receipts] == ["tiny-1"]
+    assert [name for name, _ in late.damaged] == ["tiny-3", "tiny-2"]
+
+
+def test_nothing_is_read_where_every_earlier_instance_checked_in(bench: Bench) -> None:
+    one = a_history(instances=FOUR[:2], checked_in=frozenset({"tiny-1"}))
+    assert isinstance(bench.late(one), Nothing)
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from datetime import datetime
 from herorun.core.canonical_json import digest
 from herorun.core.escalation import EscalationReason, Option
 from herorun.core.event import CheckedIn, Decided
-from herorun.core.evidence import Evidence, Hands, Job, Receipt
+from herorun.core.evidence import Evidence, Hands, Job, LateReceipts, Receipt
 from herorun.core.journal import Memory
 from herorun.core.notifications import progress_of
 from herorun.core.policy import Action, DeleteNode, Escalate, Relaunch, Stop, Tell
@@ -84,26 +84,30 @@ def reason_of(action: Action) -> tuple[str, str]:
 
 
 def checked_in(seen: Tick, evidence: Evidence, memory: Memory) -> list[CheckedIn]:
-    """The first check-in of an instance, and that of each attempt that its back end starts
-    later.
+    """The first check-in of an instance, that of each attempt that its back end starts later, and
+    those of earlier instances whose receipts came late. A late refusal stays open instead.
     """
-    receipt = evidence.get(Receipt)
+    receipt, late = evidence.get(Receipt), evidence.get(LateReceipts)
     known = max((attempt for _, attempt in memory.starts), default=None)
-    if not isinstance(receipt, Receipt) or (
-        receipt.instance in memory.checked_in and (known is None or receipt.attempt <= known)
+    earlier = late.receipts if isinstance(late, LateReceipts) else ()
+    news = [each for each in earlier if each.outcome == "pass"]
+    if isinstance(receipt, Receipt) and (
+        receipt.instance not in memory.checked_in or (known is not None and receipt.attempt > known)
     ):
-        return []
-    return [
-        CheckedIn(
-            at=seen.at,
-            instance=receipt.instance,
-            attempt=receipt.attempt,
-            outcome=receipt.outcome,
-            items=receipt.items,
-            loaded=receipt.loaded,
-            written=receipt.at,
-        )
-    ]
+        news.append(receipt)
+    return [_check_in(each, seen.at) for each in news]
+
+
+def _check_in(receipt: Receipt, at: datetime) -> CheckedIn:
+    return CheckedIn(
+        at=at,
+        instance=receipt.instance,
+        attempt=receipt.attempt,
+        outcome=receipt.outcome,
+        items=receipt.items,
+        loaded=receipt.loaded,
+        written=receipt.at,
+    )
 
 
 def _quiet_line(seen: Tick, evidence: Evidence, memory: Memory) -> str:

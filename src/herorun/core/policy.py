@@ -135,16 +135,16 @@ def _news(alert: Alert, check: Check) -> list[Action]:
 def told_as_ended(
     ended: Iterable[Alert], checks: Mapping[str, Check], ledger: Ledger
 ) -> list[Action]:
-    """That an alert's instance ended before anything showed that its condition is gone: a person
-    takes note of it.
+    """That an alert's instance ended before anything showed that its condition is gone.
+
+    How a person acknowledges it is added where there is a command for it.
     """
     told = [
         Tell(
             f"tell/{alert.key}/ended",
             f"{_named(alert)} ended unresolved",
             f"{alert.message}. {alert.instance or 'Its instance'} ended, and nothing showed that "
-            "the condition is gone: "
-            "acknowledge it once somebody has looked",
+            "the condition is gone",
             sticky(alert),
             about=_alert_name(alert),
         )

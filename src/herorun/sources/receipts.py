@@ -20,6 +20,7 @@ from herorun.core.evidence import (
     History,
     Job,
     JobState,
+    LateReceipts,
     Nothing,
     Now,
     Receipt,
@@ -29,6 +30,7 @@ from herorun.core.ports import Scheduler, Store
 from herorun.core.untrusted_json import read_json, whole_number
 
 LOG_LINES = 2000
+MOST_LATE = 20  # earlier instances, newest first, that a late receipt is looked for
 _NAME = re.compile(r"(?P<instance>.+)\.(?P<attempt>\d+)(?:\.rank(?P<rank>\d+))?\.json")
 
 
@@ -65,6 +67,35 @@ def read_receipt(
         return Nothing(f"{current.name} has not checked in yet")
     text = found.source if found.line else store.read(f"{folder}/{found.source}")
     return parse_receipt(read_json(text))
+
+
+def read_late_receipts(
+    contract: Contract, store: Store, history: History
+) -> LateReceipts | Nothing:
+    """Of the earlier instances without a check-in, what their receipts say that came since, as from
+    a slow store. Their logs were read while they were the current one.
+    """
+    earlier = [i.name for i in history.instances[:-1] if i.name not in history.checked_in]
+    if not earlier:
+        return Nothing("no earlier instance lacks a check-in")
+    folder = f"{contract.output.root.rstrip('/')}/_herorun/receipts"
+    receipts, damaged = [], []
+    for name in reversed(earlier[-MOST_LATE:]):
+        left = that_counts(_in_folder(store, folder, name))
+        if left is None:
+            continue
+        try:
+            receipts.append(_of(name, read_json(store.read(f"{folder}/{left.source}"))))
+        except ValueError as error:
+            damaged.append((name, str(error)))
+    return LateReceipts(tuple(receipts), tuple(damaged))
+
+
+def _of(instance: str, data: Any) -> Receipt:
+    receipt = parse_receipt(data)
+    if receipt.instance != instance:
+        raise ValueError("it is of another instance")
+    return receipt
 
 
 def read_admitted(receipt: Receipt) -> Admitted:

@@ -4,12 +4,15 @@ Why: without a receipt nobody knows whether what runs is what was admitted.
 Fix: call `herorun.check_in()` in the training script before the first step; or let the DRI waive it.
 """
 
+from collections.abc import Iterator
+
 from herorun.core.check import Gate, Hold, Response, Topic, check
 from herorun.core.evidence import (
     Checkpoints,
     History,
     Job,
     JobLog,
+    LateReceipts,
     Metrics,
     Nothing,
     Receipt,
@@ -26,6 +29,35 @@ CAUSE = (
 
 @check(Gate.HEALTH, Response.WARN, hold=Hold(ticks=2), topic=Topic.JOB)
 def not_checked_in(
+    job: Job,
+    metrics: Metrics | Nothing,
+    history: History,
+    receipt: Receipt | Nothing,
+    log: JobLog | Nothing | Unavailable,
+    checkpoints: Checkpoints | Nothing | Unavailable,
+    late: LateReceipts | Nothing | Unavailable,
+) -> list[Verdict]:
+    """One answer for the current instance, and one for each late receipt of an earlier one."""
+    own = _of_current(job, metrics, history, receipt, log, checkpoints)
+    return [own, *(_of_earlier(late) if isinstance(late, LateReceipts) else ())]
+
+
+def _of_earlier(late: LateReceipts) -> Iterator[Verdict]:
+    for receipt in late.receipts:
+        name = receipt.instance
+        wrong = [f"{item} {why}" for item, outcome, why in receipt.items if outcome == "fail"]
+        if receipt.outcome == "pass":
+            yield passed(f"{name} checked in; its receipt came late", subject=name)
+        else:
+            why = "; ".join(wrong) or "its receipt does not say why"
+            yield failed(
+                f"{name} refused at check-in, says a receipt that came late: {why}", subject=name
+            )
+    for name, why in late.damaged:
+        yield unknown(f"the late receipt of {name} could not be read: {why}", subject=name)
+
+
+def _of_current(
     job: Job,
     metrics: Metrics | Nothing,
     history: History,

@@ -6,15 +6,18 @@ accept it in a waiver of `not-checked-in`, which the seal then carries.
 """
 
 from herorun.core.check import Gate, Response, check
-from herorun.core.evidence import History, Nothing, Receipt
+from herorun.core.evidence import History, LateReceipts, Nothing, Receipt, Unavailable
 from herorun.core.finding import Verdict, failed, passed
 
 
 @check(Gate.SEAL, Response.BLOCK)
-def not_checked_in(history: History, receipt: Receipt | Nothing) -> list[Verdict]:
-    """One answer for each instance, by the record; of the newest also by a receipt that no tick has seen yet."""
+def not_checked_in(
+    history: History, receipt: Receipt | Nothing, late: LateReceipts | Nothing | Unavailable
+) -> list[Verdict]:
+    """One answer for each instance, by the record; also by receipts that no tick has seen yet."""
     read = {receipt.instance} if isinstance(receipt, Receipt) else set()
-    known = history.checked_in | read
+    came = {each.instance for each in late.receipts} if isinstance(late, LateReceipts) else set()
+    known = history.checked_in | read | came
     absent = [
         failed(f"{each.name} never checked in", subject=each.name)
         for each in history.instances

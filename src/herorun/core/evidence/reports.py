@@ -164,3 +164,11 @@ class Receipt:
     items: tuple[tuple[str, str, str], ...] = ()  # (item, outcome, message)
     at: datetime | None = None
     loaded: str | None = None
+
+
+@dataclass(frozen=True)
+class LateReceipts:
+    """Receipts of earlier instances whose check-in the record does not know, newest first."""
+
+    receipts: tuple[Receipt, ...] = ()
+    damaged: tuple[tuple[str, str], ...] = ()  # (instance, why its receipt could not be read)

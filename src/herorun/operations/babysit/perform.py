@@ -75,10 +75,13 @@ def _options(run: MonitoredRun, asked: Escalate, proposer: Proposer | None) -> s
 
 
 def _note_of(about: str, proposer: Proposer | None) -> str:
-    """The command that acknowledges an alert; empty where none is to be."""
+    """The command that acknowledges an alert; empty where there is none, as of a job without a
+    contract.
+    """
     if not about or proposer is None:
         return ""
-    return f"\n\n{as_markdown(proposer.proposals((Option.ACK,), about))}"
+    command = as_markdown(proposer.proposals((Option.ACK,), about))
+    return f"\n\nAcknowledge it once somebody has looked:\n\n{command}"
 
 
 def _words(run: MonitoredRun, action: Action, at: datetime, proposer: Proposer | None) -> Intended:

@@ -15,6 +15,7 @@ from herorun.core.evidence import (
     FinalStep,
     Instance,
     Judged,
+    LateReceipts,
     Metrics,
     MilestoneCheckpoint,
     Receipt,
@@ -88,7 +89,9 @@ def make_statement(
 def _doubts(run: Run, memory: Memory, report: GateReport, manifest: Manifest | None) -> list[str]:
     """Every caveat of the seal; see `core.seal.caveats`."""
     judged, receipt = report.evidence.get(Judged), report.evidence.get(Receipt)
-    seen = {receipt.instance} if isinstance(receipt, Receipt) else set()
+    late = report.evidence.get(LateReceipts)
+    receipts = (*(late.receipts if isinstance(late, LateReceipts) else ()), receipt)
+    seen = {each.instance for each in receipts if isinstance(each, Receipt)}
     return caveats(
         memory=memory,
         events=(line.event for line in run.record.lines()),
