@@ -106,9 +106,9 @@ def tick(
     if _has_ended(evidence):
         alerts, over = ended_unresolved(alerts, findings, checks)
         ended = (*ended, *over)
-    late = resolved_late((*ledger.ended, *ended), findings)
-    ended = tuple(alert for alert in ended if alert.id not in late)
-    after = {**late, **advance(alerts, findings, checks, moment, muted)}
+    over_late = resolved_late((*ledger.ended, *ended), findings)
+    ended = tuple(alert for alert in ended if alert.id not in over_late)
+    after = {**over_late, **advance(alerts, findings, checks, moment, muted)}
     case = case_of(evidence, ledger, now)
     wake = waiting_until(after.values(), checks, ledger, case, now)
     settled = all_answered(after.values(), checks, ledger)
