@@ -23,7 +23,10 @@ NOT_RUN = {
     ): "an address to fill in: tests/operations/record/test_page.py sends to real servers",
     "make demo": ".ci/run runs the demo from the wheel, and tests/demo parts of it",
     "make test": "that is what runs this",
-    "pip install herorun": ".ci/run installs the wheel in an empty environment",
+    "uv tool install herorun": ".ci/run installs the wheel in an empty environment",
+    'uv tool install "git+https://HOST/OWNER/herorun"': "an address to fill in",
+    "pip install herorun-checkin": "tests/test_packaging.py installs its wheel",
+    'pip install "git+https://HOST/OWNER/herorun#subdirectory=checkin"': "an address to fill in",
     "pip install 'herorun[notify]'": (
         "the tests' environment has it: pyproject.toml names it for development"
     ),
@@ -39,7 +42,7 @@ NOT_RUN = {
     "herorun babysit": (
         "goes on from what the lines above it began: tests/operations/jobs/test_run.py does"
     ),
-    'herorun relaunch --job ID --reason "the typo in train.py is mended"': (
+    'herorun relaunch --job ID --reason "fixed the typo in train.py"': (
         "a person's word about those jobs: tests/operations/jobs/test_run.py gives it about others"
     ),
     'herorun relaunch --job ID --stop-first --reason "hangs since 41k"': (
@@ -168,7 +171,7 @@ WORLDS: Mapping[str, tuple[Callable[[World], object], Before]] = {
             "herorun backtest old-run.csv": old_curve,
         },
     ),
-    "docs/turns.md": (
+    "docs/rollback.md": (
         grug,
         {
             (
@@ -178,7 +181,7 @@ WORLDS: Mapping[str, tuple[Callable[[World], object], Before]] = {
             "herorun compare before.csv after.csv --repeat": two_curves,
         },
     ),
-    "docs/scripts.md": (planned, {}),
+    "docs/integration.md": (planned, {}),
 }
 CODES = {
     "herorun preflight my-run": {1},  # the edited script
