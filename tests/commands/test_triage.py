@@ -165,3 +165,12 @@ def test_of_a_log_that_takes_too_long_the_end_is_read_and_nothing_good_is_said(
     (told,) = json.loads(capsys.readouterr().out)["files"]
     assert (told["class"], told["line"]) == ("oom-accelerator", 1_002)
     assert "were not read" in told["advice"]
+
+
+def test_a_check_in_of_no_run_of_this_repository_leaves_the_log_to_be_read_alone(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log = tmp_path / "job.out"
+    log.write_text(f'HERORUN_RECEIPT {{"instance": "other-1"}}\n{OOM}\n')
+    assert run(["-C", str(tmp_path), "triage", str(log), "--json"]) == 1
+    assert json.loads(capsys.readouterr().out)["files"][0]["role"] == "root"

@@ -35,7 +35,8 @@ def command(
     """Find the root of a failure in the newest attempt of each log; `-` reads standard input.
 
     Where FILE is the name of a run of this repository and no file, it says why the newest instance ended, from all that
-    a fresh look sees: scheduler, log, store and disks. So it does for the log of an instance in the run's own folder.
+    a fresh look sees: scheduler, log, store and disks. So it does for the log of an instance of such a run, wherever it
+    lies: in the run's own folder, or anywhere with the line of its check-in.
 
     Of a log that takes more than a minute the rest is left out but for its end, and that is said.
 
@@ -71,12 +72,31 @@ def _told(known: "Catalogue", name: str, start: Path, exit_code: int | None) -> 
 
         if names_run(name, start):
             return run_diagnosed(name, start)
-    elif name != "-" and exit_code is None and ".herorun" in (start / name).resolve().parts:
+    elif name != "-" and exit_code is None and (instance := _instance_in(start / name)) is not None:
         from herorun.operations.health.diagnose import log_diagnosed
 
-        if found := log_diagnosed(name, start):
+        if found := log_diagnosed(name, start, instance):
             return found
     return _plain(name, judged(known, name, start, exit_code))
+
+
+def _instance_in(log: Path) -> str | None:
+    """The instance that the newest check-in in the first or the last MiB of a log names; empty
+    where only its place may tell, None where nothing does.
+    """
+    from herorun.core.anchors import receipts_in
+    from herorun.core.untrusted_json import read_json
+
+    try:
+        with log.open("rb") as file:
+            head = file.read(_BLOCK)
+            file.seek(max(len(head), log.stat().st_size - _BLOCK))
+            text = (head + b"\n" + file.read(_BLOCK)).decode(errors="replace")
+        told = [read_json(each) for each in receipts_in(text)[-1:]]
+    except (OSError, ValueError):
+        told = []
+    named = [one["instance"] for one in told if isinstance(one, dict) and "instance" in one]
+    return str(named[0]) if named else ("" if ".herorun" in log.resolve().parts else None)
 
 
 def judged(known: "Catalogue", name: str, start: Path, exit_code: int | None) -> "TriageVerdict":

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from pathlib import Path
 
 import pytest
 
@@ -28,11 +29,15 @@ def test_every_surface_says_that_the_output_root_is_gone(story: Story, capsys: C
 
     said = {}
     log = str(story.jobs / "tiny-1" / "job.log")
+    downloaded = story.home / "slurm-4711.out"
+    receipt = json.dumps({"instance": "tiny-1", "attempt": 1, "outcome": "pass", "items": []})
+    downloaded.write_text(f"HERORUN_RECEIPT {receipt}\n{Path(log).read_text()}")
     for words in (
         ("babysit", "tiny", "--once"),
         ("status", "tiny"),
         ("triage", "tiny"),
         ("triage", log),
+        ("triage", str(downloaded)),
     ):
         capsys.readouterr()
         assert story.herorun(*words) == 1

@@ -25,22 +25,34 @@ def names_run(name: str, start: Path) -> bool:
         return False
 
 
-def log_diagnosed(name: str, start: Path) -> dict[str, Any] | None:
-    """Of a log that lies in a run's own folder: the diagnosis of its instance, as every other
-    surface has it. None for any other file, and where nothing but the log tells."""
+def log_diagnosed(name: str, start: Path, checked_in: str) -> dict[str, Any] | None:
+    """Of a log of a run: the diagnosis of its instance, as every other surface has it. Which one it
+    is its place in the run's own folder says, or the newest check-in that the log holds.
+
+    None for any other file, and where nothing but the log tells.
+    """
     parts = (start / name).resolve().parts
-    if ".herorun" not in parts[:-4]:
-        return None
-    at = parts.index(".herorun")
-    slug, instance, top = parts[at + 1], parts[at + 3], Path(*parts[:at])
+    at = parts.index(".herorun") if ".herorun" in parts[:-4] else None
+    slug, instance = (
+        (checked_in.rpartition("-")[0], checked_in)
+        if at is None
+        else (parts[at + 1], parts[at + 3])
+    )
     try:
-        run, _ = watched_run(slug, top)
-        memory = run.record.memory()
-        if memory.current is not None and memory.current.name == instance:
-            found = run_diagnosed(slug, top)
-            return {**found, "file": name} if found["role"] == "root" else None
+        top = Path(*parts[:at]) if at is not None else start
+        if at is None and slug not in known_slugs(find_repository(start)):
+            return None
+        return _instance_diagnosed(name, slug, instance, top)
     except (HerorunError, OSError):
         return None
+
+
+def _instance_diagnosed(name: str, slug: str, instance: str, top: Path) -> dict[str, Any] | None:
+    run, _ = watched_run(slug, top)
+    memory = run.record.memory()
+    if memory.current is not None and memory.current.name == instance:
+        found = run_diagnosed(slug, top)
+        return {**found, "file": name} if found["role"] == "root" else None
     ending = memory.endings.get(instance)
     number = next((each.number for each in memory.instances if each.name == instance), 1)
     return _shape(name, ending.seen, ending.why, number, ending) if ending else None
