@@ -72,13 +72,28 @@ def main() -> None:
 
 
 def claim(order: dict[str, Any]) -> bool:
-    """Make the folder of the instance; False where somebody else has."""
+    """Make the folder of the instance; False where somebody else has.
+
+    Where a full disk refuses what belongs in it, nothing ran: the claim is taken back, so that the
+    instance can be submitted again.
+    """
     try:
         os.mkdir(order["folder"], 0o700)
     except FileExistsError:
         return False
-    _settle(order)
+    try:
+        _settle(order)
+    except OSError:
+        _take_back(order["folder"])
+        raise
     return True
+
+
+def _take_back(folder: str) -> None:
+    with contextlib.suppress(OSError):
+        for name in os.listdir(folder):
+            os.unlink(f"{folder}/{name}")
+        os.rmdir(folder)
 
 
 def run(order: dict[str, Any]) -> None:

@@ -6,6 +6,7 @@ import contextlib
 import errno
 import os
 import shutil
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +14,14 @@ import pytest
 
 from builders import NOON
 from crash.world import small_disk
+from herorun.core.errors import HerorunError
 from herorun.core.health.headroom import RESERVE
 from herorun.schedulers import local
+from herorun.schedulers._start import order_of
 from herorun.system import reserve
 from herorun.system.files import write_whole
 from herorun.system.git.plumbing import commit_files
-from stories import CRASH, Story, note
+from stories import CRASH, Story, eventually, note
 
 pytestmark = pytest.mark.thorough
 CAPTURE = pytest.CaptureFixture[str]
@@ -99,6 +102,24 @@ def test_a_full_clone_takes_the_record_from_the_reserve_and_leaves_no_litter(sto
             )
         left = files_named(disk, "tmp_pack_", "tmp_obj_", "fast_import_crash_")
         assert left == []
+
+
+def test_a_disk_without_room_for_a_claim_starts_nothing_and_takes_the_claim_back(
+    tmp_path: Path,
+) -> None:
+    """Left there, it would be a job that was launched and failed, and no other could be it."""
+    lock = os.open(tmp_path / "lock", os.O_CREAT | os.O_RDWR)
+    with small_disk(tmp_path / "disk", "1m") as disk:
+        filling, folder = fill(disk), disk / "tiny-1"
+        request = {"instance": "tiny-1", "argv": ["true"], "code": "/", "cwd": "."}
+        order = order_of(request, str(folder), lock, timedelta(seconds=1))
+        with pytest.raises(HerorunError, match="No space left"):
+            local.start_supervisor(order, dict(os.environ), timedelta(seconds=20))
+        assert not folder.exists()
+        filling.unlink()
+        local.start_supervisor(order, dict(os.environ), timedelta(seconds=20))
+        eventually(lambda: (folder / "started.json").exists())
+    os.close(lock)
 
 
 def test_a_record_on_a_disk_of_its_own_has_a_reserve_there(story: Story) -> None:
