@@ -18,10 +18,11 @@ def command(start: str, run: str, as_json: bool) -> int:
 
     from herorun import output
     from herorun.runs import watched_run
+    from herorun.schemas import DOCUMENTS
 
     record = watched_run(run, Path(start))[0].record
     if as_json:
-        output.show_json({"run": run, "branch": record.branch, "page": record.newest_page()})
+        output.show_json(DOCUMENTS["where"].of(record, run=run, page=record.newest_page()))
     else:
         click.echo(f"{record.branch}: {record.newest_page()}")
     return 0

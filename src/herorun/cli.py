@@ -201,9 +201,10 @@ def _tell(words: str, code: int, as_json: bool) -> int:
         click.echo(words, err=True)
     if words and as_json:
         from herorun.output import show_json_line
+        from herorun.schemas import FailureDocument
 
         try:
-            show_json_line({"error": words.removeprefix("herorun: "), "exit_code": code})
+            show_json_line(FailureDocument(error=words.removeprefix("herorun: "), exit_code=code))
         except BrokenPipeError:
             return _unread()
         except OSError:  # a full disk, say: standard error has told what was the matter

@@ -22,11 +22,11 @@ from herorun.core.contract import Contract
 from herorun.core.evidence import Evidence, Now, Sealing, WaiverUse
 from herorun.core.finding import Finding, Outcome, waive
 from herorun.core.finding_groups import FindingGroup, Tally, group_findings, tally
-from herorun.core.redaction.scrub import scrub_tree
 from herorun.core.seal.kinds import holds
 from herorun.core.waivers import waiver_use
 from herorun.gather import gather
 from herorun.runs import Run
+from herorun.schemas.parts import FindingEntry
 from herorun.system.clock import now
 
 _RUN = re.compile(r"\bRUN\b")  # in a check's advice: the run that is asked about
@@ -84,9 +84,11 @@ class GateReport:
             f"{', '.join(dict.fromkeys(names))}: {why}" for why, names in asked.items()
         )
 
-    def as_json(self) -> list[dict[str, Any]]:
+    @property
+    def entries(self) -> list[FindingEntry]:
+        """The findings as `--json` prints them."""
         told = self.evidence.get(Contract)
-        return findings_json(
+        return finding_entries(
             self.findings, self.checks, told.slug if isinstance(told, Contract) else ""
         )
 
@@ -170,43 +172,28 @@ def _judge(
     return sorted(found, key=lambda finding: order.index(finding.check))
 
 
-def findings_json(
+def finding_entries(
     findings: Sequence[Finding], checks: Mapping[str, Check], slug: str = ""
-) -> list[dict[str, Any]]:
-    """The findings in their promised shape; `caused_by` names the one that a finding follows
+) -> list[FindingEntry]:
+    """The findings as `--json` prints them; `caused_by` names the one that a finding follows
     from.
     """
     groups = group_findings(findings, checks)
     causes = {id(effect): group.cause for group in groups for effect in group.effects}
-    shapes = [_finding_json(f, checks[f.check], causes.get(id(f))) for f in findings]
-    return [{**shape, "fix": _RUN.sub(slug or "RUN", shape["fix"])} for shape in shapes]
+    return [_finding_entry(f, checks[f.check], causes.get(id(f)), slug or "RUN") for f in findings]
 
 
-def _finding_json(finding: Finding, check: Check, cause: Finding | None) -> dict[str, Any]:
-    verdict, waiver = finding.verdict, finding.waiver
-    shape: dict[str, Any] = scrub_tree(
-        {
-            "check": finding.check,
-            "gate": check.gate.value,
-            "outcome": verdict.outcome.value,
-            "response": check.response.value,
-            "subject": verdict.subject,
-            "message": verdict.message,
-            "details": list(verdict.details),
-            "waiver": None
-            if waiver is None
-            else {
-                "check": waiver.check,
-                "subject": waiver.subject,
-                "reason": waiver.reason,
-                "approved_by": waiver.approved_by,
-                "expires": waiver.expires.isoformat().replace("+00:00", "Z"),
-            },
-            "why": check.why,
-            "fix": check.fix,
-            "caused_by": {"check": cause.check, "subject": cause.verdict.subject}
-            if cause
-            else None,
-        }
+def _finding_entry(
+    finding: Finding, check: Check, cause: Finding | None, slug: str
+) -> FindingEntry:
+    verdict = finding.verdict
+    return FindingEntry.of(
+        verdict,
+        check=finding.check,
+        gate=check.gate,
+        response=check.response,
+        waiver=finding.waiver,
+        why=check.why,
+        fix=_RUN.sub(slug, check.fix),
+        caused_by={"check": cause.check, "subject": cause.verdict.subject} if cause else None,
     )
-    return shape

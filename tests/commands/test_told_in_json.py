@@ -17,9 +17,11 @@ from herorun import cli, output
 from herorun.commands import schema
 from herorun.core.errors import CouldNotLook
 from herorun.schemas import FailureDocument
+from herorun.schemas.runs import UnreadDocument
 from stories import Story
 
 CAPTURE = pytest.CaptureFixture[str]
+ROW = UnreadDocument(slug="tiny", error="nobody answers")
 SECRET = "ghp_" + "a1B2c3D4" * 5
 SOURCES = str(Path(__file__).parents[2] / "src")
 
@@ -49,7 +51,7 @@ def broken() -> int:
 
 def lines_then(end: Callable[[], int]) -> Callable[[], int]:
     def does() -> int:
-        output.show_json_line({"slug": "tiny"})
+        output.show_json_line(ROW)
         return end()
 
     return does
@@ -81,18 +83,18 @@ def test_a_stream_that_is_interrupted_just_ends(
     command: Callable[..., int], capsys: CAPTURE
 ) -> None:
     assert command(lines_then(interrupted)) == 130
-    assert documents(capsys) == [{"schema": 1, "slug": "tiny"}]
+    assert documents(capsys) == [ROW.as_json()]
 
 
 def test_what_fails_after_a_document_prints_no_second_one(
     command: Callable[..., int], capsys: CAPTURE
 ) -> None:
     def does() -> int:
-        output.show_json({"slug": "tiny"})
+        output.show_json(ROW)
         return lost()
 
     assert command(does) == 3
-    assert json.loads(capsys.readouterr().out) == {"schema": 1, "slug": "tiny"}
+    assert json.loads(capsys.readouterr().out) == ROW.as_json()
 
 
 @pytest.mark.parametrize("debug", ["", "1"])

@@ -5,6 +5,7 @@ import pytest
 from builders import a_contract
 from herorun.core.estimate import estimate
 from herorun.core.evidence import Nothing, Offered, Unavailable
+from herorun.schemas.parts import EstimateEntry
 
 BUDGET = {
     "budget": {"accelerator_hours": 1000, "rate": 2.5},
@@ -39,7 +40,7 @@ def test_everything_that_is_known():
 def test_what_nobody_states_is_not_guessed(offered):
     told = estimate(a_contract(), offered)
 
-    assert told.as_json() == {
+    assert EstimateEntry.model_validate(told).as_json() == {
         "flops": None,
         "flops_source": "not known: the contract states neither flops nor params and tokens",
         "hero": False,

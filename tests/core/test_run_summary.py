@@ -17,6 +17,7 @@ from herorun.core.run_summary import (
     sparkline,
     worst_first,
 )
+from herorun.schemas.runs import RunSummaryEntry
 
 CRITICAL = (OpenAlert("stalled", "critical", "firing", ""),)
 PENDING = (OpenAlert("stalled", "critical", "pending", ""),)
@@ -95,5 +96,6 @@ def test_a_shrunk_curve_keeps_its_spike_and_what_is_not_finite() -> None:
 
 
 def test_the_document_holds_no_number_that_json_has_no_word_for() -> None:
-    told = RunSummary("x", "launched", loss=math.nan, pace=Pace("t", math.inf, 1.0)).as_json()
-    assert (told["loss"], told["pace"]["now"]) == ("nan", "inf")
+    run = RunSummary("x", "launched", loss=math.nan, pace=Pace("t", math.inf, 1.0))
+    entry = RunSummaryEntry.of_summary(run).as_json()
+    assert (entry["loss"], entry["pace"]["now"]) == ("nan", "inf")

@@ -73,6 +73,7 @@ ELSEWHERE = {
     "demo": "tests/demo tells the demo",
     "chain": "not every contract has one",
     "trust": "a plain contract needs none",
+    "babysit --job": "tests/operations/jobs prints it",
 }
 
 
@@ -125,10 +126,8 @@ def test_every_document_of_a_run_has_its_shape(
 
 def test_an_order_and_a_clean_up_have_their_shapes(story: Story) -> None:
     for name in ORDERS:
-        must_fit(
-            name, {"schema": 1, **OrderOutcome(story.run, "said", 0, ("a warning",)).as_json()}
-        )
-    must_fit("checkpoints prune", {"schema": 1, **Pruned(("a",), (("b", "why"),), 3).as_json()})
+        must_fit(name, OrderOutcome(story.run, "said", 0, ("a warning",)).document().as_json())
+    must_fit("checkpoints prune", Pruned(("a",), (("b", "why"),), 3).document().as_json())
 
 
 def test_what_is_to_be_trusted_has_its_shape(

@@ -153,9 +153,11 @@ def _job(run: "JobRun") -> str:
 def _show(run: "JobRun", turn: "JobTurn", as_json: bool) -> None:
     from herorun import output
     from herorun.output.status import show_turn
+    from herorun.schemas.runs import BabysitJobDocument
 
     if as_json:
-        output.show_json_line({"job": _job(run), "slug": run.slug, **turn.as_json()})
+        document = BabysitJobDocument.of(turn.entry(), job=_job(run), slug=run.slug)
+        output.show_json_line(document)
     else:
         show_turn(_job(run), turn)
 

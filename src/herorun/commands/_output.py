@@ -10,7 +10,7 @@ def show(told: Any, as_json: bool) -> int:
     from herorun import output
 
     if as_json:
-        output.show_json(told.as_json())
+        output.show_json(told.document())
     else:
         click.echo(f"{told.run.slug}: {output.clean(told.words)}")
     if not as_json:
@@ -39,7 +39,7 @@ def show_lines(told: Any, as_json: bool) -> int:
     from herorun import output
 
     if as_json:
-        output.show_json(told.as_json())
+        output.show_json(told.document())
     else:
         click.echo("\n".join(output.clean(line) for line in told.lines()))
     return int(told.code)

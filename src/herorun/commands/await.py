@@ -61,6 +61,7 @@ def command(
     from herorun.operations.remote.wait import Ended, wait_for
     from herorun.output.status import show_patrol
     from herorun.runs import watched_run
+    from herorun.schemas.boxes import Await
 
     wish = wish_of(marker, state, step)
     seconds = seconds_of(every, "--every")
@@ -69,15 +70,14 @@ def command(
     wait: Any = wait_for if run else wait_for_job
     ended: Ended = wait(opened, wish, seconds, most, lambda words: output.say(opened.slug, words))
     if as_json:
-        state_now = ended.told.state.value if ended.told else "unknown"
         output.show_json(
-            {
-                "slug": opened.slug,
-                "reached": ended.code == 0,
-                "why": ended.words,
-                "looks": ended.looks,
-                "state": state_now,
-            }
+            Await.of(
+                ended,
+                slug=opened.slug,
+                reached=ended.code == 0,
+                why=ended.words,
+                state=ended.told.state if ended.told else "unknown",
+            )
         )
         return ended.code
     click.echo(output.clean(f"{opened.slug}: {ended.words}."))

@@ -103,12 +103,12 @@ def _one(name: str, start: str, as_json: bool) -> int:
     from herorun import output
     from herorun.operations.babysit.loop import tick_once
     from herorun.operations.babysit.tick import tick_exit_code
-    from herorun.operations.report.status import turn_json
+    from herorun.operations.report.status import document_of
     from herorun.output.status import show_turn
 
     run, turn = tick_once(name, Path(start))
     if as_json:
-        output.show_json(turn_json(turn))
+        output.show_json(document_of(turn))
     else:
         show_turn(run.slug, turn)
     return tick_exit_code(turn)
@@ -121,20 +121,21 @@ def _several(names: list[str], start: str, as_json: bool) -> int:
     from herorun.operations.babysit.batch import worst
     from herorun.operations.babysit.fleet import tick_each
     from herorun.operations.babysit.tick import tick_exit_code
-    from herorun.operations.report.status import turn_json
+    from herorun.operations.report.status import document_of
     from herorun.output.status import show_turn
+    from herorun.schemas.runs import BabysitAll
 
     codes, documents = [], []
     for answer in tick_each(names, Path(start)):
         turn = answer.value
         codes.append(tick_exit_code(turn) if turn else answer.code)
-        documents.append({"slug": answer.slug, **turn_json(turn)} if turn else answer.as_json())
+        documents.append(document_of(turn, slug=answer.slug) if turn else answer.unread)
         if turn is None:
             output.say(answer.slug, answer.error)
         elif not as_json:
             show_turn(answer.slug, turn)
     if as_json:
-        output.show_json({"runs": documents})
+        output.show_json(BabysitAll(runs=documents))
     return worst(codes)
 
 
@@ -147,16 +148,17 @@ def _watch(names: list[str], start: str, as_json: bool, until: str | None, every
     from herorun.operations.babysit.fleet import watch_all
     from herorun.operations.babysit.loop import watch
     from herorun.operations.babysit.tick import TickOutcome
-    from herorun.operations.report.status import turn_json
+    from herorun.operations.report.status import document_of
     from herorun.output.status import show_summary, show_turn
     from herorun.runs import Run, watched_run
+    from herorun.schemas.runs import UnreadDocument
     from herorun.system.clock import now
 
     end = parse_until(until, now()) if until else Until()
 
     def report(run: Run, turn: TickOutcome) -> None:
         if as_json:
-            output.show_json_line({"slug": run.slug, **turn_json(turn)})
+            output.show_json_line(document_of(turn, slug=run.slug))
         else:
             show_turn(run.slug, turn)
             if end.reached(turn.step, now()):
@@ -168,6 +170,6 @@ def _watch(names: list[str], start: str, as_json: bool, until: str | None, every
     def tell(slug: str, words: str) -> None:
         output.say(slug, words)
         if as_json:
-            output.show_json_line({"slug": slug, "error": words})
+            output.show_json_line(UnreadDocument(slug=slug, error=words))
 
     return worst(watch_all(names, Path(start), report, tell, end, every_run))

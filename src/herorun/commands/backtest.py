@@ -34,9 +34,10 @@ def command(
       herorun backtest curves/*.csv --labels curves/LABELS.json --against
     """
     from herorun import output
-    from herorun.core.backtest.report import document, lines, page
+    from herorun.core.backtest.report import lines, page, totals_of
     from herorun.core.errors import WrongUse
     from herorun.operations.report.backtest import backtest, read_labels
+    from herorun.schemas.judged import BacktestDocument, Curve
 
     if (against or markdown) and labels is None:
         raise WrongUse(
@@ -48,7 +49,10 @@ def command(
     for unjudged in report.unjudged:
         click.echo(f"herorun: {unjudged}: nothing of it was judged", err=True)
     if as_json:
-        output.show_json(document(report.files, report.scores))
+        curves = [Curve(file=name, rows=rows, alerts=a) for name, rows, a in report.files]
+        output.show_json(
+            BacktestDocument(files=curves, totals=totals_of(report.files, report.scores))
+        )
     else:
         told = page(report.scores) if markdown else lines(report.files, report.scores)
         click.echo("\n".join(told))

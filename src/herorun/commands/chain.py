@@ -29,6 +29,7 @@ def command(start: str, run: str, out: str | None, as_json: bool) -> int:
     from herorun import output
     from herorun.core.job_chain import behind_a_job, install_and_start, script_of
     from herorun.runs import watched_run
+    from herorun.schemas.boxes import ChainDocument
     from herorun.system.files import write_whole
 
     opened, _ = watched_run(run, Path(start))
@@ -39,8 +40,7 @@ def command(start: str, run: str, out: str | None, as_json: bool) -> int:
     login = opened.place.reach.login if opened.place.reach else None
     told = install_and_start(opened.contract, str(opened.repository.top), login)
     if as_json:
-        file = str(path) if path else None
-        output.show_json({"slug": opened.slug, "script": text, "file": file, "start": told})
+        output.show_json(ChainDocument(slug=opened.slug, script=text, file=path, start=told))
         return 0
     if path is None:
         click.echo(text, nl=False)

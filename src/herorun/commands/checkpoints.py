@@ -38,19 +38,19 @@ def list_(start: str, run: str, as_json: bool) -> int:
     from herorun.operations.checkpoints.list import list_with_taints
     from herorun.runs import watched_run
 
-    listing = list_with_taints(watched_run(run, Path(start))[0]).as_json()
+    listing = list_with_taints(watched_run(run, Path(start))[0]).document()
     if as_json:
         output.show_json(listing)
         return 0
-    for told in listing["checkpoints"]:
-        age = None if told["age_seconds"] is None else timedelta(seconds=told["age_seconds"])
-        kind = "temporary" if told["temporary"] else "permanent"
-        why = "".join(f": {output.clean(told[key])}" for key in ("problem", "tainted") if told[key])
-        words = f"{kind}, {size_words(told['bytes'])}, {age_words(age)}"
-        click.echo(
-            f"{told['step']:>10}  {told['state']:<10}  {words}  {output.clean(told['path'])}{why}"
+    for entry in listing.checkpoints:
+        age = None if entry.age_seconds is None else timedelta(seconds=entry.age_seconds)
+        kind = "temporary" if entry.temporary else "permanent"
+        why = "".join(
+            f": {output.clean(words)}" for words in (entry.problem, entry.tainted) if words
         )
-    if not listing["checkpoints"]:
+        words = f"{kind}, {size_words(entry.bytes)}, {age_words(age)}"
+        click.echo(f"{entry.step:>10}  {entry.state:<10}  {words}  {output.clean(entry.path)}{why}")
+    if not listing.checkpoints:
         click.echo("there is no checkpoint")
     return 0
 
@@ -82,14 +82,15 @@ def plan(start: str, run: str, keep: int | None, out: str | None, as_json: bool)
     from herorun import output
     from herorun.core.finding import count
     from herorun.core.retention import size_words
-    from herorun.operations.checkpoints.list import make_plan, plan_json, write_plan
+    from herorun.operations.checkpoints.list import make_plan, write_plan
     from herorun.runs import watched_run
+    from herorun.schemas.judged import CheckpointsPlan
 
     told = make_plan(watched_run(run, Path(start))[0], keep)
     if out:
         write_plan(told, Path(out))
     if as_json:
-        output.show_json(plan_json(told))
+        output.show_json(CheckpointsPlan.of(told))
         return 0
     for kept in told.kept:
         why = output.clean("; ".join(kept.why))
@@ -145,7 +146,7 @@ def prune(start: str, run: str, file: str, as_json: bool) -> int:
     )
     done = delete(watched_run(run, Path(start))[0], told, sys.stdin.readline())
     if as_json:
-        output.show_json(done.as_json())
+        output.show_json(done.document())
     else:
         for path, why in done.left:
             click.echo(f"left     {output.clean(path)}: {output.clean(why)}")

@@ -25,8 +25,9 @@ def command(ctx: click.Context, shell: str, as_json: bool) -> int:
     script = kind(ctx.find_root().command, {}, "herorun", VARIABLE).source()
     if as_json:
         from herorun import output
+        from herorun.schemas.boxes import Completion
 
-        output.show_json({"shell": shell, "script": script})
+        output.show_json(Completion(shell=shell, script=script))
     else:
         click.echo(script)
     return 0

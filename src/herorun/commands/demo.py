@@ -42,6 +42,7 @@ def command(folder: str | None, scheduler: str, address: str, as_json: bool) -> 
     from herorun import output
     from herorun.core.errors import WrongUse
     from herorun.demo import tell_story
+    from herorun.schemas.boxes import Demo
 
     scratch = Path(folder).absolute() if folder else Path(tempfile.mkdtemp(prefix="herorun-demo-"))
     scratch.mkdir(parents=True, exist_ok=True)
@@ -50,5 +51,5 @@ def command(folder: str | None, scheduler: str, address: str, as_json: bool) -> 
     colour = sys.stdout.isatty() and "NO_COLOR" not in os.environ
     told = tell_story(scratch, as_json, colour, scheduler, address)
     if as_json:
-        output.show_json(told)
+        output.show_json(Demo.model_validate(told))
     return 0

@@ -38,11 +38,12 @@ def command(start: str, run: str | None, send_test: bool, as_json: bool) -> int:
     from herorun import output
     from herorun.core.doctor_report import EXIT_CODES, verdict
     from herorun.operations.doctor.doctor import examine
+    from herorun.schemas.boxes import Doctor
 
     parts = examine(run, Path(start), send_test)
     fit = verdict(parts)
     if as_json:
-        output.show_json({"verdict": fit.value, "parts": [part.as_json() for part in parts]})
+        output.show_json(Doctor(verdict=fit, parts=parts))
     else:
         _show(parts)
     return EXIT_CODES[fit]

@@ -1,11 +1,12 @@
 """`herorun explain`."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 if TYPE_CHECKING:
     from herorun.core.check import Check
+    from herorun.schemas.judged import CheckPage
 
 
 @click.command(short_help="Say what a check asks, why, and how to mend it.")
@@ -21,11 +22,12 @@ def command(check: str | None, every: bool, as_json: bool) -> int:
     """
     from herorun import discover, output
     from herorun.core.check import Gate
+    from herorun.schemas.judged import Explain, ExplainList
 
     known = discover.checks()
     if every or check is None:
         if as_json:
-            output.show_json({"checks": [_page_json(found) for found in known]})
+            output.show_json(ExplainList(checks=[_check_page(found) for found in known]))
         else:
             gates = list(Gate)
             for found in sorted(known, key=lambda c: (gates.index(c.gate), c.name)):
@@ -33,8 +35,8 @@ def command(check: str | None, every: bool, as_json: bool) -> int:
         return 0
     asked = discover.checks_named(check)
     if as_json:
-        pages = [_page_json(found) for found in asked]
-        output.show_json({"check": pages[0], "checks": pages})
+        pages = [_check_page(found) for found in asked]
+        output.show_json(Explain(check=pages[0], checks=pages))
     else:
         click.echo("\n\n".join(_page(found) for found in asked))
     return 0
@@ -46,18 +48,9 @@ def _page(found: "Check") -> str:
     return f"{found.name} (gate {found.gate}, {found.response}{always})\n\n{found.doc}"
 
 
-def _page_json(check: "Check") -> dict[str, Any]:
-    """A check's page for programs."""
+def _check_page(check: "Check") -> "CheckPage":
     from herorun.core.check import name_of
+    from herorun.schemas.judged import CheckPage
 
-    return {
-        "check": check.name,
-        "gate": check.gate.value,
-        "response": check.response.value,
-        "severity": check.severity.value,
-        "always": check.always,
-        "problem": check.problem,
-        "why": check.why,
-        "fix": check.fix,
-        "evidence": [name_of(need) for need in check.needs],
-    }
+    evidence = [name_of(need) for need in check.needs]
+    return CheckPage.of(check, check=check.name, evidence=evidence)

@@ -28,12 +28,13 @@ def command(start: str, run: str, out: str | None, as_json: bool) -> int:
     from herorun import output
     from herorun.operations.remote.runbook import page_of, write_page
     from herorun.runs import watched_run
+    from herorun.schemas.boxes import Handbook
 
     opened, _ = watched_run(run, Path(start))
     page = page_of(opened)
     path = None if out == "-" else write_page(opened, page, Path(start, out) if out else None)
     if as_json:
-        output.show_json({"slug": opened.slug, "page": page, "file": str(path) if path else None})
+        output.show_json(Handbook(slug=opened.slug, page=page, file=path))
     elif path is None:
         click.echo(page, nl=False)
     else:

@@ -29,6 +29,7 @@ def command(start: str, run: str, as_json: bool) -> int:
     from herorun.operations.record.contract_template import drafted
     from herorun.operations.record.init import begin
     from herorun.runs import contract_path, open_run, template
+    from herorun.schemas.runs import Init
     from herorun.system.files import create_whole
     from herorun.system.git import find_repository
     from herorun.system.project_config import read_settings
@@ -78,11 +79,11 @@ def command(start: str, run: str, as_json: bool) -> int:
             "issue": begun.issue,
             "record": opened.record.tip,
             "warning": begun.warning,
-            "wavering": list(keys),
+            "wavering": keys,
             "advice": advice,
         }
     if as_json:
-        output.show_json({**told, "created": list(created), "adopted": list(adopted)})
+        output.show_json(Init(**told, created=created, adopted=adopted))
         return 0
     for made in created:
         click.echo(f"created {made}")

@@ -43,13 +43,12 @@ def list_(start: str, session: str, as_json: bool) -> int:
     """
     from herorun import output
     from herorun.operations.record.session import read_jobs
+    from herorun.schemas.boxes import JobsList
 
     here = _here(start, session)
     entries, fault = read_jobs(here)
     if as_json:
-        output.show_json(
-            {"session": here.id, "file": str(here.file), "jobs": entries, "fault": fault}
-        )
+        output.show_json(JobsList(session=here.id, file=here.file, jobs=entries, fault=fault))
     for entry in () if as_json else entries:
         about = f": {entry['description']}" if entry.get("description") else ""
         words = (
@@ -108,6 +107,7 @@ def add(
     from herorun.operations.jobs.clusters import with_config
     from herorun.operations.jobs.paths import placed
     from herorun.operations.record.registry import ensure_watch, register
+    from herorun.schemas.boxes import JobsAdd
     from herorun.system.clock import now
 
     must_be_id(kind, job)
@@ -119,8 +119,15 @@ def add(
     register(here, entry)
     watched = "is not watched" if no_watch else ensure_watch(here, Path(start))
     if as_json:
-        known = {"session": here.id, "file": str(here.file), "job": entry}
-        output.show_json({**known, "watched": not no_watch, "watch": f"the session {watched}"})
+        output.show_json(
+            JobsAdd(
+                session=here.id,
+                file=here.file,
+                job=entry,
+                watched=not no_watch,
+                watch=f"the session {watched}",
+            )
+        )
     else:
         click.echo(f"{kind} {facts.job} is registered in {here.file}; the session {watched}.")
     return 0
@@ -152,6 +159,7 @@ def watch(start: str, once: bool, every: str, session: str, as_json: bool) -> in
     from herorun.core.stop_condition import seconds_of
     from herorun.operations.babysit.batch import worst
     from herorun.operations.jobs.watch import check_jobs, news_of, watch_jobs
+    from herorun.schemas.boxes import JobSeen, JobsWatch
 
     here = _here(start, session)
     if as_json and not once:
@@ -160,9 +168,8 @@ def watch(start: str, once: bool, every: str, session: str, as_json: bool) -> in
         return watch_jobs(here, _say, seconds_of(every, "--every"))
     seen, fault = check_jobs(here)
     if as_json:
-        jobs = [{"type": s.entry["type"], "id": s.entry["id"], "state": s.state.value, "word": s.word,
-                 "changed": s.changed, "why": s.why, "result": s.result} for s in seen]  # fmt: skip
-        output.show_json({"session": here.id, "jobs": jobs, "fault": fault})
+        jobs = [JobSeen.of(job, type=job.entry["type"], id=job.entry["id"]) for job in seen]
+        output.show_json(JobsWatch(session=here.id, jobs=jobs, fault=fault))
     for line in () if as_json else news_of(seen):
         _say(line)
     for each in seen:
@@ -190,12 +197,13 @@ def remove(start: str, job: str, session: str, as_json: bool) -> int:
     from herorun import output
     from herorun.core.adhoc_jobs.registry import key_of, without
     from herorun.operations.record.session import change_jobs, must_have, read_jobs
+    from herorun.schemas.boxes import JobsRemove
 
     here = _here(start, session)
     found = must_have(here, read_jobs(here)[0], job, Path(start))
     change_jobs(here, lambda held: without(held, [key_of(entry) for entry in found]))
     if as_json:
-        output.show_json({"session": here.id, "file": str(here.file), "removed": found})
+        output.show_json(JobsRemove(session=here.id, file=here.file, removed=found))
     else:
         click.echo(f"{job} is not registered any more.")
     return 0
@@ -220,14 +228,19 @@ def find(start: str, host: str, user: str, session: str, as_json: bool) -> int:
 
     from herorun import output
     from herorun.operations.jobs.discover import find_jobs
+    from herorun.schemas.boxes import JobFound, JobPlace, JobsFind
 
     places = find_jobs(_here(start, session), Path(start), host, user)
     if as_json:
-        told = [
-            {"place": p.name, "jobs": [{"job": j, "told": t} for j, t in p.jobs], "why": p.why}
-            for p in places
+        found = [
+            JobPlace(
+                place=place.name,
+                jobs=[JobFound(job=job, told=words) for job, words in place.jobs],
+                why=place.why,
+            )
+            for place in places
         ]
-        output.show_json({"places": told})
+        output.show_json(JobsFind(places=found))
     for place in () if as_json else places:
         click.echo(
             f"{output.clean(place.name)}: "

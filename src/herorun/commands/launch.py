@@ -58,7 +58,7 @@ def command(
     for warning in done.warnings:
         click.echo(f"herorun: {warning}", err=True)
     if as_json:
-        output.show_json(done.as_json())
+        output.show_json(done.document())
         return done.exit_code
     page = output.console()
     if done.running and not adopt:
@@ -66,7 +66,9 @@ def command(
             f"already running: {', '.join(map(output.clean, done.running))}", style="bold red"
         )
         return done.exit_code
-    open_ones = [f for f in done.preflight.report.as_json() if f["outcome"] in ("fail", "unknown")]
+    open_ones = [
+        f.as_json() for f in done.preflight.report.entries if f.outcome in ("fail", "unknown")
+    ]
     if done.launched is None or done.preflight.policy:
         show_by_mode(page, done.preflight, open_ones)
     if done.launched is None:

@@ -29,10 +29,12 @@ def show(start: str, run: str, as_json: bool) -> int:
 
     from herorun import output
     from herorun.operations.record.verify import open_record
+    from herorun.schemas.judged import LogbookShow
 
     record = open_record(run, Path(start))
     if as_json:
-        output.show_json({"slug": record.slug, "commit": record.tip, "logbook": record.logbook()})
+        document = LogbookShow(slug=record.slug, commit=record.tip, logbook=record.logbook())
+        output.show_json(document)
     else:
         click.echo(record.logbook(), nl=False)
     return 0
@@ -62,7 +64,7 @@ def verify(start: str, run: str, as_json: bool) -> int:
 
     told = verify_run(run, Path(start))
     if as_json:
-        output.show_json(told.as_json())
+        output.show_json(told.document())
     else:
         for fault in told.faults:
             click.echo(f"fault: {output.clean(fault)}")

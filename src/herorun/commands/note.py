@@ -43,14 +43,14 @@ def command(
 
     opened, _ = watched_run(run, Path(start))
     lines = {"Status": status, "Evidence": evidence, "Decision": decision, "Next": next_}
-    told = add_note(opened, title, lines, caveat, to_issue)
+    note = add_note(opened, title, lines, caveat, to_issue)
     if as_json:
-        output.show_json(told)
+        output.show_json(note)
     else:
         click.echo(
             f"noted in {opened.record.newest_page()} on branch {opened.record.branch} "
-            f"({told['commit'][:9]})"
+            f"({note.commit[:9]})"
         )
-    if told["warning"]:
-        click.echo(f"herorun: {told['warning']}", err=True)
-    return 3 if told["queued"] else 0
+    if note.warning:
+        click.echo(f"herorun: {note.warning}", err=True)
+    return 3 if note.queued else 0

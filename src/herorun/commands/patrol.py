@@ -32,7 +32,7 @@ def command(start: str, run: str, as_json: bool) -> int:
     opened, _ = watched_run(run, Path(start))
     tick = patrol(opened)
     if as_json:
-        output.show_json(tick.as_json())
+        output.show_json(tick.document())
     else:
         show_patrol(tick.line, tick.told.advice)
     return tick.told.code

@@ -45,7 +45,7 @@ def command(start: str, run: str, out: str | None, probe: bool, as_json: bool) -
 
         write_plan_file(Path(out), opened.slug, answer)
     if as_json:
-        output.show_json(answer.as_json())
+        output.show_json(answer.document())
     else:
         show_preflight(output.console(), opened.slug, answer, out or "")
     return {"clear": 0, "blocked": 1, "unknown": 3}[answer.verdict.value]

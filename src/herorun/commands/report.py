@@ -31,6 +31,7 @@ def command(start: str, run: str, out: str | None, as_json: bool) -> int:
     from herorun.operations.report.html import page_of
     from herorun.operations.report.report import report_of
     from herorun.runs import watched_run
+    from herorun.schemas.reports import ReportDocument
     from herorun.system.files import write_whole
 
     opened, drift = watched_run(run, Path(start))
@@ -40,7 +41,7 @@ def command(start: str, run: str, out: str | None, as_json: bool) -> int:
         opened.prepare()
     write_whole(path, page_of(told).encode("utf-8", "backslashreplace"), 0o600)
     if as_json:
-        output.show_json({**told.told, "file": str(path)})
+        output.show_json(ReportDocument.model_validate({**told.told, "file": path}))
     else:
         click.echo(output.clean(told.told["verdict"]))
         click.echo(f"Written to {output.clean(str(path))}")

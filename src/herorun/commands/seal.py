@@ -55,11 +55,11 @@ def command(
     opened, _ = watched_run(run, Path(start))
     done = seal(opened, asked)
     if as_json:
-        output.show_json(done.as_json())
+        output.show_json(done.document())
     else:
         page = output.console()
         if done.report:
-            show_findings(page, done.report.as_json())
+            show_findings(page, [each.as_json() for each in done.report.entries])
         if done.tag:
             again = "" if done.report else " (it was sealed before)"
             page.print(f"sealed: tag {done.tag} at commit {done.commit}{again}", style="bold green")

@@ -1,13 +1,14 @@
 """`herorun status`."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from herorun.core.run_summary import RunSummary
+    from herorun.schemas.runs import StatusOf
 
 
 @click.command(short_help="Show how a run stands; changes nothing.")
@@ -37,6 +38,7 @@ def command(start: str, run: str | None, every: bool, as_json: bool) -> int:
     from herorun.operations.babysit.batch import worst
     from herorun.operations.report.status import all_looked_at, standing_of, status_code
     from herorun.runs import known_slugs, watched_run
+    from herorun.schemas.runs import StatusAll
     from herorun.system.git import find_repository
 
     if run is not None and not every:
@@ -57,7 +59,9 @@ def command(start: str, run: str | None, every: bool, as_json: bool) -> int:
             _show(*answer.value)
     if as_json:
         output.show_json(
-            {"runs": [answer.value[0] if answer.value else answer.as_json() for answer in ordered]}
+            StatusAll(
+                runs=[answer.value[0] if answer.value else answer.unread for answer in ordered]
+            )
         )
     elif not answers:
         click.echo("No run here yet: `herorun init RUN` begins one.")
@@ -68,12 +72,12 @@ def command(start: str, run: str | None, every: bool, as_json: bool) -> int:
     )
 
 
-def _show(told: "Mapping[str, Any]", glance: "RunSummary") -> None:
+def _show(status: "StatusOf", glance: "RunSummary") -> None:
     from herorun.commands._run_table import glance_rows
     from herorun.output.status import show_status
     from herorun.system.clock import now
 
-    show_status(told, glance_rows(glance, now()))
+    show_status(status.as_json(), glance_rows(glance, now()))
 
 
 def _show_table(glances: "Sequence[RunSummary]") -> None:

@@ -49,7 +49,7 @@ def command(start: str, run: str, host: str, every: str, what: str | None, as_js
     opened, _ = watched_run(run, Path(start))
     timer = timer_of(opened, host, what, seconds)
     if as_json:
-        output.show_json({"slug": opened.slug, **timer.as_json()})
+        output.show_json(timer.document(opened.slug))
     else:
         click.echo(timer.text, nl=False)
     return 0

@@ -3,13 +3,14 @@
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 if TYPE_CHECKING:
     from herorun.core.triage.signatures import Catalogue
     from herorun.core.triage.verdict import TriageVerdict
+    from herorun.schemas.judged import Failure
 
 PATIENCE = 60.0  # seconds for one log; what is usual is read at some hundred MiB a second
 _BLOCK = 1 << 20  # bytes
@@ -50,22 +51,23 @@ def command(
     """
     from herorun import output, signatures
     from herorun.core.triage.classes import QUIET
+    from herorun.schemas.judged import TriageDocument
 
     known = signatures.with_own(*(Path(start, name) for name in own))
     found = [_told(known, name, Path(start), exit_code) for name in files]
     if as_json:
-        output.show_json({"files": found})
-    for told in () if as_json else found:
-        where = f" at {told['where']}" if told["where"] else ""
-        line = f", line {told['line']}" if told["line"] else ""
-        words = f"{told['file']}: {told['class']}{where}{line}: {told['excerpt'] or '(nothing)'}"
+        output.show_json(TriageDocument(files=found))
+    for failure in () if as_json else found:
+        where = f" at {failure.where}" if failure.where else ""
+        line = f", line {failure.line}" if failure.line else ""
+        words = f"{failure.file}: {failure.class_}{where}{line}: {failure.excerpt or '(nothing)'}"
         click.echo(output.clean(words))
-        if told["advice"]:
-            click.echo(f"    {output.clean(told['advice'])}")
-    return int(any(told["class"] not in QUIET for told in found))
+        if failure.advice:
+            click.echo(f"    {output.clean(failure.advice)}")
+    return int(any(failure.class_ not in QUIET for failure in found))
 
 
-def _told(known: "Catalogue", name: str, start: Path, exit_code: int | None) -> dict[str, Any]:
+def _told(known: "Catalogue", name: str, start: Path, exit_code: int | None) -> "Failure":
     """Of a log; or of a run, where nothing but a run is called so."""
     if name != "-" and not (start / name).exists():
         from herorun.operations.health.diagnose import names_run, run_diagnosed
@@ -77,7 +79,7 @@ def _told(known: "Catalogue", name: str, start: Path, exit_code: int | None) -> 
 
         if found := log_diagnosed(name, start, instance):
             return found
-    return _plain(name, judged(known, name, start, exit_code))
+    return _failure(name, judged(known, name, start, exit_code))
 
 
 def _instance_in(log: Path) -> str | None:
@@ -148,19 +150,13 @@ def _blocks(name: str, start: Path) -> Iterator[bytes]:
         raise WrongUse(f"{in_words(error)}: name a log that can be read.") from None
 
 
-def _plain(name: str, told: "TriageVerdict") -> dict[str, Any]:
-    from herorun.core.redaction.scrub import scrub
+def _failure(name: str, verdict: "TriageVerdict") -> "Failure":
+    from herorun.schemas.judged import Failure
 
-    return {
-        "file": name,
-        "class": told.failure.value,
-        "role": told.role.value,
-        "line": told.line,
-        "excerpt": scrub(told.excerpt),
-        "fingerprint": told.fingerprint,
-        "advice": told.advice,
-        "signature": told.signature or None,
-        "where": str(told.where) if told.where else None,
-        "person": told.person,
-        "attempt": told.attempt,
-    }
+    return Failure.of(
+        verdict,
+        file=name,
+        class_=verdict.failure,
+        signature=verdict.signature or None,
+        where=str(verdict.where) if verdict.where else None,
+    )

@@ -50,7 +50,7 @@ def command(start: str, run: str, yes: bool, reject: bool, as_json: bool) -> int
         accept(asked)
         done = "trusted"
     if as_json:
-        output.show_json(asked.as_json(done))
+        output.show_json(asked.document(done))
     elif done != "nothing":
         click.echo(f"{asked.slug}: {done}")
     return 0 if done != "nothing" or asked.nothing else 3

@@ -26,11 +26,12 @@ def command(start: str, tag: str, offline: bool, as_json: bool) -> int:
     from herorun import output
     from herorun.core.finding import count
     from herorun.operations.seal.verify import verify_seal
+    from herorun.schemas.judged import VerifySeal
     from herorun.system.git import find_repository
 
     proof = verify_seal(find_repository(Path(start)), tag, offline)
     if as_json:
-        output.show_json(proof.as_json())
+        output.show_json(VerifySeal.of(proof))
     else:
         said = (
             ("proven", proof.proven),

@@ -36,6 +36,7 @@ def command(
 
     from herorun import output
     from herorun.operations.orders.waive import propose
+    from herorun.schemas.judged import Waive
 
     told = propose(
         check=check,
@@ -47,7 +48,7 @@ def command(
         unknown=unknown,
     )
     if as_json:
-        output.show_json({"check": check, "toml": told.toml, "note": told.note})
+        output.show_json(Waive.of(told, check=check))
         return 0
     click.echo(told.toml, nl=False)
     click.echo(f"herorun: {told.note}", err=True)

@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from herorun.core.run_summary import RunSummary
+    from herorun.schemas.runs import NotRead, WatchedRunEntry
 
 
 @click.command(short_help="Follow runs in the terminal; only looks.")
@@ -43,6 +44,7 @@ def command(start: str, runs: tuple[str, ...], every: bool, seconds: float, as_j
     from herorun import output
     from herorun.core.run_summary import worst_first
     from herorun.runs import known_slugs
+    from herorun.schemas.runs import WatchDocument
     from herorun.system.git import find_repository
 
     home = Path(start)
@@ -50,32 +52,19 @@ def command(start: str, runs: tuple[str, ...], every: bool, seconds: float, as_j
     if as_json or not (sys.stdout.isatty() and sys.stdin is not None and sys.stdin.isatty()):
         found = worst_first(_look(names, home))
         if as_json:
-            output.show_json({"runs": [document(glance) for glance in found]})
+            output.show_json(WatchDocument(runs=[_watched_entry(run) for run in found]))
         else:
             _print(output.console(), found)
         return _code(found)
     return _follow(names, home, seconds)
 
 
-def document(glance: "RunSummary") -> dict[str, Any]:
-    """One run for programs."""
-    if glance.error:
-        return {"slug": glance.slug, "error": glance.error}
-    from herorun.operations.babysit.tick_json import awaited_json
+def _watched_entry(run: "RunSummary") -> "WatchedRunEntry | NotRead":
+    from herorun.schemas.runs import NotRead, RunSummaryEntry, WatchedRunEntry
 
-    alerts = [
-        {"check": a.check, "severity": a.severity, "state": a.state, "message": a.message}
-        for a in glance.alerts
-    ]
-    return {
-        "slug": glance.slug,
-        "stage": glance.stage,
-        "run": glance.run,
-        "monitor": glance.monitor,
-        "awaited": [awaited_json(missing) for missing in glance.awaited],
-        "alerts": alerts,
-        "glance": glance.as_json(),
-    }
+    if run.error:
+        return NotRead.of(run)
+    return WatchedRunEntry.of(run, glance=RunSummaryEntry.of_summary(run))
 
 
 def _look(names: list[str], home: "Path", looks: Any = None) -> "list[RunSummary]":

@@ -33,6 +33,7 @@ def command(start: str, runs: tuple[str, ...], every: bool, comment: bool, as_js
     from herorun.operations.babysit.batch import worst
     from herorun.operations.babysit.watchdog import look
     from herorun.runs import known_slugs
+    from herorun.schemas.boxes import WatchdogDocument, WatchedRun
     from herorun.system.git import find_repository
 
     names = [*runs, *(known_slugs(find_repository(Path(start))) if every else [])]
@@ -42,16 +43,14 @@ def command(start: str, runs: tuple[str, ...], every: bool, comment: bool, as_js
     for name in names:
         try:
             answers.append(look(name, Path(start), comment))
-            codes.append(1 if answers[-1]["monitor"] == "stale" else 0)
+            codes.append(1 if answers[-1].monitor == "stale" else 0)
         except (HerorunError, OSError) as error:
-            answers.append({"slug": name, "monitor": "unknown", "why": scrub(in_words(error))})
+            answers.append(WatchedRun(slug=name, monitor="unknown", why=scrub(in_words(error))))
             codes.append(error.exit_code if isinstance(error, HerorunError) else 3)
     if as_json:
-        output.show_json({"runs": answers})
+        output.show_json(WatchdogDocument(runs=answers))
         return worst(codes)
-    for told in answers:
-        told_in = f" (told: {told['told']})" if told.get("told") else ""
-        click.echo(
-            f"{told['slug']}: monitor {told['monitor']}: {output.clean(told['why'])}{told_in}"
-        )
+    for each in answers:
+        told_in = f" (told: {each.told})" if each.told else ""
+        click.echo(f"{each.slug}: monitor {each.monitor}: {output.clean(each.why)}{told_in}")
     return worst(codes)

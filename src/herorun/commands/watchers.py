@@ -29,20 +29,16 @@ def command(dry_run: bool, as_json: bool) -> int:
     from herorun import output
     from herorun.core.canonical_json import timestamp
     from herorun.operations.remote.watchers import reconcile
+    from herorun.schemas.boxes import WatcherEntry, Watchers
     from herorun.system.process_registry import others
 
     rows, rest = reconcile(not dry_run), others()
     if as_json:
         known = [
-            {
-                "stands": r.stands,
-                "why": r.why,
-                "action": r.action,
-                **(vars(r.watcher) if r.watcher else {}),
-            }
-            for r in rows
+            {**WatcherEntry.of(row).as_json(), **(vars(row.watcher) if row.watcher else {})}
+            for row in rows
         ]
-        output.show_json({"watchers": known, "others": [vars(each) for each in rest]})
+        output.show_json(Watchers(watchers=known, others=rest))
         return 0
     for row in rows:
         each = row.watcher

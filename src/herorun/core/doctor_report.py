@@ -1,9 +1,9 @@
 """What `herorun doctor` says of one part of the surroundings. Pure."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 
 class Fit(StrEnum):
@@ -26,9 +26,6 @@ class DoctorPart:
     fit: Fit
     message: str
     fix: str = ""
-
-    def as_json(self) -> dict[str, Any]:
-        return {**asdict(self), "fit": self.fit.value}
 
 
 Probe = Callable[[], Iterable[DoctorPart]]

@@ -1,7 +1,6 @@
 """What the run is expected to take, before it starts: compute, accelerator-hours, money, time."""
 
 from dataclasses import dataclass
-from typing import Any
 
 from herorun.core.contract import HERO_FLOPS, Contract
 from herorun.core.durations import say_span
@@ -31,18 +30,6 @@ class Estimate:
         ):
             return None
         return self.wall_hours - self.limit_hours
-
-    def as_json(self) -> dict[str, Any]:
-        return {
-            "flops": self.flops,
-            "flops_source": self.flops_source,
-            "hero": self.hero,
-            "why": self.why,
-            "accelerator_hours": self.accelerator_hours,
-            "cost": self.cost,
-            "wall_hours": self.wall_hours,
-            "time_limit_hours": self.limit_hours,
-        }
 
     def rows(self) -> list[tuple[str, str]]:
         """For people; what is not known is left out."""

@@ -16,15 +16,6 @@ class Responsible:
     contact: str  # who must be contacted before this launch, and how
     notifies: str  # where the DRI is reached while it runs
 
-    def as_json(self) -> dict[str, str]:
-        return {
-            "goal": self.goal,
-            "stop_when": self.stop_when,
-            "dri": self.dri,
-            "contact": self.contact,
-            "notifies": self.notifies,
-        }
-
     def rows(self) -> list[tuple[str, str]]:
         """For people."""
         return [

@@ -4,11 +4,11 @@ Pure.
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import pairwise
 from statistics import median
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from herorun.core.goodput.instances import STALLS
 from herorun.core.goodput.timeline import SLOW
@@ -118,33 +118,6 @@ class RunSummary:
         pace = self.pace.step_seconds if self.pace else None
         longest = max(SLOW * (pace or 0.0), PATIENCE.total_seconds())
         return stalled or (self.quiet is not None and self.quiet > longest)
-
-    def as_json(self) -> dict[str, Any]:
-        """For programs: times as ISO 8601 in UTC, durations in seconds, what is not finite as
-        text.
-        """
-        left = self.left
-        pace = asdict(self.pace) | {"ratio": self.pace.ratio} if self.pace else None
-        shape = {
-            "step": self.step,
-            "final_step": self.final_step,
-            "left_seconds": left.total_seconds() if left is not None else None,
-            "loss": self.loss,
-            "curve": self.curve,
-            "pace": pace,
-            "checkpoint": {"step": self.checkpoint_step, "age_seconds": self.checkpoint_age}
-            if self.checkpoint_step is not None
-            else None,
-            "next_tick": f"{self.next_tick:%Y-%m-%dT%H:%M:%SZ}" if self.next_tick else None,
-            "seen": f"{self.seen:%Y-%m-%dT%H:%M:%SZ}" if self.seen else None,
-        }
-        return {name: _finite(value) for name, value in shape.items()}
-
-
-def _finite(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _finite(one) for key, one in value.items()}
-    return str(value) if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def worst_first(glances: Sequence[RunSummary]) -> list[RunSummary]:

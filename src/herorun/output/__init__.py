@@ -6,24 +6,26 @@ rich is imported where a person looks.
 import json
 import os
 import sys
-from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from herorun.core.redaction.scrub import scrub, scrub_tree
+from herorun.core.redaction.scrub import scrub
+
+if TYPE_CHECKING:
+    from herorun.schemas import Document
 
 documents = 0  # that this process has printed: what goes wrong after one must not print another
 lines = 0  # of these, the ones of a stream, whose end may be one more
 
 
-def show_json(document: Mapping[str, Any]) -> None:
+def show_json(document: "Document") -> None:
     """One document on standard output, and nothing else there."""
-    _print(json.dumps(scrub_tree({"schema": 1, **document}), indent=2, allow_nan=False))
+    _print(json.dumps(document.as_json(), indent=2, allow_nan=False))
 
 
-def show_json_line(document: Mapping[str, Any]) -> None:
+def show_json_line(document: "Document") -> None:
     """One document on one line, for a command that prints many (JSON Lines)."""
     global lines
-    text = json.dumps(scrub_tree({"schema": 1, **document}), allow_nan=False)
+    text = json.dumps(document.as_json(), allow_nan=False)
     lines += 1
     _print(text)
     sys.stdout.flush()

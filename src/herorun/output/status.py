@@ -13,7 +13,7 @@ def show_turn(slug: str, turn: Any) -> None:
     """One tick for people: a line for the run, one for each alert and each action. A quiet one says
     what is amiss.
     """
-    told = turn.as_json()
+    told = turn.entry().as_json()
     calm = (
         told["run"] in ("healthy", "finished")
         and told["monitor"] == "fresh"
@@ -53,7 +53,7 @@ def show_turn(slug: str, turn: Any) -> None:
 def show_summary(run: Any, turn: Any, until: str) -> None:
     """How the run stands where a watch ends."""
     memory = run.record.memory()
-    told = turn.as_json()
+    told = turn.entry().as_json()
     firing = [alert["check"] for alert in told["alerts"] if alert["state"] == "firing"]
     out = console()
     out.print(f"{run.slug}: watched until {until}: {told['run']}, {told['progress']}", style="bold")

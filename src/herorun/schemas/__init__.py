@@ -18,6 +18,7 @@ DOCUMENTS: Mapping[str, type[Document]] = {
     "launch": runs.LaunchDocument,
     "babysit": runs.BabysitDocument,
     "babysit --all": runs.BabysitAll,
+    "babysit --job": runs.BabysitJobDocument,
     "status": runs.Status,
     "status --all": runs.StatusAll,
     "watch": runs.WatchDocument,

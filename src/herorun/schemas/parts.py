@@ -1,21 +1,57 @@
 """What several documents hold."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, TypeAlias
+from datetime import datetime, timedelta
+from enum import Enum
+from pathlib import PurePath
+from typing import Any, Literal, Self, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field, field_validator
+
+from herorun.core.canonical_json import plain
+from herorun.core.redaction.scrub import scrub_tree
 
 Verdict: TypeAlias = Literal["clear", "blocked", "unknown"]
 AlertState: TypeAlias = Literal["pending", "firing", "resolved", "ended-unresolved"]
 RunState: TypeAlias = Literal["starting", "healthy", "degraded", "down", "finished", "unknown"]
 
 
+_NONE = object()  # the source has no attribute of the name
+
+
 class Shape(BaseModel):
-    model_config = ConfigDict(frozen=True, use_attribute_docstrings=True)
+    # A value of core is read by the names of its fields, so that nobody writes these names twice.
+    model_config = ConfigDict(
+        frozen=True, use_attribute_docstrings=True, from_attributes=True, populate_by_name=True
+    )
+
+    @classmethod
+    def of(cls, source: Any, **others: Any) -> Self:
+        """From the attributes of `source` that have the names of fields, and from `others`."""
+        named = ((name, getattr(source, name, _NONE)) for name in cls.model_fields)
+        known = {name: value for name, value in named if value is not _NONE}
+        return cls.model_validate({**known, **others})
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _as_in_json(cls, value: Any) -> Any:
+        if isinstance(value, PurePath):
+            return str(value)
+        return plain(value) if isinstance(value, Enum | datetime | timedelta) else value
+
+    def as_json(self) -> dict[str, Any]:
+        """What is printed: no secrets, and no key that was left out because it does not apply."""
+        told: dict[str, Any] = scrub_tree(plain(self.model_dump(by_alias=True, exclude_unset=True)))
+        return told
 
 
 class Document(Shape):
-    schema_: Literal[1] = Field(alias="schema", description="The number of these shapes.")
+    schema_: Literal[1] = Field(
+        default=1, alias="schema", description="The number of these shapes."
+    )
+
+    def as_json(self) -> dict[str, Any]:
+        return {"schema": 1, **super().as_json()}
 
 
 class FailureDocument(Document):
@@ -187,7 +223,9 @@ class EstimateEntry(Shape):
     accelerator_hours: float | None
     cost: float | None
     wall_hours: float | None
-    time_limit_hours: float | None
+    time_limit_hours: float | None = Field(
+        validation_alias=AliasChoices("time_limit_hours", "limit_hours")
+    )
 
 
 class InstanceEntry(Shape):

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
+from herorun.core.run_summary import RunSummary
 from herorun.schemas.parts import (
     Acked,
     Action,
@@ -85,8 +86,8 @@ class LaunchDocument(PreflightDocument):
     """The job that `--adopt` took over, or was to; null otherwise."""
 
 
-class Standing(Shape):
-    """How a run stands."""
+class TickEntry(Shape):
+    """What one tick saw and did."""
 
     run: RunState
     """`starting`: nothing shows yet that it trains; `healthy`: evidence of the present instance, read now, shows it."""
@@ -94,12 +95,17 @@ class Standing(Shape):
     """Whether the view itself can be relied on."""
     progress: str
     """`~<reached>/<final step>`."""
-    awaited: Sequence[AwaitedEntry]
-    """Evidence that is missing; empty for a run that is proven to train."""
     findings: Sequence[FindingEntry]
     alerts: Sequence[AlertEntry]
     actions: Sequence[Action]
+    awaited: Sequence[AwaitedEntry]
+    """Evidence that is missing; empty for a run that is proven to train."""
     other: Sequence[OtherJob]
+
+
+class Standing(TickEntry):
+    """How a run stands."""
+
     doubts: Sequence[str]
     """What nobody could tell."""
     contract: str
@@ -111,6 +117,13 @@ class Standing(Shape):
 class BabysitDocument(Document, Standing):
     slug: str = ""
     """In the lines of a loop, and where several runs are watched."""
+
+
+class BabysitJobDocument(Document, TickEntry):
+    """Of a job without a contract."""
+
+    job: str
+    slug: str
 
 
 class PaceEntry(Shape):
@@ -145,6 +158,17 @@ class RunSummaryEntry(Shape):
     checkpoint: NewestCheckpoint | None
     next_tick: str | None
     seen: str | None
+
+    @classmethod
+    def of_summary(cls, run: RunSummary) -> "RunSummaryEntry":
+        saved = {"step": run.checkpoint_step, "age_seconds": run.checkpoint_age}
+        return cls.of(
+            run,
+            left_seconds=run.left,
+            checkpoint=saved if run.checkpoint_step is not None else None,
+            next_tick=run.next_tick and run.next_tick.replace(microsecond=0),
+            seen=run.seen and run.seen.replace(microsecond=0),
+        )
 
 
 class StatusOf(Standing):
@@ -203,6 +227,10 @@ class NotRead(Shape):
 
     slug: str
     error: str
+
+
+class UnreadDocument(Document, NotRead):
+    """A line of a loop over several runs, for one that cannot be watched."""
 
 
 class StandingOf(Standing):

@@ -10,7 +10,7 @@ import pytest
 
 from commands.answers import ask
 from herorun.cli import herorun
-from herorun.gate import findings_json
+from herorun.gate import finding_entries
 from herorun.operations.babysit.batch import worst
 from herorun.runs import watched_run
 from herorun.system.clock import now
@@ -76,11 +76,11 @@ def test_a_status_of_all_opens_each_run_once_and_tells_findings_only_where_they_
 
     def as_json(*finding: Any) -> Any:
         told.append(finding)
-        return findings_json(*finding)
+        return finding_entries(*finding)
 
     monkeypatch.setattr("herorun.operations.report.status.watched_run", watched)
     monkeypatch.setattr("herorun.operations.health.shared_polls.watched_run", watched)
-    monkeypatch.setattr("herorun.operations.report.status.findings_json", as_json)
+    monkeypatch.setattr("herorun.operations.report.status.finding_entries", as_json)
     ask(two, capsys, *words)
     assert sorted(opened) == [BROKEN, SLUG]
     assert bool(told) == ("--json" in words)

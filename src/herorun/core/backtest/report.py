@@ -1,4 +1,4 @@
-"""A backtest in words, as a page, and as the promised JSON."""
+"""A backtest in words, in figures and as a page."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from statistics import median
@@ -11,32 +11,8 @@ from herorun.core.finding import count
 Files = Sequence[tuple[str, int, Sequence[FiredAlert]]]
 
 
-def document(files: Files, scores: Mapping[str, Score]) -> dict[str, Any]:
-    """`{files: [{file, rows, alerts}], totals}`; with labels also the figures of each set of
-    rules.
-    """
-    return {
-        "files": [
-            {"file": file, "rows": rows, "alerts": [_alert(a) for a in alerts]}
-            for file, rows, alerts in files
-        ],
-        "totals": _totals(files, scores),
-    }
-
-
-def _alert(alert: FiredAlert) -> dict[str, Any]:
-    return {
-        "check": alert.check,
-        "severity": alert.severity,
-        "subject": alert.subject,
-        "row": alert.row,
-        "step": alert.step,
-        "until_row": alert.until_row,
-        "message": alert.message,
-    }
-
-
-def _totals(files: Files, scores: Mapping[str, Score]) -> dict[str, Any]:
+def totals_of(files: Files, scores: Mapping[str, Score]) -> dict[str, Any]:
+    """Sums over the files; with labels also the figures of each set of rules."""
     alerts = [alert for _, _, found in files for alert in found]
     totals: dict[str, Any] = {
         "files": len(files),

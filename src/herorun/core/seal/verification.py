@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
 
 from herorun.core.errors import HerorunError, in_words
 from herorun.core.redaction.scrub import scrub
@@ -25,12 +24,6 @@ class SealProof:
         if self.faults:
             return "blocked"
         return "unknown" if self.unproven else "clear"
-
-    def as_json(self) -> dict[str, Any]:
-        told = {
-            name: getattr(self, name) for name in ("tag", "proven", "faults", "unproven", "notes")
-        }
-        return {"verdict": self.verdict, **told}
 
     def ask(self, what: str, look: Callable[[], None]) -> None:
         """One question; where it cannot be answered that is said, and the others are asked all the

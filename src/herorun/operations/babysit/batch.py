@@ -3,12 +3,13 @@
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 from herorun.core.errors import HerorunError, in_words
 from herorun.core.redaction.scrub import scrub
 from herorun.record import Record
 from herorun.runs import known_slugs
+from herorun.schemas.runs import NotRead
 from herorun.system import host, progress
 from herorun.system.git import Repository
 
@@ -24,9 +25,10 @@ class BatchResult(Generic[T]):
     error: str = ""
     code: int = 0
 
-    def as_json(self) -> dict[str, Any]:
+    @property
+    def unread(self) -> NotRead:
         """The entry of a run without a value."""
-        return {"slug": self.slug, "error": self.error}
+        return NotRead.of(self)
 
 
 def each(

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from herorun import __version__
-from herorun.core.canonical_json import plain, timestamp
+from herorun.core.canonical_json import timestamp
 from herorun.core.errors import in_words
 from herorun.core.finding import count
 from herorun.core.replay import Replay, ReplayResult, past_ticks, replay, totals
@@ -14,6 +14,7 @@ from herorun.core.tick import Rules
 from herorun.core.untrusted_json import read_json
 from herorun.operations.health.rules import evidence_file, rules_digest, rules_of
 from herorun.runs import MonitoredRun, Run
+from herorun.schemas.judged import ReplayAll
 from herorun.system import progress
 
 
@@ -86,15 +87,8 @@ class ReplayedTicks:
             return 1
         return 3 if ReplayResult.UNKNOWN in found or not found else 0
 
-    def as_json(self) -> dict[str, Any]:
-        return {
-            "slug": self.slug,
-            "since": plain(self.since),
-            "version": __version__,
-            "rules": self.rules,
-            "ticks": plain(self.ticks),
-            "totals": totals(self.ticks),
-        }
+    def document(self) -> ReplayAll:
+        return ReplayAll.of(self, version=__version__, totals=totals(self.ticks))
 
     def lines(self) -> list[str]:
         """What is not the same, tick by tick, and the sum."""

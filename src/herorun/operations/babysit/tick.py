@@ -28,9 +28,14 @@ from herorun.core.policy import Action
 from herorun.core.redaction.scrub import scrub
 from herorun.core.tick import Tick, critical_topics, exit_code
 from herorun.core.triage.incremental import OwnLog
-from herorun.gate import findings_json
+from herorun.gate import finding_entries
 from herorun.operations.babysit.perform import Performed, intents, perform, settle
-from herorun.operations.babysit.tick_json import action_json, alerts_json, awaited_json, other_json
+from herorun.operations.babysit.tick_json import (
+    actions_of,
+    alert_entries,
+    other_jobs,
+    shown_alerts,
+)
 from herorun.operations.babysit.upgrade import settle_judge
 from herorun.operations.health.evaluate import evaluate, must_be_launched
 from herorun.operations.health.rules import evidence_file, rules_digest, rules_of
@@ -40,6 +45,7 @@ from herorun.operations.record.lease import HeldInOtherClone, take_in_time
 from herorun.operations.record.page import send_pages
 from herorun.record import FoldedMemory, Pushed
 from herorun.runs import MonitoredRun, Run
+from herorun.schemas.runs import TickEntry
 from herorun.sources.log_reader import keep_own_log
 from herorun.sources.metrics import keep_metrics
 from herorun.system.clock import now
@@ -85,21 +91,22 @@ class TickOutcome:
         last = self.run.record.memory().last_decided if self.sealed else None
         return last.progress if last else progress_of(self.evidence)
 
-    def as_json(self) -> dict[str, Any]:
-        """The promised shape."""
+    def entry(self) -> TickEntry:
+        """As `--json` prints it."""
         checks = {check.name: check for check in discover.checks(Gate.HEALTH)}
         seen = self.tick
         slug = self.run.slug if isinstance(self.run, Run) else ""
-        return {
-            "run": seen.run.value if seen else "finished",
-            "monitor": seen.monitor.value if seen else "fresh",
-            "progress": self.progress,
-            "findings": findings_json(seen.findings, checks, slug) if seen else [],
-            "alerts": alerts_json(seen, self.run.record.memory(), checks) if seen else [],
-            "actions": [action_json(done) for done in self.performed],
-            "awaited": [awaited_json(each) for each in seen.awaited] if seen else [],
-            "other": other_json(self.evidence),
-        }
+        alerts = shown_alerts(seen, self.run.record.memory()) if seen else []
+        return TickEntry(
+            run=seen.run if seen else "finished",
+            monitor=seen.monitor if seen else "fresh",
+            progress=self.progress,
+            awaited=seen.awaited if seen else [],
+            findings=finding_entries(seen.findings, checks, slug) if seen else [],
+            alerts=alert_entries(alerts, checks),
+            actions=actions_of(self.performed),
+            other=other_jobs(self.evidence),
+        )
 
 
 def run_tick(

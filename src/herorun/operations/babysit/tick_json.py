@@ -1,20 +1,17 @@
 """The parts of a turn, as `babysit --json` and `status --json` print them."""
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping
 
 from herorun.core.alert import Alert
-from herorun.core.canonical_json import plain
 from herorun.core.check import Check
 from herorun.core.evidence import Evidence, OtherJobs
-from herorun.core.health.training import AwaitedEvidence
 from herorun.core.journal import Memory
-from herorun.core.redaction.scrub import scrub_tree
 from herorun.core.tick import Tick
 from herorun.operations.babysit.perform import Performed
+from herorun.schemas.parts import Action, AlertEntry, OtherJob
 
 
-def other_json(evidence: Evidence) -> list[dict[str, str]]:
+def other_jobs(evidence: Evidence) -> list[OtherJob]:
     """Live jobs beside the current instance: they are shown, and the run's health is not judged by
     them.
     """
@@ -25,13 +22,9 @@ def other_json(evidence: Evidence) -> list[dict[str, str]]:
         *(("old attempt", job) for job in others.attempts),
         *(("diagnostic", job) for job in others.diagnostics),
     ]
-    told: list[dict[str, str]] = scrub_tree(
-        [
-            {"name": job.instance, "job": job.id, "state": job.state.value, "kind": kind}
-            for kind, job in listed
-        ]
-    )
-    return told
+    return [
+        OtherJob(name=job.instance, job=job.id, state=job.state, kind=kind) for kind, job in listed
+    ]
 
 
 def shown_alerts(seen: Tick, memory: Memory) -> list[Alert]:
@@ -48,34 +41,17 @@ def severity_of(alert: Alert, checks: Mapping[str, Check]) -> str:
     return checks[alert.check].severity.value if alert.check in checks else "warn"
 
 
-def alerts_json(seen: Tick, memory: Memory, checks: Mapping[str, Check]) -> list[dict[str, Any]]:
-    return [alert_json(a, severity_of(a, checks)) for a in shown_alerts(seen, memory)]
+def alert_entries(alerts: Iterable[Alert], checks: Mapping[str, Check]) -> list[AlertEntry]:
+    return [AlertEntry.of(alert, severity=severity_of(alert, checks)) for alert in alerts]
 
 
-def alert_json(alert: Alert, severity: str) -> dict[str, Any]:
-    return {
-        "check": alert.check,
-        "severity": severity,
-        "subject": alert.subject,
-        "state": alert.state.value,
-        "since": plain(alert.since),
-        "message": alert.message,
-    }
-
-
-def awaited_json(missing: AwaitedEvidence) -> dict[str, Any]:
-    told: dict[str, Any] = scrub_tree(
-        {"evidence": missing.evidence, "message": missing.message, "until": plain(missing.until)}
-    )
-    return told
-
-
-def action_json(done: Performed) -> dict[str, Any]:
-    kind = type(done.action).__name__.lower()
-    return {
-        "action": kind,
-        "key": done.action.key,
-        "why": done.action.why,
-        "done": not done.why,
-        "failed": done.why,
-    }
+def actions_of(performed: Iterable[Performed]) -> list[Action]:
+    return [
+        Action.of(
+            each.action,
+            action=type(each.action).__name__.lower(),
+            done=not each.why,
+            failed=each.why,
+        )
+        for each in performed
+    ]

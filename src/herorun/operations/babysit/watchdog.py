@@ -4,10 +4,8 @@ watches.
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from herorun import discover
-from herorun.core.canonical_json import plain
 from herorun.core.check import Gate
 from herorun.core.errors import CouldNotLook
 from herorun.core.journal import Memory
@@ -18,10 +16,11 @@ from herorun.core.watchdog import WatchdogSight, WatchState, watchdog
 from herorun.operations.record.page import send_pages
 from herorun.operations.record.post import deliver, intent_to_say
 from herorun.runs import Run, watched_run
+from herorun.schemas.boxes import WatchedRun
 from herorun.system.clock import now
 
 
-def look(name: str, start: Path, comment: bool) -> dict[str, Any]:
+def look(name: str, start: Path, comment: bool) -> WatchedRun:
     """One run, as its published record shows it; told in the issue once a silence where `comment`
     is wished.
     """
@@ -30,15 +29,8 @@ def look(name: str, start: Path, comment: bool) -> dict[str, Any]:
     checks = {check.name: check for check in discover.checks(Gate.HEALTH)}
     found = watchdog(run.slug, memory, run.contract, checks, now())
     told = _tell(run, memory, found) if comment and found.monitor is WatchState.STALE else ""
-    return {
-        "slug": found.slug,
-        "monitor": found.monitor.value,
-        "run": memory.last_decided.run if memory.last_decided else "unknown",
-        "why": found.why,
-        "last_seen": plain(found.last_seen),
-        "due": plain(found.due),
-        "told": told,
-    }
+    last = memory.last_decided
+    return WatchedRun.of(found, run=last.run if last else "unknown", told=told)
 
 
 def _tell(run: Run, memory: Memory, found: WatchdogSight) -> str:

@@ -19,6 +19,7 @@ from herorun.operations.checkpoints.manifest import read_manifest
 from herorun.operations.checkpoints.references import held
 from herorun.operations.health.taints import with_taints_now
 from herorun.runs import Run
+from herorun.schemas.judged import CheckpointsList, ListedEntry
 from herorun.system.clock import now
 from herorun.system.files import read_regular, write_whole
 
@@ -35,10 +36,10 @@ class CheckpointListing:
     at: datetime
     taints: tuple[Taint, ...] = ()
 
-    def as_json(self) -> dict[str, Any]:
-        return {"checkpoints": [self._row(each) for each in self.found]}
+    def document(self) -> CheckpointsList:
+        return CheckpointsList(checkpoints=[self._entry(each) for each in self.found])
 
-    def _row(self, each: Sized) -> dict[str, Any]:
+    def _entry(self, each: Sized) -> ListedEntry:
         candidate = each.candidate
         state = (
             "complete"
@@ -48,17 +49,15 @@ class CheckpointListing:
             else "unknown"
         )
         age = self.at - candidate.modified if candidate.modified else None
-        return {
-            "path": candidate.path,
-            "step": candidate.step,
-            "state": state,
-            "problem": candidate.problem or each.doubt,
-            "tainted": tainted(candidate, self.taints),
-            "temporary": candidate.temporary,
-            "bytes": each.bytes,
-            "files": each.files,
-            "age_seconds": None if age is None else round(age.total_seconds()),
-        }
+        return ListedEntry.of(
+            candidate,
+            state=state,
+            problem=candidate.problem or each.doubt,
+            tainted=tainted(candidate, self.taints),
+            bytes=each.bytes,
+            files=each.files,
+            age_seconds=None if age is None else round(age.total_seconds()),
+        )
 
 
 def list_checkpoints(run: Run) -> CheckpointListing:
@@ -187,18 +186,8 @@ def write_plan(plan: PrunePlan, path: Path) -> None:
     """One JSON document, which `prune` takes; an existing file is left."""
     if path.exists():
         raise WrongUse(f"{path} is there already: name another file for the plan.")
-    told: dict[str, Any] = {"schema": 1, "digest": plan.digest, **_shape(plan)}
+    told: dict[str, Any] = {"schema": 1, "digest": plan.digest, **plain(plan)}
     write_whole(path, (canonical(told) + "\n").encode(), 0o644)
-
-
-def _shape(plan: PrunePlan) -> dict[str, Any]:
-    shape = plain(plan)
-    assert isinstance(shape, dict)
-    return shape
-
-
-def plan_json(plan: PrunePlan) -> dict[str, Any]:
-    return {"digest": plan.digest, "bytes": plan.bytes, **_shape(plan)}
 
 
 def read_plan(path: Path) -> PrunePlan:

@@ -8,7 +8,6 @@ deletion is journalled before and after; an interrupted one is finished by the s
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import Any
 
 from herorun.core.errors import Blocked, CouldNotLook, HerorunError, in_words
 from herorun.core.event import Done, Failed, Intended
@@ -22,6 +21,7 @@ from herorun.operations.checkpoints.references import held
 from herorun.operations.record.lease import take_lease
 from herorun.operations.record.post import say
 from herorun.runs import Run
+from herorun.schemas.judged import CheckpointsPrune, Left
 from herorun.system import progress
 from herorun.system.clock import now
 from herorun.system.files import locked
@@ -51,12 +51,9 @@ class Pruned:
     def code(self) -> int:
         return 1 if self.left else 0
 
-    def as_json(self) -> dict[str, Any]:
-        return {
-            "deleted": list(self.deleted),
-            "left": [{"path": path, "why": why} for path, why in self.left],
-            "bytes": self.bytes,
-        }
+    def document(self) -> CheckpointsPrune:
+        left = [Left(path=path, why=why) for path, why in self.left]
+        return CheckpointsPrune.of(self, left=left)
 
 
 def prune(run: Run, plan: PrunePlan, typed: str) -> Pruned:

@@ -3,7 +3,6 @@ sees.
 """
 
 from pathlib import Path
-from typing import Any
 
 from herorun.core.errors import HerorunError
 from herorun.core.evidence import Job
@@ -12,6 +11,7 @@ from herorun.core.redaction.scrub import scrub
 from herorun.core.triage.classes import FailureClass
 from herorun.operations.health.evaluate import evaluate
 from herorun.runs import known_slugs, watched_run
+from herorun.schemas.judged import Failure
 from herorun.system.git import find_repository
 
 
@@ -25,7 +25,7 @@ def names_run(name: str, start: Path) -> bool:
         return False
 
 
-def log_diagnosed(name: str, start: Path, checked_in: str) -> dict[str, Any] | None:
+def log_diagnosed(name: str, start: Path, checked_in: str) -> Failure | None:
     """Of a log of a run: the diagnosis of its instance, as every other surface has it. Which one it
     is its place in the run's own folder says, or the newest check-in that the log holds.
 
@@ -47,24 +47,24 @@ def log_diagnosed(name: str, start: Path, checked_in: str) -> dict[str, Any] | N
         return None
 
 
-def _instance_diagnosed(name: str, slug: str, instance: str, top: Path) -> dict[str, Any] | None:
+def _instance_diagnosed(name: str, slug: str, instance: str, top: Path) -> Failure | None:
     run, _ = watched_run(slug, top)
     memory = run.record.memory()
     if memory.current is not None and memory.current.name == instance:
         found = run_diagnosed(slug, top)
-        return {**found, "file": name} if found["role"] == "root" else None
+        return Failure.of(found, file=name) if found.role == "root" else None
     ending = memory.endings.get(instance)
     number = next((each.number for each in memory.instances if each.name == instance), 1)
-    return _shape(name, ending.seen, ending.why, number, ending) if ending else None
+    return _failure(name, ending.seen, ending.why, number, ending) if ending else None
 
 
-def run_diagnosed(name: str, start: Path) -> dict[str, Any]:
+def run_diagnosed(name: str, start: Path) -> Failure:
     """In the shape of a triaged log; the excerpt is the diagnosis."""
     run, _ = watched_run(name, start)
     memory = run.record.memory()
     current = memory.current
     if current is None:
-        return _shape(name, FailureClass.NOT_A_FAILURE, f"{name} has not been launched", 1)
+        return _failure(name, FailureClass.NOT_A_FAILURE, f"{name} has not been launched", 1)
     ending, words = memory.endings.get(current.name), f"how {current.name} ended is not known"
     if not (run.shut or memory.sealed):
         seen, evidence = evaluate(run, memory=memory)
@@ -73,23 +73,23 @@ def run_diagnosed(name: str, start: Path) -> dict[str, Any]:
         words = f"{current.name} is {job.state}: it did not fail" if isinstance(job, Job) else words
     if ending is None:
         kind = FailureClass.UNKNOWN if "not known" in words else FailureClass.NOT_A_FAILURE
-        return _shape(name, kind, words, current.number)
-    return _shape(name, ending.seen, ending.why, current.number, ending)
+        return _failure(name, kind, words, current.number)
+    return _failure(name, ending.seen, ending.why, current.number, ending)
 
 
-def _shape(
+def _failure(
     name: str, kind: str, words: str, number: int, ending: Ending | None = None
-) -> dict[str, Any]:
-    return {
-        "file": name,
-        "class": str(kind),
-        "role": "root" if ending else "cascade",
-        "line": None,
-        "excerpt": scrub(words),
-        "fingerprint": ending.fingerprint if ending else "",
-        "advice": ending.advice if ending else "",
-        "signature": None,
-        "where": ending.place or None if ending else None,
-        "person": ending.needs_person if ending else False,
-        "attempt": number,
-    }
+) -> Failure:
+    return Failure(
+        file=name,
+        class_=str(kind),
+        role="root" if ending else "cascade",
+        line=None,
+        excerpt=scrub(words),
+        fingerprint=ending.fingerprint if ending else "",
+        advice=ending.advice if ending else "",
+        signature=None,
+        where=ending.place or None if ending else None,
+        person=ending.needs_person if ending else False,
+        attempt=number,
+    )

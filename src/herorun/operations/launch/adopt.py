@@ -15,6 +15,7 @@ from herorun.core.redaction.scrub import scrub
 from herorun.core.render import command_line
 from herorun.gate import GateReport
 from herorun.runs import Run
+from herorun.schemas.runs import AdoptedJob
 
 
 def look_at(run: Run, job: str) -> Adoptee:
@@ -109,11 +110,11 @@ def facts_of(adoptee: Adoptee, report: GateReport) -> dict[str, str]:
     }
 
 
-def adopted_json(adoptee: Adoptee, report: GateReport) -> dict[str, Any]:
-    return {
-        "job": adoptee.job.id,
-        "state": adoptee.job.state.value,
-        "user": adoptee.user or None,
-        "command": [scrub(word) for word in adoptee.command] or None,
-        "not_proved": [scrub(words) for words in not_proved(report.findings)],
-    }
+def adopted_job(adoptee: Adoptee, report: GateReport) -> AdoptedJob:
+    return AdoptedJob(
+        job=adoptee.job.id,
+        state=adoptee.job.state,
+        user=adoptee.user or None,
+        command=[scrub(word) for word in adoptee.command] or None,
+        not_proved=not_proved(report.findings),
+    )

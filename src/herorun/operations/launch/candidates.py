@@ -4,7 +4,6 @@ that throws away.
 
 from typing import Any
 
-from herorun.core.canonical_json import plain
 from herorun.core.contract import Contract
 from herorun.core.evidence import (
     Candidate,
@@ -18,13 +17,11 @@ from herorun.core.evidence import (
 )
 from herorun.core.lineage import discarded, is_rejected, refusal
 from herorun.core.plan import Plan
-from herorun.core.redaction.scrub import scrub_tree
+from herorun.schemas.parts import CandidateEntry, Candidates, DiscardedEntry
 
 
-def candidates_json(plan: Plan | None, evidence: Evidence) -> dict[str, Any]:
-    """`{chosen, candidates, discarded, unread}`: newest first; those that nobody looked into are
-    only counted.
-    """
+def checkpoint_choice(plan: Plan | None, evidence: Evidence) -> Candidates:
+    """Newest first; those that nobody looked into are only counted."""
     contract, told = evidence[Contract], evidence[History]
     history = told if isinstance(told, History) else History()  # `unread` says so
     start = plan.start.value if plan else None
@@ -32,22 +29,19 @@ def candidates_json(plan: Plan | None, evidence: Evidence) -> dict[str, Any]:
     beside = candidates_of(_place(evidence, StartSiblings))
     named = [c for c in dict.fromkeys((*mine, *beside)) if c.examined or c.problem or _is(c, start)]
     named.sort(key=lambda c: (-c.step, c.path))
-    shape: dict[str, Any] = scrub_tree(
-        {
-            "chosen": start.path if start else None,
-            "candidates": [
-                _candidate(c, start, _refusal(c, contract, history, c in mine)) for c in named
-            ],
-            "unexamined": len({*mine, *beside}) - len(named),
-            "discarded": _discarded(plan, evidence, history, mine, beside),
-            "unread": [
-                v.why
-                for v in map(evidence.get, (History, Checkpoints, StartSiblings))
-                if isinstance(v, Unavailable)
-            ],
-        }
+    return Candidates(
+        chosen=start.path if start else None,
+        candidates=[
+            _candidate_entry(c, start, _refusal(c, contract, history, c in mine)) for c in named
+        ],
+        unexamined=len({*mine, *beside}) - len(named),
+        discarded=_discarded(plan, evidence, history, mine, beside),
+        unread=[
+            v.why
+            for v in map(evidence.get, (History, Checkpoints, StartSiblings))
+            if isinstance(v, Unavailable)
+        ],
     )
-    return shape
 
 
 def _own(evidence: Evidence, history: History) -> tuple[Candidate, ...]:
@@ -73,7 +67,7 @@ def _refusal(candidate: Candidate, contract: Contract, history: History, own: bo
     return "its lineage is rejected" if is_rejected(candidate.path, contract.start.rejected) else ""
 
 
-def _candidate(candidate: Candidate, start: Any, refused: str) -> dict[str, Any]:
+def _candidate_entry(candidate: Candidate, start: Any, refused: str) -> CandidateEntry:
     state = (
         "complete"
         if candidate.complete
@@ -84,16 +78,12 @@ def _candidate(candidate: Candidate, start: Any, refused: str) -> dict[str, Any]
         else "unexamined"
     )
     chosen = _is(candidate, start)
-    return {
-        "path": candidate.path,
-        "step": candidate.step,
-        "temporary": candidate.temporary,
-        "state": state,
-        "chosen": chosen,
-        "refused": refused or ("" if chosen else "another one was chosen"),
-        "modified": plain(candidate.modified),
-        "timestamp": candidate.timestamp,
-    }
+    return CandidateEntry.of(
+        candidate,
+        state=state,
+        chosen=chosen,
+        refused=refused or ("" if chosen else "another one was chosen"),
+    )
 
 
 def _discarded(
@@ -102,7 +92,7 @@ def _discarded(
     history: History,
     mine: tuple[Candidate, ...],
     beside: tuple[Candidate, ...],
-) -> dict[str, Any] | None:
+) -> DiscardedEntry | None:
     """None where there is no plan: nothing was chosen."""
     if plan is None:
         return None
@@ -110,4 +100,4 @@ def _discarded(
     rows = metrics if isinstance(metrics, Metrics) and history.instances else None
     reached = (*mine, *beside)
     cost = discarded(start.step if start else 0, reached, rows, plan.hardware.value.get("count"))
-    return {"steps": cost.steps, "accelerator_hours": cost.accelerator_hours, "why": cost.why}
+    return DiscardedEntry.of(cost)

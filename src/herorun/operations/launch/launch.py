@@ -12,7 +12,7 @@ from herorun.core.evidence import Adoptee, Checkpoints, LiveJobs, Nothing, Prior
 from herorun.core.identity.intent import identity_of, prior_identity
 from herorun.core.redaction.scrub import scrub
 from herorun.operations.health.taints import record_taints
-from herorun.operations.launch.adopt import adopted_json, already, facts_of, look_at
+from herorun.operations.launch.adopt import adopted_job, already, facts_of, look_at
 from herorun.operations.launch.config_stability import must_stand_still
 from herorun.operations.launch.order import LaunchOrder
 from herorun.operations.launch.plan_file import moved_since, must_be
@@ -23,6 +23,7 @@ from herorun.operations.launch.submit import ALONE, Say, unsaid
 from herorun.operations.launch.write_probe import probe_roots
 from herorun.operations.record.lease import hand_lease
 from herorun.runs import Run, believe, log_of
+from herorun.schemas.runs import LaunchDocument
 from herorun.system.files import locked
 
 
@@ -64,18 +65,21 @@ class LaunchOutcome:
             return 3 if self.unwatched else 0
         return 1 if self.preflight.verdict is GateVerdict.BLOCKED else 3
 
+    def document(self) -> LaunchDocument:
+        launched = self.launched
+        return LaunchDocument.of(
+            self.preflight.document(),
+            instance=launched.instance if launched else None,
+            job=launched.job if launched else None,
+            babysitter=self.babysitter,
+            log=self.log,
+            warnings=self.warnings,
+            adopted=adopted_job(self.adopted, self.preflight.report) if self.adopted else None,
+        )
+
     def as_json(self) -> dict[str, Any]:
         """The promised shape."""
-        launched = self.launched
-        return {
-            **self.preflight.as_json(),
-            "instance": launched.instance if launched else None,
-            "job": launched.job if launched else None,
-            "babysitter": self.babysitter,
-            "log": self.log,
-            "warnings": list(self.warnings),
-            "adopted": adopted_json(self.adopted, self.preflight.report) if self.adopted else None,
-        }
+        return self.document().as_json()
 
 
 def launch(

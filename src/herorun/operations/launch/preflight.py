@@ -2,11 +2,10 @@
 verdict.
 """
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from herorun.adopted_scheduler import without
-from herorun.core.canonical_json import plain
 from herorun.core.check import Gate, GateVerdict, Mode
 from herorun.core.contract import Contract
 from herorun.core.errors import Blocked, CouldNotLook, HerorunError, WrongUse
@@ -27,13 +26,15 @@ from herorun.core.evidence import (
 )
 from herorun.core.plan import Plan
 from herorun.core.ports import Scheduler, Submission, submission_of
-from herorun.core.redaction.scrub import scrub_argv, scrub_tree
+from herorun.core.redaction.scrub import scrub_argv
 from herorun.core.responsible import Responsible, responsible
 from herorun.gate import GateReport, run_gate
 from herorun.operations.health.taints import with_taints_now
-from herorun.operations.launch.candidates import candidates_json
+from herorun.operations.launch.candidates import checkpoint_choice
 from herorun.operations.launch.submit import request_text
 from herorun.runs import Run, contract_drift, source_launches
+from herorun.schemas.parts import SourcedEntry, SubmissionEntry
+from herorun.schemas.runs import PreflightDocument
 
 
 @dataclass(frozen=True)
@@ -100,22 +101,21 @@ class PreflightOutcome:
         if self.verdict is GateVerdict.UNKNOWN:
             raise CouldNotLook(f"The launch gate could not look everywhere: {self.why}")
 
+    def document(self) -> PreflightDocument:
+        return PreflightDocument.of(
+            self,
+            would_be=self.report.would_be,
+            mode=self.report.mode,
+            plan_digest=self.plan.digest if self.plan else None,
+            plan=plan_entries(self.plan) if self.plan else None,
+            submission=submission_entry(self.submission, self.request) if self.submission else None,
+            checkpoints=checkpoint_choice(self.plan, self.report.evidence),
+            findings=self.report.entries,
+        )
+
     def as_json(self) -> dict[str, Any]:
         """The promised shape."""
-        return {
-            "verdict": self.verdict.value,
-            "would_be": self.report.would_be.value,
-            "mode": self.report.mode.value,
-            "plan_digest": self.plan.digest if self.plan else None,
-            "plan": plan_json(self.plan) if self.plan else None,
-            "submission": submission_json(self.submission, self.request)
-            if self.submission
-            else None,
-            "checkpoints": candidates_json(self.plan, self.report.evidence),
-            "estimate": self.estimate.as_json(),
-            "responsible": scrub_tree(self.responsible.as_json()) if self.responsible else None,
-            "findings": self.report.as_json(),
-        }
+        return self.document().as_json()
 
 
 def preflight(run: Run, adoptee: Adoptee | None = None) -> PreflightOutcome:
@@ -170,15 +170,17 @@ def _request(run: Run, submission: Submission) -> str:
         return ""
 
 
+def plan_entries(plan: Plan) -> dict[str, SourcedEntry]:
+    """Every field, and where its value comes from."""
+    argv = replace(plan.argv, value=scrub_argv(plan.argv.value))
+    values = {field.name: getattr(plan, field.name) for field in fields(plan)}
+    return {name: SourcedEntry.of(value) for name, value in {**values, "argv": argv}.items()}
+
+
 def plan_json(plan: Plan) -> dict[str, Any]:
-    """Field -> value, source, inferred; secrets masked."""
-    shape: dict[str, Any] = scrub_tree(
-        {field.name: plain(getattr(plan, field.name)) for field in fields(plan)}
-    )
-    shape["argv"]["value"] = list(scrub_argv(plan.argv.value))
-    return shape
+    """As the plan file has it."""
+    return {name: entry.as_json() for name, entry in plan_entries(plan).items()}
 
 
-def submission_json(submission: Submission, request: str) -> dict[str, Any]:
-    shape: dict[str, Any] = scrub_tree(plain(submission))
-    return {**shape, "argv": list(scrub_argv(submission.argv)), "request": request}
+def submission_entry(submission: Submission, request: str) -> SubmissionEntry:
+    return SubmissionEntry.of(submission, argv=scrub_argv(submission.argv), request=request)

@@ -3,7 +3,6 @@
 import random
 import time
 from datetime import timedelta
-from typing import Any
 
 from herorun.core.errors import Blocked, HerorunError, in_words
 from herorun.core.event import Noted
@@ -13,6 +12,7 @@ from herorun.core.render import quoted
 from herorun.operations.record.post import say
 from herorun.record import Pushed
 from herorun.runs import Run
+from herorun.schemas.runs import Note
 from herorun.system.clock import now
 from herorun.system.files import is_locked, locked
 
@@ -21,9 +21,7 @@ PATIENCE = 15.0  # seconds for which a push is tried again: a person waits for i
 FIRST_PAUSE, LONGEST_PAUSE = 0.5, 4.0  # seconds between two tries
 
 
-def add_note(
-    run: Run, title: str, lines: dict[str, str], caveat: str, to_issue: bool
-) -> dict[str, Any]:
+def add_note(run: Run, title: str, lines: dict[str, str], caveat: str, to_issue: bool) -> Note:
     """Append and push a note; `Blocked` before `init`, because there is no record to write into.
 
     `queued` says that the remote does not have it yet, and `warning` what delivers it. The same
@@ -46,8 +44,13 @@ def add_note(
     if not pushed:
         words = _queued_words(run, pushed) if queued else f"the record is not pushed: {pushed.why}"
         warning = f"{warning + '; ' if warning else ''}{words}"
-    told = {"slug": run.slug, "commit": run.record.tip, "pushed": bool(pushed), "queued": queued}
-    return {**told, "warning": warning}
+    return Note(
+        slug=run.slug,
+        commit=run.record.tip,
+        pushed=bool(pushed),
+        queued=queued,
+        warning=warning,
+    )
 
 
 def _pushed(run: Run) -> Pushed:

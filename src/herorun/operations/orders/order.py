@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 from herorun.core.errors import Blocked
 from herorun.core.event import Ordered, Word
@@ -11,6 +10,7 @@ from herorun.core.journal import Memory
 from herorun.core.redaction.scrub import scrub
 from herorun.operations.record.heartbeat import ring
 from herorun.runs import MonitoredRun, Run
+from herorun.schemas.runs import OrderDocument
 from herorun.system.clock import now
 from herorun.system.files import is_locked
 
@@ -25,14 +25,15 @@ class OrderOutcome:
     warnings: tuple[str, ...] = ()
     facts: tuple[str, ...] = ()  # what was said before it was done
 
-    def as_json(self) -> dict[str, Any]:
-        return {
-            "slug": self.run.slug,
-            "said": self.words,
-            "warnings": list(self.warnings),
-            "record": self.run.record.tip,
-            **({"facts": list(self.facts)} if self.facts else {}),
-        }
+    def document(self) -> OrderDocument:
+        facts = {"facts": self.facts} if self.facts else {}
+        return OrderDocument(
+            slug=self.run.slug,
+            said=self.words,
+            warnings=self.warnings,
+            record=self.run.record.tip,
+            **facts,
+        )
 
 
 def begun(run: Run) -> Memory:

@@ -5,7 +5,6 @@ user's own folder.
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from herorun.core.event import Launching
 from herorun.core.evidence import LaunchProof
@@ -13,6 +12,7 @@ from herorun.core.launch_id import launch_id
 from herorun.core.redaction.scrub import scrub
 from herorun.runs import Run, believe, open_run
 from herorun.runs.trusting import must_be_the_users, untrusted
+from herorun.schemas.runs import Trust
 from herorun.system.trusted import ITEMS, LAUNCHES, REJECTED, trust, trust_file, trusts_all
 
 
@@ -51,16 +51,8 @@ class TrustQuestion:
         ]
         return [*(runs if self.items else []), *(told if self.launches else [])]
 
-    def as_json(self, done: str) -> dict[str, Any]:
-        """The promised shape."""
-        return {
-            "slug": self.slug,
-            "repository": str(self.repository),
-            "items": list(self.items),
-            "unproven": list(self.launches),
-            "done": done,
-            "file": str(trust_file()),
-        }
+    def document(self, done: str) -> Trust:
+        return Trust.of(self, unproven=self.launches, done=done, file=trust_file())
 
 
 def ask(name: str, start: Path) -> TrustQuestion:

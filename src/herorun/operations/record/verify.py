@@ -8,7 +8,6 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from herorun.core.errors import HerorunError, WrongUse, in_words
 from herorun.core.evidence import LaunchProof
@@ -21,6 +20,7 @@ from herorun.operations.record.anchors import Outside, look_outside
 from herorun.operations.record.history import read_history
 from herorun.record import Record
 from herorun.runs import open_run, watched_run
+from herorun.schemas.judged import LogbookVerify
 from herorun.system.git import Repository, find_repository
 from herorun.system.git.plumbing import delete_refs, fetch
 
@@ -45,14 +45,8 @@ class Verified:
             return "blocked"
         return "unknown" if self.unseen else "clear"
 
-    def as_json(self) -> dict[str, Any]:
-        """The promised shape."""
-        return {
-            "verdict": self.verdict,
-            "entries": self.entries,
-            "faults": list(self.faults),
-            "notes": list(self.notes),
-        }
+    def document(self) -> LogbookVerify:
+        return LogbookVerify.of(self)
 
 
 def open_record(name: str, start: Path) -> Record:

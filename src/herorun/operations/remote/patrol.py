@@ -6,7 +6,6 @@ On this machine it remembers the tick before, so that it can say what changed.
 import shlex
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Any
 
 from herorun.core.canonical_json import canonical, plain
 from herorun.core.decode import decode
@@ -25,6 +24,7 @@ from herorun.operations.health.taints import with_taints_now
 from herorun.operations.launch.propose import Proposer
 from herorun.operations.remote.probe import look_at, source
 from herorun.runs import Run
+from herorun.schemas.boxes import PatrolDocument
 from herorun.system.files import write_whole
 
 MEMORY = "patrol.json"
@@ -37,14 +37,8 @@ class PatrolTick:
     line: str
     before: Before | None
 
-    def as_json(self) -> dict[str, Any]:
-        advice = [plain(each) for each in self.told.advice]
-        return {
-            "line": self.line,
-            "state": self.told.state.value,
-            "advice": advice,
-            "look": plain(self.look),
-        }
+    def document(self) -> PatrolDocument:
+        return PatrolDocument.of(self, state=self.told.state, advice=self.told.advice)
 
 
 def patrol(run: Run) -> PatrolTick:

@@ -6,11 +6,11 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any
 
 from herorun.core.errors import WrongUse
 from herorun.core.timer import TimerRequest, actions, cron, systemd, units
 from herorun.runs import Run, template
+from herorun.schemas.boxes import TimerDocument, TimerFile
 
 SPARE = 120.0  # seconds that a tick may take beyond the connection and the look
 
@@ -27,10 +27,9 @@ class TimerOutput:
     text: str
     files: Mapping[str, str]
 
-    def as_json(self) -> dict[str, Any]:
-        files = [{"path": path, "text": text} for path, text in self.files.items()]
-        told = {"for": self.host, "command": self.command, "seconds": self.seconds}
-        return {**told, "text": self.text, "files": files}
+    def document(self, slug: str) -> TimerDocument:
+        files = [TimerFile(path=path, text=text) for path, text in self.files.items()]
+        return TimerDocument.of(self, slug=slug, files=files)
 
 
 def timer_of(run: Run, host: str, command: str | None, every: float) -> TimerOutput:

@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from herorun.core.canonical_json import plain
 from herorun.core.compare.gate import ComparisonGate, parse_gate
 from herorun.core.compare.join import Pairing
 from herorun.core.compare.operand import Side
@@ -20,6 +19,7 @@ from herorun.core.plan import moved
 from herorun.operations.metrics.series import Curves, RowSeries, curves_of
 from herorun.operations.report.backtest import columns_of, rows_of
 from herorun.runs import Run, watched_run
+from herorun.schemas.judged import CompareDocument
 from herorun.sources.metrics import names_of
 from herorun.system.metrics_cache import Point
 
@@ -49,17 +49,16 @@ class Compared:
     def code(self) -> int:
         return {ComparisonAnswer.NO_GO: 1, ComparisonAnswer.UNKNOWN: 3}.get(self.told.answer, 0)
 
-    def as_json(self) -> dict[str, Any]:
-        shape: dict[str, Any] = plain(self.told)
-        return {
-            "a": self.a.name,
-            "b": self.b.name,
-            "kind": self.kind,
-            "verdict": shape.pop("answer"),
-            "window": [shape.pop("first"), shape.pop("last")],
-            **_finite(shape),
-            "differs": list(self.differs),
-        }
+    def document(self) -> CompareDocument:
+        return CompareDocument.of(
+            self.told,
+            a=self.a.name,
+            b=self.b.name,
+            kind=self.kind,
+            verdict=self.told.answer,
+            window=[self.told.first, self.told.last],
+            differs=self.differs,
+        )
 
     def lines(self) -> list[str]:
         told = self.told

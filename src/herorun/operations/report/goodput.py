@@ -1,9 +1,7 @@
 """Where a run's wall time and accelerator-hours went, for people and programs."""
 
 from dataclasses import dataclass
-from typing import Any
 
-from herorun.core.canonical_json import plain
 from herorun.core.durations import say_span
 from herorun.core.errors import CouldNotLook, HerorunError, in_words
 from herorun.core.finding import count
@@ -13,6 +11,7 @@ from herorun.core.goodput.timeline import Beat
 from herorun.core.goodput.totals import GoodputTotals, Range, goodput
 from herorun.operations.metrics.series import beats_of, curves_of
 from herorun.runs import Run
+from herorun.schemas.judged import GoodputDocument
 
 
 @dataclass(frozen=True)
@@ -25,9 +24,8 @@ class Account:
     def code(self) -> int:
         return 3 if self.blind else 0
 
-    def as_json(self) -> dict[str, Any]:
-        shape: dict[str, Any] = {"run": self.run.slug, **plain(self.told)}
-        return shape
+    def document(self) -> GoodputDocument:
+        return GoodputDocument.of(self.told, run=self.run.slug)
 
     def lines(self) -> list[str]:
         return [

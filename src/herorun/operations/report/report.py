@@ -10,7 +10,7 @@ from typing import Any
 
 from herorun import __version__, discover
 from herorun.core.alert import AlertState
-from herorun.core.canonical_json import plain, timestamp
+from herorun.core.canonical_json import timestamp
 from herorun.core.check import Gate
 from herorun.core.config.diff import diff_launches
 from herorun.core.errors import HerorunError, in_words
@@ -34,7 +34,7 @@ from herorun.core.report.annotations import (
     restarts,
     seals,
 )
-from herorun.core.report.eta import Eta, eta
+from herorun.core.report.eta import eta
 from herorun.core.report.text import readable, readable_tree
 from herorun.gather import gather
 from herorun.operations.health.evaluate import READ_DEADLINE
@@ -44,6 +44,16 @@ from herorun.operations.report.compare import TRAINS
 from herorun.operations.report.goodput import Account
 from herorun.operations.report.status import standing_of
 from herorun.runs import Run, final_step
+from herorun.schemas.reports import (
+    ChartEntry,
+    IncidentEntry,
+    LaunchedEntry,
+    ProgressEntry,
+    Recorded,
+    ReportDocument,
+    Saved,
+)
+from herorun.schemas.runs import Status
 from herorun.system.clock import now
 
 MOST_MARKS = 400  # of one kind, the newest
@@ -105,32 +115,34 @@ def report_of(run: Run, drift: str = "") -> RunReport:
     marks = _marks(
         run=run, evidence=evidence, events=events, rows=rows, found=found, final=final, step=step
     )
-    told = {
-        "run": run.slug,
-        "verdict": _verdict(run.slug, standing, progress(step, final)),
-        "level": _level(standing),
-        "state": standing["run"],
-        "stage": standing["stage"],
-        "monitor": standing["monitor"],
-        "made": timestamp(at.replace(microsecond=0)),
-        "version": __version__,
-        "goal": run.contract.goal,
-        "dri": run.dri,
-        "progress": {"step": step, "final_step": final, "words": progress(step, final)},
-        "eta": _eta_json(done),
-        "checkpoint": _newest(evidence),
-        "charts": [_chart_json(chart) for chart in rows.charts],
-        "marks": [plain(mark) for mark in marks],
-        "alerts": [_alert_json(one, memory.acked) for one in found],
-        "instances": _instances(run, memory),
-        "goodput": account.as_json(),
-        "babysitter": standing["babysitter"],
-        "record": {"commit": run.record.tip, "pushed": standing["pushed"]},
-        "next": standing["next"],
-        "notes": [*rows.notes, *standing["doubts"]],
-    }
+    document = ReportDocument(
+        run=run.slug,
+        verdict=_verdict(run.slug, standing, progress(step, final)),
+        level=_level(standing),
+        state=standing.run,
+        stage=standing.stage,
+        monitor=standing.monitor,
+        made=at.replace(microsecond=0),
+        version=__version__,
+        goal=run.contract.goal,
+        dri=run.dri,
+        progress=ProgressEntry(step=step, final_step=final, words=progress(step, final)),
+        eta=done,
+        checkpoint=_newest(evidence),
+        charts=[_chart_entry(chart) for chart in rows.charts],
+        marks=marks,
+        alerts=[_incident_entry(one, memory.acked) for one in found],
+        instances=_instances(run, memory),
+        goodput=account.document(),
+        babysitter=standing.babysitter,
+        record=Recorded(commit=run.record.tip, pushed=standing.pushed),
+        next=standing.next,
+        notes=[*rows.notes, *standing.doubts],
+        file="",
+    )
     lines = tuple(readable(line) for line in account.lines())
-    return RunReport(readable_tree(told), rows.charts, lines, _logbook(run), rows.blind)
+    told = readable_tree(document.as_json())
+    return RunReport(told, rows.charts, lines, _logbook(run), rows.blind)
 
 
 def _look(run: Run, memory: Memory) -> Evidence:
@@ -179,59 +191,50 @@ def _step(evidence: Evidence, beats: Sequence[Beat], memory: Memory) -> int | No
     return max(told, default=None)
 
 
-def _idle(standing: dict[str, Any]) -> str:
+def _idle(standing: Status) -> str:
     """Why there is no estimate, whatever the rows say; empty while it is productive."""
-    firing = {alert["check"] for alert in standing["alerts"] if alert["state"] == "firing"}
-    if standing["stage"] in ("not initialised", "initialised"):
+    firing = {alert.check for alert in standing.alerts if alert.state == "firing"}
+    if standing.stage in ("not initialised", "initialised"):
         return "none: nothing was launched yet"
-    if standing["run"] in ("down", "finished"):
-        return f"none: the run is {standing['run']}"
+    if standing.run in ("down", "finished"):
+        return f"none: the run is {standing.run}"
     if stalled := sorted(STALLS & firing):
         return f"none: no steps are made, {stalled[0]} fires"
-    if standing["run"] == "starting":
+    if standing.run == "starting":
         return "unknown: the run is starting"
-    if standing["run"] == "unknown":
+    if standing.run == "unknown":
         return "unknown: nobody could see how the run is"
     return ""
 
 
-def _eta_json(done: Eta) -> dict[str, Any]:
-    return {
-        "earliest": plain(done.earliest),
-        "latest": plain(done.latest),
-        "words": done.words,
-        "why": done.why,
-    }
-
-
-def _level(standing: dict[str, Any]) -> str:
+def _level(standing: Status) -> str:
     """`good`, `warn`, `bad` or `unknown`: what a colour stands for."""
-    firing = {alert["severity"] for alert in standing["alerts"] if alert["state"] == "firing"}
-    level = LEVELS[standing["run"]]
+    firing = {alert.severity for alert in standing.alerts if alert.state == "firing"}
+    level = LEVELS[standing.run]
     if level == "bad" or "critical" in firing:
         return "bad"
-    if standing["monitor"] != "fresh" or (standing["awaited"] and level == "good"):
+    if standing.monitor != "fresh" or (standing.awaited and level == "good"):
         return "unknown"
     return "warn" if level == "good" and "warn" in firing else level
 
 
-def _verdict(slug: str, standing: dict[str, Any], progress: str) -> str:
-    if standing["sealed"]:
-        return f"{slug} is sealed as {standing['sealed']}, at {progress} steps."
-    if standing["stage"] != "launched":
-        return f"{slug} is {standing['stage']} and was not launched yet."
+def _verdict(slug: str, standing: Status, progress: str) -> str:
+    if standing.sealed:
+        return f"{slug} is sealed as {standing.sealed}, at {progress} steps."
+    if standing.stage != "launched":
+        return f"{slug} is {standing.stage} and was not launched yet."
     ranks = {"critical": 0, "warn": 1, "info": 2}
     firing = sorted(
-        (alert for alert in standing["alerts"] if alert["state"] == "firing"),
-        key=lambda alert: (ranks[alert["severity"]], alert["check"]),
+        (alert for alert in standing.alerts if alert.state == "firing"),
+        key=lambda alert: (ranks[alert.severity], alert.check),
     )
-    names = list(dict.fromkeys(alert["check"] for alert in firing))
+    names = list(dict.fromkeys(alert.check for alert in firing))
     said = f"{', '.join(names[:3])}{f' and {len(names) - 3} more' if len(names) > 3 else ''}"
     told = f"{said} fire{'s' if len(names) == 1 else ''}" if names else "nothing fires"
-    seen = "" if standing["monitor"] == "fresh" else f"; the monitor is {standing['monitor']}"
-    asked = "; a decision is asked for" if standing["questions"] else ""
-    missing = "".join(f"; missing: {each['message']}" for each in standing["awaited"])
-    return f"{slug} is {standing['run']} at {progress} steps; {told}{missing}{seen}{asked}."
+    seen = "" if standing.monitor == "fresh" else f"; the monitor is {standing.monitor}"
+    asked = "; a decision is asked for" if standing.questions else ""
+    missing = "".join(f"; missing: {each.message}" for each in standing.awaited)
+    return f"{slug} is {standing.run} at {progress} steps; {told}{missing}{seen}{asked}."
 
 
 def _marks(
@@ -275,25 +278,21 @@ def _state(one: Candidate) -> str:
     return f"{kind}{'incomplete: ' + one.problem if one.incomplete else 'listed only'}"
 
 
-def _newest(evidence: Evidence) -> dict[str, Any] | None:
+def _newest(evidence: Evidence) -> Saved | None:
     found = evidence.get(Checkpoints)
     newest = found.newest if isinstance(found, Checkpoints) else None
-    return (
-        {"step": newest.step, "path": newest.path, "at": plain(newest.modified)} if newest else None
+    return Saved.of(newest, at=newest.modified) if newest else None
+
+
+def _chart_entry(chart: ChartDrawing) -> ChartEntry:
+    newest = chart.newest
+    return ChartEntry.of(
+        chart,
+        metrics=[one.metric for one in chart.series],
+        newest=chart.newest_words if newest is not None and isnan(newest) else newest,
+        points=sum(len(strand.steps) for one in chart.series for strand in one.strands),
+        not_finite=sum(each.rows for one in chart.series for each in one.not_finite),
     )
-
-
-def _chart_json(chart: ChartDrawing) -> dict[str, Any]:
-    return {
-        "title": chart.title,
-        "metrics": [one.metric for one in chart.series],
-        "newest": chart.newest_words
-        if chart.newest is not None and isnan(chart.newest)
-        else chart.newest,
-        "points": sum(len(strand.steps) for one in chart.series for strand in one.strands),
-        "not_finite": sum(each.rows for one in chart.series for each in one.not_finite),
-        "why": chart.why,
-    }
 
 
 def _state_of(one: AlertIncident) -> str:
@@ -302,48 +301,41 @@ def _state_of(one: AlertIncident) -> str:
     return AlertState.RESOLVED.value if one.resolved else one.alert.state.value
 
 
-def _alert_json(one: AlertIncident, acked: Container[str]) -> dict[str, Any]:
-    alert, over, happened = one.alert, one.resolved, one.steps
-    severities = {check.name: check.severity.value for check in discover.checks(Gate.HEALTH)}
-    return {
-        "check": alert.check,
-        "subject": alert.subject,
-        "severity": severities.get(alert.check, "unknown"),
-        "step": happened[0],
-        "last_step": happened[1],
-        "noticed_step": alert.first_step,
-        "since": plain(alert.since),
-        "state": _state_of(one),
-        "acknowledged": alert.key in acked,
-        "resolved": plain(over),
-        "message": alert.message,
-    }
+def _incident_entry(one: AlertIncident, acked: Container[str]) -> IncidentEntry:
+    alert, happened = one.alert, one.steps
+    severities = {check.name: check.severity for check in discover.checks(Gate.HEALTH)}
+    return IncidentEntry.of(
+        alert,
+        severity=severities.get(alert.check, "unknown"),
+        step=happened[0],
+        last_step=happened[1],
+        noticed_step=alert.first_step,
+        state=_state_of(one),
+        acknowledged=alert.key in acked,
+        resolved=one.resolved,
+    )
 
 
-def _instances(run: Run, memory: Memory) -> list[dict[str, Any]]:
-    told, before = [], None
+def _instances(run: Run, memory: Memory) -> list[LaunchedEntry]:
+    entries, before = [], None
     for instance in memory.instances:
         launching = memory.launchings.get(instance.name)
         end, ending = memory.ends.get(instance.name), memory.endings.get(instance.name)
-        told.append(
-            {
-                "name": instance.name,
-                "turn": turn_of(launching) if launching else "launch",
-                "why": launching.why if launching else "",
-                "job": instance.job,
-                "commit": instance.commit,
-                "started": timestamp(instance.started.replace(microsecond=0)),
-                "ended": _moment(end.ended or end.at if end else None),
-                "end": f"{end.state.value}{f': {ending.cause.value}' if ending else ''}"
-                if end
-                else "",
-                "diagnosis": ending.why if ending else "",
-                "steps": end.step if end else None,
-                "changes": _changes(run, before, launching),
-            }
+        cause = f": {ending.cause.value}" if ending else ""
+        entry = LaunchedEntry.of(
+            instance,
+            turn=turn_of(launching) if launching else "launch",
+            why=launching.why if launching else "",
+            started=instance.started.replace(microsecond=0),
+            ended=_moment(end.ended or end.at if end else None),
+            end=f"{end.state.value}{cause}" if end else "",
+            diagnosis=ending.why if ending else "",
+            steps=end.step if end else None,
+            changes=_changes(run, before, launching),
         )
+        entries.append(entry)
         before = launching or before
-    return told
+    return entries
 
 
 def _moment(at: datetime | None) -> str | None:

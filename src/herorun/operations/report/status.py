@@ -16,19 +16,16 @@ from herorun.core.journal import Memory, fold
 from herorun.core.journal_decision import decided
 from herorun.core.notifications import progress_of
 from herorun.core.policy import trouble_began
-from herorun.core.redaction.scrub import scrub, scrub_tree
 from herorun.core.run_summary import RunSummary
 from herorun.core.tick import RECEIPT, RunHealth, Tick, critical_topics, exit_code
 from herorun.core.watchdog import WatchState as Silence
 from herorun.core.watchdog import watchdog
-from herorun.gate import findings_json
+from herorun.gate import finding_entries
 from herorun.operations.babysit.batch import BatchResult, each
 from herorun.operations.babysit.tick import TickOutcome
 from herorun.operations.babysit.tick_json import (
-    alert_json,
-    awaited_json,
-    other_json,
-    severity_of,
+    alert_entries,
+    other_jobs,
     shown_alerts,
 )
 from herorun.operations.health.evaluate import evaluate
@@ -39,6 +36,8 @@ from herorun.operations.record.heartbeat import is_lost, last_heartbeat
 from herorun.operations.report.overview import glance_of, stage_of
 from herorun.operations.seal.facts import at_the_end, progress_at_seal
 from herorun.runs import MonitoredRun, Run, log_of, watched_run
+from herorun.schemas.parts import Acked
+from herorun.schemas.runs import BabysitDocument, RunSummaryEntry, Status, StatusOf
 from herorun.system.clock import now
 from herorun.system.files import is_locked
 
@@ -49,7 +48,7 @@ DRIFT, STANDS = "contract-drift: ", "; the admitted contract stands"
 
 def all_looked_at(
     names: Sequence[str], start: Path, whole: bool = True
-) -> list[BatchResult[tuple[dict[str, Any], RunSummary]]]:
+) -> list[BatchResult[tuple[Status, RunSummary]]]:
     """The standing of every run, and its glance as it is drawn; without `whole` the findings are
     left out.
 
@@ -66,7 +65,7 @@ def all_looked_at(
     asked = list(each(names, opened, "opening runs"))
     runs = {answer.slug: answer.value for answer in asked if answer.value}
 
-    def look(slug: str) -> tuple[dict[str, Any], RunSummary]:
+    def look(slug: str) -> tuple[Status, RunSummary]:
         told, _, glance = standing_of(*runs.pop(slug), looks, whole)
         return told, glance
 
@@ -76,7 +75,7 @@ def all_looked_at(
 
 def standing_of(
     run: Run, drift: str, looks: SharedPolls | None = None, whole: bool = True
-) -> tuple[dict[str, Any], Evidence, RunSummary]:
+) -> tuple[Status, Evidence, RunSummary]:
     """The shape of `babysit --once --json` with the record's facts and a glance beside it; what was
     seen; the glance.
 
@@ -86,18 +85,15 @@ def standing_of(
     facts: dict[str, Any] = {
         "slug": run.slug,
         "stage": stage_of(run),
-        "instances": [
-            {"name": i.name, "job": i.job, "started": timestamp(i.started)}
-            for i in memory.instances
-        ],
+        "instances": memory.instances,
         "log": log_of(run, memory.instances[-1].name) if memory.instances and not shut else "",
         "sealed": memory.sealed.tag if memory.sealed else None,
         "record": run.record.tip,
         "babysitter": babysitter_words(run, over=bool(memory.sealed)),
-        **_standing(
+        **_beside(
             run, drift, [*([f"{DRIFT}{drift}{STANDS}"] if drift else []), *_disbelieved(run)]
         ),
-        "unfinished": list(memory.unfinished.actions),
+        "unfinished": memory.unfinished.actions,
         **_people(memory),
     }
     if shut or not memory.instances or memory.sealed:
@@ -118,20 +114,20 @@ def standing_of(
         alerts=alerts,
         awaited=seen.awaited,
     )
-    told = {
-        "run": seen.run.value,
-        "monitor": monitor,
-        "progress": progress_of(evidence),
-        "awaited": [awaited_json(each) for each in seen.awaited],
-        "findings": findings_json(seen.findings, checks, run.slug) if whole else [],
-        "alerts": [alert_json(a, severity_of(a, checks)) for a in alerts],
-        "actions": [],
-        "other": other_json(evidence),
+    status = Status(
+        run=seen.run,
+        monitor=monitor,
+        progress=progress_of(evidence),
+        awaited=seen.awaited,
+        findings=finding_entries(seen.findings, checks, run.slug) if whole else [],
+        alerts=alert_entries(alerts, checks),
+        actions=[],
+        other=other_jobs(evidence),
+        next=_next(run, seen, fold([decided(seen, evidence, memory, ())], memory), evidence),
+        glance=RunSummaryEntry.of_summary(glance),
         **facts,
-        "next": _next(run, seen, fold([decided(seen, evidence, memory, ())], memory), evidence),
-        "glance": glance.as_json(),
-    }
-    return told, evidence, glance
+    )
+    return status, evidence, glance
 
 
 def _silence(
@@ -161,28 +157,26 @@ def _silence(
 
 def _at_rest(
     run: Run, memory: Memory, facts: dict[str, Any]
-) -> tuple[dict[str, Any], Evidence, RunSummary]:
+) -> tuple[Status, Evidence, RunSummary]:
     """Before the launch, after the seal, and where nothing that the contract names may be used."""
     monitor = "stale" if run.shut else "fresh"
     glance = RunSummary(run.slug, stage_of(run), monitor=monitor)
     if memory.sealed:
         glance = at_the_end(run, memory, glance)
-    quiet = {"run": glance.run, "monitor": monitor, "progress": progress_at_seal(memory, glance)}
-    empty: dict[str, Any] = {
-        "awaited": [],
-        "findings": [],
-        "alerts": [],
-        "actions": [],
-        "other": [],
-    }
-    told = {
-        **quiet,
-        **empty,
+    status = Status(
+        run=glance.run,
+        monitor=monitor,
+        progress=progress_at_seal(memory, glance),
+        awaited=[],
+        findings=[],
+        alerts=[],
+        actions=[],
+        other=[],
+        next=_next(run, None, memory, {}),
+        glance=RunSummaryEntry.of_summary(glance),
         **facts,
-        "next": _next(run, None, memory, {}),
-        "glance": glance.as_json(),
-    }
-    return told, {}, glance
+    )
+    return status, {}, glance
 
 
 def _disbelieved(run: Run) -> list[str]:
@@ -202,12 +196,10 @@ def _people(memory: Memory) -> dict[str, Any]:
         if key in memory.acked
     ]
     return {
-        "paused": {"until": timestamp(held.until), "by": held.by, "reason": held.reason}
-        if held
-        else None,
+        "paused": held,
         "questions": [*_judge_question(memory), *open_questions(memory)],
         "answer": answered.words if answered else None,
-        "acked": [{"alert": key, "by": said.by, "reason": said.reason} for key, said in noted],
+        "acked": [Acked.of(said, alert=key) for key, said in noted],
         "stopped": memory.stopped.get(current),
     }
 
@@ -216,19 +208,19 @@ def _judge_question(memory: Memory) -> list[str]:
     return [memory.judge.question] if memory.judge.question and memory.judge.answer is None else []
 
 
-def turn_json(turn: TickOutcome) -> dict[str, Any]:
-    """The shape of `babysit --once --json`."""
+def document_of(turn: TickOutcome, **slug: str) -> BabysitDocument:
+    """As `babysit --json` prints it; with its slug among several."""
     drift = next((doubt for doubt in turn.doubts if doubt.startswith(DRIFT)), "")
     drift = drift.removeprefix(DRIFT).removesuffix(STANDS)
-    return {**turn.as_json(), **_standing(turn.run, drift, turn.doubts)}
+    return BabysitDocument.of(turn.entry(), **_beside(turn.run, drift, turn.doubts), **slug)
 
 
-def _standing(run: MonitoredRun, drift: str, doubts: Sequence[str]) -> dict[str, Any]:
+def _beside(run: MonitoredRun, drift: str, doubts: Sequence[str]) -> dict[str, Any]:
     """What people must know beside the run's health."""
     record = run.record
     return {
-        "doubts": scrub_tree(list(doubts)),
-        "contract": scrub(drift) or "as admitted",
+        "doubts": doubts,
+        "contract": drift or "as admitted",
         "pushed": record.tip is not None and record.tip == record.pushed,
     }
 
@@ -289,15 +281,15 @@ def _up_again(run: Run, proposer: Proposer) -> str:
     return proposer.proposals(ways_on(run, memory, checks), before=first)[0].command
 
 
-def status_code(told: Mapping[str, Any]) -> int:
+def status_code(status: StatusOf) -> int:
     """The exit code of a look, as of a tick: what is wrong with the run beats a look that could not
     see it.
     """
-    if told["stage"] != "launched":
+    if status.stage != "launched":
         return 0
-    firing = (alert["check"] for alert in told["alerts"] if alert["state"] == "firing")
-    checks = {check.name: check for check in discover.checks(Gate.HEALTH)} if told["alerts"] else {}
-    return exit_code(told["run"], told["monitor"], critical_topics(firing, checks), told["awaited"])
+    firing = (alert.check for alert in status.alerts if alert.state == "firing")
+    checks = {check.name: check for check in discover.checks(Gate.HEALTH)} if status.alerts else {}
+    return exit_code(status.run, status.monitor, critical_topics(firing, checks), status.awaited)
 
 
 def babysitter_words(run: Run, over: bool = False) -> str:

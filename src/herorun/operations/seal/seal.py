@@ -36,6 +36,7 @@ from herorun.operations.seal.tag import make_tag, push_tag, tag_here, tag_name
 from herorun.operations.seal.teardown import wind_down
 from herorun.record import Pushed
 from herorun.runs import Run, known_slugs
+from herorun.schemas.judged import SealDocument
 from herorun.system.clock import now
 from herorun.system.files import locked
 
@@ -60,15 +61,12 @@ class SealOutcome:
         """Clear also where it was sealed before."""
         return self.report.verdict if self.report else GateVerdict.CLEAR
 
+    def document(self) -> SealDocument:
+        return SealDocument.of(self, findings=self.report.entries if self.report else [])
+
     def as_json(self) -> dict[str, Any]:
         """The promised shape."""
-        return {
-            "verdict": self.verdict.value,
-            "tag": self.tag,
-            "commit": self.commit,
-            "findings": self.report.as_json() if self.report else [],
-            "statement": self.statement,
-        }
+        return self.document().as_json()
 
 
 def seal(run: Run, sealing: Sealing = FINAL) -> SealOutcome:
