@@ -6,12 +6,25 @@ import json
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+import pytest
+
+from commands.answers import Answer
+from herorun import cli
 from herorun.core.evidence import Job
 from herorun.core.ports import Place, Submission
 from herorun.schedulers import local
 from stories import eventually
 
+PREEMPTED = (
+    "echo step 7/20; echo 'slurmstepd: error: *** JOB 1 CANCELLED DUE TO PREEMPTION ***'; exit 1"
+)
+BUG = (
+    'printf \'Traceback (most recent call last):\\n  File "train.py", line 3, in <module>\\n    '
+    "go()\\nNameError: name x is not defined\\n'; exit 1"
+)
+GOES = "echo step 9/20; until [ -e go ]; do sleep 0.05; done"
 AGAIN = """\
 import sys
 sys.path[:0] = {path!r}
@@ -69,3 +82,20 @@ class Alone:
         for name in self.all:
             self.adapter.stop(name, "the test")
         eventually(lambda: not self.adapter.live("loose"))
+
+
+def babysit(alone: Alone, capsys: pytest.CaptureFixture[str], *words: str) -> Answer:
+    return asked(alone, capsys, "babysit", *words)
+
+
+def asked(alone: Alone, capsys: pytest.CaptureFixture[str], *words: str) -> Answer:
+    capsys.readouterr()
+    code = cli.run(["-C", str(alone.folder), *words])
+    told = capsys.readouterr()
+    assert "Traceback" not in told.err
+    return Answer(code, told.out, told.err)
+
+
+def state(alone: Alone) -> Any:
+    (path,) = (alone.folder / "scratch").iterdir()
+    return json.loads(path.read_text())

@@ -76,28 +76,12 @@ def named_job(start: str, told: dict[str, str | None]) -> "JobRun":
 
 def ordered_job(start: str, told: dict[str, str | None]) -> "tuple[JobRun, Path]":
     """The job that a person orders about, begun, and its state file; what is not given stands in that file."""
-    from dataclasses import replace
-
     from herorun.core.errors import WrongUse
     from herorun.operations.jobs.babysit import ready
-    from herorun.operations.jobs.clusters import with_config
-    from herorun.operations.jobs.paths import placed
-    from herorun.operations.jobs.state_file import of_job
 
-    given = {
-        ("kind" if name == "scheduler" else name): value for name, value in told.items() if value
-    }
-    if not given.get("job"):
+    if not told.get("job"):
         raise WrongUse("Name a run, or a job without a contract by --job ID --scheduler KIND.")
-    known = of_job(Path(start), given["job"])
-    if known is None:
-        return ready(_facts(Path(start), told), Path(start))[:2]
-    more = {name: value for name, value in given.items() if name != "job"}
-    if "cluster" in more:
-        more.setdefault("config", "")  # of the cluster that is named now, not of the one that was
-    return ready(
-        placed(with_config(replace(known, **more), Path(start)), Path(start)), Path(start)
-    )[:2]
+    return ready(_facts(Path(start), told), Path(start))[:2]
 
 
 def one_of_both(run: str | None, told: dict[str, str | None]) -> None:
@@ -128,7 +112,7 @@ def babysit_job(
     anew = bool(told.pop("anew", None))
     if anew and not told.get("job"):
         raise WrongUse("--anew begins a new watch of a job: name it with --job and --scheduler.")
-    run, path, notices = ready(_facts(Path(start), told), Path(start), cadence, anew)
+    run, path, notices = ready(_facts(Path(start), told, anew), Path(start), cadence, anew)
     for notice in notices:
         output.say(run.facts.job, notice)
     if not as_json:
@@ -162,43 +146,50 @@ def _show(run: "JobRun", turn: "JobTurn", as_json: bool) -> None:
         show_turn(_job(run), turn)
 
 
-def _facts(start: Path, told: dict[str, str | None]) -> "JobSpec":
+def _facts(start: Path, told: dict[str, str | None], anew: bool = False) -> "JobSpec":
+    """What is named, over what is known of that job: an option that is absent changes nothing."""
     from herorun.commands._prompts import asked_for
     from herorun.core.adhoc_jobs.spec import JobSpec, must_be_id, must_be_whole
     from herorun.operations.jobs.clusters import with_config
     from herorun.operations.jobs.paths import placed
+    from herorun.operations.jobs.takeover import merged, spec_on_record
 
     given = {
-        ("kind" if name == "scheduler" else name): value for name, value in told.items() if value
+        ("kind" if name == "scheduler" else name): value
+        for name, value in told.items()
+        if value is not None
     }
-    if not given or set(given) <= {"resubmit", "notify"}:
+    if set(given) <= {"resubmit", "notify"}:
         return _resumed(start, given)
-    facts = JobSpec(**{"job": "", "kind": "", **given}, cwd=str(start.resolve()))
-    if facts.job and facts.kind:
-        must_be_id(facts.kind, facts.job)
+    named = JobSpec.of({**given, "cwd": str(start.resolve())})
+    if named.job and named.kind:
+        must_be_id(named.kind, named.job)
+    named = placed(with_config(named, start), start)
+    known = spec_on_record(named, start) if named.job and not anew else None
+    facts = merged(known, named, given, start) if known else named
     facts = asked_for(with_config(facts, start), start)
     must_be_whole(facts)
     return placed(facts, start)
 
 
 def _resumed(start: Path, given: dict[str, str]) -> "JobSpec":
-    from dataclasses import replace
-
     from herorun import output
-    from herorun.core.adhoc_jobs.spec import must_be_whole
+    from herorun.core.adhoc_jobs.spec import JobSpec, must_be_whole
     from herorun.core.errors import WrongUse
     from herorun.operations.jobs.state_file import newest
+    from herorun.operations.jobs.takeover import merged
 
     found = newest(start)
     if found is None:
         raise WrongUse(
-            "There is no state file in scratch/ to go on from: name the job with --job and "
+            "There is no state file in scratch/ to resume from: name the job with --job and "
             "--scheduler."
         )
-    facts, path, faults = found
+    known, path, faults = found
     for fault in faults:
-        output.say(facts.job, f"{fault}; {path} is gone on with")
-    facts = replace(facts, **given)
+        output.say(known.job, f"{fault}; {path} is used instead")
+    named = JobSpec.of({"job": known.job, "kind": known.kind, **given})
+    facts = merged(known, named, given, start)
     must_be_whole(facts)
     return facts
 

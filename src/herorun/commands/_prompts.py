@@ -49,7 +49,7 @@ def _told(field: str, facts: JobSpec, start: Path) -> JobSpec | None:
             return None
         if answer := line.strip():
             try:
-                return _checked(field, replace(facts, **{field: answer}), start)
+                return _checked(field, facts.having({field: answer}), start)
             except WrongUse as error:
                 click.echo(f"herorun: {output.clean(str(error))}", err=True)
 

@@ -112,7 +112,9 @@ def add(
 
     must_be_id(kind, job)
     here = _here(start, session)
-    facts = placed(with_config(JobSpec(job=job, kind=kind, **told), Path(start)), Path(start))
+    facts = placed(
+        with_config(JobSpec.of({"job": job, "kind": kind, **told}), Path(start)), Path(start)
+    )
     _must_be_reachable(facts)
     named = {**told, "config": facts.config, "log": facts.log, "description": description}
     entry = entry_of(kind, facts.job, now(), (here.agent, here.id), named)

@@ -1,6 +1,7 @@
 """The state file: its name, its fields, and what can be resumed from."""
 
 import json
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -50,9 +51,25 @@ def test_the_seeds_fields_are_there_and_others_stay() -> None:
     assert told["note"] == "mine"
 
 
-def test_what_was_written_is_resumed_by_the_job_that_was_first() -> None:
-    data = json.dumps(projected(FACTS, "/ada/x-2", 1, AT, {}, {})).encode()
-    assert facts_in(data)[0] == FACTS
+def test_what_was_written_is_resumed_with_the_job_and_the_count_that_it_has_now() -> None:
+    more = {"last_signal": "oom: x", "last_failure": {"fingerprint": "f", "step": 7}}
+    data = json.dumps(projected(FACTS, "/ada/x-2", 4, AT, {}, more)).encode()
+    assert facts_in(data)[0] == replace(
+        FACTS,
+        job="/ada/x-2",
+        first_job="/ada/x-1",
+        restarts=4,
+        last_signal="oom: x",
+        last_failure=("f", 7),
+    )
+
+
+def test_what_a_takeover_runs_is_stored_as_it_is_and_the_rest_is_scrubbed() -> None:
+    secret = "0a1b2c3d4e5f6a7b8c9d0e1f"
+    facts = JobSpec(job="/ada/hf_token=0a1b2c3d4e5f6a7b8c9d", kind="iris", config="c.yaml")
+    stored = projected(facts, facts.job, 0, AT, {"note": f"WANDB_API_KEY={secret}"}, {})
+    assert stored["job_id"] == facts.job
+    assert secret not in json.dumps(stored)
 
 
 @pytest.mark.parametrize(

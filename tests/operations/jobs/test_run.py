@@ -6,60 +6,21 @@ import json
 import os
 import shlex
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from commands.answers import Answer
-from herorun import cli
 from herorun.core.adhoc_jobs.spec import JobSpec
 from herorun.core.errors import CouldNotLook
 from herorun.core.event import Done, Failed, Intended, Launched
 from herorun.core.evidence import Nothing, Unavailable
 from herorun.operations.jobs.file_journal import Journal
 from herorun.operations.jobs.run import JobRun, contract_for, jobs_home
-from jobs_alone import Alone
+from jobs_alone import BUG, GOES, PREEMPTED, Alone, asked, babysit, state
 from services.channel_servers import web_service
-from stories import eventually, forget, note
-
-PREEMPTED = (
-    "echo step 7/20; echo 'slurmstepd: error: *** JOB 1 CANCELLED DUE TO PREEMPTION ***'; exit 1"
-)
-BUG = (
-    'printf \'Traceback (most recent call last):\\n  File "train.py", line 3, in <module>\\n    '
-    "go()\\nNameError: name x is not defined\\n'; exit 1"
-)
-GOES = "echo step 9/20; until [ -e go ]; do sleep 0.05; done"
-
-
-@pytest.fixture
-def alone(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Alone]:
-    monkeypatch.setenv("XDG_STATE_HOME", str(home / "state"))
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(home / "config"))
-    (home / "w").mkdir()
-    told = Alone(home / "w")
-    yield told
-    told.end()
-    forget()
-
-
-def babysit(alone: Alone, capsys: pytest.CaptureFixture[str], *words: str) -> Answer:
-    return asked(alone, capsys, "babysit", *words)
-
-
-def asked(alone: Alone, capsys: pytest.CaptureFixture[str], *words: str) -> Answer:
-    capsys.readouterr()
-    code = cli.run(["-C", str(alone.folder), *words])
-    told = capsys.readouterr()
-    assert "Traceback" not in told.err
-    return Answer(code, told.out, told.err)
-
-
-def state(alone: Alone) -> Any:
-    (path,) = (alone.folder / "scratch").iterdir()
-    return json.loads(path.read_text())
+from stories import eventually, note
 
 
 def events(*kinds: type) -> list[Any]:

@@ -4,7 +4,8 @@ id.
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from herorun.core.canonical_json import digest
 from herorun.core.contract import SLUG
@@ -27,6 +28,24 @@ class JobSpec:
     cwd: str = ""  # where the resubmit command runs
     # names of the variables that hold channels' addresses, with commas between them
     notify: str = ""
+    # of a watch that goes on from its state file: the job it began with, and how often it restarted
+    first_job: str = ""
+    restarts: int = 0
+    last_signal: str = ""
+    last_failure: tuple[str, int] = ("", 0)  # of the job before: its fingerprint and its step
+    secrets: tuple[str, ...] = ()  # variables that `resubmit` refers to as `${NAME}`
+    # their values as they were typed; in memory alone
+    values: Mapping[str, str] = field(default_factory=dict, repr=False, compare=False)
+
+    @classmethod
+    def of(cls, texts: Mapping[str, str]) -> "JobSpec":
+        """From options as they are typed, by field; those that are missing are empty."""
+        fields: dict[str, Any] = {"job": "", "kind": "", **texts}
+        return cls(**fields)
+
+    def having(self, texts: Mapping[str, str]) -> "JobSpec":
+        fields: dict[str, Any] = dict(texts)
+        return replace(self, **fields)
 
     @property
     def where(self) -> str:
@@ -34,6 +53,19 @@ class JobSpec:
         return (
             self.config or self.cluster or (f"{self.user}@{self.host}" if self.user else self.host)
         )
+
+    def may_be(self, named: "JobSpec") -> bool:
+        """Whether nothing that is said of the other one contradicts this one."""
+        names = ("kind", "cluster", "config", "host", "user")
+        return all(getattr(named, each) in ("", getattr(self, each)) for each in names)
+
+    @property
+    def options(self) -> list[str]:
+        """As they are typed for another job of the same kind and place."""
+        names = ("kind", "config", "cluster", "experiment")
+        told = {OPTIONS[each]: getattr(self, each) for each in names}
+        told |= {"--host": self.host, "--user": self.user}
+        return [word for option, value in told.items() if value for word in (option, value)]
 
     @property
     def slug(self) -> str:

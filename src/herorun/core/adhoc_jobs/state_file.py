@@ -10,6 +10,8 @@ from datetime import datetime
 from typing import Any
 
 from herorun.core.adhoc_jobs.spec import JobSpec
+from herorun.core.canonical_json import plain
+from herorun.core.redaction.scrub import scrub, scrub_tree
 from herorun.core.untrusted_json import read_json
 
 NAME = re.compile(r"(\d{8}-\d{4})_monitoring_state(?:-(\d+))?\.json")
@@ -47,46 +49,53 @@ def projected(
     known: Mapping[str, Any],
     more: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """The seed's fields, those of ours that a resume needs, and whatever else was there."""
+    """The seed's fields, those of ours that a resume needs, and whatever else was there.
+
+    What a takeover runs or looks at stands there as it is. It holds no secret by construction: a
+    resubmit command has names in their place. Everything else is scrubbed.
+    """
     seed: dict[str, Any] = {
         "ts": round(at.timestamp() * 1000),
         "job_id": job,
         "config": facts.config,
-        "cluster": facts.cluster,
+        "cluster": scrub(facts.cluster),  # an address may hold a password
         "experiment": facts.experiment,
         "resubmit_command": facts.resubmit,
         "restart_count": restarts,
     }
     own = {
         "scheduler": facts.kind,
-        "first_job_id": facts.job,
+        "first_job_id": facts.first_job or facts.job,
         "host": facts.host,
         "user": facts.user,
         "log": facts.log,
         "cwd": facts.cwd,
         "notify": facts.notify,
+        "resubmit_secrets": list(facts.secrets),
     }
-    return {**known, **seed, **own, **more}
+    signal = {"last_signal": facts.last_signal} if facts.last_signal else {}
+    return {**scrub_tree(plain({**known, **signal, **more})), **seed, **own}
 
 
 def facts_in(data: bytes) -> tuple[JobSpec, dict[str, Any]]:
-    """What was being watched, and all that the file holds. A ValueError says what is wrong with it.
+    """What is being watched now, and all that the file holds. A ValueError says what is wrong with
+    it.
 
     One that the seed's own loop wrote has no `scheduler`: with a config it is Iris', with a cluster
-    it is Ray's.
+    it is Ray's. A secret in its command is named, as in one that was typed.
     """
-    told = read_json(data)
-    if not isinstance(told, dict):
+    document = read_json(data)
+    if not isinstance(document, dict):
         raise ValueError("it holds no JSON object")
-    strange = [name for name in _TEXTS if not isinstance(told.get(name) or "", str)]
+    strange = [name for name in _TEXTS if not isinstance(document.get(name) or "", str)]
     if strange:
         raise ValueError(f"its {strange[0]} is no text")
-    text = {name: str(told.get(name) or "") for name in _TEXTS}
+    text = {name: str(document.get(name) or "") for name in _TEXTS}
     if not text["job_id"]:
         raise ValueError("it names no job_id")
     kind = text["scheduler"] or ("iris" if text["config"] else "ray" if text["cluster"] else "")
     facts = JobSpec(
-        job=text["first_job_id"] or text["job_id"],
+        job=text["job_id"],
         kind=kind,
         cluster=text["cluster"],
         config=text["config"],
@@ -97,11 +106,34 @@ def facts_in(data: bytes) -> tuple[JobSpec, dict[str, Any]]:
         log=text["log"],
         cwd=text["cwd"],
         notify=text["notify"],
+        first_job=text["first_job_id"],
+        restarts=_whole_number(document.get("restart_count")),
+        last_signal=text["last_signal"],
+        last_failure=_failure(document.get("last_failure")),
+        secrets=_variable_names(document.get("resubmit_secrets")),
     )
-    return facts, told
+    return facts, document
+
+
+def _whole_number(value: Any) -> int:
+    """Anything but a count is none: the file may be another program's."""
+    is_count = isinstance(value, int | str) and not isinstance(value, bool)
+    return int(value) if is_count and re.fullmatch(r"\d{1,6}", str(value)) else 0
+
+
+def _failure(value: Any) -> tuple[str, int]:
+    """How the job before this one ended, and at which step: the same once more is not tried."""
+    pair = value if isinstance(value, dict) else {}
+    fingerprint, step = pair.get("fingerprint"), pair.get("step")
+    return (fingerprint, _whole_number(step)) if isinstance(fingerprint, str) else ("", 0)
+
+
+def _variable_names(value: Any) -> tuple[str, ...]:
+    names = value if isinstance(value, list) else []
+    return tuple(name for name in names if isinstance(name, str) and re.fullmatch(r"\w+", name))
 
 
 _TEXTS = (
     *("job_id", "first_job_id", "scheduler", "config", "cluster", "experiment", "resubmit_command"),
-    *("host", "user", "log", "cwd", "notify"),
+    *("host", "user", "log", "cwd", "notify", "last_signal"),
 )

@@ -1,13 +1,16 @@
 """Watching one job without a contract: the babysitter's own loop, over a `JobRun`."""
 
+import os
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 
 from herorun.core.adhoc_jobs.resubmit_command import must_return, notices
 from herorun.core.adhoc_jobs.spec import JobSpec
+from herorun.core.adhoc_jobs.stored_command import missing_secrets
 from herorun.core.errors import WrongUse
 from herorun.core.ports import Absent
+from herorun.core.redaction.scrub import MASK
 from herorun.core.stop_condition import Until
 from herorun.operations.babysit.loop import unattended, watch
 from herorun.operations.babysit.tick import TickOutcome
@@ -37,7 +40,29 @@ def ready(
     path = file_for(facts, start, anew)
     project(run, path, {})
     told = [f"what was watched by this id before is kept in {before}"] if before else []
-    return run, path, [*told, *notices(facts.kind, facts.resubmit)]
+    return run, path, [*told, *_of_secrets(run), *notices(facts.kind, facts.resubmit)]
+
+
+def _of_secrets(run: JobRun) -> list[str]:
+    names = run.facts.secrets
+    lacking = missing_secrets(run.facts.resubmit, names, {**os.environ, **run.facts.values})
+    if MASK in run.facts.resubmit or lacking:
+        missing = ", ".join(lacking) or "its secret, which was not stored"
+        return [
+            (
+                f"the resubmit command is not run here without {missing}: export it, or give the "
+                "command again with --resubmit"
+            )
+        ]
+    if not run.facts.values:
+        return []
+    variables = ", ".join(f"${name}" for name in names)
+    return [
+        (
+            f"the resubmit command is stored with {variables} in place of a secret: whoever takes "
+            "over needs it in the environment"
+        )
+    ]
 
 
 def _where(facts: JobSpec) -> str:

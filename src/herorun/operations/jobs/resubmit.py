@@ -4,9 +4,11 @@ recorded before.
 
 import contextlib
 import os
+import shlex
 from pathlib import Path
 
 from herorun.core.adhoc_jobs.log_parser import submitted_in
+from herorun.core.adhoc_jobs.stored_command import argv_of, must_be_whole
 from herorun.core.errors import Blocked, CouldNotLook, HerorunError
 from herorun.core.event import Done, Failed, Intended
 from herorun.core.journal import Memory
@@ -31,7 +33,9 @@ def resubmit(run: JobRun, instance: str, why: str) -> str:
         return str(memory.current.name)
     key = f"resubmit/{instance}"
     _must_be_first(run, memory, key)
-    _must_have_got_on(memory, instance)
+    _must_have_got_on(run, memory, instance)
+    must_be_whole(run.facts.resubmit, run.facts.secrets, _resubmit_env(run))
+    _must_be_alone(run)
     take_lease(run)
     run.record.append(
         Intended(at=now(), key=key, attempt=1, what=f"submit again after {instance}: {why}")
@@ -69,21 +73,36 @@ def _must_be_first(run: JobRun, memory: Memory, key: str) -> None:
         )
 
 
-def _must_have_got_on(memory: Memory, instance: str) -> None:
+def _must_be_alone(run: JobRun) -> None:
+    """Another live job of the same name and user is the next one already, whoever submitted it: a
+    state file of another machine may not have told it.
+    """
+    others = run.scheduler.live_namesakes()
+    if others:
+        watch = shlex.join(["herorun", "babysit", "--job", others[0], *run.facts.options])
+        raise Blocked(
+            f"{', '.join(others)} runs under the same name and user, so nothing was submitted: "
+            f"watch it with `{watch}`, or stop it first."
+        )
+
+
+def _resubmit_env(run: JobRun) -> dict[str, str]:
+    return {**os.environ, **run.facts.values}
+
+
+def _must_have_got_on(run: JobRun, memory: Memory, instance: str) -> None:
     """The same failure twice, and no further step in between: another submission would meet it
     again.
     """
     ends, failures = list(memory.ends.values()), memory.endings
-    now_, before = memory.ends.get(instance), ends[-2] if len(ends) > 1 else None
-    if (
-        now_ is None
-        or before is None
-        or instance not in failures
-        or before.instance not in failures
-    ):
+    newest, ending = memory.ends.get(instance), failures.get(instance)
+    if newest is None or ending is None:
         return
-    same = failures[instance].fingerprint == failures[before.instance].fingerprint
-    if same and not failures[instance].cause.free and (now_.step or 0) <= (before.step or 0):
+    fingerprint, step = run.facts.last_failure if len(memory.instances) == 1 else ("", 0)
+    if len(ends) > 1 and ends[-2].instance in failures:
+        fingerprint, step = failures[ends[-2].instance].fingerprint, ends[-2].step or 0
+    same = ending.fingerprint == fingerprint
+    if same and not ending.cause.free and (newest.step or 0) <= step:
         raise Blocked(
             "The same failure came twice with no further step in between: "
             f"{failures[instance].why}."
@@ -91,11 +110,10 @@ def _must_have_got_on(memory: Memory, instance: str) -> None:
 
 
 def _submitted(run: JobRun, instance: str) -> str:
-    env = {**os.environ, "HERORUN_AFTER": instance}
+    env = {**_resubmit_env(run), "HERORUN_AFTER": instance}
+    argv = argv_of(run.facts.resubmit, run.facts.secrets, env)
     try:
-        answer = run_program(
-            ["sh", "-c", run.facts.resubmit], WITHIN, cwd=run.facts.cwd or None, env=env
-        )
+        answer = run_program(argv, WITHIN, cwd=run.facts.cwd or None, env=env)
     except CouldNotLook as error:
         raise Blocked(f"The resubmit command was not seen to end: {error}") from None
     said = f"{answer.text}\n{answer.err.decode('utf-8', 'replace')}"

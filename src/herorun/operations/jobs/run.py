@@ -5,9 +5,11 @@ the one engine.
 `Nothing`; the contract lets nobody relaunch unless a person gave the command for it.
 """
 
+import contextlib
 import os
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import timedelta
 from functools import cached_property
 from pathlib import Path
@@ -18,7 +20,10 @@ from pydantic import ValidationError
 from herorun import discover
 from herorun.core import evidence as kinds
 from herorun.core.adhoc_jobs.log_parser import progress_in
+from herorun.core.adhoc_jobs.resubmit_command import words_of
 from herorun.core.adhoc_jobs.spec import JobSpec, must_be_whole
+from herorun.core.adhoc_jobs.state_file import facts_in, projected
+from herorun.core.adhoc_jobs.stored_command import without_secrets
 from herorun.core.canonical_json import canonical
 from herorun.core.check import Check, Gate
 from herorun.core.contract import (
@@ -50,6 +55,7 @@ from herorun.system.files import hold, make_folders, write_whole
 from herorun.system.git import Repository
 from herorun.system.process_registry import state_home
 
+FACTS = "facts.json"
 CADENCE = timedelta(seconds=570)  # the seed's, after the first look at 120 s
 UNPLANNED = Nothing("the job has no contract")
 # What can be asked of a job by its scheduler and its log alone. The others need a contract, a
@@ -211,15 +217,21 @@ class JobRun(MonitoredRun):
         once.
         """
         self.prepare()
-        if self.current is None:
-            self.record.append(self.instance(self.facts.job, "as a person named it"))
+        memory, job = self.record.memory(), self.facts.job
+        if memory.current is None:
+            why = "as its state file names it" if self.facts.first_job else "as a person named it"
+            self.record.append(self.instance(job, why))
+        elif job not in [each.job for each in memory.instances]:
+            why = "as its state file names it, which another machine went on with"
+            self.record.append(self.instance(job, why, after=memory.current.name))
         keep_facts(self)
         self.issue.open(
             Post(f"issue/{self.slug}", f"Job {self.facts.job}", "A job without a contract."), ()
         )
 
     def instance(self, job: str, why: str, after: str = "") -> Launched:
-        number = len(self.record.memory().instances) + 1
+        current = self.current
+        number = max((current.number if current else 0) + 1, self.facts.restarts + 1)
         entry = {"Job": job, "Why": why}
         return Launched(
             at=now(),
@@ -241,12 +253,24 @@ def open_job(facts: JobSpec, every: timedelta = CADENCE) -> JobRun:
     `WrongUse` where something that its kind of job needs is missing or has the wrong form.
     """
     must_be_whole(facts)
+    facts = _with_named_secrets(facts)
     folder = _folder_of(facts)
     return JobRun(facts, folder, contract_for(facts, folder, every))
 
 
+def _with_named_secrets(facts: JobSpec) -> JobSpec:
+    """Their values stay in memory: what is written down has their names."""
+    command, values = without_secrets(facts.resubmit, os.environ)
+    names = tuple(dict.fromkeys((*facts.secrets, *values)))
+    return replace(facts, resubmit=command, secrets=names, values={**facts.values, **values})
+
+
 def _folder_of(facts: JobSpec) -> Path:
-    return _known_folder(facts) or jobs_home() / facts.slug
+    """Of this job, or of the one that its state file began with."""
+    known = _known_folder(facts, facts.job)
+    if known is None and facts.first_job:
+        known = _known_folder(facts, facts.first_job)
+    return known or jobs_home() / facts.slug
 
 
 def set_aside(facts: JobSpec) -> Path | None:
@@ -276,7 +300,7 @@ def contract_for(facts: JobSpec, folder: Path, every: timedelta = CADENCE) -> Co
         slug=folder.name,
         goal=f"watch {facts.kind} job {facts.job}",
         stop_when="",
-        command=Command(argv=tuple(["sh", "-c", facts.resubmit] if facts.resubmit else ["true"])),
+        command=Command(argv=tuple(words_of(facts.resubmit) if facts.resubmit else ["true"])),
         output=OutputTable(root=str(folder)),
         tracker=TrackerTable(first_step=1),  # a log counts what is done
         scheduler=SchedulerTable(kind=facts.kind),
@@ -295,7 +319,18 @@ def _notify(names: str) -> Notify:
         raise WrongUse(f"--notify: {why}.") from None
 
 
-def _known_folder(facts: JobSpec) -> Path | None:
+def known_spec(named: JobSpec) -> JobSpec | None:
+    """What this machine's watch of that job goes by; None where it has none."""
+    for folder in known_folders():
+        with contextlib.suppress(OSError, ValueError):
+            data = (folder / FACTS).read_bytes()
+            facts, document = facts_in(data)
+            if named.job in _jobs(document) and facts.may_be(named):
+                return facts
+    return None
+
+
+def _known_folder(facts: JobSpec, job: str) -> Path | None:
     """Of a watch that has submitted this very job itself: one job has one journal, and one
     monitor.
     """
@@ -304,7 +339,7 @@ def _known_folder(facts: JobSpec) -> Path | None:
         if (
             told
             and (told.get("kind"), told.get("where")) == (facts.kind, facts.where)
-            and facts.job in _jobs(told)
+            and job in _jobs(told)
         ):
             return folder
     return None
@@ -324,7 +359,7 @@ def known_folders() -> Iterator[Path]:
 
 def read_facts(folder: Path) -> dict[str, Any] | None:
     try:
-        told = read_json((folder / "facts.json").read_bytes())
+        told = read_json((folder / FACTS).read_bytes())
     except (OSError, ValueError):
         return None
     return told if isinstance(told, dict) else None
@@ -334,4 +369,6 @@ def keep_facts(run: "JobRun") -> None:
     """Which jobs this folder is about, so that it is found again by any of them."""
     jobs = [instance.job for instance in run.record.memory().instances]
     told = {"kind": run.facts.kind, "where": run.facts.where, "jobs": jobs}
-    write_whole(run.folder / "facts.json", (canonical(told) + "\n").encode())
+    restarts = run.current.number - 1 if run.current else 0
+    state = projected(run.facts, jobs[-1], restarts, now(), {}, {})
+    write_whole(run.folder / FACTS, (canonical({**state, **told}) + "\n").encode())

@@ -57,9 +57,7 @@ class Followed:
         if not isinstance(answer, Found):
             return answer
         job = answer.job
-        late = (
-            job.submitted and job.ended and job.ended < intended_at and self._number(instance) > 1
-        )
+        late = job.submitted and job.ended and job.ended < intended_at and self._is_ours(instance)
         if late:  # a fixed name: what is listed is still the job before it
             return Unknown(f"{job.id} is listed as it ended before {instance} was submitted")
         return Found(replace(job, instance=instance))
@@ -87,6 +85,13 @@ class Followed:
         """How each of its tasks ended; empty where its scheduler does not tell."""
         ask = getattr(self._jobs, "tasks", None)
         return tuple(ask(self._job(instance))) if ask else ()
+
+    def live_namesakes(self) -> tuple[str, ...]:
+        """Other live jobs of the current one's name and user, of schedulers that know names;
+        `CouldNotLook` where they could not be listed.
+        """
+        current, ask = self._record.memory().current, getattr(self._jobs, "live_namesakes", None)
+        return tuple(ask(current.job)) if ask and current else ()
 
     def results(self, instance: str) -> str:
         """What came of it, in words, of schedulers that know."""
@@ -121,8 +126,12 @@ class Followed:
         known = {each.name: each.job for each in self._record.memory().instances}
         return known[instance]
 
-    def _number(self, instance: str) -> int:
-        return int(instance.rpartition("-")[2])
+    def _is_ours(self, instance: str) -> bool:
+        """Whether this watch submitted it, and did not only take it up."""
+        memory = self._record.memory()
+        names = [each.name for each in memory.instances]
+        at = names.index(instance)
+        return at > 0 and f"resubmit/{names[at - 1]}" in memory.done
 
 
 class JobLogTracker:

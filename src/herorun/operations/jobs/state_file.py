@@ -6,9 +6,8 @@ from typing import Any
 
 from herorun.core.adhoc_jobs.spec import JobSpec
 from herorun.core.adhoc_jobs.state_file import FOLDER, facts_in, name_of, newest_first, projected
-from herorun.core.canonical_json import plain
 from herorun.core.errors import CouldNotLook, in_words
-from herorun.core.redaction.scrub import scrub_tree
+from herorun.core.journal import Memory
 from herorun.core.untrusted_json import read_json
 from herorun.operations.jobs.run import JobRun
 from herorun.system.clock import now
@@ -33,16 +32,16 @@ def newest(start: Path) -> tuple[JobSpec, Path, list[str]] | None:
     return None
 
 
-def of_job(start: Path, job: str) -> JobSpec | None:
-    """What the newest readable state file says that watches a job of this id; None where none
-    does.
+def of_job(start: Path, named: JobSpec) -> JobSpec | None:
+    """What the newest readable state file says that watches this job; None where none does. What is
+    empty in `named` tells nothing.
     """
     for path in _all(start):
         try:
-            facts, told = facts_in(path.read_bytes())
+            facts = facts_in(path.read_bytes())[0]
         except (OSError, ValueError):
             continue
-        if job in (facts.job, told.get("job_id")):
+        if named.job in (facts.job, facts.first_job) and facts.may_be(named):
             return facts
     return None
 
@@ -57,11 +56,11 @@ def file_for(facts: JobSpec, start: Path, anew: bool = False) -> Path:
     """The one that watches this very job already, else, or `anew`, a new name that nobody has."""
     for path in () if anew else _all(start):
         try:
-            known, told = facts_in(path.read_bytes())
+            known = facts_in(path.read_bytes())[0]
         except (OSError, ValueError):
             continue
         same = (known.kind, known.where) == (facts.kind, facts.where)
-        if same and facts.job in (known.job, told.get("job_id")):
+        if same and {facts.job, facts.first_job} & {known.job, known.first_job} - {""}:
             return path
     folder = start / FOLDER
     while True:
@@ -78,12 +77,29 @@ def project(run: JobRun, path: Path, more: Mapping[str, Any]) -> None:
     """Write what the journal amounts to. What others keep in the file stays."""
     memory = run.record.memory()
     job = memory.current.job if memory.current else run.facts.job
-    restarts = max(len(memory.instances) - 1, 0)
+    restarts = memory.current.number - 1 if memory.current else run.facts.restarts
+    journal = {"journal": str(run.record.path)}
     with locked(run.folder / "state-file.lock", what="another herorun that writes this state file"):
         told = projected(
-            run.facts, job, restarts, now(), _known(path), {**more, "journal": str(run.record.path)}
+            run.facts,
+            job,
+            restarts,
+            now(),
+            _known(path),
+            {**_failure_before(memory), **more, **journal},
         )
         write_whole(path, _text(told), 0o644)
+
+
+def _failure_before(memory: Memory) -> dict[str, Any]:
+    """How the job before the current one failed: a takeover does not try the same once more."""
+    current = memory.current.name if memory.current else ""
+    before = [end for end in memory.ends.values() if end.instance != current]
+    failed = [end for end in before if end.instance in memory.endings]
+    if not failed:
+        return {}
+    ending = memory.endings[failed[-1].instance]
+    return {"last_failure": {"fingerprint": ending.fingerprint, "step": failed[-1].step or 0}}
 
 
 def _known(path: Path) -> dict[str, Any]:
@@ -98,4 +114,4 @@ def _known(path: Path) -> dict[str, Any]:
 def _text(told: Mapping[str, Any]) -> bytes:
     import json
 
-    return (json.dumps(scrub_tree(plain(dict(told))), indent=2) + "\n").encode()
+    return (json.dumps(told, indent=2) + "\n").encode()

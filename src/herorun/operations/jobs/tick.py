@@ -169,7 +169,7 @@ def _signals(run: JobRun, turn: JobTurn) -> dict[str, Any]:
         "progress": turn.progress,
         "wandb_runs": [id for _, id in told_runs(run)],
         **({"wandb_links": [link for link in links if "://" in link]} if links else {}),
-        "last_signal": _last(job, triage),
+        **({"last_signal": signal} if (signal := _last(job, triage)) else {}),
     }
 
 

@@ -139,7 +139,7 @@ def _facts(entry: Entry) -> JobSpec:
     told = {
         name: str(entry.get(name) or "") for name in ("cluster", "config", "host", "user", "log")
     }
-    return JobSpec(job=str(entry["id"]), kind=str(entry["type"]), **told)
+    return JobSpec.of({"job": str(entry["id"]), "kind": str(entry["type"]), **told})
 
 
 def result_of(jobs: Any, job: Job) -> str:

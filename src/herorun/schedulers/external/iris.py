@@ -26,6 +26,7 @@ from herorun.schedulers._submission_record import SubmissionRecord
 TIMEOUT = 60.0  # seconds of one question, its tunnel included
 _EVER = datetime(1970, 1, 2, tzinfo=UTC)
 _TABLE = re.compile(r"^\s*TASK +STATE +EXIT\b")
+_ADDED = re.compile(r"-\d{8}-\d{6}$")  # `iris job run` makes a name unique with its time
 _MIB = re.compile(r"([0-9.]+)\s*(KB|MB|GB|TB|KiB|MiB|GiB|TiB)", re.IGNORECASE)
 _TIMES = {"k": 1 / 1024, "m": 1.0, "g": 1024.0, "t": 1024.0**2}
 
@@ -91,6 +92,20 @@ class IrisById:
         if answer.code:
             return ()
         return summary_tasks(answer.text) or described_tasks(answer.text)
+
+    def live_namesakes(self, job: str) -> tuple[str, ...]:
+        """Other live jobs of its user whose name is the same before the time that Iris adds."""
+        user, name = job.strip("/").split("/", 1)
+        stem = _ADDED.sub("", name)
+        listing = self._iris.list(user, stem, whole=False)
+        if listing.partial:
+            raise CouldNotLook(f"Iris' list is not whole: {listing.partial}")
+        same = {
+            row.id: state_of(row.word)
+            for row in listing.rows
+            if row.id != job and _ADDED.sub("", row.id) == f"/{user}/{stem}"
+        }
+        return tuple(each for each, state in same.items() if state.live)
 
     def stop(self, job: str) -> None:
         answer = self._iris.ask(stop_argv(self._iris.generation, job))

@@ -83,6 +83,12 @@ class LauncherById:
             else told.calibration and f"calibration {told.calibration}"
         )
 
+    def live_namesakes(self, job: str) -> tuple[str, ...]:
+        """Of the Slurm job that it has submitted."""
+        told = read_output(self._read(job)[0])
+        jobs = slurm.SlurmById(slurm.Options(**self._options.model_dump()))
+        return jobs.live_namesakes(told.slurm[-1]) if told.slurm else ()
+
     def stop(self, job: str) -> None:
         told = read_output(self._read(job)[0])
         if told.slurm:

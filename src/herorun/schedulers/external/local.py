@@ -75,10 +75,31 @@ class LocalById:
         why = f"the process is gone{other}, and nobody recorded how it ended: see its log"
         return Found(Job(str(pid), str(pid), JobState.GONE, "gone", why, ended=now()))
 
+    def live_namesakes(self, job: str) -> tuple[str, ...]:
+        """Of a supervised job, the others that its run has beside it; of a process, those of this
+        user with its command line.
+        """
+        if job.startswith("/"):
+            path = _folder(job).path
+            beside = local.Local(local.Options(), path.parent).live(path.name.rpartition("-")[0])
+            return tuple(str(path.parent / e.instance) for e in beside if e.instance != path.name)
+        kept = self._kept_argv(job)
+        if not kept.exists():
+            return ()
+        argv = kept.read_bytes()
+        pids = (name for name in os.listdir("/proc") if name.isdigit() and name != job)
+        return tuple(pid for pid in pids if _is_mine(pid) and _argv_of(pid) == argv)
+
+    def _kept_argv(self, pid: int | str) -> Path:
+        return self._state / f"argv-of-{pid}"
+
     def _keep_log(self, pid: int) -> None:
         """The file that its standard output goes to, while the system still tells: once it has
         ended, nobody can.
         """
+        argv = self._kept_argv(pid)
+        if not argv.exists() and (words := _argv_of(str(pid))):
+            write_whole(argv, words)
         kept = self._kept_log(pid)
         if self._log or kept.exists():
             return
@@ -155,6 +176,19 @@ def _began(born: str) -> datetime | None:
     except (OSError, StopIteration, ValueError):
         return None
     return datetime.fromtimestamp(booted + ticks, UTC)
+
+
+def _argv_of(pid: str) -> bytes:
+    """Empty where the system tells nothing."""
+    with suppress(OSError):
+        return Path("/proc", pid, "cmdline").read_bytes()
+    return b""
+
+
+def _is_mine(pid: str) -> bool:
+    with suppress(OSError):
+        return os.stat(f"/proc/{pid}").st_uid == os.getuid()
+    return False
 
 
 def _owned_by(uid: int) -> Origin:

@@ -10,6 +10,7 @@ from herorun.core.errors import CouldNotLook, WrongUse
 from herorun.core.ports import Absent, ById, Found, Origin, Place, Search, Unknown
 from herorun.schedulers._ray_client import Dashboard
 from herorun.schedulers._ray_log import read_log
+from herorun.schedulers._ray_parse import state_of
 from herorun.schedulers._ray_snapshot import RaySnapshot
 
 TIMEOUT = 20.0  # seconds of one question
@@ -69,6 +70,18 @@ class RayById:
         record = self._look().record(job)
         told = record.entrypoint if record else ""
         return Origin(command=_plain_argv(told), told=told)
+
+    def live_namesakes(self, job: str) -> tuple[str, ...]:
+        """Other live jobs with its entrypoint: Ray knows neither names nor users."""
+        look = self._look()
+        record = look.record(job)
+        if record is None or not record.entrypoint:
+            raise CouldNotLook(f"Ray has forgotten {job}, and with it what it ran")
+        return tuple(
+            each.name
+            for each in look.records
+            if each.name != job and each.entrypoint == record.entrypoint and state_of(each).live
+        )
 
     def stop(self, job: str) -> None:
         """The job alone: nothing here touches the cluster."""

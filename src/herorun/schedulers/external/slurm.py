@@ -125,6 +125,20 @@ class SlurmById:
         if answer.code:
             raise self._slurm.trouble("scancel", answer)
 
+    def live_namesakes(self, job: str) -> tuple[str, ...]:
+        """Other jobs of its name and its user that are in the queue."""
+        number = _parts(job)[0]
+        own = _of(self._slurm.accounting(now() - LONG_AGO, ids=[number]).rows, number, "")
+        own = own or _of(self._queue(number), number, "")
+        if not own:
+            raise CouldNotLook(f"Slurm does not tell the name and user of {job}")
+        name, user = own[-1].name, own[-1].user
+        parted = new_parted()
+        answer = self._slurm.ask(squeue_argv(parted, names=[name]))
+        rows = squeue_rows(self._slurm.whole("squeue", answer), parted)
+        same = [row for row in rows if (row.name, row.user) == (name, user) and row.id != number]
+        return tuple(dict.fromkeys(row.id for row in same if state_of(row.word).live))
+
     def mine(self) -> tuple[tuple[str, str, str], ...]:
         """The user's jobs that Slurm has now: id, word and name."""
         user = ["-u", self._options.user] if self._options.user else ["--me"]

@@ -1,0 +1,112 @@
+"""Taking over a job without a contract by its state file alone, and what must not change on the
+way.
+"""
+
+import json
+import os
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from herorun.operations.jobs.run import jobs_home
+from jobs_alone import GOES, PREEMPTED, Alone, asked, babysit, state
+from stories import eventually, note
+
+CAPTURE = pytest.CaptureFixture[str]
+SECRET = "0a1b2c3d4e5f6a7b8c9d0e1f2a3b4c5d6e7f8a9b"
+
+
+def ended(alone: Alone, name: str) -> None:
+    eventually(lambda: (job := alone.adapter.find(name, note("x").at)) and job.job.state.ended)
+
+
+def written(alone: Alone, **fields: Any) -> None:
+    """The state file, as it comes from another machine; nothing else is known here."""
+    (path,) = (alone.folder / "scratch").iterdir()
+    path.write_text(json.dumps({**json.loads(path.read_text()), **fields}))
+    shutil.rmtree(jobs_home(), ignore_errors=True)
+
+
+def test_a_state_file_alone_is_enough_to_take_over_and_nothing_is_launched_twice(
+    alone: Alone, capsys: CAPTURE
+) -> None:
+    ended(alone, alone.start(PREEMPTED).instance)
+    first = ("--job", alone.place("loose-1"), "--scheduler", "local")
+    command = alone.again(GOES)
+    assert babysit(alone, capsys, *first, "--resubmit", command, "--once").code == 1
+    assert alone.all == ["loose-1", "loose-2"]
+
+    written(alone, restart_count=4, last_signal="preemption: the node was reclaimed")
+    answer = babysit(alone, capsys, "--once")
+    assert (answer.code, alone.all) == (0, ["loose-1", "loose-2"]), answer
+    file = state(alone)
+    assert (file["job_id"], file["first_job_id"]) == (alone.place("loose-2"), first[1])
+    assert (file["restart_count"], file["resubmit_command"]) == (4, command)
+    assert file["last_signal"] == "preemption: the node was reclaimed"
+
+
+def test_a_live_job_of_the_same_name_is_not_joined_by_another(
+    alone: Alone, capsys: CAPTURE
+) -> None:
+    """The file is older than what another machine submitted since."""
+    ended(alone, alone.start(PREEMPTED).instance)
+    alone.start(GOES)
+    words = ("--job", alone.place("loose-1"), "--scheduler", "local")
+    answer = babysit(alone, capsys, *words, "--resubmit", alone.again(GOES), "--once")
+    assert (answer.code, alone.all) == (1, ["loose-1", "loose-2"])
+    assert f"--job {alone.place('loose-2')} --scheduler local" in answer.out + answer.err
+
+
+def test_a_look_without_the_command_leaves_it(alone: Alone, capsys: CAPTURE) -> None:
+    alone.start(GOES)
+    words = ("--job", alone.place("loose-1"), "--scheduler", "local")
+    command = alone.again(GOES)
+    babysit(alone, capsys, *words, "--resubmit", command, "--notify", "SLACK", "--once")
+    babysit(alone, capsys, *words, "--once")
+    assert (state(alone)["resubmit_command"], state(alone)["notify"]) == (command, "SLACK")
+    (alone.folder / "scratch").rename(alone.folder / "scratch-of-another-folder")
+    babysit(alone, capsys, *words, "--once")
+    assert state(alone)["resubmit_command"] == command
+    babysit(alone, capsys, *words, "--resubmit", "", "--once")
+    assert state(alone)["resubmit_command"] == ""
+
+
+def test_a_secret_is_stored_by_its_name_and_looked_up_when_the_command_runs(
+    alone: Alone, capsys: CAPTURE, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("WANDB_API_KEY", raising=False)
+    ended(alone, alone.start("echo step 1/20; exit 0").instance)
+    words = ("--job", alone.place("loose-1"), "--scheduler", "local")
+    seen = alone.folder / "seen"
+    script = alone.folder / "submit.sh"
+    script.write_text(f'printf %s "$2" > {seen}; exec {alone.again(GOES)}\n')
+    command = f"sh {script} -e WANDB_API_KEY={SECRET} [1,2]"
+    babysit(alone, capsys, *words, "--resubmit", command, "--once")
+    kept = [path for path in alone.folder.parent.rglob("*") if path.is_file()]
+    assert not [path for path in kept if SECRET.encode() in path.read_bytes()]
+    assert state(alone)["resubmit_secrets"] == ["WANDB_API_KEY"]
+
+    relaunch = ("relaunch", "--job", alone.place("loose-1"))
+    refused = asked(alone, capsys, *relaunch)
+    assert (refused.code, alone.all) == (1, ["loose-1"])
+    assert "needs WANDB_API_KEY" in refused.err
+
+    monkeypatch.setenv("WANDB_API_KEY", SECRET)
+    assert asked(alone, capsys, *relaunch).code == 0
+    assert (seen.read_text(), alone.all) == (f"WANDB_API_KEY={SECRET}", ["loose-1", "loose-2"])
+
+
+def test_a_command_that_was_stored_without_its_secret_is_refused(
+    alone: Alone, capsys: CAPTURE
+) -> None:
+    ended(alone, alone.start(PREEMPTED).instance)
+    words = ("--job", alone.place("loose-1"), "--scheduler", "local")
+    babysit(alone, capsys, *words, "--once")
+    (alone.folder / "s").touch()  # what a shell would make of the brackets
+    written(alone, resubmit_command=f"touch {alone.folder}/ran [scrubbed]")
+    answer = babysit(alone, capsys, "--once")
+    assert answer.code == 1 and "--resubmit" in answer.out + answer.err
+    assert not (alone.folder / "ran").exists()
+    assert "ran" not in os.listdir(Path(alone.folder))
