@@ -11,30 +11,25 @@ import click
 from herorun import __version__
 
 COMPLETE = "_HERORUN_COMPLETE"  # what the shell asks by, as `herorun completion` prints it
-# These change nothing anywhere, so that `[tool.herorun] run` may stand in for a RUN that was not
-# named.
-LOOKING = ("doctor", "goodput", "preflight", "report", "status", "watch")
 
 
 class Commands(click.Group):
-    """One command a module of `herorun.commands`, imported when it is named."""
+    """The commands by family; each is a module of `herorun.commands`, imported when it is named."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        from herorun import commands
+        from herorun.commands._families import visible
 
-        names = {
-            name.removesuffix(".py") for path in commands.__path__ for name in os.listdir(path)
-        }
-        return sorted(name.replace("_", "-") for name in names if not name.startswith(("_", ".")))
+        return list(visible())
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
-        from importlib import import_module
+        from herorun.commands._families import command_named
 
-        if name not in self.list_commands(ctx):
-            return None
-        module: Any = import_module(f"herorun.commands.{name.replace('-', '_')}")
-        command: click.Command = module.command
-        return _with_completion(command) if COMPLETE in os.environ else command
+        return command_named(name)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        from herorun.commands._families import write_families
+
+        write_families(self, ctx, formatter)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -49,17 +44,19 @@ class Commands(click.Group):
             ) from None
 
 
-@click.command(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.command(
+    cls=Commands,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="-C, -q and -v work before a command and after it.",
+)
 @click.version_option(__version__, "--version", prog_name="herorun")
 @click.option("-C", "start", default=".", metavar="DIR", help="Work as if started in DIR.")
-@click.option(
-    "-q", "--quiet", is_flag=True, help="Only what is open or went wrong, and the verdict."
-)
+@click.option("-q", "--quiet", is_flag=True, help="Only problems and the verdict.")
 @click.option(
     "-v",
     "--verbose",
     is_flag=True,
-    help="Also what was read and how long it took, on standard error.",
+    help="Everything; what was read, and how long it took, on standard error.",
 )
 @click.pass_context
 def herorun(ctx: click.Context, start: str, quiet: bool, verbose: bool) -> None:
@@ -70,44 +67,13 @@ def herorun(ctx: click.Context, start: str, quiet: bool, verbose: bool) -> None:
     Example:
       herorun init grug && herorun preflight grug && herorun launch grug
     """
+    from herorun.commands._global_options import defaults, set_volume
+
     ctx.obj = start
-    _set_voice(quiet, verbose)
-    if ctx.invoked_subcommand in LOOKING:
-        ctx.default_map = _defaults(start, ctx.invoked_subcommand)
-
-
-def _set_voice(quiet: bool, verbose: bool) -> None:
-    """For this process; only what is asked for is imported."""
-    if quiet and verbose:
-        raise click.UsageError("--quiet and --verbose exclude each other.")
-    bar = not quiet and sys.stderr is not None and sys.stderr.isatty()
-    if not (quiet or verbose or bar or "herorun.system.progress" in sys.modules):
-        return
-    from herorun.system import progress
-
-    progress.begin(quiet)
-    if verbose:
-        progress.be_verbose(lambda words: click.echo(f"herorun: {_clean(words)}", err=True))
-    if bar:
-        from herorun.commands._progress_bar import Bar
-
-        progress.show_progress(Bar())
-
-
-def _defaults(start: str, command: str) -> dict[str, Any]:
-    """What `[tool.herorun]` says of a command, as click takes it; what was typed goes before it."""
-    from pathlib import Path
-
-    from herorun.system.project_config import read_settings
-
-    run = read_settings(Path(start)).run
-    return {command: {"run": run, "runs": run}} if run else {}
-
-
-def _with_completion(command: click.Command) -> click.Command:
-    from herorun.commands._completion import completing
-
-    return completing(command)
+    set_volume(ctx, quiet=quiet, verbose=verbose)
+    command = ctx.invoked_subcommand or ""
+    if told := defaults(start, command):
+        ctx.default_map = {command: told}
 
 
 def main() -> None:

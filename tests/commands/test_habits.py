@@ -171,6 +171,9 @@ def test_the_settings_name_the_run_of_a_command_that_only_looks(
 ) -> None:
     (story.work / "pyproject.toml").write_text(f'[tool.herorun]\nrun = "{SLUG}"\n')
     assert ask(story, capsys, "status", "--json").document["slug"] == SLUG
+    runs = story.work / "runs"
+    shutil.copy(runs / "tiny.toml", runs / "other.toml")
+    assert ask(story, capsys, "status", "--json").document["slug"] == SLUG
     acting = story.herorun("launch")
     assert acting == 2 and "Missing argument 'RUN'" in capsys.readouterr().err
 

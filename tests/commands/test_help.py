@@ -12,6 +12,8 @@ def commands(group: click.Group, words: tuple[str, ...] = ()) -> Iterator[tuple[
     context = click.Context(group)
     for name in group.list_commands(context):
         found = group.get_command(context, name)
+        if found is None or found.hidden:
+            continue
         yield (*words, name)
         if isinstance(found, click.Group):
             yield from commands(found, (*words, name))

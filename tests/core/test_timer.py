@@ -111,5 +111,5 @@ def test_the_cloud_gets_the_watchdog_of_this_run_alone() -> None:
     (job,) = told["jobs"].values()
     assert [step["run"] for step in job["steps"] if "run" in step][
         -1
-    ] == "herorun watchdog tiny --comment"
+    ] == "herorun box watchdog tiny --comment"
     assert told[True]["schedule"] == [{"cron": when(a_wish())}]

@@ -155,7 +155,7 @@ def test_a_journal_whose_last_line_was_torn_stops_every_act(story: Story, capsys
     tip = story.run.record.tip
     code, said = sentence(capsys, story, NAMED["tick"])
     assert code == 1 and said.startswith("herorun: The record of tiny is damaged: ")
-    assert "`herorun logbook verify tiny` tells more; nothing was changed." in said
+    assert "`herorun verify tiny` tells more; nothing was changed." in said
     assert story.run.record.tip == tip and len(story.starts) == 1
 
 

@@ -1,11 +1,79 @@
-"""`--yes`, where an order acts at once."""
+"""RUN, which may be left out, and `--yes`, where an order acts at once."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
 Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+class RunArgument(click.Argument):
+    """RUN: where the repository has one run, it may be left out, also before other arguments."""
+
+    def get_usage_pieces(self, ctx: click.Context) -> list[str]:
+        return [f"[{self.human_readable_name}]"]
+
+    def handle_parse_result(
+        self, ctx: click.Context, opts: Mapping[str, Any], args: list[str]
+    ) -> tuple[Any, list[str]]:
+        values = dict(opts)
+        if not ctx.resilient_parsing and not values.get("job"):
+            values = self._filled(ctx, values)
+            if isinstance(opts, dict):  # the arguments after this one are read from it
+                opts.update(values)
+        return super().handle_parse_result(ctx, values, args)
+
+    def _filled(self, ctx: click.Context, values: dict[str, Any]) -> dict[str, Any]:
+        name = str(self.name)
+        value = values.get(name)
+        if isinstance(value, str):
+            following = self._following(ctx, values)
+            if following is None or _names_a_run(ctx.obj, value):
+                return values
+            run = only_run(ctx.obj)
+            return {**values, name: run, following: value} if run else values
+        if isinstance(ctx.lookup_default(name), str):
+            return values
+        if run := only_run(ctx.obj):
+            return {**values, name: run}
+        if not self.required and _runs(ctx.obj):  # nor is a job without a contract named
+            raise click.MissingParameter(ctx=ctx, param=self)
+        return values
+
+    def _following(self, ctx: click.Context, values: Mapping[str, Any]) -> str | None:
+        """The one argument after RUN, where nothing was given for it."""
+        others = [p for p in ctx.command.params if isinstance(p, click.Argument) and p is not self]
+        missing = [str(p.name) for p in others if not isinstance(values.get(str(p.name)), str)]
+        return missing[0] if len(others) == len(missing) == 1 else None
+
+
+def _names_a_run(start: str, value: str) -> bool:
+    return "/" in value or value.endswith(".toml") or value in _runs(start)
+
+
+def only_run(start: str) -> str | None:
+    """Of the repository, where it has one run and no more."""
+    runs = _runs(start)
+    return runs[0] if len(runs) == 1 else None
+
+
+def runs_here(start: str) -> str:
+    runs = _runs(start)
+    return f" The runs here: {', '.join(runs)}." if runs else ""
+
+
+def _runs(start: str) -> list[str]:
+    """None where there is no repository: the command says so better."""
+    from herorun.core.errors import HerorunError
+    from herorun.runs import known_slugs
+    from herorun.system.git import find_repository
+
+    try:
+        return list(known_slugs(find_repository(Path(start))))
+    except (HerorunError, OSError):
+        return []
 
 
 def yes(command: Command) -> Command:

@@ -7,7 +7,6 @@ import click
 
 from herorun.commands._completion import RUNS, slugs_at
 
-ANYWHERE = ("-C", "-q", "--quiet", "-v", "--verbose")  # options of herorun itself
 WORDS = {"help": "herorun --help", "version": "herorun --version"}
 ONCE = "`herorun status` looks once, and `herorun status --all` at every run."
 NO_FORCE = (
@@ -22,7 +21,7 @@ def in_words(error: click.UsageError) -> str:
     if context is None or context.parent is None:
         return f"{said}\n`herorun --help` lists the commands."
     if isinstance(error, click.MissingParameter) and error.param and error.param.name in RUNS:
-        runs = slugs_at(Path(context.find_root().params.get("start") or "."))
+        runs = slugs_at(Path(context.obj or "."))
         said += (
             f" The runs here: {', '.join(runs)}."
             if runs
@@ -39,11 +38,6 @@ def _first(error: click.UsageError, context: click.Context | None) -> str:
             return NO_FORCE
         if context and (context.info_name, error.option_name) == ("watch", "--once"):
             return ONCE
-        if context and error.option_name in ANYWHERE:
-            words = f"herorun {error.option_name}{' DIR' if error.option_name == '-C' else ''}"
-            return (
-                f"{error.option_name} goes before the command: `{words} {context.info_name} ...`."
-            )
         if context and error.option_name == "--json" and isinstance(context.command, click.Group):
             return f"--json goes after the command: `{context.command_path} COMMAND ... --json`."
     missing = _missing(context) if isinstance(error, click.MissingParameter) and context else []
@@ -72,6 +66,7 @@ def unknown_word(group: click.Group, context: click.Context, word: str) -> str:
     """What to type in the place of a command that there is not."""
     from difflib import get_close_matches
 
-    if near := get_close_matches(word, group.list_commands(context), 1):
-        return f"Did you mean {near[0]}?"
-    return f"Type `{WORDS[word]}`." if word in WORDS else ""
+    if word in WORDS:
+        return f"Type `{WORDS[word]}`."
+    near = get_close_matches(word, group.list_commands(context), 1)
+    return f"Did you mean {near[0]}?" if near else ""

@@ -2,9 +2,11 @@
 
 import click
 
+from herorun.commands._options import RunArgument
 
-@click.command(short_help="Take note of open alerts, so that they are not said again.")
-@click.argument("run")
+
+@click.command(short_help="Acknowledge open alerts and stop their reminders.")
+@click.argument("run", cls=RunArgument)
 @click.argument("alert", required=False, default="")
 @click.option("--reason", default="", help="What is done about it, for the record.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")

@@ -3,9 +3,10 @@
 import click
 
 from herorun.commands._adhoc import babysit_job, options, resumable
+from herorun.commands._options import only_run, runs_here
 
 
-@click.command(short_help="Watch runs, tell, relaunch and escalate under the contract.")
+@click.command(short_help="Monitor runs; alert, relaunch and escalate by the contract.")
 @click.argument("runs", nargs=-1, metavar="[RUN]...")
 @click.option("--once", is_flag=True, help="One tick of each run, for cron; exit with its verdict.")
 @click.option(
@@ -78,12 +79,14 @@ def command(
                 "it."
             )
         return babysit_job(start, told, once, as_json, until)
+    if not runs and not every_run and (run := only_run(start)):
+        runs = (run,)
     names = [*runs, *(slugs_to_watch(find_repository(Path(start))) if every_run else [])]
     if not names:
         raise WrongUse(
             (
-                "Name a run, or say --all: `herorun babysit RUN`; for a job without a contract "
-                "say --job and --scheduler."
+                f"Name a run, or say --all: `herorun babysit RUN`.{runs_here(start)} For a job "
+                "without a contract say --job and --scheduler."
             )
             if not every_run
             else "No run here is launched and unsealed."

@@ -1,15 +1,17 @@
-"""`herorun chain`."""
+"""`herorun box chain`."""
 
 from typing import TYPE_CHECKING
 
 import click
 
+from herorun.commands._options import RunArgument
+
 if TYPE_CHECKING:
     from herorun.runs import Run
 
 
-@click.command(short_help="Write the script with which the box finishes its own work.")
-@click.argument("run")
+@click.command(short_help="Write the script with which the machine finishes its own work.")
+@click.argument("run", cls=RunArgument)
 @click.option("--out", metavar="FILE", help="Write it into this file; it is printed where absent.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.pass_obj
@@ -22,7 +24,7 @@ def command(start: str, run: str, out: str | None, as_json: bool) -> int:
 
     \b
     Example:
-      herorun chain grug --out chain.sh
+      herorun box chain grug --out chain.sh
     """
     from pathlib import Path
 

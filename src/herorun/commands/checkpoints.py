@@ -2,8 +2,10 @@
 
 import click
 
+from herorun.commands._options import RunArgument
 
-@click.group(short_help="List checkpoints; plan and do a clean-up.")
+
+@click.group(short_help="List checkpoints; plan and carry out a clean-up.")
 def command() -> None:
     """What the run saved, what may be deleted, and deleting exactly that.
 
@@ -16,7 +18,7 @@ def command() -> None:
 
 
 @command.command("list")
-@click.argument("run")
+@click.argument("run", cls=RunArgument)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.pass_obj
 def list_(start: str, run: str, as_json: bool) -> int:
@@ -56,7 +58,7 @@ def list_(start: str, run: str, as_json: bool) -> int:
 
 
 @command.command("plan")
-@click.argument("run")
+@click.argument("run", cls=RunArgument)
 @click.option(
     "--keep",
     type=click.IntRange(1),
@@ -106,7 +108,7 @@ def plan(start: str, run: str, keep: int | None, out: str | None, as_json: bool)
 
 
 @command.command("prune")
-@click.argument("run")
+@click.argument("run", cls=RunArgument)
 @click.option(
     "--plan",
     "file",

@@ -3,7 +3,7 @@
 import click
 
 
-@click.command(short_help="Tell the whole story on a real small training job.")
+@click.command(short_help="Run the full lifecycle on a small real training job.")
 @click.option(
     "--dir",
     "folder",

@@ -2,11 +2,11 @@
 
 import click
 
-from herorun.commands._options import yes
+from herorun.commands._options import RunArgument, yes
 
 
-@click.command(short_help="Say no to the relaunch that is asked for.")
-@click.argument("run")
+@click.command(short_help="Refuse the relaunch that was asked for.")
+@click.argument("run", cls=RunArgument)
 @click.option("--reason", default="", help="Why, for the record.")
 @yes
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")

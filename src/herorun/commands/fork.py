@@ -2,11 +2,11 @@
 
 import click
 
-from herorun.commands._options import yes
+from herorun.commands._options import RunArgument, yes
 
 
-@click.command(short_help="Go on as another run: new contract, identity, root, logbook and issue.")
-@click.argument("run")
+@click.command(short_help="Continue as another run: new contract, root and record.")
+@click.argument("run", cls=RunArgument)
 @click.argument("new")
 @click.option(
     "--from",

@@ -2,9 +2,11 @@
 
 import click
 
+from herorun.commands._options import RunArgument
 
-@click.command(short_help="Split the wall time into what it went into, and say what it cost.")
-@click.argument("run")
+
+@click.command(short_help="Break wall time down by state, with cost.")
+@click.argument("run", cls=RunArgument)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.pass_obj
 def command(start: str, run: str, as_json: bool) -> int:

@@ -2,11 +2,11 @@
 
 import click
 
-from herorun.commands._options import yes
+from herorun.commands._options import RunArgument, yes
 
 
-@click.command(short_help="Hand the watch over to another machine, or take over a stale one.")
-@click.argument("run")
+@click.command(short_help="Move the monitoring to another machine, or take it over.")
+@click.argument("run", cls=RunArgument)
 @click.option(
     "--to", metavar="USER@MACHINE", help="Give it to this owner; only who holds the lease can."
 )

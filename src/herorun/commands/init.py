@@ -2,9 +2,11 @@
 
 import click
 
+from herorun.commands._options import RunArgument
 
-@click.command(short_help="Write a contract; with one, begin the record and the issue.")
-@click.argument("run")
+
+@click.command(short_help="Write a contract; with one, create the record and the issue.")
+@click.argument("run", cls=RunArgument)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.pass_obj
 def command(start: str, run: str, as_json: bool) -> int:

@@ -14,7 +14,7 @@ _SESSION = click.option(
 _JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 
 
-@click.group(short_help="List, add, watch, remove and find submitted jobs of a session.")
+@click.group(short_help="List, add, watch, remove and find submitted jobs.")
 def command() -> None:
     """Jobs that this session has submitted: `.claude/agents/<session>/active_jobs.json`.
 

@@ -2,11 +2,11 @@
 
 import click
 
-from herorun.commands._options import yes
+from herorun.commands._options import RunArgument, yes
 
 
 @click.command(short_help="Preflight again, record, submit once, start the babysitter.")
-@click.argument("run")
+@click.argument("run", cls=RunArgument)
 @click.option(
     "--plan",
     type=click.Path(),

@@ -2,9 +2,11 @@
 
 import click
 
+from herorun.commands._options import RunArgument
 
-@click.command(short_help="Write into the record: what people saw and decided.")
-@click.argument("run")
+
+@click.command(short_help="Add an entry to the logbook.")
+@click.argument("run", cls=RunArgument)
 @click.option("--status", required=True, help="How it stands.")
 @click.option("--evidence", required=True, help="What shows it.")
 @click.option("--decision", required=True, help="What was decided.")

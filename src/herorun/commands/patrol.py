@@ -1,12 +1,12 @@
-"""`herorun patrol`."""
+"""`herorun box patrol`."""
 
 import click
 
+from herorun.commands._options import RunArgument
 
-@click.command(
-    short_help="Look once at the job and its box, say one line and what to do; change nothing."
-)
-@click.argument("run")
+
+@click.command(short_help="Look once at the job and its machine; say what to do.")
+@click.argument("run", cls=RunArgument)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.pass_obj
 def command(start: str, run: str, as_json: bool) -> int:
@@ -14,13 +14,13 @@ def command(start: str, run: str, as_json: bool) -> int:
 
     It says one line even when nothing changed, then what applies: a box out of reach, the command that resumes a job
     which is gone, result files word for word, the command that resumes a transfer, and when to remove this patrol.
-    What it looks at stands in the contract's [patrol] and [chain]. `herorun timer` prints what runs it regularly.
+    What it looks at stands in the contract's [patrol] and [chain]. `herorun box timer` prints what runs it regularly.
 
     Exit code 0: nothing to do. 1: something is to be done. 3: nobody could look, and the run is unknown, not down.
 
     \b
     Example:
-      herorun patrol grug
+      herorun box patrol grug
     """
     from pathlib import Path
 

@@ -2,11 +2,11 @@
 
 import click
 
-from herorun.commands._options import yes
+from herorun.commands._options import RunArgument, yes
 
 
-@click.command(short_help="Hold the babysitter's hands still for a while; it goes on watching.")
-@click.argument("run")
+@click.command(short_help="Suspend automatic stop and relaunch; monitoring continues.")
+@click.argument("run", cls=RunArgument)
 @click.option(
     "--until", required=True, metavar="TIME", help="2026-12-01T12:00:00Z, or a duration such as 2h."
 )

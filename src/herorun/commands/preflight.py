@@ -2,9 +2,11 @@
 
 import click
 
+from herorun.commands._options import RunArgument
 
-@click.command(short_help="Ask the launch gate: may it start?")
-@click.argument("run")
+
+@click.command(short_help="Check whether the run may start; changes nothing.")
+@click.argument("run", cls=RunArgument)
 @click.option(
     "--out",
     type=click.Path(dir_okay=False),

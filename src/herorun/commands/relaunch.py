@@ -3,13 +3,11 @@
 import click
 
 from herorun.commands._adhoc import naming, one_of_both, ordered_job
-from herorun.commands._options import yes
+from herorun.commands._options import RunArgument, yes
 
 
-@click.command(
-    short_help="Relaunch an ended run from its newest complete checkpoint, through the launch gate."
-)
-@click.argument("run", required=False)
+@click.command(short_help="Relaunch an ended run from its newest complete checkpoint.")
+@click.argument("run", cls=RunArgument, required=False)
 @naming
 @click.option(
     "--resubmit",

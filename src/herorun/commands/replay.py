@@ -2,9 +2,11 @@
 
 import click
 
+from herorun.commands._options import RunArgument
 
-@click.command(short_help="Judge recorded ticks again, and say what differs.")
-@click.argument("run")
+
+@click.command(short_help="Judge recorded ticks again and show what differs.")
+@click.argument("run", cls=RunArgument)
 @click.option(
     "--since",
     metavar="24h|TIME",

@@ -2,9 +2,11 @@
 
 import click
 
+from herorun.commands._options import RunArgument
 
-@click.command(short_help="Write one HTML page that shows the run; opens from disk.")
-@click.argument("run")
+
+@click.command(short_help="Write one HTML page about the run; it works offline.")
+@click.argument("run", cls=RunArgument)
 @click.option(
     "--out",
     type=click.Path(dir_okay=False),

@@ -2,11 +2,11 @@
 
 import click
 
-from herorun.commands._options import yes
+from herorun.commands._options import RunArgument, yes
 
 
-@click.command(short_help="End a pause before its time.")
-@click.argument("run")
+@click.command(short_help="End a pause early.")
+@click.argument("run", cls=RunArgument)
 @click.option("--reason", default="", help="Why, for the record.")
 @yes
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")

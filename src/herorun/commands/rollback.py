@@ -2,13 +2,11 @@
 
 import click
 
-from herorun.commands._options import yes
+from herorun.commands._options import RunArgument, yes
 
 
-@click.command(
-    short_help="Go back to an earlier checkpoint, as the same run, through the launch gate."
-)
-@click.argument("run")
+@click.command(short_help="Go back to an earlier checkpoint, as the same run.")
+@click.argument("run", cls=RunArgument)
 @click.option(
     "--to",
     "step",

@@ -3,7 +3,7 @@
 import click
 
 
-@click.command(short_help="Print the contract's JSON Schema, for editors.")
+@click.command(short_help="Print the JSON Schema of the contract, for editors.")
 @click.option(
     "--json", "as_json", is_flag=True, help="The same, with the number that every document has."
 )

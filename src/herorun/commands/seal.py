@@ -2,11 +2,11 @@
 
 import click
 
-from herorun.commands._options import yes
+from herorun.commands._options import RunArgument, yes
 
 
-@click.command(short_help="Ask the seal gate; then state, tag, push and tell.")
-@click.argument("run")
+@click.command(short_help="Run the seal checks, then tag, push and announce the run.")
+@click.argument("run", cls=RunArgument)
 @click.option("--milestone", metavar="NAME", help="The run has come this far, and goes on.")
 @click.option(
     "--step",

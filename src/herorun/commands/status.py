@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from herorun.schemas.runs import StatusOf
 
 
-@click.command(short_help="Show how a run stands; changes nothing.")
+@click.command(short_help="Show the state of a run; changes nothing.")
 @click.argument("run", required=False)
 @click.option("--all", "every", is_flag=True, help="Every run of this repository in one table.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")

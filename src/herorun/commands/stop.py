@@ -3,11 +3,11 @@
 import click
 
 from herorun.commands._adhoc import naming, one_of_both, ordered_job
-from herorun.commands._options import yes
+from herorun.commands._options import RunArgument, yes
 
 
-@click.command(short_help="Stop the running job, and wait until it has ended.")
-@click.argument("run", required=False)
+@click.command(short_help="Stop the running job and wait until it has ended.")
+@click.argument("run", cls=RunArgument, required=False)
 @naming
 @click.option("--reason", default="", help="Why, for the record.")
 @click.option("--wait", default="2m", show_default=True, help="How long to wait for the end.")

@@ -1,14 +1,12 @@
-"""`herorun timer`."""
+"""`herorun box timer`."""
 
 import click
 
+from herorun.commands._options import RunArgument
 
-@click.command(
-    short_help=(
-        "Print what would look regularly: for systemd, cron or GitHub Actions. Install nothing."
-    )
-)
-@click.argument("run")
+
+@click.command(short_help="Print a systemd timer, crontab line or Actions schedule.")
+@click.argument("run", cls=RunArgument)
 @click.option(
     "--for",
     "host",
@@ -35,8 +33,8 @@ def command(start: str, run: str, host: str, every: str, what: str | None, as_js
 
     \b
     Example:
-      herorun timer grug --every 30m
-      herorun timer grug --for cron       # `crontab -e` and put it there
+      herorun box timer grug --every 30m
+      herorun box timer grug --for cron       # `crontab -e` and put it there
     """
     from pathlib import Path
 

@@ -16,11 +16,7 @@ PATIENCE = 60.0  # seconds for one log; what is usual is read at some hundred Mi
 _BLOCK = 1 << 20  # bytes
 
 
-@click.command(
-    short_help=(
-        "Say what a log, or the end of a run, shows: the root of the failure, and what to do."
-    )
-)
+@click.command(short_help="Find the root cause in a log or in the end of a run.")
 @click.argument("files", metavar="FILE...", nargs=-1, required=True)
 @click.option(
     "--exit-code", type=int, metavar="N", help="How the job ended; -9 and 137 mean the same."

@@ -2,9 +2,11 @@
 
 import click
 
+from herorun.commands._options import RunArgument
 
-@click.command(short_help="Trust what a contract makes this machine run.")
-@click.argument("run")
+
+@click.command(short_help="Trust the programs that a contract runs on this machine.")
+@click.argument("run", cls=RunArgument)
 @click.option(
     "--yes",
     is_flag=True,

@@ -3,7 +3,7 @@
 import click
 
 
-@click.command(short_help="Print a waiver for a person to sign; signs and writes nothing.")
+@click.command(short_help="Print a waiver for a person to sign; writes nothing.")
 @click.argument("check")
 @click.argument("run", required=False)
 @click.option("--subject", help="Only the finding about exactly this.")

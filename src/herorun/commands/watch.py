@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from herorun.schemas.runs import NotRead, WatchedRunEntry
 
 
-@click.command(short_help="Follow runs in the terminal; only looks.")
+@click.command(short_help="Live table of runs (read-only).")
 @click.argument("runs", nargs=-1, metavar="[RUN]...")
 @click.option("--all", "every", is_flag=True, help="Every run of this repository.")
 @click.option(

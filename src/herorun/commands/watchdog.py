@@ -1,9 +1,11 @@
-"""`herorun watchdog`."""
+"""`herorun box watchdog`."""
 
 import click
 
+from herorun.commands._options import only_run, runs_here
 
-@click.command(short_help="Say from outside whether anybody still watches.")
+
+@click.command(short_help="Check from another machine that a run is still monitored.")
 @click.argument("runs", nargs=-1, metavar="RUN...")
 @click.option(
     "--all", "every", is_flag=True, help="Every run that has a contract or a record here."
@@ -22,8 +24,8 @@ def command(start: str, runs: tuple[str, ...], every: bool, comment: bool, as_js
 
     \b
     Example:
-      herorun watchdog grug
-      herorun watchdog --all --comment
+      herorun box watchdog grug
+      herorun box watchdog --all --comment
     """
     from pathlib import Path
 
@@ -36,9 +38,11 @@ def command(start: str, runs: tuple[str, ...], every: bool, comment: bool, as_js
     from herorun.schemas.boxes import WatchdogDocument, WatchedRun
     from herorun.system.git import find_repository
 
+    if not runs and not every and (run := only_run(start)):
+        runs = (run,)
     names = [*runs, *(known_slugs(find_repository(Path(start))) if every else [])]
     if not names and not every:
-        raise WrongUse("Name a run, or say --all: `herorun watchdog RUN`.")
+        raise WrongUse(f"Name a run, or say --all: `herorun box watchdog RUN`.{runs_here(start)}")
     answers, codes = [], []
     for name in names:
         try:

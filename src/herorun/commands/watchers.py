@@ -1,4 +1,4 @@
-"""`herorun watchers`."""
+"""`herorun box watchers`."""
 
 from typing import TYPE_CHECKING
 
@@ -8,13 +8,11 @@ if TYPE_CHECKING:
     from herorun.system.process_registry import UnregisteredProcess
 
 
-@click.command(
-    short_help="List this machine's watchers against the process table; retire stale ones."
-)
+@click.command(short_help="List this machine's watchers; retire stale ones.")
 @click.option("--dry-run", is_flag=True, help="Only say what would be done.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def command(dry_run: bool, as_json: bool) -> int:
-    """Show the sentinels of this machine, which are `herorun await`, by process number and start; beside them this user's
+    """Show the sentinels of this machine, which are `herorun box wait`, by process number and start; beside them this user's
     babysitters, watches over jobs, and ssh, scp and rsync, by their command lines.
 
     A sentinel is stale when a newer one waits for its run, when it is past its own bound, and when its run is sealed: it is
@@ -22,7 +20,7 @@ def command(dry_run: bool, as_json: bool) -> int:
 
     \b
     Example:
-      herorun watchers
+      herorun box watchers
     """
     from datetime import UTC, datetime
 
@@ -55,11 +53,11 @@ def command(dry_run: bool, as_json: bool) -> int:
             output.clean(f"{other.what}, process {other.pid}: left alone: {other.command[:160]}")
         )
     if not rows:
-        click.echo(f"No sentinel (`herorun await`) runs here{_and_no_other(rest)}.")
+        click.echo(f"No sentinel (`herorun box wait`) runs here{_and_no_other(rest)}.")
     return 0
 
 
 def _and_no_other(rest: "list[UnregisteredProcess]") -> str:
     if any(each.what != "transfer" for each in rest):
         return ""
-    return ", and no babysitter; `herorun patrol RUN` looks at a run itself"
+    return ", and no babysitter; `herorun box patrol RUN` looks at a run itself"

@@ -19,7 +19,7 @@ BUSY, GAVE_UP = 75, 124  # EX_TEMPFAIL of sysexits.h; what `timeout` exits with
 
 _SCRIPT = """\
 #!/usr/bin/env bash
-# The chain of {slug}: written by `herorun chain {slug}`, run on the box. To change it, change the contract's [chain].
+# The chain of {slug}: written by `herorun box chain {slug}`, run on the box. To change it, change the contract's [chain].
 # It is started, and after a restart of the box started again, by:
 #   {start}
 set -u
@@ -161,7 +161,7 @@ def install_and_start(contract: Contract, top: str, login: SshLogin | None) -> s
         if login and login.host
         else f"sh -c {shlex.quote(there)}"
     )
-    return f"herorun -C {shlex.quote(top)} chain {contract.slug} | {road}"
+    return f"herorun -C {shlex.quote(top)} box chain {contract.slug} | {road}"
 
 
 def behind_a_job(contract: Contract, top: str, login: SshLogin | None, job: str) -> str:
@@ -182,7 +182,7 @@ def behind_a_job(contract: Contract, top: str, login: SshLogin | None, job: str)
         if login and login.host
         else f"sh -c {shlex.quote(there)}"
     )
-    return f"herorun -C {shlex.quote(top)} chain {contract.slug} | {road}"
+    return f"herorun -C {shlex.quote(top)} box chain {contract.slug} | {road}"
 
 
 def ssh_argv(login: SshLogin) -> list[str]:

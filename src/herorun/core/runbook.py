@@ -48,13 +48,13 @@ def _head(contract: Contract, known: RunbookFacts) -> Iterator[str]:
     yield ""
     yield "## The first command"
     yield ""
-    yield from _code(f"herorun -C {known.top} patrol {contract.slug}")
+    yield from _code(f"herorun -C {known.top} box patrol {contract.slug}")
     yield (
         "It reads, says one line, and then what is to be done with the exact command. Trust what "
         "it reads, not a panel that"
     )
     yield (
-        'says "running" and not a silence. `herorun watchers` shows which watchers of this '
+        'says "running" and not a silence. `herorun box watchers` shows which watchers of this '
         "machine really live."
     )
     yield ""

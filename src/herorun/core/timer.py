@@ -74,6 +74,7 @@ def argv_of(wish: TimerRequest) -> list[str]:
         wish.program,
         "-C",
         wish.top,
+        *(["box"] if wish.command == "patrol" else []),
         wish.command,
         wish.slug,
         *(["--once"] if wish.command == "babysit" else []),
@@ -152,7 +153,7 @@ def actions(wish: TimerRequest, template: str) -> str:
     """
     return (
         template.replace(
-            "herorun watchdog --all --comment", f"herorun watchdog {wish.slug} --comment"
+            "herorun box watchdog --all --comment", f"herorun box watchdog {wish.slug} --comment"
         )
         .replace("herorun-watchdog", f"herorun-watchdog-{wish.slug}")
         .replace("for hero runs", f"for {wish.slug}")

@@ -220,7 +220,7 @@ class RecordReader:
             return read_lines(places(segments, known), last)
         except BrokenJournal as error:
             raise HerorunError(
-                f"The record of {self.slug} is damaged: {error}. `herorun logbook verify "
+                f"The record of {self.slug} is damaged: {error}. `herorun verify "
                 f"{self.slug}` tells more; nothing was changed."
             ) from None
 

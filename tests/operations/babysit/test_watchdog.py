@@ -127,7 +127,7 @@ def test_the_schedule_for_actions_runs_it() -> None:
     steps = told["jobs"]["watchdog"]["steps"]
     assert [step["run"] for step in steps if "run" in step] == [
         "pip install herorun",
-        "herorun watchdog --all --comment",
+        "herorun box watchdog --all --comment",
     ]
     assert told["permissions"] == {"contents": "read", "issues": "write"}
     assert told[True]["schedule"]  # YAML 1.1 reads `on` as true

@@ -1,4 +1,4 @@
-"""`herorun patrol` on a run of this machine, by the real command."""
+"""`herorun box patrol` on a run of this machine, by the real command."""
 
 import json
 import shlex

@@ -1,5 +1,5 @@
-"""What `herorun timer` prints does what it says: its very command is run, in an environment as bare
-as its host's.
+"""What `herorun box timer` prints does what it says: its very command is run, in an environment as
+bare as its host's.
 """
 
 import re

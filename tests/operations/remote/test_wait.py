@@ -189,7 +189,7 @@ def test_a_wish_that_nobody_could_fulfil_is_wrong_use(
 
 def test_watchers_of_nobody(story: Story, capsys: CAPTURE) -> None:
     told = ask(story, capsys, "watchers")
-    assert told.code == 0 and "No sentinel (`herorun await`) runs here" in told.out
+    assert told.code == 0 and "No sentinel (`herorun box wait`) runs here" in told.out
     assert str(os.getpid()) not in told.out
 
 
@@ -213,7 +213,7 @@ def test_a_babysitter_is_named_as_one_beside_the_words_that_no_sentinel_runs(
     assert any(
         line.startswith(f"babysitter, process {process.pid}: left alone: ") for line in lines
     ), done
-    assert lines[-1] == "No sentinel (`herorun await`) runs here."
+    assert lines[-1] == "No sentinel (`herorun box wait`) runs here."
 
 
 def test_the_handbook_names_every_command_and_needs_no_box(story: Story, capsys: CAPTURE) -> None:
@@ -227,7 +227,7 @@ def test_the_handbook_names_every_command_and_needs_no_box(story: Story, capsys:
     path.write_text(tomli_w.dumps({**tomllib.loads(path.read_text()), "scheduler": scheduler}))
     page = ask(story, capsys, "handbook", SLUG, "--out", "-").out
     for words in (
-        f"herorun -C {story.work} patrol tiny",
+        f"herorun -C {story.work} box patrol tiny",
         "sh go.sh",
         "eval: python -m eval",
         "/data/chain/eval.DONE",
@@ -237,7 +237,7 @@ def test_the_handbook_names_every_command_and_needs_no_box(story: Story, capsys:
     ):
         assert words in page
     told = ask(story, capsys, "handbook", SLUG)
-    assert (story.work / ".herorun" / "tiny" / "handbook.md").exists() and told.code == 0
+    assert (story.work / ".herorun" / "tiny" / "runbook.md").exists() and told.code == 0
 
 
 @pytest.mark.parametrize(

@@ -61,7 +61,7 @@ class SealTable(Table):
         "content",
         description=(
             "Whether every file is digested, which reads all of a local or ssh checkpoint, or "
-            "only listed: then `verify-seal` cannot prove the content."
+            "only listed: then `verify TAG` cannot prove the content."
         ),
     )
 

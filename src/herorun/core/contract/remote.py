@@ -9,7 +9,7 @@ from herorun.core.contract.values import Argument, BoxPath, Cadence, Duration, P
 
 
 class PatrolTable(Table):
-    """What `herorun patrol` looks at, beyond the job itself, on the machine where it runs."""
+    """What `herorun box patrol` looks at, beyond the job itself, on the machine where it runs."""
 
     session: str | None = Field(
         None,
@@ -93,7 +93,7 @@ class ChainStage(Table):
 
 
 class ChainTable(Table):
-    """What the box does by itself once the training is done: `herorun chain` writes the script."""
+    """What the box does by itself once the training is done: `herorun box chain` writes the script."""
 
     folder: BoxPath | None = Field(
         None,

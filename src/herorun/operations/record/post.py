@@ -53,7 +53,7 @@ def intent_to_say(
 
 
 def record_link(run: MonitoredRun) -> str:
-    """The record for people: its exact commit, the newest that everybody can find. `logbook verify`
+    """The record for people: its exact commit, the newest that everybody can find. `verify`
     looks for it.
     """
     anchor, begun = run.record.anchor, run.record.memory().initialised

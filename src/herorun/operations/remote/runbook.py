@@ -13,7 +13,7 @@ from herorun.system.clock import now
 from herorun.system.files import write_whole
 from herorun.system.remote_python import remote_to
 
-PAGE = "handbook.md"
+PAGE = "runbook.md"
 
 
 def page_of(run: Run) -> str:

@@ -40,7 +40,7 @@ def timer_of(run: Run, host: str, command: str | None, every: float) -> TimerOut
         return _actions(run, command or "watchdog", every)
     if command == "watchdog":
         raise WrongUse(
-            "A watchdog is for another machine than the babysitter's: `herorun timer RUN --for "
+            "A watchdog is for another machine than the babysitter's: `herorun box timer RUN --for "
             "actions`."
         )
     reach = run.place.reach

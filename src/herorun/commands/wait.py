@@ -1,14 +1,15 @@
-"""`herorun await`."""
+"""`herorun box wait`."""
 
 from typing import Any
 
 import click
 
 from herorun.commands._adhoc import named_job, naming, one_of_both
+from herorun.commands._options import RunArgument
 
 
-@click.command(short_help="Wait for one thing of a run, by short looks; it always ends.")
-@click.argument("run", required=False)
+@click.command(short_help="Poll until a run reaches a step, state or marker file.")
+@click.argument("run", cls=RunArgument, required=False)
 @naming
 @click.option("--marker", metavar="PATH", help="A file on the machine where the job runs.")
 @click.option(
@@ -48,9 +49,9 @@ def command(
 
     \b
     Example:
-      herorun await grug --step 5000
-      herorun await --job 4711 --scheduler slurm --state succeeded
-      herorun await grug --marker /data/grug/EVAL_DONE --every 90s --max 120
+      herorun box wait grug --step 5000
+      herorun box wait --job 4711 --scheduler slurm --state succeeded
+      herorun box wait grug --marker /data/grug/EVAL_DONE --every 90s --max 120
     """
     from pathlib import Path
 

@@ -1,14 +1,16 @@
-"""`herorun handbook`."""
+"""`herorun box runbook`."""
 
 import click
 
+from herorun.commands._options import RunArgument
 
-@click.command(short_help="Write the page from which somebody with no memory takes the run over.")
-@click.argument("run")
+
+@click.command(short_help="Write a runbook for taking over the run.")
+@click.argument("run", cls=RunArgument)
 @click.option(
     "--out",
     metavar="FILE",
-    help="Write it there, `-` prints it; .herorun/RUN/handbook.md where absent.",
+    help="Write it there, `-` prints it; .herorun/RUN/runbook.md where absent.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.pass_obj
@@ -20,8 +22,8 @@ def command(start: str, run: str, out: str | None, as_json: bool) -> int:
 
     \b
     Example:
-      herorun handbook grug
-      herorun handbook grug --out -
+      herorun box runbook grug
+      herorun box runbook grug --out -
     """
     from pathlib import Path
 
@@ -38,5 +40,5 @@ def command(start: str, run: str, out: str | None, as_json: bool) -> int:
     elif path is None:
         click.echo(page, nl=False)
     else:
-        click.echo(f"{opened.slug}: the handbook is {path}")
+        click.echo(f"{opened.slug}: the runbook is {path}")
     return 0

@@ -1,0 +1,87 @@
+"""Which command belongs to which family, and the help that shows them. Names alone: a module is imported when its command is named."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from importlib import import_module
+from os import environ
+from typing import Any
+
+import click
+
+COMPLETE = "_HERORUN_COMPLETE"  # set by the shell script that `herorun completion` prints
+FAMILIES: Mapping[str, Sequence[str]] = {
+    "Run": (
+        "init",
+        "preflight",
+        "launch",
+        "babysit",
+        "status",
+        "watch",
+        "report",
+        "stop",
+        "seal",
+    ),
+    "Decide": ("ack", "approve", "deny", "pause", "resume", "note", "waive", "trust"),
+    "Recover": ("relaunch", "rollback", "fork", "handoff"),
+    "Inspect": (
+        "compare",
+        "goodput",
+        "backtest",
+        "replay",
+        "triage",
+        "explain",
+        "doctor",
+        "checkpoints",
+        "logbook",
+        "verify",
+    ),
+    "Remote and ad-hoc jobs": ("box", "jobs"),
+    "Get started": ("demo", "schema", "completion"),
+}
+BOX = ("patrol", "chain", "wait", "runbook", "watchers", "timer", "watchdog")
+# Earlier names that keep working, each with the module that answers to it now.
+ALIASES: Mapping[str, str] = {
+    "await": "wait",
+    "handbook": "runbook",
+    "verify-seal": "verify_seal",
+    **{name: name for name in BOX if name not in ("wait", "runbook")},
+}
+
+
+def visible() -> Iterator[str]:
+    """The commands of `herorun --help`, in its order."""
+    for names in FAMILIES.values():
+        yield from names
+
+
+def command_named(name: str) -> click.Command | None:
+    """A command of the first level, by its name or an earlier one."""
+    if name not in {*visible(), *ALIASES}:
+        return None
+    return load(ALIASES.get(name, name))
+
+
+def load(name: str) -> click.Command:
+    from herorun.commands._global_options import with_global_options
+
+    module: Any = import_module(f"herorun.commands.{name}")
+    command = with_global_options(module.command)
+    if COMPLETE not in environ:
+        return command
+    from herorun.commands._completion import completing
+
+    return completing(command)
+
+
+def write_families(
+    group: click.Group, context: click.Context, formatter: click.HelpFormatter
+) -> None:
+    """A section a family; one line a command where the terminal has 80 columns."""
+    width = max(len(name) for name in visible())
+    for family, names in FAMILIES.items():
+        rows = []
+        for name in names:
+            command = group.get_command(context, name)
+            assert command is not None, name
+            rows.append((name.ljust(width), command.get_short_help_str(formatter.width)))
+        with formatter.section(family):
+            formatter.write_dl(rows)

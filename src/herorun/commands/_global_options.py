@@ -1,0 +1,92 @@
+"""-C, -q and -v, which work before a command and after it."""
+
+import sys
+from typing import Any
+
+import click
+
+# These only look, so `[tool.herorun] run` may name the RUN that is left out.
+LOOKING = ("doctor", "goodput", "preflight", "report", "status", "watch")
+_GIVEN = "herorun.volume"  # of this call: {"quiet": ..., "verbose": ...}
+
+
+def with_global_options(command: click.Command) -> click.Command:
+    """The command, its subcommands too. Commands are shared within a process: a second call adds nothing."""
+    if not any(parameter.name == "start_after" for parameter in command.params):
+        command.params += [
+            click.Option(
+                ["-C", "start_after"],
+                metavar="DIR",
+                hidden=True,
+                is_eager=True,
+                expose_value=False,
+                callback=_start,
+            ),
+            _flag("-q", "quiet"),
+            _flag("-v", "verbose"),
+        ]
+    if isinstance(command, click.Group):
+        for child in command.commands.values():
+            with_global_options(child)
+    return command
+
+
+def _flag(short: str, name: str) -> click.Option:
+    return click.Option(
+        [short, f"--{name}"],
+        is_flag=True,
+        hidden=True,
+        is_eager=True,
+        expose_value=False,
+        callback=_volume,
+    )
+
+
+def _start(context: click.Context, _: click.Parameter, value: str | None) -> None:
+    if value is not None:
+        context.obj = value
+        context.default_map = defaults(value, context.info_name or "")
+
+
+def _volume(context: click.Context, parameter: click.Parameter, value: bool) -> None:
+    if value:
+        set_volume(context, **{str(parameter.name): True})
+
+
+def set_volume(context: click.Context, **given: bool) -> None:
+    """How much this process prints; what is given after the command adds to what stands before it."""
+    volume = context.meta.setdefault(_GIVEN, {"quiet": False, "verbose": False})
+    volume.update(given)
+    _set_voice(volume["quiet"], volume["verbose"])
+
+
+def _set_voice(quiet: bool, verbose: bool) -> None:
+    """For this process; only what is asked for is imported."""
+    if quiet and verbose:
+        raise click.UsageError("--quiet and --verbose exclude each other.")
+    bar = not quiet and sys.stderr is not None and sys.stderr.isatty()
+    if not (quiet or verbose or bar or "herorun.system.progress" in sys.modules):
+        return
+    from herorun.system import progress
+
+    progress.begin(quiet)
+    if verbose:
+        from herorun.output import clean
+
+        progress.be_verbose(lambda words: click.echo(f"herorun: {clean(words)}", err=True))
+    if bar:
+        from herorun.commands._progress_bar import Bar
+
+        progress.show_progress(Bar())
+
+
+def defaults(start: str, command: str) -> dict[str, Any] | None:
+    """What `[tool.herorun]` says of a command that only looks, as click takes it; what is typed goes first."""
+    if command not in LOOKING:
+        return None
+    from pathlib import Path
+
+    from herorun.system.project_config import read_settings
+
+    run = read_settings(Path(start)).run
+    return {"run": run, "runs": run} if run else None

@@ -1,0 +1,26 @@
+"""`herorun box`."""
+
+import click
+
+from herorun.commands._families import BOX, load
+
+
+class Box(click.Group):
+    """One subcommand a module, imported when it is named."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(BOX)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        return load(name) if name in BOX else None
+
+
+@click.command(cls=Box, short_help="Look after a remote machine: patrol, wait, runbook, timer.")
+def command() -> None:
+    """A remote machine on which a run works: look at it, wait for it, let it finish by itself, hand it over.
+
+    \b
+    Example:
+      herorun box patrol grug
+      herorun box wait grug --step 5000
+    """

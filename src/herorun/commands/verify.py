@@ -1,0 +1,105 @@
+"""`herorun verify`."""
+
+from typing import TYPE_CHECKING
+
+import click
+
+from herorun.commands._options import RunArgument
+
+if TYPE_CHECKING:
+    from herorun.core.seal.verification import SealProof
+    from herorun.operations.record.verify import Verified
+
+EXIT_CODES = {"clear": 0, "blocked": 1, "unknown": 3}
+
+
+@click.command(short_help="Verify the record of a run, or the seal of a tag.")
+@click.argument("run", cls=RunArgument, metavar="RUN|TAG")
+@click.option(
+    "--offline", is_flag=True, help="Of a tag: ask neither the remote nor the checkpoint's store."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@click.pass_obj
+def command(start: str, run: str, offline: bool, as_json: bool) -> int:
+    """RUN: walk its record's whole history, and look for anything that was changed, removed or inserted.
+    Every commit of it that a seal, a receipt or our own issue comment names must be part of it.
+
+    TAG: compare the seal with this clone, its remote and the checkpoint's store: the tag's text and signature, its
+    commit, the record with its statement, the tag on the remote, and the content of every file of the checkpoint.
+    A file of which only the size is known is not proven. Nothing is changed.
+
+    Exit code 0: nothing wrong. 1: a fault. 3: something could not be read.
+
+    \b
+    Example:
+      herorun verify grug
+      herorun verify herorun/grug/seal-1
+    """
+    if is_tag(run):
+        return verify_tag(start, run, offline, as_json)
+    if offline:
+        from herorun.core.errors import WrongUse
+
+        raise WrongUse("--offline is for a tag: the record of a run is in this clone.")
+    return verify_record(start, run, as_json)
+
+
+def is_tag(target: str) -> bool:
+    """The tags of seals are `herorun/SLUG/...`; a run is a slug or a path that ends in .toml."""
+    return "/" in target and not target.endswith(".toml")
+
+
+def verify_record(start: str, run: str, as_json: bool) -> int:
+    from pathlib import Path
+
+    from herorun import output
+    from herorun.operations.record.verify import verify_run
+
+    verification = verify_run(run, Path(start))
+    if as_json:
+        output.show_json(verification.document())
+    else:
+        _show_record(verification)
+    return EXIT_CODES[verification.verdict]
+
+
+def _show_record(verification: "Verified") -> None:
+    from herorun import output
+    from herorun.core.finding import count
+
+    for fault in verification.faults:
+        click.echo(f"fault: {output.clean(fault)}")
+    for note in verification.notes:
+        click.echo(f"note: {output.clean(note)}")
+    click.echo(
+        f"{verification.verdict}: "
+        f"{count(verification.entries, 'journal entry', 'journal entries')} in "
+        f"{count(verification.commits, 'commit')}, {count(len(verification.faults), 'fault')}"
+    )
+
+
+def verify_tag(start: str, tag: str, offline: bool, as_json: bool) -> int:
+    from pathlib import Path
+
+    from herorun import output
+    from herorun.operations.seal.verify import verify_seal
+    from herorun.schemas.judged import VerifySeal
+    from herorun.system.git import find_repository
+
+    proof = verify_seal(find_repository(Path(start)), tag, offline)
+    if as_json:
+        output.show_json(VerifySeal.of(proof))
+    else:
+        _show_seal(proof)
+    return EXIT_CODES[proof.verdict]
+
+
+def _show_seal(proof: "SealProof") -> None:
+    from herorun import output
+    from herorun.core.finding import count
+
+    for word in ("proven", "notes", "unproven", "faults"):
+        for line in getattr(proof, word):
+            click.echo(f"{word.removesuffix('s')}: {output.clean(line)}")
+    faults = count(len(proof.faults), "fault")
+    click.echo(f"{proof.verdict}: {faults}, {len(proof.unproven)} not proven")
