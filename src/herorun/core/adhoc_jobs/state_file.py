@@ -109,7 +109,7 @@ def facts_in(data: bytes) -> tuple[JobSpec, dict[str, Any]]:
         first_job=text["first_job_id"],
         restarts=_whole_number(document.get("restart_count")),
         last_signal=text["last_signal"],
-        last_failure=_failure(document.get("last_failure")),
+        last_failure=_last_failure(document.get("last_failure")),
         secrets=_variable_names(document.get("resubmit_secrets")),
     )
     return facts, document
@@ -121,7 +121,7 @@ def _whole_number(value: Any) -> int:
     return int(value) if is_count and re.fullmatch(r"\d{1,6}", str(value)) else 0
 
 
-def _failure(value: Any) -> tuple[str, int]:
+def _last_failure(value: Any) -> tuple[str, int]:
     """How the job before this one ended, and at which step: the same once more is not tried."""
     pair = value if isinstance(value, dict) else {}
     fingerprint, step = pair.get("fingerprint"), pair.get("step")

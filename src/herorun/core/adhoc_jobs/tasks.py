@@ -47,16 +47,18 @@ def summary(tasks: Sequence[TaskEnd], noun: str = "task") -> str:
     ended = "ended without an exit code" if code is None else f"ended with {code}"
     if near:
         return (
-            f"{_of(len(near), tasks, noun)} peaked near the container limit and {ended}: raise "
+            f"{_share(len(near), tasks, noun)} peaked near the container limit and {ended}: raise "
             "memory"
         )
     if code == OOM_CODE:
         return (
-            f"{_of(count, tasks, noun)} {ended}, as after too much memory{_peak(alike)}: see "
+            f"{_share(count, tasks, noun)} {ended}, as after too much memory{_peak(alike)}: see "
             "their peak, and raise memory"
         )
     return (
-        f"{_of(count, tasks, noun)} {ended}{_peak(alike)}{_after(alike)}" if len(tasks) > 1 else ""
+        f"{_share(count, tasks, noun)} {ended}{_peak(alike)}{_after(alike)}"
+        if len(tasks) > 1
+        else ""
     )
 
 
@@ -78,7 +80,7 @@ def memory_asked(words: Sequence[str]) -> float | None:
     return None
 
 
-def _of(count: int, tasks: Sequence[TaskEnd], noun: str) -> str:
+def _share(count: int, tasks: Sequence[TaskEnd], noun: str) -> str:
     return f"{count} of {len(tasks)} {noun}{'' if len(tasks) == 1 else 's'}"
 
 
