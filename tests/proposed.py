@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Any
 
 EACH = 10
-# After a "then" it waits for a step of the person's own, such as a commit.
+# After a "then" it waits for a step of the person's own, such as a commit; "there" is elsewhere.
 _COMMAND = re.compile(
-    r"(?<!then )`(herorun [^`\n]+)`|^  (?:next|goes on)  +(herorun .+)$", re.MULTILINE
+    r"(?<!then )`(herorun [^`\n]+)`(?! there)|^  (?:next|goes on)  +(herorun .+)$", re.MULTILINE
 )
 _TO_FILL_IN = re.compile(r"\b[A-Z]{2,}\b|\.\.\.|\{|user@machine")
 # What an order comes to, and what a look may find: nothing that is proposed is a wrong use.

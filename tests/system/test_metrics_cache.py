@@ -8,6 +8,7 @@ import random
 import stat
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -244,3 +245,25 @@ def test_nobody_else_may_read_it(tmp_path: Path, small: None) -> None:
 def test_a_step_that_is_no_step_is_left_out(tmp_path: Path) -> None:
     kept(tmp_path, [row(0), Row(1 << 70, {"loss": 1.0}, datetime(2026, 1, 1, tzinfo=UTC))])
     assert [step for _, step, _ in told(tmp_path)] == [0]
+
+
+def test_the_rows_on_disk_stay_below_the_cap_and_what_is_not_finite_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The oldest are thinned first; the newest file keeps every row, and the cursor its place."""
+    monkeypatch.setattr(writer, "FULL_ROWS", 256)
+    dice, cap = random.Random(1), 24 << 10
+    values = {step: dice.random() for step in range(2048)} | {77: math.nan, 600: math.inf}
+    for begin in range(0, 2048, 256):
+        cache = Writer(tmp_path, "a", cap)
+        batch = [row(step, values[step], eval=step) for step in range(begin, begin + 256)]
+        cache.append(batch, str(begin + 256), NAMES, NOON)
+        assert sum(path.stat().st_size for path in files_in(tmp_path / "0001")) <= cap
+    left = {step: value for _, step, value in told(tmp_path)}
+    assert left.keys() >= {0, 77, 600, 2047, *range(1792, 2048)} and len(left) < 1536
+    assert math.isnan(left[77]) and left[600] == math.inf
+    assert all(left[step] == values[step] for step in left.keys() - {77})
+    assert {step for _, step, value in told(tmp_path, "eval") if value == step} == left.keys()
+    gaps = [after - step for step, after in pairwise(sorted(left))]
+    assert max(gaps[:100]) <= 64  # the oldest are thin, and none of them is a hole
+    assert Writer(tmp_path, "a").cursor == "2048"

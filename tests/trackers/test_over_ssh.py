@@ -119,3 +119,15 @@ def test_a_tracker_of_local_files_does_not_take_the_boxs_path_for_its_own(
         WrongUse, match=f"The tracker {kind} reads files of this machine, .* lie on box1"
     ):
         discover.connect("trackers", kind, {}, place)
+
+
+def test_a_hole_of_gigabytes_does_not_travel(tmp_path: Path, fetched: list[object]) -> None:
+    """What a crash of the file system leaves: the machine itself is asked where it ends."""
+    bench = Bench(tmp_path)
+    bench.log(*((step, {"loss": 1.0}) for step in range(3)))
+    with bench.path.open("ab") as file:
+        file.truncate(8 << 30)
+        file.seek(0, os.SEEK_END)
+        file.write(b'\n{"step": 3, "loss": 1.0}\n')
+    rows, _, _ = drain(bench.connect())
+    assert [row.step for row in rows] == [0, 1, 2, 3] and len(fetched) < 20

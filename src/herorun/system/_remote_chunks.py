@@ -6,6 +6,7 @@ Standard library only, from Python 3.8 on.
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 import zlib
@@ -25,3 +26,14 @@ def pieces(path: str, spans: list[list[int]]) -> dict[str, Any]:
             told.append(packed(zlib.compress(file.read(count), 1)))
         facts = os.fstat(file.fileno())
     return {"size": facts.st_size, "changed": facts.st_mtime, "pieces": told}
+
+
+def data_after(path: str, offset: int) -> dict[str, Any]:
+    """Where a hole in the file ends; `offset` where the system cannot tell, None where only zeros
+    follow.
+    """
+    with open(path, "rb") as file:
+        try:
+            return {"at": os.lseek(file.fileno(), offset, os.SEEK_DATA)}
+        except (AttributeError, OSError) as error:  # a system without SEEK_DATA
+            return {"at": None if getattr(error, "errno", None) == errno.ENXIO else offset}

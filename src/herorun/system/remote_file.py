@@ -58,6 +58,19 @@ class FarFile(io.RawIOBase):
         self._at += len(data)
         return len(data)
 
+    def data_after(self, offset: int) -> int | None:
+        """As `SEEK_DATA` on the machine itself has it, so that no hole has to travel; None where
+        only zeros follow.
+        """
+        try:
+            far = remote_to(self._reach)
+            told = far.ask(_THERE, "data_after", self._reach.look, path=self._path, offset=offset)
+            with readable(far.road.where):
+                at = None if told["at"] is None else int(told["at"])
+        except CouldNotLook as error:
+            raise ConnectionError(str(error)) from None
+        return at if at is None or at >= offset else offset
+
     def _found(self, wanted: int) -> bytes:
         for start, block in self._blocks:
             if start <= self._at < start + len(block):

@@ -139,6 +139,10 @@ def data_after(file: BinaryIO, offset: int) -> int | None:
     """Where a hole in the file ends, however long it is; `offset` where that is unknown, None where
     only zeros follow.
     """
+    far = getattr(getattr(file, "raw", None), "data_after", None)  # on another machine
+    if far is not None:
+        at: int | None = far(offset)
+        return at
     try:
         number = file.fileno()
         before = os.lseek(number, 0, os.SEEK_CUR)  # what has been buffered relies on it
@@ -146,7 +150,7 @@ def data_after(file: BinaryIO, offset: int) -> int | None:
             return os.lseek(number, offset, os.SEEK_DATA)
         finally:
             os.lseek(number, before, os.SEEK_SET)
-    except OSError as error:  # also of a file that lies on another machine
+    except OSError as error:
         return None if error.errno == errno.ENXIO else offset
 
 

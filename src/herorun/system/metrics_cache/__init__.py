@@ -12,7 +12,7 @@ small one that can be appended to: Parquet (pyarrow, fastparquet) and Feather br
 packages and write a footer at the end, so that each tick would make a file or write one anew; numpy
 is 20 MB for what `array` does here;
 SQLite keeps rows and not columns, at twice the size. 10^6 rows of 5 metrics take about 27 MB in
-full files.
+full files. Beyond 512 MiB of one source every second of the oldest rows goes; see `coarsen`.
 
 A row is known by its attempt and its step: of what was logged twice the last counts, and the steps
 that two attempts share are kept of both. A value that is not there is not a NaN, and NaN and

@@ -15,6 +15,7 @@ from herorun.core.detectors import Names
 from herorun.core.detectors.attempts import Arrivals
 from herorun.core.ports import Row
 from herorun.system.files import make_folders, sync_folder, write_whole
+from herorun.system.metrics_cache.coarsen import MOST_BYTES, coarsen
 from herorun.system.metrics_cache.format import (
     Block,
     Damaged,
@@ -44,8 +45,8 @@ OLDER = 2  # generations that are kept beside the newest
 class Writer:
     """Adds to the newest generation, or begins another where that one is of another source."""
 
-    def __init__(self, folder: Path, source: str) -> None:
-        self._folder = folder
+    def __init__(self, folder: Path, source: str, most: int = MOST_BYTES) -> None:
+        self._folder, self._most = folder, most
         self._source = source
         newest = generation_folders(folder)[-1:]
         self._generation = newest[0] if newest else folder / "0001"
@@ -122,6 +123,7 @@ class Writer:
         write_whole(file_path(self._generation, self._number, FULL), written(joined(blocks), True))
         file_path(self._generation, self._number, OPEN).unlink(missing_ok=True)
         self._number, self._blocks = self._number + 1, []
+        coarsen(self._generation, self._most)
 
     def _find_end(self) -> Mapping[str, Any]:
         """What the last whole block says; nothing where there is none. Looks at the newest file or

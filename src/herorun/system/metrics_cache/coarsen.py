@@ -1,0 +1,100 @@
+"""Keep the rows of a run below a size on disk: beyond it every second of the oldest rows goes.
+
+Nothing that judges a run needs them again: its state has folded each row once, and this cache can
+be deleted. Reports draw fewer points of what is long ago. Rows with a NaN or an infinity stay, and
+so do the first and the last of each attempt.
+"""
+
+import math
+from array import array
+from collections.abc import Iterator
+from pathlib import Path
+
+from herorun.system.files import write_whole
+from herorun.system.metrics_cache.format import (
+    Block,
+    Column,
+    Damaged,
+    block_at,
+    index_at,
+    written,
+)
+from herorun.system.metrics_cache.layout import FULL, files_in
+
+# bytes of one source's full files, packed: about 18 million rows of 5 metrics, all of them kept
+MOST_BYTES = 512 << 20
+FEWEST_ROWS = 64  # of a file that is thinned again
+
+
+def coarsen(generation: Path, most: int) -> None:
+    """The file with the most rows first, of these the oldest, until it is little enough."""
+    full = [path for path in files_in(generation) if path.suffix == f".{FULL}"]
+    sizes = {path: path.stat().st_size for path in full}
+    if sum(sizes.values()) <= most:
+        return
+    rows = {path: _rows(path) for path in full}
+    while sum(sizes.values()) > most:
+        path = max(full, key=lambda each: rows[each])
+        if rows[path] < FEWEST_ROWS:
+            return
+        before, rows[path] = rows[path], _thin(path)
+        sizes[path] = path.stat().st_size
+        if rows[path] > before * 3 // 4:  # all that is not finite stays
+            rows[path] = 0
+
+
+def _rows(path: Path) -> int:
+    """None of a damaged file, which is read again from its source."""
+    try:
+        with path.open("rb") as file:
+            return index_at(file).rows
+    except Damaged:
+        return 0
+
+
+def _thin(path: Path) -> int:
+    """The rows that are left."""
+    try:
+        with path.open("rb") as file:
+            block = thinned(block_at(file, index_at(file)))
+    except Damaged:
+        return 0
+    write_whole(path, written(block, True), spare=True)
+    return len(block)
+
+
+def thinned(block: Block) -> Block:
+    """Every second row, and those that must stay."""
+    keep = sorted({*range(1, len(block), 2), *_to_stay(block)})
+    moved = {place: number for number, place in enumerate(keep)}
+    columns = {name: _of_rows(column, moved) for name, column in block.columns.items()}
+    return Block(
+        array("q", (block.steps[place] for place in keep)),
+        array("q", (block.times[place] for place in keep)),
+        array("I", (block.attempts[place] for place in keep)),
+        {name: column for name, column in columns.items() if column.values},
+        block.told,
+    )
+
+
+def _of_rows(column: Column, moved: dict[int, int]) -> Column:
+    pairs = [(moved[place], value) for place, value in _pairs(column) if place in moved]
+    values = array("d", (value for _, value in pairs))
+    whole = len(pairs) == len(moved)
+    return Column(values, None if whole else array("I", (place for place, _ in pairs)))
+
+
+def _to_stay(block: Block) -> Iterator[int]:
+    first: dict[int, int] = {}
+    last: dict[int, int] = {}
+    for place, attempt in enumerate(block.attempts):
+        first.setdefault(attempt, place)
+        last[attempt] = place
+    yield from (*first.values(), *last.values())
+    for column in block.columns.values():
+        yield from (place for place, value in _pairs(column) if not math.isfinite(value))
+
+
+def _pairs(column: Column) -> Iterator[tuple[int, float]]:
+    places = range(len(column.values)) if column.places is None else column.places
+    return zip(places, column.values, strict=True)
