@@ -1,8 +1,9 @@
 """What runs is not what was admitted.
 
-Why: between the launch and the first step a wrapper, an image or an environment can change the code, the config
-or the paths, and the curves still look plausible.
-Fix: look at the item it names, mend the launcher or the contract, and launch again; the job refuses with exit code 78.
+Why: between the launch and the first step a wrapper, an image or an environment can change the
+code, the config or the paths, and the curves still look plausible.
+Fix: look at the item that it names, correct the launcher or the contract, and launch again; the job
+refuses with exit code 78.
 """
 
 from herorun.core.check import Gate, Response, check

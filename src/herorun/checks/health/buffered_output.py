@@ -1,8 +1,11 @@
-"""The job goes on, and its log stands still.
+"""The job makes progress, but its log does not change.
 
-Why: block-buffered output looks like a hang, and the lines that say why a job died are lost with it.
-Fix: set PYTHONUNBUFFERED=1 in `[command] env`, or run `python -u`, at the next launch. The job itself is well.
-Source: the babysitters' patterns for rented boxes: a frozen log beside newer checkpoints is a buffer, not a hang.
+Why: block-buffered output looks like a hang, and the lines that say why a job died are lost with
+it.
+Fix: set PYTHONUNBUFFERED=1 in `[command] env`, or run `python -u`, at the next launch. The job
+itself is well.
+Source: the babysitters' patterns for remote machines: an unchanged log next to newer checkpoints is
+a buffer, not a hang.
 """
 
 from dataclasses import dataclass

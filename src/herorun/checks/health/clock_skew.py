@@ -1,11 +1,12 @@
-"""Clocks differ: something is dated in the future, or before its own cause.
+"""Clocks differ: a time is in the future, or before its own cause.
 
-Why: ages decide whether a run hangs, a lease is stale or a checkpoint is old; a clock that runs ahead hides a hang, and
-one that is behind makes what is fresh look old.
+Why: ages decide whether a run hangs, a lease is stale or a checkpoint is old; a fast clock hides a
+hang, and a slow one makes recent things look old.
 Fix: set the clock of the host that it names, or of this one (NTP); until then read ages with care.
-Source: 60 seconds are more than any network delay, and less than any limit that we judge by. A clock is behind where
-it dates a job before its submission, the job's log or a first instance's rows before its launch, or our own beat of the
-lease before the turn that wrote it; by more than a day it is no clock but another job.
+Source: 60 seconds are more than any network delay, and less than any limit used here. A clock is
+slow if it dates a job before its submission, the job's log or a first instance's rows before its
+launch, or our own lease heartbeat before the tick that wrote it; a difference of more than a day
+means another job, not a clock.
 """
 
 from dataclasses import dataclass

@@ -1,9 +1,11 @@
 """The loss is exactly zero.
 
-Why: half precision that has overflowed prints 0.0 for thousands of steps, and a rule for losses that are too high
-never sees it.
-Fix: look at the gradient norm and the loss scale before that step; roll back to a checkpoint before it.
-Source: two public fine-tuning runs with a loss of 0.0 and a gradient norm of nan for 6,000 and 15,000 steps.
+Why: overflowed half precision prints 0.0 for thousands of steps, and a rule for high losses does
+not see it.
+Fix: look at the gradient norm and the loss scale before that step; roll back to a checkpoint before
+it.
+Source: two public fine-tuning runs with a loss of 0.0 and a gradient norm of nan for 6,000 and
+15,000 steps.
 """
 
 from dataclasses import dataclass

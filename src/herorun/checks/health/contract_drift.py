@@ -1,7 +1,7 @@
-"""The contract on disk is no longer the one that the run was admitted under.
+"""The contract on disk differs from the one that the run was admitted under.
 
-Why: the babysitter goes by the admitted contract: whoever edits the file believes in a change that nobody follows.
-Fix: put the file back as it was admitted; or launch again, so that the change is admitted.
+Why: the babysitter follows the admitted contract, so an edit of the file has no effect.
+Fix: restore the admitted file; or launch again, so that the change is admitted.
 """
 
 from herorun.core.check import Gate, Response, Topic, check

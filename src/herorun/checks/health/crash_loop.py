@@ -1,9 +1,9 @@
-"""The back end starts the job again and again.
+"""The back end restarts the job again and again.
 
-Why: to its scheduler it runs all the time, and it trains nothing; each start is paid for and wears the same node.
-Fix: read the end of an attempt in the log; stop the job and mend the cause before it is launched again.
-Source: NVIDIA's resiliency extension and others call five starts within 30 minutes a storm. Starts are counted by
-check-in's attempt numbers.
+Why: the scheduler reports a running job that trains nothing; each start costs money.
+Fix: read the end of an attempt in the log; stop the job and fix the cause before you launch again.
+Source: NVIDIA's resiliency extension and others call five starts within 30 minutes a storm. Starts
+are counted by check-in's attempt numbers.
 """
 
 from dataclasses import dataclass

@@ -1,7 +1,9 @@
 """The job ended without success.
 
-Why: preemption and hardware faults are ordinary; the run should go on from its last complete checkpoint.
-Fix: relaunched with the same identity and output root while the budget lasts; beyond it the DRI decides.
+Why: preemption and hardware faults are ordinary; the run should continue from its last complete
+checkpoint.
+Fix: relaunched with the same identity and output root while the budget lasts; beyond it the DRI
+decides.
 """
 
 from herorun.core.check import Gate, Response, Topic, check

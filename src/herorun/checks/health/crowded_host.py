@@ -1,8 +1,11 @@
-"""The log of the running job says that something else crowds its host.
+"""The running job's log says that other work slows its host.
 
-Why: a noisy neighbour, throttled processors or used-up threads slow every step, and it looks like a bug of the run.
-Fix: compare the job's cgroup with the machine, cap its threads to the cores it has, and ask for a host of its own.
-Source: the babysitters' patterns for rented boxes: load average and nr_throttled before the trainer is blamed.
+Why: a noisy neighbour, throttled processors or exhausted threads slow every step, and look like a
+bug of the run.
+Fix: compare the job's cgroup with the machine, limit its threads to its cores, and ask for an
+exclusive host.
+Source: the babysitters' patterns for remote machines: check load average and nr_throttled before
+you blame the trainer.
 """
 
 from herorun.core.check import Gate, Response, Topic, check

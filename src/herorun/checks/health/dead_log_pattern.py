@@ -1,8 +1,10 @@
-"""A log pattern that the run relies on no longer matches, and the job goes on.
+"""A log pattern that the run relies on no longer matches, while the job makes progress.
 
-Why: a watch that waits for words which the job does not print sees nothing, and takes that for health.
-Fix: look at what the job prints now, and mend the row of the `[babysit] catalogue`, its `due_mib`, or `[tracker]`.
-Source: marin-community/marin, NCCL hang: two patterns that were searched for could not be printed by the deployed jaxlib.
+Why: a monitor that waits for words that the job does not print sees no failure.
+Fix: look at what the job prints now, and correct the row of the `[babysit] catalogue`, its
+`due_mib`, or `[tracker]`.
+Source: marin-community/marin, NCCL hang: two patterns that were searched for could not be printed
+by the deployed jaxlib.
 """
 
 from dataclasses import dataclass

@@ -1,9 +1,11 @@
-"""The trainer's own step and the step that its rows are logged under are not the same.
+"""The trainer's step differs from the step of its rows.
 
-Why: a tracker counts calls where the trainer gives it no step, and refuses steps below its own counter after a rollback;
-progress, final step and resumes are then judged by the wrong number.
-Fix: log with the trainer's step (`wandb.log(..., step=global_step)`); after a rollback, rewind or fork the tracker's run.
-Source: marin-community/marin, manage-hero-run: `global_step` is validated beside the tracker's state and time.
+Why: a tracker counts calls if the trainer gives it no step, and refuses steps below its own counter
+after a rollback; progress, final step and resumes are then judged by the wrong number.
+Fix: log with the trainer's step (`wandb.log(..., step=global_step)`); after a rollback, rewind or
+fork the tracker's run.
+Source: marin-community/marin, manage-hero-run: `global_step` is validated against the tracker's
+state and time.
 """
 
 from dataclasses import dataclass

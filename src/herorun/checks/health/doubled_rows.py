@@ -1,10 +1,10 @@
-"""Step after step is told twice, with another loss each time.
+"""Each step is reported twice, with a different loss.
 
-Why: a second trainer that started from the same checkpoint looks like this, and so do ranks that all log for themselves;
-of each step only the first loss is judged.
-Fix: look for a second job under this name and stop it; else let one rank log.
-Source: ten steps that were told twice, one soon after another; marin-community/marin: a second submission would compete
-for the same tree.
+Why: a second trainer from the same checkpoint looks like this, and so do ranks that all log; only
+the first loss of each step is judged.
+Fix: look for a second job under this name and stop it; otherwise let only one rank log.
+Source: ten steps that were reported twice, one soon after another; marin-community/marin: a second
+submission would compete for the same tree.
 """
 
 from dataclasses import dataclass

@@ -1,7 +1,8 @@
 """The job ended with success before its final step.
 
-Why: an exit code of 0 is a claim; a trainer that was told to stop, or that counts its steps differently, makes it too.
-Fix: see in the job's log why it ended; the DRI launches again, or seals what there is with a waiver.
+Why: exit code 0 is a claim; a trainer that was asked to stop, or that counts steps differently,
+also returns it.
+Fix: read in the job's log why it ended; the DRI launches again, or seals the result with a waiver.
 """
 
 from herorun.core.check import Gate, Response, check

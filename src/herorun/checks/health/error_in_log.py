@@ -1,9 +1,10 @@
-"""The log of the running job holds an error, and nothing after it says that the training went on.
+"""The running job's log contains an error, and nothing after it shows that the training continued.
 
-Why: a dead rank, a lost node or an exhausted memory stands in the log long before the scheduler ends the job.
-Fix: read the line. It is over once the log tells of 20 more steps or a row comes after it: then it was caught.
-Source: marin-community/marin, job-monitoring loop: a traceback, an HBM report or a dead node in the log is looked at at
-once; "noisy shutdown traces are not decisive", so this alone only tells.
+Why: a dead rank, a lost node or exhausted memory is in the log long before the scheduler ends the
+job.
+Fix: read the line. The alert ends when the log shows 20 more steps or a row comes after it.
+Source: marin-community/marin, job-monitoring loop: a traceback, an HBM report or a dead node in the
+log is looked at at once; "noisy shutdown traces are not decisive", so this alone only notifies.
 """
 
 from herorun.core.check import Gate, Response, Topic, check

@@ -1,8 +1,10 @@
-"""A rule of its store will soon delete the checkpoint that a recovery needs.
+"""A rule of the store will soon delete the checkpoint that a recovery needs.
 
-Why: a run that waits for a person over a weekend finds its only way back deleted by a lifecycle that nobody thought of.
-Fix: copy it to the permanent root, or go on from it before that time.
-Source: marin-community/marin, manage-hero-run: never rely on permanent retention alone to protect a rollback source.
+Why: a run that waits for a person over a weekend could find its only recovery source deleted by a
+lifecycle rule.
+Fix: copy it to the permanent root, or continue from it before that time.
+Source: marin-community/marin, manage-hero-run: never rely on permanent retention alone to protect a
+rollback source.
 """
 
 from dataclasses import dataclass

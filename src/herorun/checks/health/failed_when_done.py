@@ -1,10 +1,11 @@
-"""The scheduler says that the job failed, and its final checkpoint is complete.
+"""The scheduler reports a failure, but the final checkpoint is complete.
 
-Why: a limit that counted the wait in the queue, or a launcher that died after its work, makes a failure of a run that
-is done; a relaunch would pay for hardware to do nothing.
-Fix: see why it says so, and that the last evaluation is there; then seal, with a waiver for `job-not-succeeded`.
-Source: marin-community/marin, logbook 7279: the work succeeded in 8 minutes, and its coordinator failed by a limit of
-5400 s that had counted the wait.
+Why: a limit that included the queue time, or a launcher that died after its work, makes a finished
+run look failed; a relaunch would pay for hardware to do nothing.
+Fix: find out why it was reported, and check that the last evaluation exists; then seal, with a
+waiver for `job-not-succeeded`.
+Source: marin-community/marin, logbook 7279: the work succeeded in 8 minutes, and its coordinator
+failed by a limit of 5400 s that had included the wait.
 """
 
 from herorun.core.check import Gate, Response, Topic, check

@@ -1,10 +1,11 @@
-"""The job is running, its log says what would end it, and no step came after.
+"""The job is running, its log shows a fatal error, and no step followed.
 
-Why: a scheduler calls a job RUNNING whose accelerators have no memory left, or whose ranks have died, until a time-out of
-hours ends it; its log knows at once.
-Fix: read the line; stop the job and launch it again with what it asks for. A running job is stopped only where the
-contract's `[babysit] stop_on` names this check.
-Source: marin-community/marin, job-monitoring loop: HBM reports and tracebacks are failures while the job still runs.
+Why: a scheduler reports RUNNING for a job whose accelerators have no memory left, or whose ranks
+have died, until a time-out of hours; the log shows it at once.
+Fix: read the line; stop the job and launch it again with what it needs. A running job is stopped
+only if the contract's `[babysit] stop_on` names this check.
+Source: marin-community/marin, job-monitoring loop: HBM reports and tracebacks are failures while
+the job still runs.
 """
 
 from dataclasses import dataclass

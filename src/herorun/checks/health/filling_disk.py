@@ -1,8 +1,9 @@
 """A disk will be full within days.
 
-Why: a full disk stops checkpoints half-way and blinds the monitor; in advance it is mended in a minute.
-Fix: make room, or let the run write elsewhere; nothing of the run's own is ever deleted by itself.
-Source: days of headroom and not percent, as an alarm that comes too early is ignored; floors for an unknown pace.
+Why: a full disk stops checkpoints half-way and blinds the monitor; it is easy to fix in advance.
+Fix: free space, or let the run write elsewhere; herorun never deletes the run's data by itself.
+Source: days of headroom and not percent, as an alarm that comes too early is ignored; floors for an
+unknown pace.
 """
 
 from dataclasses import dataclass

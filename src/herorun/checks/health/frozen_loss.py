@@ -1,11 +1,11 @@
-"""The loss is one and the same number, row after row.
+"""The loss has exactly the same value in many rows.
 
-Why: no two batches have the same loss to the last digit: what is logged is an old value, or the weights and the data
-stand still; every other rule takes it for calm.
-Fix: see whether the trainer still computes what it logs; compare the gradient norm, the learning rate and the data's
-position at that step.
-Source: fifty rows, and five times as long as any such stretch before, for logs that repeat a value until there is a new
-one.
+Why: no two batches have the same loss to the last digit: the logged value is old, or the weights
+and the data do not change; no other rule notices.
+Fix: check whether the trainer still computes what it logs; compare the gradient norm, the learning
+rate and the data position at that step.
+Source: fifty rows, and five times as long as any such stretch before, for logs that repeat a value
+until there is a new one.
 """
 
 from dataclasses import dataclass

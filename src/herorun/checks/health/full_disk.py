@@ -1,8 +1,9 @@
 """A disk is full, or will be within hours.
 
-Why: checkpoints are cut off half-way, rows are lost, and the babysitter can no longer write what it sees.
-Fix: make room, or let the run write elsewhere; nothing of the run's own is ever deleted by itself.
-Source: days of headroom and not percent, as an alarm that comes too early is ignored; floors for an unknown pace.
+Why: checkpoints are truncated, rows are lost, and the babysitter can no longer write.
+Fix: free space, or let the run write elsewhere; herorun never deletes the run's data by itself.
+Source: days of headroom and not percent, as an alarm that comes too early is ignored; floors for an
+unknown pace.
 """
 
 from dataclasses import dataclass

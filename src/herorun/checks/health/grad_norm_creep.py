@@ -1,9 +1,9 @@
 """The gradient norm grows slowly, over thousands of rows.
 
-Why: such growth comes before instabilities by days, and there is time to lower the learning rate.
-Fix: look at it beside the learning rate and the loss; the DRI decides.
-Source: marin-community/marin #9148 and the logbook of OPT-175B: threefold growth of the average over 200 rows
-against that over 5,000, for 500 rows.
+Why: such growth precedes instabilities by days, so there is time to lower the learning rate.
+Fix: compare it with the learning rate and the loss; the DRI decides.
+Source: marin-community/marin #9148 and the logbook of OPT-175B: threefold growth of the average
+over 200 rows against that over 5,000, for 500 rows.
 """
 
 from dataclasses import dataclass

@@ -1,9 +1,9 @@
-"""The gradient norm is many times what it was.
+"""The gradient norm is many times its usual value.
 
-Why: it shows an instability before the loss does; what follows is often a loss that never recovers.
-Fix: the DRI decides: wait, roll back, or skip data; a relaunch as if it were a hardware fault meets it again.
-Source: bigscience-workshop/bigscience, 176B: the norm rose from 0.24 to 145 one step before the loss left 2.2 for 5.1;
-ten times the trend for 3 rows, or a hundred times once.
+Why: it shows an instability before the loss does, and often the loss never recovers.
+Fix: the DRI decides: wait, roll back, or skip data; a relaunch would meet the same problem.
+Source: bigscience-workshop/bigscience, 176B: the norm rose from 0.24 to 145 one step before the
+loss left 2.2 for 5.1; ten times the trend for 3 rows, or a hundred times once.
 """
 
 from dataclasses import dataclass

@@ -1,7 +1,8 @@
-"""A checkpoint was begun long ago and is not complete.
+"""A checkpoint was started long ago and is not complete.
 
-Why: a write that died half-way takes room, and somebody who picks the newest folder by its name picks this one.
-Fix: see in the job's log why the save did not end; it is never chosen for a start, and a person may delete it.
+Why: a failed write takes space, and a person who picks the newest folder by name picks this one.
+Fix: find out in the job's log why the save did not end; herorun never starts from it, and a person
+may delete it.
 Source: half an hour, or three times what the last save took.
 """
 

@@ -1,7 +1,8 @@
 """A checkpoint is overdue.
 
-Why: every step since the newest complete checkpoint is lost with the next crash, and a write that is stuck never says so.
-Fix: look at the job's log and at the store: whether a save is under way, there is room, and it may write.
+Why: the next crash loses every step since the newest complete checkpoint, and a stuck write gives
+no message.
+Fix: check in the job's log and the store whether a save is in progress, there is space, and it may write.
 Source: one and a half save intervals leave room for a slow write and not for a missing one.
 """
 

@@ -1,7 +1,8 @@
-"""The babysitter has not looked for longer than it should.
+"""The babysitter has not run a tick for longer than it should.
 
-Why: whatever happened in between was seen by nobody at the time; a loop that is late once is late again.
-Fix: see in the babysitter's log what it waited for; a host that sleeps or is overloaded is no place for it.
+Why: nobody saw what happened in between, and a loop that is late once is late again.
+Fix: find in the babysitter's log what it waited for; do not run it on a host that sleeps or is
+overloaded.
 Source: two cadences: one was missed for certain. Below two minutes nothing is late.
 """
 

@@ -1,7 +1,8 @@
-"""The learning rate did not go on where it was at the resume.
+"""The learning rate did not continue at its value after the resume.
 
-Why: a schedule that begins anew, or that counts other steps, changes the trajectory without a word.
-Fix: compare the resolved schedule with the one before, and the step that the optimiser state was loaded with.
+Why: a schedule that starts again, or that counts other steps, silently changes the trajectory.
+Fix: compare the resolved schedule with the previous one, and the step at which the optimiser state
+was loaded.
 Source: the same step must have the same learning rate; a neighbouring one nearly so.
 """
 

@@ -1,10 +1,10 @@
 """The loss had fallen, has risen far above its lowest level, and stays there.
 
-Why: a slow divergence moves the trend along with it, so that no row is a spike; what was learned is lost all the
-same.
+Why: in a slow divergence the trend moves along, so no row is a spike, but the learned state is
+lost.
 Fix: the DRI decides: roll back to a checkpoint before the rise, lower the learning rate, or stop.
-Source: the seed's 50 %, of the smoothed level against the lowest it ever was, for 50 rows; only for a curve that
-had fallen by a fifth.
+Source: the seed's 50 %, of the smoothed level against the lowest it ever was, for 50 rows; only for
+a curve that had fallen by a fifth.
 """
 
 from dataclasses import dataclass

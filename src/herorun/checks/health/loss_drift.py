@@ -1,7 +1,9 @@
-"""The loss creeps upwards, or has moved to a higher level.
+"""The loss rises slowly, or has moved to a higher level.
 
-Why: a slow rise stays within the noise from row to row; only its smoothed level against the lowest so far shows it.
-Fix: compare with the lowest point: data, learning rate, precision, a resume; declare a [[phase]] for what is meant.
+Why: a slow rise is hidden in the noise between rows; only the smoothed level against the lowest so
+far shows it.
+Fix: compare with the lowest point: data, learning rate, precision, a resume; declare an intended
+change as a [[phase]].
 Source: a draw-up of 1 % that stands out of the noise (`core.detectors.loss`), for 25 rows.
 """
 

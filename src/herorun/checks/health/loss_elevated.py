@@ -1,11 +1,11 @@
-"""The loss stands above its expected trend, by less than a spike.
+"""The loss is above its expected trend, by less than a spike.
 
-Why: a level that rises by a few per cent costs more in the end than a spike that recovers, and no spike rule sees
-it.
-Fix: look at what changed at that step: data mixture, learning rate, a node, a restart; declare a [[phase]] for what
-is meant.
-Source: six times the noise and at least 2 % (`core.detectors.loss`), for 20 rows: measured on public curves by `herorun
-backtest`.
+Why: a level that stays a few per cent higher costs more than a spike that recovers, and no spike
+rule sees it.
+Fix: look at what changed at that step: data mixture, learning rate, a node, a restart; declare an
+intended change as a [[phase]].
+Source: six times the noise and at least 2 % (`core.detectors.loss`), for 20 rows: measured on
+public curves by `herorun backtest`.
 """
 
 from dataclasses import dataclass

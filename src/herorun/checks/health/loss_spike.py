@@ -1,9 +1,9 @@
 """The loss is far above its expected trend, and stays there.
 
-Why: a spike that lasts is numerical trouble; relaunching it as a hardware fault wastes the budget.
+Why: a lasting spike is a numerical problem; relaunching it as a hardware fault wastes the budget.
 Fix: the DRI decides: wait, roll back, or skip data.
-Source: marin-community/marin, manage-hero-run: more than 50 % above the expected trend for about 10 steps; the
-fast tier reports a threefold loss after 3 rows.
+Source: marin-community/marin, manage-hero-run: more than 50 % above the expected trend for about 10
+steps; the fast tier reports a threefold loss after 3 rows.
 """
 
 import math

@@ -1,7 +1,8 @@
-"""A metric that is watched never appeared, or stopped.
+"""A monitored metric never appeared, or stopped.
 
-Why: a metric that was renamed reads as a healthy one: nothing is wrong with what nobody reports.
-Fix: name the column as the run logs it, under [tracker.metrics]; or look at why the run stopped logging it.
+Why: a renamed metric looks healthy, because no problem is ever reported.
+Fix: name the column as the run logs it, under [tracker.metrics]; or find out why the run stopped
+logging it.
 Source: 50 rows, and five times the longest gap so far.
 """
 

@@ -1,7 +1,8 @@
 """The output root or the temporary root is gone while the job lives.
 
-Why: the job computes what it can no longer save, and dies at its next write; the longer it runs, the more is lost.
-Fix: find out who removed or unmounted it, and bring it back with what it held; stop the job where that takes long.
+Why: the job computes what it can no longer save, and fails at its next write.
+Fix: find out who removed or unmounted it, and restore it with its contents; stop the job if that
+takes long.
 """
 
 from herorun.core.check import Gate, Response, Topic, check

@@ -1,10 +1,11 @@
 """Rows of the tracker are missing.
 
-Why: what was cut or rotated away is judged by nobody, and a comparison across the gap would tell of trouble that the
+Why: missing rows are never judged, and a comparison across the gap would report problems that the
 training never had.
-Fix: find what cut the file (log rotation, a full disk, a killed writer that buffers its rows); nothing is wrong with the
-training itself because of it.
-Source: rows that lie more than five of their usual distances apart, with rows as dense as before behind them.
+Fix: find what cut the file (log rotation, a full disk, a killed writer that buffers its rows); the
+training itself is not affected.
+Source: rows that lie more than five of their usual distances apart, with rows as dense as before
+behind them.
 """
 
 from herorun.core.check import Gate, Response, Topic, check

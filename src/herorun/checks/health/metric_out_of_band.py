@@ -1,10 +1,11 @@
-"""A router metric, a z-loss, a loss scale or a metric with a band is far from where it should be.
+"""A router metric, a z-loss, a loss scale or a metric with a band is far from its expected value.
 
-Why: a router that collapses, a z-loss that runs away and a loss scale that falls below 1 show before the loss does.
-Fix: the DRI decides: it is numerical trouble, and no relaunch mends it.
-Bands are set under [babysit.thresholds.metric-out-of-band].
-Source: marin-community/marin, manage-hero-run: router collapse, sudden z-loss and router changes, optimizer instability;
-without a band, three times or a third of the trend; Megatron and DeepSpeed end the search of a loss scale at 1.
+Why: a collapsing router, a growing z-loss and a loss scale below 1 show before the loss does.
+Fix: the DRI decides: it is a numerical problem, and no relaunch fixes it. Bands are set under
+[babysit.thresholds.metric-out-of-band].
+Source: marin-community/marin, manage-hero-run: router collapse, sudden z-loss and router changes,
+optimizer instability; without a band, three times or a third of the trend; Megatron and DeepSpeed
+end the search of a loss scale at 1.
 """
 
 from dataclasses import dataclass

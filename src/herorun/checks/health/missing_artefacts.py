@@ -1,9 +1,11 @@
-"""The job ended with success, and what it should have left is not there.
+"""The job ended with success, but its expected results are missing.
 
-Why: an asynchronous save that nobody awaited is lost when the process ends; a success without its final checkpoint is
-worth nothing, and it is found out when somebody needs it.
-Fix: do not seal; go on from the newest complete checkpoint and save again, or the DRI accepts what there is.
-Source: marin-community/marin, babysit logbook of April 2026: at least 6 of 12 runs at 100 % lost their final checkpoint.
+Why: an asynchronous save that the trainer does not wait for is lost when the process ends, and this
+is found out only when somebody needs it.
+Fix: do not seal; continue from the newest complete checkpoint and save again, or let the DRI accept
+the result.
+Source: marin-community/marin, babysit logbook of April 2026: at least 6 of 12 runs at 100 % lost
+their final checkpoint.
 """
 
 from dataclasses import dataclass

@@ -1,7 +1,8 @@
 """A channel that the contract names cannot be used where the babysitter runs.
 
-Why: a babysitter that was started elsewhere, by cron or after a login, lacks the variable, and its pages reach nobody.
-Fix: start the babysitter where the variable is set; or take its name out of `[notify] targets`.
+Why: a babysitter that was started elsewhere, by cron or after a login, lacks the variable, and its
+messages reach nobody.
+Fix: start the babysitter where the variable is set; or remove its name from `[notify] targets`.
 """
 
 from herorun.core.channels import judge_channels

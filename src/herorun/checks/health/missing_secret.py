@@ -1,7 +1,8 @@
 """A secret that a relaunch needs is not set where the babysitter runs.
 
-Why: a job that a relaunch starts would fail when it first needs it, or train without reporting.
-Fix: start the babysitter where the variable is set; or take its name out of `[command] secrets`, and launch again.
+Why: a relaunched job would fail when it first needs it, or train without reporting.
+Fix: start the babysitter where the variable is set; or remove its name from `[command] secrets`,
+and launch again.
 """
 
 from herorun.core.check import Gate, Response, Topic, check

@@ -1,10 +1,12 @@
-"""Two writers take turns in one history of metrics.
+"""Two writers alternate in one history of metrics.
 
-Why: a second trainer under the same name mixes its rows with the first one's, and overwrites its checkpoints; each jump
-back looks like a resume that went wrong.
-Fix: find both jobs, and stop the one that should not be there; then see which rows and checkpoints are whose.
-Source: six turns one after another, each going on where that writer left off: a restart goes back once, and a crash loop
-never jumps ahead again. Marin-community/marin: a second submission would compete for the same tree.
+Why: a second trainer under the same name mixes its rows with the first one's, and overwrites its
+checkpoints; each jump back looks like a wrong resume.
+Fix: find both jobs, and stop the wrong one; then find out which rows and checkpoints belong to
+which.
+Source: six turns one after another, each continuing where that writer left off: a restart goes back
+once, and a crash loop never jumps ahead again. Marin-community/marin: a second submission would
+compete for the same tree.
 """
 
 from dataclasses import dataclass

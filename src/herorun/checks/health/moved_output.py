@@ -1,10 +1,11 @@
 """The job writes to another output root than the recorded one.
 
-Why: its checkpoints are out of sight: the next recovery starts from an older one or from nothing, and an old root may be
-overwritten.
-Fix: see where the trainer derives its path from; stop it, and launch again with the pinned root.
-Source: marin-community/marin, manage-hero-run: output path mismatch between launcher and babysitter; two recoveries got a
-new hash in their path and began at step 0.
+Why: its checkpoints are not found: the next recovery starts from an older one or from nothing, and
+an old root may be overwritten.
+Fix: find out where the trainer derives its path from; stop it, and launch again with the pinned
+root.
+Source: marin-community/marin, manage-hero-run: output path mismatch between launcher and
+babysitter; two recoveries got a new hash in their path and began at step 0.
 """
 
 from herorun.core.check import Gate, Response, Topic, check

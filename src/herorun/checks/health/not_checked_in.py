@@ -1,7 +1,8 @@
 """The job trains and has not checked in.
 
 Why: without a receipt nobody knows whether what runs is what was admitted.
-Fix: call `herorun.check_in()` in the training script before the first step; or let the DRI waive it.
+Fix: call `herorun.check_in()` in the training script before the first step; or let the DRI waive
+it.
 """
 
 from collections.abc import Iterator

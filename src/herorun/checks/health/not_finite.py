@@ -1,11 +1,13 @@
 """A metric is NaN or infinite.
 
-Why: after a non-finite loss the weights are lost, and every further step is paid for nothing; a relaunch as if it
-were a hardware fault meets it again.
-Fix: the DRI decides: roll back to a checkpoint before it, skip data, lower the learning rate, or stop.
-Source: one row of a loss is enough; a gradient norm may overflow on single skipped steps, hence 10 rows in a row.
-Checkpoints are tainted from `margin` steps before the first bad one: the loss of a step is computed with the weights of
-the step before. Where rows are logged every N steps, declare a margin of N.
+Why: after a non-finite loss the weights are lost, and every further step is wasted; a relaunch
+would meet the same problem.
+Fix: the DRI decides: roll back to a checkpoint before it, skip data, lower the learning rate, or
+stop.
+Source: one row of a loss is enough; a gradient norm may overflow on single skipped steps, hence 10
+rows in a row. Checkpoints are tainted from `margin` steps before the first bad one: the loss of a
+step is computed with the weights of the step before. If rows are logged every N steps, declare a
+margin of N.
 """
 
 from dataclasses import dataclass

@@ -1,9 +1,10 @@
 """The instance is older than its save interval and has saved nothing.
 
-Why: all that it has done is lost when it ends; an instance that dies before its first save repeats itself for ever.
-Fix: see in its log whether a save was tried; a shorter interval of temporary checkpoints bounds the loss.
-Source: marin-community/marin #8506: an attempt died after 54 minutes, before its hourly save; 55 minutes of 704
-accelerators were replayed.
+Why: all its work is lost when it ends; an instance that dies before its first save repeats itself
+forever.
+Fix: look in its log for a save; a shorter interval of temporary checkpoints limits the loss.
+Source: marin-community/marin #8506: an attempt died after 54 minutes, before its hourly save; 55
+minutes of 704 accelerators were replayed.
 """
 
 from dataclasses import dataclass

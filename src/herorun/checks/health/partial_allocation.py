@@ -1,8 +1,9 @@
 """Only some of the job's tasks run.
 
-Why: a gang that is not whole trains nothing, and the part that was placed is paid for.
-Fix: see which tasks wait and why; the DRI decides whether to stop it and ask again.
-Source: fifteen minutes are longer than an ordinary start of all tasks, and shorter than the wait for capacity.
+Why: an incomplete gang trains nothing, and the running part costs money.
+Fix: see which tasks wait and why; the DRI decides whether to stop it and submit again.
+Source: fifteen minutes are longer than an ordinary start of all tasks, and shorter than the wait
+for capacity.
 """
 
 from datetime import timedelta

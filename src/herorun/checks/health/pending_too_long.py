@@ -1,9 +1,11 @@
 """The job has been waiting for its hardware for too long.
 
-Why: a wedge in the queue looks like patience; a wrong slice, a spent quota or a peer that does not answer never gets
-better by waiting. A job that is called running before its machines do anything has only moved the queue.
-Fix: by the reason that it names; the DRI decides on other capacity. Nothing is done to a cluster without approval.
-Source: marin-community/marin, manage-hero-run: pending for more than 30 minutes; told again after 2 hours, and daily.
+Why: a wrong slice, an exhausted quota or a peer that does not answer never improves by waiting. A
+job that is called running before its machines do anything is still waiting.
+Fix: act on the reason that it names; the DRI decides about other capacity. herorun changes nothing
+on a cluster without approval.
+Source: marin-community/marin, manage-hero-run: pending for more than 30 minutes; reported again
+after 2 hours, and daily.
 """
 
 from dataclasses import dataclass

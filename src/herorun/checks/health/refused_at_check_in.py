@@ -1,9 +1,10 @@
 """The job refused to train: it is not what was admitted.
 
-Why: a relaunch would meet the same difference; and a job that trains in spite of it writes a lineage that nobody
-admitted.
-Fix: mend what the failing item names, and launch again by hand. Where another checkpoint was loaded than was given, let
-the script start from `HERORUN_START`, or declare `[command] resume_argv` with `{start}`: else it is refused again.
+Why: a relaunch would meet the same difference, and a job that trained anyway would write an
+unadmitted lineage.
+Fix: correct what the failing item names, and launch again by hand. If another checkpoint was loaded
+than was given, let the script start from `HERORUN_START`, or declare `[command] resume_argv` with
+`{start}`; otherwise it is refused again.
 """
 
 from herorun.core.check import Gate, Response, Topic, check

@@ -1,10 +1,11 @@
 """The run fails again and again in the same way.
 
-Why: one crash may be the hardware; the same step, the same stretch between two checkpoints, the same error or the same
-node again is a bug or a bad part, and every relaunch pays for it once more.
-Fix: read the log of both ends; mend the code, skip the data, or leave the node out, and launch again by hand.
-Source: marin-community/marin, manage-hero-run: repeated same-step or same-window failures suggest a deterministic bug;
-NVIDIA's resiliency extension suspects a node after three failures.
+Why: one crash may be the hardware; the same step, the same stretch between two checkpoints, the
+same error or the same node again is a bug or a bad part.
+Fix: read the log of both ends; fix the code, skip the data, or exclude the node, and launch again
+by hand.
+Source: marin-community/marin, manage-hero-run: repeated same-step or same-window failures suggest a
+deterministic bug; NVIDIA's resiliency extension suspects a node after three failures.
 """
 
 from collections.abc import Callable, Sequence

@@ -1,10 +1,11 @@
-"""The loss after a resume is not the loss that it should be.
+"""The loss after a resume differs from the expected one.
 
-Why: other data, another optimiser state or other arithmetic after a resume is another run under the same name; a loss
-that is lower means data seen twice.
-Fix: compare the data position, the seed, the parallel layout and the loaded step with the attempt before.
-Source: marin-community/marin, manage-hero-run: 0.002 during catch-up, 1 % after the warm-up; six re-shardings of
-bigscience-workshop/bigscience differed by 0.00007 (sound) to 0.099.
+Why: other data, another optimiser state or other arithmetic after a resume is another run under the
+same name; a lower loss means data seen twice.
+Fix: compare the data position, the seed, the parallel layout and the loaded step with the attempt
+before.
+Source: marin-community/marin, manage-hero-run: 0.002 during catch-up, 1 % after the warm-up; six
+re-shardings of bigscience-workshop/bigscience differed by 0.00007 (sound) to 0.099.
 """
 
 import math

@@ -1,9 +1,11 @@
-"""Something else writes to this run.
+"""Another process writes to this run.
 
-Why: two jobs under one identity mix their rows and overwrite each other's checkpoints; a job on a lost node keeps
-writing after its scheduler has given it up.
-Fix: find the other writer and end it before anything is launched; then see which rows and checkpoints are whose.
-Source: marin-community/marin: a second submission would compete for the same tree; a lost node's job goes on writing.
+Why: two jobs under one identity mix their rows and overwrite each other's checkpoints; a job on a
+lost node continues to write after its scheduler has given it up.
+Fix: find the other writer and end it before anything is launched; then find out which rows and
+checkpoints belong to which.
+Source: marin-community/marin: a second submission would compete for the same tree; a lost node's
+job continues to write.
 """
 
 from dataclasses import dataclass

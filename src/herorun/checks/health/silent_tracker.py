@@ -1,8 +1,10 @@
-"""The rows have stopped, and the job goes on.
+"""The rows have stopped, while the job makes progress.
 
-Why: a blank panel is not a dead run; nobody sees a spike or a stall there, and a relaunch would kill a healthy job.
-Fix: see why the tracker gets nothing (network, key, a full disk, steps below its counter), from the job's own log.
-Source: as `stalled-steps`; a log that changed within 5 minutes goes on.
+Why: an empty panel is not a dead run; spikes and stalls are not seen there, and a relaunch would
+kill a healthy job.
+Fix: find out from the job's log why the tracker gets nothing (network, key, a full disk, steps
+below its counter).
+Source: as `stalled-steps`; a log that changed within 5 minutes shows progress.
 """
 
 from dataclasses import dataclass

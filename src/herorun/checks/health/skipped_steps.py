@@ -1,10 +1,11 @@
 """The trainer skips steps again and again.
 
-Why: a skipped step is one whose gradients were not finite; a few are the loss scale's ordinary work, many within minutes
-are an instability that the loss does not show, because it never was applied.
-Fix: look at the gradient norm and the loss scale there; the DRI decides: roll back, skip data, or go on.
-Source: three within 15 minutes; ten in a row are told by not-finite. The first 50 rows of an attempt, in which half
-precision looks for its loss scale, do not count.
+Why: a step with non-finite gradients is skipped; a few are normal for the loss scale, many within
+minutes are an instability that the loss does not show.
+Fix: look at the gradient norm and the loss scale there; the DRI decides: roll back, skip data, or
+continue.
+Source: three within 15 minutes; not-finite reports ten in a row. The first 50 rows of an attempt,
+in which half precision looks for its loss scale, do not count.
 """
 
 from dataclasses import dataclass

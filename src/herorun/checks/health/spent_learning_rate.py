@@ -1,9 +1,11 @@
-"""The learning rate is zero, and the run is not at its end.
+"""The learning rate is zero before the end of the run.
 
-Why: the schedule was made for fewer steps than the run has; every further step is paid for, and learns nothing.
-Fix: compare the schedule's own number of steps with the final step; stop it, and go on from the checkpoint before the
-decay with the right schedule.
-Source: ten rows; marin-community/marin, num_train_steps bug: four runs whose schedule and end differed by a factor of 2.
+Why: the schedule was made for fewer steps than the run has; further steps cost money and learn
+nothing.
+Fix: compare the schedule's own number of steps with the final step; stop it, and continue from the
+checkpoint before the decay with the right schedule.
+Source: ten rows; marin-community/marin, num_train_steps bug: four runs whose schedule and end
+differed by a factor of 2.
 """
 
 from dataclasses import dataclass

@@ -1,9 +1,11 @@
-"""Whoever should watch the run shows no sign of life.
+"""The run's babysitter shows no sign of life.
 
-Why: a process or a screen that is there without fresh state is a dead monitor; the run may be healthy or burning.
-Fix: look at that machine and its babysitter's log; end it, and start `herorun babysit RUN` again there, or hand the run over.
-Source: marin-community/marin, manage-hero-run: monitor stale is told apart from run unhealthy. Two cadences by our own
-clock, in which neither the lease nor the heartbeat moved; below two minutes nothing is stale.
+Why: a process or a screen without fresh state is a dead monitor; the run may be healthy or failing.
+Fix: look at that machine and its babysitter's log; end it, and start `herorun babysit RUN` again
+there, or hand the run over.
+Source: marin-community/marin, manage-hero-run: a stale monitor is reported apart from an unhealthy
+run. Two cadences by our own clock, in which neither the lease nor the heartbeat moved; below two
+minutes nothing is stale.
 """
 
 from dataclasses import dataclass

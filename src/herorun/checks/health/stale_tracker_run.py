@@ -1,9 +1,11 @@
-"""The tracker's run stands still or counts as over while the job runs.
+"""The tracker's run does not move or counts as ended while the job runs.
 
-Why: people and machines who look at the tracker see a dead run or an old step, and what the job logs may be dropped: a
-tracker refuses steps below its own counter.
-Fix: see in the job's log what its client says; it may be offline, rejected, or writing to another run.
-Source: marin-community/marin, manage-hero-run: validate state, timestamp and step against the recorded identity.
+Why: the tracker shows a dead run or an old step, and new rows may be dropped: a tracker refuses
+steps below its own counter.
+Fix: look in the job's log for its client's messages; it may be offline, rejected, or writing to
+another run.
+Source: marin-community/marin, manage-hero-run: validate state, timestamp and step against the
+recorded identity.
 """
 
 from dataclasses import dataclass

@@ -1,9 +1,10 @@
-"""The training moves on and complete checkpoints do not appear.
+"""The training advances, but no complete checkpoints appear.
 
-Why: the rollback window is no longer moving; a crash now throws away more than two save intervals of the whole cluster.
-Fix: see why the writes fail or never complete, before the job ends; the DRI decides whether to stop it.
-Source: marin-community/marin, manage-hero-run: alert before the rollback window collapses; two and a half save
-intervals are one save that was missed for certain.
+Why: a crash now discards more than two save intervals of the whole cluster.
+Fix: find out why the writes fail or never complete, before the job ends; the DRI decides whether to
+stop it.
+Source: marin-community/marin, manage-hero-run: alert before the rollback window collapses; two and
+a half save intervals are one save that was missed for certain.
 """
 
 from dataclasses import dataclass

@@ -1,7 +1,7 @@
-"""Somebody stopped the job.
+"""A person stopped the job.
 
-Why: a person who stops a run has a reason; starting it again would undo what they wanted.
-Fix: the DRI says what is next: launch again, or leave it.
+Why: a person who stops a run has a reason; starting it again would undo the decision.
+Fix: the DRI decides: launch again, or leave it.
 """
 
 from herorun.core.check import Gate, Response, Topic, check

@@ -1,8 +1,10 @@
-"""Steps take much longer than they did, and go on doing so.
+"""Steps take much longer than before, for a while.
 
-Why: degraded hardware, a starved input or retries burn accelerators while every task is RUNNING.
-Fix: look at the slowest node, the input pipeline and the checkpoint writes; the DRI decides whether to move.
-Source: marin-community/marin, manage-hero-run: 20-30 % below the baseline for multiple cadences, single dips quiet.
+Why: degraded hardware, a starved input or retries waste accelerators while every task is RUNNING.
+Fix: look at the slowest node, the input pipeline and the checkpoint writes; the DRI decides whether
+to move.
+Source: marin-community/marin, manage-hero-run: 20-30 % below the baseline for multiple cadences,
+single dips quiet.
 """
 
 from dataclasses import dataclass, replace

@@ -1,9 +1,10 @@
-"""Steps take longer than they once did, by a little and for long.
+"""Steps have taken slightly longer than at their best, for a long time.
 
-Why: one slow node costs a few per cent of every accelerator, for weeks; a baseline that moves along never sees it.
+Why: one slow node costs a few per cent of every accelerator for weeks; a baseline that moves along
+never shows it.
 Fix: compare the nodes; a bisection over them was worth days on a run of 384 accelerators.
-Source: bigscience-workshop/bigscience: 149 to 140 TFLOPs by one node; 5 % above the best smoothed step time, for
-100 rows.
+Source: bigscience-workshop/bigscience: 149 to 140 TFLOPs by one node; 5 % above the best smoothed
+step time, for 100 rows.
 """
 
 from dataclasses import dataclass

@@ -1,9 +1,11 @@
 """The trainer raised an alert in its own tracker.
 
-Why: whoever wrote the training code knows what should never happen there, and an alert on a panel wakes nobody.
-Fix: read it beside the rows of that step; the DRI decides. Nothing is done to the job because of it.
-Source: trackio's alerts of level warn and error; one of level info is no finding. They are events and never end, so one
-is told for a day.
+Why: the author of the training code knows what should never happen, but an alert on a panel
+notifies nobody.
+Fix: compare it with the rows of that step; the DRI decides. herorun does nothing to the job because
+of it.
+Source: trackio's alerts of level warn and error; one of level info is no finding. They are events
+without an end, so each is reported for a day.
 """
 
 from dataclasses import dataclass

@@ -1,7 +1,9 @@
 """The job reports under another identity than the recorded one.
 
-Why: metrics look plausible while they are attached to the wrong lineage, and the panel of the run shows somebody else's.
-Fix: see which id, project and name the trainer really uses; a wrong lineage needs a launch under a new id.
+Why: metrics look plausible while they belong to the wrong lineage, and the run's panel shows
+another run.
+Fix: find out which id, project and name the trainer really uses; a wrong lineage needs a launch
+under a new id.
 Source: marin-community/marin, manage-hero-run: alert immediately; do not rely only on a saved URL.
 """
 

@@ -1,7 +1,8 @@
-"""Something that a person must know or decide has reached nobody.
+"""A message that needs a person has reached nobody.
 
-Why: a question that nobody hears is answered by nobody, and the hardware waits or burns on.
-Fix: tell the DRI yourself; mend the channel that the message names (its variable, its service, the network). It is tried again, and goes out as soon as one channel takes it; `herorun ack RUN` withdraws it.
+Why: nobody answers a question that was not delivered, while the hardware waits or is wasted.
+Fix: tell the DRI yourself; fix the channel that the message names (its variable, its service, the
+network). herorun retries until a channel accepts the message; `herorun ack RUN` withdraws it.
 """
 
 from herorun.core.check import Gate, Response, Topic, check

@@ -1,7 +1,9 @@
-"""An action was begun, and nobody knows how it ended.
+"""An action was started, and its outcome is unknown.
 
-Why: doing it again blindly could submit or say something twice; not doing it could leave the run down.
-Fix: look whether it happened (the scheduler, the issue), and say so with `herorun note RUN --status "..." --evidence "..." --decision "..."`; the next tick asks again.
+Why: repeating it blindly could submit or post something twice; not repeating it could leave the run
+down.
+Fix: find out whether it happened (the scheduler, the issue), and record it with
+`herorun note RUN --status "..." --evidence "..." --decision "..."`; the next tick asks again.
 """
 
 from herorun.core.check import Gate, Hold, Response, Topic, check

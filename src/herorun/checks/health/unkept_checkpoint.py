@@ -1,11 +1,11 @@
-"""A checkpoint that the contract keeps for good is not there.
+"""A checkpoint that the contract keeps permanently is missing.
 
-Why: permanent checkpoints and milestones are what a rollback, a fork and a comparison start from; that one is gone is
-otherwise found out on the day that it is needed.
-Fix: find what deletes them, or why the trainer does not save them (its own setting, a lifecycle rule, a person), before
-the next one goes; or correct [checkpoints] in the contract.
-Source: marin-community/marin, manage-hero-run: hero runs choose permanent retention before launch; cleanup must not
-threaten it.
+Why: rollbacks, forks and comparisons start from permanent checkpoints and milestones; otherwise the
+loss is found on the day when one is needed.
+Fix: find what deletes them, or why the trainer does not save them (its own setting, a lifecycle
+rule, a person), before the next one is gone; or correct [checkpoints] in the contract.
+Source: marin-community/marin, manage-hero-run: hero runs choose permanent retention before launch;
+cleanup must not threaten it.
 """
 
 from herorun.core.check import Gate, Hold, Response, Topic, check

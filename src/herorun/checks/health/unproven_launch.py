@@ -1,7 +1,11 @@
-"""The record tells of a launch or a seal that nothing proves.
+"""The record contains a launch or a seal that nothing proves.
 
-Why: whoever may push the record's branch can write any line there; one whose commit was never published, whose plan cannot be made again, or whose tag does not exist could make this machine run other commands, watch another job, or end the watch.
-Fix: look at it with `herorun logbook show RUN` and ask who pushed it. If you know it to be right, `herorun trust RUN`; if it is a forgery, `herorun trust RUN --reject`, and protect the branch. Until then nothing is relaunched or stopped.
+Why: everyone who can push the record's branch can write any line there. A launch whose commit was
+never published, whose plan cannot be made again, or a seal without its tag could make this machine
+run other commands, monitor another job, or stop monitoring.
+Fix: look at it with `herorun logbook show RUN` and ask who pushed it. If you know that it is right,
+`herorun trust RUN`; if it is a forgery, `herorun trust RUN --reject`, and protect the branch. Until
+then nothing is relaunched or stopped.
 """
 
 from herorun.core.check import Gate, Response, Topic, check

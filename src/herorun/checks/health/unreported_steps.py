@@ -1,9 +1,10 @@
-"""The job saves checkpoints or prints steps, and no rows of it come.
+"""The job saves checkpoints or prints steps, but no rows arrive.
 
-Why: it trains and nobody sees the loss, a spike or a NaN; the likely cause is a wrong path or id in `[tracker]`, so every
-later look would be as blind.
-Fix: look where the trainer reports to, and correct `[tracker] path`, or `project` and `id`; where these are right, see in
-the job's log why the tracker gets nothing (`WANDB_MODE`, key, network).
+Why: it trains and nobody sees the loss, a spike or a NaN; the likely cause is a wrong path or id in
+`[tracker]`.
+Fix: look where the trainer reports to, and correct `[tracker] path`, or `project` and `id`; if
+these are right, find out from the job's log why the tracker gets nothing (`WANDB_MODE`, key,
+network).
 """
 
 from herorun.core.check import Gate, Hold, Response, Topic, check

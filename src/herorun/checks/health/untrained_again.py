@@ -1,9 +1,10 @@
 """The loss repeats the first rows of the run, or of the run that it starts from: training began from untrained weights.
 
-Why: a start that loads nothing looks like a run that goes on, and overwrites good checkpoints with bad ones.
+Why: a start that loads nothing looks like a continued run, and overwrites good checkpoints with bad
+ones.
 Fix: stop it before it overwrites a checkpoint, and relaunch from the newest complete one.
-Source: four rows within 10 % of the first four, after the level had fallen to half; public tuning runs that began
-anew unseen.
+Source: four rows within 10 % of the first four, after the level had fallen to half; public tuning
+runs that began again unseen.
 """
 
 from dataclasses import dataclass

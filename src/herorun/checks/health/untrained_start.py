@@ -1,9 +1,9 @@
-"""A run that starts from another run's checkpoint begins at the loss of untrained weights, or far above the other's.
+"""A run that starts from another run's checkpoint begins at the loss of untrained weights, or far above the other run's.
 
-Why: a launch that was to initialise its weights and loaded none repeats work that was paid for, under a name that says
-otherwise; only the level of the first rows shows it where the trainer's log says nothing.
-Fix: see in the job's log what was loaded; stop it and launch again if it was nothing. A new vocabulary or new data may
-explain it: `herorun ack`.
+Why: a launch that was to load weights and loaded none repeats work that was paid for; if the
+trainer's log does not say so, only the level of the first rows shows it.
+Fix: read in the job's log what was loaded; if nothing was, stop it and launch again. A new
+vocabulary or new data may explain it: `herorun ack`.
 Source: an untrained model gives each of V tokens the same probability, so its loss is ln V.
 """
 

@@ -1,11 +1,11 @@
 """The gradient norm is exactly zero.
 
-Why: the weights stand still, and every further step is paid for nothing; a rule for norms that are too high never sees
+Why: the weights do not change, and every further step is wasted; a rule for high norms never sees
 it, and the loss looks calm.
-Fix: look at what the loss is made of since that step: masked labels, frozen or detached parameters, a loss scale that
-underflows. If clipping was turned off on purpose, sign a waiver.
-Source: a public fine-tuning run had a norm of 0.0 for 1,100 steps before its loss fell to 0.0 for good; ten rows in a
-row, after thirty above zero, for a single step that was skipped may print zero.
+Fix: look at what the loss consists of since that step: masked labels, frozen or detached
+parameters, a loss scale that underflows. If clipping was turned off on purpose, sign a waiver.
+Source: a public fine-tuning run had a norm of 0.0 for 1,100 steps before its loss fell to 0.0 for
+good; ten rows in a row, after thirty above zero, for a single step that was skipped may print zero.
 """
 
 from dataclasses import dataclass

@@ -1,9 +1,10 @@
-"""The run makes no progress, and its log or its scheduler speaks of lost owners, lost nodes or missing resources.
+"""The run makes no progress, and its log or its scheduler reports lost owners, lost nodes or missing resources.
 
-Why: such a job looks alive to its scheduler and never goes on by itself.
-Fix: the DRI decides: wait for the capacity, or stop it and launch again. Nothing is done to a cluster without approval.
-Source: marin-community/marin, job-monitoring loop: no progress for several intervals with one of these is `degraded`,
-and told at once.
+Why: such a job looks alive to its scheduler and never recovers by itself.
+Fix: the DRI decides: wait for the capacity, or stop it and launch again. herorun changes nothing on
+a cluster without approval.
+Source: marin-community/marin, job-monitoring loop: no progress for several intervals with one of
+these is `degraded`, and reported at once.
 """
 
 from dataclasses import dataclass

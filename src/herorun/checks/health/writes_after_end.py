@@ -1,8 +1,9 @@
-"""Rows, checkpoints or the log of a job that its scheduler says has ended go on.
+"""Rows, checkpoints or the log of a job continue after its scheduler says that it ended.
 
-Why: either the scheduler is wrong, or a second process writes under this run's name; a relaunch would add a third writer.
-Fix: look for a process of the run on its machines, and whether the tracker's id or path is another run's too; end the
-other writer before anything is launched.
+Why: either the scheduler is wrong, or a second process writes under this run's name; a relaunch
+would add a third writer.
+Fix: look for a process of the run on its machines, and for another run with the same tracker id or
+path; end the other writer before anything is launched.
 """
 
 from collections.abc import Iterator

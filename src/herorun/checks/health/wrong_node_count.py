@@ -1,8 +1,11 @@
-"""The job runs on another number of nodes than was asked for.
+"""The job runs on a different number of nodes than requested.
 
-Why: it trains with another mesh, batch or cost than was reviewed, or waits for peers that will never come.
-Fix: compare the scheduler's record of the job with `[scheduler] nodes`; stop it and launch it again as reviewed.
-Source: marin-community/marin, manage-hero-run: wrong slice count is told, and nothing is done to the cluster.
+Why: it trains with another mesh, batch or cost than was reviewed, or waits for peers that will
+never come.
+Fix: compare the scheduler's record of the job with `[scheduler] nodes`; stop it and launch it again
+as reviewed.
+Source: marin-community/marin, manage-hero-run: a wrong slice count is reported, and nothing is done
+to the cluster.
 """
 
 from herorun.core.check import Gate, Hold, Response, Topic, check

@@ -1,10 +1,11 @@
-"""The job went on from another step than the one that it was told to start from.
+"""The job continued from another step than the one that it was to start from.
 
-Why: from scratch, or from an older or a rejected checkpoint, the curves look plausible and days of work are repeated or
-lost; a wrong namespace begins a second run under the first one's name.
-Fix: stop it; see how the trainer picks its checkpoint, and launch again from the one in the plan.
-Source: marin-community/marin, delphi resume namespace: two recoveries began at step 0 with a checkpoint at 3541. The log
-is read by the rows with the role `loading` in docs/triage.md.
+Why: from scratch, or from an older or a rejected checkpoint, the curves look plausible and days of
+work are repeated or lost; a wrong namespace starts a second run under the first one's name.
+Fix: stop it; find out how the trainer picks its checkpoint, and launch again from the one in the
+plan.
+Source: marin-community/marin, delphi resume namespace: two recoveries began at step 0 with a
+checkpoint at 3541. The log is read by the rows with the role `loading` in docs/triage.md.
 """
 
 from herorun.core.check import Gate, Response, Topic, check

@@ -1,6 +1,6 @@
 """Another run of the project has the same display name.
 
-Why: people and dashboards go by the name; two runs under one are mistaken for each other, mostly late at night.
+Why: people and dashboards use the name, so two runs with one name are easily confused.
 Fix: choose another `[tracker] name`, or rename the other run.
 """
 

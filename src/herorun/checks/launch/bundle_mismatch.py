@@ -1,9 +1,10 @@
-"""The source bundle does not hold what the commit holds, or no longer what was admitted.
+"""The source bundle differs from the commit, or from what was admitted.
 
-Why: where an archive is what really runs, the commit in the logbook says nothing unless the two agree file by file: one
-file that was appended, or a bundle that was made again at the same path, trains other code under the same name.
-Fix: make the bundle again with `git archive` of that commit, and name its path in `[runtime] bundle`; for one that
-herorun cannot read, name its files' digest as "tree:sha256:...": preflight prints it as the code tree.
+Why: if the job runs from an archive, the commit in the logbook is meaningless unless both agree
+file by file.
+Fix: make the bundle again with `git archive` of that commit, and name its path in
+`[runtime] bundle`. For a bundle that herorun cannot read, state the digest of its files as
+"tree:sha256:...": preflight prints it as the code tree.
 """
 
 from collections.abc import Iterator

@@ -1,9 +1,10 @@
-"""The run would report under another tracker identity than its last instance.
+"""The run would report under a different tracker identity than its last instance.
 
-Why: a curve that begins under a new id is a new run, whatever its slug says; under the old slug its record, its
-checkpoints and its history would belong to two runs.
-Fix: put `[tracker]` back; or begin the new run with `herorun fork RUN NEW --reason "..."`; or let the DRI sign the reason
-in a waiver: the launch then records the reason, both identities and what differs.
+Why: a curve under a new id is a new run; under the old slug its record, checkpoints and history
+would belong to two runs.
+Fix: restore `[tracker]`; or create a new run with `herorun fork RUN NEW --reason "..."`; or let the
+DRI state the reason in a waiver: the launch then records the reason, both identities and the
+differences.
 """
 
 from herorun.core.check import Gate, Response, check

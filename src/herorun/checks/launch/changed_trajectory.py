@@ -1,8 +1,8 @@
-"""The code of the training changed since the last instance, and the tracker id did not.
+"""The training code changed since the last instance, but the tracker id did not.
 
-Why: a curve that was made by two different codes can be compared with nothing, and no one can tell where it broke.
-Fix: make it a new run with a new tracker id, started from the old checkpoint (initialize_from); if the change cannot
-reach the training, say so in `[code] impact`; or let the DRI waive it.
+Why: a curve made by two versions of the code cannot be compared with anything.
+Fix: create a new run with a new tracker id, started from the old checkpoint (initialize_from); if
+the change cannot affect the training, say so in `[code] impact`; or let the DRI waive it.
 """
 
 from herorun.core.check import Gate, Response, check

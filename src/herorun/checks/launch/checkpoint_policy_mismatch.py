@@ -1,8 +1,9 @@
 """The trainer is configured to save other checkpoints than the contract promises.
 
-Why: the rollback depth, the retention plan and the alerts on late checkpoints go by the contract; a trainer that saves each
-5000 steps where 100 are promised loses hours at the first crash, and nobody knew.
-Fix: make the trainer's key and `[checkpoints]` say the same; or let the DRI waive it, with the contract's key as its subject.
+Why: rollback depth, retention and late-checkpoint alerts follow the contract; a trainer that saves
+every 5000 steps instead of every 100 loses hours at the first crash.
+Fix: make the trainer's key and `[checkpoints]` agree; or let the DRI waive it, with the contract's
+key as its subject.
 """
 
 from datetime import timedelta

@@ -1,9 +1,9 @@
-"""What is launched differs from the run's last instance in a way that changes the training.
+"""The launch differs from the run's last instance in a way that changes the training.
 
-Why: another batch size, step count, optimizer, seed, mesh or data under the old name joins two different runs into
-one curve, and a state that does not fit is loaded wrongly or not at all; nobody sees it in the metrics.
-Fix: put the value back; or launch it as a run of its own, with a new slug and tracker id and `[start] from`; or class
-the key in `[config] classes`; or let the DRI waive it, with the key as its subject.
+Why: a different batch size, step count, optimizer, seed, mesh or data under the old name joins two
+runs in one curve, and metrics do not show it.
+Fix: restore the value; or launch a separate run, with a new slug, tracker id and `[start] from`; or
+set the key's class in `[config] classes`; or let the DRI waive it, with the key as its subject.
 """
 
 from collections.abc import Iterable

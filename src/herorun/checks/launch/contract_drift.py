@@ -1,7 +1,9 @@
 """The contract's plan has changed since the newest instance was admitted.
 
-Why: the same name then covers two different runs; a change that nobody meant is found days later, in the curves.
-Fix: look at each line; where it is meant, launch, and say in the logbook why (`herorun note RUN --status "..." --evidence "..." --decision "..."`); else put it back.
+Why: one name would then cover two different runs, and an unintended change is found days later in
+the curves.
+Fix: check each line. If the change is intended, launch, and state the reason in the logbook
+(`herorun note RUN --status "..." --evidence "..." --decision "..."`); otherwise revert it.
 """
 
 from herorun.core.check import Gate, Response, check

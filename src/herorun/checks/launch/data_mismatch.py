@@ -1,8 +1,8 @@
 """The training data is not what the contract pins.
 
-Why: data that was written again under the same name trains another model, and a resume in the middle of it repeats or
-skips what it never knows of.
-Fix: put the data back; or pin what is meant to be there in `[data] manifests`, and launch it as a new run.
+Why: data rewritten under the same name trains a different model, and a resume repeats or skips
+examples.
+Fix: restore the data; or pin the intended data in `[data] manifests`, and launch it as a new run.
 """
 
 from herorun.core.check import AtRelaunch, Gate, Response, check

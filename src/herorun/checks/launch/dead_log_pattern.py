@@ -1,8 +1,10 @@
 """A log pattern that the run relies on can no longer match.
 
-Why: a watch that waits for words which the installed version does not print sees nothing, and takes that for health.
-Fix: look up what the installed version prints, and mend the row of the `[babysit] catalogue`, or its `printed_by`.
-Source: marin-community/marin, NCCL hang: two patterns that were searched for could not be printed by the deployed jaxlib.
+Why: a monitor that waits for words that the installed version never prints sees no failure.
+Fix: look up what the installed version prints, and correct the row of the `[babysit] catalogue`, or
+its `printed_by`.
+Source: marin-community/marin, NCCL hang: two patterns that were searched for could not be printed
+by the deployed jaxlib.
 """
 
 from herorun.core.check import Gate, Response, check

@@ -1,8 +1,9 @@
-"""A submodule is not as the commit names it.
+"""A submodule is not at the state that the commit names.
 
-Why: the commit names one state of each submodule, and only that one is shipped; what was tested here is another.
-Fix: commit inside the submodule, push it, and commit the new state in the superproject; or, to go back to what the
-commit names, `git submodule update --init --recursive`.
+Why: the commit names one state of each submodule, and only that state is shipped; you tested
+another one.
+Fix: commit inside the submodule, push it, and commit the new state in the superproject; or return
+to the committed state with `git submodule update --init --recursive`.
 """
 
 from herorun.core.check import Gate, Response, check

@@ -1,8 +1,9 @@
 """The source tree has uncommitted changes that can change the training.
 
 Why: code that cannot be checked out again cannot be resumed, rolled back or audited.
-Fix: commit and push, or remove what is left over; say in `[code] impact` which files cannot change the training;
-or let the DRI waive it: the edits are then kept as a snapshot on the remote, and that is what runs.
+Fix: commit and push, or remove the changes; state in `[code] impact` which files cannot change the
+training; or let the DRI waive it: the edits are then kept as a snapshot on the remote, and the job
+runs from that.
 """
 
 from collections.abc import Iterator

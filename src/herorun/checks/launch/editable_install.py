@@ -1,9 +1,10 @@
-"""The command's Python imports from the user's checkout, not from the copy of the commit that would run.
+"""The command's Python imports from your checkout, not from the exported copy of the commit.
 
-Why: the job runs from an exported copy of the planned commit; an editable install, a PYTHONPATH or a script's full
-path that leads to the checkout makes it run whatever lies there by then, reviewed or not. Check-in refuses such a job.
-Fix: name the script relative to `[command] cwd`; `pip uninstall` the editable install and put the package on the path by its place in the tree, for example
-`[command] env = { PYTHONPATH = "src" }`; or set `[code] in_place = true` and run from the checkout.
+Why: an editable install, a PYTHONPATH or a script's full path that leads to the checkout runs
+whatever is there at that time, reviewed or not. Check-in refuses such a job.
+Fix: name the script relative to `[command] cwd`; `pip uninstall` the editable install and put the
+package on the path by its place in the tree, for example `[command] env = { PYTHONPATH = "src" }`;
+or set `[code] in_place = true` and run from the checkout.
 """
 
 from herorun.core.check import Gate, Response, check

@@ -1,8 +1,8 @@
-"""A rule of its store will delete the start checkpoint.
+"""A rule of the store will delete the start checkpoint.
 
-Why: a run that must start again from it finds nothing, and a rollback source that nobody protects is none; temporary
-roots with a lifecycle are where handoffs between runs lie most often.
-Fix: copy it to a permanent root and name that in `[start] from`, or take it out of the rule.
+Why: a run that must start again from it would find nothing; temporary roots often have such
+lifecycle rules.
+Fix: copy it to a permanent root and name that in `[start] from`, or exclude it from the rule.
 """
 
 from herorun.core.check import AtRelaunch, Gate, Response, check

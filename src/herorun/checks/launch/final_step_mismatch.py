@@ -1,9 +1,10 @@
-"""The final step is not what the config, the schedule, the tokens or the tracker say.
+"""The final step differs from what the config, the schedule, the tokens or the tracker say.
 
-Why: a run that ends before its schedule does stops at a high learning rate, one that goes on after it trains at the
-lowest; and progress, cost and the final checkpoint are all judged by a number that the trainer does not keep to.
-Fix: correct `final_step`, or the key that differs; name the config's own keys by `[config] horizon`, `batch_size` and
-`sequence_length` where another one was taken for them; or let the DRI waive it, with the key as its subject.
+Why: a run that ends before its schedule stops at a high learning rate, and one that continues after
+it trains at the lowest; progress, cost and the final checkpoint are judged by this number.
+Fix: correct `final_step`, or the key that differs; name the config's own keys in
+`[config] horizon`, `batch_size` and `sequence_length` if others were used; or let the DRI waive it,
+with the key as its subject.
 """
 
 from collections.abc import Iterator, Mapping

@@ -1,9 +1,9 @@
-"""A run that starts from another run's checkpoint trains otherwise than that run, and nobody signed it.
+"""A run that starts from another run's checkpoint trains differently from that run, and nobody signed it.
 
-Why: a learning rate that is 16 times as high, or another batch, precision or data, looks plausible for days in the curves
-of a new run; it is found once its steps are paid for.
-Fix: put the value back; or class the key in `[config] classes`; or let the DRI sign each key that is meant: `herorun waive
-fork-drift RUN` prints the waivers.
+Why: a learning rate 16 times as high, or a different batch, precision or data, looks plausible for
+days in a new run's curves.
+Fix: restore the value; or set the key's class in `[config] classes`; or let the DRI sign each
+intended key: `herorun waive fork-drift RUN` prints the waivers.
 """
 
 from herorun.core.check import Gate, Response, check

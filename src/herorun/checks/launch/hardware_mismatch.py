@@ -1,7 +1,8 @@
-"""The scheduler would give other hardware than the contract states.
+"""The scheduler would give different hardware than the contract states.
 
-Why: a wrong slice type or count never co-schedules, or trains with another mesh, batch and cost than was reviewed.
-Fix: mend the scheduler's options or `[hardware]`, so that both say the same.
+Why: a wrong slice type or count never starts, or trains with a different mesh, batch and cost than
+was reviewed.
+Fix: make the scheduler's options and `[hardware]` agree.
 """
 
 from typing import Any

@@ -1,6 +1,6 @@
-"""This herorun is not a version that the contract allows.
+"""The contract does not allow this version of herorun.
 
-Why: another version may judge the run by other rules than the people who signed the contract have reviewed.
+Why: another version may judge the run by other rules than those that people reviewed.
 Fix: install the version that the contract's `herorun` names, or commit another specifier there.
 """
 

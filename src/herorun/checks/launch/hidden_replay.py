@@ -1,8 +1,9 @@
 """The tracker will not show the first steps after the resume.
 
-Why: W&B drops every row below its own last step without a word; until the run passes it, no new rows come, and that is
-not "not training".
-Fix: nothing, if it is known; or fork from the checkpoint's step (`[tracker] id` and `fork_from`) to see every step.
+Why: W&B silently drops every row below its own last step; until the run passes it, no new rows
+appear, although it trains.
+Fix: nothing, if this is acceptable; or fork from the checkpoint's step (`[tracker] id` and
+`fork_from`) to see every step.
 """
 
 from herorun.core.check import AtRelaunch, Gate, Response, check

@@ -1,8 +1,8 @@
-"""A git setting hides changes that are there from plain git.
+"""A git setting hides existing changes from plain git.
 
-Why: `git status` says that all is clean while herorun says that it is not, and people trust the wrong one; herorun
-itself looks in spite of each of these settings.
-Fix: unset it (`git config --show-origin --get KEY` tells where it is set), and look with `git status` again.
+Why: `git status` then says "clean" while herorun reports changes, and people trust the wrong one;
+herorun ignores these settings.
+Fix: unset it (`git config --show-origin --get KEY` shows where it is set), and repeat `git status`.
 """
 
 from herorun.core.check import Gate, Response, check

@@ -1,8 +1,9 @@
 """The checkpoint to start from is missing or incomplete.
 
-Why: a trainer that finds half a checkpoint crashes at best; at worst it starts from scratch under the run's name.
-Fix: name a complete checkpoint in `[start] from`: one with its marker (`metadata.json`, or its layout's own) and its
-data.
+Why: a trainer that finds an incomplete checkpoint crashes, or starts from scratch under the run's
+name.
+Fix: name a complete checkpoint in `[start] from`: one with its marker (`metadata.json`, or that of
+its layout) and its data.
 """
 
 from herorun.core.check import AtRelaunch, Gate, Response, check

@@ -1,9 +1,11 @@
-"""The tracker would not take the run's id, or its project's name.
+"""The tracker would not accept the run's id, or its project's name.
 
 Why: W&B refuses such a name in the running job, after the accelerators were allocated.
-Fix: use letters, digits, `_`, `.` and `-`, at most 64, in `[tracker] id`, which is the slug where it is not given; and
-for a project at most 128 characters without slash, backslash, number sign, question mark, percent sign or colon.
-Source: what W&B's client 0.31 refuses in an id and in a project; 64 is what its server is known to take.
+Fix: in `[tracker] id` (by default the slug) use letters, digits, `_`, `.` and `-`, at most 64; a
+project name has at most 128 characters, without slash, backslash, number sign, question mark,
+percent sign or colon.
+Source: what W&B's client 0.31 refuses in an id and in a project; its server is known to accept 64
+characters.
 """
 
 import re

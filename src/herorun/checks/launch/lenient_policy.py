@@ -1,8 +1,8 @@
 """A hero run would be launched in a lenient policy mode.
 
-Why: `warn` and `audit` exist to get used to the checks on runs that cost little; a hero run that nobody stops is what
-the gate is for.
-Fix: set `mode = "enforce"` in `[policy]`, and let the DRI sign a waiver for each finding that is acceptable.
+Why: `warn` and `audit` are for inexpensive runs; the gate exists to stop a hero run.
+Fix: set `mode = "enforce"` in `[policy]`, and let the DRI sign a waiver for each acceptable
+finding.
 """
 
 from herorun.core.check import Gate, Mode, Response, check

@@ -1,7 +1,7 @@
 """A job of this run is already live.
 
-Why: two jobs in one output root corrupt each other's checkpoints and metrics, and both are paid for.
-Fix: let it run (`herorun babysit RUN`), or stop it first and see that it has ended.
+Why: two jobs in one output root corrupt each other's checkpoints and metrics, and you pay for both.
+Fix: let it run (`herorun babysit RUN`), or stop it first and confirm that it has ended.
 """
 
 from herorun.core.check import AtRelaunch, Gate, Response, check

@@ -1,7 +1,8 @@
 """A channel that the contract names cannot be used.
 
-Why: the DRI would be told of a crash or asked to decide by nobody, at the hour when nobody reads the issue.
-Fix: set the variable, where herorun and its babysitter run, to an address that apprise knows; install `herorun[notify]`; or take its name out of `[notify] targets`.
+Why: the DRI would get no message about a crash or a question when nobody reads the issue.
+Fix: set the variable, where herorun and its babysitter run, to an address that apprise supports;
+install `herorun[notify]`; or remove its name from `[notify] targets`.
 """
 
 from herorun.core.channels import judge_channels

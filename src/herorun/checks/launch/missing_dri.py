@@ -1,6 +1,6 @@
-"""Nobody is named who answers for the run.
+"""The contract names no responsible person.
 
-Why: somebody must decide when the run needs judgement, money or a cluster; an unnamed owner is asked by nobody.
+Why: somebody must decide when the run needs judgement, money or a cluster.
 Fix: set `dri = "@handle"` in the contract, or `git config user.name` for the launching user.
 """
 

@@ -1,8 +1,9 @@
-"""A hero run does not say what it is for, or what makes us stop it.
+"""A hero run states no goal or no stop criteria.
 
-Why: at 3 a.m. somebody decides whether a run goes on; without a goal and stop criteria that were agreed before the launch,
-it trains on at full cost, or is stopped for the wrong reason.
-Fix: write `goal` and `stop_when` into the contract, in a sentence each; `hero = false` where it is an ordinary run.
+Why: at 3 a.m. somebody decides whether the run continues; without agreed criteria it trains on at
+full cost, or is stopped for the wrong reason.
+Fix: write `goal` and `stop_when` into the contract, one sentence each; or set `hero = false` for an
+ordinary run.
 """
 
 from herorun.core.check import Gate, Response, check

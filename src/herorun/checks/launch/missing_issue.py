@@ -1,8 +1,8 @@
 """The run's record names no issue.
 
-Why: people read of failures, relaunches and decisions in the issue; without one nobody is told, and nobody can ask.
-Fix: set `[issue]` in the contract and run `herorun init RUN`; a record that was begun without one has to be begun
-anew under another slug.
+Why: people read about failures, relaunches and decisions in the issue.
+Fix: set `[issue]` in the contract and run `herorun init RUN`; a record that was created without an
+issue must be created again under another slug.
 """
 
 from herorun.core.check import Gate, Response, check

@@ -1,7 +1,8 @@
 """A secret that the job needs is not set.
 
-Why: the job would fail when it first needs it, or train for days without reporting, after the hardware is taken.
-Fix: set the variable where herorun and its babysitter run, or take its name out of `[command] secrets`.
+Why: the job would fail when it first needs it, or train for days without reporting.
+Fix: set the variable where herorun and its babysitter run, or remove its name from
+`[command] secrets`.
 """
 
 from herorun.core.check import AtRelaunch, Gate, Response, check

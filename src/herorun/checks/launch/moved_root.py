@@ -1,9 +1,10 @@
-"""The run would write to another output root than its last instance.
+"""The run would write to a different output root than its last instance.
 
-Why: the checkpoints of the earlier instances are out of sight; the run starts again from an older one or from step 0, and
-the babysitter, the retention and the seal look into two places for one run.
-Fix: put the recorded root back into `[output]`; or begin another run with `herorun fork RUN NEW --root ROOT`; if the
-checkpoints were moved with the root, let the DRI sign it in a waiver.
+Why: the earlier checkpoints would not be found: the run would start again from an older one or from
+step 0, and babysitter, retention and seal would see two places.
+Fix: restore the recorded root in `[output]`; or create another run with
+`herorun fork RUN NEW --root ROOT`; if the checkpoints were moved with the root, let the DRI sign it
+in a waiver.
 """
 
 from herorun.core.check import AtRelaunch, Gate, Response, check

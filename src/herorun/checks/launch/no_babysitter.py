@@ -1,7 +1,8 @@
-"""Nobody would watch the run.
+"""Nothing would monitor the run.
 
-Why: an unwatched job that crashes, stalls or diverges spends until somebody happens to look.
-Fix: take `[babysit] declined` out; or start `herorun babysit RUN` on the machine that `[babysit] owner` names.
+Why: an unmonitored job that crashes, stalls or diverges wastes money until somebody notices.
+Fix: remove `[babysit] declined`; or start `herorun babysit RUN` on the machine that
+`[babysit] owner` names.
 """
 
 from herorun.core.check import Gate, Response, check

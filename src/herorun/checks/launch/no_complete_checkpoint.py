@@ -1,7 +1,7 @@
-"""The run has checkpoints of its own, and none that it may go on from.
+"""The run has checkpoints, but none that it may continue from.
 
-Why: half a checkpoint cannot be resumed from, and one of a rejected or damaged lineage must not be; which older one
-is good enough is a decision that nobody should guess.
+Why: an incomplete checkpoint cannot be resumed from, and one of a rejected or damaged lineage must
+not be; a person must choose an older one.
 Fix: the DRI names a complete checkpoint in `[start] from`, with a `[start] reason`.
 """
 

@@ -1,7 +1,7 @@
 """The run has no record yet.
 
-Why: what is not recorded before the launch cannot be handed off, resumed or audited after it.
-Fix: run `herorun init RUN`; it makes the record and the issue, and links both.
+Why: what is not recorded before the launch cannot be handed off, resumed or audited later.
+Fix: run `herorun init RUN`; it creates the record and the issue, and links both.
 """
 
 from dataclasses import replace

@@ -1,8 +1,8 @@
-"""The repository has no remote under the contract's name.
+"""The repository has no remote with the contract's name.
 
-Why: a commit and a record that exist on one disk are lost with it, and nobody else can check the run out.
-Fix: add the remote and push; or name the right one in `[code] remote`; or let the DRI waive it, and every
-report says "not pushed".
+Why: a commit and a record on one disk are lost with it, and nobody else can check the run out.
+Fix: add the remote and push; or name the right one in `[code] remote`; or let the DRI waive it, and
+every report says "not pushed".
 """
 
 from herorun.core.check import Gate, Response, check

@@ -1,7 +1,7 @@
-"""The job to adopt runs another command than the contract's.
+"""The job to adopt runs a different command than the contract's.
 
-Why: a mistyped id takes over somebody else's work; its checkpoints and metrics would be this run's, and so would its end.
-Fix: look at the job's id; or make `[command] argv` what the job runs, commit it, and adopt again.
+Why: a mistyped id would take over an unrelated job, with its checkpoints, metrics and end.
+Fix: check the job's id; or set `[command] argv` to what the job runs, commit it, and adopt again.
 """
 
 from herorun.core.adoption import runs

@@ -1,8 +1,8 @@
-"""An output root holds something that this run, or its newest instance, did not write.
+"""An output root contains data that neither this run nor its newest instance wrote.
 
 Why: two runs in one root overwrite each other's checkpoints, and a resume may load the other run's.
-Fix: keep the root of the prior instance, or choose a fresh one in `[output]`; if what lies there is this run's own, let
-the DRI say so in a waiver.
+Fix: keep the previous instance's root, or choose a new one in `[output]`; if the data is this run's
+own, let the DRI say so in a waiver.
 """
 
 from herorun.core.check import AtRelaunch, Gate, Response, check

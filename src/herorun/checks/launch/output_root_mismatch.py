@@ -1,8 +1,8 @@
-"""The command, its environment, the config or the tracker names another output root than the contract.
+"""The command, its environment, the config or the tracker names a different output root than the contract.
 
-Why: the trainer would write where the babysitter does not look: checkpoints seem to be missing, and a relaunch
-starts from scratch or from another run's.
-Fix: make `[output]` and the named value one and the same, or take the value out where the trainer does not use it.
+Why: the trainer would write where the babysitter does not look: checkpoints seem to be missing, and
+a relaunch starts from scratch or from another run's.
+Fix: make `[output]` and the named value equal, or remove the value if the trainer does not use it.
 """
 
 import re

@@ -1,7 +1,9 @@
-"""The packages that the contract states are not the ones that the command would import.
+"""The command would import other packages than the contract states.
 
-Why: another release of a numerics library or a kernel changes the trajectory while the code's commit stays the same.
-Fix: install what `[runtime] packages` says, or state there what is installed; PEP 508, for example "torch==2.9.1".
+Why: another release of a numerics library or a kernel changes the trajectory while the commit stays
+the same.
+Fix: install what `[runtime] packages` says, or state there what is installed, in the form of PEP
+508, for example "torch==2.9.1".
 """
 
 from herorun.core.check import Gate, Response, check

@@ -1,8 +1,9 @@
-"""The repository replaces objects, so that git shows other content than a commit really holds.
+"""The repository replaces objects, so git shows different content than the commit contains.
 
-Why: with `git replace` or grafts, reviewers here read another history and other files than every other clone has
-under the same commit; herorun ships what the commit really holds.
-Fix: `git replace -d OBJECT` for each, and remove `.git/info/grafts`; if the replacement is what you want, commit it.
+Why: with `git replace` or grafts, reviewers here read a different history and different files than
+other clones; herorun ships what the commit really contains.
+Fix: `git replace -d OBJECT` for each, and remove `.git/info/grafts`; if you want the replacement,
+commit it.
 """
 
 from herorun.core.check import Gate, Response, check

@@ -1,9 +1,9 @@
-"""The run would go on under a tracker id that the contract says is never resumed.
+"""The run would continue under a tracker id that the contract says is never resumed.
 
-Why: with `resume = "never"` a second instance under the id mixes two runs in one curve, or is refused by the tracker once
-the accelerators are allocated.
-Fix: begin another run from one of its checkpoints: `herorun fork RUN NEW --reason "..."`; or say `resume = "allow"` in
-`[tracker]` where the id may be resumed after all.
+Why: with `resume = "never"` a second instance under the id mixes two runs in one curve, or the
+tracker refuses it after the accelerators are allocated.
+Fix: create another run from one of its checkpoints: `herorun fork RUN NEW --reason "..."`; or set
+`resume = "allow"` in `[tracker]` if the id may be resumed.
 """
 
 from herorun.core.check import AtRelaunch, Gate, Response, check

@@ -1,8 +1,9 @@
 """A run that has trained before would start from scratch.
 
-Why: a trainer that finds no checkpoint begins at step 0 under the run's name, overwrites what is there, and the steps
-that were paid for are lost without a word.
-Fix: find the missing checkpoint; or name one in `[start] from`; or let the DRI sign that the past is given up.
+Why: a trainer that finds no checkpoint starts at step 0 under the run's name, overwrites existing
+data, and loses the steps you paid for.
+Fix: find the missing checkpoint; or name one in `[start] from`; or let the DRI sign that the past
+is given up.
 """
 
 from herorun.core.check import AtRelaunch, Gate, Response, check

@@ -1,7 +1,7 @@
 """The run is sealed.
 
-Why: a seal says what a finished run was; an instance after it would change what was signed.
-Fix: give the new run a slug and an output root of its own; it may start from the sealed run's checkpoint.
+Why: a seal states what a finished run was; another instance would change what was signed.
+Fix: give the new run its own slug and output root; it may start from the sealed run's checkpoint.
 """
 
 from herorun.core.check import AtRelaunch, Gate, Response, check

@@ -1,9 +1,10 @@
-"""Somebody else owns the run.
+"""Another machine or clone owns the run.
 
-Why: two owners would each relaunch the run and write into one output root, over each other.
-Fix: let the owner launch, or hand the run over (`herorun handoff RUN --to user@machine` there); if that machine is gone
-for good, see that nothing of it runs, then `herorun handoff RUN --take` here. From another clone of the same machine, launch
-there; or end its babysitter, then `herorun handoff RUN --take` here.
+Why: two owners would each relaunch the run and write into one output root.
+Fix: let the owner launch, or hand the run over (`herorun handoff RUN --to user@machine` there). If
+that machine is gone, make sure that nothing of it runs, then `herorun handoff RUN --take` here.
+From another clone of the same machine, launch there; or end its babysitter, then
+`herorun handoff RUN --take` here.
 """
 
 from herorun.core.check import AtRelaunch, Gate, Response, check

@@ -1,7 +1,7 @@
-"""Something that looks like a secret stands in the command, its environment or the config.
+"""The command, its environment or the config contains something that looks like a secret.
 
-Why: the plan is recorded, posted and kept; a secret in it can be read by everybody who reads the record, for ever.
-Fix: take it out, revoke it if it was committed, and name its variable in `[command] secrets`.
+Why: the plan is recorded, posted and kept, so everyone who reads the record could read the secret.
+Fix: remove it, revoke it if it was committed, and name its variable in `[command] secrets`.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,8 +1,9 @@
 """Another run's contract names the same output root.
 
-Why: two runs in one root prune each other's checkpoints and resume from them; a temporary root that was copied along
-with a contract is the usual way, and stays unseen while it is still empty.
-Fix: give every run roots of its own in `[output]`; remove the contract of a run that will never be launched again.
+Why: two runs in one root prune each other's checkpoints and resume from them; usually a temporary
+root was copied with a contract.
+Fix: give every run its own roots in `[output]`; remove the contract of a run that will never be
+launched again.
 """
 
 from herorun.core.check import Gate, Response, check

@@ -1,8 +1,9 @@
 """The scheduler would end the job before the budgeted time is over.
 
-Why: a job that reaches its time limit is killed in the middle of a step; what came after its last checkpoint is
-computed and paid for again.
-Fix: ask for a longer limit in `[scheduler]`, or count on a relaunch and correct `[budget] accelerator_hours`.
+Why: a job that reaches its time limit is killed in the middle of a step; what came after its last
+checkpoint is computed and paid for again.
+Fix: ask for a longer limit in `[scheduler]`, or plan for a relaunch and correct
+`[budget] accelerator_hours`.
 """
 
 from herorun.core.check import Gate, Response, check

@@ -1,8 +1,8 @@
 """The container image was built from another commit.
 
-Why: what runs is what is in the image, whatever the checkout says.
-Fix: build the image from this commit, with the label org.opencontainers.image.revision, and name its digest in
-`[runtime] container`; or launch from the commit that it was built from.
+Why: the job runs what is in the image, whatever the checkout says.
+Fix: build the image from this commit, with the label org.opencontainers.image.revision, and name
+its digest in `[runtime] container`; or launch from the commit that it was built from.
 """
 
 from herorun.core.check import Gate, Response, check

@@ -1,10 +1,10 @@
 """The contract, the command or the config names an older checkpoint of the run than the newest one.
 
-Why: whoever wrote the path meant to go on from there; where the run went on meanwhile, the path throws those steps away,
-or it is ignored without a word.
-Fix: name the newest one, or none; or the one that is meant in `[start] from`, with a `[start] reason`.
-Source: marin-community/marin, PR #8890: a launcher still pointed at step-54000 while the run was paused at 58014; some
-4,000 steps of 704 accelerators.
+Why: an old path discards the steps since then, or is silently ignored.
+Fix: name the newest one, or none; or name the intended one in `[start] from`, with a
+`[start] reason`.
+Source: marin-community/marin, PR #8890: a launcher still pointed at step-54000 while the run was
+paused at 58014; some 4,000 steps of 704 accelerators.
 """
 
 from collections.abc import Iterator

@@ -1,7 +1,7 @@
 """The remote's branch has newer commits that can change the training.
 
-Why: a run that starts from last week's checkout repeats the bug that was fixed since.
-Fix: pull and launch again; or let the DRI waive it, where the older code is what is wanted.
+Why: a run that starts from last week's checkout repeats bugs that have been fixed since.
+Fix: pull and launch again; or let the DRI waive it, if the older code is intended.
 """
 
 from herorun.core.check import Gate, Response, check

@@ -1,10 +1,10 @@
-"""A newer complete checkpoint than the one to start from is there, or nobody can tell which is the newest.
+"""There is a newer complete checkpoint than the one to start from, or the newest one is unknown.
 
-Why: an old start throws the steps between away; it is mostly a path left over from an earlier handoff, or one
-picked in the order of names, where step-9000 comes after step-10000. After a rollback the highest step is of the
-lineage that was given up, and the one written last is of the one that goes on: trainers disagree on which is meant.
-Fix: name the newest in `[start] from`; or the one that is meant, with a `[start] reason`; or list a lineage that must
-not be used in `[start] rejected`.
+Why: an old start discards the steps in between; usually the path is left over from a handoff, or
+was chosen in the order of names, where step-9000 comes after step-10000. After a rollback, trainers
+disagree whether the highest or the last written step is meant.
+Fix: name the newest in `[start] from`; or the intended one, with a `[start] reason`; or list a
+lineage that must not be used in `[start] rejected`.
 """
 
 from collections.abc import Iterable

@@ -1,8 +1,9 @@
-"""The store of an output root has rules of its own about what lies there.
+"""The store of an output root has its own retention rules.
 
-Why: a lifecycle deletes checkpoints that the contract means to keep, and a retention policy keeps what a trainer
-means to replace; the contract's `[checkpoints]` holds only as far as the store lets it.
-Fix: compare the rules with `[checkpoints]`; where one of them deletes or locks too much, change it or the root.
+Why: a lifecycle deletes checkpoints that the contract keeps, and a retention policy keeps those
+that a trainer replaces.
+Fix: compare the rules with `[checkpoints]`; if one deletes or locks too much, change it or the
+root.
 """
 
 from herorun.core.check import AtRelaunch, Gate, Response, check

@@ -1,9 +1,9 @@
-"""The checkpoint to start from was written while the run was unsound, was given up, or is of no recorded instance.
+"""The start checkpoint was written while the run was unsound, was given up, or belongs to no recorded instance.
 
-Why: what was saved after the loss stopped being a number, or after a wrong resume, carries it on; what a rollback gave
-up brings back what it was given up for; and a checkpoint that nobody recorded may be anybody's.
-Fix: start from the newest one before that; or, where the DRI has looked into it, name it in `[start] from` and give a
-`[start] reason`.
+Why: a checkpoint saved after a non-finite loss or a wrong resume carries the damage on; one that a
+rollback gave up brings back its cause; one that nobody recorded may be from any run.
+Fix: start from the newest one before that; or, after the DRI has examined it, name it in
+`[start] from` with a `[start] reason`.
 """
 
 from herorun.core.check import AtRelaunch, Gate, Response, check

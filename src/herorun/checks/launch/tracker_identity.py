@@ -1,10 +1,11 @@
-"""The tracker's run is not what this launch means it to be.
+"""The tracker's run is not what this launch expects.
 
-Why: W&B begins an empty run where an id is mistyped, appends to a stranger's where it is taken, and says nothing;
-the curves look plausible and belong to the wrong lineage.
-Fix: do what the finding says: mostly another `[tracker] id`, or `resume = "allow"`. Never `resume = "auto"` for a hero
-run or over several hosts, and never `resume_from`.
-Source: one host holds at most 8 accelerators (HGX boards, TPU hosts); beyond it `auto` is refused.
+Why: W&B silently creates an empty run for a mistyped id, and appends to another run if the id is
+taken; the curves look plausible and belong to the wrong lineage.
+Fix: do what the finding says: usually another `[tracker] id`, or `resume = "allow"`. Never
+`resume = "auto"` for a hero run or over several hosts, and never `resume_from`.
+Source: one host holds at most 8 accelerators (HGX boards, TPU hosts); beyond that `auto` is
+refused.
 """
 
 from herorun.core.check import AtRelaunch, Gate, Response, check

@@ -1,8 +1,8 @@
-"""The tracker's resume policy goes by a file that one machine has.
+"""The tracker's resume policy depends on a file of one machine.
 
-Why: with `resume = "auto"` W&B looks into a local file for the id; on another host, or in a fresh container, it finds
-none and begins another run.
-Fix: say `resume = "allow"` in `[tracker]`.
+Why: with `resume = "auto"` W&B reads the id from a local file; on another host, or in a fresh
+container, it finds none and creates another run.
+Fix: set `resume = "allow"` in `[tracker]`.
 """
 
 from herorun.core.check import AtRelaunch, Gate, Response, check

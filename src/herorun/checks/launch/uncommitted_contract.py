@@ -1,7 +1,9 @@
-"""The contract is not committed as it stands.
+"""The contract has uncommitted changes, or is not committed.
 
-Why: nobody has reviewed what is in no commit; a relaunch goes by the committed contract, and would run another plan.
-Fix: commit and push the contract file; if it is ignored by git (`git check-ignore -v FILE`), move the rule.
+Why: nobody has reviewed uncommitted text; a relaunch uses the committed contract, and would run
+another plan.
+Fix: commit and push the contract file; if git ignores it (`git check-ignore -v FILE`), change the
+rule.
 """
 
 from dataclasses import replace

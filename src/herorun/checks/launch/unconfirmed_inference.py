@@ -1,9 +1,9 @@
 """The lineage, the checkpoint policy or the output identity is only inferred.
 
-Why: a value that nobody stated is a guess; a wrong guess about where a run starts, what it keeps or where it writes
-cannot be taken back after the launch.
-Fix: state it in the contract: `[start]`, `[checkpoints]` or `[output]`. Other inferred values are only labelled, and
-what a key that the contract names resolves to is not inferred.
+Why: an inferred value is a guess; a wrong guess about where a run starts, what it keeps or where it
+writes cannot be undone after the launch.
+Fix: state it in the contract: `[start]`, `[checkpoints]` or `[output]`. Other inferred values are
+only labelled, and a value that a key of the contract resolves to is not inferred.
 """
 
 from dataclasses import fields

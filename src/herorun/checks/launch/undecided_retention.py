@@ -1,10 +1,10 @@
 """A hero run does not say which checkpoints it keeps.
 
-Why: rollback depth is chosen before it is needed; a default is nobody's choice, and a pruned checkpoint is gone.
-Fix: set permanent_every (steps), temporary_every (time) and keep in `[checkpoints]`; `hero = false` where it is
-an ordinary run.
-Source: marin-community/marin, manage-hero-run: permanent about every 1e5 steps, temporary every 15 minutes, the
-previous 10 kept.
+Why: rollback depth must be chosen before it is needed; a pruned checkpoint is gone.
+Fix: set permanent_every (steps), temporary_every (time) and keep in `[checkpoints]`; or set
+`hero = false` for an ordinary run.
+Source: marin-community/marin, manage-hero-run: permanent about every 1e5 steps, temporary every 15
+minutes, the previous 10 kept.
 """
 
 from herorun.core.check import Gate, Response, check

@@ -1,9 +1,10 @@
-"""Files hold Git LFS pointers in place of their content.
+"""Files contain Git LFS pointers instead of their content.
 
-Why: the job would read a few lines of text where weights, a tokenizer or data should be, and may not even fail.
-Fix: `git lfs pull` (after `git lfs install --force`: set up with `--skip-smudge` it leaves pointers in the copy that
-the job gets), and see that `git lfs fsck` is content; if the run does not read these files, say so in `[code] impact`,
-or let the DRI waive it.
+Why: the job would read a few lines of text instead of weights, a tokenizer or data, and may not
+even fail.
+Fix: `git lfs pull` (after `git lfs install --force`: a set-up with `--skip-smudge` leaves pointers
+in the job's copy), and check with `git lfs fsck`; if the run does not read these files, say so in
+`[code] impact`, or let the DRI waive it.
 """
 
 from herorun.core.check import Gate, Response, check

@@ -1,8 +1,8 @@
-"""Nobody knows at which step the run ends, or it would end before it begins.
+"""The final step is unknown, or the run would end before it starts.
 
-Why: progress, the remaining cost and the final checkpoint are all judged by it; a progress bar rounds.
+Why: progress, the remaining cost and the final checkpoint depend on it; a progress bar rounds.
 Fix: set `final_step` in the contract: an integer, or a key of the resolved config such as
-"trainer.num_train_steps". A run that is at its end already is sealed, not launched again.
+"trainer.num_train_steps". Seal a run that is already at its end instead of launching it again.
 """
 
 from herorun.core.check import AtRelaunch, Gate, Response, check

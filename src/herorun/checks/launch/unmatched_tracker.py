@@ -1,8 +1,8 @@
-"""The job names another metrics file, tracker id or log line than the contract looks for.
+"""The job names another metrics file, tracker id or log line than the contract.
 
-Why: the run would train and herorun would see no row of it: no loss, no spike, no NaN, for as long as nobody notices.
-Fix: correct `[tracker] path`, `id`, `project` or `entity`, or the pattern in `[patrol]`, to what the script writes; or let the
-script write there, as `herorun.log` does by itself.
+Why: the run would train and herorun would see no rows: no loss, no spike, no NaN.
+Fix: correct `[tracker] path`, `id`, `project` or `entity`, or the pattern in `[patrol]`, to what
+the script writes; or let the script write there, as `herorun.log` does.
 """
 
 from herorun.core.check import Gate, Response, check

@@ -1,9 +1,9 @@
 """A hero run has nobody to notify: its issue is a local file, and it names no notification channel.
 
-Why: a crash, a NaN or a question to the DRI is then written into a file on one machine, and the job waits, or trains on,
-until somebody happens to look.
-Fix: name a channel in `[notify] targets` or `kinds`, or set `[issue] kind = "github"`; `herorun doctor RUN --send-test` proves that a
-channel is read; or let the DRI sign that somebody watches all the same.
+Why: a crash, a NaN or a question to the DRI would be written into a file on one machine, and the
+job waits or trains on until somebody looks.
+Fix: name a channel in `[notify] targets` or `kinds`, or set `[issue] kind = "github"`;
+`herorun doctor RUN --send-test` tests a channel; or let the DRI sign that somebody watches anyway.
 """
 
 from herorun.core.check import Gate, Response, check

@@ -1,6 +1,7 @@
 """The container image of a hero run is named by a tag.
 
-Why: a tag can be moved to another image at any time, so a relaunch may run other code than was reviewed.
+Why: a tag can be moved to another image at any time, so a relaunch may run other code than was
+reviewed.
 Fix: name the image by its digest in `[runtime] container`: name@sha256:...
 """
 

@@ -1,9 +1,9 @@
-"""An output root is not pinned to one place that lasts.
+"""An output root is not pinned to one permanent place.
 
-Why: a template, a user's name or a temporary folder gives the next launch another place: it finds no checkpoint there
-and starts from scratch, or what was trained is swept away.
-Fix: write the root out in `[output]`, as one literal path or URL of this run's own that belongs to no person; a hero
-run may not write to a temporary folder or prefix.
+Why: a template, a user's name or a temporary folder gives the next launch another place, so it
+starts from scratch; or the checkpoints are cleaned up.
+Fix: write the root in `[output]` as one literal path or URL of this run's own that contains no
+person's name; a hero run may not write to a temporary folder or prefix.
 """
 
 import re

@@ -1,8 +1,9 @@
-"""A variable that the training code reads is set in the launching shell, and is not in the plan.
+"""The training code reads a variable that is set in the launching shell but is not in the plan.
 
-Why: a flag such as `PACK=8` decides what is trained, stands in no commit, and is another one in the next shell; only
-what the plan holds reaches the job, so that the run would train without it.
-Fix: state it under `[command] env` in the contract, or as a name in `[command] secrets` if it is one; or unset it.
+Why: a flag such as `PACK=8` changes the training, is in no commit, and differs in the next shell;
+only the plan's values reach the job, so the run would train without it.
+Fix: state it under `[command] env` in the contract, or as a name in `[command] secrets` if it is
+one; or unset it.
 """
 
 from collections.abc import Iterator

@@ -1,9 +1,9 @@
-"""Of the job that is adopted, something cannot be proved.
+"""The adopted job cannot be fully verified.
 
-Why: herorun has not submitted it: no admission was written for it, so nothing inside it has compared its code, config and
-output with the plan. Its record must say so for good.
-Fix: nothing, if it is known: it stands in the record, the issue and the seal. The next instance is launched by the plan
-and checks in.
+Why: herorun did not submit it: without an admission, nothing inside the job has compared its code,
+config and output with the plan.
+Fix: nothing, if this is acceptable: it is stated in the record, the issue and the seal. The next
+instance is launched by the plan and checks in.
 """
 
 from herorun.core.check import Gate, Response, check

@@ -1,6 +1,7 @@
 """The commit is not on the remote.
 
-Why: a commit that only this clone has is one disk failure from being gone, and no other machine can resume from it.
+Why: a commit that only this clone has is lost with its disk, and no other machine can resume from
+it.
 Fix: push the branch; `[code] remote` says which remote counts.
 """
 

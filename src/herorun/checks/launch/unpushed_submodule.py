@@ -1,6 +1,6 @@
 """The commit names a state of a submodule that its remote does not have.
 
-Why: the superproject is pushed and looks complete, and nobody else can check it out: a clone fails at that submodule.
+Why: the superproject is pushed and looks complete, but a clone fails at that submodule.
 Fix: push the submodule's branch (`git push --recurse-submodules=on-demand` does both).
 """
 

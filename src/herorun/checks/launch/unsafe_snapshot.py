@@ -1,7 +1,8 @@
-"""The approved dirty tree holds what should not be pushed: something like a secret, or too much.
+"""The approved dirty tree contains something that should not be pushed: a likely secret, or too much data.
 
-Why: a snapshot goes to the remote and stays there, so that the run can be resumed; a secret in it is published.
-Fix: take the secret out of the file; ignore or remove large files, or raise `[code] snapshot_max_mb`; or commit and push.
+Why: a snapshot goes to the remote and stays there; a secret in it is published.
+Fix: remove the secret from the file; ignore or remove large files, or raise
+`[code] snapshot_max_mb`; or commit and push.
 """
 
 from herorun.core.check import Gate, Response, check

@@ -1,7 +1,8 @@
-"""A waiver signs nothing, or is over.
+"""A waiver matches no finding, or has expired.
 
-Why: a signature that covers nothing today covers something tomorrow that nobody has looked at.
-Fix: take it out of the contract; or correct its `check` and `subject`; or let a person sign it anew.
+Why: a signature that covers nothing today may cover something tomorrow that nobody has looked at.
+Fix: remove it from the contract; or correct its `check` and `subject`; or let a person sign it
+again.
 """
 
 from herorun.core.check import Gate, Response, check

@@ -1,6 +1,7 @@
-"""Nobody recorded where the checkpoint to start from comes from.
+"""The origin of the start checkpoint is not recorded.
 
-Why: a path is a person's word; which code, data and settings made the checkpoint cannot be looked up later.
+Why: a path is only a claim; which code, data and settings made the checkpoint cannot be looked up
+later.
 Fix: name the recorded run that wrote it in `[start] source_run`.
 """
 

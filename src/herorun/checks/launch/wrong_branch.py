@@ -1,6 +1,6 @@
-"""The commit is on the remote, and on none of the branches that the contract allows.
+"""The commit is on the remote, but on none of the branches that the contract allows.
 
-Why: a commit of a pull request or of somebody's own branch was not merged, and may be gone tomorrow.
+Why: a commit of a pull request or of a personal branch was not merged, and may be gone tomorrow.
 Fix: merge it and launch from the branch that `[code] refs` names; or name its branch there.
 """
 

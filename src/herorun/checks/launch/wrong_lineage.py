@@ -1,9 +1,9 @@
-"""The checkpoint to start from is not of the run that it is said to come from, or is of a rejected lineage.
+"""The start checkpoint is not from the stated run, or is from a rejected lineage.
 
-Why: a checkpoint tells neither its run nor its code; only the folder that a recorded run wrote it in does. One from a
-lineage that was given up brings back what it was given up for.
-Fix: name a checkpoint under the source run's recorded roots, or the right `[start] source_run`; never one that is
-listed in `[start] rejected`, here or there.
+Why: a checkpoint names neither its run nor its code; only the folder that a recorded run wrote
+shows them. A rejected lineage brings back the reason why it was rejected.
+Fix: name a checkpoint under the source run's recorded roots, or the right `[start] source_run`;
+never one that is listed in `[start] rejected`, here or there.
 """
 
 from herorun.core.check import AtRelaunch, Gate, Response, check

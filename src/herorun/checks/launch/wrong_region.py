@@ -1,8 +1,8 @@
-"""An output root, or the start checkpoint, lies in another region than the hardware.
+"""An output root, or the start checkpoint, is in another region than the hardware.
 
-Why: every save and every restore then crosses regions, which is slow and is billed by the byte; a checkpoint of
-terabytes costs more to move than to make room for, and a retry in a third region does not find it at all.
-Fix: put the root where the hardware is, or copy the checkpoint there first; mend `[hardware] region` if it is wrong.
+Why: every save and restore then crosses regions, which is slow and billed by the byte.
+Fix: put the root where the hardware is, or copy the checkpoint there first; correct
+`[hardware] region` if it is wrong.
 """
 
 import re

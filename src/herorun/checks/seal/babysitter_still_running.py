@@ -1,9 +1,11 @@
-"""Somebody else's babysitter still watches the run.
+"""Another machine's babysitter still monitors the run.
 
-Why: seal stops the run's own babysitter on this machine; one on another machine would go on waking people, and may act,
-on a run that is over.
-Fix: seal on that machine, or hand the run over first: `herorun handoff RUN --to user@machine` there, or `herorun handoff RUN --take` here.
-Source: marin-community/marin, manage-hero-run: stop or delete heartbeat and monitor automations that are no longer needed.
+Why: seal stops the run's own babysitter on this machine; one on another machine would continue to
+notify people, and may act, on a finished run.
+Fix: seal on that machine, or hand the run over first: `herorun handoff RUN --to user@machine`
+there, or `herorun handoff RUN --take` here.
+Source: marin-community/marin, manage-hero-run: stop or delete heartbeat and monitor automations
+that are no longer needed.
 """
 
 from herorun.core.check import Gate, Response, check

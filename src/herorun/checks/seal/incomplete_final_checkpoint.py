@@ -1,8 +1,9 @@
 """The final checkpoint is missing, incomplete or only temporary.
 
-Why: the final save runs after the last step and is easily lost; a temporary one is pruned later. The checkpoint is
-what the whole run was paid for.
-Fix: let the trainer finish its final save in the permanent root; relaunch from the newest complete one if it is lost.
+Why: the final save runs after the last step and is easily lost, and a temporary one is pruned
+later; it is what the whole run was paid for.
+Fix: let the trainer finish its final save in the permanent root; if it is lost, relaunch from the
+newest complete one.
 Source: marin-community/marin #5022: final saves that nobody awaited, lost in at least 6 of 12 runs.
 """
 

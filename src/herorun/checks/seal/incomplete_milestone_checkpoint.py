@@ -1,7 +1,7 @@
-"""The checkpoint of the milestone is missing, incomplete or only temporary.
+"""The milestone's checkpoint is missing, incomplete or only temporary.
 
-Why: a milestone is named so that somebody can come back to it; one whose checkpoint is pruned tomorrow, or was never
-whole, is only a name.
+Why: a milestone exists so that people can return to it; without a permanent checkpoint it is only a
+name.
 Fix: wait for the save to end, or name the step of a complete permanent checkpoint (`--step N`).
 """
 

@@ -1,6 +1,7 @@
 """The job has not ended with success.
 
-Why: a seal over a run that failed, was stopped or still writes would sign something else than what is there.
+Why: a seal over a run that failed, was stopped or still writes would sign something that is not
+true.
 Fix: wait for the job's end, or relaunch it; a seal of a stopped run needs the DRI's waiver.
 """
 

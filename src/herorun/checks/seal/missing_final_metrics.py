@@ -1,9 +1,11 @@
-"""The final metrics are not there.
+"""The final metrics are missing.
 
-Why: a seal without its numbers proves that something was trained and not how well; the rows of the last minutes are the
-first to be lost when a client is cut off.
-Fix: let the trainer's client send what it still holds (`wandb sync`), or correct the names under `[tracker] metrics`.
-Source: marin-community/marin, manage-hero-run: capture the final metrics; do not seal while the summary is missing.
+Why: a seal without its numbers shows that something was trained, not how well; a client that is cut
+off loses the last rows first.
+Fix: let the trainer's client send the rest (`wandb sync`), or correct the names under
+`[tracker] metrics`.
+Source: marin-community/marin, manage-hero-run: capture the final metrics; do not seal while the
+summary is missing.
 """
 
 from collections.abc import Mapping

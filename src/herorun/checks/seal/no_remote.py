@@ -1,7 +1,9 @@
-"""The repository has no remote under the contract's name, and the seal would be on one disk alone.
+"""The repository has no remote with the contract's name, so the seal would be on one disk only.
 
-Why: a seal, its record and its commit that exist on one disk are lost with it, and nobody else can prove anything.
-Fix: add the remote and push; or let the DRI waive it: the waiver of the launch counts here too, and the seal carries it.
+Why: a seal, its record and its commit on one disk are lost with it, and nobody else can verify
+anything.
+Fix: add the remote and push; or let the DRI waive it: the waiver of the launch counts here too, and
+the seal states it.
 """
 
 from herorun.core.check import Gate, Response, check

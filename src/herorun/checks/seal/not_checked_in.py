@@ -1,8 +1,8 @@
 """An instance of the run never checked in.
 
-Why: without a receipt nobody knows whether what ran is what was admitted, and a seal would sign it all the same.
-Fix: call `herorun.check_in()` in the training script before the first step of the next run; for this one, let the DRI
-accept it in a waiver of `not-checked-in`, which the seal then carries.
+Why: without a receipt nobody knows whether what ran is what was admitted.
+Fix: call `herorun.check_in()` in the training script before the first step of the next run; for
+this one, let the DRI accept it in a waiver of `not-checked-in`, which the seal then states.
 """
 
 from herorun.core.check import Gate, Response, check

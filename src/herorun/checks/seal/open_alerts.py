@@ -1,8 +1,8 @@
-"""Alerts of the run are open, or would be if somebody looked.
+"""The run has open alerts, or would have at the next tick.
 
-Why: a seal says that the run was well; what nobody has answered, or nobody has seen yet, is carried into it.
-Fix: `herorun babysit RUN --once` tells what it names; settle that, or let the DRI accept it in a waiver, which the
-seal then carries.
+Why: a seal says that the run was well; it must not hide what nobody has answered or seen yet.
+Fix: `herorun babysit RUN --once` shows them; resolve them, or let the DRI accept them in a waiver,
+which the seal then states.
 """
 
 from herorun.core.check import Gate, Response, check

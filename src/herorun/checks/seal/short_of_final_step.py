@@ -1,6 +1,7 @@
 """The run is not known to have reached its final step.
 
-Why: a job can end with success and have trained less than was planned: a wrong limit, a rounded progress bar.
+Why: a job can end with success after less training than planned: a wrong limit, a rounded progress
+bar.
 Fix: find out why it ended early; relaunch it, or correct `final_step` with a reason in the logbook.
 """
 

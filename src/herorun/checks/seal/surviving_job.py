@@ -1,8 +1,9 @@
-"""A job of the run still lives, or a part of one.
+"""A job of the run, or a part of one, is still live.
 
-Why: a coordinator can end with success while its gang, or an older instance, still writes into the root that is being
-signed.
-Fix: wait for its end, or `herorun stop RUN`; one that the scheduler cannot tell of needs a look on its own machine.
+Why: a coordinator can end with success while its gang, or an older instance, still writes into the
+root that is being sealed.
+Fix: wait for its end, or `herorun stop RUN`; if the scheduler cannot say, check on the job's
+machine.
 """
 
 from herorun.core.check import Gate, Response, check

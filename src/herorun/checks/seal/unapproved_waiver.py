@@ -1,7 +1,10 @@
-"""A waiver was not approved by whom it says, which the seal would state.
+"""A waiver that the seal would state was not approved by the person it names.
 
-Why: a waiver lets expensive harm pass, and a name in a file is written by anybody; who committed it is known to git.
-Fix: let the person whom it names commit it; name who may approve beside the DRI in `[policy] approvers`, with the address of their commits ("@ana <ana@example.org>"). `[policy] approvals = "recorded"` takes the name at its word, except of a hero run.
+Why: a waiver permits expensive harm, and anybody can write a name into a file; git knows who
+committed it.
+Fix: let the named person commit it; name other approvers in `[policy] approvers`, with the address
+of their commits ("@ana <ana@example.org>"). `[policy] approvals = "recorded"` accepts the name
+without proof, except for a hero run.
 """
 
 from herorun.core.approvals import approval_verdicts

@@ -1,11 +1,11 @@
 """The tracker's run is not finished, or ends before the final step.
 
-Why: what the tracker holds is what people look at for years; a run that it calls crashed, or whose last rows were never
-sent, tells them another end than the checkpoint does.
-Fix: wait until the client has sent all (`wandb sync` for what stayed on the machine); a run that stays open is marked
-finished by hand, or the DRI accepts it in a waiver.
-Source: marin-community/marin, manage-hero-run: verify that W&B is finished or has the expected final state. Levanter's
-`step-N` holds N completed updates, and its last row is `global_step` N-1.
+Why: people look at the tracker for years; a run marked as crashed, or without its last rows, shows
+a different end than the checkpoint.
+Fix: wait until the client has sent everything (`wandb sync` for data left on the machine); mark a
+run that stays open as finished by hand, or let the DRI accept it in a waiver.
+Source: marin-community/marin, manage-hero-run: verify that W&B is finished or has the expected
+final state. Levanter's `step-N` holds N completed updates, and its last row is `global_step` N-1.
 """
 
 from herorun.core.check import Gate, Response, check

@@ -1,6 +1,6 @@
 """The record is not on its remote.
 
-Why: the seal names a record commit; if only this clone has it, nobody else can prove anything.
+Why: the seal names a record commit; if only this clone has it, nobody else can verify anything.
 Fix: push (`herorun babysit RUN --once` and every other command does).
 """
 

@@ -1,10 +1,10 @@
-"""An instance ran edits that nobody can find again.
+"""An instance ran edits that cannot be found again.
 
-Why: a checkpoint whose code is in no commit cannot be continued, audited or repeated; the edits are lost with the
-machine that they were made on.
-Fix: fetch the snapshot from the clone that launched it (`git push REMOTE refs/herorun/snapshots/...` there), or let the
-DRI accept the loss in a waiver, which the seal then carries.
-Source: marin-community/marin, manage-hero-run: create a seal commit so that the actual operational state is recoverable.
+Why: a checkpoint whose code is in no commit cannot be continued, audited or repeated.
+Fix: push the snapshot from the clone that launched it (`git push REMOTE refs/herorun/snapshots/...`
+there), or let the DRI accept the loss in a waiver, which the seal then states.
+Source: marin-community/marin, manage-hero-run: create a seal commit so that the actual operational
+state is recoverable.
 """
 
 from herorun.core.check import Gate, Response, check

@@ -1,7 +1,9 @@
-"""A waiver of the seal signs nothing, or is over.
+"""A waiver for the seal matches no finding, or has expired.
 
-Why: the seal states what was waived; a signature that covers nothing raises a question that nobody can answer later.
-Fix: take it out of the contract; or correct its `check` and `subject`; or let a person sign it anew.
+Why: the seal states what was waived; a signature that covers nothing raises a question that nobody
+can answer later.
+Fix: remove it from the contract; or correct its `check` and `subject`; or let a person sign it
+again.
 """
 
 from herorun.core.check import Gate, Response, check
