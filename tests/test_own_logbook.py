@@ -6,7 +6,7 @@ from pathlib import Path
 
 from herorun.core.event import Launched, Sealed
 from herorun.core.journal import fold, read_lines
-from herorun.core.verify import RecordSnapshot, judge
+from herorun.core.verify import RecordSnapshot, judge_history
 
 HOME = Path(__file__).parents[1] / ".agents" / "logbooks"
 LOGBOOK = HOME / "char-lm.md"
@@ -23,7 +23,7 @@ def lines():
 def test_the_journal_and_the_logbook_agree():
     snapshot = RecordSnapshot("0" * 40, (), SEGMENTS, {LOGBOOK.name: LOGBOOK.read_bytes()})
 
-    assert judge([snapshot]).faults == ()
+    assert judge_history([snapshot]).faults == ()
 
 
 def test_it_tells_of_a_kill_one_relaunch_and_a_seal():

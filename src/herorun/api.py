@@ -40,7 +40,7 @@ def preflight(contract: Contract, start: str | PathLike[str] = ".") -> Preflight
     `.raise_if_blocked()` raises `Blocked` where a finding is open, and `CouldNotLook` where something that must be
     known could not be seen. The call itself raises `WrongUse` outside a repository and for what a back end cannot do.
     """
-    return _preflight(_run(contract, Path(start)))
+    return _preflight(_run_of_contract(contract, Path(start)))
 
 
 def launch(
@@ -57,7 +57,7 @@ def launch(
     in no commit. A file that says something else is never overwritten: `Blocked` says so. `CouldNotLook` where the job's
     fate is not known: launch again, there is one submission.
     """
-    run = _run(contract, Path(start))
+    run = _run_of_contract(contract, Path(start))
     path = run.repository.top / contract.path
     if run.file.text == "":
         if path.exists():
@@ -80,10 +80,10 @@ def seal(contract: Contract, start: str | PathLike[str] = ".") -> SealOutcome:
     `start` is a folder of the clone. Where a finding is open, `.tag` is None and `.report` has the findings.
     `Blocked` where another seal has ended the run, `CouldNotLook` where the checkpoint cannot be listed or the tag not pushed.
     """
-    return _seal(_run(contract, Path(start)))
+    return _seal(_run_of_contract(contract, Path(start)))
 
 
-def _run(contract: Contract, start: Path) -> Run:
+def _run_of_contract(contract: Contract, start: Path) -> Run:
     """The run of this contract; its file's text is empty where the file is missing or says something else."""
     repository = find_repository(start)
     path = repository.top / contract.path

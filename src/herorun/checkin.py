@@ -70,26 +70,26 @@ def check_in(
     """
     path = os.environ.get("HERORUN_ADMISSION")
     if not path:
-        _say(
+        _print_error(
             "herorun: no admission in the environment (HERORUN_ADMISSION); this run is not "
             "governed."
         )
         if required:
             _refuse([Item("admission", FAIL, "required, and there is none in the environment")])
         return None
-    admission = _read(path)
+    admission = _read_admission(path)
     presented = _present(admission, config, output_root, tracker_id, loaded, devices)
     items = compare(admission, presented)
     receipt = _receipt(admission, items, presented)
     if rank() == 0 or refused(items):
-        receipt = _write(admission, receipt)
-        _say("HERORUN_RECEIPT " + json.dumps(receipt, sort_keys=True))
+        receipt = _write_receipt(admission, receipt)
+        _print_error("HERORUN_RECEIPT " + json.dumps(receipt, sort_keys=True))
     if refused(items):
         _refuse(refused(items))
     return receipt
 
 
-def _read(path: str) -> dict[str, Any]:
+def _read_admission(path: str) -> dict[str, Any]:
     try:
         found = json.loads(_read_patiently(path))
     except (OSError, ValueError, RecursionError) as error:
@@ -118,15 +118,15 @@ def _read_patiently(path: str) -> bytes:
 
 def _refuse(items: Sequence[Item]) -> NoReturn:
     for item in items:
-        _say(f"herorun: refused: {item.item}: {item.message}")
-    _say(
+        _print_error(f"herorun: refused: {item.item}: {item.message}")
+    _print_error(
         "herorun: this job is not what was admitted; launch it again with `herorun launch`. Exit "
         "code 78."
     )
     raise Refused(items)
 
 
-def _say(text: str) -> None:
+def _print_error(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 
@@ -171,11 +171,11 @@ def _present(
         modules_elsewhere=elsewhere,
         packages=_versions(admission.get("packages") or {}),
         devices=seen_devices(devices, sys.modules, os.environ),
-        environment=_environment(),
+        environment=_read_environment(),
     )
 
 
-def _environment() -> dict[str, str]:
+def _read_environment() -> dict[str, str]:
     """As this process was given it: what the script itself has set since is code, and was reviewed as such.
 
     A process that was forked, or whose system does not tell, shows it as it is now.
@@ -312,7 +312,7 @@ def _receipt(
     }
 
 
-def _write(admission: Mapping[str, Any], receipt: dict[str, Any]) -> dict[str, Any]:
+def _write_receipt(admission: Mapping[str, Any], receipt: dict[str, Any]) -> dict[str, Any]:
     """Create-only, under the attempt's number or the next free one; a root that cannot be written is said."""
     root = str(admission.get("output_root", ""))
     if not root or "://" in root:
@@ -324,7 +324,7 @@ def _write(admission: Mapping[str, Any], receipt: dict[str, Any]) -> dict[str, A
         if receipt["rank"]:
             receipt = {
                 **receipt,
-                "attempt": max(receipt["attempt"], _newest(folder, receipt["instance"])),
+                "attempt": max(receipt["attempt"], _newest_attempt(folder, receipt["instance"])),
             }
         while True:
             rank = f".rank{receipt['rank']}" if receipt["rank"] else ""
@@ -333,7 +333,7 @@ def _write(admission: Mapping[str, Any], receipt: dict[str, Any]) -> dict[str, A
                 return receipt
             receipt = {**receipt, "attempt": receipt["attempt"] + 1}
     except OSError as error:
-        _say(
+        _print_error(
             f"herorun: the receipt could not be written under {folder}: {error.strerror}; it is "
             "in this log."
         )
@@ -351,7 +351,7 @@ def _sweep(folder: str) -> None:
                 os.unlink(path)
 
 
-def _newest(folder: str, instance: str) -> int:
+def _newest_attempt(folder: str, instance: str) -> int:
     """The number of rank 0's newest receipt: a refusal beside it must not look older."""
     names = [name.removesuffix(".json").rpartition(".") for name in os.listdir(folder)]
     return max(

@@ -112,7 +112,7 @@ def run(argv: list[str]) -> int:
     except (KeyboardInterrupt, click.Abort):
         code, words = 130, "herorun: interrupted."
     except (BrokenPipeError, SystemExit):  # which click makes of it in most places
-        return _unread()
+        return _exit_unread()
     except Exception as error:
         _take_the_bar_away()
         code, words = _explain(error)
@@ -120,7 +120,7 @@ def run(argv: list[str]) -> int:
         return result if isinstance(result, int) else 0
     finally:
         _take_the_bar_away()
-    return _tell(words, code, as_json=_asks_for_json(argv) and _is_owed(before, code))
+    return _print_failure(words, code, as_json=_asks_for_json(argv) and _is_owed(before, code))
 
 
 def _misused(error: click.ClickException) -> tuple[int, str]:
@@ -158,11 +158,11 @@ def _is_owed(before: tuple[int, int], code: int) -> bool:
     return documents == (0 if code == 130 else lines)
 
 
-def _tell(words: str, code: int, as_json: bool) -> int:
+def _print_failure(words: str, code: int, as_json: bool) -> int:
     """What went wrong, on standard error; and as the one document, where one was asked for and none
     was printed.
     """
-    words = _clean(words)
+    words = _clean_for_terminal(words)
     if words:
         click.echo(words, err=True)
     if words and as_json:
@@ -172,7 +172,7 @@ def _tell(words: str, code: int, as_json: bool) -> int:
         try:
             show_json_line(FailureDocument(error=words.removeprefix("herorun: "), exit_code=code))
         except BrokenPipeError:
-            return _unread()
+            return _exit_unread()
         except OSError:  # a full disk, say: standard error has told what was the matter
             _let_go()
     return code
@@ -184,7 +184,7 @@ def _take_the_bar_away() -> None:
         voice.finish()
 
 
-def _unread() -> int:
+def _exit_unread() -> int:
     """The reader is gone, as of `| head`: so are we, quietly, with the exit code that other
     programs have then.
     """
@@ -224,7 +224,7 @@ def _explain(error: Exception) -> tuple[int, str]:
     if os.environ.get("HERORUN_DEBUG"):
         from traceback import format_exception
 
-        click.echo(_clean(scrub("".join(format_exception(error)))), err=True)
+        click.echo(_clean_for_terminal(scrub("".join(format_exception(error)))), err=True)
         return 3, words
     return 3, f"{words}\nPlease report it; HERORUN_DEBUG=1 shows where it happened."
 
@@ -237,6 +237,6 @@ def _advice(error: OSError) -> str:
     return "try again"
 
 
-def _clean(text: str) -> str:
+def _clean_for_terminal(text: str) -> str:
     """No terminal escapes from whatever the error quotes."""
     return "".join(c if c.isprintable() or c in "\n\t" else "?" for c in text)

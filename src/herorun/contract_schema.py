@@ -55,7 +55,8 @@ def _thresholds() -> dict[str, Any]:
             "additionalProperties": False,
             "description": check.problem,
             "properties": {
-                field.name: {"default": _shown(field.default)} for field in fields(check.limits)
+                field.name: {"default": _show_default(field.default)}
+                for field in fields(check.limits)
             },
         }
         for check in discover.checks()
@@ -64,5 +65,5 @@ def _thresholds() -> dict[str, Any]:
     return {"type": "object", "additionalProperties": False, "properties": tables, "default": {}}
 
 
-def _shown(value: Any) -> Any:
+def _show_default(value: Any) -> Any:
     return say_duration(value) if isinstance(value, timedelta) else value

@@ -107,11 +107,11 @@ def _own_checks(module: ModuleType) -> list[Check]:
 
 
 def _modules(package: str) -> list[ModuleType]:
-    return [import_module(f"{package}.{name}") for name in _names(package)]
+    return [import_module(f"{package}.{name}") for name in _module_names(package)]
 
 
 @cache
-def _names(package: str) -> tuple[str, ...]:
+def _module_names(package: str) -> tuple[str, ...]:
     """Its modules, none of them imported."""
     path = import_module(package).__path__
     return tuple(sorted(found.name for found in pkgutil.iter_modules(path) if not found.ispkg))
@@ -222,7 +222,7 @@ def _adapter(port: str, kind: str) -> Any:
         raise WrongUse(
             f"{kind!r} is no name of an adapter: use lower-case letters, digits and underscores."
         )
-    if kind in _names(f"herorun.{port}"):
+    if kind in _module_names(f"herorun.{port}"):
         own = import_module(f"herorun.{port}.{kind}")
         if hasattr(own, "connect"):  # a neighbour that only reads for one has none
             return own
@@ -239,7 +239,9 @@ def _adapter(port: str, kind: str) -> Any:
 def adapter_kinds(port: str) -> tuple[str, ...]:
     """The built-in kinds of a port: the modules that have `connect`."""
     package = f"herorun.{port}"
-    return tuple(n for n in _names(package) if hasattr(import_module(f"{package}.{n}"), "connect"))
+    return tuple(
+        n for n in _module_names(package) if hasattr(import_module(f"{package}.{n}"), "connect")
+    )
 
 
 def adapter_options(port: str) -> Mapping[str, type[Any]]:

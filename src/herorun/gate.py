@@ -148,12 +148,12 @@ def _ask(
     needs = [*(need for check in checks for need in check.needs if need is not WaiverUse), *wanted]
     known = {**run.given(run.record.memory()), Now: Now(at), **given}
     evidence = gather(needs, discover.sources(), known, deadline)
-    findings = _judge(run, gate, checks, evidence, at)
+    findings = _evaluate_with_waivers(run, gate, checks, evidence, at)
     by_name = {check.name: check for check in checks}
     return GateReport(gate, verdict_of(findings, by_name, mode), findings, by_name, evidence, mode)
 
 
-def _judge(
+def _evaluate_with_waivers(
     run: Run, gate: Gate, checks: Sequence[Check], evidence: dict[Any, Any], at: datetime
 ) -> list[Finding]:
     """What the waivers signed is known once all other checks have answered; who asks about it is

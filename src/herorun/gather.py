@@ -63,7 +63,7 @@ def gather(
                 order.done(kind)
                 continue
             inputs = [evidence[need] for need in graph[kind]]
-            _start((whose, name_of(kind)), kind, sources.get(kind), inputs, answers)
+            _start_reading((whose, name_of(kind)), kind, sources.get(kind), inputs, answers)
             waiting += 1
         if waiting:
             progress.progress(
@@ -101,7 +101,7 @@ def _inputs(source: Source) -> list[Kind]:
     return [evidence_type(kind) for name, kind in hints.items() if name != "return"]
 
 
-def _start(
+def _start_reading(
     key: tuple[str, str],
     kind: Kind,
     source: Source | None,
@@ -116,12 +116,12 @@ def _start(
         answers.put((kind, Unavailable("the last read has not come back yet")))
         return
     # A daemon: a hung read must not keep the babysitter from its next tick.
-    thread = Thread(target=_read, args=(key, kind, source, inputs, answers), daemon=True)
+    thread = Thread(target=_read_source, args=(key, kind, source, inputs, answers), daemon=True)
     _reading[key] = thread
     thread.start()
 
 
-def _read(
+def _read_source(
     key: tuple[str, str],
     kind: Kind,
     source: Source,

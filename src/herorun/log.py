@@ -107,12 +107,12 @@ def _numbers(values: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
             yield str(name), dict(_numbers(value))
         elif str(name) not in _OURS and value is not None:
             try:
-                yield str(name), _number(value)
+                yield str(name), _plain_number(value)
             except (TypeError, ValueError, RuntimeError, OverflowError):
                 _say_once(f"{name!r} is no number ({type(value).__name__}): it is left out.")
 
 
-def _number(value: Any) -> int | float | str:
+def _plain_number(value: Any) -> int | float | str:
     """Numbers, and what holds exactly one of them."""
     if isinstance(value, str | bytes):
         raise TypeError("a text")

@@ -28,7 +28,7 @@ from herorun.commands._run_table import (
     table_of,
     tick_words,
 )
-from herorun.commands.watch import _code
+from herorun.commands.watch import _exit_code_of
 from herorun.core.evidence import Candidate, Checkpoints, GivenUp, Job, JobState, Unavailable
 from herorun.core.health.training import AwaitedEvidence
 from herorun.core.journal import Memory
@@ -289,9 +289,9 @@ def test_the_newest_checkpoint_is_one_of_the_present_lineage() -> None:
         Candidate(f"/r/step-{n}", n, "/r", modified=at + timedelta(hours=n)) for n in (100, 600)
     ]
     seen = {Checkpoints: Checkpoints(tuple(saved))}
-    assert overview._newest(seen, Memory())[1] == 600
+    assert overview._newest_step(seen, Memory())[1] == 600
     back = replace(Memory().history, given_up=(GivenUp(100, at + timedelta(days=40)),))
-    assert overview._newest(seen, SimpleNamespace(history=back))[1] == 100
+    assert overview._newest_step(seen, SimpleNamespace(history=back))[1] == 100
 
 
 LAST = {200: "in 42s", 100: "48.2k 96%", 80: "left", 60: "4m10s ago", 40: "stale"}
@@ -338,4 +338,4 @@ AWAITED = (AwaitedEvidence("receipt", "tiny-1 has not checked in"),)
     ],
 )
 def test_its_exit_code_is_the_worst_of_the_runs(glance: RunSummary, code: int) -> None:
-    assert _code([RunSummary("calm", "launched", "healthy"), glance]) == code
+    assert _exit_code_of([RunSummary("calm", "launched", "healthy"), glance]) == code

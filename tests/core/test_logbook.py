@@ -14,7 +14,7 @@ from herorun.core.event import Initialised, Launched, Noted
 from herorun.core.journal import JournalLine, chain
 from herorun.core.logbook import add_to_pages, page_number, page_path, pages_of, whole
 from herorun.core.render import EVENTS, INSTANCES, add_lines, digest_of, new_logbook
-from herorun.core.verify import RecordSnapshot, judge
+from herorun.core.verify import RecordSnapshot, judge_history
 from herorun.runs import template
 
 FIRST = ".agents/logbooks/tiny.md"
@@ -132,7 +132,9 @@ def test_a_logbook_that_grew_before_there_were_pages_goes_on_in_another() -> Non
     pages = add_to_pages(FIRST, 1, old, lines[-1:])
     assert pages[FIRST] == f"{old}\nContinued in [tiny_002.md](tiny_002.md).\n"
     assert whole([*pages.values()]) == add_lines(first_page(), lines)
-    assert judge([snapshot(lines[:-1], {FIRST: old}), snapshot(lines, pages, 1)]).faults == ()
+    assert (
+        judge_history([snapshot(lines[:-1], {FIRST: old}), snapshot(lines, pages, 1)]).faults == ()
+    )
 
 
 def test_pages_are_told_from_what_lies_beside_them() -> None:
@@ -158,7 +160,7 @@ def test_pages_are_told_from_what_lies_beside_them() -> None:
 
 
 def test_what_only_grew_is_clear() -> None:
-    assert judge(history()).faults == judge(history()[-1:]).faults == ()
+    assert judge_history(history()).faults == judge_history(history()[-1:]).faults == ()
 
 
 def entries(page: str) -> list[str]:
@@ -271,9 +273,9 @@ def test_a_forgery_on_a_later_page_is_found(name: str) -> None:
     lines, pages = last()
     forged = edit(pages)
     assert forged != pages
-    found = judge([*history(), snapshot(lines, forged, len(lines))]).faults
+    found = judge_history([*history(), snapshot(lines, forged, len(lines))]).faults
     assert on_top in "\n".join(found)
-    assert anew in "\n".join(judge([snapshot(lines, forged)]).faults)
+    assert anew in "\n".join(judge_history([snapshot(lines, forged)]).faults)
 
 
 def test_an_entry_that_was_added_to_a_closed_page_is_found() -> None:
@@ -283,6 +285,8 @@ def test_an_entry_that_was_added_to_a_closed_page_is_found() -> None:
     text, told = module.opened(pages[SECOND])
     forged = {**pages, SECOND: module.closed(add_lines(text, [more]), FIRST, 3)}
     assert told == "tiny_003.md"
-    found = judge([*history(), snapshot([*lines, more], forged, len(lines))]).faults
+    found = judge_history([*history(), snapshot([*lines, more], forged, len(lines))]).faults
     assert f"{SECOND} was changed after it was closed" in "\n".join(found)
-    assert "stands in another place" in "\n".join(judge([snapshot([*lines, more], forged)]).faults)
+    assert "stands in another place" in "\n".join(
+        judge_history([snapshot([*lines, more], forged)]).faults
+    )

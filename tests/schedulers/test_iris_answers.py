@@ -25,8 +25,8 @@ from herorun.schedulers._iris_parse import (
     stop_argv,
     submitted_id,
 )
-from herorun.schedulers._iris_state import gang_of, judge, root_of
-from herorun.schedulers._iris_state_names import STATES, state_of
+from herorun.schedulers._iris_state import gang_of, judge_iris, root_of
+from herorun.schedulers._iris_state_names import STATES, iris_state_of
 from herorun.schedulers._iris_submit import run_argv, unknown_flags
 from herorun.schedulers._submission_record import SubmissionRecord
 
@@ -51,7 +51,7 @@ def of(
     job = f"/ada/{instance}"
     root = root_of(rows, job)
     assert root
-    answer = judge(instance, root, gang_of(rows, job, gang), kept, LONG_AGO, gang)
+    answer = judge_iris(instance, root, gang_of(rows, job, gang), kept, LONG_AGO, gang)
     assert isinstance(answer, Found), answer
     return answer.job
 
@@ -165,14 +165,14 @@ def test_a_coordinator_that_ran_out_of_time_tells_what_became_of_its_gang() -> N
 
 @pytest.mark.parametrize("word", ["zombie", "", "JOB_STATE_UNSPECIFIED", "missing", "RUNNING!"])
 def test_an_unknown_word_is_unknown_and_kept(word: str) -> None:
-    assert state_of(word) is JobState.UNKNOWN
+    assert iris_state_of(word) is JobState.UNKNOWN
     job = of(family(word), "tiny-1")
     assert (job.state, job.raw) == (JobState.UNKNOWN, word)
 
 
 @pytest.mark.parametrize(("word", "state"), STATES.items())
 def test_a_word_is_the_same_in_both_spellings(word: str, state: JobState) -> None:
-    assert state_of(word) is state_of(f"JOB_STATE_{word.upper()}") is state
+    assert iris_state_of(word) is iris_state_of(f"JOB_STATE_{word.upper()}") is state
 
 
 def test_out_of_memory_is_told_from_the_error() -> None:
@@ -208,7 +208,7 @@ def test_a_lost_worker_is_a_lost_node() -> None:
 
 def test_an_older_job_of_the_name_is_another_job() -> None:
     (root,) = family("succeeded")
-    answer = judge("tiny-1", root, [], SubmissionRecord(), AT + timedelta(hours=1), None)
+    answer = judge_iris("tiny-1", root, [], SubmissionRecord(), AT + timedelta(hours=1), None)
     assert isinstance(answer, Unknown) and "another job of that name" in answer.why
 
 
@@ -217,7 +217,7 @@ def test_a_time_without_a_zone_is_never_compared() -> None:
     assert first.submitted is None and second.submitted == datetime(
         2026, 9, 3, 23, 13, 13, tzinfo=UTC
     )
-    answer = judge("tiny-1", first, [], SubmissionRecord(), AT + timedelta(days=99), None)
+    answer = judge_iris("tiny-1", first, [], SubmissionRecord(), AT + timedelta(days=99), None)
     assert isinstance(answer, Found)
 
 

@@ -27,7 +27,7 @@ from herorun.schedulers._instance import (
     InstanceExit,
     InstanceSnapshot,
     Started,
-    judge,
+    judge_instance,
 )
 from herorun.system.files import is_locked
 from ports.scheduler_suite import WEIRD, ReadsLogsOn, Rig, SchedulerSuite, long_ago
@@ -356,7 +356,7 @@ def test_what_cannot_be_killed_keeps_the_job_running_with_a_reason(
     _supervisor._end_the_rest(-1, order, time.monotonic())
     told = json.loads((tmp_path / "stuck.json").read_text())["reason"]
     assert "4711" in told
-    job = judge("tiny-1", InstanceSnapshot(True, True, BEGUN, stuck=told))
+    job = judge_instance("tiny-1", InstanceSnapshot(True, True, BEGUN, stuck=told))
     assert (job.state, job.reason) == (JobState.RUNNING, told)
 
 
@@ -846,5 +846,5 @@ BEGUN = Started(4711, "boot 1", AT)
     ],
 )
 def test_a_look_is_judged(sight: InstanceSnapshot, state: JobState, raw: str) -> None:
-    job = judge("tiny-1", sight)
+    job = judge_instance("tiny-1", sight)
     assert (job.state, job.raw) == (state, raw)

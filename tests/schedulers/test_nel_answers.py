@@ -19,11 +19,11 @@ from herorun.schedulers._nel_parse import (
     Stages,
     entries,
     last_ids,
+    nel_state_of,
     of_output,
-    state_of,
     statuses,
 )
-from herorun.schedulers._nel_state import judge, local_part, slurm_part
+from herorun.schedulers._nel_state import judge_nel, local_part, slurm_part
 from herorun.schedulers._submission_record import SubmissionRecord
 from ports.scheduler_suite import SECRET, long_ago
 from schedulers.test_slurm_answers import AS_ASKED
@@ -96,7 +96,7 @@ def test_what_nel_cannot_tell_is_unknown_whatever_lies_there(word: str) -> None:
 
 @pytest.mark.parametrize(("word", "state"), STATES.items())
 def test_every_word_has_its_state_and_is_kept(word: str, state: JobState) -> None:
-    assert state_of(word) is state
+    assert nel_state_of(word) is state
     backed = local_part(entry(), word, Stages(AT, AT, 1))
     assert (backed.state, backed.raw) == (state, word)
 
@@ -139,7 +139,7 @@ def test_the_newest_number_of_a_job_that_was_started_again_counts() -> None:
 
 def of(*told: tuple[str, Stages]) -> Job:
     parts = [local_part(entry(n), word, stage) for n, (word, stage) in enumerate(told)]
-    return judge("tiny-1", "0a1b", parts, SubmissionRecord(True, "0a1b", "ada@box"))
+    return judge_nel("tiny-1", "0a1b", parts, SubmissionRecord(True, "0a1b", "ada@box"))
 
 
 def test_an_invocation_lives_while_a_task_does() -> None:

@@ -13,8 +13,8 @@ from herorun.core.ports import Absent, Found, Search, Unknown
 from herorun.schedulers import _slurm_parse
 from herorun.schedulers._slurm_client import new_parted
 from herorun.schedulers._slurm_parse import PARTED, SlurmRow, Tag, log_in, tag_in
-from herorun.schedulers._slurm_state import Books, judge, live_jobs, needs_books, ours
-from herorun.schedulers._slurm_state_names import STATES, state_of
+from herorun.schedulers._slurm_state import Books, judge_slurm, live_jobs, needs_books, ours
+from herorun.schedulers._slurm_state_names import STATES, slurm_state_of
 from herorun.schedulers._submission_record import SubmissionRecord
 
 RECORDINGS = Path(__file__).parents[1] / "recordings" / "slurm"
@@ -70,7 +70,7 @@ def told(
 ) -> Search:
     rows = ours(squeue_rows("\n".join(queue)), name, RUN, kept, since)
     answered = books if isinstance(books, Books) else Books(sacct_rows("\n".join(books)))
-    return judge(name, rows, ours(answered.rows, name, RUN, kept, since), answered, kept)
+    return judge_slurm(name, rows, ours(answered.rows, name, RUN, kept, since), answered, kept)
 
 
 def job(queue: list[str], books: list[str] | Books, kept: SubmissionRecord = NOTHING) -> Job:
@@ -204,7 +204,7 @@ def test_without_accounting_a_forgotten_job_is_gone_and_one_that_may_never_have_
 
 @pytest.mark.parametrize("word", ["ZOMBIE", "REVOKED", "", "completed", "RUNNING+"])
 def test_an_unknown_word_is_unknown_wherever_it_stands(word: str) -> None:
-    assert state_of(word) is JobState.UNKNOWN
+    assert slurm_state_of(word) is JobState.UNKNOWN
     assert job([squeue(word)], []).state is JobState.UNKNOWN
     assert job([], [sacct(word)]).state is JobState.UNKNOWN
 

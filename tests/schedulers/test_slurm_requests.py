@@ -21,7 +21,7 @@ from herorun.schedulers._slurm_submit import (
     job_script,
     must_be_sound,
     sbatch_argv,
-    shown,
+    show_request,
 )
 from ports.scheduler_suite import WEIRD
 
@@ -127,7 +127,7 @@ def test_slurm_starts_it_again_only_where_the_contract_says_so() -> None:
 
 
 def test_what_people_are_shown_names_the_secret() -> None:
-    text = shown(words(), job_script(JOB, WHERE), JOB.secrets, "alpha")
+    text = show_request(words(), job_script(JOB, WHERE), JOB.secrets, "alpha")
     assert text.startswith(
         "# on alpha\n# with the values of TOKEN in its environment\nsbatch --parsable"
     )

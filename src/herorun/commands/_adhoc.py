@@ -71,7 +71,7 @@ def named_job(start: str, told: dict[str, str | None]) -> "JobRun":
 
     if not told.get("job"):
         raise WrongUse("Name a run, or a job without a contract by --job ID --scheduler KIND.")
-    return open_job(_facts(Path(start), told))
+    return open_job(_spec_from_options(Path(start), told))
 
 
 def ordered_job(start: str, told: dict[str, str | None]) -> "tuple[JobRun, Path]":
@@ -81,7 +81,7 @@ def ordered_job(start: str, told: dict[str, str | None]) -> "tuple[JobRun, Path]
 
     if not told.get("job"):
         raise WrongUse("Name a run, or a job without a contract by --job ID --scheduler KIND.")
-    return ready(_facts(Path(start), told), Path(start))[:2]
+    return ready(_spec_from_options(Path(start), told), Path(start))[:2]
 
 
 def one_of_both(run: str | None, told: dict[str, str | None]) -> None:
@@ -112,7 +112,9 @@ def babysit_job(
     anew = bool(told.pop("anew", None))
     if anew and not told.get("job"):
         raise WrongUse("--anew begins a new watch of a job: name it with --job and --scheduler.")
-    run, path, notices = ready(_facts(Path(start), told, anew), Path(start), cadence, anew)
+    run, path, notices = ready(
+        _spec_from_options(Path(start), told, anew), Path(start), cadence, anew
+    )
     for notice in notices:
         output.say(run.facts.job, notice)
     if not as_json:
@@ -121,7 +123,7 @@ def babysit_job(
     def report(run: "JobRun", turn: "JobTurn") -> None:
         _show(run, turn, as_json)
         if not as_json and end.reached(turn.step, now()):
-            click.echo(f"{_job(run)}: watched until {end}: {turn.progress}")
+            click.echo(f"{_job_id_of(run)}: watched until {end}: {turn.progress}")
 
     if once:
         turn = tick_job(run, path)
@@ -130,7 +132,7 @@ def babysit_job(
     return watch_job(run, path, report, end)
 
 
-def _job(run: "JobRun") -> str:
+def _job_id_of(run: "JobRun") -> str:
     return run.current.job if run.current else run.facts.job
 
 
@@ -140,13 +142,13 @@ def _show(run: "JobRun", turn: "JobTurn", as_json: bool) -> None:
     from herorun.schemas.runs import BabysitJobDocument
 
     if as_json:
-        document = BabysitJobDocument.of(turn.entry(), job=_job(run), slug=run.slug)
+        document = BabysitJobDocument.of(turn.entry(), job=_job_id_of(run), slug=run.slug)
         output.show_json_line(document)
     else:
-        show_turn(_job(run), turn)
+        show_turn(_job_id_of(run), turn)
 
 
-def _facts(start: Path, told: dict[str, str | None], anew: bool = False) -> "JobSpec":
+def _spec_from_options(start: Path, told: dict[str, str | None], anew: bool = False) -> "JobSpec":
     """What is named, over what is known of that job: an option that is absent changes nothing."""
     from herorun.commands._prompts import asked_for
     from herorun.core.adhoc_jobs.spec import JobSpec, must_be_id, must_be_whole

@@ -24,7 +24,7 @@ def asked_for(facts: JobSpec, start: Path) -> JobSpec:
     before = facts
     while lacking := missing(facts):
         field = fields["--scheduler" if "--scheduler" in lacking else lacking[0]]
-        told = _told(field, facts, start)
+        told = _ask_field(field, facts, start)
         if told is None:
             return facts
         facts = told
@@ -39,10 +39,10 @@ def _resubmission() -> str:
     return sys.stdin.readline().strip()
 
 
-def _told(field: str, facts: JobSpec, start: Path) -> JobSpec | None:
+def _ask_field(field: str, facts: JobSpec, start: Path) -> JobSpec | None:
     """The facts with one more, asked for until it has its form. None at the end of the input."""
     while True:
-        click.echo(f"{_words(field, facts.kind)}: ", err=True, nl=False)
+        click.echo(f"{_field_label(field, facts.kind)}: ", err=True, nl=False)
         line = sys.stdin.readline()
         if not line:
             click.echo(err=True)
@@ -54,7 +54,7 @@ def _told(field: str, facts: JobSpec, start: Path) -> JobSpec | None:
                 click.echo(f"herorun: {output.clean(str(error))}", err=True)
 
 
-def _words(field: str, kind: str) -> str:
+def _field_label(field: str, kind: str) -> str:
     if field == "kind":
         return f"scheduler ({', '.join(sorted(FORMS))})"
     if field == "job":

@@ -156,7 +156,7 @@ def pace_words(glance: RunSummary, short: bool = False) -> str:
         return "-"
     beside = f" {pace.ratio:.0%}" if pace.ratio is not None else ""
     unit = pace.name if pace.name == "s/step" else "" if short else pace.name.rpartition("/")[2]
-    return f"{_short(pace.now)}{' ' if unit else ''}{unit}{beside}"
+    return f"{_format_float(pace.now)}{' ' if unit else ''}{unit}{beside}"
 
 
 def _slow(glance: RunSummary) -> bool:
@@ -180,7 +180,7 @@ def tick_words(glance: RunSummary, at: datetime) -> str:
     return f"in {say_span(due)}" if due > timedelta(0) else f"{say_span(-due)} late"
 
 
-def _short(value: float) -> str:
+def _format_float(value: float) -> str:
     for limit, unit in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
         if abs(value) >= limit:
             return f"{value / limit:.3g}{unit}"

@@ -17,7 +17,7 @@ NO_FORCE = (
 def in_words(error: click.UsageError) -> str:
     """The whole answer, for standard error."""
     context = error.ctx
-    said = f"herorun: {_first(error, context)}"
+    said = f"herorun: {_format_error(error, context)}"
     if context is None or context.parent is None:
         return f"{said}\n`herorun --help` lists the commands."
     if isinstance(error, click.MissingParameter) and error.param and error.param.name in RUNS:
@@ -32,7 +32,7 @@ def in_words(error: click.UsageError) -> str:
     return f"{said}{shown}\n`{context.command_path} --help` has every option."
 
 
-def _first(error: click.UsageError, context: click.Context | None) -> str:
+def _format_error(error: click.UsageError, context: click.Context | None) -> str:
     if isinstance(error, click.NoSuchOption):
         if error.option_name == "--force":
             return NO_FORCE

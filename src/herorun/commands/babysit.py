@@ -95,12 +95,12 @@ def command(
         return (
             _several(names, start, as_json)
             if every_run or len(names) > 1
-            else _one(names[0], start, as_json)
+            else _tick_one(names[0], start, as_json)
         )
     return _watch(names, start, as_json, until, every_run)
 
 
-def _one(name: str, start: str, as_json: bool) -> int:
+def _tick_one(name: str, start: str, as_json: bool) -> int:
     from pathlib import Path
 
     from herorun import output

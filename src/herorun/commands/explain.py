@@ -38,11 +38,11 @@ def command(check: str | None, every: bool, as_json: bool) -> int:
         pages = [_check_page(found) for found in asked]
         output.show_json(Explain(check=pages[0], checks=pages))
     else:
-        click.echo("\n\n".join(_page(found) for found in asked))
+        click.echo("\n\n".join(_explain_check(found) for found in asked))
     return 0
 
 
-def _page(found: "Check") -> str:
+def _explain_check(found: "Check") -> str:
     """A check's own words; one name may be asked at several gates."""
     always = ", in every [policy] mode" if found.always else ""
     return f"{found.name} (gate {found.gate}, {found.response}{always})\n\n{found.doc}"

@@ -167,13 +167,13 @@ def watch(start: str, once: bool, every: str, session: str, as_json: bool) -> in
     if as_json and not once:
         raise WrongUse("--json prints one document: say --once with it.")
     if not once:
-        return watch_jobs(here, _say, seconds_of(every, "--every"))
+        return watch_jobs(here, _print_line, seconds_of(every, "--every"))
     seen, fault = check_jobs(here)
     if as_json:
         jobs = [JobSeen.of(job, type=job.entry["type"], id=job.entry["id"]) for job in seen]
         output.show_json(JobsWatch(session=here.id, jobs=jobs, fault=fault))
     for line in () if as_json else news_of(seen):
-        _say(line)
+        _print_line(line)
     for each in seen:
         if each.state == "unknown" and not each.changed and not as_json:
             output.say(f"{each.entry['type']} {each.entry['id']}", each.why)
@@ -261,7 +261,7 @@ def _here(start: str, session: str) -> "JobSession":
     return session_here(Path(start), session)
 
 
-def _say(words: str) -> None:
+def _print_line(words: str) -> None:
     from herorun import output
     from herorun.system.clock import now
 

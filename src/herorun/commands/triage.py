@@ -50,7 +50,7 @@ def command(
     from herorun.schemas.judged import TriageDocument
 
     known = signatures.with_own(*(Path(start, name) for name in own))
-    found = [_told(known, name, Path(start), exit_code) for name in files]
+    found = [_triage_named(known, name, Path(start), exit_code) for name in files]
     if as_json:
         output.show_json(TriageDocument(files=found))
     for failure in () if as_json else found:
@@ -63,7 +63,7 @@ def command(
     return int(any(failure.class_ not in QUIET for failure in found))
 
 
-def _told(known: "Catalogue", name: str, start: Path, exit_code: int | None) -> "Failure":
+def _triage_named(known: "Catalogue", name: str, start: Path, exit_code: int | None) -> "Failure":
     """Of a log; or of a run, where nothing but a run is called so."""
     if name != "-" and not (start / name).exists():
         from herorun.operations.health.diagnose import names_run, run_diagnosed
@@ -105,7 +105,7 @@ def judged(known: "Catalogue", name: str, start: Path, exit_code: int | None) ->
     from herorun.core.triage.lines import is_text
     from herorun.core.triage.scan import Scan, finish, scan, skip
     from herorun.core.triage.state import AttemptLog, see
-    from herorun.core.triage.verdict import DOCUMENTS, judge, no_log, no_text, part_read
+    from herorun.core.triage.verdict import DOCUMENTS, judge_log, no_log, no_text, part_read
 
     state, seen, readable, unread = Scan(), AttemptLog(), True, 0
     until, newest = time.monotonic() + PATIENCE, b""
@@ -122,7 +122,7 @@ def judged(known: "Catalogue", name: str, start: Path, exit_code: int | None) ->
     state, matches = scan(known, state, newest)
     seen = see(seen, matches)
     state, matches = finish(known, state)
-    found = judge(known, see(seen, matches), state.said, exit_code)
+    found = judge_log(known, see(seen, matches), state.said, exit_code)
     found = part_read(found, unread) if unread else found
     if Path(name).suffix.lower() in DOCUMENTS:
         return no_log(found)

@@ -50,12 +50,12 @@ def command(start: str, runs: tuple[str, ...], every: bool, seconds: float, as_j
     home = Path(start)
     names = list(known_slugs(find_repository(home))) if every or not runs else list(runs)
     if as_json or not (sys.stdout.isatty() and sys.stdin is not None and sys.stdin.isatty()):
-        found = worst_first(_look(names, home))
+        found = worst_first(_summarise_runs(names, home))
         if as_json:
             output.show_json(WatchDocument(runs=[_watched_entry(run) for run in found]))
         else:
             _print(output.console(), found)
-        return _code(found)
+        return _exit_code_of(found)
     return _follow(names, home, seconds)
 
 
@@ -67,13 +67,13 @@ def _watched_entry(run: "RunSummary") -> "WatchedRunEntry | NotRead":
     return WatchedRunEntry.of(run, glance=RunSummaryEntry.of_summary(run))
 
 
-def _look(names: list[str], home: "Path", looks: Any = None) -> "list[RunSummary]":
+def _summarise_runs(names: list[str], home: "Path", looks: Any = None) -> "list[RunSummary]":
     from herorun.operations.report.overview import glances
 
     return glances(names, home, looks)
 
 
-def _code(found: "list[RunSummary]") -> int:
+def _exit_code_of(found: "list[RunSummary]") -> int:
     """What is wrong with a run beats one that could not be read."""
     from herorun.operations.babysit.batch import worst
 
@@ -134,13 +134,15 @@ def _follow(names: list[str], home: "Path", seconds: float) -> int:
     with keys() as pressed, Live(console=out, auto_refresh=False, screen=True) as live:
         while True:
             began = monotonic()
-            live.update(_page(worst_first(_look(names, home, looks)), out), refresh=True)
+            live.update(
+                _draw_page(worst_first(_summarise_runs(names, home, looks)), out), refresh=True
+            )
             took = monotonic() - began
             if pressed("q", max(seconds, 10 * took) - took):
                 return 0
 
 
-def _page(found: "list[RunSummary]", out: Any) -> Any:
+def _draw_page(found: "list[RunSummary]", out: Any) -> Any:
     from rich.console import Group
     from rich.text import Text
 

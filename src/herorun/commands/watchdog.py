@@ -33,7 +33,7 @@ def command(start: str, runs: tuple[str, ...], every: bool, comment: bool, as_js
     from herorun.core.errors import HerorunError, WrongUse, in_words
     from herorun.core.redaction.scrub import scrub
     from herorun.operations.babysit.batch import worst
-    from herorun.operations.babysit.watchdog import look
+    from herorun.operations.babysit.watchdog import watch_run
     from herorun.runs import known_slugs
     from herorun.schemas.boxes import WatchdogDocument, WatchedRun
     from herorun.system.git import find_repository
@@ -46,7 +46,7 @@ def command(start: str, runs: tuple[str, ...], every: bool, comment: bool, as_js
     answers, codes = [], []
     for name in names:
         try:
-            answers.append(look(name, Path(start), comment))
+            answers.append(watch_run(name, Path(start), comment))
             codes.append(1 if answers[-1].monitor == "stale" else 0)
         except (HerorunError, OSError) as error:
             answers.append(WatchedRun(slug=name, monitor="unknown", why=scrub(in_words(error))))

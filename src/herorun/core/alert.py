@@ -187,7 +187,7 @@ def advance(
         if verdict.outcome is Outcome.UNKNOWN or (check.topic in muted and finding.open):
             unseen.add(check.name)  # a muted check may still say that its problem is over
         elif verdict.outcome is Outcome.FAIL and finding.open:
-            after[key] = _seen(before.get(key), check, finding, moment)
+            after[key] = _update_alert(before.get(key), check, finding, moment)
     for key, alert in before.items():
         if key in after:
             continue
@@ -200,7 +200,7 @@ def advance(
     return dict(sorted(after.items()))
 
 
-def _seen(before: Alert | None, check: Check, finding: Finding, moment: Moment) -> Alert:
+def _update_alert(before: Alert | None, check: Check, finding: Finding, moment: Moment) -> Alert:
     # the clock may be set back
     gap = max(moment.now - before.seen, timedelta()) if before else timedelta()
     if before is None or (gap > 3 * moment.cadence and not before.firing):
@@ -223,7 +223,7 @@ def _seen(before: Alert | None, check: Check, finding: Finding, moment: Moment) 
             ticks=before.ticks + 1,
         )
     began = _placed(began, finding.verdict)
-    return replace(began, state=AlertState.FIRING) if _held(began, check, moment) else began
+    return replace(began, state=AlertState.FIRING) if _has_held(began, check, moment) else began
 
 
 def _placed(alert: Alert, verdict: Verdict) -> Alert:
@@ -237,7 +237,7 @@ def _placed(alert: Alert, verdict: Verdict) -> Alert:
     )
 
 
-def _held(alert: Alert, check: Check, moment: Moment) -> bool:
+def _has_held(alert: Alert, check: Check, moment: Moment) -> bool:
     hold = check.hold
     steps = max(
         (moment.step or 0) - alert.first_step, 0

@@ -33,7 +33,7 @@ def approval_verdicts(
 
 def _verdict(waiver: Waiver, known: list[str], strict: bool, added: CommitAuthor | str) -> Verdict:
     about, who = name_of(waiver), waiver.approved_by
-    person = next((each for each in known if _same(names_in(each), names_in(who))), None)
+    person = next((each for each in known if _shares_identity(names_in(each), names_in(who))), None)
     if known and person is None:
         words = (
             f"the waiver of {about} says that {who} approved it, who is neither the DRI nor in "
@@ -60,7 +60,7 @@ def _held_against(about: str, who: str, names: frozenset[str], added: CommitAuth
         )
     signer = names_in(added.signer) if added.signature == "good" else frozenset()
     author = names_in(f"{added.name} <{added.mail}>") | {added.name.lower()}
-    if _same(names, signer or author):
+    if _shares_identity(names, signer or author):
         how = "signed" if signer else "authored"
         return passed(
             f"the waiver of {about} was added by {where}, {how} by its approver {who}",
@@ -88,5 +88,5 @@ def names_in(person: str) -> frozenset[str]:
     return frozenset(filter(None, (*mails, *handles, rest if "@" not in rest else "")))
 
 
-def _same(one: frozenset[str], other: frozenset[str]) -> bool:
+def _shares_identity(one: frozenset[str], other: frozenset[str]) -> bool:
     return bool(one & other)

@@ -64,7 +64,7 @@ def estimate(contract: Contract, offered: Offered | Nothing | Unavailable) -> Es
         flops=contract.model_flops,
         flops_source=_flops_source(contract),
         hero=contract.is_hero,
-        why=_why(contract),
+        why=_say_size(contract),
         accelerator_hours=hours,
         cost=hours * rate if hours and rate else None,
         wall_hours=hours / count if hours and count else None,
@@ -80,7 +80,7 @@ def _flops_source(contract: Contract) -> str:
     return "not known: the contract states neither flops nor params and tokens"
 
 
-def _why(contract: Contract) -> str:
+def _say_size(contract: Contract) -> str:
     if contract.hero is not None:
         return f"the contract says hero = {str(contract.hero).lower()}"
     if contract.model_flops is None:

@@ -74,10 +74,10 @@ def decode_evidence(kept: Mapping[str, Any], told: Mapping[str, str]) -> Evidenc
         raise Lost(
             f"the evidence of {', '.join(changed)} is not what the tick saw: its digest differs"
         )
-    return {KINDS[name]: _value(name, form) for name, form in kept.items() if name in KINDS}
+    return {KINDS[name]: _decode_value(name, form) for name, form in kept.items() if name in KINDS}
 
 
-def _value(name: str, form: Mapping[str, Any]) -> Any:
+def _decode_value(name: str, form: Mapping[str, Any]) -> Any:
     """Nothing may be lost on the way: what is read must be written in the same words again."""
     try:
         if "nothing" in form:

@@ -86,7 +86,7 @@ def _parents(findings: Sequence[Finding]) -> dict[int, int]:
     for index, finding in enumerate(findings):
         parent = next((explained[key] for key in finding.verdict.causes if key in explained), index)
         if parent == index and finding.verdict.outcome is Outcome.UNKNOWN:
-            parent = first.setdefault(_reason(finding), index)
+            parent = first.setdefault(_unknown_cause(finding), index)
         if parent != index and _root(parent, parents) != index:
             parents[index] = parent
     return parents
@@ -98,7 +98,7 @@ def _root(index: int, parents: Mapping[int, int]) -> int:
     return index
 
 
-def _reason(finding: Finding) -> str:
+def _unknown_cause(finding: Finding) -> str:
     """What makes it unknown, without its own subject: one dead store hides many things in one
     way.
     """

@@ -80,7 +80,7 @@ def digest_of_segments(older: Sequence[tuple[str, str]]) -> str:
 
 def to_bytes(kept: Remembered, version: str) -> bytes:
     """One line of canonical JSON; empty where it would not come back as it is."""
-    body = {"rules": _rules(version), **_plain(kept)}
+    body = {"rules": _rules(version), **_snapshot_as_json(kept)}
     data = (canonical({**body, "sum": digest(body)}) + "\n").encode()
     return data if from_bytes(data, version) == kept else b""
 
@@ -109,7 +109,7 @@ def _keyed(values: Sequence[Any]) -> dict[tuple[str, str], Any]:
     return {("", str(number)): value for number, value in enumerate(values)}
 
 
-def _plain(kept: Remembered) -> dict[str, Any]:
+def _snapshot_as_json(kept: Remembered) -> dict[str, Any]:
     """JSON has no pairs as keys: alerts and taints are listed."""
     memory = kept.memory
     bare = replace(memory, alerts={}, health=replace(memory.health, open={}))

@@ -70,7 +70,7 @@ def add_to_pages(
 
 def beginning(first: str, number: int) -> str:
     """A page after the first, before its first entry."""
-    slug, before = _name(first).removesuffix(".md"), _name(page_path(first, number - 1))
+    slug, before = _base_name(first).removesuffix(".md"), _base_name(page_path(first, number - 1))
     return (
         f"# {slug}: Hero Run Logbook, page {number}\n\nContinued from [{before}]({before}).\n\n"
         f"{INSTANCES}\n\n{EVENTS}\n"
@@ -79,7 +79,7 @@ def beginning(first: str, number: int) -> str:
 
 def closed(text: str, first: str, following: int) -> str:
     """A page that the page numbered `following` comes after."""
-    name = _name(page_path(first, following))
+    name = _base_name(page_path(first, following))
     return f"{text.rstrip()}\n\nContinued in [{name}]({name}).\n"
 
 
@@ -109,5 +109,5 @@ def whole(pages: Sequence[str]) -> str:
     return "\n\n".join(told) + "\n"
 
 
-def _name(path: str) -> str:
+def _base_name(path: str) -> str:
     return path.rpartition("/")[2]

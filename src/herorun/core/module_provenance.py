@@ -22,13 +22,13 @@ def code_roots(argv: Sequence[str], cwd: str, files: Iterable[str]) -> tuple[str
     ('', 'src', 'jobs')
     """
     there = set(files)
-    start = _clean(cwd)
-    scripts = [path for part in argv if (path := _clean(f"{start}/{part}")) in there]
+    start = _normalise_path(cwd)
+    scripts = [path for part in argv if (path := _normalise_path(f"{start}/{part}")) in there]
     folders = [script.rpartition("/")[0] for script in scripts]
     return tuple(dict.fromkeys(["", "src", start, *([f"{start}/src"] if start else []), *folders]))
 
 
-def _clean(path: str) -> str:
+def _normalise_path(path: str) -> str:
     """A path as the tree lists it, without `.` and `..`."""
     parts: list[str] = []
     for part in path.split("/"):

@@ -43,7 +43,7 @@ def news(
     told = ledger.done | ledger.unfinished
     if health is RunHealth.FINISHED:
         found = [
-            _tell(
+            _tell_event(
                 current,
                 "finished",
                 f"{current.name} finished",
@@ -51,12 +51,16 @@ def news(
             )
         ]
     else:
-        reached = (_tell(current, *each) for each in _reached(evidence, history, policy, ledger))
+        reached = (
+            _tell_event(current, *each) for each in _reached(evidence, history, policy, ledger)
+        )
         found = [tell for tell in reached if not _ever(tell, told)]
         if days := (now - current.started) // DAY:
             words = digest(health, evidence, alerts, current)
             found.append(
-                _tell(current, f"day-{days}", f"{current.name} after {count(days, 'day')}", words)
+                _tell_event(
+                    current, f"day-{days}", f"{current.name} after {count(days, 'day')}", words
+                )
             )
     return [tell for tell in found if tell.key not in told]
 
@@ -70,7 +74,7 @@ def is_digest(key: str) -> bool:
     return key.startswith("tell/") and key.rpartition("/")[2].startswith("day-")
 
 
-def _tell(instance: Instance, what: str, title: str, why: str) -> Tell:
+def _tell_event(instance: Instance, what: str, title: str, why: str) -> Tell:
     return Tell(f"tell/{instance.name}/{what}", title, why)
 
 
@@ -95,7 +99,7 @@ def _reached(
     step = metrics.step if isinstance(metrics, Metrics) and wrote else -1
     if step > max(ledger.start_step, 0):
         yield "first-step", f"{name} trains", f"its first steps are done: {progress_of(evidence)}"
-    saved = _own(evidence, history, ledger)
+    saved = _own_checkpoints(evidence, history, ledger)
     if saved:
         first = min(saved, key=lambda c: c.step)
         yield "first-checkpoint", f"{name} has a complete checkpoint", first.path
@@ -111,7 +115,7 @@ def _reached(
         )
 
 
-def _own(evidence: Evidence, history: History, ledger: Ledger) -> list[Candidate]:
+def _own_checkpoints(evidence: Evidence, history: History, ledger: Ledger) -> list[Candidate]:
     """Complete checkpoints that this run wrote."""
     found = evidence.get(Checkpoints)
     listed = found.candidates if isinstance(found, Checkpoints) else ()

@@ -106,7 +106,7 @@ def decide(
     ordered = [alerts[key] for key in sorted(alerts)]
     case = case or Case()
     wanted = [
-        *(tell for alert in ordered for tell in _news(alert, checks[alert.check])),
+        *(tell for alert in ordered for tell in _tell_alert(alert, checks[alert.check])),
         *_escalations(ordered, checks, policy, case),
         *_again(
             alerts=ordered,
@@ -120,16 +120,16 @@ def decide(
         *_bad_node(policy, case),
         *_intervention(ordered, checks, policy, ledger, case, now),
     ]
-    return [action for action in wanted if _due(action, policy, ledger, now)]
+    return [action for action in wanted if _is_due(action, policy, ledger, now)]
 
 
-def _news(alert: Alert, check: Check) -> list[Action]:
+def _tell_alert(alert: Alert, check: Check) -> list[Action]:
     if check.severity is Severity.INFO or alert.state is AlertState.PENDING:
         return []
     if alert.state is AlertState.RESOLVED:
-        title = f"{_named(alert)} is over"
+        title = f"{_say_alert_name(alert)} is over"
         return [Tell(f"tell/{alert.key}/resolved", title, alert.message, sticky(alert))]
-    return [Tell(sticky(alert), f"{_named(alert)} ({check.severity})", alert.message)]
+    return [Tell(sticky(alert), f"{_say_alert_name(alert)} ({check.severity})", alert.message)]
 
 
 def told_as_ended(
@@ -142,7 +142,7 @@ def told_as_ended(
     told = [
         Tell(
             f"tell/{alert.key}/ended",
-            f"{_named(alert)} ended unresolved",
+            f"{_say_alert_name(alert)} ended unresolved",
             f"{alert.message}. {alert.instance or 'Its instance'} ended, and nothing showed that "
             "the condition is gone",
             sticky(alert),
@@ -172,9 +172,9 @@ def _escalations(
         or (check.response is Response.STOP and name not in policy.stop_on)
     ]
     return [
-        _asked(
+        _ask_about_alert(
             f"escalate/{alert.key}",
-            _named(alert),
+            _say_alert_name(alert),
             f"{alert.message}{trains_on(alert, checks[alert.check], policy, case)}",
             alert,
             checks[alert.check],
@@ -185,7 +185,7 @@ def _escalations(
     ]
 
 
-def _asked(
+def _ask_about_alert(
     key: str,
     title: str,
     why: str,
@@ -257,12 +257,12 @@ def _again(
         if times >= 1 and check.topic not in muted:
             found = doubt(alerts, checks, policy, ledger, case.ending, now)
             key = f"again/{alert.key}/{times}"
-            title = f"{_named(alert)} still fires after {say_span(times * every)}"
+            title = f"{_say_alert_name(alert)} still fires after {say_span(times * every)}"
             why = f"{_with_cause(alert, check, found)}{trains_on(alert, check, policy, case)}"
             edited = sticky(alert)
             critical = check.severity is Severity.CRITICAL
             said.append(
-                _asked(
+                _ask_about_alert(
                     key=key,
                     title=title,
                     why=why,
@@ -383,7 +383,7 @@ def _node_first(policy: RecoveryPolicy, ledger: Ledger, case: Case) -> DeleteNod
     return DeleteNode(key, ending.instance, ending.why, ending.worker, policy.zone)
 
 
-def _due(action: Action, policy: RecoveryPolicy, ledger: Ledger, now: datetime) -> bool:
+def _is_due(action: Action, policy: RecoveryPolicy, ledger: Ledger, now: datetime) -> bool:
     """Not done, not in doubt, and far enough from its last failure."""
     if action.key in ledger.done or action.key in ledger.unfinished:
         return False
@@ -414,7 +414,7 @@ def trouble_began(alerts: Iterable[Alert], checks: Mapping[str, Check]) -> int |
     return min((alert.steps[0] for alert in numeric if alert.steps), default=None)
 
 
-def _named(alert: Alert) -> str:
+def _say_alert_name(alert: Alert) -> str:
     return f"{alert.check} [{alert.subject}]" if alert.subject else alert.check
 
 

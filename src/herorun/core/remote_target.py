@@ -11,7 +11,7 @@ from herorun.core.trust import NeedsTrust
 NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._@%:-]*")  # never one that ssh would take for an option
 
 
-def _name(told: str) -> str:
+def _check_name(told: str) -> str:
     if not NAME.fullmatch(told):
         raise ValueError(
             "must be a name that ssh could be given: letters, digits and . _ @ % : - after the "
@@ -20,7 +20,7 @@ def _name(told: str) -> str:
     return told
 
 
-Name = Annotated[str, AfterValidator(_name)]
+Name = Annotated[str, AfterValidator(_check_name)]
 
 
 class SshLogin(BaseModel):

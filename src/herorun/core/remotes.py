@@ -12,10 +12,10 @@ def remote_verdicts(contract: Contract, remotes: Remotes, meaning: str = "") -> 
     open.
     """
     names = dict.fromkeys((contract.code.remote, contract.record_remote))
-    return [_one(name, remotes, meaning) for name in names]
+    return [_judge_remote(name, remotes, meaning) for name in names]
 
 
-def _one(name: str, remotes: Remotes, meaning: str) -> Verdict:
+def _judge_remote(name: str, remotes: Remotes, meaning: str) -> Verdict:
     if name in remotes.urls:
         return passed(f"{name} is {remotes.urls[name]}", subject=name)
     there = ", ".join(sorted(remotes.urls)) or "none"

@@ -137,7 +137,7 @@ def _differences(
     """None where both are the same bytes."""
     actions = allowed(turn.actions, _hands(evidence))
     now = decided(turn, evidence, memory, actions)
-    before = _readable(plain(then), {each.key: _said(each) for each in intended})
+    before = _readable(plain(then), {each.key: _normalise_post(each) for each in intended})
     after = _readable(scrub_tree(plain(now)), _would_say(actions, memory))
     if canonical(before) == canonical(after):
         return ()
@@ -155,7 +155,7 @@ def _readable(told: Any, intended: Mapping[str, Any]) -> dict[str, Any]:
     return {**told, "alerts": alerts, "intended": intended}
 
 
-def _said(intended: Intended) -> list[Any]:
+def _normalise_post(intended: Intended) -> list[Any]:
     """A post's own words stand in its entry: what is posted has the contract's around them."""
     lines = intended.lines
     words = (lines.get("Status", ""), lines.get("Evidence", "")) if lines else (intended.what, "")

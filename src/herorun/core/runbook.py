@@ -30,7 +30,7 @@ def handbook(contract: Contract, ways: Ways, known: RunbookFacts) -> str:
                 *_head(contract, known),
                 *_signs(contract),
                 *_commands(contract, ways, known),
-                *_table(ways),
+                *_write_ways(ways),
                 *_rules(),
             ]
         )
@@ -48,7 +48,7 @@ def _head(contract: Contract, known: RunbookFacts) -> Iterator[str]:
     yield ""
     yield "## The first command"
     yield ""
-    yield from _code(f"herorun -C {known.top} box patrol {contract.slug}")
+    yield from _write_code(f"herorun -C {known.top} box patrol {contract.slug}")
     yield (
         "It reads, says one line, and then what is to be done with the exact command. Trust what "
         "it reads, not a panel that"
@@ -99,7 +99,7 @@ def _commands(contract: Contract, ways: Ways, known: RunbookFacts) -> Iterator[s
     yield ""
     if ways.resume:
         yield "Resume it, once the patrol says that it is down, and never before:"
-        yield from _code(ways.resume)
+        yield from _write_code(ways.resume)
         if not contract.patrol.resume:
             yield (
                 "What that prints as `next` is the command that the launch gate accepts then; the "
@@ -115,30 +115,30 @@ def _commands(contract: Contract, ways: Ways, known: RunbookFacts) -> Iterator[s
         yield ""
     if contract.chain.stage:
         yield "Its chain on the box, stage by stage, each after the one before:"
-        yield from _code(*(f"{stage.name}: {stage.run}" for stage in contract.chain.stage))
+        yield from _write_code(*(f"{stage.name}: {stage.run}" for stage in contract.chain.stage))
         yield (
             "Bring it there again and start it; it goes on behind its markers, and a second one "
             "keeps out:"
         )
-        yield from _code(ways.chain)
+        yield from _write_code(ways.chain)
     for path, command in ways.transfer:
         yield f"Go on with the transfer to `{path}`:"
-        yield from _code(command)
+        yield from _write_code(command)
     yield (
         "Watch it: one babysitter a run; a stale one's lease is taken over first. Or one "
         "sentinel, for one thing:"
     )
     run = f"herorun -C {known.top}"
-    yield from _code(
+    yield from _write_code(
         f"{run} handoff {contract.slug} --take --wait 40m",
         f"{run} babysit {contract.slug}",
         f"{run} await {contract.slug}",
     )
     yield "On another machine: clone the repository, fetch the record, and the same commands hold:"
-    yield from _code(f"git fetch origin {known.branch}:refs/herorun/record/{contract.slug}")
+    yield from _write_code(f"git fetch origin {known.branch}:refs/herorun/record/{contract.slug}")
 
 
-def _table(ways: Ways) -> Iterator[str]:
+def _write_ways(ways: Ways) -> Iterator[str]:
     yield "## What the patrol says, and what then"
     yield ""
     yield "| it says | do |"
@@ -169,7 +169,7 @@ def _rules() -> Iterator[str]:
     yield "- ssh keys stay on this machine: no cloud runner gets them."
 
 
-def _code(*lines: str) -> Iterator[str]:
+def _write_code(*lines: str) -> Iterator[str]:
     yield ""
     yield "```sh"
     yield from lines

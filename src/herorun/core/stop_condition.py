@@ -28,17 +28,17 @@ def parse_moment(text: str, now: datetime) -> datetime:
     """A time with its zone (`2026-12-01T12:00:00Z`) or a duration from now (`2h`); it must lie
     ahead.
     """
-    moment = _moment(text.strip(), now)
+    moment = _parse_clock_time(text.strip(), now)
     if moment <= now:
         raise WrongUse(f"{text} is over: give a time to come, or a duration such as 2h.")
     return moment.astimezone(UTC)
 
 
-def _moment(text: str, now: datetime) -> datetime:
+def _parse_clock_time(text: str, now: datetime) -> datetime:
     try:
         found = datetime.fromisoformat(text)
     except ValueError:
-        return _after(now, text)
+        return _moment_after(now, text)
     if found.tzinfo is None:
         raise WrongUse(f"{text} needs a time zone: write it like 2026-12-01T12:00:00Z.")
     return found
@@ -50,7 +50,7 @@ def parse_since(text: str, now: datetime) -> datetime:
         span = parse_duration(text.strip())
         moment = now - span if isinstance(span, timedelta) else now
     except (ValueError, OverflowError):
-        moment = _moment(text.strip(), now)
+        moment = _parse_clock_time(text.strip(), now)
     if moment >= now:
         raise WrongUse(
             f"{text} is yet to come: give a time that is over, or a duration such as 24h."
@@ -58,7 +58,7 @@ def parse_since(text: str, now: datetime) -> datetime:
     return moment.astimezone(UTC)
 
 
-def _after(now: datetime, text: str) -> datetime:
+def _moment_after(now: datetime, text: str) -> datetime:
     try:
         span = parse_duration(text)
         assert isinstance(span, timedelta)

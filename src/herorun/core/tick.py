@@ -98,11 +98,11 @@ def tick(
     )
     findings = without_old_news(findings, ledger.past, checks, alerts, ledger.instance)
     alerts = carried_over(alerts, findings, ledger.past, ledger.left, checks)
-    moment = Moment(now, rules.policy.cadence, _step(evidence), ledger.instance)
+    moment = Moment(now, rules.policy.cadence, _step_of_metrics(evidence), ledger.instance)
     muted = muted_topics(evidence, findings, checks)
     carried = {alert.key for alert in alerts.values()}
     ended = left_behind((alert for alert in ledger.left if alert.key not in carried), checks)
-    ended = tuple(alert for alert in ended if not _goes_on(alert, findings, checks))
+    ended = tuple(alert for alert in ended if not _is_continued(alert, findings, checks))
     if _has_ended(evidence):
         alerts, over = ended_unresolved(alerts, findings, checks)
         ended = (*ended, *over)
@@ -146,7 +146,7 @@ def tick(
     )
 
 
-def _goes_on(alert: Alert, findings: Iterable[Finding], checks: Mapping[str, Check]) -> bool:
+def _is_continued(alert: Alert, findings: Iterable[Finding], checks: Mapping[str, Check]) -> bool:
     """A warning whose check fails again now, of whatever subject, is told by the alert that begins
     with that.
     """
@@ -173,7 +173,7 @@ def case_of(evidence: Evidence, ledger: Ledger, now: datetime) -> Case:
     return Case(job.state.live, ending)
 
 
-def _step(evidence: Evidence) -> int | None:
+def _step_of_metrics(evidence: Evidence) -> int | None:
     metrics = evidence.get(Metrics)
     return metrics.step if isinstance(metrics, Metrics) else None
 

@@ -100,7 +100,7 @@ def units(wish: TimerRequest) -> dict[str, str]:
         "argv": " ".join(f'"{_of_systemd(word)}"' for word in argv_of(wish)),
         "limit": round(wish.limit),
         "every": say_duration(wish.every),
-        "seconds": _seconds(wish.every),
+        "seconds": _cadence_seconds(wish.every),
     }
     name = f"{_HOME}/herorun-{wish.command}-{wish.slug}"
     return {f"{name}.service": _SERVICE.format(**told), f"{name}.timer": _TIMER.format(**told)}
@@ -128,7 +128,7 @@ def cron(wish: TimerRequest) -> str:
 
 def when(wish: TimerRequest) -> str:
     """cron's five fields: off the full hour, where everybody else's jobs begin."""
-    seconds = _seconds(wish.every)
+    seconds = _cadence_seconds(wish.every)
     offset = int(sha256(wish.slug.encode()).hexdigest(), 16)
     if seconds < HOUR and seconds % 60 == 0 and HOUR % seconds == 0:
         minutes = seconds // 60
@@ -162,7 +162,7 @@ def actions(wish: TimerRequest, template: str) -> str:
     )
 
 
-def _seconds(every: timedelta) -> int:
+def _cadence_seconds(every: timedelta) -> int:
     seconds = every.total_seconds()
     if seconds < LEAST or seconds != int(seconds):
         raise WrongUse(

@@ -24,18 +24,21 @@ def trust_items(table: str, options: Any) -> Iterator[str]:
     """The marked options of one table that are not at their default, as people read them."""
     for name, field in type(options).model_fields.items():
         marks = [mark for mark in field.metadata if isinstance(mark, NeedsTrust)]
-        if marks and shown(_value(options, name)) != shown(
+        if marks and show_option(_option_value(options, name)) != show_option(
             field.get_default(call_default_factory=True)
         ):
-            told = [f"{each} = {shown(_value(options, each))}" for each in (name, *marks[0].beside)]
+            told = [
+                f"{each} = {show_option(_option_value(options, each))}"
+                for each in (name, *marks[0].beside)
+            ]
             yield f"[{table}] {', '.join(told)}"
 
 
-def _value(options: Any, name: str) -> Any:
+def _option_value(options: Any, name: str) -> Any:
     """None for a required option that the contract lacks, which is told elsewhere."""
     return getattr(options, name, None)
 
 
-def shown(value: Any) -> str:
+def show_option(value: Any) -> str:
     """A value as a person reads it, and as it is compared."""
     return canonical(plain(value))

@@ -37,13 +37,13 @@ def read_strict_json(data: str | bytes) -> Any:
         raise ValueError("it is nested too deeply") from None
     level = [found]
     for _ in range(DEEPEST):
-        level = [inside for each in level for inside in _inside(each)]
+        level = [inside for each in level for inside in _children_of(each)]
         if not level:
             return found
     raise ValueError("it is nested too deeply")
 
 
-def _inside(value: Any) -> Iterator[Any]:
+def _children_of(value: Any) -> Iterator[Any]:
     if isinstance(value, Mapping):
         yield from value.values()
     elif isinstance(value, list):

@@ -59,7 +59,7 @@ class HistoryVerdict:
     dated: str = ""
 
 
-def judge(history: Iterable[RecordSnapshot]) -> HistoryVerdict:
+def judge_history(history: Iterable[RecordSnapshot]) -> HistoryVerdict:
     """Walk it once, oldest first, holding two commits at a time: a long history is larger than the
     memory.
     """
@@ -73,7 +73,7 @@ def judge(history: Iterable[RecordSnapshot]) -> HistoryVerdict:
         return HistoryVerdict((), 0, 0, 0)
     entries = sum(data.count(b"\n") for data in last.segments.values())
     try:
-        lines = _lines(last)
+        lines = _read_journal(last)
     except BrokenJournal as error:
         return HistoryVerdict((*faults, f"journal: {error}"), commits, entries, 0)
     faults += [*_twice(lines), *_unlinked(last.pages), *_disagreements(lines, last.pages)]
@@ -101,7 +101,8 @@ def _parents(snapshot: RecordSnapshot) -> list[str]:
         return []
     return [
         (
-            f"{_short(snapshot)}: has {count(len(snapshot.parents), 'parent')}: the record is one "
+            f"{_short_commit(snapshot)}: has {count(len(snapshot.parents), 'parent')}: the record "
+            "is one "
             "line of commits"
         )
     ]
@@ -114,12 +115,15 @@ def _between(before: RecordSnapshot, after: RecordSnapshot) -> list[str]:
         if new is old:
             continue
         if new is None:
-            faults.append(f"{_short(after)}: {path} was removed")
+            faults.append(f"{_short_commit(after)}: {path} was removed")
         elif not new.startswith(old):
-            faults.append(f"{_short(after)}: {path} was changed before its end")
+            faults.append(f"{_short_commit(after)}: {path} was changed before its end")
     return [
         *faults,
-        *(f"{_short(after)}: {fault}" for fault in _pages_between(before.pages, after.pages)),
+        *(
+            f"{_short_commit(after)}: {fault}"
+            for fault in _pages_between(before.pages, after.pages)
+        ),
     ]
 
 
@@ -142,7 +146,7 @@ def _pages_between(before: Mapping[str, bytes], after: Mapping[str, bytes]) -> I
 
 
 def _grown(path: str, before: bytes, after: bytes) -> Iterator[str]:
-    old, new = sections(_text(before)), sections(_text(after))
+    old, new = sections(_decode_page(before)), sections(_decode_page(after))
     if old.head != new.head:
         yield (
             f"the {'Run Contract section' if CONTRACT in old.head else f'head of {path}'} was "
@@ -173,7 +177,7 @@ def _entries(text: str) -> tuple[str, ...]:
     return tuple(text[begin:end].strip() for begin, end in pairwise(marks))
 
 
-def _text(page: bytes) -> str:
+def _decode_page(page: bytes) -> str:
     return page.decode("utf-8", "replace")
 
 
@@ -184,7 +188,7 @@ def _unlinked(pages: Mapping[str, bytes]) -> Iterator[str]:
         return
     first = paths[0]
     for number, path in enumerate(paths, start=1):
-        expected, text = page_path(first, number), _text(pages[path])
+        expected, text = page_path(first, number), _decode_page(pages[path])
         if path != expected:
             yield f"logbook: its page {expected} is missing"
             return
@@ -197,7 +201,7 @@ def _unlinked(pages: Mapping[str, bytes]) -> Iterator[str]:
             yield f"logbook: {path} does not end with the link to {after}"
 
 
-def _lines(snapshot: RecordSnapshot) -> list[JournalLine]:
+def _read_journal(snapshot: RecordSnapshot) -> list[JournalLine]:
     return read_lines(
         (f"{path}:{number}", raw.decode("utf-8", "replace"))
         for path in sorted(snapshot.segments)
@@ -217,7 +221,7 @@ def _twice(lines: Sequence[JournalLine]) -> list[str]:
 
 def _disagreements(lines: Sequence[JournalLine], pages: Mapping[str, bytes]) -> list[str]:
     """Logbook entries without a journal line, with another text, in another order, or missing."""
-    split = [sections(_text(page)) for page in pages.values()]
+    split = [sections(_decode_page(page)) for page in pages.values()]
     shown: set[str] = set()
     faults = (
         ["logbook: there is text that belongs to no entry"]
@@ -265,5 +269,5 @@ def _false(lines: Sequence[JournalLine], entries: Iterable[str], shown: set[str]
         last = number
 
 
-def _short(snapshot: RecordSnapshot) -> str:
+def _short_commit(snapshot: RecordSnapshot) -> str:
     return f"commit {snapshot.commit[:9]}"

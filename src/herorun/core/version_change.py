@@ -20,7 +20,7 @@ def compared(
     """What judging the last day again came to."""
     unknown = [each for each in again if each.result is ReplayResult.UNKNOWN]
     differ = [each for each in again if each.result is ReplayResult.DIFFERS]
-    why = _why(judge, version, pin, again, unknown)
+    why = _say_difference(judge, version, pin, again, unknown)
     changed = tuple(
         f"{each.at:%Y-%m-%d %H:%M} UTC {words}"
         for each in differ
@@ -43,7 +43,7 @@ def compared(
     )
 
 
-def _why(
+def _say_difference(
     judge: Judge, version: str, pin: str, again: Sequence[Replay], unknown: Sequence[Replay]
 ) -> str:
     """Why a person is asked; empty where it would have acted alike at every tick."""

@@ -52,7 +52,7 @@ class Sandbox:
         ended = subprocess.run(
             real,
             cwd=within or self.work,
-            env=_environment(),
+            env=_make_environment(),
             stdout=subprocess.DEVNULL if self.quiet else None,
             stderr=subprocess.DEVNULL if self.quiet else None,
             timeout=PATIENCE,
@@ -68,7 +68,9 @@ class Sandbox:
 
     def configure(self, key: str, value: str) -> None:
         """Of the scratch repository alone, and not worth telling."""
-        subprocess.run(["git", "config", key, value], cwd=self.work, env=_environment(), check=True)
+        subprocess.run(
+            ["git", "config", key, value], cwd=self.work, env=_make_environment(), check=True
+        )
 
     def wait(self, what: str, until: Callable[[], bool]) -> None:
         self.say(f"... waiting until {what}", "2")
@@ -81,7 +83,7 @@ class Sandbox:
             time.sleep(0.2)
 
 
-def _environment() -> dict[str, str]:
+def _make_environment() -> dict[str, str]:
     """`python` is the interpreter that herorun runs in; git's own variables point nowhere else."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     return kept | {

@@ -214,7 +214,7 @@ def _missing(where: str, said: str, headers: Mapping[str, str]) -> str:
     )
 
 
-def _gone(where: str, said: str, headers: Mapping[str, str]) -> str:
+def _say_gone(where: str, said: str, headers: Mapping[str, str]) -> str:
     return f"Issues are switched off in {where}, or this one was deleted (410 {said})."
 
 
@@ -230,7 +230,7 @@ _REFUSALS: Mapping[int, Callable[[str, str, Mapping[str, str]], str]] = {
     401: _unauthorised,
     403: _forbidden,
     404: _missing,
-    410: _gone,
+    410: _say_gone,
     422: _invalid,
 }
 

@@ -43,8 +43,8 @@ def log_in(told: Credentials, base_url: str, repo: str, calls: Calls) -> GithubS
     }
     if told.app_id is None:
         github = Github(auth=Auth.Token(_token(told)), per_page=100, **common)
-        return GithubSession(github, told.login or _asked(github, calls))
-    app = Auth.AppAuth(told.app_id, _value(told.app_key or "HERORUN_GITHUB_APP_KEY"))
+        return GithubSession(github, told.login or _fetch_login(github, calls))
+    app = Auth.AppAuth(told.app_id, _read_private_key(told.app_key or "HERORUN_GITHUB_APP_KEY"))
     asking = GithubIntegration(auth=app, **common)
     owner, _, name = repo.partition("/")
     number = told.installation or calls.read(lambda: asking.get_repo_installation(owner, name).id)
@@ -62,7 +62,7 @@ def _token(told: Credentials) -> str:
     return found
 
 
-def _value(name: str) -> str:
+def _read_private_key(name: str) -> str:
     """A private key, as text or as the path of a file that holds it."""
     said = os.environ.get(name, "").strip()
     if not said:
@@ -78,7 +78,7 @@ def _value(name: str) -> str:
         ) from None
 
 
-def _asked(github: Any, calls: Calls) -> str:
+def _fetch_login(github: Any, calls: Calls) -> str:
     try:
         return str(calls.read(lambda: github.get_user().login))
     except GithubRefused as error:

@@ -66,7 +66,7 @@ class AppriseChannel:
                 raise OSError(why)
             with _muted():
                 sent = within(DEADLINE, lambda: self._send(post))
-            if why := _why(sent):
+            if why := _say_refusal(sent):
                 raise OSError(f"{self.name} did not take it: {why}")
             _SAID.add(said)
         return self.name
@@ -100,9 +100,9 @@ class AppriseChannel:
                 raise CouldNotLook(f"{self._strange}.")
             sender = apprise.Apprise(asset=service.asset)
             sender.add(service)
-            title = _plain(f"{self._run[1]}: {post.title}").replace("\n", " ")
+            title = _defuse_text(f"{self._run[1]}: {post.title}").replace("\n", " ")
             return sender.notify(
-                body=_plain(post.body)[:MOST] or title,
+                body=_defuse_text(post.body)[:MOST] or title,
                 title=title,
                 notify_type=apprise.NotifyType.WARNING,
                 body_format=apprise.NotifyFormat.TEXT,
@@ -115,7 +115,7 @@ class AppriseChannel:
             ) from None
 
 
-def _plain(text: str) -> str:
+def _defuse_text(text: str) -> str:
     """Secrets out, and nothing left that a service reads as a mention, a control character or half
     a letter.
     """
@@ -125,7 +125,7 @@ def _plain(text: str) -> str:
     return re.sub(r"@(?=everyone\b|here\b|channel\b)", "@\u200b", text)
 
 
-def _why(sent: Any) -> str:
+def _say_refusal(sent: Any) -> str:
     """Why a post was not taken, in words of ours; empty where it was. Apprise's result is false on
     failure.
     """

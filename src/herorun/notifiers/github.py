@@ -109,7 +109,7 @@ class GitHubIssue:
             return there
         page, body = self._open_page(), text_of(post)
         made = self._calls.write(
-            lambda: _said(page.create_comment(body)), lambda: self._find(post.key)
+            lambda: _comment_as_said(page.create_comment(body)), lambda: self._find(post.key)
         )
         # a twin of another machine is seen; our own may show later
         said = self._find(post.key) or made
@@ -307,14 +307,14 @@ class GitHubIssue:
             if not self._are_we(comment.user):
                 continue
             for key in keys_in(comment.body or "")[-1:]:
-                found, known = _said(comment), self._said.get(key)
+                found, known = _comment_as_said(comment), self._said.get(key)
                 if known and known.id != found.id:
                     found, newer = sorted((known, found), key=lambda each: each.id)
                     self._calls.repeat(partial(_take_away, newer.comment))
                 self._said[key] = found
 
 
-def _said(comment: Any) -> Said:
+def _comment_as_said(comment: Any) -> Said:
     return Said(int(comment.id), str(comment.html_url), str(comment.body), comment)
 
 

@@ -50,8 +50,8 @@ def block(slug: str, post: Post) -> list[str]:
     more = [f"... ({len(body) - MOST_LINES} more lines)"] if len(body) > MOST_LINES else []
     title = visible(scrub(post.title)).replace("\n", " ")
     return [
-        _short(f"{slug}: {title}"),
-        *(_short(f"  {line}") for line in (*body[:MOST_LINES], *more)),
+        _cut_line(f"{slug}: {title}"),
+        *(_cut_line(f"  {line}") for line in (*body[:MOST_LINES], *more)),
     ]
 
 
@@ -62,7 +62,7 @@ def visible(text: str) -> str:
     )
 
 
-def _short(line: str) -> str:
+def _cut_line(line: str) -> str:
     return line if len(line) <= LONGEST_LINE else f"{line[: LONGEST_LINE - 3]}..."
 
 

@@ -86,13 +86,13 @@ def _show_open(out: Any, finding: Mapping[str, Any], effects: Sequence[Mapping[s
 
 
 def _show_names(out: Any, title: str, findings: Sequence[Mapping[str, Any]]) -> None:
-    names = _names(findings)
+    names = _list_check_names(findings)
     more = f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
     if names:
         out.print(f"          {title}: {clean(', '.join(names[:LISTED]))}{more}")
 
 
-def _names(findings: Sequence[Mapping[str, Any]]) -> list[str]:
+def _list_check_names(findings: Sequence[Mapping[str, Any]]) -> list[str]:
     """Their checks; of one that is open for several subjects, also which."""
     by: dict[str, list[str]] = {}
     for finding in findings:
@@ -243,20 +243,23 @@ def plan_rows(plan: Any) -> list[tuple[str, str]]:
         rows.append(
             (
                 field.name,
-                f"{_value(told.value)} ({'inferred from ' if told.inferred else ''}{told.source})",
+                (
+                    f"{_show_value(told.value)} "
+                    f"({'inferred from ' if told.inferred else ''}{told.source})"
+                ),
             )
         )
     return rows
 
 
-def _value(value: Any) -> str:
-    return str(value) if isinstance(value, Retention) else _words(scrub_tree(plain(value)))
+def _show_value(value: Any) -> str:
+    return str(value) if isinstance(value, Retention) else _show_form(scrub_tree(plain(value)))
 
 
-def _words(value: Any) -> str:
+def _show_form(value: Any) -> str:
     form = plain(value)
     if isinstance(form, Mapping):
-        told = [(k, _words(v)) for k, v in form.items() if v not in (None, {}, [])]
+        told = [(k, _show_form(v)) for k, v in form.items() if v not in (None, {}, [])]
         return ", ".join(f"{k} {v}" for k, v in told)
     if isinstance(form, list):
         return " ".join(scrub_argv(tuple(str(part) for part in form)))

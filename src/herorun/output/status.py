@@ -80,7 +80,7 @@ def show_status(told: Mapping[str, Any], glance: Sequence[tuple[str, str]] = ())
     for instance in told["instances"]:
         out.print(
             f"  instance   {instance['name']}, job {clean(instance['job'])}, since "
-            f"{_seconds(instance['started'])}"
+            f"{_cut_fraction(instance['started'])}"
         )
     if told["log"] and not told["sealed"]:
         out.print(f"  log        {clean(told['log'])}")
@@ -108,11 +108,11 @@ def show_status(told: Mapping[str, Any], glance: Sequence[tuple[str, str]] = ())
 
 
 def _awaited(missing: Mapping[str, Any]) -> str:
-    until = f"; until {_seconds(missing['until'])}" if missing["until"] else ""
+    until = f"; until {_cut_fraction(missing['until'])}" if missing["until"] else ""
     return f"{clean(missing['message'])}{until}"
 
 
-def _seconds(moment: str) -> str:
+def _cut_fraction(moment: str) -> str:
     """Nobody reads a millionth of a second."""
     return re.sub(r"\.\d+(?=Z$)", "", moment)
 

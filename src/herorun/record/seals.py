@@ -34,7 +34,11 @@ def seal_problem(repository: Repository, slug: str, sealed: Sealed) -> str:
     target = _TARGET.match(text)
     if target is None or target[1] != sealed.commit:
         return f"the tag names another commit than {sealed.commit[:9]}"
-    return "" if _stated(text) == sealed.statement_digest else "the tag states something else"
+    return (
+        ""
+        if _statement_digest(text) == sealed.statement_digest
+        else "the tag states something else"
+    )
 
 
 def is_seal_of(slug: str, tag: str) -> bool:
@@ -44,7 +48,7 @@ def is_seal_of(slug: str, tag: str) -> bool:
         return False
 
 
-def _stated(text: str) -> str:
+def _statement_digest(text: str) -> str:
     """The digest of the statement in a tag, whatever its form; empty where it holds none."""
     _, message, _ = split_tag(text)
     at = message.find("\n{")

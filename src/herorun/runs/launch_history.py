@@ -63,10 +63,10 @@ def prior_launch(memory: Memory) -> PriorLaunch | Nothing:
     if not known:
         return NOT_LAUNCHED
     last = max(known, key=lambda launching: launching.number)
-    return PriorLaunch(last.instance, _values(last), last.adopts is not None, last.secrets)
+    return PriorLaunch(last.instance, _admitted_values(last), last.adopts is not None, last.secrets)
 
 
-def _values(launching: Launching) -> dict[str, Any]:
+def _admitted_values(launching: Launching) -> dict[str, Any]:
     """The admitted plan: field -> value."""
     return {name: sourced["value"] for name, sourced in launching.plan.items()}
 
@@ -136,7 +136,9 @@ def _recorded_slugs(repository: Repository) -> list[str]:
 def _launches_of(repository: Repository, slug: str) -> list[RecordedLaunch]:
     memory = Record.found(repository, slug).memory()
     return [
-        RecordedLaunch(slug, instance.name, instance.roots, launching.at, _values(launching))
+        RecordedLaunch(
+            slug, instance.name, instance.roots, launching.at, _admitted_values(launching)
+        )
         for instance in memory.instances
         if (launching := memory.launchings.get(instance.name))
     ]

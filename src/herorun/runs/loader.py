@@ -26,7 +26,7 @@ def contract_path(repository: Repository, name: str, start: Path) -> Path:
     """RUN is a slug, which names `runs/<slug>.toml`, or a path."""
     if "/" in name or name.endswith(".toml"):
         path = (start / name).resolve()
-        _inside(repository, path)
+        _relative_path(repository, path)
         return path
     if not SLUG.fullmatch(name):
         raise WrongUse(
@@ -62,7 +62,7 @@ def open_run(name: str, start: Path) -> Run:
         raise WrongUse(f"The contract {path} is not UTF-8 text: save it as UTF-8.") from None
     except OSError as error:
         raise WrongUse(f"The contract cannot be read: {in_words(error)}.") from None
-    shown = _inside(repository, path)
+    shown = _relative_path(repository, path)
     run = Run(
         repository,
         parse_contract(text, shown),
@@ -96,7 +96,7 @@ def _committed(repository: Repository, path: str) -> str | None:
     return data.decode("utf-8", "replace") if data is not None else None
 
 
-def _inside(repository: Repository, path: Path) -> str:
+def _relative_path(repository: Repository, path: Path) -> str:
     try:
         return str(path.relative_to(repository.top))
     except ValueError:

@@ -78,7 +78,7 @@ def _file(repository: Repository, slug: str, kind: str) -> Path:
     return repository.common / "herorun" / f"{slug}.{kind}.json"
 
 
-def _kept(repository: Repository, slug: str, kind: str) -> frozenset[str]:
+def _read_proofs(repository: Repository, slug: str, kind: str) -> frozenset[str]:
     with contextlib.suppress(OSError, ValueError, TypeError):
         return frozenset(
             str(each) for each in read_json(_file(repository, slug, kind).read_bytes())
@@ -90,20 +90,21 @@ def _keep(repository: Repository, slug: str, ids: Iterable[str], kind: str = WHO
     path = _file(repository, slug, kind)
     with locked(path.with_suffix(".lock"), what="another herorun that proves this record"):
         write_whole(
-            path, (canonical(sorted(_kept(repository, slug, kind) | set(ids))) + "\n").encode()
+            path,
+            (canonical(sorted(_read_proofs(repository, slug, kind) | set(ids))) + "\n").encode(),
         )
 
 
-def _own(repository: Repository, slug: str) -> frozenset[str]:
+def _proven_launches(repository: Repository, slug: str) -> frozenset[str]:
     """The launches of which nothing is left to prove: this clone made them, a person believes them,
     or all was proven.
     """
-    return _kept(repository, slug, WHOLE) | trusted(repository.main, LAUNCHES)
+    return _read_proofs(repository, slug, WHOLE) | trusted(repository.main, LAUNCHES)
 
 
 def must_be_whole(record: Record, rules: Contract, launching: Launching) -> None:
     """`Blocked` where a job started by this launch's plan would get what only the record tells."""
-    if launch_id(launching) in _own(record.repository, record.slug):
+    if launch_id(launching) in _proven_launches(record.repository, record.slug):
         return
     if words := _Prover(record, rules).counted(launching):
         raise Blocked(f"Nothing was started: {unstated_words(record.slug, launching, words)}.")
@@ -127,7 +128,7 @@ def prove(record: Record, rules: Contract | None) -> RecordProof:
     if not memory.launchings:
         return RecordProof(doubts=_strays(memory, frozenset()))
     repository, slug = record.repository, record.slug
-    own = _own(repository, slug)
+    own = _proven_launches(repository, slug)
     rejected = trusted(repository.main, REJECTED)
     prover = _Prover(record, rules)
     bad: list[tuple[Launching, str]] = []
@@ -183,7 +184,7 @@ class _Prover:
         the network twice.
         """
         slug, name = self.record.slug, launch_id(launching)
-        published = name in _kept(self.repository, slug, PUBLISHED)
+        published = name in _read_proofs(self.repository, slug, PUBLISHED)
         if not published:
             self.must_count(launching)
         alone = self.record.remote is None and self.code.remote not in self.repository.remotes()

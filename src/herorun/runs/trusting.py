@@ -8,7 +8,7 @@ from pathlib import Path
 from herorun import discover
 from herorun.core.contract import Contract
 from herorun.core.errors import WrongUse
-from herorun.core.trust import shown
+from herorun.core.trust import show_option
 from herorun.system.git import Repository
 from herorun.system.trusted import ITEMS, VARIABLE, trusted, trusts_all
 
@@ -56,8 +56,10 @@ def all_items(contract: Contract) -> Iterator[str]:
 def config_item(contract: Contract) -> Iterator[str]:
     """The command that prints the resolved config, with the environment that it gets."""
     if contract.config.command:
-        env = f", [command] env = {shown(contract.command.env)}" if contract.command.env else ""
-        yield f"[config] command = {shown(contract.config.command)}{env}"
+        env = (
+            f", [command] env = {show_option(contract.command.env)}" if contract.command.env else ""
+        )
+        yield f"[config] command = {show_option(contract.config.command)}{env}"
 
 
 def must_be_the_users(contract: Contract, repository: Repository) -> None:

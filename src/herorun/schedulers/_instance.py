@@ -1,7 +1,7 @@
 """The folder of one local instance: its files, and what they say about the job.
 
-`judge` is the whole judgement, and pure. `look` reads in the order that makes it sound: the lock
-before the records, because the exit record is written before the lock is freed.
+`judge_instance` is the whole judgement, and pure. `look` reads in the order that makes it sound:
+the lock before the records, because the exit record is written before the lock is freed.
 """
 
 import os
@@ -120,7 +120,7 @@ class Folder:
                 f'{{"signal": "SIGKILL", "ended": "2026-01-31T12:00:00Z"}} with the right time to '
                 f"{self.path}/exit.json."
             )
-        return judge(self.name, sight)
+        return judge_instance(self.name, sight)
 
     def look(self) -> InstanceSnapshot:
         locked, watched = is_locked(self.lock), is_locked(self.path / "watched")
@@ -172,11 +172,11 @@ class Folder:
             ) from None
 
 
-def judge(name: str, sight: InstanceSnapshot) -> Job:
+def judge_instance(name: str, sight: InstanceSnapshot) -> Job:
     """What a look says about the job."""
     started = sight.started.at if sight.started else None
     if sight.end:
-        return _ended(name, started, sight.end)
+        return _ended_job(name, started, sight.end)
     if sight.alive and not sight.started:
         return Job(name, name, JobState.PENDING, "starting")
     if sight.alive:
@@ -189,11 +189,11 @@ def judge(name: str, sight: InstanceSnapshot) -> Job:
     return Job(name, name, state, "no record", reason, stopped_by=by, started=started)
 
 
-def _ended(name: str, started: datetime | None, end: InstanceExit) -> Job:
+def _ended_job(name: str, started: datetime | None, end: InstanceExit) -> Job:
     return Job(
         id=name,
         instance=name,
-        state=_state(end),
+        state=_state_of_exit(end),
         raw=end.signal or f"exit {end.exit_code}",
         reason=end.reason or _out_of_memory(end),
         exit_code=end.exit_code,
@@ -204,7 +204,7 @@ def _ended(name: str, started: datetime | None, end: InstanceExit) -> Job:
     )
 
 
-def _state(end: InstanceExit) -> JobState:
+def _state_of_exit(end: InstanceExit) -> JobState:
     if end.stopped_by is not None or end.signal in BY_HAND:
         return JobState.CANCELLED
     if end.exit_code == 0:

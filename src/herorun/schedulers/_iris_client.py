@@ -19,7 +19,7 @@ from herorun.schedulers._iris_parse import (
     log_argv,
     log_text,
 )
-from herorun.schedulers._iris_state_names import state_of
+from herorun.schedulers._iris_state_names import iris_state_of
 from herorun.schedulers._iris_submit import FORWARDED
 from herorun.system.process import ProcessResult, run
 
@@ -57,7 +57,7 @@ class CommandLine:
 
     def in_detail(self, row: IrisRow) -> IrisRow:
         """Asked for where the list lacks the exit code of what ended, or the tasks of what runs."""
-        state = state_of(row.word)
+        state = iris_state_of(row.word)
         if state in (JobState.PENDING, JobState.SUCCEEDED, JobState.UNKNOWN):
             return row
         if (row.exit_code is not None) if state.ended else row.counts:

@@ -52,14 +52,14 @@ def checked(argument: str) -> str:
     return long_argument(argument, TYPED, OURS)
 
 
-def _name(value: str) -> str:
+def _check_job_name(value: str) -> str:
     if not _NAME.fullmatch(value):
         raise ValueError(f"{value!r} is no name of a user or a job: no slashes, no spaces")
     return value
 
 
 Word = Annotated[str, AfterValidator(lambda value: word_of(value, _WORD, "Iris"))]
-Name = Annotated[str, AfterValidator(_name)]
+Name = Annotated[str, AfterValidator(_check_job_name)]
 Argument = Annotated[str, AfterValidator(checked)]
 
 

@@ -137,10 +137,10 @@ def _from_json(text: str) -> tuple[IrisRow, ...]:
     told = tables_in(text)
     if told is None or not all(each.get("job_id") for each in told):
         raise CouldNotLook(f"iris printed something else than jobs: {scrub(text.strip())[:120]!r}")
-    return tuple(_row(each) for each in told)
+    return tuple(_parse_iris_row(each) for each in told)
 
 
-def _row(told: Mapping[str, Any]) -> IrisRow:
+def _parse_iris_row(told: Mapping[str, Any]) -> IrisRow:
     """Fields that are zero or empty are left out of the answer."""
     word = str(told.get("state", ""))
     peer = str(told.get("peer_status", "")).removeprefix("PEER_STATUS_")
@@ -157,9 +157,9 @@ def _row(told: Mapping[str, Any]) -> IrisRow:
     return IrisRow(
         id=str(told["job_id"]),
         word=word,
-        submitted=_moment(told.get("submitted_at")),
-        started=_moment(told.get("started_at")),
-        ended=_moment(told.get("finished_at")),
+        submitted=_parse_milliseconds(told.get("submitted_at")),
+        started=_parse_milliseconds(told.get("started_at")),
+        ended=_parse_milliseconds(told.get("finished_at")),
         reason="; ".join(
             part for part in (next((each for each in reasons if each), ""), handed) if part
         ),
@@ -169,7 +169,7 @@ def _row(told: Mapping[str, Any]) -> IrisRow:
     )
 
 
-def _moment(told: Any) -> datetime | None:
+def _parse_milliseconds(told: Any) -> datetime | None:
     milliseconds = _whole(told.get("epoch_ms")) if isinstance(told, Mapping) else None
     return datetime.fromtimestamp(milliseconds / 1000, UTC) if milliseconds else None
 

@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from herorun.core.evidence import Job, JobState
 from herorun.core.ports import Found, Search, Unknown
 from herorun.schedulers._iris_parse import IrisRow
-from herorun.schedulers._iris_state_names import plain, refined, state_of, waits
+from herorun.schedulers._iris_state_names import iris_state_of, plain, refined, waits
 from herorun.schedulers._submission_record import SubmissionRecord
 
 # between this clock and the cluster's: an older job of the name is another's
@@ -32,7 +32,7 @@ def gang_of(rows: Sequence[IrisRow], job: str, gang: str | None) -> list[IrisRow
     return [row for row in rows if row.id.startswith(f"{below}/") or (gang and row.id == below)]
 
 
-def judge(
+def judge_iris(
     instance: str,
     root: IrisRow,
     gang: Sequence[IrisRow],
@@ -47,14 +47,14 @@ def judge(
             "was meant to be: "
             "it is another job of that name"
         )
-    return Found(_job(instance, root, gang, kept, named))
+    return Found(_build_iris_job(instance, root, gang, kept, named))
 
 
-def _job(
+def _build_iris_job(
     instance: str, root: IrisRow, gang: Sequence[IrisRow], kept: SubmissionRecord, named: str | None
 ) -> Job:
-    state = state_of(root.word)
-    live = [row for row in gang if state_of(row.word).live]
+    state = iris_state_of(root.word)
+    live = [row for row in gang if iris_state_of(row.word).live]
     job = Job(
         root.id, instance, state, root.word, root.reason, started=root.started, submitted=root.submitted,  # noqa: E501  # one entry of a table, or one recorded value
         tasks=root.tasks, running_tasks=_running([root]) if state.live else None,
@@ -63,7 +63,9 @@ def _job(
         return replace(job, reason=root.reason or f"Iris says {root.word!r}")
     if state is not JobState.RUNNING:
         return (
-            _still_alive(job, root, live) if state.ended and live else _ended(job, root, gang, kept)
+            _still_alive(job, root, live)
+            if state.ended and live
+            else _add_iris_end(job, root, gang, kept)
         )
     if live:
         return _as_the_gang(job, root, live)
@@ -77,7 +79,7 @@ def _job(
 
 def _as_the_gang(job: Job, root: IrisRow, live: Sequence[IrisRow]) -> Job:
     """Running where some of it runs; else as far as the one that came farthest."""
-    states = {row.id: waits(row.counts) or state_of(row.word) for row in live}
+    states = {row.id: waits(row.counts) or iris_state_of(row.word) for row in live}
     order = (JobState.RUNNING, JobState.BUILDING, JobState.PENDING)
     first = min(live, key=lambda row: order.index(states[row.id]))
     state, running = states[first.id], _running(live)
@@ -107,7 +109,7 @@ def _still_alive(job: Job, root: IrisRow, live: Sequence[IrisRow]) -> Job:
     return replace(told, reason=f"{why}; {root.reason}" if root.reason else why)
 
 
-def _ended(job: Job, root: IrisRow, gang: Sequence[IrisRow], kept: SubmissionRecord) -> Job:
+def _add_iris_end(job: Job, root: IrisRow, gang: Sequence[IrisRow], kept: SubmissionRecord) -> Job:
     if job.state.live:
         return job
     state = refined(job.state, root.reason)

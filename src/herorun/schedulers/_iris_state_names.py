@@ -35,7 +35,7 @@ def plain(word: str) -> str:
     return re.sub(r"^(?:job|task)_state_", "", word.strip().lower())
 
 
-def state_of(word: str) -> JobState:
+def iris_state_of(word: str) -> JobState:
     """
     >>> state_of("JOB_STATE_KILLED").value, state_of("zombie").value, state_of("").value
     ('cancelled', 'unknown', 'unknown')

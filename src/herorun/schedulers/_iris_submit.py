@@ -80,7 +80,7 @@ def _script(submission: Submission, options: Options, code: str, admission: str)
     shared = options.code == "shared"
     told = shlex.quote(admission) if shared else f'"$PWD/{ADMISSION}"'
     lines = [
-        *(_demand(name) for name in dict.fromkeys(submission.secrets)),
+        *(_require_variable(name) for name in dict.fromkeys(submission.secrets)),
         *([f"cd {shlex.quote(code)} || exit {NO_FOLDER}"] if shared else []),
         (
             'export HERORUN_CODE="$PWD" HERORUN_MAIN_PID=$$ '
@@ -93,7 +93,7 @@ def _script(submission: Submission, options: Options, code: str, admission: str)
     return "; ".join(lines)
 
 
-def _demand(name: str) -> str:
+def _require_variable(name: str) -> str:
     said = (
         f"herorun: {name} is not set where this job runs: set it on the cluster. Exit code "
         f"{NOT_SET}."
@@ -112,7 +112,7 @@ def unknown_flags(words: Sequence[str], help_text: str) -> list[str]:
     return [flag for flag in ours if flag not in known]
 
 
-def shown(
+def show_request(
     program: Sequence[str], words: Sequence[str], secrets: Sequence[str], bundle: bool
 ) -> str:
     """The request for people."""

@@ -45,20 +45,20 @@ def settled(part: JudgedTask, behind: Behind, since: datetime, at: datetime) -> 
     if part.state is not JobState.UNKNOWN or word not in ENDS or at - since < AGAIN:
         return part
     if part.entry.executor == "slurm":
-        return _gone(part, behind.slurm, since) if isinstance(behind.slurm, Nowhere) else part
+        return _mark_gone(part, behind.slurm, since) if isinstance(behind.slurm, Nowhere) else part
     code = behind.told.exit_code
     if code is not None and word != "failed":
         state = JobState.FAILED if code else JobState.SUCCEEDED
         why = f"{part.reason}; it wrote down exit code {code} itself"
         return replace(part, state=state, reason=why, exit_code=code, ended=behind.told.ended)
     if behind.over:
-        return _gone(part, "it wrote down that it ended, and not how", since)
+        return _mark_gone(part, "it wrote down that it ended, and not how", since)
     if behind.written is None or at - behind.written >= QUIET:
-        return _gone(part, "nothing of it stirs", since)
+        return _mark_gone(part, "nothing of it stirs", since)
     return part
 
 
-def _gone(part: JudgedTask, why: str, since: datetime) -> JudgedTask:
+def _mark_gone(part: JudgedTask, why: str, since: datetime) -> JudgedTask:
     told = (
         f"nel says {part.raw!r} of {part.entry.id} since {since:%Y-%m-%d %H:%M} UTC, and {why}: "
         "how it ended nobody can tell"

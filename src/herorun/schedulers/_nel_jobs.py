@@ -67,8 +67,8 @@ class NelJobs:
             )
         if job.executor == "local":
             folder = Path(job.folder)
-            end = _read(folder / "logs" / "stage.exit")
-            told = stages(_read(folder / "logs" / "stage.running"), end)
+            end = _read_jobs_file(folder / "logs" / "stage.exit")
+            told = stages(_read_jobs_file(folder / "logs" / "stage.running"), end)
             part = local_part(job, word, told)
             return self._settled(part, lambda: Behind(told, bool(end.strip()), changed(folder)))
         raise CouldNotLook(
@@ -108,7 +108,7 @@ class NelJobs:
         """Read where it runs: what `nel info` prints lies there as well."""
         if job.executor == "slurm":
             return scores(self._slurm.read(job, RESULTS, LONGEST) or "")
-        return scores(_read(Path(job.folder, RESULTS)))
+        return scores(_read_jobs_file(Path(job.folder, RESULTS)))
 
     def _kill(self, invocation: str) -> None:
         """It exits with 0 whatever comes of it, and calls an error what it says of a task that has
@@ -125,7 +125,7 @@ class NelJobs:
             )
 
 
-def _read(path: Path) -> str:
+def _read_jobs_file(path: Path) -> str:
     try:
         return path.read_text("utf-8", "replace")
     except FileNotFoundError:

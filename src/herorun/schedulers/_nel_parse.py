@@ -56,13 +56,13 @@ def entries(text: str) -> tuple[NelTask, ...]:
     """
     found: dict[str, NelTask] = {}
     for line in text.splitlines():
-        entry = _entry(line)
+        entry = _parse_task_line(line)
         if entry:
             found[entry.id] = entry
     return tuple(found.values())
 
 
-def _entry(line: str) -> NelTask | None:
+def _parse_task_line(line: str) -> NelTask | None:
     try:
         told = read_json(line)
         output = ((told.get("config") or {}).get("execution") or {}).get("output_dir")
@@ -81,24 +81,24 @@ def statuses(text: str) -> dict[str, str]:
     """
     return {
         str(each.get("job_id") or each.get("invocation")): str(each.get("status", ""))
-        for each in _told(text)
+        for each in _parse_json_list(text)
     }
 
 
 def errors_in(text: str) -> str:
     """What went wrong with one of the jobs, in one line."""
-    said = (str(dict(each.get("data") or {}).get("error") or "") for each in _told(text))
+    said = (str(dict(each.get("data") or {}).get("error") or "") for each in _parse_json_list(text))
     return " ".join(next((each for each in said if each), "").split())
 
 
-def _told(text: str) -> list[dict[str, Any]]:
+def _parse_json_list(text: str) -> list[dict[str, Any]]:
     told = tables_in(text)
     if not told:
         raise CouldNotLook(f"nel printed something else than jobs: {scrub(text.strip())[:120]!r}")
     return told
 
 
-def state_of(word: str) -> JobState:
+def nel_state_of(word: str) -> JobState:
     """
     >>> state_of("success").value, state_of("NOT FOUND").value, state_of("error").value
     ('succeeded', 'unknown', 'unknown')
@@ -150,10 +150,10 @@ def of_output(known: Iterable[NelTask], output: str) -> dict[str, list[NelTask]]
         (e for e in known if e.output.rstrip("/") == output), key=lambda e: e.at, reverse=True
     ):
         found.setdefault(entry.invocation, []).append(entry)
-    return {name: sorted(jobs, key=_number) for name, jobs in found.items()}
+    return {name: sorted(jobs, key=_task_order) for name, jobs in found.items()}
 
 
-def _number(entry: NelTask) -> tuple[int, str]:
+def _task_order(entry: NelTask) -> tuple[int, str]:
     last = entry.id.rpartition(".")[2]
     return (int(last), "") if last.isdigit() else (0, last)
 

@@ -43,11 +43,13 @@ def _first_value(told: Any) -> float | None:
         value = told.get("value")
         if isinstance(value, int | float) and not isinstance(value, bool):
             return float(value)
-        return next((v for each in _below(told) if (v := _first_value(each)) is not None), None)
+        return next(
+            (v for each in _child_results(told) if (v := _first_value(each)) is not None), None
+        )
     return None
 
 
-def _below(told: Mapping[str, Any]) -> Sequence[Any]:
+def _child_results(told: Mapping[str, Any]) -> Sequence[Any]:
     return [told[name] for name in sorted(told) if name != "stats"]
 
 

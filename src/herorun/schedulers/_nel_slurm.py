@@ -12,7 +12,7 @@ from herorun.schedulers._nel_state import Nowhere
 from herorun.schedulers._road import Transport, transport_to
 from herorun.schedulers._slurm_client import Programs, new_parted
 from herorun.schedulers._slurm_parse import SlurmRow, sacct_argv, sacct_rows
-from herorun.schedulers._slurm_state import Books, judge
+from herorun.schedulers._slurm_state import Books, judge_slurm
 from herorun.schedulers._submission_record import SubmissionRecord
 
 _ABSENT = 44
@@ -79,7 +79,10 @@ class SlurmJobs:
         since = min(job.at for job in known) - timedelta(days=1)
         parted = new_parted()
         books = sacct_rows(slurm.told(sacct_argv(parted, since, ids=asked)), parted)
-        return {**found, **{job.id: _of(ids[job.slurm_id], queue, books) for job in known}}
+        return {
+            **found,
+            **{job.id: _find_slurm_job(ids[job.slurm_id], queue, books) for job in known},
+        }
 
     def _programs(self, job: NelTask) -> Programs:
         return Programs(
@@ -140,10 +143,10 @@ def _login(job: NelTask) -> tuple[str, str]:
     return str(job.data.get("hostname") or ""), str(job.data.get("username") or "")
 
 
-def _of(number: str, queue: Sequence[SlurmRow], books: Sequence[SlurmRow]) -> Job | str:
+def _find_slurm_job(number: str, queue: Sequence[SlurmRow], books: Sequence[SlurmRow]) -> Job | str:
     here = [row for row in queue if row.id == number]
     there = [row for row in books if row.id == number]
-    answer = judge(number, here, there, Books(there), SubmissionRecord(asked=True, id=number))
+    answer = judge_slurm(number, here, there, Books(there), SubmissionRecord(asked=True, id=number))
     if isinstance(answer, Found):
         return answer.job
     return (

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from herorun.core.evidence import Job, JobState
-from herorun.schedulers._nel_parse import NelTask, Stages, state_of
+from herorun.schedulers._nel_parse import NelTask, Stages, nel_state_of
 from herorun.schedulers._submission_record import SubmissionRecord
 
 
@@ -36,7 +36,7 @@ class JudgedTask:
 
 
 def local_part(entry: NelTask, word: str, told: Stages) -> JudgedTask:
-    state = state_of(word)
+    state = nel_state_of(word)
     part = JudgedTask(
         entry=entry,
         state=state,
@@ -60,7 +60,7 @@ def slurm_part(entry: NelTask, word: str, slurm: Job | str) -> JudgedTask:
     """`slurm` is Slurm's own job, or why nothing is known of it. nel's word counts where Slurm's
     job is over.
     """
-    state = state_of(word)
+    state = nel_state_of(word)
     if isinstance(slurm, str):
         told = state is JobState.PENDING  # nel's own waiting, before Slurm has a job
         return JudgedTask(
@@ -86,7 +86,7 @@ def slurm_part(entry: NelTask, word: str, slurm: Job | str) -> JudgedTask:
     return part
 
 
-def judge(
+def judge_nel(
     instance: str, invocation: str, parts: Sequence[JudgedTask], kept: SubmissionRecord
 ) -> Job:
     """One job of all its tasks: it lives while one does, and has succeeded when all have."""

@@ -110,7 +110,7 @@ class Dashboard:
                 method, path, body, {**({"Content-Type": kind} if body else {}), **self.headers}
             )
             answer = link.getresponse()
-            return RayResponse(answer.status, _read(answer, link, until, end))
+            return RayResponse(answer.status, _read_body(answer, link, until, end))
         finally:
             link.close()
 
@@ -155,7 +155,7 @@ class Dashboard:
 _TLS = "name the cluster's certificate authority as [scheduler] ca_file, or mend the certificate."
 
 
-def _read(
+def _read_body(
     answer: http.client.HTTPResponse,
     link: http.client.HTTPConnection,
     until: float,

@@ -69,7 +69,7 @@ def demand_of(told: Any) -> str:
     if not wanted:
         return ""
     said = ", ".join(_shape(each) for each in wanted[:3])
-    fits = all(any(_fits(each, shape) for shape in shapes) for each in wanted)
+    fits = all(any(_has_resources(each, shape) for shape in shapes) for each in wanted)
     more = (
         f"{count(coming, 'node')} starting"
         if coming
@@ -84,7 +84,7 @@ def _shape(resources: Mapping[str, float]) -> str:
     return " + ".join(f"{amount:g} {name}" for name, amount in sorted(resources.items()))
 
 
-def _fits(wanted: Mapping[str, float], shape: Mapping[str, float]) -> bool:
+def _has_resources(wanted: Mapping[str, float], shape: Mapping[str, float]) -> bool:
     return all(shape.get(name, 0) >= amount for name, amount in wanted.items())
 
 
@@ -105,7 +105,7 @@ def unplaced(told: Any, driver: str) -> str:
     )
 
 
-def _asked(resources: Iterable[str]) -> dict[str, Any]:
+def _resources_asked(resources: Iterable[str]) -> dict[str, Any]:
     """What the entrypoint's own resources name: `accelerator_type:H100`, or the head of a TPU
     slice.
     """
@@ -146,7 +146,7 @@ def hardware_of(
     known: dict[str, Any] = {}
     if len(kinds) == 1:
         known["accelerator"] = kinds[0]
-    known |= _asked(resources)
+    known |= _resources_asked(resources)
     if "count" in known:
         return known, ""
     wanted = stated.get("count")

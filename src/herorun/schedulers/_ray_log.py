@@ -25,17 +25,17 @@ def read_log(look: RaySnapshot, record: RayJob, lines: int) -> str:
         raise FileNotFoundError(f"{record.name} has no log before it is placed")
     try:
         return (
-            own_lines(_end(look, record, lines), record, lines)
+            own_lines(_fetch_log_end(look, record, lines), record, lines)
             if record.node
-            else _words(record, lines)
+            else _say_missing_log(record, lines)
         )
     except CouldNotLook:
         if not ended or not record.message:
             raise
-        return _words(record, lines)
+        return _say_missing_log(record, lines)
 
 
-def _end(look: RaySnapshot, record: RayJob, lines: int) -> bytes:
+def _fetch_log_end(look: RaySnapshot, record: RayJob, lines: int) -> bytes:
     asked = {
         "node_id": record.node,
         "filename": f"job-driver-{record.name}.log",
@@ -55,7 +55,7 @@ def own_lines(data: bytes, record: RayJob, lines: int) -> str:
     return _last(own, lines).decode("utf-8", "replace")
 
 
-def _words(record: RayJob, lines: int) -> str:
+def _say_missing_log(record: RayJob, lines: int) -> str:
     """Of an end that no log is left of, or that came before any."""
     return _last(record.message.encode(), lines).decode("utf-8", "replace")
 

@@ -23,7 +23,7 @@ def package(code: str, admission: str) -> tuple[str, bytes]:
     packed = io.BytesIO()
     try:
         with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as file:
-            for name, path in [*_files(Path(code)), (ADMISSION, Path(admission))]:
+            for name, path in [*_list_package_files(Path(code)), (ADMISSION, Path(admission))]:
                 _add(file, name, path)
                 if packed.tell() > MOST:
                     raise WrongUse(
@@ -45,7 +45,7 @@ def _add(file: zipfile.ZipFile, name: str, path: Path) -> None:
     file.writestr(info, path.read_bytes())
 
 
-def _files(top: Path) -> Iterator[tuple[str, Path]]:
+def _list_package_files(top: Path) -> Iterator[tuple[str, Path]]:
     """Every file, sorted, by its name in the package. A link counts as what it leads to: Ray's zips
     know no links.
     """

@@ -114,7 +114,7 @@ def job_of(
     """`lost_on` names the node that it ran on, if that node is dead; `why` says more about a
     wait.
     """
-    state = state_of(record, lost_on)
+    state = ray_state_of(record, lost_on)
     code = record.exit_code
     name = _signal(-code) if code is not None and code < 0 else None
     if stop and state in (JobState.FAILED, JobState.UNSCHEDULABLE) and record.exit_code is None:
@@ -132,7 +132,7 @@ def job_of(
         instance=instance,
         state=state,
         raw=f"{record.status} {record.error}".strip(),
-        reason="; ".join(part for part in (_said(record), why, asked) if part),
+        reason="; ".join(part for part in (_ray_message(record), why, asked) if part),
         exit_code=None if name else code,
         signal=name,
         stopped_by=stop.by if stop and state is JobState.CANCELLED else None,
@@ -143,7 +143,7 @@ def job_of(
     )
 
 
-def state_of(record: RayJob, lost_on: str = "") -> JobState:
+def ray_state_of(record: RayJob, lost_on: str = "") -> JobState:
     state = STATES.get(record.status, JobState.UNKNOWN)
     if state is not JobState.FAILED:
         return state
@@ -165,7 +165,7 @@ def supervisor_lost(record: RayJob) -> bool:
     )
 
 
-def _said(record: RayJob) -> str:
+def _ray_message(record: RayJob) -> str:
     """Ray's own words, without the log that it appends to them and the names of its supervisor."""
     lines = [
         line

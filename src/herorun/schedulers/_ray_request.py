@@ -52,7 +52,7 @@ def request_of(
     """The body of `POST /api/jobs/`. It is kept by Ray and shown to every client: no secret may be
     in it.
     """
-    env = {GRACE: str(max(1, round(grace.total_seconds()))), **_environment(submission)}
+    env = {GRACE: str(max(1, round(grace.total_seconds()))), **_build_environment(submission)}
     runtime: dict[str, Any] = {
         "env_vars": {key: value for key, value in env.items() if "$" not in value}
     }
@@ -68,7 +68,7 @@ def request_of(
     }
 
 
-def _environment(submission: Submission) -> dict[str, str]:
+def _build_environment(submission: Submission) -> dict[str, str]:
     env = {**submission.env, "HERORUN_INSTANCE": submission.instance, "HERORUN_ATTEMPT": "1"}
     odd = [name for name in (*env, *submission.secrets) if not _VARIABLE.fullmatch(name)]
     if odd:
@@ -86,9 +86,9 @@ def entrypoint(submission: Submission, where: UploadPaths) -> str:
     """
     code = shlex.quote(where.code) if where.package is None else "."
     admission = shlex.quote(where.admission) if where.package is None else f'"$PWD/{ADMISSION}"'
-    exact = {name: value for name, value in _environment(submission).items() if "$" in value}
+    exact = {name: value for name, value in _build_environment(submission).items() if "$" in value}
     lines = [
-        *(_demand(name) for name in dict.fromkeys(submission.secrets)),
+        *(_require_variable(name) for name in dict.fromkeys(submission.secrets)),
         f"cd {code} || exit {NOT_ENTERED}",
         f'export HERORUN_ADMISSION={admission} HERORUN_CODE="$PWD" HERORUN_MAIN_PID=$$',
         *(f"export {name}={shlex.quote(value)}" for name, value in exact.items()),
@@ -107,7 +107,7 @@ def _folder(path: str) -> str:
     return shlex.quote(path if path.startswith("/") else f"./{path}")
 
 
-def _demand(name: str) -> str:
+def _require_variable(name: str) -> str:
     said = (
         f"herorun: {name} is not set where this job runs: set it on the cluster. Exit code {UNSET}."
     )

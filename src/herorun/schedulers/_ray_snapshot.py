@@ -17,9 +17,9 @@ from herorun.schedulers._ray_parse import (
     RayJob,
     RayStop,
     job_of,
+    ray_state_of,
     record_of,
     records_of,
-    state_of,
     supervisor_lost,
 )
 from herorun.schedulers._ray_worker_failures import (
@@ -100,7 +100,7 @@ class RaySnapshot:
         """The job, with what the cluster adds to its record: a dead node, a demand that is not
         met.
         """
-        state = state_of(record)
+        state = ray_state_of(record)
         lost = lost_node(self.nodes, record.node) if supervisor_lost(record) and record.node else ""
         why = ""
         if state is JobState.PENDING:

@@ -39,8 +39,10 @@ def loss_of(record: RayJob, tasks: Any, actors: Any) -> WorkerFailure | None:
     another one.
     """
     try:
-        deaths = {each["actor_id"]: _of_actor(each.get("death_cause")) for each in _rows(actors)}
-        found = [loss for each in _rows(tasks) if (loss := _loss(each, deaths))]
+        deaths = {
+            each["actor_id"]: _of_actor(each.get("death_cause")) for each in _failure_rows(actors)
+        }
+        found = [loss for each in _failure_rows(tasks) if (loss := _loss(each, deaths))]
     except (KeyError, TypeError, AttributeError):
         return None
     ended = record.ended
@@ -67,7 +69,7 @@ def with_loss(job: Job, loss: WorkerFailure | None, address: str) -> Job:
     )
 
 
-def _rows(told: Any) -> list[Mapping[str, Any]]:
+def _failure_rows(told: Any) -> list[Mapping[str, Any]]:
     return list(told["data"]["result"]["result"])
 
 

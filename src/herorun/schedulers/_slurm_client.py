@@ -61,7 +61,7 @@ class Programs:
 
     def whole(self, program: str, answer: ProcessResult) -> str:
         """Its answer's text; `CouldNotLook` where it has failed."""
-        if _failed(answer):
+        if _has_failed(answer):
             raise self.trouble(program, answer)
         return answer.text
 
@@ -113,7 +113,7 @@ def new_parted() -> str:
     return PARTED + token_hex(8)
 
 
-def _failed(answer: ProcessResult) -> bool:
+def _has_failed(answer: ProcessResult) -> bool:
     """Also where the exit code is 0: a controller that is down gives an empty list beside its
     error.
     """

@@ -187,12 +187,12 @@ def _squeue_row(told: list[str]) -> SlurmRow:
         comment,
         reason,
     ) = told
-    number, part = _parts(ident)
+    number, part = _split_array_id(ident)
     exit_code, signal = _wait_status(code)
-    times = (_time(submitted), _time(started), _time(ended))
+    times = (_parse_slurm_time(submitted), _parse_slurm_time(started), _parse_slurm_time(ended))
     return SlurmRow(
         number, part, name, user, word, exit_code, signal, _whole(restarts) or 0, *times, _whole(nodes), where,  # noqa: E501  # one entry of a table, or one recorded value
-        _reason(reason), tag_in(comment),
+        _parse_reason(reason), tag_in(comment),
     )  # fmt: skip
 
 
@@ -212,13 +212,13 @@ def _sacct_row(told: list[str]) -> SlurmRow:
         comment,
         line,
     ) = told
-    number, part = _parts(ident)
+    number, part = _split_array_id(ident)
     exit_code, signal = _code_and_signal(code)
-    times = (_time(submitted), _time(started), _time(ended))
+    times = (_parse_slurm_time(submitted), _parse_slurm_time(started), _parse_slurm_time(ended))
     where = "" if where == "None assigned" else where
     tag = tag_in(comment) or tag_in(line)  # accounting keeps comments only where it was told to
     return SlurmRow(
-        number, part, name, user, word, exit_code, signal, 0, *times, _whole(nodes), where, _reason(reason), tag  # noqa: E501  # one entry of a table, or one recorded value
+        number, part, name, user, word, exit_code, signal, 0, *times, _whole(nodes), where, _parse_reason(reason), tag  # noqa: E501  # one entry of a table, or one recorded value
     )  # fmt: skip
 
 
@@ -239,7 +239,7 @@ def tag_in(text: str) -> Tag | None:
     )
 
 
-def _parts(ident: str) -> tuple[str, str]:
+def _split_array_id(ident: str) -> tuple[str, str]:
     found = _ID.fullmatch(ident)
     assert found  # seen before
     return found[1], found[2] or ""
@@ -268,10 +268,10 @@ def _whole(told: str) -> int | None:
     return int(told) if told.isdigit() else None
 
 
-def _time(told: str) -> datetime | None:
+def _parse_slurm_time(told: str) -> datetime | None:
     """None where it has not come about: `N/A`, `Unknown`, `None`, 0."""
     return datetime.fromtimestamp(int(told), UTC) if told.isdigit() and int(told) else None
 
 
-def _reason(told: str) -> str:
+def _parse_reason(told: str) -> str:
     return "" if told == "None" else told

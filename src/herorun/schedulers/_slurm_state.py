@@ -14,7 +14,7 @@ from herorun.core.evidence import Job, JobState
 from herorun.core.finding import count
 from herorun.core.ports import Absent, Found, Search, Unknown
 from herorun.schedulers._slurm_parse import SlurmRow
-from herorun.schedulers._slurm_state_names import cancelled_by, state_of
+from herorun.schedulers._slurm_state_names import cancelled_by, slurm_state_of
 from herorun.schedulers._submission_record import SubmissionRecord
 
 # between this clock and the cluster's: an older job of the name is another's
@@ -65,10 +65,10 @@ def _was_refused(row: SlurmRow) -> bool:
 
 def needs_books(queue: Sequence[SlurmRow]) -> bool:
     """A job that the controller calls live lives, whatever accounting says."""
-    return not queue or any(not state_of(row.word).live for row in queue)
+    return not queue or any(not slurm_state_of(row.word).live for row in queue)
 
 
-def judge(
+def judge_slurm(
     instance: str,
     queue: Sequence[SlurmRow],
     books: Sequence[SlurmRow],
@@ -81,7 +81,7 @@ def judge(
     Of two that were submitted at once, the later one has been cancelled: it is not how the instance
     ended.
     """
-    numbers = list(dict.fromkeys(row.id for row in queue if state_of(row.word).live))
+    numbers = list(dict.fromkeys(row.id for row in queue if slurm_state_of(row.word).live))
     if len(numbers) > 1:
         return Unknown(
             f"{count(len(numbers), 'job')} called {instance} are live: {', '.join(numbers)}. "
@@ -93,7 +93,7 @@ def judge(
     stays = numbers[0] if numbers else kept.id if kept.id in known else min(known, key=int)
     here = [row for row in queue if row.id == stays]
     there = [row for row in books if row.id == stays]
-    return Found(_job(instance, here, there, told, kept))
+    return Found(_build_slurm_job(instance, here, there, told, kept))
 
 
 def live_jobs(rows: Sequence[SlurmRow]) -> tuple[Job, ...]:
@@ -101,7 +101,7 @@ def live_jobs(rows: Sequence[SlurmRow]) -> tuple[Job, ...]:
     parts: dict[tuple[int, str, int], list[SlurmRow]] = {}
     for row in rows:
         parts.setdefault((len(row.name), row.name, int(row.id)), []).append(row)
-    jobs = [_as_told(key[1], _first(parts[key]), parts[key]) for key in sorted(parts)]
+    jobs = [_as_told(key[1], _deciding_row(parts[key]), parts[key]) for key in sorted(parts)]
     return tuple(job for job in jobs if not job.state.ended)
 
 
@@ -124,38 +124,38 @@ def _not_found(instance: str, told: Books, kept: SubmissionRecord) -> Search:
     )
 
 
-def _job(
+def _build_slurm_job(
     instance: str,
     here: Sequence[SlurmRow],
     there: Sequence[SlurmRow],
     told: Books,
     kept: SubmissionRecord,
 ) -> Job:
-    row = _first(here) if here else _first(there)
+    row = _deciding_row(here) if here else _deciding_row(there)
     job = _as_told(instance, row, here or there)
-    state = state_of(row.word)
+    state = slurm_state_of(row.word)
     if here and not state.ended:
         return job
     if not here:
         return _from_books(job, row, kept)
     if told.none_kept:
-        return _ended(job, row, None, kept)
+        return _add_slurm_end(job, row, None, kept)
     if told.silent:
         return replace(job, state=JobState.UNKNOWN, reason=f"squeue says {row.word}; {told.silent}")
-    if not there or not state_of(_first(there).word).ended:
+    if not there or not slurm_state_of(_deciding_row(there).word).ended:
         return replace(
             job, state=JobState.RUNNING, reason="it is ending: accounting does not say so yet"
         )
-    return _ended(job, row, _first(there), kept)
+    return _add_slurm_end(job, row, _deciding_row(there), kept)
 
 
-def _first(rows: Sequence[SlurmRow]) -> SlurmRow:
+def _deciding_row(rows: Sequence[SlurmRow]) -> SlurmRow:
     """Of an array or a heterogeneous job, the part that decides: one that lives, else one that did
     not succeed.
     """
 
     def rank(row: SlurmRow) -> int:
-        state = state_of(row.word)
+        state = slurm_state_of(row.word)
         return (
             0
             if state is JobState.RUNNING
@@ -170,9 +170,9 @@ def _first(rows: Sequence[SlurmRow]) -> SlurmRow:
 
 
 def _as_told(instance: str, row: SlurmRow, parts: Sequence[SlurmRow]) -> Job:
-    state = state_of(row.word)
+    state = slurm_state_of(row.word)
     tasks = len(parts) if len(parts) > 1 else row.nodes
-    running = sum(state_of(part.word) is JobState.RUNNING for part in parts)
+    running = sum(slurm_state_of(part.word) is JobState.RUNNING for part in parts)
     running = running if len(parts) > 1 else (row.nodes or 0) * running
     return Job(
         row.id,
@@ -190,12 +190,12 @@ def _as_told(instance: str, row: SlurmRow, parts: Sequence[SlurmRow]) -> Job:
 def _from_books(job: Job, row: SlurmRow, kept: SubmissionRecord) -> Job:
     """Only accounting knows it. What it calls live, the controller has lost sight of."""
     if job.state.ended:
-        return _ended(job, row, row, kept)
+        return _add_slurm_end(job, row, row, kept)
     why = f"sacct says {row.word}, and squeue does not know job {row.id}"
     return replace(job, state=JobState.UNKNOWN, reason=why, running_tasks=None)
 
 
-def _ended(job: Job, row: SlurmRow, book: SlurmRow | None, kept: SubmissionRecord) -> Job:
+def _add_slurm_end(job: Job, row: SlurmRow, book: SlurmRow | None, kept: SubmissionRecord) -> Job:
     """How it ended. Where Slurm ended it, its own signal and a code of 0 say nothing about the
     job.
     """
@@ -205,7 +205,7 @@ def _ended(job: Job, row: SlurmRow, book: SlurmRow | None, kept: SubmissionRecor
     if job.state is JobState.SUCCEEDED:
         return replace(told, exit_code=row.exit_code)
     if job.state is JobState.FAILED:
-        return _failed(told, row, only_books=book is row)
+        return _add_failure(told, row, only_books=book is row)
     if not row.node_list:
         told, row = replace(told, started=None), replace(row, exit_code=None)  # it never ran
         if job.state is JobState.TIMED_OUT:
@@ -214,7 +214,7 @@ def _ended(job: Job, row: SlurmRow, book: SlurmRow | None, kept: SubmissionRecor
     return _cancelled(told, row, book, kept) if job.state is JobState.CANCELLED else told
 
 
-def _failed(job: Job, row: SlurmRow, only_books: bool) -> Job:
+def _add_failure(job: Job, row: SlurmRow, only_books: bool) -> Job:
     """squeue's exit code is whole; sacct's lacks 128 where it is 128 or more."""
     if row.signal == _NOT_OPENED:
         why = "Slurm could not open the log or the working folder on the node"

@@ -38,7 +38,7 @@ STATES = {
 }
 
 
-def state_of(word: str) -> JobState:
+def slurm_state_of(word: str) -> JobState:
     """
     >>> state_of("CANCELLED by 0").value, state_of("ZOMBIE").value, state_of("").value
     ('cancelled', 'unknown', 'unknown')

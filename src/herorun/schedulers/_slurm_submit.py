@@ -120,7 +120,7 @@ def job_script(submission: Submission, where: RemotePaths) -> str:
     )
 
 
-def shown(words: Sequence[str], script: str, secrets: Sequence[str], where: str) -> str:
+def show_request(words: Sequence[str], script: str, secrets: Sequence[str], where: str) -> str:
     """The request for people."""
     by_name = f"# with the values of {', '.join(secrets)} in its environment\n" if secrets else ""
     return f"# on {where}\n{by_name}{shlex.join(words)} <<'SCRIPT'\n{script}SCRIPT\n"

@@ -14,7 +14,7 @@ from herorun.schedulers._instance import (
     Started,
     StopRequest,
     Stuck,
-    judge,
+    judge_instance,
 )
 
 T = TypeVar("T")
@@ -36,13 +36,13 @@ def answer_of(told: Any, names: Iterable[str]) -> dict[str, Any]:
     """A box's answer about these jobs, in the form that is asked for; else a TypeError, a
     ValueError or a LookupError.
     """
-    jobs = {str(name): _facts(facts) for name, facts in told["jobs"].items()}
+    jobs = {str(name): _parse_facts(facts) for name, facts in told["jobs"].items()}
     if missing := set(names) - jobs.keys():
         raise LookupError(f"nothing about {', '.join(sorted(missing))}")
     return {**told, "jobs": jobs, "boot": str(told["boot"] or ""), "now": float(told["now"])}
 
 
-def _facts(facts: Mapping[str, Any]) -> dict[str, Any]:
+def _parse_facts(facts: Mapping[str, Any]) -> dict[str, Any]:
     locks = {name: bool(facts[name]) for name in ("submitting", "locked", "there")}
     if not locks["there"]:
         return locks
@@ -63,7 +63,7 @@ def job_seen(name: str, facts: Mapping[str, Any], boot: str, where: str) -> Job 
         starting = facts["submitting"] or facts["locked"]
         return Job(name, name, JobState.PENDING, "starting") if starting else None
     sight = _sight(name, facts, where)
-    job = judge(name, sight)
+    job = judge_instance(name, sight)
     asked = asked_for(name, facts, where)
     if (
         sight.end

@@ -27,7 +27,7 @@ BLOCK, MOST = 1 << 16, 1 << 20  # bytes of a log that are read at once, and in a
 RECORDS = ("request.json", "started.json", "stop.json", "stuck.json", "exit.json")
 
 
-def look(folder: str, names: list[str]) -> dict[str, Any]:
+def probe_instances(folder: str, names: list[str]) -> dict[str, Any]:
     """What is there of each instance."""
     if not os.path.isdir(folder):
         _refuse_a_file(folder)
@@ -45,7 +45,7 @@ def look_at_all(folder: str, slugs: list[str], wanted: list[str]) -> dict[str, A
         names = {found.group(1) for found in map(ours.fullmatch, os.listdir(folder)) if found}
     except FileNotFoundError:
         names = set()
-    return look(folder, sorted(names.union(wanted), key=lambda name: (len(name), name)))
+    return probe_instances(folder, sorted(names.union(wanted), key=lambda name: (len(name), name)))
 
 
 def facts(folder: str, name: str) -> dict[str, Any]:

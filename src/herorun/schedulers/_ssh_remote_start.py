@@ -27,7 +27,16 @@ if __name__ == "__main__":
 
 from herorun.schedulers import _supervisor
 from herorun.schedulers._processes import terminate_all
-from herorun.schedulers._ssh_probe import facts, is_there, lives, locked, look, read, record, rest
+from herorun.schedulers._ssh_probe import (
+    facts,
+    is_there,
+    lives,
+    locked,
+    probe_instances,
+    read,
+    record,
+    rest,
+)
 
 BLOCK = 1 << 20  # bytes of an archive that are read at once
 ROOM, FILES = 1 << 20, 64  # bytes and names that a disk must have left for a job's records
@@ -51,22 +60,22 @@ def submit(order: dict[str, Any]) -> dict[str, Any]:
         or is_there(os.path.join(folder, name))
         or locked(os.path.join(folder, f"{name}.lock"))
     ):
-        return look(folder, [name])
+        return probe_instances(folder, [name])
     how = ""
     try:
         _demand_room(folder)
         if order["code"]:
             _unpack(order["code"], sys.stdin.buffer, order["request"]["code"])
         if private["admission"]:
-            _write(
+            _write_remote_file(
                 order["request"]["admission"],
                 private["admission"].encode("utf-8", "surrogateescape"),
             )
-        how = _start(order, private["secrets"])
+        how = _start_detached(order, private["secrets"])
         _await(os.path.join(folder, name), time.monotonic() + order["within"])
     finally:
         os.close(lock)
-    return {**look(folder, [name]), "how": how}
+    return {**probe_instances(folder, [name]), "how": how}
 
 
 def _demand_room(folder: str) -> None:
@@ -123,7 +132,7 @@ def _receive(stream: Any, told: dict[str, Any], path: str) -> None:
         raise OSError("the code did not arrive as it was sent")
 
 
-def _write(path: str, data: bytes, mode: int = 0o600) -> None:
+def _write_remote_file(path: str, data: bytes, mode: int = 0o600) -> None:
     """Whole or not at all."""
     os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
     aside = f"{path}.{os.getpid()}.new"
@@ -139,7 +148,7 @@ def _write(path: str, data: bytes, mode: int = 0o600) -> None:
         raise
 
 
-def _start(order: dict[str, Any], secrets: dict[str, str]) -> str:
+def _start_detached(order: dict[str, Any], secrets: dict[str, str]) -> str:
     """Under tmux, else in a session of its own; either outlives the connection. How, comes back."""
     folder, name = order["folder"], order["request"]["instance"]
     base = {
@@ -160,7 +169,7 @@ def _start(order: dict[str, Any], secrets: dict[str, str]) -> str:
         "environment": {**base, "PYTHONUNBUFFERED": "1", **order["environment"], **secrets},
     }
     private = os.path.join(folder, f".{name}.{os.getpid()}.start")
-    _write(private, json.dumps(inner).encode("ascii"))
+    _write_remote_file(private, json.dumps(inner).encode("ascii"))
     try:
         argv = [
             sys.executable,
@@ -225,7 +234,7 @@ def _installed(folder: str, programs: list[list[str]]) -> str:
     for name, source in programs:
         path = os.path.join(top, *name.split(".")) + ".py"
         if record(path) != source:
-            _write(path, source.encode("utf-8"))
+            _write_remote_file(path, source.encode("utf-8"))
     return path
 
 
@@ -277,13 +286,13 @@ def stop(folder: str, name: str, by: str, grace: float) -> dict[str, Any]:
     path = os.path.join(folder, name)
     seen = facts(folder, name)
     if not seen["there"] or "exit.json" in seen["records"]:
-        return look(folder, [name])
+        return probe_instances(folder, [name])
     if "stop.json" not in seen["records"]:
         text = json.dumps({"by": by, "at": _supervisor.now()}).encode("ascii") + b"\n"
-        _write(f"{path}/stop.json", text)
+        _write_remote_file(f"{path}/stop.json", text)
     if not seen["watched"]:
         _stop_unwatched(path, grace)
-    return look(folder, [name])
+    return probe_instances(folder, [name])
 
 
 def _stop_unwatched(path: str, grace: float) -> None:

@@ -26,7 +26,10 @@ class SubmissionRecord:
 
 
 def kept(folder: Path, instance: str) -> SubmissionRecord:
-    told, stop = _read(folder / f"{instance}.json"), _read(folder / f"{instance}.stop.json")
+    told, stop = (
+        _read_record(folder / f"{instance}.json"),
+        _read_record(folder / f"{instance}.stop.json"),
+    )
     number = told.get("id") if told else None
     by = stop.get("by") if stop and stop.get("id") == number else None
     return SubmissionRecord(
@@ -37,11 +40,11 @@ def kept(folder: Path, instance: str) -> SubmissionRecord:
 def keep_asked(folder: Path, instance: str) -> None:
     """Before the submission: from here on it may be there."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    _write(folder / f"{instance}.json", {"asked": now()})
+    _write_record(folder / f"{instance}.json", {"asked": now()})
 
 
 def keep_id(folder: Path, instance: str, number: str) -> None:
-    _write(folder / f"{instance}.json", {"asked": now(), "id": number})
+    _write_record(folder / f"{instance}.json", {"asked": now(), "id": number})
 
 
 def keep_stop(folder: Path, instance: str, number: str, by: str) -> None:
@@ -49,18 +52,18 @@ def keep_stop(folder: Path, instance: str, number: str, by: str) -> None:
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     if kept(folder, instance).id != number:
         keep_id(folder, instance, number)
-    _write(folder / f"{instance}.stop.json", {"id": number, "by": by, "at": now()})
+    _write_record(folder / f"{instance}.stop.json", {"id": number, "by": by, "at": now()})
 
 
 def forget_stop(folder: Path, instance: str) -> None:
     (folder / f"{instance}.stop.json").unlink(missing_ok=True)
 
 
-def _write(path: Path, told: dict[str, Any]) -> None:
+def _write_record(path: Path, told: dict[str, Any]) -> None:
     write_whole(path, (canonical(told) + "\n").encode())
 
 
-def _read(path: Path) -> dict[str, Any] | None:
+def _read_record(path: Path) -> dict[str, Any] | None:
     try:
         told = read_json(path.read_bytes())
     except FileNotFoundError:

@@ -101,13 +101,13 @@ def run(order: dict[str, Any]) -> None:
     wake = _wake_on_signals()
     adopted = become_subreaper()
     kills = oom_kills()
-    job = _start(order)
+    job = _start_job(order)
     os.dup2(1, 2)  # the submitter waits for this: its end of our standard error closes
     if job:
         _stand_by(job, order, wake, adopted, kills)
 
 
-def _say(text: str) -> None:
+def _log_line(text: str) -> None:
     """One line in the job's log; what it says is in the records too, so a full disk is no reason to
     end.
     """
@@ -143,7 +143,7 @@ def _wake_on_signals() -> int:
     return wake
 
 
-def _start(order: dict[str, Any]) -> subprocess.Popen[bytes] | None:
+def _start_job(order: dict[str, Any]) -> subprocess.Popen[bytes] | None:
     folder = order["folder"]
     try:
         return subprocess.Popen(
@@ -156,13 +156,13 @@ def _start(order: dict[str, Any]) -> subprocess.Popen[bytes] | None:
             preexec_fn=lambda: _write_start(folder),
         )
     except Exception as error:  # whatever it is, the record says it and nobody waits for nothing
-        code, reason = _why(error, order)
-        _say(reason)
+        code, reason = _explain_start_error(error, order)
+        _log_line(reason)
         _write_end(folder, {"exit_code": code, "reason": reason, "ended": now()})
         return None
 
 
-def _why(error: Exception, order: dict[str, Any]) -> tuple[int, str]:
+def _explain_start_error(error: Exception, order: dict[str, Any]) -> tuple[int, str]:
     """The exit code that a shell would give, and the reason in words."""
     program, cwd = order["argv"][0], order["cwd"]
     if isinstance(error, subprocess.SubprocessError):
@@ -192,7 +192,7 @@ def _stand_by(
     stopped_by, deadline = None, float("inf")
     while job.poll() is None:
         if stopped_by is None and (stopped_by := _asked_by(folder)) is not None:
-            _say(f"asked to stop by {stopped_by}: SIGTERM, and SIGKILL in {grace:g}s")
+            _log_line(f"asked to stop by {stopped_by}: SIGTERM, and SIGKILL in {grace:g}s")
             signal_group(job.pid, signal.SIGTERM)
             deadline = time.monotonic() + grace
         if time.monotonic() >= deadline:
@@ -224,12 +224,12 @@ def _end_the_rest(group: int, order: dict[str, Any], quiet: float) -> None:
         reason = (
             f"its main process has ended, but some of its processes could not be killed: {pids}"
         )
-        _say(reason)
+        _log_line(reason)
         with contextlib.suppress(OSError):
             write(folder, "stuck.json", {"reason": reason})
 
     if left():
-        _say(
+        _log_line(
             f"the main process has ended; the rest of its processes has {grace:g}s, then SIGTERM "
             "and SIGKILL"
         )
@@ -271,11 +271,11 @@ def write(folder: str, name: str, value: dict[str, Any]) -> None:
     lose it.
     """
     try:
-        _write(folder, name, value)
+        _write_state(folder, name, value)
     except OSError as error:
         if error.errno not in _FULL or not _give_up_reserves():
             raise
-        _write(folder, name, value)
+        _write_state(folder, name, value)
 
 
 def _give_up_reserves() -> bool:
@@ -287,7 +287,7 @@ def _give_up_reserves() -> bool:
     return given > 0
 
 
-def _write(folder: str, name: str, value: dict[str, Any]) -> None:
+def _write_state(folder: str, name: str, value: dict[str, Any]) -> None:
     aside = f"{folder}/.{name}.new"
     try:
         with open(

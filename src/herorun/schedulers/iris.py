@@ -29,14 +29,14 @@ from herorun.schedulers._iris_parse import (
     stop_argv,
     submitted_id,
 )
-from herorun.schedulers._iris_state import gang_of, judge, root_of
-from herorun.schedulers._iris_state_names import state_of
+from herorun.schedulers._iris_state import gang_of, judge_iris, root_of
+from herorun.schedulers._iris_state_names import iris_state_of
 from herorun.schedulers._iris_submit import (
     bundled,
     must_be_sound,
     run_argv,
     selector,
-    shown,
+    show_request,
     unknown_flags,
 )
 from herorun.schedulers._submission_record import SubmissionRecord
@@ -136,11 +136,11 @@ class Iris:
         kept: SubmissionRecord,
     ) -> Search:
         gang = gang_of(told.rows, root.id, self._options.gang)
-        live = [row for row in gang if state_of(row.word).live]
-        if not state_of(root.word).live or not live:
+        live = [row for row in gang if iris_state_of(row.word).live]
+        if not iris_state_of(root.word).live or not live:
             root = self._iris.in_detail(root)
         gang = [self._iris.in_detail(row) if row in live else row for row in gang]
-        return judge(instance, root, gang, kept, intended_at, self._options.gang)
+        return judge_iris(instance, root, gang, kept, intended_at, self._options.gang)
 
     def _nowhere(
         self,
@@ -181,7 +181,7 @@ class Iris:
         for row, name in sorted(found, key=lambda each: (len(each[1]), each[1])):
             gang = gang_of(told.rows, row.id, self._options.gang)
             kept = keeping.kept(self._folder, name)
-            answer = judge(name, row, gang, kept, _EVER, self._options.gang)
+            answer = judge_iris(name, row, gang, kept, _EVER, self._options.gang)
             jobs += [answer.job] if isinstance(answer, Found) and not answer.job.state.ended else []
         return tuple(jobs)
 
@@ -195,7 +195,7 @@ class Iris:
             for row in self._list(f"{slug}-").rows
             if (named := other.fullmatch(row.id))
         )
-        jobs = (Job(row.id, name, state_of(row.word), row.word) for row, name in found)
+        jobs = (Job(row.id, name, iris_state_of(row.word), row.word) for row, name in found)
         return tuple(
             sorted((job for job in jobs if not job.state.ended), key=lambda job: job.instance)
         )
@@ -215,7 +215,9 @@ class Iris:
     def request(self, submission: Submission, code: str, admission: str) -> str:
         """What iris is given."""
         words = run_argv(submission, self._options, code, admission)
-        return shown(self._iris.program, words, submission.secrets, self._options.code == "bundle")
+        return show_request(
+            self._iris.program, words, submission.secrets, self._options.code == "bundle"
+        )
 
     def submit(self, submission: Submission, code: str, admission: str) -> Job:
         """Looks before and after. While another instance of the run may live, nothing is

@@ -34,7 +34,7 @@ from herorun.schedulers._nel_parse import (
     of_output,
 )
 from herorun.schedulers._nel_snapshot import NelSnapshot, of_runs
-from herorun.schedulers._nel_state import JudgedTask, judge
+from herorun.schedulers._nel_state import JudgedTask, judge_nel
 from herorun.schedulers._validate import must_be_instance, secret_values
 from herorun.system.clock import now
 from herorun.system.files import locked
@@ -104,7 +104,8 @@ class Nel(NelJobs):
     ) -> Search:
         kept = keeping.kept(self._folder, instance)
         jobs = [
-            judge(instance, name, [parts[e.id] for e in each], kept) for name, each in found.items()
+            judge_nel(instance, name, [parts[e.id] for e in each], kept)
+            for name, each in found.items()
         ]
         live = [job for job in jobs if not job.state.ended]
         if len(live) > 1:

@@ -27,7 +27,7 @@ from herorun.schedulers._ray_local_state import Notes, SubmissionNote
 from herorun.schedulers._ray_log import read_log
 from herorun.schedulers._ray_options import Options as Options
 from herorun.schedulers._ray_package import package, plan_of
-from herorun.schedulers._ray_parse import RayJob, RayStop, state_of
+from herorun.schedulers._ray_parse import RayJob, RayStop, ray_state_of
 from herorun.schedulers._ray_request import PLAN, Needs, UploadPaths, request_of
 from herorun.schedulers._ray_snapshot import RaySnapshot
 from herorun.schedulers._validate import must_be_instance
@@ -232,7 +232,7 @@ class Ray:
             for record in look.records
             if record.submitted
             and (found := ours.fullmatch(record.name))
-            and not state_of(record).ended
+            and not ray_state_of(record).ended
         ]
         return tuple(sorted(jobs, key=lambda job: (len(job.instance), job.instance)))
 
@@ -242,7 +242,7 @@ class Ray:
         found = [
             r
             for r in look.records
-            if r.name.startswith(name) and not (r.instance or state_of(r).ended)
+            if r.name.startswith(name) and not (r.instance or ray_state_of(r).ended)
         ]
         jobs = (
             look.job(each, each.name, None)

@@ -33,8 +33,8 @@ from herorun.schedulers._slurm_parse import (
     programs,
 )
 from herorun.schedulers._slurm_snapshot import ByName, SlurmSnapshot, by_name, not_live
-from herorun.schedulers._slurm_state import Books, judge, live_jobs, needs_books, ours
-from herorun.schedulers._slurm_state_names import state_of
+from herorun.schedulers._slurm_state import Books, judge_slurm, live_jobs, needs_books, ours
+from herorun.schedulers._slurm_state_names import slurm_state_of
 from herorun.schedulers._slurm_submit import (
     RemotePaths,
     handed_over,
@@ -43,7 +43,7 @@ from herorun.schedulers._slurm_submit import (
     must_be_sound,
     request_digest,
     sbatch_argv,
-    shown,
+    show_request,
 )
 from herorun.schedulers._submission_record import SubmissionRecord
 from herorun.schedulers._validate import must_be_instance, secret_values
@@ -154,7 +154,7 @@ class Slurm:
     ) -> Search:
         kept = self._kept(instance)
         books = ours(told.rows, instance, self._run, kept, intended_at)
-        answer = judge(instance, queue, books, told, kept)
+        answer = judge_slurm(instance, queue, books, told, kept)
         if isinstance(answer, Absent) and asked_at - intended_at <= self._options.settle:
             return Unknown(
                 f"too early to tell: {instance} was to be submitted at {intended_at:%H:%M:%S}"
@@ -246,7 +246,7 @@ class Slurm:
         """
         where = self._files.where(submission.instance, code, admission)
         words = sbatch_argv(submission, self._options, where, self._tag(submission))
-        return shown(
+        return show_request(
             words, job_script(submission, where), submission.secrets, self._slurm.road.where
         )
 
@@ -295,7 +295,7 @@ class Slurm:
         may.
         """
         rows = ours(self._queue([instance]), instance, self._run, self._kept(instance), None)
-        living = [row.submitted for row in rows if row.submitted and state_of(row.word).live]
+        living = [row.submitted for row in rows if row.submitted and slurm_state_of(row.word).live]
         return known_job(self.find, instance, min([now() - MONTH, *living]))
 
     def _sbatch(
@@ -327,7 +327,7 @@ class Slurm:
             self._scancel(instance, number)
             keeping.keep_id(self._folder, instance, stays)
         it = [row for row in rows if row.id == stays]
-        answer = judge(instance, it, (), Books(silent="accounting was not asked yet"), kept)
+        answer = judge_slurm(instance, it, (), Books(silent="accounting was not asked yet"), kept)
         return answer.job if isinstance(answer, Found) else self._as_found(instance, number)
 
     def _as_found(self, instance: str, number: str) -> Job:

@@ -23,7 +23,7 @@ def with_own(*paths: Path) -> Catalogue:
     """The same behind a user's files of [[signature]] tables. Raises WrongUse where one cannot be
     read or is wrong.
     """
-    return _with(tuple((str(path), _text(path)) for path in paths)) if paths else shipped()
+    return _with(tuple((str(path), _read_text(path)) for path in paths)) if paths else shipped()
 
 
 def of_contract(contract: Contract, top: Path) -> Catalogue:
@@ -36,7 +36,7 @@ def of_contract(contract: Contract, top: Path) -> Catalogue:
 
 @lru_cache(maxsize=4)
 def _with(texts: tuple[tuple[str, str], ...]) -> Catalogue:
-    return parse(_documents(), [(name, _own(name, text)) for name, text in texts])
+    return parse(_documents(), [(name, _parse_own_table(name, text)) for name, text in texts])
 
 
 def _documents() -> list[dict[str, object]]:
@@ -47,7 +47,7 @@ def _documents() -> list[dict[str, object]]:
     return [tomllib.loads(row.read_text(encoding="utf-8")) for row in rows]
 
 
-def _text(path: Path) -> str:
+def _read_text(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8")
     except OSError as error:
@@ -56,7 +56,7 @@ def _text(path: Path) -> str:
         raise WrongUse(f"{path} is no TOML: {error}.") from None
 
 
-def _own(name: str, text: str) -> dict[str, object]:
+def _parse_own_table(name: str, text: str) -> dict[str, object]:
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:

@@ -40,7 +40,7 @@ def _project(top: str, folder: str, unresolved: list[str]) -> dict[str, Any] | N
         return None
 
 
-def table(data: Any, *keys: str) -> dict[str, Any]:
+def table_or_empty(data: Any, *keys: str) -> dict[str, Any]:
     for key in keys:
         data = data.get(key) if isinstance(data, dict) else None
     return data if isinstance(data, dict) else {}
@@ -48,17 +48,17 @@ def table(data: Any, *keys: str) -> dict[str, Any]:
 
 def source_folders(project: dict[str, Any]) -> list[str]:
     """Where a project keeps its packages, relative to itself."""
-    where = table(project, "tool", "setuptools", "packages", "find").get("where")
-    mapped = table(project, "tool", "setuptools", "package-dir").get("")
+    where = table_or_empty(project, "tool", "setuptools", "packages", "find").get("where")
+    mapped = table_or_empty(project, "tool", "setuptools", "package-dir").get("")
     stated = [*(where if isinstance(where, list) else ()), mapped]
     return ["src", ".", *(each for each in stated if isinstance(each, str))]
 
 
 def _members(top: str, folder: str, project: dict[str, Any]) -> Iterator[str]:
     """Folders of this repository that a workspace or a path names as a project of their own."""
-    stated = table(project, "tool", "uv", "workspace").get("members")
+    stated = table_or_empty(project, "tool", "uv", "workspace").get("members")
     named = [each for each in stated if isinstance(each, str)] if isinstance(stated, list) else []
-    sources = table(project, "tool", "uv", "sources").values()
+    sources = table_or_empty(project, "tool", "uv", "sources").values()
     named += [str(each["path"]) for each in sources if isinstance(each, dict) and "path" in each]
     for pattern in named:
         for found in glob(os.path.join(folder, pattern), root_dir=top):

@@ -77,7 +77,7 @@ class _Registry:
         if answer.status_code == 401 and not self.authorization:
             self.authorization = self._authorize(answer.headers.get("WWW-Authenticate", ""))
             answer = self._ask(f"{self.image.url}/{path}")
-        data = _content(answer, self.image.host)
+        data = _read_answer(answer, self.image.host)
         digest = "sha256:" + hashlib.sha256(data).hexdigest()
         wanted = path.rpartition("/")[2]
         if wanted.startswith("sha256:") and wanted != digest:
@@ -96,7 +96,9 @@ class _Registry:
                 url, headers=headers, auth=_Header(told), timeout=_TIMES, stream=True
             )
         except (requests.RequestException, ValueError) as error:
-            raise CouldNotLook(f"{self.image.host} gave no answer: {_reason(error)}.") from None
+            raise CouldNotLook(
+                f"{self.image.host} gave no answer: {_error_without_url(error)}."
+            ) from None
 
     def _authorize(self, challenge: str) -> str:
         """The token dance: anonymous, or with what docker's own configuration holds for this
@@ -119,7 +121,7 @@ class _Registry:
         scope = told.get("scope") or f"repository:{self.image.repository}:pull"
         query = urlencode({"service": told.get("service", ""), "scope": scope})
         answer = parsed_json(
-            _content(self._ask(f"{realm}?{query}", basic), self.image.host), self.image.host
+            _read_answer(self._ask(f"{realm}?{query}", basic), self.image.host), self.image.host
         )
         token = answer.get("token") or answer.get("access_token")
         if not isinstance(token, str):
@@ -143,7 +145,7 @@ class _Header:
         return request
 
 
-def _content(answer: Any, host: str) -> bytes:
+def _read_answer(answer: Any, host: str) -> bytes:
     import requests
 
     if answer.status_code in (401, 403):
@@ -161,7 +163,7 @@ def _content(answer: Any, host: str) -> bytes:
             if len(data) > _LARGEST:
                 raise CouldNotLook(f"{host} answered with more than {_LARGEST >> 20} MiB.")
     except requests.RequestException as error:
-        raise CouldNotLook(f"{host} broke off its answer: {_reason(error)}.") from None
+        raise CouldNotLook(f"{host} broke off its answer: {_error_without_url(error)}.") from None
     return data
 
 
@@ -175,7 +177,7 @@ def parsed_json(data: bytes, host: str) -> dict[str, Any]:
     return told
 
 
-def _reason(error: Exception) -> str:
+def _error_without_url(error: Exception) -> str:
     """What went wrong, without the URL, which may hold a token."""
     import requests
 

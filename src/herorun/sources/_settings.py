@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 
-from herorun.sources._status import shown
+from herorun.sources._status import show_path
 from herorun.system.git import Repository
 
 _NO = ("false", "no", "off", "0")
@@ -27,19 +27,19 @@ def hiding_settings(repository: Repository) -> tuple[str, ...]:
     """As `key=value`, of the configuration in force; and of `.gitmodules`, which git follows
     too.
     """
-    told = _listed(repository, ())
+    told = _list_settings(repository, ())
     for key in _OURS:
         told[key] = told[key][:-1]
     found = [
-        shown(f"{name}={values[-1]}")
+        show_path(f"{name}={values[-1]}")
         for key, (name, hides) in _HIDES.items()
         if (values := told.get(key)) and hides(values[-1].lower())
     ]
     if (repository.top / ".gitmodules").is_file():
-        told = _listed(repository, ("--file", ".gitmodules")) | told
+        told = _list_settings(repository, ("--file", ".gitmodules")) | told
     return (
         *found,
-        *(shown(f"{key}={told[key][-1]}") for key in sorted(told) if _ignores(key, told[key])),
+        *(show_path(f"{key}={told[key][-1]}") for key in sorted(told) if _ignores(key, told[key])),
     )
 
 
@@ -47,7 +47,7 @@ def _ignores(key: str, values: list[str]) -> bool:
     return key.startswith("submodule.") and key.endswith(".ignore") and values[-1].lower() in _PARTS
 
 
-def _listed(repository: Repository, where: tuple[str, ...]) -> dict[str, list[str]]:
+def _list_settings(repository: Repository, where: tuple[str, ...]) -> dict[str, list[str]]:
     """Key -> its values, the last one in force. Section and key are in lower case; a bare key is
     true.
     """

@@ -92,7 +92,7 @@ class TreeStatus:
         return [record.partition("\t")[2] for record in text(self.index).split("\0") if record]
 
 
-def look(repository: Repository, *settings: str) -> TreeStatus:
+def read_status(repository: Repository, *settings: str) -> TreeStatus:
     """Ask git both, at once; `settings` win over the strict ones."""
     with ThreadPoolExecutor(1) as aside:
         listing = aside.submit(repository.git, "ls-files", "-v", "-s", "-z", env=QUIET)
@@ -149,7 +149,7 @@ def text(path: bytes) -> str:
     return path.decode("utf-8", "surrogateescape")
 
 
-def shown(path: str) -> str:
+def show_path(path: str) -> str:
     """A path as people can read it in one line; what is not UTF-8 or would break the line is
     escaped.
     """

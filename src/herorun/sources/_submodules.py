@@ -10,7 +10,7 @@ from herorun.core.errors import CouldNotLook, in_words
 from herorun.core.evidence import Submodule
 from herorun.sources._assume_unchanged import hidden_edits
 from herorun.sources._lfs_pointers import pointers
-from herorun.sources._status import TreeStatus, look, shown
+from herorun.sources._status import TreeStatus, read_status, show_path
 from herorun.sources._untracked_imports import importable
 from herorun.sources._worktree_kind import Whereabouts, whereabouts
 from herorun.system.git import Repository
@@ -41,7 +41,7 @@ def insides(outer: TreeStatus, roots: Iterable[str], prefix: str = "", top: str 
     top = top or str(outer.repository.top)
     with ThreadPoolExecutor(_AT_ONCE) as at_once:
         asked = [
-            at_once.submit(_one, outer, path, links[path], roots, prefix, top)
+            at_once.submit(_read_submodule, outer, path, links[path], roots, prefix, top)
             for path in sorted(links)
         ]
     for each in (future.result() for future in asked):
@@ -51,19 +51,19 @@ def insides(outer: TreeStatus, roots: Iterable[str], prefix: str = "", top: str 
     return found
 
 
-def _one(
+def _read_submodule(
     outer: TreeStatus, path: str, commit: str, roots: Iterable[str], prefix: str, top: str
 ) -> Insides:
     folder, full = outer.repository.top / path, f"{prefix}{path}"
     if not (folder / ".git").exists():
         return Insides(
-            [Submodule(shown(full), commit, published=None, why="it is not checked out")]
+            [Submodule(show_path(full), commit, published=None, why="it is not checked out")]
         )
     facts = whereabouts(folder)
     repository = Repository(folder, facts.common)
-    looked = look(repository)
+    looked = read_status(repository)
     has, why = published(repository, commit)
-    row = Submodule(shown(full), commit, looked.commit, published=has, why=why)
+    row = Submodule(show_path(full), commit, looked.commit, published=has, why=why)
     row = replace(row, untracked=bool(looked.untracked), modified=_modified(looked, facts))
     inner = insides(looked, roots, f"{full}/", top)
     ignored = (f"{full}/{name}" for name in looked.ignored)

@@ -59,11 +59,11 @@ def _within(folder: str, roots: tuple[str, ...]) -> bool:
     return any(
         all(part.isidentifier() and part not in _NOT_OURS for part in parts)
         for root in roots
-        if (parts := _below(folder, root)) is not None
+        if (parts := _parts_below(folder, root)) is not None
     )
 
 
-def _below(folder: str, root: str) -> list[str] | None:
+def _parts_below(folder: str, root: str) -> list[str] | None:
     if folder == root:
         return []
     inside = folder.removeprefix(f"{root}/") if root else folder

@@ -53,13 +53,17 @@ def read_bundle(
     rows.pop(file.path, None)
     here = dict(content.files)
     wrong = {
-        path for path in rows.keys() | here.keys() if not _same(here.get(path), rows.get(path))
+        path
+        for path in rows.keys() | here.keys()
+        if not _is_same_file(here.get(path), rows.get(path))
     }
     if wrong:  # attributes may let `git archive` leave files out, or write them otherwise
         archived = _archived(repository, plan.code_commit)
         own = {path for _, _, path in repository.entries(plan.code_commit)}
         wrong -= {
-            path for path in wrong if path in archived and _same(here.get(path), archived[path])
+            path
+            for path in wrong
+            if path in archived and _is_same_file(here.get(path), archived[path])
         }
         wrong -= {path for path in wrong - here.keys() if path not in archived and path in own}
     return Bundle(
@@ -79,7 +83,7 @@ def _algorithm(commit: str) -> str:
     return "sha256" if len(commit) == 64 else "sha1"
 
 
-def _same(one: tuple[str, str] | None, other: tuple[str, str] | None) -> bool:
+def _is_same_file(one: tuple[str, str] | None, other: tuple[str, str] | None) -> bool:
     """A zip may tell no modes."""
     if one is None or other is None:
         return one is other

@@ -50,9 +50,9 @@ def read_checkpoints(
     """
     last = final.value if isinstance(final, FinalStep) else None
     found = []
-    for root, temporary in _roots(contract):
+    for root, temporary in _output_roots(contract):
         listed = [
-            c for c in _listed(store, layout, root, temporary) if c.path not in history.foreign
+            c for c in _list_root(store, layout, root, temporary) if c.path not in history.foreign
         ]
         looked = _looked_into(
             store, layout, contract, listed, lambda c: refusal(c, contract, history), last
@@ -74,7 +74,7 @@ def read_start_siblings(contract: Contract, store: Store, layout: Layout) -> Sta
     named = contract.start.from_
     if named is None:
         return StartSiblings()
-    listed = _listed(store, layout, named.rstrip("/").rpartition("/")[0] or "/", False)
+    listed = _list_root(store, layout, named.rstrip("/").rpartition("/")[0] or "/", False)
     found = _looked_into(store, layout, contract, listed, lambda c: "", None)
     return StartSiblings(_in_order(found))
 
@@ -83,14 +83,16 @@ def read_left_checkpoints(
     contract: Contract, store: Store, layout: Layout, history: History
 ) -> LeftCheckpoints | Nothing:
     """The checkpoints in the recorded roots that the contract has moved away from."""
-    named = {root for root, _ in _roots(contract)}
+    named = {root for root, _ in _output_roots(contract)}
     recorded = dict.fromkeys(root for instance in history.instances for root in instance.roots)
     left = [root for root in recorded if root not in named]
     if not left:
         return Nothing("the contract names every output root that an instance wrote to")
     found: list[Candidate] = []
     for root in left:
-        listed = [c for c in _listed(store, layout, root, False) if c.path not in history.foreign]
+        listed = [
+            c for c in _list_root(store, layout, root, False) if c.path not in history.foreign
+        ]
         found += _looked_into(
             store, layout, contract, listed, lambda c: refusal(c, contract, history), None
         )
@@ -100,7 +102,7 @@ def read_left_checkpoints(
 def read_output_roots(contract: Contract, store: Store) -> OutputRoots:
     """What lies in each root, without our own `_herorun/`."""
     entries: dict[str, tuple[str, ...] | None] = {}
-    for root, _ in _roots(contract):
+    for root, _ in _output_roots(contract):
         try:
             entries[root] = tuple(name for name in store.names(root) if name != OWN)
         except FileNotFoundError:
@@ -121,32 +123,32 @@ def read_root_at_end(
         (contract.output.temporary_root or "").rstrip("/"),
     )
     there = root in seen or _holds_any(store, root)
-    temporary_there = not temporary or temporary in seen or bool(_names(store, temporary))
+    temporary_there = not temporary or temporary in seen or bool(_list_names(store, temporary))
     return RootAtEnd(root, there, temporary, temporary_there)
 
 
 def _holds_any(store: Store, root: str) -> bool:
-    names = _names(store, root)
+    names = _list_names(store, root)
     return any(name != OWN for name in names) or (
-        OWN in names and bool(_names(store, f"{root}/{RECEIPTS}"))
+        OWN in names and bool(_list_names(store, f"{root}/{RECEIPTS}"))
     )
 
 
-def _names(store: Store, folder: str) -> tuple[str, ...]:
+def _list_names(store: Store, folder: str) -> tuple[str, ...]:
     try:
         return store.names(folder)
     except FileNotFoundError:
         return ()
 
 
-def _roots(contract: Contract) -> list[tuple[str, bool]]:
+def _output_roots(contract: Contract) -> list[tuple[str, bool]]:
     roots = [(contract.output.root.rstrip("/"), False)]
     if contract.output.temporary_root:
         roots.append((contract.output.temporary_root.rstrip("/"), True))
     return roots
 
 
-def _listed(store: Store, layout: Layout, root: str, temporary: bool) -> tuple[Candidate, ...]:
+def _list_root(store: Store, layout: Layout, root: str, temporary: bool) -> tuple[Candidate, ...]:
     try:
         return layout.listed(store, root, temporary)
     except FileNotFoundError:
@@ -173,14 +175,14 @@ def _looked_into(
     )
     named = (contract.start.from_ or "").rstrip("/")
     for candidate in newest_first:
-        seen = known[candidate.path] = _seen(store, layout, candidate)
+        seen = known[candidate.path] = _examine_candidate(store, layout, candidate)
         if seen and (seen.unread or (seen.complete and not refused(seen))):
             break
     also = [latest.path] if latest else _later(store, layout, known, newest_first)
     for path in {*also, named, *(c.path for c in newest_first if c.step == final)}:
         candidate_then = known.get(path)
         if candidate_then and not candidate_then.examined and not candidate_then.unread:
-            known[path] = _seen(store, layout, candidate_then)
+            known[path] = _examine_candidate(store, layout, candidate_then)
     return [candidate for candidate in known.values() if candidate]
 
 
@@ -199,7 +201,7 @@ def _later(
         try:
             known[candidate.path] = layout.dated(store, candidate)
         except OSError as error:
-            known[candidate.path] = _unread(candidate, error)
+            known[candidate.path] = _mark_unread(candidate, error)
     dated = [found for c in below if (found := known[c.path])]
     return [c.path for c in dated if newest is None or c.modified is None or c.modified > newest]
 
@@ -229,17 +231,17 @@ def _open(candidates: Iterable[Candidate | None], contract: Contract) -> list[Ca
     ]
 
 
-def _seen(store: Store, layout: Layout, candidate: Candidate) -> Candidate | None:
+def _examine_candidate(store: Store, layout: Layout, candidate: Candidate) -> Candidate | None:
     """Looked into; where that fails, unexamined with the reason: neither complete nor
     incomplete.
     """
     try:
         return layout.examined(store, candidate)
     except OSError as error:
-        return _unread(candidate, error)
+        return _mark_unread(candidate, error)
 
 
-def _unread(candidate: Candidate, error: OSError) -> Candidate:
+def _mark_unread(candidate: Candidate, error: OSError) -> Candidate:
     return replace(candidate, problem=f"it could not be read: {scrub(in_words(error))}")
 
 

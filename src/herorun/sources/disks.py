@@ -17,9 +17,9 @@ DAYS = 2  # files of the evidence that are looked into for an older look
 
 def read_disks(place: Place, contract: Contract, store: Store) -> Disks:
     """A path that is not there yet is measured where it would be made."""
-    now = {path: _room(path) for path in _paths(place, contract)}
+    now = {path: _measure_disk(path) for path in _paths(place, contract)}
     if place.reach and isinstance(store, Measured):
-        now |= {root: Disk(*store.room(root)) for root in _roots(contract)}
+        now |= {root: Disk(*store.room(root)) for root in _roots_on_disk(contract)}
     before, at = _before(Path(place.state) / "evidence")
     return Disks(now, before, at)
 
@@ -31,25 +31,29 @@ def _paths(place: Place, contract: Contract) -> list[str]:
         if place.repository and not _same_disk(place.state, place.repository)
         else []
     )
-    return [place.state, *clone, *(_roots(contract) if contract.scheduler.kind == "local" else [])]
+    return [
+        place.state,
+        *clone,
+        *(_roots_on_disk(contract) if contract.scheduler.kind == "local" else []),
+    ]
 
 
 def _same_disk(one: str, other: str) -> bool:
-    return _there(one).stat().st_dev == _there(other).stat().st_dev
+    return _nearest_folder(one).stat().st_dev == _nearest_folder(other).stat().st_dev
 
 
-def _roots(contract: Contract) -> list[str]:
+def _roots_on_disk(contract: Contract) -> list[str]:
     output = contract.output
     return [root for root in (output.root, output.temporary_root) if root and root.startswith("/")]
 
 
-def _room(path: str) -> Disk:
-    found = os.statvfs(_there(path))
+def _measure_disk(path: str) -> Disk:
+    found = os.statvfs(_nearest_folder(path))
     inodes = found.f_favail if found.f_files else None
     return Disk(found.f_bavail * found.f_frsize, found.f_blocks * found.f_frsize, inodes)
 
 
-def _there(path: str) -> Path:
+def _nearest_folder(path: str) -> Path:
     folder = Path(path)
     while not folder.exists() and folder != folder.parent:
         folder = folder.parent

@@ -50,7 +50,7 @@ def read_code_flags(
     computed: list[str] = []
     sets = getattr(scheduler, "sets", ())
     for path in sorted(closure.files):
-        reads = environment_reads(path, _content(Path(repository.top, path)))
+        reads = environment_reads(path, _read_file_or_empty(Path(repository.top, path)))
         for name, line in reads.named:
             if not is_told_by_others(name, sets):
                 found.setdefault(name, Flag(name, path, line))
@@ -61,7 +61,7 @@ def read_code_flags(
     )
 
 
-def _content(path: Path) -> bytes:
+def _read_file_or_empty(path: Path) -> bytes:
     """Empty for what is no file here: the closure says what could not be read."""
     try:
         return path.read_bytes()

@@ -18,7 +18,7 @@ from herorun.core.contract import Contract
 from herorun.core.errors import in_words
 from herorun.core.evidence import ImportClosure, WorkTree
 from herorun.sources._modules import Modules
-from herorun.sources._projects import projects, source_folders, table
+from herorun.sources._projects import projects, source_folders, table_or_empty
 from herorun.system.git import Repository
 from herorun.system.git.commit_content import in_repository
 
@@ -42,7 +42,7 @@ def read_import_closure(
         warnings.simplefilter("ignore")
         found.follow()
     return ImportClosure(
-        frozenset(_shown(path) for path in found.files),
+        frozenset(_show_path(path) for path in found.files),
         found.entry,
         tuple(sorted(found.unresolved)),
     )
@@ -116,7 +116,9 @@ class _Found:
 
     def _target(self, name: str) -> str:
         """The module behind the name of such a command; empty where it is none."""
-        found = (table(project, "project", "scripts").get(name) for _, project in self.projects)
+        found = (
+            table_or_empty(project, "project", "scripts").get(name) for _, project in self.projects
+        )
         return next((str(target).partition(":")[0].strip() for target in found if target), "")
 
     def _text(self, text: str) -> None:
@@ -165,7 +167,7 @@ class _Found:
             else:
                 self._shell(data.decode("utf-8", "surrogateescape"))
         except (SyntaxError, ValueError, OSError, RecursionError, MemoryError) as error:
-            self.unresolved.append(f"{_shown(path)}: {_why(error)}")
+            self.unresolved.append(f"{_show_path(path)}: {_explain_error(error)}")
 
     def _linked(self, full: str) -> None:
         """What a symbolic link leads to counts as well, if it is of this repository."""
@@ -174,11 +176,11 @@ class _Found:
             self.add(path)
 
 
-def _why(error: BaseException) -> str:
+def _explain_error(error: BaseException) -> str:
     if isinstance(error, SyntaxError):
         return f"no Python at line {error.lineno}: {error.msg}"
     return in_words(error) if isinstance(error, OSError) else str(error) or type(error).__name__
 
 
-def _shown(path: str) -> str:
+def _show_path(path: str) -> str:
     return path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")

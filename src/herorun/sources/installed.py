@@ -51,7 +51,7 @@ def read_installed(
     interpreter = interpreter_of(contract.command.argv, env)
     if interpreter is None:
         return Nothing(f"{contract.command.argv[0]} starts no Python that can be told from here")
-    told = _asked(interpreter, env)
+    told = _ask_interpreter(interpreter, env)
     top = repository.top
     inside = tuple(path for path in told["paths"] if path and _within(path, top))
     editable = {name: _folder(url) for name, url in told["editable"].items()}
@@ -74,7 +74,7 @@ def interpreter_of(argv: Sequence[str], env: Mapping[str, str]) -> str | None:
     return shutil.which(named[0], path=env.get("PATH")) if named else None
 
 
-def _asked(interpreter: str, env: Mapping[str, str]) -> dict[str, Any]:
+def _ask_interpreter(interpreter: str, env: Mapping[str, str]) -> dict[str, Any]:
     answer = run((interpreter, "-c", _ASK), ASKING, cwd="/", env=env)
     if answer.code:
         raise CouldNotLook(f"{interpreter} could not say what is installed: {answer.complaint}")

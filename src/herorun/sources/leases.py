@@ -24,7 +24,7 @@ def read_lease_seen(
     asked.
     """
     if isinstance(recorded, RecordLease):
-        return _seen(place, recorded.lease, None, launcher, now)
+        return _observe_lease(place, recorded.lease, None, launcher, now)
     path = f"{place.output_root}/{PATH}"
     try:
         lease, modified = read_lease(store.read(path)), store.modified(path)
@@ -32,10 +32,10 @@ def read_lease_seen(
         return Nothing("nobody holds a lease")
     if lease is None:
         return Nothing("what lies in the lease's place is none")
-    return _seen(place, lease, modified, launcher, now)
+    return _observe_lease(place, lease, modified, launcher, now)
 
 
-def _seen(
+def _observe_lease(
     place: Place, lease: Lease, modified: datetime | None, launcher: Launcher, now: Now
 ) -> LeaseSeen:
     since = _unchanged_since(Path(place.state), lease, now.at)

@@ -79,7 +79,7 @@ def keep_own_log(place: Place, seen: object) -> None:
 
 def _caught_up(scheduler: Scheduler, known: Catalogue, log: OwnLog) -> OwnLog:
     before = log
-    for part in _parts(scheduler, log):
+    for part in _read_new_parts(scheduler, log):
         if part.restarted:
             log = OwnLog(log.instance)
         begin = part.offset - len(part.data)
@@ -107,13 +107,13 @@ def _stepped(log: OwnLog, before: OwnLog, part: LogPart) -> OwnLog:
     return replace(log, step=progress.step, stepped_at=part.changed_at or now())
 
 
-def _parts(scheduler: Scheduler, log: OwnLog) -> Iterator[LogPart]:
+def _read_new_parts(scheduler: Scheduler, log: OwnLog) -> Iterator[LogPart]:
     """What is new, at most the last `MOST` bytes of it. Here alone it is decided how a scheduler is
     asked.
     """
     ask = getattr(scheduler, "read_log", None)
     if ask is None:
-        yield _end(scheduler, log.instance)
+        yield _read_log_end(scheduler, log.instance)
         return
     part: LogPart = ask(log.instance, log.offset, 0, log.mark)
     restarted, size = part.restarted, part.size
@@ -135,7 +135,7 @@ def _parts(scheduler: Scheduler, log: OwnLog) -> Iterator[LogPart]:
         yield part
 
 
-def _end(scheduler: Scheduler, instance: str) -> LogPart:
+def _read_log_end(scheduler: Scheduler, instance: str) -> LogPart:
     """The log's end, as if it were all there is and new."""
     data = scheduler.tail(instance, TAIL).encode("utf-8", "surrogateescape")
     return LogPart(

@@ -40,7 +40,9 @@ def read_tracker_mentions(
         return Nothing("the command starts no Python file of this repository")
     if closure.unresolved:
         return Nothing(f"not every file of the job could be read: {closure.unresolved[0]}")
-    files = {path: _content(os.path.join(repository.top, path)) for path in sorted(closure.files)}
+    files = {
+        path: _read_small_file(os.path.join(repository.top, path)) for path in sorted(closure.files)
+    }
     if foreign := foreign_imports(files, sys.stdlib_module_names):
         return Nothing(f"{foreign[0]}, which the job imports, may name what its own files do not")
     mentions = _Mentions(files, plan, program(files))
@@ -120,7 +122,7 @@ class _Mentions:
         yield from (path for path, data in self.files.items() if word.encode() in data)
 
 
-def _content(path: str) -> bytes:
+def _read_small_file(path: str) -> bytes:
     """Empty for what is no file, or too large for a program."""
     try:
         if os.path.getsize(path) > _LARGEST:

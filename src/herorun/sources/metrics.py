@@ -96,7 +96,7 @@ def read_metrics(
     try:
         state, arrived = _since(tracker, state, names, history)
     except FileNotFoundError:
-        return Nothing(_gone(place, source))
+        return Nothing(_say_lost_history(place, source))
     state = _in_time(state, arrived, at.at)
     metrics = summarise(state, names)
     _looks[place.state] = MetricsRead(
@@ -111,7 +111,7 @@ def read_metrics(
     return metrics or Nothing("no rows yet")
 
 
-def _gone(place: Place, source: str) -> str:
+def _say_lost_history(place: Place, source: str) -> str:
     """What was fetched of a history that is gone is not the tracker's word any more, and stays
     readable.
     """
@@ -155,7 +155,7 @@ def _keep_rows(columns: Writer, look: MetricsRead) -> None:
     if columns.cursor == arrived.before:
         columns.append(arrived.rows, arrived.after, look.names, now())
         return
-    batch = _clean(look.tracker.read(columns.cursor), look.names)
+    batch = _mask_secret_names(look.tracker.read(columns.cursor), look.names)
     if batch.restarted:
         columns.begin_anew()
     columns.append(batch.rows, batch.cursor, look.names, now())
@@ -189,7 +189,7 @@ def _catch_up(
 ) -> MetricsState:
     first = True
     while True:
-        batch = _clean(tracker.read(state.cursor), names)
+        batch = _mask_secret_names(tracker.read(state.cursor), names)
         arrived.add(batch, state.cursor)
         if batch.restarted:
             state, told = MetricsState(), 0
@@ -221,7 +221,7 @@ def _in_time(state: MetricsState, arrived: Arrived, seen: datetime) -> MetricsSt
     return state
 
 
-def _clean(batch: Rows, names: Names) -> Rows:
+def _mask_secret_names(batch: Rows, names: Names) -> Rows:
     """What a trainer calls its metrics is kept and told; a name that holds a secret is masked."""
     batch = bounded(batch, names.all_named)
     if all(_clean_name(name) == name for row in batch.rows for name in row.values):
@@ -248,18 +248,18 @@ def names_of(contract: Contract) -> Names:
         loss=(told["loss"],) if "loss" in told else usual.loss,
         watched=(*watched, *usual.watched),
         first_step=contract.tracker.first_step,
-        norm=_first(told, ("grad_norm",), usual.norm),
-        rate=_first(told, ("lr", "learning_rate"), usual.rate),
-        time=_first(told, ("step_time", "step_time_s"), usual.time),
-        speed=_first(told, ("tokens_per_s", "samples_per_s"), usual.speed),
-        skipped=_first(told, ("skipped",), usual.skipped),
+        norm=_merge_names(told, ("grad_norm",), usual.norm),
+        rate=_merge_names(told, ("lr", "learning_rate"), usual.rate),
+        time=_merge_names(told, ("step_time", "step_time_s"), usual.time),
+        speed=_merge_names(told, ("tokens_per_s", "samples_per_s"), usual.speed),
+        skipped=_merge_names(told, ("skipped",), usual.skipped),
         declared=tuple(dict.fromkeys((*watched, *(band[0] for band in bands)))),
         bands=tuple((name, float(least), float(most)) for name, least, most in sorted(bands)),
         phases=tuple(sorted(phase.step for phase in contract.phase)),
     )
 
 
-def _first(
+def _merge_names(
     told: Mapping[str, str], ours: tuple[str, ...], usual: tuple[str, ...]
 ) -> tuple[str, ...]:
     """The contract's own name for it before the usual ones."""

@@ -18,13 +18,13 @@ def read_other_roots(
     ]
     paths = [f"runs/{name}" for name in names if f"runs/{name}" != file.path and "/" not in name]
     found = repository.read(tree.commit, paths)
-    roots = {path[5:-5]: _roots(data) for path, data in found.items() if data}
+    roots = {path[5:-5]: _roots_in_contract(data) for path, data in found.items() if data}
     return OtherRoots(
         {slug: told for slug, told in roots.items() if told and slug != contract.slug}
     )
 
 
-def _roots(data: bytes) -> tuple[str, ...]:
+def _roots_in_contract(data: bytes) -> tuple[str, ...]:
     """A file that is no contract names none."""
     try:
         output = tomllib.loads(data.decode()).get("output")

@@ -41,7 +41,10 @@ def read_printed_patterns(
         version = installed.packages.get(package)
         if version is None:
             lost[row.id] = f"{row.printed_by} is not installed"
-        elif _holds(_files(installed.interpreter, package), [k.strip(EDGE) for k in row.keywords]):
+        elif _holds(
+            _list_module_files(installed.interpreter, package),
+            [k.strip(EDGE) for k in row.keywords],
+        ):
             found[row.id] = f"{row.printed_by} {version}"
         else:
             words = ", ".join(f"{keyword.strip(EDGE)!r}" for keyword in row.keywords)
@@ -49,7 +52,7 @@ def read_printed_patterns(
     return PrintedPatterns(found, lost)
 
 
-def _files(interpreter: str, package: str) -> list[Path]:
+def _list_module_files(interpreter: str, package: str) -> list[Path]:
     answer = run((interpreter, "-c", _ASK, package), ASKING, cwd="/", env=dict(os.environ))
     if answer.code:
         raise CouldNotLook(
@@ -68,11 +71,11 @@ def _holds(files: Iterable[Path], words: list[str]) -> bool:
         any(word in part for word in wanted)
         for file in files
         if file.is_file()
-        for part in _parts(file, longest)
+        for part in _read_overlapping(file, longest)
     )
 
 
-def _parts(file: Path, overlap: int) -> Iterator[bytes]:
+def _read_overlapping(file: Path, overlap: int) -> Iterator[bytes]:
     """Its bytes in lower case, each part with the end of the one before."""
     before = b""
     with file.open("rb") as opened:

@@ -44,11 +44,11 @@ def read_published(
         for name, oid in tips.items()
         if name not in named and not name.startswith(RECORDS)
     }
-    own = _own(repository, remote, tree)
+    own = _branch_refs(repository, remote, tree)
     if tree.shallow:
         return _by_tips(remote, tree, named, others, own)
     with Probe(repository, remote, contract.slug) as probe:
-        inside = _inside(probe, tree, named, own)
+        inside = _refs_with_head(probe, tree, named, own)
         if inside:
             return _measured(repository, remote, tree, inside, own)
         elsewhere = containing(repository, tree.commit, known(repository, others))
@@ -57,7 +57,7 @@ def read_published(
         )
 
 
-def _own(repository: Repository, remote: str, tree: WorkTree) -> tuple[str, ...]:
+def _branch_refs(repository: Repository, remote: str, tree: WorkTree) -> tuple[str, ...]:
     """The remote's refs that the branch belongs to: the one of its name, else the one that it was
     set to follow.
     """
@@ -71,7 +71,7 @@ def _own(repository: Repository, remote: str, tree: WorkTree) -> tuple[str, ...]
     return (branch, upstream) if where == remote and upstream not in ("", branch) else (branch,)
 
 
-def _inside(
+def _refs_with_head(
     probe: Probe, tree: WorkTree, named: Mapping[str, str], own: tuple[str, ...]
 ) -> dict[str, str]:
     """Those of the named refs that contain HEAD. The branch's own are always asked; the rest until

@@ -168,7 +168,7 @@ def _in_log(scheduler: Scheduler, instance: str, needed: bool) -> list[_Left]:
     return found
 
 
-def _moment(text: Any) -> datetime | None:
+def _parse_checkin_time(text: Any) -> datetime | None:
     """When the job checked in, by its own clock; None where the receipt does not say it as check-in
     writes it.
     """
@@ -187,7 +187,7 @@ def parse_receipt(data: Any) -> Receipt:
             whole_number(data["attempt"]),
             str(data["outcome"]),
             items,
-            _moment(data.get("at")),
+            _parse_checkin_time(data.get("at")),
             data.get("loaded"),
         )
     except (KeyError, TypeError, AttributeError) as error:

@@ -33,7 +33,7 @@ def read_recovery_source(
         return RecoverySource(source.path, source.step, unknown=why)
     rule = min(deleting, key=_span)
     try:
-        oldest = _written(store, source)
+        oldest = _file_times(store, source)
     except OSError as error:
         return RecoverySource(
             source.path, source.step, rule=rule.words, unknown=scrub(in_words(error))
@@ -61,7 +61,7 @@ def read_save_time(store: Store, checkpoints: Checkpoints) -> SaveTime | Nothing
     return SaveTime((max(times) - min(times)).total_seconds())
 
 
-def _written(store: Store, source: Candidate) -> list[datetime]:
+def _file_times(store: Store, source: Candidate) -> list[datetime]:
     """Without any one of its files it is no checkpoint, so each counts; what is one file has one
     time.
     """

@@ -25,10 +25,10 @@ def read_triage(
         raise CouldNotLook(log.why)
     if isinstance(log, Nothing) or log.instance != job.instance:
         return Nothing(f"{job.instance} left no log")
-    return _told(judged(catalogue_of(contract, place), log, _code(job)))
+    return _triage_evidence(judged(catalogue_of(contract, place), log, _shell_exit_code(job)))
 
 
-def _code(job: Job) -> int | None:
+def _shell_exit_code(job: Job) -> int | None:
     """As a shell tells it: 128 and the signal's number."""
     if job.exit_code is not None or job.signal is None:
         return job.exit_code
@@ -36,7 +36,7 @@ def _code(job: Job) -> int | None:
     return 128 + known if known else None
 
 
-def _told(found: TriageVerdict) -> Triage:
+def _triage_evidence(found: TriageVerdict) -> Triage:
     where = found.where
     return Triage(
         failure_class=found.failure.value,

@@ -20,15 +20,15 @@ def read_watch(
     """A root that does not exist is nobody's; one that cannot be read raises."""
     here = is_locked(lock_file(repository.common, contract.slug, "babysitter"))
     if isinstance(recorded, RecordLease):
-        return _held(here, recorded.lease, launcher)
+        return _watch_by_lease(here, recorded.lease, launcher)
     try:
         data = store.read(f"{place.output_root}/{PATH}")
     except FileNotFoundError:
         return Watch(here)
     lease = read_lease(data)
-    return _held(here, lease, launcher) if lease else Watch(here, "")
+    return _watch_by_lease(here, lease, launcher) if lease else Watch(here, "")
 
 
-def _held(here: bool, lease: Lease, launcher: Launcher) -> Watch:
+def _watch_by_lease(here: bool, lease: Lease, launcher: Launcher) -> Watch:
     held = without_lost_clone(lease, launcher.owner)
     return Watch(here, held.owner, held.slug, held.clone)

@@ -14,7 +14,7 @@ from herorun.sources._assume_unchanged import hidden_edits
 from herorun.sources._lfs_pointers import pointers
 from herorun.sources._mode_only_changes import likeness
 from herorun.sources._settings import hiding_settings
-from herorun.sources._status import look, shown
+from herorun.sources._status import read_status, show_path
 from herorun.sources._submodules import insides
 from herorun.sources._untracked_imports import importable, led_out, roots_of
 from herorun.sources._worktree_kind import keeps_modes, replaced, whereabouts
@@ -29,29 +29,29 @@ def read_work_tree(repository: Repository, contract: Contract) -> WorkTree:
         place = aside.submit(whereabouts, repository.top)
         other = aside.submit(replaced, repository)
         told = aside.submit(hiding_settings, repository)
-        looked = look(repository)
+        looked = read_status(repository)
     commit = looked.commit
     if commit is None:
         raise WrongUse(f"{repository.top} has no commit yet: commit the training code first.")
     facts, settings = place.result(), told.result()
     if _modes_lie(settings, repository.top):
-        looked = look(repository, "core.fileMode=false")
+        looked = read_status(repository, "core.fileMode=false")
     roots = roots_of(contract.command, str(repository.top))
     alike, inside = likeness(looked), insides(looked, roots)
     top = str(repository.top)
     loose = [*importable(top, looked.ignored, roots), *led_out(top, looked.links, roots)]
     return WorkTree(
         commit=commit,
-        branch=shown(looked.branch) if looked.branch else None,
-        staged=_shown(change.path for change in looked.changes if change.staged),
-        unstaged=_shown(change.path for change in looked.changes if change.modified),
-        untracked=_shown(looked.untracked),
-        hidden=_shown(hidden_edits(looked, facts.git_dir)),
-        importable=_shown([*loose, *inside.importable]),
-        mode_only=_shown(alike.mode_only),
-        eol_only=_shown(alike.eol_only),
+        branch=show_path(looked.branch) if looked.branch else None,
+        staged=_show_paths(change.path for change in looked.changes if change.staged),
+        unstaged=_show_paths(change.path for change in looked.changes if change.modified),
+        untracked=_show_paths(looked.untracked),
+        hidden=_show_paths(hidden_edits(looked, facts.git_dir)),
+        importable=_show_paths([*loose, *inside.importable]),
+        mode_only=_show_paths(alike.mode_only),
+        eol_only=_show_paths(alike.eol_only),
         submodules=tuple(inside.rows),
-        pointers=_shown([*pointers(looked, facts.common), *inside.pointers]),
+        pointers=_show_paths([*pointers(looked, facts.common), *inside.pointers]),
         replaced=other.result(),
         shallow=facts.shallow,
         linked=facts.linked,
@@ -66,5 +66,5 @@ def _modes_lie(settings: tuple[str, ...], top: Path) -> bool:
     return any(told.startswith("core.fileMode=") for told in settings) and not keeps_modes(top)
 
 
-def _shown(paths: Iterable[str]) -> tuple[str, ...]:
-    return tuple(shown(path) for path in paths)
+def _show_paths(paths: Iterable[str]) -> tuple[str, ...]:
+    return tuple(show_path(path) for path in paths)

@@ -90,7 +90,7 @@ def error_code(error: BaseException) -> str:
     return str(response.get("Error", {}).get("Code", "")) if isinstance(response, dict) else ""
 
 
-def _told(error: Exception) -> str:
+def _service_message(error: Exception) -> str:
     """The service's own words, without botocore's decoration."""
     response: Any = getattr(error, "response", None)
     said = str(response["Error"].get("Message") or response["Error"]["Code"])
@@ -120,5 +120,5 @@ def clients_words(error: Exception) -> str:
     if name == "ResponseParserError":
         return "an answer that is no XML"
     if error_code(error):
-        return _told(error)
+        return _service_message(error)
     return in_words(error)

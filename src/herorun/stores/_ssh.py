@@ -45,7 +45,7 @@ class OverSsh:
         return self._ask("end", path, base64.b64decode, count=count)
 
     def modified(self, path: str) -> datetime:
-        return self._ask("modified", path, _moment)
+        return self._ask("modified", path, _moment_of_seconds)
 
     def generation(self, path: str) -> str:
         return self._ask("generation", path, str)
@@ -92,7 +92,7 @@ class OverSsh:
         """Free and all bytes of the disk, and the names that it still has room for (None: it does
         not count them).
         """
-        return self._ask("room", path, _room)
+        return self._ask("room", path, _parse_room)
 
     def _ask(self, question: str, path: str, form: Callable[[Any], T], **given: Any) -> T:
         _of_the_box(path)
@@ -109,24 +109,29 @@ class OverSsh:
 
 def _entries(told: Any) -> tuple[FileEntry, ...]:
     found = [
-        FileEntry(_text(name), _moment(time), None if size is None else int(size), bool(link))
+        FileEntry(
+            _check_text(name),
+            _moment_of_seconds(time),
+            None if size is None else int(size),
+            bool(link),
+        )
         for name, time, size, link in told
     ]
     return tuple(sorted(found, key=lambda entry: entry.name))
 
 
-def _text(told: Any) -> str:
+def _check_text(told: Any) -> str:
     if not isinstance(told, str):
         raise TypeError
     return told
 
 
-def _room(told: Any) -> tuple[int, int, int | None]:
+def _parse_room(told: Any) -> tuple[int, int, int | None]:
     free, size, names = told
     return int(free), int(size), None if names is None else int(names)
 
 
-def _moment(seconds: float) -> datetime:
+def _moment_of_seconds(seconds: float) -> datetime:
     return datetime.fromtimestamp(seconds, UTC)
 
 

@@ -29,7 +29,7 @@ def entries(path: str) -> list[Any]:
     has no size.
     """
     with os.scandir(path) as found:
-        return [entry for entry in map(_entry, found) if entry]
+        return [entry for entry in map(_stat_remote_entry, found) if entry]
 
 
 def read(path: str) -> str:
@@ -104,10 +104,10 @@ def probe(root: str) -> None:
     name, moved = os.path.basename(file), f"{file}-renamed"
     steps: tuple[tuple[str, Callable[[], object]], ...] = (
         ("write", lambda: _create_whole(file, data)),
-        ("list", lambda: _demand(name in os.listdir(home), "a new file is not listed")),
+        ("list", lambda: _raise_unless(name in os.listdir(home), "a new file is not listed")),
         (
             "read",
-            lambda: _demand(
+            lambda: _raise_unless(
                 unpacked(read(file)) == data, "other bytes came back than were written"
             ),
         ),
@@ -131,7 +131,7 @@ def probe(root: str) -> None:
 # --- how ------------------------------------------------------------------------------------------
 
 
-def _entry(found: os.DirEntry[str]) -> Any:
+def _stat_remote_entry(found: os.DirEntry[str]) -> Any:
     """None for what is gone since the listing: only a missing folder may say "not there"."""
     try:
         if _is_folder(found):
@@ -243,6 +243,6 @@ def _tried(word: str, root: str, act: Callable[[], object]) -> None:
         raise OSError(f"cannot {word} under {root}/{OWN}: {error.strerror or error}") from error
 
 
-def _demand(fact: bool, why: str) -> None:
+def _raise_unless(fact: bool, why: str) -> None:
     if not fact:
         raise OSError(why)

@@ -123,7 +123,7 @@ async def _pages(fs: Any, at: At) -> list[FileEntry]:
         found += [
             FileEntry(
                 str(item["name"]),
-                _moment(item["updated"]),
+                _parse_iso_time(item["updated"]),
                 int(item["size"]),
                 checksum=_checksums(item),
                 version=_version(item),
@@ -137,7 +137,7 @@ async def _pages(fs: Any, at: At) -> list[FileEntry]:
 
 async def _facts(fs: Any, at: At) -> ObjectFacts:
     told = await _told(fs, "GET", "b/{}/o/{}", at.bucket, at.key, fields=FACTS, **_pin(at))
-    return ObjectFacts(told["generation"], told["generation"], _moment(told["updated"]))
+    return ObjectFacts(told["generation"], told["generation"], _parse_iso_time(told["updated"]))
 
 
 async def _digest(fs: Any, at: At) -> FileDigest:
@@ -195,5 +195,5 @@ def _pin(at: At) -> dict[str, str]:
     return {"generation": at.generation} if at.generation else {}
 
 
-def _moment(told: str) -> datetime:
+def _parse_iso_time(told: str) -> datetime:
     return datetime.fromisoformat(told)

@@ -43,7 +43,7 @@ class LocalStore:
 
     def entries(self, path: str) -> tuple[FileEntry, ...]:
         with os.scandir(_local(path)) as found:
-            entries = [entry for entry in map(_entry, found) if entry]
+            entries = [entry for entry in map(_stat_entry, found) if entry]
         return tuple(sorted(entries, key=lambda entry: entry.name))
 
     def names(self, path: str) -> tuple[str, ...]:
@@ -62,7 +62,7 @@ class LocalStore:
             return opened.read(count)
 
     def modified(self, path: str) -> datetime:
-        return _moment(_local(path).stat())
+        return _modified_at(_local(path).stat())
 
     def generation(self, path: str) -> str:
         """A path has no generations: what a rewrite cannot leave alone stands in for one."""
@@ -139,19 +139,19 @@ def _regular(path: str) -> Path:
     return file
 
 
-def _entry(found: os.DirEntry[str]) -> FileEntry | None:
+def _stat_entry(found: os.DirEntry[str]) -> FileEntry | None:
     """None for what is gone since the listing: only a missing folder may say "not there"."""
     try:
         if _is_folder(found):
-            return FileEntry(f"{found.name}/", _moment(found.stat()), link=found.is_symlink())
+            return FileEntry(f"{found.name}/", _modified_at(found.stat()), link=found.is_symlink())
         # a link to nowhere has only its own
         facts = found.stat(follow_symlinks=os.path.exists(found))
     except FileNotFoundError:
         return None
-    return FileEntry(found.name, _moment(facts), facts.st_size, found.is_symlink())
+    return FileEntry(found.name, _modified_at(facts), facts.st_size, found.is_symlink())
 
 
-def _moment(facts: os.stat_result) -> datetime:
+def _modified_at(facts: os.stat_result) -> datetime:
     return datetime.fromtimestamp(facts.st_mtime, UTC)
 
 

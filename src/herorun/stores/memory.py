@@ -32,7 +32,7 @@ class MemoryObjects:
     keeps_generations = False
 
     def listed(self, at: At) -> list[FileEntry]:
-        files = _files()
+        files = _open_file_system()
         with _lock:
             try:
                 found = files.ls(f"/{at.key}", detail=True)
@@ -40,10 +40,10 @@ class MemoryObjects:
                 return []
             except ValueError as error:  # somebody closed the file that stands there
                 raise OSError(f"{at}: {error}") from None
-            return [_entry(files, told) for told in found if told["name"] != f"/{at.key}"]
+            return [_memory_entry(files, told) for told in found if told["name"] != f"/{at.key}"]
 
     def facts(self, at: At) -> ObjectFacts:
-        files = _files()
+        files = _open_file_system()
         with _lock:
             modified = _file(files, at).modified
         return ObjectFacts(modified.isoformat(), modified.isoformat(), modified)
@@ -53,14 +53,14 @@ class MemoryObjects:
         return FileDigest(at.key, len(data), f"sha256:{hashlib.sha256(data).hexdigest()}")
 
     def read(self, at: At, last: int | None = None) -> tuple[bytes, str]:
-        files = _files()
+        files = _open_file_system()
         with _lock:
             file = _file(files, at)
-            data: bytes = _content(file, at)
+            data: bytes = _read_buffer(file, at)
             return data[-last:] if last else data, file.modified.isoformat()
 
     def put(self, at: At, data: bytes, tag: str | None) -> None:
-        files = _files()
+        files = _open_file_system()
         with _lock:
             _no_file_above(files, at)
             there = files.store.get(f"/{at.key}")
@@ -72,7 +72,7 @@ class MemoryObjects:
         self.put(to, self.read(at)[0], None)
 
     def delete(self, at: At) -> None:
-        files = _files()
+        files = _open_file_system()
         with _lock:
             _file(files, at)
             files.rm_file(f"/{at.key}")
@@ -84,7 +84,7 @@ class MemoryObjects:
         return ()
 
 
-def _files() -> Any:
+def _open_file_system() -> Any:
     from fsspec.implementations.memory import MemoryFileSystem
 
     return MemoryFileSystem(skip_instance_cache=True)
@@ -97,14 +97,14 @@ def _file(files: Any, at: At) -> Any:
         raise FileNotFoundError(f"{at} is not there") from None
 
 
-def _content(file: Any, at: At) -> bytes:
+def _read_buffer(file: Any, at: At) -> bytes:
     try:
         return bytes(file.getvalue())
     except ValueError as error:  # somebody closed it
         raise OSError(f"{at}: {error}") from None
 
 
-def _entry(files: Any, told: dict[str, Any]) -> FileEntry:
+def _memory_entry(files: Any, told: dict[str, Any]) -> FileEntry:
     key = told["name"].removeprefix("/")
     if told["type"] == "directory":
         return FileEntry(f"{key}/")

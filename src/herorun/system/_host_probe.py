@@ -83,9 +83,9 @@ def files(
     return {
         "now": time.time(),
         "markers": _each(markers, _changed),
-        "results": _each(results, _text),
-        "disks": _each(disks, _room),
-        "newest": _each(roots, _newest),
+        "results": _each(results, _read_result),
+        "disks": _each(disks, _measure_room),
+        "newest": _each(roots, _newest_change),
         "chain": _part(lambda: _chain(chain)) if chain else None,
     }
 
@@ -129,7 +129,7 @@ def _part(ask: Callable[[], Any]) -> Any:
 # --- alive ----------------------------------------------------------------------------------------
 
 
-def _run(*argv: str, **more: str) -> subprocess.CompletedProcess[str]:
+def _run_program(*argv: str, **more: str) -> subprocess.CompletedProcess[str]:
     """Without what a user's own shell filters Slurm's lists by: what it hides is not gone."""
     env = {
         name: value
@@ -156,7 +156,7 @@ def _complaint(done: subprocess.CompletedProcess[str]) -> str:
 
 def _session(name: str, socket: str) -> bool:
     argv = ["tmux", *(["-L", socket] if socket else []), "has-session", "-t", f"={name}"]
-    done = _run(*argv)
+    done = _run_program(*argv)
     if done.returncode == 0:
         return True
     if re.search(r"can't find session|no server running|No such file or directory\)", done.stderr):
@@ -172,7 +172,7 @@ def _queued(job: str, programs: str, conf: str) -> Any:
     accounts do not tell of.
     """
     more = {"SLURM_CONF": conf} if conf else {}
-    done = _run(
+    done = _run_program(
         os.path.join(programs, "squeue"), "--noheader", "--jobs", job, "--format", "%i %T", **more
     )
     if done.returncode and "Invalid job id" not in done.stderr:
@@ -180,13 +180,13 @@ def _queued(job: str, programs: str, conf: str) -> Any:
     if done.returncode == 0 and done.stdout.strip():
         return True
     try:
-        told = _run(os.path.join(programs, "sacct"), *_ACCOUNTS, "-j", job, **more)
+        told = _run_program(os.path.join(programs, "sacct"), *_ACCOUNTS, "-j", job, **more)
     except FileNotFoundError:
         return False
-    return False if _NO_ACCOUNTS in told.stderr else {"ended": _parts(job, told)}
+    return False if _NO_ACCOUNTS in told.stderr else {"ended": _parse_accounting(job, told)}
 
 
-def _parts(job: str, told: subprocess.CompletedProcess[str]) -> list[list[str]]:
+def _parse_accounting(job: str, told: subprocess.CompletedProcess[str]) -> list[list[str]]:
     """State and exit code of each part of a job that is in no queue; an OSError where one has not
     surely ended.
     """
@@ -279,7 +279,7 @@ def _changed(path: str) -> float | None:
     return found.st_mtime
 
 
-def _text(path: str) -> Any:
+def _read_result(path: str) -> Any:
     try:
         with open(path, "rb") as file:
             data = file.read(RESULT + 1)
@@ -307,7 +307,7 @@ def counted(top: str) -> dict[str, int] | None:
     return {"files": count, "bytes": size}
 
 
-def _room(path: str) -> list[Any]:
+def _measure_room(path: str) -> list[Any]:
     """Of the disk that holds it, or will: free and all bytes, free and all inodes (0: it does not
     count them).
     """
@@ -322,7 +322,7 @@ def _room(path: str) -> list[Any]:
     ]
 
 
-def _newest(root: str) -> float | None:
+def _newest_change(root: str) -> float | None:
     """When anything in an output root, or one level below, changed last."""
     if not os.path.isdir(root):
         return None
@@ -337,11 +337,11 @@ def _chain(folder: str) -> dict[str, Any]:
     """Whether it runs, by the lock that the kernel frees with it, and what it wrote down when it
     failed.
     """
-    failed = _text(f"{folder}/FAILED")
-    return {"runs": _held(f"{folder}/lock"), "failed": failed["text"] if failed else None}
+    failed = _read_result(f"{folder}/FAILED")
+    return {"runs": _is_lock_held(f"{folder}/lock"), "failed": failed["text"] if failed else None}
 
 
-def _held(path: str) -> bool:
+def _is_lock_held(path: str) -> bool:
     try:
         lock = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     except FileNotFoundError:
@@ -371,7 +371,7 @@ def _gpus(seconds: float) -> list[dict[str, Any]] | None:
         if turn:
             time.sleep(seconds / (SAMPLES - 1))
         try:
-            done = _run("nvidia-smi", *ask)
+            done = _run_program("nvidia-smi", *ask)
         except FileNotFoundError:
             return None
         if done.returncode:
@@ -423,7 +423,7 @@ def _nearest(
     """
     best: dict[str, Any] | None = None
     for folder in _upwards(top, path):
-        used, limit = _number(f"{folder}/{now}"), _number(f"{folder}/{most}")
+        used, limit = _read_integer(f"{folder}/{now}"), _read_integer(f"{folder}/{most}")
         if used is None:
             continue
         held = max(0, used - (_field(f"{folder}/memory.stat", cache) or 0))
@@ -445,7 +445,7 @@ def _upwards(top: str, path: str | None) -> list[str]:
     return ["/".join([top, *parts[:end]]) for end in range(len(parts), -1, -1)]
 
 
-def _number(path: str) -> int | None:
+def _read_integer(path: str) -> int | None:
     try:
         with open(path, encoding="ascii") as file:
             word = file.read().strip()

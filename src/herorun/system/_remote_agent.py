@@ -16,7 +16,7 @@ import time
 from typing import Any
 
 
-def main(order: dict[str, Any]) -> None:
+def answer_orders(order: dict[str, Any]) -> None:
     """Print a list of answers, one a question. A question that comes with data is alone, and reads
     it from stdin.
 
@@ -43,11 +43,11 @@ def stream(ask: dict[str, Any]) -> None:
     """Each part on a line; a failure is the last line."""
     try:
         for part in _call(ask):
-            _say({"told": part})
+            _print_answer({"told": part})
     except BrokenPipeError:  # nobody listens any more
         sys.exit(1)
     except Exception as error:
-        _say(_failure(error))
+        _print_answer(_failure(error))
 
 
 def _call(ask: dict[str, Any]) -> Any:
@@ -61,7 +61,7 @@ def _failure(error: Exception) -> dict[str, Any]:
     return {"errno": None, "why": f"{type(error).__name__}: {error}", "path": None}
 
 
-def _say(answer: dict[str, Any]) -> None:
+def _print_answer(answer: dict[str, Any]) -> None:
     sys.stdout.write(json.dumps(answer) + "\n")
     sys.stdout.flush()
 
@@ -69,7 +69,7 @@ def _say(answer: dict[str, Any]) -> None:
 def in_time(asks: list[dict[str, Any]], within: float) -> list[dict[str, Any]]:
     """A question that hangs, as on a dead mount, is left behind and holds up no other."""
     until = time.monotonic() + within
-    running = {_start(ask): at for at, ask in enumerate(asks)}
+    running = {_start_watched(ask): at for at, ask in enumerate(asks)}
     texts = [b""] * len(asks)
     late = set(range(len(asks)))
     while running:
@@ -81,10 +81,10 @@ def in_time(asks: list[dict[str, Any]], within: float) -> list[dict[str, Any]]:
             texts[running[pipe]] += data
             if not data:
                 late.discard(running.pop(pipe))
-    return [_read(texts[at], at in late) for at in range(len(asks))]
+    return [_read_answers(texts[at], at in late) for at in range(len(asks))]
 
 
-def _read(text: bytes, late: bool) -> dict[str, Any]:
+def _read_answers(text: bytes, late: bool) -> dict[str, Any]:
     if late:
         return {"late": True}
     try:
@@ -94,7 +94,7 @@ def _read(text: bytes, late: bool) -> dict[str, Any]:
         return {"errno": None, "why": "the question ended without an answer", "path": None}
 
 
-def _start(ask: dict[str, Any]) -> int:
+def _start_watched(ask: dict[str, Any]) -> int:
     pipe, mouth = os.pipe()
     if os.fork():
         os.close(mouth)

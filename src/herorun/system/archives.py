@@ -26,7 +26,7 @@ def archive_files(data: bytes, algorithm: str) -> Listed:
     """
     try:
         rows = _zip(data, algorithm) if data[:2] == b"PK" else _tar(data, algorithm)
-        return {_clean(path): (mode, oid) for path, mode, oid in rows}
+        return {_normalise_member(path): (mode, oid) for path, mode, oid in rows}
     except (tarfile.TarError, zipfile.BadZipFile, EOFError, OSError, ValueError) as error:
         raise OSError(f"the bundle is no whole archive: {error}") from None
 
@@ -54,7 +54,7 @@ def files_digest(files: Listed) -> str:
     return "sha256:" + hashlib.sha256(text).hexdigest()
 
 
-def _clean(path: str) -> str:
+def _normalise_member(path: str) -> str:
     """As the commit spells it; what leads out of the folder, or is absolute, keeps its odd name."""
     return path if path.startswith("/") or ".." in path.split("/") else posixpath.normpath(path)
 

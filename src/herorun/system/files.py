@@ -31,7 +31,7 @@ def write_whole(path: Path, data: bytes, mode: int = 0o600, spare: bool = False)
         must_have_room(path.parent)
     make_folders(path.parent, mode)
     aside = _aside(path)
-    with _named(path):
+    with _naming_the_file(path):
         _write_in_room(aside, data, mode, spare)
         try:
             os.replace(aside, path)
@@ -48,7 +48,7 @@ def create_whole(path: Path, data: bytes, mode: int = 0o644) -> None:
     """
     make_folders(path.parent, mode)
     aside = _aside(path)
-    with _named(path):
+    with _naming_the_file(path):
         _write_in_room(aside, data, mode, False)
         try:
             _link(aside, path, data, mode)
@@ -58,7 +58,7 @@ def create_whole(path: Path, data: bytes, mode: int = 0o644) -> None:
 
 
 @contextlib.contextmanager
-def _named(path: Path) -> Iterator[None]:
+def _naming_the_file(path: Path) -> Iterator[None]:
     """A write that fails, as on a full disk, names the file that was meant: the system names none,
     or ours beside it.
     """
@@ -246,7 +246,7 @@ def append_line(path: Path, line: str) -> None:
     must_have_room(path.parent)
     make_folders(path.parent)
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
-    with _named(path), os.fdopen(descriptor, "r+b") as file:
+    with _naming_the_file(path), os.fdopen(descriptor, "r+b") as file:
         end = file.seek(0, os.SEEK_END)
         cut = end > 0 and os.pread(descriptor, 1, end - 1) != b"\n"
         file.write(b"\n" * cut + line.encode() + b"\n")

@@ -60,7 +60,7 @@ def sweep(common: Path, since: float | None = None) -> None:
             ours = OURS in text and _remove_begun(common, at - NEAR, at + NEAR)
             if ours or empty:
                 report.unlink()
-    for mark, began in _ended(common):
+    for mark, began in _find_ended_marks(common):
         if _remove_begun(common, began - NEAR, began + LONGEST):
             mark.unlink(missing_ok=True)
 
@@ -69,7 +69,7 @@ def _marks(common: Path) -> Path:
     return common / "herorun" / "writing"
 
 
-def _ended(common: Path) -> Iterator[tuple[Path, float]]:
+def _find_ended_marks(common: Path) -> Iterator[tuple[Path, float]]:
     """Marks of calls that failed, or whose process is gone, here or on another machine; and when
     they began.
     """

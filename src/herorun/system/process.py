@@ -160,7 +160,7 @@ def run_lines(argv: Sequence[str], idle: float, stdin: bytes = b"") -> Lines:
         try:
             assert program.stdin is not None and program.stdout is not None
             _give(program.stdin, stdin)
-            yield from _lines(program, complaints, idle, argv[0])
+            yield from _read_output_lines(program, complaints, idle, argv[0])
             code = program.wait(idle)
         except subprocess.TimeoutExpired:
             raise CouldNotLook(f"`{argv[0]}` said nothing for {say_span(idle)}.") from None
@@ -179,7 +179,7 @@ def _give(pipe: IO[bytes], data: bytes) -> None:
         pipe.close()
 
 
-def _lines(
+def _read_output_lines(
     program: subprocess.Popen[bytes], complaints: IO[bytes], idle: float, name: str
 ) -> Iterator[bytes]:
     assert program.stdout is not None

@@ -85,11 +85,11 @@ def known() -> dict[Path, RegisteredWatcher | None]:
     """Everyone that has written itself down, the oldest first; None for a file that tells
     nothing.
     """
-    found = {path: _read(path) for path in sorted(folder().glob("*.json"))}
+    found = {path: _read_watcher(path) for path in sorted(folder().glob("*.json"))}
     return dict(sorted(found.items(), key=lambda each: each[1].started if each[1] else 0.0))
 
 
-def _read(path: Path) -> RegisteredWatcher | None:
+def _read_watcher(path: Path) -> RegisteredWatcher | None:
     try:
         told = RegisteredWatcher(**read_json(path.read_bytes()))
         return (
@@ -164,7 +164,7 @@ def others() -> list[UnregisteredProcess]:
             )
             if what := what_of(words):
                 found.append(UnregisteredProcess(int(name), " ".join(words), what))
-    mine = [each for each in found if not _below(each.pid, os.getpid(), parents)]
+    mine = [each for each in found if not _is_descendant(each.pid, os.getpid(), parents)]
     return sorted(mine, key=lambda each: each.pid)
 
 
@@ -183,7 +183,7 @@ def what_of(words: list[str]) -> str:
     return "watch over jobs" if {"jobs", "watch"} <= set(after) else ""
 
 
-def _below(pid: int, top: int, parents: dict[int, int]) -> bool:
+def _is_descendant(pid: int, top: int, parents: dict[int, int]) -> bool:
     while pid > 1:
         if pid == top:
             return True

@@ -38,14 +38,14 @@ def read_settings(start: Path) -> Settings:
     """
     for folder in (here := start.absolute(), *here.parents):
         path = folder / "pyproject.toml"
-        if path.is_file() and (table := _table(path)) is not None:
+        if path.is_file() and (table := _read_table(path)) is not None:
             return _settings(path, table)
         if (folder / ".git").exists():
             break
     return Settings()
 
 
-def _table(path: Path) -> Any:
+def _read_table(path: Path) -> Any:
     try:
         told = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:

@@ -26,7 +26,7 @@ def trust_file() -> Path:
 
 def trusted(repository: Path, kind: str) -> frozenset[str]:
     """Of one kind, what was trusted in this repository; nothing where the file is not there."""
-    told = _table().get(str(repository.resolve()), {})
+    told = _read_trusted().get(str(repository.resolve()), {})
     return frozenset(told.get(kind, ())) if isinstance(told, dict) else frozenset()
 
 
@@ -34,13 +34,13 @@ def trust(repository: Path, kind: str, values: Iterable[str]) -> None:
     """Add to it, for this repository alone."""
     path, name = trust_file(), str(repository.resolve())
     with locked(path.with_suffix(".lock"), what="another herorun that writes what is trusted"):
-        table = _table()
+        table = _read_trusted()
         own = table.setdefault(name, {})
         own[kind] = sorted({*own.get(kind, ()), *values})
         write_whole(path, (canonical(table) + "\n").encode())
 
 
-def _table() -> dict[str, Any]:
+def _read_trusted() -> dict[str, Any]:
     path = trust_file()
     try:
         table = read_json(path.read_bytes())

@@ -29,18 +29,18 @@ def checksum() -> Callable[[bytes], int]:
 
 
 def by_table(data: bytes) -> int:
-    table, crc = _table(), 0xFFFFFFFF
+    table, crc = _build_table(), 0xFFFFFFFF
     for byte in data:
         crc = table[(crc ^ byte) & 0xFF] ^ crc >> 8
     return crc ^ 0xFFFFFFFF
 
 
 @cache
-def _table() -> tuple[int, ...]:
-    return tuple(_entry(byte) for byte in range(256))
+def _build_table() -> tuple[int, ...]:
+    return tuple(_compute_entry(byte) for byte in range(256))
 
 
-def _entry(crc: int) -> int:
+def _compute_entry(crc: int) -> int:
     for _ in range(8):
         crc = crc >> 1 ^ (_POLYNOMIAL if crc & 1 else 0)
     return crc

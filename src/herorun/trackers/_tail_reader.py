@@ -119,7 +119,7 @@ def read_growing(
                 marks[name] = replace(reached, sample=_sample(file, reached.offset))
     return Rows(
         tuple(batch.rows),
-        _written(marks),
+        _encode_positions(marks),
         datetime.fromtimestamp(changed, UTC),
         restarted,
         tuple(batch.problems),
@@ -192,7 +192,7 @@ def _sample(file: BinaryIO, offset: int) -> str:
     return digest.hexdigest()[:16]
 
 
-def _written(marks: Mapping[str, ReadPosition]) -> str:
+def _encode_positions(marks: Mapping[str, ReadPosition]) -> str:
     return json.dumps([[name, mark.offset, mark.note, mark.sample] for name, mark in marks.items()])
 
 

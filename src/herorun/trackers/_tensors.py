@@ -46,7 +46,7 @@ def number_of(tensor: bytes) -> float | None:
         elif (number, kind) == (_CONTENT, BYTES):
             told = raw
         else:
-            numbers += _listed(number, kind, value, raw, dtype)
+            numbers += _parse_tensor_list(number, kind, value, raw, dtype)
     if told:
         return _from_content(dtype, told)
     return numbers[0] if len(numbers) == 1 and (dtype in _LAYOUT or dtype == _BFLOAT16) else None
@@ -61,7 +61,7 @@ def _from_content(dtype: int, raw: bytes) -> float | None:
     return float(struct.unpack(layout, raw)[0])
 
 
-def _listed(number: int, kind: int, value: int, raw: bytes, dtype: int) -> list[float]:
+def _parse_tensor_list(number: int, kind: int, value: int, raw: bytes, dtype: int) -> list[float]:
     """What one of the lists of a tensor holds, packed or not."""
     if number in _LISTS and kind in (FOUR, EIGHT, BYTES):
         return [

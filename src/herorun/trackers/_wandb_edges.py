@@ -56,7 +56,7 @@ def glance_of(logs: Sequence[Path]) -> WandbEdges:
     steps = (end_of(log).last_step for log in reversed(logs))
     changed = datetime.fromtimestamp(os.stat(newest).st_mtime, UTC)
     return WandbEdges(
-        _state(ended.exit_code),
+        _state_of_exit_code(ended.exit_code),
         begun.id,
         begun.display_name,
         next((step for step in steps if step is not None), None),
@@ -65,7 +65,7 @@ def glance_of(logs: Sequence[Path]) -> WandbEdges:
     )
 
 
-def _state(exit_code: int | None) -> TrackerState:
+def _state_of_exit_code(exit_code: int | None) -> TrackerState:
     if exit_code is None:
         return TrackerState.RUNNING
     return TrackerState.FAILED if exit_code else TrackerState.FINISHED

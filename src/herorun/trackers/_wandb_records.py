@@ -51,15 +51,15 @@ def kind_of(record: bytes) -> tuple[int, bytes]:
 
 def row_of(history: bytes, attempt: str) -> Row | None:
     """A row of the history; None where it tells no step."""
-    values, step = _values(history)
+    values, step = _parse_history(history)
     told = values.pop("_step", None)
-    at = _time(values.pop("_timestamp", None))
+    at = _moment_of_seconds(values.pop("_timestamp", None))
     if told is not None and told.is_integer():
         step = int(told)
     return None if step is None else Row(step, values, at, attempt)
 
 
-def _values(history: bytes) -> tuple[dict[str, float], int | None]:
+def _parse_history(history: bytes) -> tuple[dict[str, float], int | None]:
     """The numbers by name, and the step that the record itself tells.
 
     Nearly every item is one short name and one short number in JSON: that form is read here, in one
@@ -76,18 +76,18 @@ def _values(history: bytes) -> tuple[dict[str, float], int | None]:
         if tag == _STEP << 3 | BYTES:
             step = _number_of(history[begin:end])
             continue
-        raw = _short(history, begin, end)
+        raw = _parse_usual_item(history, begin, end)
         if raw is None:
             values.update(_item(history[begin:end]))
             continue
         try:
-            values[_name(raw[0])] = float(raw[1])
+            values[_decode_name(raw[0])] = float(raw[1])
         except ValueError:
-            values.update(_from_json(_name(raw[0]), raw[1]))
+            values.update(_from_json(_decode_name(raw[0]), raw[1]))
     return values, step
 
 
-def _short(data: bytes, begin: int, end: int) -> tuple[bytes, bytes] | None:
+def _parse_usual_item(data: bytes, begin: int, end: int) -> tuple[bytes, bytes] | None:
     """Name and JSON of an item of the usual form; None for every other."""
     if end - begin < 5 or data[begin] not in (0x0A, 0x12) or data[begin + 1] >= _LONG:
         return None
@@ -98,10 +98,10 @@ def _short(data: bytes, begin: int, end: int) -> tuple[bytes, bytes] | None:
     return data[begin + 2 : middle], data[value:end]
 
 
-def _name(raw: bytes) -> str:
+def _decode_name(raw: bytes) -> str:
     name = _names.get(raw)
     if name is None:
-        name = _names[raw] = sys.intern(_text(raw))
+        name = _names[raw] = sys.intern(_decode_text(raw))
         if len(_names) > 100_000:
             _names.clear()
     return name
@@ -135,7 +135,7 @@ def _item(item: bytes) -> Iterator[tuple[str, float]]:
     found: list[tuple[int, int, int, bytes]] = []
     for field in fields(item):
         if field[0] in (_KEY, _NESTED) and field[1] == BYTES:
-            names.append(_text(field[3]))
+            names.append(_decode_text(field[3]))
         else:
             found.append(field)
     name = ".".join(names)
@@ -144,7 +144,7 @@ def _item(item: bytes) -> Iterator[tuple[str, float]]:
             yield name, float(zigzag(value))
         elif (number, kind) == (_NUMBER, EIGHT):
             yield name, double(content)
-        elif (number, kind) == (_TEXT, BYTES) and (word := _text(content)) in NON_FINITE:
+        elif (number, kind) == (_TEXT, BYTES) and (word := _decode_text(content)) in NON_FINITE:
             yield name, NON_FINITE[word]
         elif number in (_JSON, _VALUE_JSON) and kind == BYTES:
             yield from _from_json(name, content)
@@ -157,11 +157,11 @@ def _from_json(name: str, raw: bytes) -> Iterator[tuple[str, float]]:
         raise MalformedMessage("a value that is not JSON") from None
 
 
-def _text(raw: bytes) -> str:
+def _decode_text(raw: bytes) -> str:
     return raw.decode("utf-8", "replace")
 
 
-def _time(seconds: float | None) -> datetime | None:
+def _moment_of_seconds(seconds: float | None) -> datetime | None:
     try:
         return None if seconds is None else datetime.fromtimestamp(seconds, UTC)
     except (ValueError, OverflowError, OSError):

@@ -69,7 +69,7 @@ def identity_of(answer: Mapping[str, Any], path: str, seconds: int, forks: bool)
     if "namesakes" not in answer:
         return TrackerIdentity(TrackerState.UNREACHABLE, said(answer, path, seconds), identity)
     run, parent = answer["run"] or {}, answer["parent"] or {}
-    state = _state(run)
+    state = _state_of_response(run)
     names = ("last_step", "heartbeat", "config", "url", "summary")
     told = {name: run[name] for name in names if name in run}
     why = f"W&B calls its state {run.get('state')!r}" if state is TrackerState.UNREACHABLE else ""
@@ -82,7 +82,7 @@ def identity_of(answer: Mapping[str, Any], path: str, seconds: int, forks: bool)
             "id": identity,
             "display_name": run.get("name", ""),
             "namesakes": answer["namesakes"],
-            "parent": _state(parent) if forks else None,
+            "parent": _state_of_response(parent) if forks else None,
             "parent_last_step": parent.get("last_step"),
         },
     )
@@ -94,7 +94,7 @@ def _is_deleted(answer: Mapping[str, Any]) -> bool:
     )
 
 
-def _state(run: Mapping[str, Any]) -> TrackerState:
+def _state_of_response(run: Mapping[str, Any]) -> TrackerState:
     """A run that nobody began counts as absent, as it does for W&B's client."""
     if not run or not run["started"]:
         return TrackerState.ABSENT

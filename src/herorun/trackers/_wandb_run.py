@@ -23,7 +23,9 @@ class WandbRun:
 def run_of(content: bytes) -> WandbRun:
     told = {number: raw for number, kind, _, raw in fields(content) if kind == BYTES}
     return WandbRun(
-        _text(told.get(_RUN_ID, b"")), _text(told.get(_DISPLAY_NAME, b"")), told.get(_CONFIG, b"")
+        _decode_text(told.get(_RUN_ID, b"")),
+        _decode_text(told.get(_DISPLAY_NAME, b"")),
+        told.get(_CONFIG, b""),
     )
 
 
@@ -44,9 +46,9 @@ def config_items(content: bytes) -> Iterator[tuple[tuple[str, ...], bytes]]:
     for number, kind, _, item in fields(content):
         if (number, kind) == (_UPDATE, BYTES):
             told = [(n, raw) for n, k, _, raw in fields(item) if k == BYTES]
-            path = tuple(_text(raw) for n, raw in told if n in (_KEY, _NESTED))
+            path = tuple(_decode_text(raw) for n, raw in told if n in (_KEY, _NESTED))
             yield path, next((raw for n, raw in told if n == _VALUE), b"null")
 
 
-def _text(raw: bytes) -> str:
+def _decode_text(raw: bytes) -> str:
     return raw.decode("utf-8", "replace")

@@ -70,7 +70,7 @@ def answered(question: Mapping[str, Any]) -> dict[str, Any]:
     answer.
     """
     asked: Callable[[Any, Mapping[str, Any]], dict[str, Any]] = (
-        _rows if "start" in question else _identity
+        _fetch_rows if "start" in question else _answer_identity
     )
     try:
         return asked(_api(question), question)
@@ -98,7 +98,7 @@ def _api(question: Mapping[str, Any]) -> Any:
     return Api(overrides=wanted, timeout=question["timeout"])
 
 
-def _run(api: Any, question: Mapping[str, Any], name: str) -> Any:
+def _fetch_run(api: Any, question: Mapping[str, Any], name: str) -> Any:
     """The run of an id, freshly read; None if W&B has none of that id that this key may see."""
     try:
         return api.run(f"{question['entity']}/{question['project']}/{name}")
@@ -108,14 +108,14 @@ def _run(api: Any, question: Mapping[str, Any], name: str) -> Any:
         raise
 
 
-def _identity(api: Any, question: Mapping[str, Any]) -> dict[str, Any]:
+def _answer_identity(api: Any, question: Mapping[str, Any]) -> dict[str, Any]:
     """The run, its namesakes and the run that it is forked from. Listing the project proves that it
     may be read.
     """
-    run = _run(api, question, question["id"])
+    run = _fetch_run(api, question, question["id"])
     namesakes = _namesakes(api, question)
-    parent = _run(api, question, question["parent"]) if question["parent"] else None
-    return {"run": _facts(run), "parent": _facts(parent), "namesakes": namesakes}
+    parent = _fetch_run(api, question, question["parent"]) if question["parent"] else None
+    return {"run": _run_facts(run), "parent": _run_facts(parent), "namesakes": namesakes}
 
 
 def _namesakes(api: Any, question: Mapping[str, Any]) -> list[str]:
@@ -128,7 +128,7 @@ def _namesakes(api: Any, question: Mapping[str, Any]) -> list[str]:
     return sorted(run.id for run in some if run.name == name and run.id != question["id"])
 
 
-def _facts(run: Any) -> dict[str, Any] | None:
+def _run_facts(run: Any) -> dict[str, Any] | None:
     if run is None:
         return None
     last = run.lastHistoryStep
@@ -160,17 +160,17 @@ def _key_numbers(summary: Mapping[str, Any]) -> dict[str, float]:
     }
 
 
-def _rows(api: Any, question: Mapping[str, Any]) -> dict[str, Any]:
+def _fetch_rows(api: Any, question: Mapping[str, Any]) -> dict[str, Any]:
     """Whole rows from the step `start` on: all of them, never a sample, until there are `most` or
     time is short.
     """
-    run = _run(api, question, question["id"])
+    run = _fetch_run(api, question, question["id"])
     if run is None:
         _namesakes(api, question)
         return {"run": None}
-    facts = _facts(run) or {}
+    facts = _run_facts(run) or {}
     last = facts["last_step"]
-    start = question["start"] if _goes_on(facts, question) else 0
+    start = question["start"] if _is_same_run(facts, question) else 0
     rows: list[Any] = []
     step, values, until = start, 0, monotonic() + question["timeout"]
     while last is not None and step <= last:
@@ -191,7 +191,7 @@ def _steps_at_once(steps: int, values: int, most: int) -> int:
     return max(1, min(PAGE, most * steps // max(values, 1))) if steps else FIRST_PAGE
 
 
-def _goes_on(facts: Mapping[str, Any], question: Mapping[str, Any]) -> bool:
+def _is_same_run(facts: Mapping[str, Any], question: Mapping[str, Any]) -> bool:
     """Whether it is the run that the cursor was made on, and nothing of what was read has been
     taken back.
     """

@@ -42,12 +42,16 @@ def parse_row(line: bytes, step_keys: tuple[str, ...] = STEP_KEYS) -> Row | None
             return None
     except RecursionError:
         raise Unusable("nested too deeply") from None
-    key, step = _step(fields, step_keys)
+    key, step = _find_step(fields, step_keys)
     numbers = {
-        name: _number(value) for name, value in metrics.items() if name not in (key, *TIME_KEYS)
+        name: _parse_number(value)
+        for name, value in metrics.items()
+        if name not in (key, *TIME_KEYS)
     }
     return Row(
-        step, {name: value for name, value in numbers.items() if value is not None}, _time(fields)
+        step,
+        {name: value for name, value in numbers.items() if value is not None},
+        _time_of_row(fields),
     )
 
 
@@ -79,11 +83,11 @@ def _flat(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any
             yield sys.intern(f"{prefix}{name}"), value
 
 
-def _step(fields: Mapping[str, Any], keys: tuple[str, ...]) -> tuple[str, int]:
+def _find_step(fields: Mapping[str, Any], keys: tuple[str, ...]) -> tuple[str, int]:
     for key in keys:
         value = fields.get(key)
         if isinstance(value, str):
-            value = _number(value)
+            value = _parse_number(value)
         if isinstance(value, float) and value.is_integer():
             value = int(value)
         if isinstance(value, int) and not isinstance(value, bool):
@@ -95,7 +99,7 @@ def _step(fields: Mapping[str, Any], keys: tuple[str, ...]) -> tuple[str, int]:
     raise Unusable("no step")
 
 
-def _number(value: Any) -> float | None:
+def _parse_number(value: Any) -> float | None:
     """A finite or non-finite number, as text too; None for everything else."""
     match value:
         case bool():
@@ -112,14 +116,14 @@ def _number(value: Any) -> float | None:
             return None
 
 
-def _time(fields: Mapping[str, Any]) -> datetime | None:
+def _time_of_row(fields: Mapping[str, Any]) -> datetime | None:
     """When the row was logged; None where it does not say so with a zone."""
     told = next((fields[key] for key in TIME_KEYS if key in fields), None)
     try:
         if isinstance(told, str):
             zoned = datetime.fromisoformat(told)
             return zoned.astimezone(UTC) if zoned.tzinfo else None
-        seconds = _number(told)
+        seconds = _parse_number(told)
         if seconds is None or not seconds >= _EARLIEST:
             return None
         return datetime.fromtimestamp(seconds / 1000 if seconds > _MILLISECONDS else seconds, UTC)

@@ -52,17 +52,17 @@ class JsonLines:
 
     def read(self, cursor: str) -> Rows:
         """The next rows; none only if there are no more. A large file takes several reads."""
-        read_on = partial(_read_on, self._step_keys)
+        read_on = partial(_read_json_lines, self._step_keys)
         return read_growing({self._shown: self._path}, cursor, read_on, self._open)
 
 
-def _read_on(
+def _read_json_lines(
     step_keys: tuple[str, ...], file: BinaryIO, name: str, mark: ReadPosition, batch: Batch
 ) -> ReadPosition:
     """The mark's note is how many lines were read."""
     reached, number = mark.offset, int(mark.note) if mark.note.isdecimal() else 0
     file.seek(reached)
-    for size, line in _lines(file):
+    for size, line in _read_complete_lines(file):
         reached, number = reached + size, number + 1
         try:
             if row := _parsed(line, step_keys):
@@ -74,7 +74,7 @@ def _read_on(
     return ReadPosition(reached, str(number))
 
 
-def _lines(file: BinaryIO) -> Iterator[tuple[int, bytes | None]]:
+def _read_complete_lines(file: BinaryIO) -> Iterator[tuple[int, bytes | None]]:
     """Complete lines and their sizes in bytes; None in place of one that is too long to hold."""
     while line := file.readline(LONGEST_LINE):
         size = len(line)

@@ -54,7 +54,7 @@ class LevanterLog:
         """The next rows. A row of the progress bar tells a step and no values, at least as far as
         that was.
         """
-        return read_growing(self._logs(), cursor, _read_on)
+        return read_growing(self._logs(), cursor, _read_levanter_lines)
 
     def _logs(self) -> Mapping[str, Path]:
         folder, pattern = self._path.parent, self._path.name
@@ -67,13 +67,15 @@ class LevanterLog:
         return {name: folder / name for name in sorted(names, key=_natural)}
 
 
-def _read_on(file: BinaryIO, name: str, mark: ReadPosition, batch: Batch) -> ReadPosition:
+def _read_levanter_lines(
+    file: BinaryIO, name: str, mark: ReadPosition, batch: Batch
+) -> ReadPosition:
     reached, note = mark.offset, mark.note
     file.seek(reached)
-    for size, line in _lines(file):
+    for size, line in _read_log_lines(file):
         reached += size
         try:
-            if row := _row(line, name, not note):
+            if row := _parse_progress_row(line, name, not note):
                 batch.rows.append(row)
                 note = note or ("json" if row.values else "")
         except Unusable as why:
@@ -83,7 +85,7 @@ def _read_on(file: BinaryIO, name: str, mark: ReadPosition, batch: Batch) -> Rea
     return ReadPosition(reached, note)
 
 
-def _row(line: bytes, attempt: str, bar: bool) -> Row | None:
+def _parse_progress_row(line: bytes, attempt: str, bar: bool) -> Row | None:
     """The row of a line, if it tells one; that of the progress bar only where it counts."""
     if _JSON in line:
         if len(line) > LONGEST_LINE:
@@ -111,7 +113,7 @@ def progress(line: bytes) -> int | None:
     return done - 1 if done > 0 else None
 
 
-def _lines(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
+def _read_log_lines(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
     """Complete lines and their sizes in bytes; of one that is too long to hold, its beginning."""
     while line := file.readline(LONGEST_LINE + 1):
         size, last = len(line), line

@@ -54,7 +54,7 @@ class TensorBoard:
         is there.
         """
         files = self._files()
-        return read_growing(files, cursor, partial(_read_on, min(files)))
+        return read_growing(files, cursor, partial(_read_events, min(files)))
 
     def _files(self) -> Mapping[str, Path]:
         if not self._path.is_dir():
@@ -66,7 +66,7 @@ class TensorBoard:
         return {name: self._path / name for name in names}
 
 
-def _read_on(
+def _read_events(
     first: str, file: BinaryIO, name: str, mark: ReadPosition, batch: Batch
 ) -> ReadPosition:
     row = _OpenRow(name, bool(mark.note))

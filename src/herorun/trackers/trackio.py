@@ -85,11 +85,11 @@ class Trackio:
             restarted = bool(cursor) and after is None
             told = {**self._mine, "after": after or 0, "most": MOST_ROWS}
             found = database.execute(_NEXT, told).fetchall()
-            rows, problems = _rows(found)
+            rows, problems = _parse_trackio_rows(found)
             last = int(found[-1][0]) if found else after or 0
             while found and not rows:  # no rows mean that there are no more
                 found = database.execute(_NEXT, {**told, "after": last}).fetchall()
-                rows, more = _rows(found)
+                rows, more = _parse_trackio_rows(found)
                 problems += more
                 last = int(found[-1][0]) if found else last
             now = f"1:{last}:{_sample(database, last)}"
@@ -129,7 +129,9 @@ def _sample(database: sqlite3.Connection, row: int) -> str:
     return hashlib.sha256(repr(found).encode()).hexdigest()[:16] if found else ""
 
 
-def _rows(found: list[tuple[int, str, str, int, bytes | str]]) -> tuple[list[Row], list[str]]:
+def _parse_trackio_rows(
+    found: list[tuple[int, str, str, int, bytes | str]],
+) -> tuple[list[Row], list[str]]:
     rows: list[Row] = []
     problems: list[str] = []
     for number, run, at, step, metrics in found:

@@ -58,7 +58,7 @@ class WandbOffline:
 
     def read(self, cursor: str) -> Rows:
         """The next rows; none only if there are no more. A long run takes several reads."""
-        return read_growing(self._logs(), cursor, _read_on)
+        return read_growing(self._logs(), cursor, _read_wandb_records)
 
     def identify(self) -> TrackerIdentity:
         """The run as its newest log tells it.
@@ -145,7 +145,9 @@ def _log_in(folder: Path) -> Path | None:
     return folder / min(names) if names else None
 
 
-def _read_on(file: BinaryIO, name: str, mark: ReadPosition, batch: Batch) -> ReadPosition:
+def _read_wandb_records(
+    file: BinaryIO, name: str, mark: ReadPosition, batch: Batch
+) -> ReadPosition:
     attempt, reached = name.partition("/")[0], mark.offset
     for end, record in records(file, mark.offset):
         try:

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from herorun.core.config.normalise import flatten, number, same, shown, whole
+from herorun.core.config.normalise import flatten, number, same, show_short, whole
 
 
 @pytest.mark.parametrize(
@@ -96,4 +96,4 @@ def test_a_number_that_is_too_long_for_python_is_infinite_and_no_error():
 
 
 def test_a_long_value_is_cut():
-    assert len(shown("x" * 1000)) == 80
+    assert len(show_short("x" * 1000)) == 80

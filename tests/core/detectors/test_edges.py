@@ -8,7 +8,7 @@ import pytest
 from builders import NOON, a_row
 from curves import CALM, curve, folded, found, spikes, summarise, values
 from herorun.core.detectors.baseline import RATE
-from herorun.core.detectors.loss import LossState, judge
+from herorun.core.detectors.loss import LossState, judge_loss
 from herorun.core.detectors.reorder import WAITING
 
 
@@ -136,9 +136,9 @@ def test_the_wall_clock_is_judged_by_half_hours_and_after_four_of_them(fast, cou
 def test_one_value_moves_the_trend_by_three_times_the_noise_at_most(value, moves):
     state = LossState()
     for step in range(200):
-        judge(state, step, 2.0 * math.exp(0.05 * (-1) ** step), True, False, False)
+        judge_loss(state, step, 2.0 * math.exp(0.05 * (-1) ** step), True, False, False)
     level, scale = state.trend.level, state.trend.scale
-    judge(state, 200, value, True, False, False)
+    judge_loss(state, 200, value, True, False, False)
 
     away = moves * scale if moves else math.log(value) - level
     assert state.trend.level - level == pytest.approx(RATE * away)
@@ -147,9 +147,9 @@ def test_one_value_moves_the_trend_by_three_times_the_noise_at_most(value, moves
 def test_one_value_moves_the_smoothed_level_by_four_times_the_noise_at_most():
     state = LossState()
     for step in range(200):
-        judge(state, step, 2.0 * math.exp(0.05 * (-1) ** step), True, False, False)
+        judge_loss(state, step, 2.0 * math.exp(0.05 * (-1) ** step), True, False, False)
     smooth = state.smooth
-    judge(state, 200, 6.0, True, False, False)
+    judge_loss(state, 200, 6.0, True, False, False)
 
     assert state.smooth - smooth == pytest.approx(RATE * 4 * state.trend.scale)
 

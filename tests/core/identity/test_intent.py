@@ -12,7 +12,7 @@ from herorun.core.evidence import (
     TrackerState,
     Unavailable,
 )
-from herorun.core.identity.intent import goes_on, intent_of, is_same, is_wandb, state_of
+from herorun.core.identity.intent import goes_on, intent_of, is_same, is_wandb, tracker_state_of
 from herorun.core.identity.resume_matrix import Intent
 
 TRACKER = {"kind": "wandb", "path": None, "entity": "ent", "project": "proj"}
@@ -108,4 +108,4 @@ def running(beat):
     ],
 )
 def test_a_heart_that_beats_on_after_our_job_ended_is_another_writers(identity, job, state):
-    assert state_of(identity, job) is state
+    assert tracker_state_of(identity, job) is state

@@ -5,7 +5,7 @@ with the reason.
 import pytest
 
 from herorun.core.evidence import TrackerState
-from herorun.core.identity.resume_matrix import POLICIES, Intent, Weight, judge
+from herorun.core.identity.resume_matrix import POLICIES, Intent, Weight, judge_resume
 
 # One line for each intent and state: the outcomes under allow, must, never, auto.
 #   +  goes ahead      ~  goes ahead, and is told      x  fails      ?  nobody could look
@@ -44,7 +44,7 @@ CASES = [
 
 
 def sentence(intent: str, state: str, policy: str) -> str:
-    told = judge(Intent(intent), TrackerState(state), policy).sentence
+    told = judge_resume(Intent(intent), TrackerState(state), policy).sentence
     return told.format(id="tiny", state=state, policy=policy)
 
 
@@ -56,7 +56,7 @@ def test_there_are_84_cases_and_no_other() -> None:
 
 @pytest.mark.parametrize(("intent", "state", "policy", "weight"), CASES)
 def test_each_case(intent: Intent, state: TrackerState, policy: str, weight: Weight) -> None:
-    judgement = judge(intent, state, policy)
+    judgement = judge_resume(intent, state, policy)
     said = judgement.sentence.format(id="tiny", state=state, policy=policy)
 
     assert judgement.weight is weight

@@ -13,10 +13,10 @@ from herorun.core.report.downsample import (
     NonFiniteSpan,
     Strand,
     Trace,
+    chart_table,
     longest,
     not_finite,
     strands,
-    table,
     thin,
 )
 
@@ -96,7 +96,7 @@ def test_sums_that_overflow_are_no_reason_to_drop_a_value() -> None:
 @pytest.mark.parametrize("points", [1, 24, 25, 1000])
 def test_the_table_tells_each_stretch(points: int) -> None:
     values = tuple(float(n % 10) for n in range(points))
-    rows = table(Strand(0, tuple(range(points)), values))
+    rows = chart_table(Strand(0, tuple(range(points)), values))
     assert len(rows) <= 24 and (rows[0].first, rows[-1].last) == (0, points - 1)
     assert (min(row.least for row in rows), max(row.most for row in rows)) == (
         min(values),

@@ -4,7 +4,7 @@ from herorun.core.triage.match import Match
 from herorun.core.triage.scan import Scan, finish, scan
 from herorun.core.triage.signatures import Catalogue
 from herorun.core.triage.state import AttemptLog, see
-from herorun.core.triage.verdict import TriageVerdict, judge
+from herorun.core.triage.verdict import TriageVerdict, judge_log
 from herorun.signatures import shipped
 
 
@@ -16,7 +16,7 @@ def judged(
 ) -> TriageVerdict:
     known = catalogue or shipped()
     state, matches = scanned(log, known, block)
-    return judge(known, see(AttemptLog(), matches), state.said, exit_code)
+    return judge_log(known, see(AttemptLog(), matches), state.said, exit_code)
 
 
 def scanned(log: str | bytes, known: Catalogue, block: int = 1 << 20) -> tuple[Scan, list[Match]]:

@@ -79,7 +79,7 @@ def _ahead(times: list[datetime | None], now: datetime) -> timedelta:
     return max((at - now for at in times if at), default=timedelta())
 
 
-def _launched(history: History) -> datetime | None:
+def _earliest_launch(history: History) -> datetime | None:
     """Nothing of the instance can be older, by any clock that is right."""
     return history.current.intended if history.current else None
 
@@ -96,7 +96,11 @@ def _job_before_launch(job: Job | Nothing | Unavailable, history: History) -> ti
 
 
 def _log_before_launch(log: JobLog | Nothing | Unavailable, history: History) -> timedelta:
-    return _behind(log.changed_at, _launched(history)) if isinstance(log, JobLog) else timedelta()
+    return (
+        _behind(log.changed_at, _earliest_launch(history))
+        if isinstance(log, JobLog)
+        else timedelta()
+    )
 
 
 def _rows_before_launch(metrics: Metrics | Nothing | Unavailable, history: History) -> timedelta:
@@ -107,7 +111,7 @@ def _rows_before_launch(metrics: Metrics | Nothing | Unavailable, history: Histo
     since_a_look = timedelta(seconds=metrics.behind)
     if len(history.instances) != 1:
         return since_a_look
-    return max(since_a_look, _behind(metrics.advanced_at, _launched(history)))
+    return max(since_a_look, _behind(metrics.advanced_at, _earliest_launch(history)))
 
 
 def _beat_before_turn(lease: LeaseSeen | Nothing | Unavailable, history: History) -> timedelta:

@@ -47,13 +47,13 @@ def dead_log_pattern(
         for name, due, silent in log.overdue
     ]
     if contract.tracker.kind == "levanter_log" and isinstance(metrics, Nothing):
-        why = _goes_on(job, log, checkpoints, history, limits)
+        why = _say_progress(job, log, checkpoints, history, limits)
         said = f"no line of the tracker's log is Levanter's progress, and {why}"
         dead += [failed(said, subject="levanter_log")] if why else []
     return dead or [passed(f"the log patterns of {job.instance} match, as far as they are due")]
 
 
-def _goes_on(
+def _say_progress(
     job: Job, log: JobLog, checkpoints: Checkpoints | Nothing, history: History, limits: Limits
 ) -> str:
     start = job_start(job, history)

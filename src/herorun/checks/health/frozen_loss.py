@@ -31,11 +31,11 @@ def frozen_loss(metrics: Metrics, history: History, limits: Limits) -> list[Verd
         return excursion.rows >= limits.rows and not excursion.declared
 
     return judged(
-        metrics, history, metrics.of("frozen"), lasts, "no loss that stands still", _words
+        metrics, history, metrics.of("frozen"), lasts, "no loss that stands still", _say_frozen
     )
 
 
-def _words(frozen: Excursion) -> str:
+def _say_frozen(frozen: Excursion) -> str:
     until = "" if frozen.open else f", up to step {frozen.last_step}"
     return (
         f"the loss is {frozen.expected:.6g} in every row since before step "

@@ -33,10 +33,10 @@ def incomplete_checkpoint(
         return [passed("no checkpoint is half-written")]
     took = timedelta(seconds=save.seconds) if isinstance(save, SaveTime) else timedelta()
     most = max(limits.least, limits.saves * took)
-    return [_judge(candidate, now, most) for candidate in begun]
+    return [_judge_candidate(candidate, now, most) for candidate in begun]
 
 
-def _judge(candidate: Candidate, now: Now, most: timedelta) -> Verdict:
+def _judge_candidate(candidate: Candidate, now: Now, most: timedelta) -> Verdict:
     if candidate.modified is None:
         said = f"{candidate.path} is not complete, and its store does not tell since when"
         return not_applicable(said, candidate.problem, subject=candidate.path)

@@ -27,7 +27,7 @@ class Limits:
 def lost_metric(metrics: Metrics, history: History, limits: Limits) -> list[Verdict]:
     if not history.wrote(metrics):
         return [not_applicable("no row of this instance yet")]
-    lost = [_failed(found) for found in metrics.presence if _is_lost(found, limits)]
+    lost = [_report_lost_metric(found) for found in metrics.presence if _is_lost(found, limits)]
     return lost or [passed("every watched metric is reported")]
 
 
@@ -35,7 +35,7 @@ def _is_lost(found: Presence, limits: Limits) -> bool:
     return found.rows >= limits.rows and found.rows >= limits.gaps * found.longest
 
 
-def _failed(found: Presence) -> Verdict:
+def _report_lost_metric(found: Presence) -> Verdict:
     said = "was there, and not" if found.seen else "was not"
     return failed(
         f"{found.metric} {said} in the newest {count(found.rows, 'row')}", subject=found.metric

@@ -52,7 +52,7 @@ def missing_artefacts(
         return [not_applicable(f"{job.instance} ended at step {reached}: see ended-short")]
     found = [_checkpoint(checkpoints, final.value)]
     if isinstance(identity, TrackerIdentity):
-        found.append(_tracker(identity, job, now, limits.closing))
+        found.append(_judge_tracker_end(identity, job, now, limits.closing))
     return found
 
 
@@ -74,7 +74,9 @@ def _checkpoint(checkpoints: Checkpoints, step: int) -> Verdict:
     return failed(f"there is no checkpoint of the final step {step}", subject="checkpoint")
 
 
-def _tracker(identity: TrackerIdentity, job: Job, now: Now, closing: timedelta) -> Verdict:
+def _judge_tracker_end(
+    identity: TrackerIdentity, job: Job, now: Now, closing: timedelta
+) -> Verdict:
     if identity.state is TrackerState.UNREACHABLE:
         return unknown(f"the tracker could not be asked: {identity.why}", subject="tracker")
     if identity.state is TrackerState.FINISHED:

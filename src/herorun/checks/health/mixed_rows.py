@@ -38,10 +38,14 @@ def mixed_rows(metrics: Metrics, history: History, limits: Limits) -> list[Verdi
     if not history.wrote(metrics):
         return [not_applicable("no row of this instance yet")]
     mixed = [e for e in metrics.of("mixed") if e.rows >= limits.turns]
-    return [_failed(mixed[-1])] if mixed else [passed(f"one writer up to step {metrics.step}")]
+    return (
+        [_report_mixed_rows(mixed[-1])]
+        if mixed
+        else [passed(f"one writer up to step {metrics.step}")]
+    )
 
 
-def _failed(mixed: Excursion) -> Verdict:
+def _report_mixed_rows(mixed: Excursion) -> Verdict:
     places = sorted((mixed.first_step, round(mixed.expected)))
     return failed(
         f"the rows jump to and fro: two writers, one near step {places[0]} and one near step "

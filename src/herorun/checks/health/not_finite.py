@@ -38,7 +38,7 @@ def not_finite(
     wrong = [e for e in metrics.non_finite if e.rows >= _least(e.metric, contract, limits)]
     ordered = sorted(wrong, key=lambda e: (e.metric, e.rows))
     stretches = [list(each) for _, each in groupby(ordered, key=lambda e: e.metric)]
-    return [_failed(each, limits) for each in stretches] or [
+    return [_report_longest_stretch(each, limits) for each in stretches] or [
         passed(f"all finite at step {metrics.step}")
     ]
 
@@ -48,7 +48,7 @@ def _least(metric: str, contract: Contract, limits: Limits) -> int:
     return limits.loss_rows if is_loss else limits.other_rows
 
 
-def _failed(stretches: list[Excursion], limits: Limits) -> Verdict:
+def _report_longest_stretch(stretches: list[Excursion], limits: Limits) -> Verdict:
     """Says the longest stretch; what was saved since the first one is tainted."""
     longest, first = stretches[-1], min(each.first_step for each in stretches)
     rows = count(longest.rows, "row")

@@ -49,7 +49,7 @@ def nothing_saved(
     if _saved(checkpoints, start, metrics):
         return passed(f"{job.instance} has saved since it began", subject=job.instance)
     age = metrics.advanced_at - start
-    due = _due(contract, checkpoints, metrics, age, limits)
+    due = _say_due(contract, checkpoints, metrics, age, limits)
     if not due:
         return passed(f"{job.instance} is too young to have saved", subject=job.instance)
     return failed(
@@ -64,7 +64,7 @@ def _saved(checkpoints: Checkpoints, start: datetime, metrics: Metrics) -> bool:
     return any(c.modified >= start if c.modified else c.step >= metrics.first_step for c in there)
 
 
-def _due(
+def _say_due(
     contract: Contract, checkpoints: Checkpoints, metrics: Metrics, age: timedelta, limits: Limits
 ) -> str:
     every = contract.checkpoints.temporary_every

@@ -79,7 +79,7 @@ def pending_too_long(
     waits = now.at - since
     if waits <= limits.first:
         return [passed(f"{job.instance} waits since {since:%H:%M} UTC", subject=job.instance)]
-    words = UNCONFIRMED if running else _words(why, job)
+    words = UNCONFIRMED if running else _say_waiting(why, job)
     said = f"{job.instance} has been pending for {say_span(waits)}: {words}"
     return [failed(said, subject=subject) for subject in _subjects(job.instance, waits, limits)]
 
@@ -101,7 +101,7 @@ def _confirmed(
     return None if any(isinstance(told, Unavailable) for told in (metrics, log, receipt)) else False
 
 
-def _words(why: Waiting, job: Job) -> str:
+def _say_waiting(why: Waiting, job: Job) -> str:
     told = f" ({job.reason})" if job.reason and why is not Waiting.UNSTATED else ""
     return f"{why}{told}; {ADVICE[why]}"
 

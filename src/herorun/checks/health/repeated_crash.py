@@ -54,7 +54,7 @@ def repeated_crash(
             f"{job.instance} is {job.state}: that is no fault of the run", subject=job.instance
         )
     before = [end for end in history.ends if end.instance != job.instance and is_failure(end)]
-    found = _same(last, before, limits)
+    found = _describe_repeats(last, before, limits)
     if found:
         return failed(f"{job.ending}; {'; '.join(found)}", subject=job.instance)
     return passed(
@@ -62,16 +62,18 @@ def repeated_crash(
     )
 
 
-def _same(last: End, before: Sequence[End], limits: Limits) -> list[str]:
-    at_step = _row(before, lambda end: _near(end, last, limits.apart))
-    of_error = _row(
+def _describe_repeats(last: End, before: Sequence[End], limits: Limits) -> list[str]:
+    at_step = _count_alike_in_a_row(before, lambda end: _near(end, last, limits.apart))
+    of_error = _count_alike_in_a_row(
         before,
         lambda end: (
             _stuck(end, last) and len(last.fingerprint) > 0 and end.fingerprint == last.fingerprint
         ),
     )
-    in_window = _row(before, lambda end: _stuck(end, last))
-    on_node = _row(before, lambda end: bool(set(end.failed_on) & set(last.failed_on)))
+    in_window = _count_alike_in_a_row(before, lambda end: _stuck(end, last))
+    on_node = _count_alike_in_a_row(
+        before, lambda end: bool(set(end.failed_on) & set(last.failed_on))
+    )
     told = [
         (at_step, limits.same_step, f"at step {last.step} again"),
         (of_error, limits.same_error, f"with the same error ({last.fingerprint}) again"),
@@ -85,7 +87,7 @@ def _same(last: End, before: Sequence[End], limits: Limits) -> list[str]:
     ]
 
 
-def _row(before: Sequence[End], alike: Callable[[End], bool]) -> int:
+def _count_alike_in_a_row(before: Sequence[End], alike: Callable[[End], bool]) -> int:
     """How many of the newest ends in a row are alike."""
     alike_ends = 0
     for end in reversed(before):

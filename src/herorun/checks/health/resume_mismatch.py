@@ -60,7 +60,7 @@ def resume_mismatch(
         return unknown(
             "not comparable: the step count began anew and the loss did not", subject=where
         )
-    verdict = _equal_steps(resume, contract, limits) or _after(resume, limits)
+    verdict = _equal_steps(resume, contract, limits) or _compare_after_warmup(resume, limits)
     if verdict.outcome is Outcome.FAIL:
         steps = (resume.first_bad_step or resume.step, max(resume.step, metrics.step))
         verdict = replace(verdict, steps=steps, taints_from=resume.step)
@@ -80,7 +80,7 @@ def _equal_steps(resume: Resume, contract: Contract, limits: Limits) -> Verdict 
     return None
 
 
-def _after(resume: Resume, limits: Limits) -> Verdict:
+def _compare_after_warmup(resume: Resume, limits: Limits) -> Verdict:
     """By the level behind the warm-up, where the equal steps say nothing against it."""
     level = (
         f"the loss is {math.expm1(resume.offset):+.2%} from the trend "

@@ -67,15 +67,15 @@ def stale_tracker_run(
         return [not_applicable("the tracker has no such run")]
     most = max(limits.silent, limits.cadences * cadence.every)
     found = [
-        *_state(identity),
+        *_judge_tracker_state(identity),
         *_heartbeat(contract, identity, now, most),
-        *_step(contract, identity, checkpoints, now, most),
+        *_judge_logged_step(contract, identity, checkpoints, now, most),
         *_summary(contract, identity, metrics, most),
     ]
     return found or [passed(f"the tracker's run is {identity.state}")]
 
 
-def _state(identity: TrackerIdentity) -> list[Verdict]:
+def _judge_tracker_state(identity: TrackerIdentity) -> list[Verdict]:
     if identity.state not in OVER:
         return []
     return [
@@ -96,7 +96,7 @@ def _heartbeat(
     ]
 
 
-def _step(
+def _judge_logged_step(
     contract: Contract,
     identity: TrackerIdentity,
     checkpoints: Checkpoints,

@@ -56,16 +56,16 @@ def stalled_steps(
         return unknown(f"nobody knows when {job.instance} was started", subject=job.instance)
     if wrote and isinstance(metrics, Metrics):
         most = limits.between_rows(metrics, final, cadence)
-        verdict = _judge(job, f"last step {metrics.step}", since, now.at, most)
+        verdict = _judge_age(job, f"last step {metrics.step}", since, now.at, most)
     else:
-        verdict = _judge(job, "no step yet", since, now.at, limits.startup)
+        verdict = _judge_age(job, "no step yet", since, now.at, limits.startup)
     sign = sign_of_life(metrics, log, checkpoints, since, now.at)
     if verdict.outcome is Outcome.FAIL and sign:
         return unknown(f"{verdict.message}, but {sign}: is it the tracker?", subject=job.instance)
     return verdict
 
 
-def _judge(job: Job, what: str, since: datetime, now: datetime, most: timedelta) -> Verdict:
+def _judge_age(job: Job, what: str, since: datetime, now: datetime, most: timedelta) -> Verdict:
     idle = now - since
     said = (
         f"{job.instance}: {what}, {say_span(max(idle, timedelta()))} ago; the limit is "

@@ -38,11 +38,11 @@ def tracker_alert(told: TrackerAlerts, history: History, now: Now, limits: Limit
     by_title: dict[str, list[TrackerAlert]] = {}
     for each in mine:
         by_title.setdefault(each.title, []).append(each)
-    found = [_said(raised) for raised in list(by_title.values())[-MOST:]]
+    found = [_report_alert(raised) for raised in list(by_title.values())[-MOST:]]
     return found or [passed("the trainer raised no alert")]
 
 
-def _said(raised: list[TrackerAlert]) -> Verdict:
+def _report_alert(raised: list[TrackerAlert]) -> Verdict:
     newest = raised[-1]
     at = f" at step {newest.step}" if newest.step is not None else ""
     text = f": {newest.text}" if newest.text else ""

@@ -49,7 +49,7 @@ def unreported_steps(
         )
     rows = f"the last row is of step {reached}" if wrote else "there is no row of it"
     said = f"{job.instance}: {sign}, and {rows} in {_place(contract)}: is that where it reports to?"
-    return failed(said, *_named(log), subject=job.instance)
+    return failed(said, *_tracker_runs_in_log(log), subject=job.instance)
 
 
 def _spacing(metrics: Metrics) -> int:
@@ -67,6 +67,6 @@ def _place(contract: Contract) -> str:
     return f"the tracker {tracker.kind}, {path or '/'.join(parts)}"
 
 
-def _named(log: JobLog | Nothing | Unavailable) -> list[str]:
+def _tracker_runs_in_log(log: JobLog | Nothing | Unavailable) -> list[str]:
     runs = log.runs if isinstance(log, JobLog) else ()
     return [f"its log names the tracker run {run}" for run in runs]

@@ -50,13 +50,13 @@ def writes_after_end(
             "does another process write there?",
             subject=what,
         )
-        for what, words, last in _written(metrics, checkpoints, log)
+        for what, words, last in _list_late_writes(metrics, checkpoints, log)
         if ended + CLOSING < last <= now.at
     ]
     return late or [passed(f"nothing was written after {job.instance} ended")]
 
 
-def _written(
+def _list_late_writes(
     metrics: Metrics | Nothing | Unavailable,
     checkpoints: Checkpoints | Nothing | Unavailable,
     log: JobLog | Nothing | Unavailable,

@@ -24,10 +24,12 @@ def bundle_mismatch(bundle: Bundle) -> Verdict:
             f"{bundle.identity.rpartition(' ')[2]}, and {bundle.admitted.rpartition(' ')[2]} was "
             "admitted"
         )
-        return failed(f"the content of {name} is now {digests}", *_named(bundle), subject=name)
+        return failed(
+            f"the content of {name} is now {digests}", *_list_differences(bundle), subject=name
+        )
     if bundle.compared is None:
         return _by_digest(bundle)
-    details = list(_named(bundle))
+    details = list(_list_differences(bundle))
     if details:
         return failed(
             f"{name} differs from commit {commit:.9}: {'; '.join(_counted(bundle))}",
@@ -64,5 +66,5 @@ def _counted(bundle: Bundle) -> Iterator[str]:
     )
 
 
-def _named(bundle: Bundle) -> Iterator[str]:
+def _list_differences(bundle: Bundle) -> Iterator[str]:
     return (f"{kind}: {path}" for kind, paths in _kinds(bundle).items() for path in paths)

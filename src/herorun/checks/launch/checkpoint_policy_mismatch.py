@@ -49,15 +49,17 @@ def checkpoint_policy_mismatch(contract: Contract, plan: Plan) -> list[Verdict]:
 def _compared(name: str, promised: int | timedelta, saving: Saving) -> Verdict:
     subject = f"checkpoints.{name}"
     if saving.value == promised:
-        return passed(f"{name} is {_words(name, promised)} in {saving.key} too", subject=subject)
+        return passed(
+            f"{name} is {_say_policy(name, promised)} in {saving.key} too", subject=subject
+        )
     theirs = (
-        NONE[name] if saving.value is None else f"is configured to {_words(name, saving.value)}"
+        NONE[name]
+        if saving.value is None
+        else f"is configured to {_say_policy(name, saving.value)}"
     )
-    message = (
-        f"[checkpoints] {name} is {_words(name, promised)}, and the trainer {theirs} ({saving.key})"
-    )
+    message = f"[checkpoints] {name} is {_say_policy(name, promised)}, and the trainer {theirs} ({saving.key})"
     return failed(message, subject=subject)
 
 
-def _words(name: str, value: int | timedelta) -> str:
+def _say_policy(name: str, value: int | timedelta) -> str:
     return say_duration(value) if isinstance(value, timedelta) else f"{value} {UNITS[name]}"

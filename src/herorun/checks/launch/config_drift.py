@@ -28,7 +28,7 @@ def config_drift(plan: Plan, prior: PriorLaunch, contract: Contract) -> list[Ver
     changes = diff_launches(prior.plan, scrub_tree(plan.values), contract.config)
     same_run, full_state = is_same(plan.tracker.value, prior), _is_full_state(plan)
     blocking = [change for change in changes if _blocks(change, same_run, full_state)]
-    return [*_failed(blocking, prior), _rest(changes, blocking, prior)]
+    return [*_report_config_drift(blocking, prior), _rest(changes, blocking, prior)]
 
 
 def _is_full_state(plan: Plan) -> bool:
@@ -42,7 +42,7 @@ def _blocks(change: ConfigChange, same_run: bool, full_state: bool) -> bool:
     return change.steers and same_run
 
 
-def _failed(blocking: list[ConfigChange], prior: PriorLaunch) -> Iterable[Verdict]:
+def _report_config_drift(blocking: list[ConfigChange], prior: PriorLaunch) -> Iterable[Verdict]:
     for change in blocking[:MOST]:
         yield failed(str(change), f"before: as {prior.instance} was admitted", subject=change.key)
     rest = blocking[MOST:]

@@ -17,10 +17,10 @@ def data_mismatch(contract: Contract, data: DataFound) -> list[Verdict]:
     pinned = contract.data.manifests
     if not pinned:
         return [not_applicable("the contract pins no data")]
-    return [_one(path, wanted, data) for path, wanted in pinned.items()]
+    return [_judge_path(path, wanted, data) for path, wanted in pinned.items()]
 
 
-def _one(path: str, wanted: str, data: DataFound) -> Verdict:
+def _judge_path(path: str, wanted: str, data: DataFound) -> Verdict:
     if path in data.unread or path not in data.found:
         why = data.unread.get(path, "nobody read it")
         return unknown(f"{path} could not be read: {why}", subject=path)

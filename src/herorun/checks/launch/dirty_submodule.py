@@ -16,10 +16,10 @@ def dirty_submodule(tree: WorkTree) -> list[Verdict]:
     """One answer for each submodule."""
     if not tree.submodules:
         return [not_applicable("the commit has no submodules")]
-    return [_one(submodule) for submodule in tree.submodules]
+    return [_judge_submodule_changes(submodule) for submodule in tree.submodules]
 
 
-def _one(submodule: Submodule) -> Verdict:
+def _judge_submodule_changes(submodule: Submodule) -> Verdict:
     path, commit = submodule.path, submodule.commit
     if submodule.checked_out is None:
         said = (

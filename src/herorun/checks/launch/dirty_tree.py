@@ -19,7 +19,7 @@ from herorun.core.finding import Verdict, count, failed, few, passed
 @check(Gate.LAUNCH, Response.BLOCK)
 def dirty_tree(tree: WorkTree, contract: Contract, closure: ImportClosure) -> Verdict:
     """Only what can change the training fails; what people should know of is told. Submodules have their own check."""
-    changes = list(_changes(tree))
+    changes = list(_list_changes(tree))
     if not changes:
         return passed(f"clean at {tree.commit:.9}")
     kinds = by_impact((path for path, _ in changes), contract.code.impact, closure.files)
@@ -40,7 +40,7 @@ def dirty_tree(tree: WorkTree, contract: Contract, closure: ImportClosure) -> Ve
     return replace(answer, explains=tuple(f"file {path}" for path, _ in changes))
 
 
-def _changes(tree: WorkTree) -> Iterator[tuple[str, str]]:
+def _list_changes(tree: WorkTree) -> Iterator[tuple[str, str]]:
     """Every path that differs, and how."""
     inside = {submodule.path for submodule in tree.submodules}
     yield from ((path, "staged") for path in tree.staged)

@@ -47,10 +47,10 @@ def fork_drift(
     before = writer_of(source, written)
     # The record holds plans scrubbed: compared unscrubbed, every masked value would look changed.
     found = inherited(before, scrub_tree(plan.values), start, contract.config)
-    return [*_failed(found, before.instance), _rest(found, before.instance)]
+    return [*_report_fork_drift(found, before.instance), _rest(found, before.instance)]
 
 
-def _failed(found: Inherited, instance: str) -> list[Verdict]:
+def _report_fork_drift(found: Inherited, instance: str) -> list[Verdict]:
     one_by_one = [
         failed(
             f"{change}: before as {instance} was admitted, which wrote the start checkpoint",

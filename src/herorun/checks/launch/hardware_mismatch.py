@@ -23,12 +23,12 @@ def hardware_mismatch(contract: Contract, offered: Offered) -> list[Verdict]:
         why = offered.partial or "the scheduler tells nothing that [hardware] states"
         return [not_applicable(why)]
     kind = str(stated.get("accelerator") or offered.hardware.get("accelerator") or "")
-    return [_one(name, stated[name], offered.hardware[name], kind) for name in both]
+    return [_compare_hardware(name, stated[name], offered.hardware[name], kind) for name in both]
 
 
-def _one(name: str, stated: Any, given: Any, kind: str) -> Verdict:
+def _compare_hardware(name: str, stated: Any, given: Any, kind: str) -> Verdict:
     """However the two spell it; what cannot be compared is said."""
-    same = _same(name, stated, given, kind)
+    same = _is_same_hardware(name, stated, given, kind)
     if same is None:
         return not_applicable(f"{name}: {given} cannot be compared with {stated}", subject=name)
     if same:
@@ -36,7 +36,7 @@ def _one(name: str, stated: Any, given: Any, kind: str) -> Verdict:
     return failed(f"{name} would be {given}, and the contract states {stated}", subject=name)
 
 
-def _same(name: str, stated: Any, given: Any, kind: str) -> bool | None:
+def _is_same_hardware(name: str, stated: Any, given: Any, kind: str) -> bool | None:
     match name:
         case "accelerator":
             return same_accelerator(str(stated), str(given))

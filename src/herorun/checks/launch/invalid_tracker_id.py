@@ -31,10 +31,12 @@ def invalid_tracker_id(plan: Plan) -> list[Verdict]:
         ("project", run.project, _PROJECT),
         ("entity", run.entity, _ENTITY),
     )
-    return [_one(name, value, rule) for name, value, rule in parts if value is not None]
+    return [
+        _judge_identifier(name, value, rule) for name, value, rule in parts if value is not None
+    ]
 
 
-def _one(name: str, value: str, rule: re.Pattern[str]) -> Verdict:
+def _judge_identifier(name: str, value: str, rule: re.Pattern[str]) -> Verdict:
     if rule.fullmatch(value) and value == value.strip():
         return passed(f"{name} {value} is a name that W&B takes", subject=value)
     return failed(f"[tracker] {name} is {value!r}, and W&B takes no such {name}", subject=value)

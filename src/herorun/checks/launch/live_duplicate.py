@@ -14,9 +14,11 @@ def live_duplicate(live: LiveJobs) -> list[Verdict]:
     """One answer for each job; one in an unknown state may be live, and counts."""
     if not live.jobs:
         return [passed("no job of this run is live")]
-    return [_failed(job) for job in sorted(live.jobs, key=lambda job: (job.instance, job.id))]
+    return [
+        _report_live_job(job) for job in sorted(live.jobs, key=lambda job: (job.instance, job.id))
+    ]
 
 
-def _failed(job: Job) -> Verdict:
+def _report_live_job(job: Job) -> Verdict:
     said = f"{job.instance} is {job.state} as job {job.id}"
     return failed(f"{said}: {job.reason}" if job.reason else said, subject=job.instance)

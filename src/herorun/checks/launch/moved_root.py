@@ -60,12 +60,12 @@ def _moved(
     message = (
         f"the {role} of {before.name} is {old}, and this launch would write to {new or 'none'} "
         f"and start {begins}; "
-        f"{_there(old, left)}"
+        f"{_say_left_behind(old, left)}"
     )
     return failed(message, *(c.path for c in _in(old, left)[:20]), subject=new or role)
 
 
-def _there(root: str, left: LeftCheckpoints | Nothing | Unavailable) -> str:
+def _say_left_behind(root: str, left: LeftCheckpoints | Nothing | Unavailable) -> str:
     """What is left behind in the old root."""
     if isinstance(left, Unavailable):
         return f"what lies in {root} could not be read: {left.why}"

@@ -25,7 +25,9 @@ def no_complete_checkpoint(contract: Contract, history: History, own: Checkpoint
     newest = acceptable(own.candidates, contract, history).newest
     if newest:
         return passed(f"{newest.path} is complete", subject=newest.path)
-    wrong = [f"{c.path}: {_why(c, contract, history)}" for c in reversed(own.candidates)]
+    wrong = [
+        f"{c.path}: {_say_why_incomplete(c, contract, history)}" for c in reversed(own.candidates)
+    ]
     said = (
         f"none of {count(len(wrong), 'checkpoint')} can be gone on from; the newest is {wrong[0]}"
     )
@@ -40,5 +42,5 @@ def _mistrusted(own: Checkpoints, contract: Contract, history: History) -> bool:
     return any(mistrust(candidate, history) for candidate in good)
 
 
-def _why(candidate: Candidate, contract: Contract, history: History) -> str:
+def _say_why_incomplete(candidate: Candidate, contract: Contract, history: History) -> str:
     return refusal(candidate, contract, history) or candidate.problem or "nobody looked into it"

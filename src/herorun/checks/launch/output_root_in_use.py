@@ -13,20 +13,22 @@ from herorun.core.finding import Verdict, failed, few, passed
 @check(Gate.LAUNCH, Response.BLOCK, at_relaunch=AtRelaunch.WARN, always=True)
 def output_root_in_use(roots: OutputRoots, history: History) -> list[Verdict]:
     """One answer for each root."""
-    return [_one(root, roots.entries[root], history) for root in roots.entries]
+    return [_judge_output_root(root, roots.entries[root], history) for root in roots.entries]
 
 
-def _one(root: str, entries: tuple[str, ...] | None, history: History) -> Verdict:
+def _judge_output_root(root: str, entries: tuple[str, ...] | None, history: History) -> Verdict:
     before = history.current
     moved = (
-        f"; {before.name} wrote to {before.output_root}" if before and not _of(root, before) else ""
+        f"; {before.name} wrote to {before.output_root}"
+        if before and not _is_root_of(root, before)
+        else ""
     )
     if entries is None:
         return passed(f"{root} does not exist yet{moved}", subject=root)
     if not entries:
         return passed(f"{root} is empty{moved}", subject=root)
     owner = next(
-        (instance for instance in reversed(history.instances) if _of(root, instance)), None
+        (instance for instance in reversed(history.instances) if _is_root_of(root, instance)), None
     )
     if owner is None:
         said = f"no instance of this run wrote what lies in {root}: {few(entries)}"
@@ -37,5 +39,5 @@ def _one(root: str, entries: tuple[str, ...] | None, history: History) -> Verdic
     return passed(f"{root} was written by {owner.name} of this run", subject=root)
 
 
-def _of(root: str, instance: Instance) -> bool:
+def _is_root_of(root: str, instance: Instance) -> bool:
     return root.rstrip("/") in instance.roots

@@ -43,12 +43,16 @@ def output_root_mismatch(
         *_flags("argv", plan.argv.value),
         *_flags("resume_argv", plan.resume_argv.value),
         *((f"env {name}", value) for name, value in plan.env.value.items() if _is_output([name])),
-        *_values("config", plan.config.value, []),
-        *(_values("tracker", tracker.config, []) if isinstance(tracker, TrackerIdentity) else ()),
+        *_roots_in_config("config", plan.config.value, []),
+        *(
+            _roots_in_config("tracker", tracker.config, [])
+            if isinstance(tracker, TrackerIdentity)
+            else ()
+        ),
     ]
     places = {where: value for where, value in told if _is_place(value)}
     names = {contract.slug, plan.tracker.value.id}
-    if not any(_fits(value, plan.roots, names) for value in places.values()):
+    if not any(_is_under_root(value, plan.roots, names) for value in places.values()):
         places |= _relative(plan)
     if not places:
         return [
@@ -56,7 +60,11 @@ def output_root_mismatch(
                 "neither the command, its environment, the config nor the tracker names one"
             )
         ]
-    wrong = {where: value for where, value in places.items() if not _fits(value, plan.roots, names)}
+    wrong = {
+        where: value
+        for where, value in places.items()
+        if not _is_under_root(value, plan.roots, names)
+    }
     if not wrong:
         return [passed(f"{', '.join(places)} agree with the contract")]
     roots = " or ".join(plan.roots)
@@ -87,26 +95,26 @@ def _relative(plan: Plan) -> dict[str, str]:
     return {
         where: value
         for where, value in words
-        if A_FOLDER.fullmatch(_plain(re.split(r"[ .]-*", where)[-1].lstrip("-+")))
+        if A_FOLDER.fullmatch(_normalise_key(re.split(r"[ .]-*", where)[-1].lstrip("-+")))
         and not _is_place(value)
         and not A_TEMPLATE.search(value)
         and not any(root.endswith(f"/{value.strip('./')}") for root in plan.roots)
     }
 
 
-def _values(word: str, config: Any, keys: list[str]) -> Iterator[Named]:
+def _roots_in_config(word: str, config: Any, keys: list[str]) -> Iterator[Named]:
     if isinstance(config, Mapping):
         for key, value in config.items():
-            yield from _values(word, value, [*keys, *str(key).split(".")])
+            yield from _roots_in_config(word, value, [*keys, *str(key).split(".")])
     elif isinstance(config, (list, tuple)):
         for at, value in enumerate(config):
-            yield from _values(word, value, [*keys, str(at)])
+            yield from _roots_in_config(word, value, [*keys, str(at)])
     elif isinstance(config, str) and keys and _is_output(keys):
         yield f"{word} {'.'.join(keys)}", config
 
 
 def _is_output(keys: Sequence[str]) -> bool:
-    *parents, last = [_plain(key) for key in keys]
+    *parents, last = [_normalise_key(key) for key in keys]
     words = [word for key in (*parents, last) for word in key.split("_")]
     if any(OTHERWISE.fullmatch(word) for word in words):
         return False
@@ -115,7 +123,7 @@ def _is_output(keys: Sequence[str]) -> bool:
     return bool(IN_A_TABLE.fullmatch(last)) and any(A_TABLE.fullmatch(key) for key in parents)
 
 
-def _plain(key: str) -> str:
+def _normalise_key(key: str) -> str:
     """`outputDir`, `output-dir` and `OUTPUT_DIR` are one key."""
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", key).replace("-", "_").lower()
 
@@ -125,7 +133,7 @@ def _is_place(value: str) -> bool:
     return (value.startswith("/") or "://" in value) and not A_FILE.search(value)
 
 
-def _fits(value: str, roots: Sequence[str], names: set[str]) -> bool:
+def _is_under_root(value: str, roots: Sequence[str], names: set[str]) -> bool:
     """It is a root, lies under one, or becomes one once the trainer appends the run's name."""
     template = A_TEMPLATE.search(value)
     path, wanted = _normal(value), [_normal(root) for root in roots]

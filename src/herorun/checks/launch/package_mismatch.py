@@ -21,10 +21,10 @@ def package_mismatch(
     wanted = contract.runtime.packages
     if not wanted:
         return [not_applicable("the contract states no packages")]
-    return [_one(text, installed) for text in wanted]
+    return [_judge_package(text, installed) for text in wanted]
 
 
-def _one(text: str, installed: Installed | Nothing | Unavailable) -> Verdict:
+def _judge_package(text: str, installed: Installed | Nothing | Unavailable) -> Verdict:
     if why := problem_of(text):
         return failed(f"{text!r} is no PEP 508 requirement: {why}", subject=text)
     match installed:

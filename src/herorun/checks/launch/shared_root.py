@@ -16,10 +16,10 @@ from herorun.core.finding import Verdict, failed, passed
 def shared_root(contract: Contract, others: OtherRoots) -> list[Verdict]:
     """One answer for each of the run's roots; a root inside another run's, or around it, is shared as well."""
     mine = [contract.output.root, contract.output.temporary_root]
-    return [_one(root.rstrip("/"), others) for root in mine if root]
+    return [_judge_shared_root(root.rstrip("/"), others) for root in mine if root]
 
 
-def _one(root: str, others: OtherRoots) -> Verdict:
+def _judge_shared_root(root: str, others: OtherRoots) -> Verdict:
     for slug, roots in sorted(others.roots.items()):
         for theirs in roots:
             if _overlap(root, theirs.rstrip("/")):

@@ -33,7 +33,7 @@ def stale_handoff(
         path: where
         for where, text in _texts(contract, plan)
         for path in older
-        if _names(text, path)
+        if _mentions_path(text, path)
     }
     return [
         failed(
@@ -58,7 +58,7 @@ def _texts(contract: Contract, plan: Plan) -> Iterator[tuple[str, str]]:
     yield "[start] from", contract.start.from_ or ""
 
 
-def _names(text: str, path: str) -> bool:
+def _mentions_path(text: str, path: str) -> bool:
     """Whole: step-5 is not named by step-54."""
     _, found, rest = text.rpartition(path)
     return bool(found) and not rest[:1].isalnum()

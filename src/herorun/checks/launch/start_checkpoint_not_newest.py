@@ -39,9 +39,9 @@ def start_checkpoint_not_newest(
     good = acceptable(mine, contract, history)
     if start is None:
         return _elsewhere("from scratch", good.newest) or not_applicable(plan.start.source)
-    reason = _reason(start, contract)
+    reason = _stated_reason(start, contract)
     if chosen := Checkpoints(mine).at(start.path):
-        return _judge(chosen, good, reason)
+        return _judge_choice(chosen, good, reason)
     if isinstance(beside, Unavailable):
         return unknown(f"could not look beside {start.path}: {beside.why}", subject=start.path)
     others = candidates_of(beside)
@@ -50,7 +50,7 @@ def start_checkpoint_not_newest(
         return not_applicable(
             "its step is not known: see incomplete-start-checkpoint", subject=start.path
         )
-    return _elsewhere(f"from {start.path}", good.newest) or _judge(
+    return _elsewhere(f"from {start.path}", good.newest) or _judge_choice(
         chosen, _accepted(others, contract), reason
     )
 
@@ -62,7 +62,7 @@ def _accepted(candidates: Iterable[Candidate], contract: Contract) -> Checkpoint
     )
 
 
-def _reason(start: StartPoint, contract: Contract) -> str:
+def _stated_reason(start: StartPoint, contract: Contract) -> str:
     named = (contract.start.from_ or "").rstrip("/")
     return (contract.start.reason or "") if start.path == named else ""
 
@@ -77,7 +77,7 @@ def _elsewhere(begins: str, latest: Candidate | None) -> Verdict | None:
     return failed(said, subject=latest.path)
 
 
-def _judge(chosen: Candidate, good: Checkpoints, reason: str) -> Verdict:
+def _judge_choice(chosen: Candidate, good: Checkpoints, reason: str) -> Verdict:
     said = _older(chosen, good.newest) or _ambiguous(chosen, good)
     if said and reason:
         return passed(f"{said}; chosen because: {reason}", subject=chosen.path)

@@ -28,12 +28,12 @@ def tracker_environment(
         return [not_applicable(f"the tracker {run.kind} takes nothing from the environment")]
     forks = bool(option(run, "fork_from")) and not is_same(run, prior)
     told = {name: value.strip() for name, value in environment.variables.items() if value.strip()}
-    return [_one(name, value, run, forks) for name, value in told.items()] or [
+    return [_judge_variable(name, value, run, forks) for name, value in told.items()] or [
         passed("no WANDB_ variable would change the run's identity")
     ]
 
 
-def _one(name: str, value: str, run: TrackerRun, forks: bool) -> Verdict:
+def _judge_variable(name: str, value: str, run: TrackerRun, forks: bool) -> Verdict:
     why = _switch(name, value, run) or _exclusive(name, forks) or _difference(name, value, run)
     shown = f"{name} is {scrub(value)!r} in the job's environment"
     if why:
@@ -61,7 +61,7 @@ def _exclusive(name: str, forks: bool) -> str:
 
 def _difference(name: str, value: str, run: TrackerRun) -> str:
     """Where the contract says something else, or leaves open what decides where the run reports."""
-    stated = _stated(run)
+    stated = _stated_variables(run)
     if name not in stated:
         return ""
     key, wanted = stated[name]
@@ -71,12 +71,12 @@ def _difference(name: str, value: str, run: TrackerRun) -> str:
             if key == "group"
             else f"and [tracker] says no {key}: state it there, or unset the variable"
         )
-    if _same(name, value, wanted):
+    if _is_same_value(name, value, wanted):
         return ""
     return f"and [tracker] says {key} = {wanted!r}: unset it"
 
 
-def _stated(run: TrackerRun) -> Mapping[str, tuple[str, str]]:
+def _stated_variables(run: TrackerRun) -> Mapping[str, tuple[str, str]]:
     """Variable -> key of `[tracker]`, and what the contract says there."""
     return {
         "WANDB_RUN_ID": ("id", run.id),
@@ -90,7 +90,7 @@ def _stated(run: TrackerRun) -> Mapping[str, tuple[str, str]]:
     }
 
 
-def _same(name: str, value: str, wanted: str) -> bool:
+def _is_same_value(name: str, value: str, wanted: str) -> bool:
     if name == "WANDB_RESUME":
         return ("auto" if value.lower() in _TRUE else value.lower()) == wanted
     if name == "WANDB_BASE_URL":

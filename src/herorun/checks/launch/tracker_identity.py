@@ -20,8 +20,8 @@ from herorun.core.evidence import (
 )
 from herorun.core.finding import Verdict, failed, passed, unknown
 from herorun.core.identity.fork import judge_fork
-from herorun.core.identity.intent import goes_on, intent_of, option, state_of
-from herorun.core.identity.resume_matrix import Intent, Weight, judge
+from herorun.core.identity.intent import goes_on, intent_of, option, tracker_state_of
+from herorun.core.identity.resume_matrix import Intent, Weight, judge_resume
 from herorun.core.plan import Plan, TrackerRun
 
 ONE_HOST = 8  # accelerators
@@ -40,7 +40,7 @@ def tracker_identity(
     if rewound:
         return [_rewind(rewound)]
     intent = intent_of(run, prior, identity.state, goes_on(plan))
-    state = state_of(identity, job) if intent is Intent.RESUME else identity.state
+    state = tracker_state_of(identity, job) if intent is Intent.RESUME else identity.state
     answers = [_about_id(run, intent, state, identity, _one_machine(contract))]
     if intent is Intent.FORK:
         answers += judge_fork(option(run, "fork_from"), run, plan.start.value, identity)
@@ -66,7 +66,7 @@ def _about_id(
     identity: TrackerIdentity,
     one_machine: bool,
 ) -> Verdict:
-    judgement = judge(intent, state, run.resume)
+    judgement = judge_resume(intent, state, run.resume)
     said = judgement.sentence.format(id=run.id, state=state, policy=run.resume)
     if intent is Intent.RESUME and judgement.weight is Weight.PASS and option(run, "fork_from"):
         said += "; it was forked before, so give W&B's client no fork_from again"

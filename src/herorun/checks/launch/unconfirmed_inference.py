@@ -29,14 +29,16 @@ def unconfirmed_inference(contract: Contract, plan: Plan) -> list[Verdict]:
     guessed = [name for name in wanted if name in inferred]
     if guessed:
         return [
-            failed(f"{name} is not stated: {_told(plan, name)}", inferred[name], subject=name)
+            failed(
+                f"{name} is not stated: {_say_inference(plan, name)}", inferred[name], subject=name
+            )
             for name in guessed
         ]
     if not inferred:
         return [passed("nothing in the plan is inferred")]
-    labels = [f"{name}: {_told(plan, name)}" for name in inferred]
+    labels = [f"{name}: {_say_inference(plan, name)}" for name in inferred]
     return [passed(f"inferred, and not of weight: {', '.join(inferred)}", *labels)]
 
 
-def _told(plan: Plan, name: str) -> str:
+def _say_inference(plan: Plan, name: str) -> str:
     return f"inferred from {getattr(plan, name).source}"

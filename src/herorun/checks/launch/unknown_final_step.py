@@ -12,7 +12,7 @@ from herorun.core.plan import Plan, StartPoint
 
 @check(Gate.LAUNCH, Response.BLOCK, at_relaunch=AtRelaunch.BLOCK)
 def unknown_final_step(plan: Plan) -> Verdict:
-    final, begin = plan.final_step, _first(plan.start.value)
+    final, begin = plan.final_step, _first_step_of(plan.start.value)
     if final.value is None:
         return failed(f"the final step is unknown: {final.source}", subject="final_step")
     if final.value <= 0:
@@ -25,6 +25,6 @@ def unknown_final_step(plan: Plan) -> Verdict:
     return passed(f"ends at step {final}")
 
 
-def _first(start: StartPoint | None) -> int:
+def _first_step_of(start: StartPoint | None) -> int:
     """The step that the trainer begins at: weights alone are trained from step 0."""
     return (start.step or 0) if start and start.kind == "full-state" else 0

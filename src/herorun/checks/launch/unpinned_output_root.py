@@ -29,15 +29,19 @@ def unpinned_output_root(contract: Contract, history: History, launcher: Launche
     """One answer for each root."""
     before = history.current
     answers = [
-        _one(contract, launcher, contract.output.root, before.output_root if before else None, True)
+        _judge_pin(
+            contract, launcher, contract.output.root, before.output_root if before else None, True
+        )
     ]
     if contract.output.temporary_root:
         earlier = before.temporary_root if before else None
-        answers.append(_one(contract, launcher, contract.output.temporary_root, earlier, False))
+        answers.append(
+            _judge_pin(contract, launcher, contract.output.temporary_root, earlier, False)
+        )
     return answers
 
 
-def _one(
+def _judge_pin(
     contract: Contract, launcher: Launcher, root: str, earlier: str | None, permanent: bool
 ) -> Verdict:
     login = launcher.owner.partition("@")[0]

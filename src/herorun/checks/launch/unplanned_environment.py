@@ -22,13 +22,16 @@ def unplanned_environment(plan: Plan, environment: Environment, flags: CodeFlags
     unplanned = [
         flag for flag in flags.flags if flag.name in flags.here and flag.name not in planned
     ]
-    failures = [_failed(flag, flags, environment) for flag in unplanned]
+    failures = [_report_flag(flag, flags, environment) for flag in unplanned]
     reads = few([str(flag) for flag in flags.flags], 5) or "nothing that herorun can see"
     told = f"of its environment the code reads {reads}; the plan holds {len(plan.env.value)}"
-    return [*failures, passed(told, *_listed(plan, environment, flags), subject="environment")]
+    return [
+        *failures,
+        passed(told, *_list_variables(plan, environment, flags), subject="environment"),
+    ]
 
 
-def _failed(flag: Flag, flags: CodeFlags, environment: Environment) -> Verdict:
+def _report_flag(flag: Flag, flags: CodeFlags, environment: Environment) -> Verdict:
     why = environment.withheld.get(flag.name, "state it in [command] env, or unset it")
     return failed(
         f"{flag} is {flags.here[flag.name]!r} in this shell, and is not in the plan, so the job "
@@ -37,7 +40,7 @@ def _failed(flag: Flag, flags: CodeFlags, environment: Environment) -> Verdict:
     )
 
 
-def _listed(plan: Plan, environment: Environment, flags: CodeFlags) -> Iterator[str]:
+def _list_variables(plan: Plan, environment: Environment, flags: CodeFlags) -> Iterator[str]:
     """What reaches the training, what does not, and what the code reads."""
     shown = scrub_tree(dict(plan.env.value))
     for name, value in sorted(shown.items()):

@@ -14,10 +14,10 @@ def unpushed_submodule(tree: WorkTree) -> list[Verdict]:
     """One answer for each submodule."""
     if not tree.submodules:
         return [not_applicable("the commit has no submodules")]
-    return [_one(submodule) for submodule in tree.submodules]
+    return [_judge_submodule_push(submodule) for submodule in tree.submodules]
 
 
-def _one(submodule: Submodule) -> Verdict:
+def _judge_submodule_push(submodule: Submodule) -> Verdict:
     path, named = submodule.path, f"commit {submodule.commit:.9} of {submodule.path}"
     if submodule.checked_out is None:
         return not_applicable(f"{path} is not checked out: see dirty-submodule", subject=path)

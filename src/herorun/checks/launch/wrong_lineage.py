@@ -33,10 +33,10 @@ def wrong_lineage(
         return not_applicable(
             "the contract names no source_run: see unverified-lineage", subject=start.path
         )
-    return _of(source, start.path)
+    return _judge_source(source, start.path)
 
 
-def _of(source: SourceRun, path: str) -> Verdict:
+def _judge_source(source: SourceRun, path: str) -> Verdict:
     if is_rejected(path, source.rejected):
         return failed(f"{path} is of a lineage that {source.slug} itself rejects", subject=path)
     if not is_under(path, source.roots):

@@ -34,11 +34,13 @@ def wrong_region(contract: Contract, roots: RootFacts) -> list[Verdict]:
         unknown(f"the region of {root} could not be asked: {why}", why, subject=root)
         for root, why in roots.unknown_regions.items()
     ]
-    known = [_one(root, region, wanted) for root, region in roots.regions.items() if region]
+    known = [
+        _judge_region(root, region, wanted) for root, region in roots.regions.items() if region
+    ]
     return [*known, *unread] or [not_applicable("no store tells the region of a root")]
 
 
-def _one(root: str, region: str, wanted: str) -> Verdict:
+def _judge_region(root: str, region: str, wanted: str) -> Verdict:
     if holds(region, wanted):
         return passed(f"{root} lies in {region}, with the hardware in {wanted}", subject=root)
     return failed(f"{root} lies in {region}, but the hardware is in {wanted}", subject=root)

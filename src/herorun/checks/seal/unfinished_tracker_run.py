@@ -34,10 +34,10 @@ def unfinished_tracker_run(
         return [not_applicable(identity.why or "the tracker knows no runs by id")]
     if identity.state is TrackerState.UNREACHABLE:
         return [unknown(f"the tracker could not be asked: {identity.why}", subject="state")]
-    return [_state(identity), *_last_step(identity, metrics, final, contract)]
+    return [_report_unfinished(identity), *_last_step(identity, metrics, final, contract)]
 
 
-def _state(identity: TrackerIdentity) -> Verdict:
+def _report_unfinished(identity: TrackerIdentity) -> Verdict:
     name = f"the tracker's run {identity.id}".rstrip()
     if identity.state is TrackerState.FINISHED:
         return passed(f"{name} is finished", subject="state")

@@ -37,7 +37,7 @@ def read_table(text: str, where: str, kind: str = "iris") -> dict[str, str]:
         raise WrongUse(
             f'{where} must hold a table [{kind}] with lines such as marin = "path/of/marin.yaml".'
         )
-    return {**OURS[kind], **{_plain(name): value for name, value in told.items()}}
+    return {**OURS[kind], **{_normalise_cluster(name): value for name, value in told.items()}}
 
 
 def resolve(name: str, table: Mapping[str, str], where: str, kind: str = "iris") -> str:
@@ -46,7 +46,9 @@ def resolve(name: str, table: Mapping[str, str], where: str, kind: str = "iris")
     """
     if "/" in name or name.endswith((".yaml", ".yml")):
         return name
-    found = {_plain(known): path for known, path in table.items()}.get(_plain(name))
+    found = {_normalise_cluster(known): path for known, path in table.items()}.get(
+        _normalise_cluster(name)
+    )
     if found is None:
         raise WrongUse(
             f"{name!r} is no cluster that is known here "
@@ -59,5 +61,5 @@ def resolve(name: str, table: Mapping[str, str], where: str, kind: str = "iris")
 _INSTEAD = {"iris": "--config PATH", "ray": "--cluster http://HOST:8265, its dashboard"}
 
 
-def _plain(name: str) -> str:
+def _normalise_cluster(name: str) -> str:
     return name.strip().lower().replace("-", "_")

@@ -96,11 +96,11 @@ def read_output(text: str) -> LauncherOutput:
     """From the whole file, or its end."""
     told = LauncherOutput()
     for line in text.splitlines():
-        told = _after(told, without_escapes(line[:LONGEST]))
+        told = _read_launcher_line(told, without_escapes(line[:LONGEST]))
     return told
 
 
-def _after(told: LauncherOutput, line: str) -> LauncherOutput:
+def _read_launcher_line(told: LauncherOutput, line: str) -> LauncherOutput:
     if found := _EXPERIMENT.search(line):
         name = next(part for part in found.groups() if part)
         told = (
@@ -108,28 +108,32 @@ def _after(told: LauncherOutput, line: str) -> LauncherOutput:
             if line.lstrip().startswith("Experiment Status for")
             else told
         )
-        told = _say(replace(told, experiment=name), f"experiment {name}", told.experiment != name)
+        told = _add_event(
+            replace(told, experiment=name), f"experiment {name}", told.experiment != name
+        )
     if found := _SLURM.search(line):
         number = next(part for part in found.groups() if part)
         new = number not in told.slurm
         told = replace(told, slurm=(*told.slurm, number) if new else told.slurm)
-        told = _say(told, f"Slurm job {number}", new)
+        told = _add_event(told, f"Slurm job {number}", new)
     if found := _IMPORT.search(line):
-        told = _say(
+        told = _add_event(
             replace(told, container=found[0]), "the container is imported", not told.container
         )
     if _CALIBRATED.search(line):
-        told = _say(
+        told = _add_event(
             replace(told, calibration="complete"),
             "calibration complete",
             told.calibration != "complete",
         )
     elif found := _CALIBRATION.search(line):
         share = f"{found[1]}/{found[2]}" if found[1] else f"{found[3]} %"
-        told = _say(replace(told, calibration=share), "calibration began", not told.calibration)
+        told = _add_event(
+            replace(told, calibration=share), "calibration began", not told.calibration
+        )
     if found := _EXPORT.search(line):
         path = found[1].rstrip(".,;)")
-        told = _say(
+        told = _add_event(
             replace(told, export=path), f"the checkpoint is exported to {path}", told.export != path
         )
     if found := _STATUS.search(line):
@@ -139,5 +143,5 @@ def _after(told: LauncherOutput, line: str) -> LauncherOutput:
     return told
 
 
-def _say(told: LauncherOutput, words: str, new: bool) -> LauncherOutput:
+def _add_event(told: LauncherOutput, words: str, new: bool) -> LauncherOutput:
     return replace(told, events=(*told.events, words)) if new else told

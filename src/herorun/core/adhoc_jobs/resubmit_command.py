@@ -47,11 +47,11 @@ def notices(kind: str, command: str) -> list[str]:
         return []
     words = words_of(command)
     own = words[: words.index("--")] if "--" in words else words
-    told = _values(own)
-    return [*_extras(told), *_reservation(told), *_name(told)]
+    told = _collect_flags(own)
+    return [*_extras(told), *_reservation(told), *_note_fixed_name(told)]
 
 
-def _values(words: list[str]) -> dict[str, list[str]]:
+def _collect_flags(words: list[str]) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for at, word in enumerate(words):
         name, equals, value = word.partition("=")
@@ -94,7 +94,7 @@ def _reservation(told: dict[str, list[str]]) -> list[str]:
     ]
 
 
-def _name(told: dict[str, list[str]]) -> list[str]:
+def _note_fixed_name(told: dict[str, list[str]]) -> list[str]:
     if "job-name" not in told:
         return []
     return [

@@ -56,7 +56,7 @@ def summary(tasks: Sequence[TaskEnd], noun: str = "task") -> str:
             "their peak, and raise memory"
         )
     return (
-        f"{_share(count, tasks, noun)} {ended}{_peak(alike)}{_after(alike)}"
+        f"{_share(count, tasks, noun)} {ended}{_peak(alike)}{_say_earliest_end(alike)}"
         if len(tasks) > 1
         else ""
     )
@@ -89,6 +89,6 @@ def _peak(tasks: Sequence[TaskEnd]) -> str:
     return f", with a peak of {max(peaks):,.0f} MB" if peaks else ""
 
 
-def _after(tasks: Sequence[TaskEnd]) -> str:
+def _say_earliest_end(tasks: Sequence[TaskEnd]) -> str:
     spans = [task.seconds for task in tasks if task.seconds is not None]
     return f", after {say_span(min(spans))} at the earliest" if spans else ""

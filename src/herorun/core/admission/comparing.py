@@ -13,20 +13,22 @@ def compare(admission: Mapping[str, Any], presented: Presented) -> list[Item]:
     argv = _argv(admission, presented)
     return [
         argv,
-        _files(admission, presented),
+        _compare_files(admission, presented),
         _config(admission, presented),
-        _text("output-root", admission.get("output_root"), presented.output_root),
-        _text("tracker-id", admission.get("tracker_id"), presented.tracker_id),
-        _start(admission, presented),
-        _code(admission, presented),
+        _compare_text("output-root", admission.get("output_root"), presented.output_root),
+        _compare_text("tracker-id", admission.get("tracker_id"), presented.tracker_id),
+        _compare_start(admission, presented),
+        _compare_code(admission, presented),
         _modules(admission, presented),
         *_packages(admission, presented),
-        *_environment(admission, presented, presented.main and argv.outcome == PASS),
+        *_compare_environment(admission, presented, presented.main and argv.outcome == PASS),
         *compare_hardware(admission.get("hardware") or {}, presented.devices),
     ]
 
 
-def _environment(admission: Mapping[str, Any], presented: Presented, direct: bool) -> list[Item]:
+def _compare_environment(
+    admission: Mapping[str, Any], presented: Presented, direct: bool
+) -> list[Item]:
     """An admission of an earlier version holds none."""
     admitted = admission.get("environment")
     return (
@@ -46,20 +48,24 @@ def _argv(admission: Mapping[str, Any], presented: Presented) -> Item:
     if shown is None:
         return Item("argv", UNSEEN, "the command line could not be read")
     arguments = _arguments(shown)
-    if _same(shown, wanted) or _same(arguments, _arguments(wanted)):
+    if _is_same_argv(shown, wanted) or _is_same_argv(arguments, _arguments(wanted)):
         return Item("argv", PASS, "as admitted")
     if presented.main and _is_python(wanted):
-        return Item("argv", FAIL, f"runs {_told(shown, wanted)}, admitted {_told(wanted, wanted)}")
+        return Item(
+            "argv",
+            FAIL,
+            f"runs {_redact_argv(shown, wanted)}, admitted {_redact_argv(wanted, wanted)}",
+        )
     if _is_tail(arguments, wanted):
         return Item("argv", PASS, "the end of what was admitted, behind its launcher")
     said = (
-        f"this process runs {_told(shown, wanted)}, started by what was admitted: "
-        f"{_told(wanted, wanted)}"
+        f"this process runs {_redact_argv(shown, wanted)}, started by what was admitted: "
+        f"{_redact_argv(wanted, wanted)}"
     )
     return Item("argv", UNSEEN, said)
 
 
-def _same(shown: Sequence[str], wanted: Sequence[str]) -> bool:
+def _is_same_argv(shown: Sequence[str], wanted: Sequence[str]) -> bool:
     """Word by word; of a secret that somebody signed for, the admission has the digest."""
     return len(shown) == len(wanted) and all(
         sealed(word) == other if other.startswith(SEALED) else word == other
@@ -67,7 +73,7 @@ def _same(shown: Sequence[str], wanted: Sequence[str]) -> bool:
     )
 
 
-def _told(argv: Sequence[str], wanted: Sequence[str]) -> list[str]:
+def _redact_argv(argv: Sequence[str], wanted: Sequence[str]) -> list[str]:
     """A command line for people: where a secret was admitted, that word goes, and in another line
     all unknown ones.
     """
@@ -95,10 +101,10 @@ def _is_tail(arguments: Sequence[str], wanted: Sequence[str]) -> bool:
     admitted.
     """
     script = list(arguments[1:] if arguments[:1] == ["-u"] else arguments)  # torchrun adds it
-    return bool(script) and _same(script, wanted[-len(script) :])
+    return bool(script) and _is_same_argv(script, wanted[-len(script) :])
 
 
-def _files(admission: Mapping[str, Any], presented: Presented) -> Item:
+def _compare_files(admission: Mapping[str, Any], presented: Presented) -> Item:
     wanted, shown = admission.get("config_digests") or {}, presented.config_digests
     if shown is None:
         return Item("config", UNSEEN, "the files could not be read")
@@ -126,7 +132,7 @@ def _config(admission: Mapping[str, Any], presented: Presented) -> Item:
     return compare_config(admission.get("config") or {}, presented.config)
 
 
-def _text(item: str, wanted: Any, shown: str | None) -> Item:
+def _compare_text(item: str, wanted: Any, shown: str | None) -> Item:
     if shown is None or wanted is None:
         return Item(item, UNSEEN, "not shown" if shown is None else "not in the admission")
     if str(shown).rstrip("/") == str(wanted).rstrip("/"):
@@ -134,7 +140,7 @@ def _text(item: str, wanted: Any, shown: str | None) -> Item:
     return Item(item, FAIL, f"is {shown}, admitted {wanted}")
 
 
-def _start(admission: Mapping[str, Any], presented: Presented) -> Item:
+def _compare_start(admission: Mapping[str, Any], presented: Presented) -> Item:
     wanted = admission.get("start")
     if not presented.loaded_said:
         return Item("start", UNSEEN, "the script did not say what it loaded")
@@ -144,10 +150,10 @@ def _start(admission: Mapping[str, Any], presented: Presented) -> Item:
         return Item("start", FAIL, f"loaded nothing, admitted to start from {wanted}")
     if wanted is None:
         return Item("start", FAIL, f"loaded {presented.loaded}, admitted to start from scratch")
-    return _text("start", wanted, presented.loaded)
+    return _compare_text("start", wanted, presented.loaded)
 
 
-def _code(admission: Mapping[str, Any], presented: Presented) -> Item:
+def _compare_code(admission: Mapping[str, Any], presented: Presented) -> Item:
     wanted = admission.get("files") or {}
     wrong = sorted(name for name, digest in presented.files.items() if wanted.get(name) != digest)
     if wrong:

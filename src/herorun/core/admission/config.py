@@ -18,7 +18,7 @@ class _Opaque(Exception):
 def compare_config(wanted: Mapping[str, Any], shown: Any) -> Item:
     """Of the admitted config, whatever the script's own holds of it."""
     try:
-        found = [(key, *_outcome(*pair)) for key, *pair in _pairs(wanted, shown)]
+        found = [(key, *_outcome(*pair)) for key, *pair in _compare_leaves(wanted, shown)]
     except Exception as error:  # the script's own objects may raise anything; it is no difference
         return Item("resolved-config", UNSEEN, f"{_kind(shown)} could not be read: {error!r}")
     by = {
@@ -38,11 +38,13 @@ def compare_config(wanted: Mapping[str, Any], shown: Any) -> Item:
     )
 
 
-def _pairs(wanted: Mapping[str, Any], shown: Any, at: str = "") -> Iterator[tuple[str, Any, Any]]:
+def _compare_leaves(
+    wanted: Mapping[str, Any], shown: Any, at: str = ""
+) -> Iterator[tuple[str, Any, Any]]:
     """Each admitted leaf: its dotted key, its value, and what is shown for it. Only what was
     admitted is read.
     """
-    table = _table(shown)
+    table = _as_table(shown)
     if table is None and at:
         yield at.rstrip("."), wanted, shown
     if table is None:
@@ -53,12 +55,12 @@ def _pairs(wanted: Mapping[str, Any], shown: Any, at: str = "") -> Iterator[tupl
             below = {
                 name[len(key) + 1 :]: v for name, v in table.items() if name.startswith(f"{key}.")
             }
-            yield from _pairs(value, below if found is _NOTHING else found, f"{at}{key}.")
+            yield from _compare_leaves(value, below if found is _NOTHING else found, f"{at}{key}.")
         else:
             yield f"{at}{key}", value, found
 
 
-def _table(value: Any) -> dict[str, Any] | None:
+def _as_table(value: Any) -> dict[str, Any] | None:
     """What holds named values, as a table: a mapping, a dataclass, a namespace, a model. None: it
     is a value.
     """
@@ -101,7 +103,7 @@ def _outcome(wanted: Any, shown: Any) -> tuple[str, str]:
     if shown is _NOTHING:
         return "", ""
     try:
-        plain = _plain(shown, wanted)
+        plain = _plain_value(shown, wanted)
     except Exception:  # the script's own objects may raise anything
         return UNSEEN, f"a {_kind(shown)}"
     if wanted == {} and isinstance(plain, Mapping):
@@ -113,7 +115,7 @@ def _outcome(wanted: Any, shown: Any) -> tuple[str, str]:
     return (
         (PASS, "")
         if _equal(wanted, plain)
-        else (FAIL, f"is {_short(plain)}, admitted {_short(wanted)}")
+        else (FAIL, f"is {_shorten_value(plain)}, admitted {_shorten_value(wanted)}")
     )
 
 
@@ -121,39 +123,40 @@ def _kind(value: Any) -> str:
     return type(value).__name__
 
 
-def _short(value: Any) -> str:
+def _shorten_value(value: Any) -> str:
     text = repr(value)
     return text if len(text) <= 200 else f"{text[:200]}..."
 
 
-def _plain(value: Any, like: Any = None) -> Any:
+def _plain_value(value: Any, like: Any = None) -> Any:
     """As the admission's JSON holds it: non-finite numbers, times and paths as text, tuples as
     lists.
 
     Where `like` is a table, an object is one too, and only what was admitted is read of it.
     """
-    if isinstance(like, Mapping) and (table := _table(value)) is not None:
+    if isinstance(like, Mapping) and (table := _as_table(value)) is not None:
         return {
-            key: _plain(table[key], item) if key in table else item for key, item in like.items()
+            key: _plain_value(table[key], item) if key in table else item
+            for key, item in like.items()
         }
     if _is_enum(value):
-        return like if str(like).lower() == value.name.lower() else _plain(value.value)
+        return like if str(like).lower() == value.name.lower() else _plain_value(value.value)
     if isinstance(value, float):
         return float(value) if math.isfinite(value) else str(float(value))
     if value is None or isinstance(value, (bool, int, str)):
         return value
     if isinstance(value, Mapping):
-        return {str(key): _plain(item) for key, item in value.items()}
+        return {str(key): _plain_value(item) for key, item in value.items()}
     if hasattr(value, "__fspath__"):
         alike = isinstance(like, str) and type(value)(like) == value  # a Path drops a last slash
         return like if alike else value.__fspath__()
     if hasattr(value, "isoformat"):
         return value.isoformat()
     if hasattr(value, "tolist"):
-        return _plain(_from_array(value))
+        return _plain_value(_from_array(value))
     if isinstance(value, Sequence) and not isinstance(value, bytes):
         alike = like if isinstance(like, list) and len(like) == len(value) else [None] * len(value)
-        return [_plain(item, other) for item, other in zip(value, alike, strict=True)]
+        return [_plain_value(item, other) for item, other in zip(value, alike, strict=True)]
     raise _Opaque
 
 
@@ -181,11 +184,11 @@ def _equal(wanted: Any, shown: Any) -> bool:
     if isinstance(wanted, bool) or isinstance(shown, bool):
         return wanted is shown
     if isinstance(wanted, str) and isinstance(shown, (int, float)):
-        return _number(wanted) == shown
-    return bool(_plain(wanted) == shown)
+        return _parse_float(wanted) == shown
+    return bool(_plain_value(wanted) == shown)
 
 
-def _number(text: str) -> float | None:
+def _parse_float(text: str) -> float | None:
     try:
         return float(text)
     except ValueError:

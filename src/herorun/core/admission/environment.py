@@ -69,15 +69,15 @@ def compare_environment(
 
 def _difference(name: str, wanted: Any, value: str | None) -> str:
     if value is None:
-        return f"{name} is not set, admitted {_short(wanted)}"
+        return f"{name} is not set, admitted {_shorten_value(wanted)}"
     hidden = str(wanted).startswith(SEALED)
     if (sealed(value) == wanted) if hidden else value == wanted:
         return ""
     if name in _PATHS and not hidden and _holds(value, str(wanted)):
         return ""
     return (
-        f"{name} is {'another secret than' if hidden else f'{_short(value)},'} admitted "
-        f"{_short(wanted)}"
+        f"{name} is {'another secret than' if hidden else f'{_shorten_value(value)},'} admitted "
+        f"{_shorten_value(wanted)}"
     )
 
 
@@ -116,7 +116,7 @@ def _refuses(name: str, admitted: Mapping[str, Any]) -> bool:
     return bool(admitted.get("whole") and steers)
 
 
-def _short(value: Any) -> str:
+def _shorten_value(value: Any) -> str:
     text = repr(value)
     return text if len(text) <= 200 else f"{text[:200]}..."
 

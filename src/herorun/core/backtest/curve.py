@@ -84,7 +84,7 @@ class CurveBacktest:
         were told.
         """
         return _only(
-            metrics, lambda excursion: excursion.open or _name(excursion) not in self._told
+            metrics, lambda excursion: excursion.open or _excursion_key(excursion) not in self._told
         )
 
     def _settle(
@@ -150,10 +150,10 @@ def _only(metrics: Metrics, wanted: Callable[[Excursion], bool]) -> Metrics:
 
 def _over(metrics: Metrics) -> set[tuple[str, str, int]]:
     every = (*metrics.spikes, *metrics.non_finite, *metrics.excursions)
-    return {_name(excursion) for excursion in every if not excursion.open}
+    return {_excursion_key(excursion) for excursion in every if not excursion.open}
 
 
-def _name(excursion: Excursion) -> tuple[str, str, int]:
+def _excursion_key(excursion: Excursion) -> tuple[str, str, int]:
     return excursion.kind, excursion.metric, excursion.first_step
 
 

@@ -65,10 +65,10 @@ def lines(files: Files, scores: Mapping[str, Score]) -> Iterator[str]:
             yield f"  {alert.severity:<8} row {alert.row}{until}  {alert.check}: {alert.message}"
     if scores:
         yield ""
-        yield from table(scores)
+        yield from score_table(scores)
 
 
-def table(scores: Mapping[str, Score]) -> Iterator[str]:
+def score_table(scores: Mapping[str, Score]) -> Iterator[str]:
     """The figures of each set of rules, as a Markdown table."""
     yield (
         "| rules | false alarms | per 1,000 clean rows | events | of 5 rows and more | curves | "
@@ -106,7 +106,7 @@ def page(scores: Mapping[str, Score]) -> Iterator[str]:
     """A page of the documentation."""
     yield WORDS
     yield ""
-    yield from table(scores)
+    yield from score_table(scores)
     ours = next(iter(scores.values()), None)
     if ours is not None:
         yield ""

@@ -55,7 +55,7 @@ def _ordered(globs: tuple[str, ...]) -> _Ordered:
         if "/" in glob or "**" in glob:
             paths[place] = regex_of(glob)
         else:
-            names[place] = "".join(_parts(glob))
+            names[place] = "".join(_translate_tokens(glob))
     return _Ordered(_together(names), _together(paths))
 
 
@@ -75,7 +75,7 @@ def regex_of(glob: str) -> str:
     tied = "/" in body
     body = body.removeprefix("/")
     start = "" if tied else "(?:.*/)?"
-    return start + "".join(_parts(body)) + ("/.*" if below else "")
+    return start + "".join(_translate_tokens(body)) + ("/.*" if below else "")
 
 
 _TOKEN = re.compile(
@@ -84,7 +84,7 @@ _TOKEN = re.compile(
 )
 
 
-def _parts(body: str) -> Iterator[str]:
+def _translate_tokens(body: str) -> Iterator[str]:
     for token in _TOKEN.finditer(body):
         match token.lastgroup:
             case "cross":

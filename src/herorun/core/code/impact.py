@@ -80,7 +80,7 @@ def _configures(path: str, closure: frozenset[str]) -> bool:
     if not path.endswith(_CONFIG):
         return False
     beside, *further = _folders(path)
-    own = _own(closure)
+    own = _folders_of(closure)
     return beside in own or any(folder in own for folder in further if "/" in folder)
 
 
@@ -91,7 +91,7 @@ def _folders(path: str) -> Iterator[str]:
 
 
 @lru_cache(maxsize=8)
-def _own(closure: frozenset[str]) -> frozenset[str]:
+def _folders_of(closure: frozenset[str]) -> frozenset[str]:
     return frozenset(map(dirname, closure))
 
 

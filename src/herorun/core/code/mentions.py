@@ -61,7 +61,7 @@ class JobProgram:
             }
             for node in ast.walk(tree):
                 if (
-                    (value := _text(node))
+                    (value := _string_of_node(node))
                     and value.endswith(suffix)
                     and not re.search(r"\s", value)
                 ):
@@ -80,7 +80,7 @@ class JobProgram:
                     continue
                 given = [each.value for each in node.keywords if each.arg in (keyword, None)]
                 for value in (*given, *node.args[position : position + 1]):
-                    yield NamedValue(_text(value), path, node.lineno)
+                    yield NamedValue(_string_of_node(value), path, node.lineno)
 
 
 def program(files: Mapping[str, bytes]) -> JobProgram:
@@ -122,5 +122,5 @@ def required_words(pattern: str) -> list[str]:
     ]
 
 
-def _text(node: ast.AST) -> str | None:
+def _string_of_node(node: ast.AST) -> str | None:
     return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else None

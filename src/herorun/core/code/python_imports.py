@@ -26,7 +26,9 @@ class Imported:
 def imported_by(source: bytes) -> list[Imported]:
     """Everything that the source imports; text that is no Python is a SyntaxError or ValueError."""
     tree = ast.parse(source)
-    found = [one for statement in _statements(tree.body) for one in _named(statement)]
+    found = [
+        one for statement in _statements(tree.body) for one in _imports_of_statement(statement)
+    ]
     if any(call in source for call in _CALLS):  # walking every expression takes longer than parsing
         found += [
             one for node in ast.walk(tree) if isinstance(node, ast.Call) for one in _called(node)
@@ -43,7 +45,7 @@ def _statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
             yield from _statements(part.body)
 
 
-def _named(statement: ast.stmt) -> Iterator[Imported]:
+def _imports_of_statement(statement: ast.stmt) -> Iterator[Imported]:
     match statement:
         case ast.Import(names=names):
             for name in names:

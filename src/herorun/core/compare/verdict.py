@@ -65,9 +65,9 @@ def compare(
     pairings = tuple(
         pair(metric, a.curve(metric), b.curve(metric), first, last) for metric in named
     )
-    short = _short(a, b, first, last)
+    short = _say_uncovered(a, b, first, last)
     by_name = {each.metric: each for each in pairings}
-    judged = tuple(_judge(gate, by_name[gate.metric], short) for gate in gates)
+    judged = tuple(_judge_comparison(gate, by_name[gate.metric], short) for gate in gates)
     return RunComparison(
         first=first,
         last=last,
@@ -79,7 +79,7 @@ def compare(
     )
 
 
-def _short(a: Side, b: Side, first: int, last: int) -> str:
+def _say_uncovered(a: Side, b: Side, first: int, last: int) -> str:
     """What of the window a curve does not cover; up to one row's distance at either end is no
     hole.
     """
@@ -91,7 +91,7 @@ def _short(a: Side, b: Side, first: int, last: int) -> str:
     return ""
 
 
-def _judge(gate: ComparisonGate, found: Pairing, short: str) -> GateComparison:
+def _judge_comparison(gate: ComparisonGate, found: Pairing, short: str) -> GateComparison:
     """A bound that is broken is broken, whatever else is missing; one that holds must hold for all
     of the window.
     """

@@ -76,14 +76,14 @@ def _saving(
     if any(_ELSEWHERE.fullmatch(part) for part in above):
         return None
     below = any(_CHECKPOINT.fullmatch(part) for part in above)
-    for what, found, rank in _told(
+    for what, found, rank in _values_of_key(
         last=last, above=above, below=below, key=key, value=value, keys=keys, final=final
     ):
         return Saving(what, f"{place} {key}", found, rank)
     return None
 
 
-def _told(
+def _values_of_key(
     last: str,
     above: list[str],
     below: bool,

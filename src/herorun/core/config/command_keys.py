@@ -40,19 +40,19 @@ def _pairs(argv: Sequence[str]) -> Pairs:
             return
         flag = None if _is_number(word) else _FLAG.fullmatch(word)
         if flag and flag["value"] is None:
-            count = _values(argv, at)
+            count = _count_values(argv, at)
             yield from ((flag["key"], value) for value in argv[at : at + count] or (SWITCHED_ON,))
             at += count
         elif flag:
             yield flag["key"], flag["value"]
-        elif named := _named(word):
+        elif named := _parse_flag(word):
             yield named
         else:
             yield str(place), word
             place += 1
 
 
-def _values(argv: Sequence[str], at: int) -> int:
+def _count_values(argv: Sequence[str], at: int) -> int:
     """How many words from `at` on are a flag's values: one, and the numbers that follow a
     number.
     """
@@ -67,14 +67,14 @@ def _values(argv: Sequence[str], at: int) -> int:
 
 
 def _is_value(word: str) -> bool:
-    return _is_number(word) or not (word.startswith("-") or _named(word))
+    return _is_number(word) or not (word.startswith("-") or _parse_flag(word))
 
 
 def _is_number(word: str) -> bool:
     return number(word) is not None
 
 
-def _named(word: str) -> tuple[str, str] | None:
+def _parse_flag(word: str) -> tuple[str, str] | None:
     if found := _OVERRIDE.fullmatch(word):
         return found["key"], found["value"]
     if found := _DELETION.fullmatch(word):

@@ -7,7 +7,7 @@ from typing import Any
 
 from herorun.core.config.command_keys import command_keys
 from herorun.core.config.key_classes import class_of, is_volatile
-from herorun.core.config.normalise import flatten, same, shown
+from herorun.core.config.normalise import flatten, same, show_short
 from herorun.core.contract import Config, KeyClass
 
 _LATE = re.compile(r"\$\{(now|oc\.env):")  # Hydra fills it in when the job starts
@@ -41,7 +41,7 @@ class ConfigChange:
 
     def __str__(self) -> str:
         return (
-            f"{self.key}: {shown(self.before)} -> {shown(self.after)} "
+            f"{self.key}: {show_short(self.before)} -> {show_short(self.after)} "
             f"({self.kind or 'unclassified'})"
         )
 
@@ -121,13 +121,15 @@ def without_volatile(
     A table that loses all its keys goes with them: whether it is there at all may differ as well.
     """
     dropped: list[str] = []
-    kept = _kept(config, "", told, dropped) if told.volatile or told.classes else dict(config)
+    kept = (
+        _drop_ignored(config, "", told, dropped) if told.volatile or told.classes else dict(config)
+    )
     return kept, tuple(dropped)
 
 
-def _kept(table: Any, at: str, told: Config, dropped: list[str]) -> Any:
+def _drop_ignored(table: Any, at: str, told: Config, dropped: list[str]) -> Any:
     if isinstance(table, (list, tuple)) and any(isinstance(item, Mapping) for item in table):
-        return [_kept(item, f"{at}{n}.", told, dropped) for n, item in enumerate(table)]
+        return [_drop_ignored(item, f"{at}{n}.", told, dropped) for n, item in enumerate(table)]
     if not isinstance(table, Mapping):
         return table
     kept = {}
@@ -135,7 +137,7 @@ def _kept(table: Any, at: str, told: Config, dropped: list[str]) -> Any:
         if is_volatile(f"{at}{key}", told):
             dropped.append(f"{at}{key}")
             continue
-        rest = _kept(value, f"{at}{key}.", told, dropped)
+        rest = _drop_ignored(value, f"{at}{key}.", told, dropped)
         if rest != {} or value == {}:
             kept[key] = rest
     return kept

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from herorun.core.config.normalise import flatten, shown, whole
+from herorun.core.config.normalise import flatten, show_short, whole
 from herorun.core.config.trainer_keys import (
     BATCH,
     RUN_WORDS,
@@ -82,8 +82,8 @@ def steps_by_tokens(contract: Contract, config: Mapping[str, Any]) -> ByTokens |
     """
     if contract.tokens is None or any(phase.kind == "batch-size" for phase in contract.phase):
         return None
-    batch = _named(config, contract.config.batch_size) or _sure_batch(contract, config)
-    sequence = _named(config, contract.config.sequence_length) or _only(
+    batch = _count_of_key(config, contract.config.batch_size) or _sure_batch(contract, config)
+    sequence = _count_of_key(config, contract.config.sequence_length) or _only(
         counts(config, SEQUENCE, RUN_WORDS)
     )
     if batch is None or sequence is None:
@@ -105,7 +105,7 @@ def _ramps_up(config: Mapping[str, Any]) -> bool:
     return any("rampup" in key and value for key, value in flatten(config).items())
 
 
-def _named(config: Mapping[str, Any], key: str | None) -> ConfigCount | None:
+def _count_of_key(config: Mapping[str, Any], key: str | None) -> ConfigCount | None:
     count = whole(look_up(config, key)) if key else None
     return ConfigCount(key, count) if key and count is not None and count > 0 else None
 
@@ -123,8 +123,8 @@ def misnamed(contract: Contract, config: Mapping[str, Any]) -> list[tuple[str, s
         "horizon": told.horizon,
     }
     return [
-        (f"[config] {name}", f"{key} is {'missing' if value is None else shown(value)}")
+        (f"[config] {name}", f"{key} is {'missing' if value is None else show_short(value)}")
         for name, key in named.items()
-        if key and _named(config, key) is None
+        if key and _count_of_key(config, key) is None
         for value in [look_up(config, key)]
     ]

@@ -64,12 +64,12 @@ def _shipped_environment(name: str) -> KeyClass | None:
 def _shipped(key: str) -> KeyClass | None:
     *above, last = snake_parts(key)
     for kind, patterns in KEYS:
-        if any(_fits(pattern, above, last) for pattern in patterns.split()):
+        if any(_matches_pattern(pattern, above, last) for pattern in patterns.split()):
             return kind
     return UNCLASSIFIED
 
 
-def _fits(pattern: str, above: list[str], last: str) -> bool:
+def _matches_pattern(pattern: str, above: list[str], last: str) -> bool:
     table, dot, leaf = pattern.rpartition(".")
     if not fnmatchcase(last, leaf):
         return False

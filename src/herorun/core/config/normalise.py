@@ -22,7 +22,7 @@ def flatten(config: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _leaves(value: Any, at: str) -> Iterator[tuple[str, Any]]:
-    below = _below(value)
+    below = _child_values(value)
     if not below:
         if at or not isinstance(value, Mapping):
             yield at, value
@@ -31,7 +31,7 @@ def _leaves(value: Any, at: str) -> Iterator[tuple[str, Any]]:
         yield from _leaves(item, f"{at}.{key}" if at else str(key))
 
 
-def _below(value: Any) -> Mapping[Any, Any]:
+def _child_values(value: Any) -> Mapping[Any, Any]:
     if isinstance(value, Mapping):
         return value
     if isinstance(value, (list, tuple)) and any(isinstance(item, Mapping) for item in value):
@@ -90,7 +90,7 @@ def whole(value: Any) -> int | None:
     return found
 
 
-def shown(value: Any, most: int = 80) -> str:
+def show_short(value: Any, most: int = 80) -> str:
     """A value for a message, cut where it is long."""
     text = repr(value)
     return text if len(text) <= most else f"{text[: most - 3]}..."

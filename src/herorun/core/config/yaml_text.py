@@ -27,12 +27,12 @@ def parse_yaml(data: bytes) -> Any:
         found = yaml.load(data, _Loader)
     except yaml.YAMLError as error:
         raise ValueError(" ".join(str(error).split())) from None
-    if _values(found, {}) > MOST:
+    if _count_expanded(found, {}) > MOST:
         raise ValueError(f"its aliases (*name) stand for more than {MOST:,} values")
     return found
 
 
-def _values(value: Any, known: dict[int, int]) -> int:
+def _count_expanded(value: Any, known: dict[int, int]) -> int:
     """How many values it comes to when every alias is written out; each shared one is counted once
     and multiplied.
     """
@@ -40,11 +40,11 @@ def _values(value: Any, known: dict[int, int]) -> int:
         return 1
     if id(value) not in known:
         below = value.values() if isinstance(value, dict) else value
-        known[id(value)] = 1 + sum(_values(item, known) for item in below)
+        known[id(value)] = 1 + sum(_count_expanded(item, known) for item in below)
     return known[id(value)]
 
 
-def _table(loader: _Loader, node: yaml.MappingNode) -> Any:
+def _construct_table(loader: _Loader, node: yaml.MappingNode) -> Any:
     _demand_once(loader, node)
     table: dict[Hashable, Any] = {}
     yield table
@@ -77,5 +77,5 @@ def _unknown(loader: _Loader, node: yaml.Node) -> Any:
     return loader.construct_scalar(node)
 
 
-_Loader.add_constructor("tag:yaml.org,2002:map", _table)
+_Loader.add_constructor("tag:yaml.org,2002:map", _construct_table)
 _Loader.add_constructor(None, _unknown)

@@ -21,7 +21,7 @@ class Issue(OpenTable):
     )
 
 
-def _page(path: str) -> str:
+def _check_page_path(path: str) -> str:
     """A path that git, every file system and the record's own files leave alone."""
     parts = path.split("/")
     plain = all(re.fullmatch(r"[A-Za-z0-9._@+-]+", part) for part in parts)
@@ -49,7 +49,7 @@ class Logbook(Table):
     branch: Annotated[str, AfterValidator(branch_name)] | None = Field(
         None, description="Branch of the record; herorun/<slug> where it is not given."
     )
-    path: Annotated[str, AfterValidator(_page)] | None = Field(
+    path: Annotated[str, AfterValidator(_check_page_path)] | None = Field(
         None,
         description=(
             "Path of the logbook on that branch, a .md file; .agents/logbooks/<slug>.md where it "

@@ -110,7 +110,7 @@ class Config(Table):
     )
 
 
-def _identity(value: str) -> str:
+def _check_identity(value: str) -> str:
     if not re.fullmatch(r"sha256:[0-9a-f]{64}|generation:.+", value):
         raise ValueError(
             'is no identity: write "sha256:" and 64 hex digits, or "generation:" and the store\'s '
@@ -122,7 +122,7 @@ def _identity(value: str) -> str:
 class Data(Table):
     """The data's identity."""
 
-    manifests: dict[Name, Annotated[str, AfterValidator(_identity)]] = Field(
+    manifests: dict[Name, Annotated[str, AfterValidator(_check_identity)]] = Field(
         {},
         description=(
             "Manifest path or URL to its digest (sha256:...) or store generation (generation:...)."

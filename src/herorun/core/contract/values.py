@@ -60,13 +60,13 @@ Duration = Annotated[
 Name = Annotated[str, Field(min_length=1)]
 
 
-def _said(value: str) -> str:
+def _check_text(value: str) -> str:
     if not value.strip():
         raise ValueError("is blank: a person must fill it in")
     return value
 
 
-Said = Annotated[str, Field(min_length=1), AfterValidator(_said)]
+Said = Annotated[str, Field(min_length=1), AfterValidator(_check_text)]
 
 
 def _slow_enough(value: timedelta) -> timedelta:

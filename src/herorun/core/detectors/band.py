@@ -27,7 +27,9 @@ class Wander:
         return self.away.told("wander", metric)
 
 
-def judge(state: Wander, metric: str, step: int, value: float, fresh: bool, declared: bool) -> None:
+def judge_wander(
+    state: Wander, metric: str, step: int, value: float, fresh: bool, declared: bool
+) -> None:
     """A metric without a band, against its own trend, both ways."""
     if value <= 0.0:
         return

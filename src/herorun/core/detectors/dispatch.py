@@ -32,7 +32,7 @@ def _begin_attempt(state: MetricsState, step: int) -> None:
     state.pauses.last = None
 
 
-def judge(state: MetricsState, row: Row, names: Names) -> None:
+def judge_row(state: MetricsState, row: Row, names: Names) -> None:
     step, values = row.step + 1 - names.first_step, row.values
     if not state.begun:
         _begin_attempt(state, step)
@@ -55,7 +55,7 @@ def judge(state: MetricsState, row: Row, names: Names) -> None:
     for name, value in values.items():
         role = roles[name]
         if role is not None:
-            _value(state, name, role, value, names, at)
+            _judge_value(state, name, role, value, names, at)
     if seconds is not None:
         resume.see_time(state.lineage, step, seconds)
         throughput.judge_wall(state.wall, step, seconds, False, declared)
@@ -90,9 +90,9 @@ def _loss(
     _report(state, "loss")
     if value - value == 0.0:
         if name in state.non_finite:
-            nonfinite.judge(state.non_finite, name, at.step, True)
+            nonfinite.judge_finite(state.non_finite, name, at.step, True)
         before = None if at.fresh else state.lineage.old_losses.get(at.step)
-        loss.judge(
+        loss.judge_loss(
             state=state.loss,
             step=at.step,
             loss=value,
@@ -104,15 +104,15 @@ def _loss(
         resume.see_loss(state.lineage, at.step, value)
     elif not any(values.get(skip, 0.0) > 0 for skip in names.skipped):
         # the loss of a skipped step harmed nothing
-        nonfinite.judge(state.non_finite, name, at.step, False)
+        nonfinite.judge_finite(state.non_finite, name, at.step, False)
 
 
-def _value(
+def _judge_value(
     state: MetricsState, name: str, role: ColumnRole, value: float, names: Names, at: RowPosition
 ) -> None:
     is_finite = value - value == 0.0
     if role.watched and (not is_finite or name in state.non_finite):
-        nonfinite.judge(state.non_finite, name, at.step, is_finite)
+        nonfinite.judge_finite(state.non_finite, name, at.step, is_finite)
     if role.declared:
         _report(state, name)
     if is_finite and role.kind:
@@ -120,30 +120,37 @@ def _value(
 
 
 def _norm(state: MetricsState, name: str, value: float, names: Names, at: RowPosition) -> None:
-    grad_norm.judge(
-        _of(state.norms, name, grad_norm.Norm), name, at.step, value, at.fresh, at.declared
+    grad_norm.judge_norm(
+        _state_for(state.norms, name, grad_norm.Norm), name, at.step, value, at.fresh, at.declared
     )
 
 
 def _rate(state: MetricsState, name: str, value: float, names: Names, at: RowPosition) -> None:
     resume.see_rate(state.lineage, at.step, value)
     if value > 0.0:
-        _of(state.rates, name, ExcursionWatch).within("spent", name, 0)
+        _state_for(state.rates, name, ExcursionWatch).within("spent", name, 0)
     elif value == 0.0 and name in state.rates:
         state.rates[name].over(at.step, 0.0, 0.0, 0.0, at.declared)
 
 
-def _time(state: MetricsState, name: str, value: float, names: Names, at: RowPosition) -> None:
+def _judge_step_time(
+    state: MetricsState, name: str, value: float, names: Names, at: RowPosition
+) -> None:
     state.timed = True
-    throughput.judge(
-        _of(state.speeds, name, throughput.Speed), name, at.step, value, at.declared, at.boundary
+    throughput.judge_speed(
+        _state_for(state.speeds, name, throughput.Speed),
+        name,
+        at.step,
+        value,
+        at.declared,
+        at.boundary,
     )
 
 
 def _speed(state: MetricsState, name: str, value: float, names: Names, at: RowPosition) -> None:
     if value > 0.0 and not state.timed:
-        throughput.judge(
-            _of(state.speeds, name, throughput.Speed),
+        throughput.judge_speed(
+            _state_for(state.speeds, name, throughput.Speed),
             name,
             at.step,
             1 / value,
@@ -157,16 +164,20 @@ def _wander(state: MetricsState, name: str, value: float, names: Names, at: RowP
         if TOO_MANY not in state.problems:
             state.problems = (*state.problems, TOO_MANY)
         return
-    band.judge(_of(state.wanders, name, band.Wander), name, at.step, value, at.fresh, at.declared)
+    band.judge_wander(
+        _state_for(state.wanders, name, band.Wander), name, at.step, value, at.fresh, at.declared
+    )
 
 
 def _band(state: MetricsState, name: str, value: float, names: Names, at: RowPosition) -> None:
     least, most = names.band_of[name]
-    band.judge_band(_of(state.bands, name, ExcursionWatch), name, at.step, value, least, most)
+    band.judge_band(
+        _state_for(state.bands, name, ExcursionWatch), name, at.step, value, least, most
+    )
 
 
 def _skipped(state: MetricsState, name: str, value: float, names: Names, at: RowPosition) -> None:
-    nonfinite.judge(state.non_finite, nonfinite.SKIPS, at.step, value <= 0)
+    nonfinite.judge_finite(state.non_finite, nonfinite.SKIPS, at.step, value <= 0)
     if at.seconds is not None:
         nonfinite.judge_skip(state.skips, at.step, value > 0, at.seconds)
 
@@ -174,7 +185,7 @@ def _skipped(state: MetricsState, name: str, value: float, names: Names, at: Row
 JUDGES: Mapping[str, Callable[[MetricsState, str, float, Names, RowPosition], None]] = {
     "norm": _norm,
     "rate": _rate,
-    "time": _time,
+    "time": _judge_step_time,
     "speed": _speed,
     "wander": _wander,
     "band": _band,
@@ -182,7 +193,7 @@ JUDGES: Mapping[str, Callable[[MetricsState, str, float, Names, RowPosition], No
 }
 
 
-def _of(table: dict[str, S], name: str, kind: type[S]) -> S:
+def _state_for(table: dict[str, S], name: str, kind: type[S]) -> S:
     if name not in table:
         table[name] = kind()
     return table[name]

@@ -89,14 +89,14 @@ class ExcursionWatch:
 
     def end(self, kind: str, metric: str) -> None:
         if self.streak is not None:
-            self.closed = _kept([*self.closed, self.streak.told(kind, metric, False)])
+            self.closed = _drop_slightest([*self.closed, self.streak.told(kind, metric, False)])
             self.streak = None
 
     def told(self, kind: str, metric: str) -> list[Excursion]:
         return [*self.closed, *([self.streak.told(kind, metric, True)] if self.streak else [])]
 
 
-def _kept(excursions: list[Excursion]) -> list[Excursion]:
+def _drop_slightest(excursions: list[Excursion]) -> list[Excursion]:
     """Of too many the slightest goes, never the long one that matters."""
     if len(excursions) > KEPT:
         slightest = min(excursions, key=lambda excursion: (excursion.rows, excursion.peak))

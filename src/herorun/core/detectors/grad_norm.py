@@ -37,7 +37,9 @@ class Norm:
         ]
 
 
-def judge(state: Norm, metric: str, step: int, value: float, fresh: bool, declared: bool) -> None:
+def judge_norm(
+    state: Norm, metric: str, step: int, value: float, fresh: bool, declared: bool
+) -> None:
     if value <= 0.0:
         if value == 0.0 and state.trend.rows >= SETTLE:
             state.vanished.over(step, 0.0, math.exp(state.trend.level), 0.0, declared)

@@ -52,7 +52,7 @@ def arrive(state: Turns, step: int, loss: float) -> None:
         return
     state.rows += 1
     if state.rows > LONGEST:
-        _end(state)
+        _end_mixed(state)
         other = None
     if other is not None and _other_goes_on(state, step, last, other):
         state.stride = step - other
@@ -60,13 +60,13 @@ def arrive(state: Turns, step: int, loss: float) -> None:
         if state.switches >= SWITCHES:
             state.mixed.over(step, 0.0, float(last), 0.0)
     elif step < last - WAITING:
-        _end(state)
+        _end_mixed(state)
         state.other = last
     elif step > last:
         state.stride = step - last
         # it has caught up with what was there before
         if other is not None and last < other <= step:
-            _end(state)
+            _end_mixed(state)
 
 
 def _other_goes_on(state: Turns, step: int, last: int, other: int) -> bool:
@@ -77,7 +77,7 @@ def _other_goes_on(state: Turns, step: int, last: int, other: int) -> bool:
     return step > other and step - other < abs(jump) / APART
 
 
-def _end(state: Turns) -> None:
+def _end_mixed(state: Turns) -> None:
     state.other, state.rows, state.switches = None, 0, 0
     state.mixed.end("mixed", "rows")
 

@@ -82,7 +82,7 @@ class LossState:
         return [excursion for kind in kinds for excursion in getattr(self, kind).told(kind, "loss")]
 
 
-def judge(
+def judge_loss(
     state: LossState,
     step: int,
     loss: float,

@@ -15,7 +15,7 @@ SEARCH = 50
 RULES = (OFTEN, WITHIN, SEARCH)
 
 
-def judge(open_now: dict[str, ExcursionWatch], metric: str, step: int, finite: bool) -> None:
+def judge_finite(open_now: dict[str, ExcursionWatch], metric: str, step: int, finite: bool) -> None:
     """One value of a metric that must be finite."""
     watch = open_now.get(metric)
     if not finite:

@@ -18,7 +18,7 @@ from herorun.core.detectors import (
     resume,
     throughput,
 )
-from herorun.core.detectors.dispatch import MUTED, judge
+from herorun.core.detectors.dispatch import MUTED, judge_row
 from herorun.core.detectors.instances import (
     Boundary,
     known_by_count,
@@ -97,7 +97,7 @@ def _see_restart(state: MetricsState, names: Names, boundaries: Sequence[Boundar
     if max([*times, *state.lineage.times.values()], default=since) <= since:
         return  # its rows are still to come
     for row in state.waiting:
-        judge(state, row, names)
+        judge_row(state, row, names)
     state.waiting, state.start = [], newest.attempt
     first = resume.split(state.lineage, since, state.instance, state.loss.trend, state.steps.stride)
     if first is not None:
@@ -114,7 +114,7 @@ def _take(
     at = _no_later(row.at, seen_at)
     state.rows += 1
     step = row.step + 1 - names.first_step
-    before, newest = state.instance, _newest(state, row, step, at, boundaries)
+    before, newest = state.instance, _newest_writer(state, row, step, at, boundaries)
     follows = newest is not None and (newest.instance != before or newest.attempt > state.start)
     relaunched = follows and (row.at is not None or _passes_start(state, row, names, newest))
     if at is not None and (state.advanced_at is None or at > state.advanced_at):
@@ -124,7 +124,7 @@ def _take(
         interleaved_writers.arrive(state.turns, step, loss_told)
     ready, begins = reorder.take(state, row, names, relaunched and bool(before))
     for waited in ready:
-        judge(state, waited, names)
+        judge_row(state, waited, names)
     if begins:
         _end_attempt(state)
     if newest and (relaunched or begins or not before):
@@ -136,7 +136,7 @@ def _take(
         state.start = newest.attempt if state.instance == newest.instance else 1
 
 
-def _newest(
+def _newest_writer(
     state: MetricsState, row: Row, step: int, at: datetime | None, boundaries: Sequence[Boundary]
 ) -> Boundary | None:
     """The newest instance that can have written the row; None where the record knows of none."""
@@ -209,11 +209,11 @@ def summarise(state: MetricsState, names: Names) -> Metrics | None:
         return None
     whole = copied(state)
     for row in whole.waiting:
-        judge(whole, row, names)
-    return _told(whole, names)
+        judge_row(whole, row, names)
+    return _build_metrics(whole, names)
 
 
-def _told(state: MetricsState, names: Names) -> Metrics:
+def _build_metrics(state: MetricsState, names: Names) -> Metrics:
     assert state.advanced_at is not None
     excursions = [
         *state.loss.told(),

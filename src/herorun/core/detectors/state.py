@@ -104,7 +104,7 @@ def copied(value: T) -> T:
         return list(value)  # type: ignore[return-value]  # of the same type as what came in
     if isinstance(value, dict):
         return _copied_table(value)  # type: ignore[return-value]  # of the same type as what came in
-    if _changes(value):
+    if _is_mutable(value):
         fields = _fields(type(value))
         new: Any = object.__new__(type(value))
         for name in fields:
@@ -115,7 +115,7 @@ def copied(value: T) -> T:
 
 def _copied_table(value: Mapping[Any, Any]) -> dict[Any, Any]:
     """Tables hold either numbers or states, never both."""
-    if _changes(next(iter(value.values()), None)):
+    if _is_mutable(next(iter(value.values()), None)):
         return {key: copied(item) for key, item in value.items()}
     return dict(value)
 
@@ -131,5 +131,5 @@ def _fields(kind: type) -> tuple[str, ...]:
     return _known[kind]
 
 
-def _changes(value: Any) -> bool:
+def _is_mutable(value: Any) -> bool:
     return bool(_fields(type(value)))

@@ -50,7 +50,7 @@ class Speed:
         return [*self.slow.told("slow", metric), *self.leak.told("leak", metric)]
 
 
-def judge(
+def judge_speed(
     state: Speed, metric: str, step: int, seconds: float, declared: bool, boundary: bool
 ) -> None:
     """Judge the time that a step takes; the inverse of a rate does as well."""

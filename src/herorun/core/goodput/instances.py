@@ -124,7 +124,7 @@ def told_by(events: Iterable[Event]) -> JournalFacts:
 
 def _life(event: Launched, launching: Launching | None) -> Life:
     plan = launching.plan if launching else {}
-    start, hardware = _value(plan, "start"), _value(plan, "hardware") or {}
+    start, hardware = _plan_value(plan, "start"), _plan_value(plan, "hardware") or {}
     step = _start_step(start)
     return Life(
         name=event.instance,
@@ -144,6 +144,6 @@ def _start_step(start: Mapping[str, Any] | None) -> int | None:
     return int(step) if step is not None else None
 
 
-def _value(plan: Mapping[str, Any], name: str) -> Any:
+def _plan_value(plan: Mapping[str, Any], name: str) -> Any:
     sourced = plan.get(name)
     return sourced.get("value") if isinstance(sourced, Mapping) else None

@@ -39,7 +39,7 @@ def delays(events: Sequence[Event], told: JournalFacts) -> Delays:
 def _detection(told: JournalFacts) -> Delay:
     seen = [(life, life.seen_ended) for life in told.lives if life.seen_ended is not None]
     known = [at - life.ended for life, at in seen if life.end_is_dated and life.ended is not None]
-    return _of(known, unknown=len(seen) - len(known))
+    return _delay_of(known, unknown=len(seen) - len(known))
 
 
 def _relaunch(events: Iterable[Event], told: JournalFacts) -> Delay:
@@ -49,7 +49,7 @@ def _relaunch(events: Iterable[Event], told: JournalFacts) -> Delay:
         for event in events
         if isinstance(event, Launched) and event.relaunch_of in seen
     ]
-    return _of([each for each in found if each >= 0])
+    return _delay_of([each for each in found if each >= 0])
 
 
 def _human(events: Iterable[Event]) -> Delay:
@@ -65,14 +65,14 @@ def _human(events: Iterable[Event]) -> Delay:
             case Ordered() if event.word in ANSWERS:
                 for key in [key for key in waiting if _answers(event, key)]:
                     found.append(micros(event.at) - waiting.pop(key))
-    return _of(found, still=len(waiting))
+    return _delay_of(found, still=len(waiting))
 
 
 def _answers(order: Ordered, key: str) -> bool:
     return any(key == about or about in key.split("/") for about in order.about)
 
 
-def _of(found: list[int], unknown: int = 0, still: int = 0) -> Delay:
+def _delay_of(found: list[int], unknown: int = 0, still: int = 0) -> Delay:
     if not found:
         return Delay(unknown=unknown, open=still)
     return Delay(len(found), median(found) / SECOND, max(found) / SECOND, unknown, still)

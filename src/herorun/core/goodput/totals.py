@@ -65,11 +65,11 @@ def goodput(
     states = {state: _sum(stretches, state) for state in WallTimeState}
     hours = _hours(stretches)
     all_hours = _all_hours(hours)
-    lost, lost_unknown = _lost(told, beats)
+    lost, lost_unknown = _count_lost_steps(told, beats)
     interruptions = Counter(life.cause for life in told.lives if life.cause)
     return GoodputTotals(
-        since=_moment(stretches[0].since) if stretches else None,
-        until=_moment(stretches[-1].until) if stretches else None,
+        since=_moment_of_microseconds(stretches[0].since) if stretches else None,
+        until=_moment_of_microseconds(stretches[-1].until) if stretches else None,
         wall=wall / SECOND,
         states={state: length / SECOND for state, length in states.items()},
         effective=_effective(states, wall),
@@ -94,7 +94,7 @@ def _sum(stretches: Iterable[StateSpan], state: WallTimeState) -> int:
     return sum(each.length for each in stretches if each.state is state)
 
 
-def _moment(at: int) -> datetime:
+def _moment_of_microseconds(at: int) -> datetime:
     return datetime.fromtimestamp(at / SECOND, UTC)
 
 
@@ -105,7 +105,7 @@ def _effective(states: Mapping[WallTimeState, int], wall: int) -> Range:
     return Range(productive / wall, (productive + states[WallTimeState.UNKNOWN]) / wall)
 
 
-def _lost(told: JournalFacts, beats: Sequence[Beat]) -> tuple[int, int]:
+def _count_lost_steps(told: JournalFacts, beats: Sequence[Beat]) -> tuple[int, int]:
     """What was reached before each restart beyond the step that it went on from."""
     high, lost, unknown = 0, 0, 0
     for life, rows in zip(told.lives, rows_of_lives(told.lives, beats), strict=True):

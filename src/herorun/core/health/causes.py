@@ -22,14 +22,14 @@ def with_causes(findings: Sequence[Finding], checks: Mapping[str, Check]) -> lis
     if not causes:
         return list(findings)
     words = "; ".join(causes[:MOST])
-    return [_told(f, words) if _fails(f, checks, Topic.NUMERIC) else f for f in findings]
+    return [_add_cause(f, words) if _fails(f, checks, Topic.NUMERIC) else f for f in findings]
 
 
 def _fails(finding: Finding, checks: Mapping[str, Check], topic: Topic) -> bool:
     return finding.verdict.outcome is Outcome.FAIL and checks[finding.check].topic is topic
 
 
-def _told(finding: Finding, words: str) -> Finding:
+def _add_cause(finding: Finding, words: str) -> Finding:
     verdict = finding.verdict
     return replace(
         finding, verdict=replace(verdict, message=f"{verdict.message}. Before it, {words}")

@@ -88,7 +88,7 @@ def save_interval(contract: Contract, saved: Checkpoints) -> tuple[float, str] |
     stated = contract.checkpoints
     if stated.permanent_every:
         return float(stated.permanent_every), "permanent_every"
-    steps = sorted({c.step for c in saved.candidates if _there(c)})[-GAPS - 1 :]
+    steps = sorted({c.step for c in saved.candidates if _counts_as_saved(c)})[-GAPS - 1 :]
     gaps = [later - earlier for earlier, later in pairwise(steps)]
     if stated.temporary_every or len(gaps) < LEAST_GAPS:
         return None
@@ -108,7 +108,9 @@ def _by_step(
         return None
     permanent_only = contract.checkpoints.permanent_every is not None
     counted = [c for c in saved.candidates if not (permanent_only and c.temporary)]
-    done = [c.step for c in counted if _there(c) or _under_way(c, metrics.advanced_at, grace)]
+    done = [
+        c.step for c in counted if _counts_as_saved(c) or _under_way(c, metrics.advanced_at, grace)
+    ]
     newest = max([*done, metrics.first_step - 1, 0])
     every, source = interval
     said = (
@@ -146,7 +148,7 @@ def _by_time(
     return Lag(max(late, timedelta()) / every, said)
 
 
-def _there(candidate: Candidate) -> bool:
+def _counts_as_saved(candidate: Candidate) -> bool:
     """Complete, or an older one that was only listed."""
     return candidate.complete or not candidate.problem
 

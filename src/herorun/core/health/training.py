@@ -88,9 +88,9 @@ def training(
 def _of_running(
     job: Job, evidence: Evidence, now: datetime, receipt_due: bool, patience: RowPatience
 ) -> Training:
-    unread = _unread(evidence, receipt_due)
+    unread = _list_unavailable(evidence, receipt_due)
     receipt = _receipt(evidence, job) if receipt_due else ()
-    row, begun = _row(job, evidence, now, patience)
+    row, begun = _judge_newest_row(job, evidence, now, patience)
     if unread:
         missing = {each.evidence for each in unread}
         others = (each for each in (*row, *receipt) if each.evidence not in missing)
@@ -109,7 +109,7 @@ def _unseen_job(job: object) -> str:
     return (job.why if isinstance(job, Nothing) else "") or "nobody asked the scheduler"
 
 
-def _unread(evidence: Evidence, receipt_due: bool) -> tuple[AwaitedEvidence, ...]:
+def _list_unavailable(evidence: Evidence, receipt_due: bool) -> tuple[AwaitedEvidence, ...]:
     """A source that was asked and did not answer. A check-in that the record holds needs no second
     reading.
     """
@@ -139,7 +139,7 @@ def _receipt(evidence: Evidence, job: Job) -> tuple[AwaitedEvidence, ...]:
     )
 
 
-def _row(
+def _judge_newest_row(
     job: Job, evidence: Evidence, now: datetime, patience: RowPatience
 ) -> tuple[tuple[AwaitedEvidence, ...], bool]:
     """What is wrong with the newest row, and whether anything shows that the instance has begun to

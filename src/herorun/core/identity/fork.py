@@ -51,7 +51,7 @@ def judge_fork(
     if point.id == run.id:
         said = f"[tracker] fork_from names the run's own id {run.id}: a fork needs an id of its own"
         return [failed(said, subject=told)]
-    return [_parent(told, point, identity), _step(told, point, first_row(run, start))]
+    return [_parent(told, point, identity), _judge_fork_step(told, point, first_row(run, start))]
 
 
 def _parent(told: str, point: ForkPoint, identity: TrackerIdentity) -> Verdict:
@@ -73,7 +73,7 @@ def _parent(told: str, point: ForkPoint, identity: TrackerIdentity) -> Verdict:
     return passed(f"{point.id} has logged step {point.step}", subject=told)
 
 
-def _step(told: str, point: ForkPoint, first: int | None) -> Verdict:
+def _judge_fork_step(told: str, point: ForkPoint, first: int | None) -> Verdict:
     """W&B counts on from the fork's step + 1, and drops every row below without a word."""
     if first is None:
         return unknown(

@@ -40,7 +40,7 @@ def forked(parent: Contract, asked: ForkRequest) -> dict[str, Any]:
         data["output"]["temporary_root"] = _root(
             parent.output.temporary_root, asked.temporary_root, parent, asked, "--temporary-root"
         )
-    data["tracker"] = {**data.get("tracker", {}), **_identity(parent, asked)}
+    data["tracker"] = {**data.get("tracker", {}), **_fork_tracker_identity(parent, asked)}
     for rewinding in ("fork_from", "resume_from"):
         data["tracker"].pop(rewinding, None)
     data["issue"] = {key: told for key, told in data.get("issue", {}).items() if key != "number"}
@@ -54,7 +54,7 @@ def forked(parent: Contract, asked: ForkRequest) -> dict[str, Any]:
     return {name: told for name, told in data.items() if told != {}}
 
 
-def _identity(parent: Contract, asked: ForkRequest) -> dict[str, str]:
+def _fork_tracker_identity(parent: Contract, asked: ForkRequest) -> dict[str, str]:
     identity = asked.tracker_id or asked.slug
     resume = (
         "allow" if parent.tracker.resume == "must" else parent.tracker.resume
@@ -114,10 +114,10 @@ def same_identity(one: Contract, other: Contract) -> str:
         theirs.id or other.slug,
     ):
         return f"the tracker id {ours.id or one.slug}"
-    shared = _roots(one) & _roots(other)
+    shared = _contract_roots(one) & _contract_roots(other)
     return f"the output root {min(shared)}" if shared else ""
 
 
-def _roots(contract: Contract) -> set[str]:
+def _contract_roots(contract: Contract) -> set[str]:
     told = (contract.output.root, contract.output.temporary_root)
     return {root.rstrip("/") for root in told if root}

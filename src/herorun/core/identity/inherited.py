@@ -41,7 +41,7 @@ def inherited(
     before: RecordedLaunch, plan: Mapping[str, Any], start: StartPoint, told: Config
 ) -> Inherited:
     changes = diff_launches(before.plan, plan, told)
-    names = _names(before.plan, plan, before.slug)
+    names = _rename_pairs(before.plan, plan, before.slug)
     own = [change for change in changes if _is_own(change, names, start.path)]
     rest = [change for change in changes if change not in own]
     full_state = start.kind == "full-state"
@@ -49,7 +49,7 @@ def inherited(
     return Inherited(tuple(unsigned), tuple(c for c in rest if c not in unsigned), tuple(own))
 
 
-def _names(
+def _rename_pairs(
     before: Mapping[str, Any], after: Mapping[str, Any], slug: str
 ) -> tuple[tuple[str, str], ...]:
     """Pairs of an old name and its new one, the longest first: a root may hold the slug."""

@@ -68,7 +68,7 @@ def goes_on(plan: Plan) -> bool:
     return start is not None and any(start.path.startswith(f"{root}/") for root in plan.roots)
 
 
-def state_of(identity: TrackerIdentity, job: Job | Nothing | Unavailable) -> TrackerState:
+def tracker_state_of(identity: TrackerIdentity, job: Job | Nothing | Unavailable) -> TrackerState:
     """W&B notices minutes late that a job is gone: a heart that has not beaten since our own job
     ended is that job's.
     """

@@ -43,7 +43,7 @@ class ResumeVerdict:
     sentence: str
 
 
-def judge(intent: Intent, state: TrackerState, policy: str) -> ResumeVerdict:
+def judge_resume(intent: Intent, state: TrackerState, policy: str) -> ResumeVerdict:
     """The table's answer."""
     return _TABLE[intent, state][policy]
 

@@ -60,7 +60,7 @@ def _remember(memory: Memory, event: Event) -> Memory:
             launchings = {**memory.launchings, event.instance: event}
             return replace(memory, launchings=launchings, unsettled=event)
         case Launched():
-            return _launched(memory, event)
+            return _apply_launched(memory, event)
         case CheckedIn():
             ours = memory.current is not None and memory.current.name == event.instance
             starts = (
@@ -90,7 +90,7 @@ def _remember(memory: Memory, event: Event) -> Memory:
                 done={**memory.done, event.key: event.result},
             )
         case Failed():
-            return _failed(memory, event)
+            return _apply_failed(memory, event)
         case Noted() if event.caveat:
             return replace(memory, caveats=(*memory.caveats, event.caveat))
         case Ordered():
@@ -142,7 +142,7 @@ def _ticked(memory: Memory, event: Decided) -> Memory:
     )
 
 
-def _launched(memory: Memory, event: Launched) -> Memory:
+def _apply_launched(memory: Memory, event: Launched) -> Memory:
     launching = memory.launchings.get(event.instance)
     instance = Instance(
         name=event.instance,
@@ -221,7 +221,7 @@ def _ordered(memory: Memory, event: Ordered) -> Memory:
             return memory
 
 
-def _failed(memory: Memory, event: Failed) -> Memory:
+def _apply_failed(memory: Memory, event: Failed) -> Memory:
     """One try more; a post keeps waiting with the words that it was meant to say."""
     waiting = memory.intended.get(event.key) or memory.queued.get(event.key)
     queued = {**memory.queued, event.key: waiting} if waiting and waiting.body else memory.queued

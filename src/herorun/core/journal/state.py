@@ -113,7 +113,8 @@ class Memory:
         return tuple(
             each
             for each in self.instances
-            if not _fits(each, self.launchings.get(each.name)) or each.job != first[each.name].job
+            if not _matches_intent(each, self.launchings.get(each.name))
+            or each.job != first[each.name].job
         )
 
     def believed(self, disbelieved: frozenset[str], seals: tuple[Sealed, ...]) -> "Memory":
@@ -316,7 +317,7 @@ class Memory:
         return Unfinished(tuple(what for _, what in waiting), waiting[0][0] if waiting else None)
 
 
-def _fits(instance: Instance, launching: Launching | None) -> bool:
+def _matches_intent(instance: Instance, launching: Launching | None) -> bool:
     """Whether an instance is what its launch intended."""
     if launching is None:
         return False

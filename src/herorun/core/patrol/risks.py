@@ -31,14 +31,14 @@ def risks(
 ) -> Iterator[Advice]:
     """`going_on`: it runs, or nobody can say that it does not."""
     if going_on:
-        yield from _log(look)
+        yield from _advise_on_log(look)
         yield from _gpus(look, before)
         yield from _threads(look)
     yield from _chain(look, ways)
     yield from _machine(look, ways, before)
 
 
-def _log(look: HostObservation) -> Iterator[Advice]:
+def _advise_on_log(look: HostObservation) -> Iterator[Advice]:
     log = look.log
     if not isinstance(log, Own):
         return

@@ -7,7 +7,7 @@ from herorun.core.patrol.advice import PatrolState
 from herorun.core.patrol.observation import Alive, Blind, HostObservation, Own
 
 
-def state_of(look: HostObservation) -> PatrolState:
+def patrol_state_of(look: HostObservation) -> PatrolState:
     """Done is what is declared to be done, never the mere end of a process; unknown is never
     down.
     """

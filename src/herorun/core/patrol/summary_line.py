@@ -29,18 +29,18 @@ def line_of(look: HostObservation, told: PatrolAdvice, before: Before | None = N
     )
     parts = [
         f"{told.state.value}{f' ({look.why}{why})' if look.why else ''}",
-        *_parts(look, before),
+        *_summary_parts(look, before),
     ]
     if before is not None:
-        parts.append(_news(look, told, before))
+        parts.append(_say_changed(look, told, before))
     return f"{look.at:%Y-%m-%dT%H:%M:%SZ} {look.name}: {'; '.join(parts)}"
 
 
-def _parts(look: HostObservation, before: Before | None) -> Iterator[str]:
+def _summary_parts(look: HostObservation, before: Before | None) -> Iterator[str]:
     if look.unreachable:
         yield look.unreachable.rstrip(".")
         return
-    yield from _log(look, before)
+    yield from _summarise_log(look, before)
     if look.markers:
         yield (
             f"markers {sum(fresh(look, path) is True for path in look.markers)}/{len(look.markers)}"
@@ -51,15 +51,15 @@ def _parts(look: HostObservation, before: Before | None) -> Iterator[str]:
         )
         yield f"results {there}/{len(look.results)}"
     for copy in look.copies:
-        yield f"files {_files(copy.there)}/{_files(copy.here)}"
+        yield f"files {_count_files(copy.there)}/{_count_files(copy.here)}"
     yield from _machine(look)
 
 
-def _files(count: Count | Blind | None) -> str:
+def _count_files(count: Count | Blind | None) -> str:
     return "?" if isinstance(count, Blind) else str(count.files if count else 0)
 
 
-def _log(look: HostObservation, before: Before | None) -> Iterator[str]:
+def _summarise_log(look: HostObservation, before: Before | None) -> Iterator[str]:
     log = look.log
     if isinstance(log, Blind):
         yield f"log unknown: {log.why}"
@@ -100,7 +100,7 @@ def _machine(look: HostObservation) -> Iterator[str]:
         yield "disk unknown"
 
 
-def _news(look: HostObservation, told: PatrolAdvice, before: Before) -> str:
+def _say_changed(look: HostObservation, told: PatrolAdvice, before: Before) -> str:
     if facts_of(look, told) == before.facts:
         return f"nothing changed since {before.at:%H:%MZ}"
     return f"changed since {before.at:%H:%MZ}"

@@ -8,12 +8,12 @@ from herorun.core.finding import count
 from herorun.core.patrol.advice import Advice, PatrolAdvice, PatrolState, Ways
 from herorun.core.patrol.observation import Before, Blind, CommandOutput, Copy, HostObservation, Own
 from herorun.core.patrol.risks import risks
-from herorun.core.patrol.state import chain_runs, fresh, state_of
+from herorun.core.patrol.state import chain_runs, fresh, patrol_state_of
 
 
 def decide(look: HostObservation, ways: Ways, before: Before | None = None) -> PatrolAdvice:
     """The seed's rows, in its order; then what threatens a run that goes on."""
-    state = state_of(look)
+    state = patrol_state_of(look)
     if look.unreachable:
         return PatrolAdvice(PatrolState.UNKNOWN, (_unreachable(look),))
     advice = [

@@ -95,10 +95,12 @@ def _reached(
     if wish.state:
         return wish.state in (state.value, seen.get("job"), seen.get("run"))
     if wish.step is not None:
-        step = max((s for s in (seen.get("step"), _step(look)) if isinstance(s, int)), default=-1)
+        step = max(
+            (s for s in (seen.get("step"), _step_in_log(look)) if isinstance(s, int)), default=-1
+        )
         return step >= wish.step
     return state is PatrolState.DONE
 
 
-def _step(look: HostObservation) -> int | None:
+def _step_in_log(look: HostObservation) -> int | None:
     return look.log.step if isinstance(look.log, Own) else None

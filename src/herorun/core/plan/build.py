@@ -72,7 +72,7 @@ def make_plan(
         temporary_root=Sourced(_unslashed(contract.output.temporary_root), said),
         start=choose_start(contract, said, checkpoints, siblings, history),
         final_step=final_step(contract, sources),
-        tracker=_tracker(contract, said),
+        tracker=_plan_tracker(contract, said),
         scheduler=Sourced(
             {
                 "kind": contract.scheduler.kind,
@@ -155,7 +155,7 @@ def _config(contract: Contract, sources: Sources) -> Sourced[Mapping[str, Any]]:
     return Sourced(kept, sources.config_source + left_out)
 
 
-def _tracker(contract: Contract, said: str) -> Sourced[TrackerRun]:
+def _plan_tracker(contract: Contract, said: str) -> Sourced[TrackerRun]:
     told = contract.tracker
     identity = told.id or contract.slug
     run = TrackerRun(

@@ -9,7 +9,7 @@ from herorun.core.canonical_json import canonical
 def moved(before: Mapping[str, Any], after: Mapping[str, Any]) -> tuple[str, ...]:
     """What differs between two plans' values, one line a value, in words."""
     return tuple(
-        f"{name}: {_words(old)} -> {_words(new)}"
+        f"{name}: {_show_side(old)} -> {_show_side(new)}"
         for name, old, new in _different(before, after, "")
     )
 
@@ -28,14 +28,14 @@ def _different(
 _ABSENT = object()
 
 
-def _words(value: Any) -> str:
+def _show_side(value: Any) -> str:
     match value:
         case None:
             return "none"
         case str():
             return value or "(empty)"
         case Mapping():
-            return ", ".join(f"{key} {_words(item)}" for key, item in value.items()) or "none"
+            return ", ".join(f"{key} {_show_side(item)}" for key, item in value.items()) or "none"
         case list() | tuple():
-            return f"[{', '.join(_words(item) for item in value)}]"
+            return f"[{', '.join(_show_side(item) for item in value)}]"
     return "absent" if value is _ABSENT else canonical(value)

@@ -34,13 +34,13 @@ def machine_at(listed: str, worker: str, ended: datetime) -> str | None:
     if not isinstance(machines, list):
         raise ValueError("the list of machines is no list")
     there = (machine for machine in machines if worker in _addresses(machine))
-    names = {_name(machine) for machine in there if _created(machine) <= ended}
+    names = {_node_name(machine) for machine in there if _created(machine) <= ended}
     if len(names) > 1:
         raise ValueError(f"several machines ({len(names)}) have the address {worker}")
     return names.pop() if names else None
 
 
-def _name(machine: object) -> str:
+def _node_name(machine: object) -> str:
     """`projects/p/locations/z/nodes/name` or the name itself."""
     name = machine.get("name") if isinstance(machine, dict) else None
     if not isinstance(name, str) or not name:
@@ -72,10 +72,10 @@ def steps_in_words(worker: str, zone: str) -> str:
     where = zone or "ZONE"
     return (
         f"find the machine of worker {worker or '(its address stands in the log)'} with "
-        f"`{_words(list_command(where))}`, delete it with "
-        f"`{_words(delete_command('NAME', where))}`, then relaunch"
+        f"`{_join_argv(list_command(where))}`, delete it with "
+        f"`{_join_argv(delete_command('NAME', where))}`, then relaunch"
     )
 
 
-def _words(argv: Sequence[str]) -> str:
+def _join_argv(argv: Sequence[str]) -> str:
     return " ".join(argv)

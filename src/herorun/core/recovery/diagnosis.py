@@ -166,7 +166,7 @@ def _disk(scene: Scene) -> tuple[str, str, bool] | None:
 def _by_log(job: Job, scene: Scene) -> Diagnosis:
     triage = scene.triage
     cause = _cause(job, triage, dict(scene.history.stopped))
-    why = f"{job.ending}{_said(job, triage)}{_beside(triage, scene)}"
+    why = f"{job.ending}{_say_diagnosis(job, triage)}{_beside(triage, scene)}"
     seen = triage.failure_class if triage else job.raw or job.state.value
     place = _place(triage) or (triage.file if triage else "")
     return Diagnosis(cause, why, seen, place, triage.advice if triage else "", _asks(triage, cause))
@@ -197,7 +197,7 @@ def _cancelled(job: Job, told: Cause | None) -> Cause:
     return told if told in (Cause.PREEMPTION, Cause.TIME_LIMIT, Cause.INFRA) else Cause.BY_HAND
 
 
-def _said(job: Job, triage: Triage | None) -> str:
+def _say_diagnosis(job: Job, triage: Triage | None) -> str:
     """The log's word; where the scheduler knows better, it is said which of the two counts."""
     certain, told = _STATES.get(job.state), _CLASSES.get(triage.failure_class) if triage else None
     if certain and told and certain is not told:

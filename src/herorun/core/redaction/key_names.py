@@ -62,7 +62,7 @@ _COUNT = re.compile(r"[+-]?[\d_]+(?:\.\d+)?(?:e[+-]?\d+)?[kmgtb]?", re.IGNORECAS
 
 def mask_named(text: str, mask: str) -> str:
     out, done = [], 0
-    for begin, end in _values(text):
+    for begin, end in _find_secret_values(text):
         out += [text[done:begin], mask]
         done = end
     return "".join([*out, text[done:]])
@@ -70,10 +70,10 @@ def mask_named(text: str, mask: str) -> str:
 
 def told_by_name(text: str) -> tuple[str, ...]:
     """The values that a name in the text tells as secrets."""
-    return tuple(text[begin:end] for begin, end in _values(text))
+    return tuple(text[begin:end] for begin, end in _find_secret_values(text))
 
 
-def _values(text: str) -> Iterator[tuple[int, int]]:
+def _find_secret_values(text: str) -> Iterator[tuple[int, int]]:
     at = 0
     while found := _ASSIGNED.search(text, at):
         kind = next(kind for kind in ("quoted", "inside", "bare") if found[kind] is not None)

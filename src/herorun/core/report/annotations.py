@@ -73,7 +73,7 @@ def launches(events: Iterable[Event]) -> list[StepMark]:
 
 
 def _launch(event: Launched, wanted: Launching | None) -> StepMark:
-    start = _value(wanted.plan, "start") if wanted else None
+    start = _plan_value(wanted.plan, "start") if wanted else None
     step = start.get("step") if isinstance(start, Mapping) else 0
     turn = turn_of(wanted) if wanted else "launch"
     where = "" if step is not None else "; the step that it began with is not known"
@@ -146,6 +146,6 @@ def seals(events: Iterable[Event], step: int) -> list[StepMark]:
     ]
 
 
-def _value(plan: Mapping[str, Any], name: str) -> Any:
+def _plan_value(plan: Mapping[str, Any], name: str) -> Any:
     sourced = plan.get(name)
     return sourced.get("value") if isinstance(sourced, Mapping) else None

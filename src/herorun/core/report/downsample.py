@@ -98,7 +98,10 @@ class NonFiniteSpan:
 
 def not_finite(traces: Sequence[Trace]) -> list[NonFiniteSpan]:
     """All such stretches, however long: both ends of each, and nothing between them."""
-    return sorted((each for trace in traces for each in _lost(trace)), key=lambda each: each.first)
+    return sorted(
+        (each for trace in traces for each in _find_nonfinite_spans(trace)),
+        key=lambda each: each.first,
+    )
 
 
 def longest(stretches: Sequence[NonFiniteSpan], most: int) -> list[NonFiniteSpan]:
@@ -107,7 +110,7 @@ def longest(stretches: Sequence[NonFiniteSpan], most: int) -> list[NonFiniteSpan
     return sorted(kept, key=lambda each: each.first)
 
 
-def _lost(trace: Trace) -> Iterator[NonFiniteSpan]:
+def _find_nonfinite_spans(trace: Trace) -> Iterator[NonFiniteSpan]:
     if isfinite(sum(trace.values)):  # as nearly always, and then nobody looks closer
         return
     lost = groupby(zip(trace.steps, trace.values, strict=True), key=lambda row: isfinite(row[1]))
@@ -117,7 +120,7 @@ def _lost(trace: Trace) -> Iterator[NonFiniteSpan]:
             yield NonFiniteSpan(steps[0], steps[-1], len(steps))
 
 
-def table(strand: Strand, rows: int = 24) -> list[ChartRow]:
+def chart_table(strand: Strand, rows: int = 24) -> list[ChartRow]:
     """The curve in words for who cannot see it: so many stretches at most, equal in points."""
     size = max(ceil(len(strand.steps) / rows), 1)
     return [

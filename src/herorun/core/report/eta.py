@@ -73,11 +73,11 @@ def eta(beats: Sequence[Beat], final_step: int | None, now: datetime, idle: str 
     return Eta(
         earliest,
         latest,
-        f"{left:,} {'step is' if left == 1 else 'steps are'} left; {_said(len(paces))}",
+        f"{left:,} {'step is' if left == 1 else 'steps are'} left; {_say_paces(len(paces))}",
     )
 
 
-def _said(paces: int) -> str:
+def _say_paces(paces: int) -> str:
     return (
         "at the one pace so far"
         if paces == 1

@@ -34,21 +34,21 @@ def picture(
     left = len(steps) - len(points)
     scale = _scale(max(abs(value) for _, value in points))
     points = [(step, value / 10.0**scale) for step, value in points]
-    lows, highs = _lines(points, min(most, len(points)))
-    low, high = ([_number(value) for value in line] for line in (lows, highs))
+    lows, highs = _stretch_bounds(points, min(most, len(points)))
+    low, high = ([_format_number(value) for value in line] for line in (lows, highs))
     least, top = min(lows), max(highs)
     room = (top - least) * 0.05 or abs(top) * 0.05 or 1.0
     each = ceil((points[-1][0] - points[0][0]) / len(lows))
     said = title if low == high else f"{title}, highest and lowest of each {each:,} steps"
-    said = _words(f"{said}, {left} not finite" if left else said)
-    by = _words(f"{unit} (1e{scale})" if scale else unit)
+    said = _mermaid_label(f"{said}, {left} not finite" if left else said)
+    by = _mermaid_label(f"{unit} (1e{scale})" if scale else unit)
     lines = [
         "```mermaid",
         LOOK,
         "xychart-beta",
         f'    title "{said}"',
         f'    x-axis "step" {points[0][0]} --> {points[-1][0]}',
-        f'    y-axis "{by}" {_number(least - room)} --> {_number(top + room)}',
+        f'    y-axis "{by}" {_format_number(least - room)} --> {_format_number(top + room)}',
         f"    line [{', '.join(high)}]",
     ]
     if low != high:
@@ -56,7 +56,9 @@ def picture(
     return "\n".join([*lines, "```"])
 
 
-def _lines(points: Sequence[tuple[int, float]], count: int) -> tuple[list[float], list[float]]:
+def _stretch_bounds(
+    points: Sequence[tuple[int, float]], count: int
+) -> tuple[list[float], list[float]]:
     """The lowest and the highest of equal stretches of steps. A stretch without a row lies on the
     line between its neighbours.
     """
@@ -86,10 +88,10 @@ def _scale(most: float) -> int:
     return 0 if most == 0 or 1e-2 <= most < 1e4 else max(floor(log10(most)), -300)
 
 
-def _number(value: float) -> str:
+def _format_number(value: float) -> str:
     """Five digits, without an exponent; what is a millionth of the others is nothing."""
     return format(Decimal(f"{round(value, 6):.5g}").normalize(), "f")
 
 
-def _words(text: str) -> str:
+def _mermaid_label(text: str) -> str:
     return _UNSAFE.sub(" ", text)[:80].strip()

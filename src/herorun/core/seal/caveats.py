@@ -45,14 +45,14 @@ def caveats(
 
 
 def _alerts(memory: Memory, judged: Judged) -> list[str]:
-    ended = [_ended(alert, memory) for alert in memory.ended.values()]
+    ended = [_say_ended_alert(alert, memory) for alert in memory.ended.values()]
     known = memory.ended.keys()
     still = [f"open alert {which}: {words}" for which, words in judged.alerts if which not in known]
     unseen = [f"not seen: {which}: {words}" for which, words in judged.unseen]
     return [*ended, *still, *unseen]
 
 
-def _ended(alert: Alert, memory: Memory) -> str:
+def _say_ended_alert(alert: Alert, memory: Memory) -> str:
     name = f"{alert.check} [{alert.subject}]" if alert.subject else alert.check
     order = memory.acked.get(alert.key)
     reason = f": {order.reason}" if order and order.reason else ""

@@ -33,7 +33,7 @@ def sealing_of(
                 f"{milestone!r} is no name of a milestone: letters, digits and . _ - (at most 64)."
             )
         return Sealing(
-            SealKind.MILESTONE, milestone, step if step is not None else _step(milestone)
+            SealKind.MILESTONE, milestone, step if step is not None else _step_of_name(milestone)
         )
     if aborted:
         return Sealing(SealKind.ABORTED)
@@ -44,7 +44,7 @@ def sealing_of(
     return Sealing()
 
 
-def _step(name: str) -> int | None:
+def _step_of_name(name: str) -> int | None:
     """`v2` is a version: only a number alone, or after `step`, is a step."""
     found = re.fullmatch(r"(?:.*step[-_ .]?)?([0-9]+)", name, re.IGNORECASE)
     return int(found[1]) if found else None

@@ -92,13 +92,13 @@ def _dependencies(found: SealFacts) -> list[dict[str, Any]]:
     }
     told = [commit, *(dict(each) for each in found.further)]
     told += [
-        {"name": "data", "uri": path, **_identity(word)}
+        {"name": "data", "uri": path, **_digest_or_annotation(word)}
         for path, word in (plan.get("data") or {}).items()
     ]
     for name in ("container", "bundle"):
         if word := plan.get(name):
             uri, _, digest = str(word).partition("@")
-            told.append({"name": name, "uri": uri, **_identity(digest)})
+            told.append({"name": name, "uri": uri, **_digest_or_annotation(digest)})
     told += [{"name": "package", "uri": str(package)} for package in plan.get("packages") or ()]
     if start := plan.get("start"):
         told.append({"name": "start checkpoint", "uri": start["path"]})
@@ -126,7 +126,7 @@ def _details(found: SealFacts) -> dict[str, Any]:
     }
 
 
-def _identity(word: str) -> dict[str, Any]:
+def _digest_or_annotation(word: str) -> dict[str, Any]:
     """`sha256:...` as a digest; any other identity, as a store's generation, as an annotation."""
     kind, _, value = word.partition(":")
     if not value:

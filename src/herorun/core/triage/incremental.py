@@ -20,7 +20,7 @@ from herorun.core.triage.prefilter import Sieve
 from herorun.core.triage.scan import LONGEST, Scan, finish, scan, skip
 from herorun.core.triage.signatures import Catalogue
 from herorun.core.triage.state import AttemptLog, see
-from herorun.core.triage.verdict import TriageVerdict, judge, part_read
+from herorun.core.triage.verdict import TriageVerdict, judge_log, part_read
 
 RECENT = 2_000  # lines: a sign of a wedge, or a path, further up is over
 KEPT = 5  # lines of a wedge, and paths
@@ -117,7 +117,7 @@ def follow(catalogue: Catalogue, log: OwnLog, data: bytes) -> OwnLog:
     """What is known after these bytes, too."""
     signs = log.signs
     for number, line in _telling(log.scan, data):
-        signs = _after(signs, number, line)
+        signs = _read_sign(signs, number, line)
     state, matches = scan(catalogue, log.scan, data)
     matched = dict(log.matched)
     for name in {match.signature for match in matches} & catalogue.due.keys():
@@ -154,7 +154,7 @@ def pass_over(log: OwnLog, offset: int) -> OwnLog:
 def judged(catalogue: Catalogue, log: OwnLog, exit_code: int | None) -> TriageVerdict:
     """Why it ended, if this is all that it will ever say."""
     state, matches = finish(catalogue, log.scan)
-    found = judge(catalogue, see(log.seen, matches), state.said, exit_code)
+    found = judge_log(catalogue, see(log.seen, matches), state.said, exit_code)
     return part_read(found, log.passed) if log.passed and exit_code != 0 else found
 
 
@@ -171,7 +171,7 @@ def _telling(before: Scan, data: bytes) -> Iterator[tuple[int, str]]:
         )
 
 
-def _after(signs: Signs, number: int, line: str) -> Signs:
+def _read_sign(signs: Signs, number: int, line: str) -> Signs:
     if signal_in(line):
         return replace(signs, wedges=(*signs.wedges, (number, scrub(line.strip())[:300]))[-KEPT:])
     if save := _SAVE.search(line):

@@ -37,18 +37,18 @@ class LineParser:
     found: list[Match] = field(default_factory=list)
 
 
-def look(now: LineParser, raw: bytes, number: int, inside: bool) -> None:
+def look_at_line(now: LineParser, raw: bytes, number: int, inside: bool) -> None:
     before = len(now.found)
     for line in readable(raw):
         if inside:
             now.found += of_line(now.catalogue, line, number)
         else:
-            _read(now, line, number)
+            _read_line(now, line, number)
     if any(match.role is LineRole.ROOT for match in now.found[before:]):
         now.watch = ProgressWatch(on=True)
 
 
-def _read(now: LineParser, line: LogLine, number: int) -> None:
+def _read_line(now: LineParser, line: LogLine, number: int) -> None:
     traceback = now.open.get(line.stream)
     frame = frame_of(line.content)
     if begins(line.content):
@@ -57,7 +57,7 @@ def _read(now: LineParser, line: LogLine, number: int) -> None:
         known = traceback or _begin(now, line.stream, number)
         now.open[line.stream] = with_frame(known, frame)
     elif traceback:
-        _inside(now, traceback, line, number)
+        _read_inside_traceback(now, traceback, line, number)
     else:
         _outside(now, line, number)
 
@@ -70,7 +70,7 @@ def _begin(now: LineParser, stream: str, number: int) -> Open:
     return begun
 
 
-def _inside(now: LineParser, traceback: Open, line: LogLine, number: int) -> None:
+def _read_inside_traceback(now: LineParser, traceback: Open, line: LogLine, number: int) -> None:
     """The source under a frame, the exception at the end, or a line of somebody else."""
     indented = line.content[:1] in " \t|~^"
     raised = None if indented else raised_by(traceback, line.content)

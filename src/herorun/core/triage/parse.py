@@ -41,14 +41,16 @@ def parse(
     Raises WrongUse for a row that is not as docs/triage.md says.
     """
     rules = next(d for d in documents if "rules" in d)["rules"]
-    mine = [_signature(row, name) for name, document in own for row in _rows(document, name)]
+    mine = [
+        _signature(row, name) for name, document in own for row in _signature_rows(document, name)
+    ]
     taken = {signature.id for signature in mine}
     shipped = [
         _signature(row, "the catalogue")
         for document in documents
         for row in document.get("signature", ())
     ]
-    _demand(len(taken) == len(mine), "your catalogue", "one id stands there twice")
+    _require(len(taken) == len(mine), "your catalogue", "one id stands there twice")
     signatures = (*mine, *(s for s in shipped if s.id not in taken))
     return Catalogue(
         signatures=signatures,
@@ -64,10 +66,10 @@ def parse(
     )
 
 
-def _rows(document: Mapping[str, Any], name: str) -> Iterable[Mapping[str, Any]]:
-    _demand(set(document) <= {"signature"}, name, "it holds more than [[signature]] tables")
+def _signature_rows(document: Mapping[str, Any], name: str) -> Iterable[Mapping[str, Any]]:
+    _require(set(document) <= {"signature"}, name, "it holds more than [[signature]] tables")
     rows = document.get("signature", [])
-    _demand(
+    _require(
         isinstance(rows, list) and all(isinstance(row, dict) for row in rows),
         name,
         "signature is no [[table]]",
@@ -77,17 +79,17 @@ def _rows(document: Mapping[str, Any], name: str) -> Iterable[Mapping[str, Any]]
 
 def _signature(row: Mapping[str, Any], name: str) -> LogSignature:
     what = f"{name}: signature {row.get('id', '?')}"
-    _demand(not set(row) - _KEYS, what, f"unknown keys {sorted(set(row) - _KEYS)}")
+    _require(not set(row) - _KEYS, what, f"unknown keys {sorted(set(row) - _KEYS)}")
     for key in ("id", "class", "role", "pattern", "advice"):
-        _demand(
+        _require(
             isinstance(row.get(key), str) and bool(row[key]), what, f"{key} is missing or no text"
         )
     keywords = row.get("keywords")
-    _demand(isinstance(keywords, list) and bool(keywords), what, "keywords is missing or empty")
+    _require(isinstance(keywords, list) and bool(keywords), what, "keywords is missing or empty")
     assert isinstance(keywords, list)
     for keyword in keywords:
         enough = isinstance(keyword, str) and _LETTERS.search(keyword.strip())
-        _demand(
+        _require(
             bool(enough),
             what,
             f"keyword {keyword!r} has no three characters in a row that are no digits",
@@ -105,13 +107,13 @@ def _signature(row: Mapping[str, Any], name: str) -> LogSignature:
         hedged=bool(row.get("hedged", False)),
         confirms=tuple(row.get("confirms", ())),
         printed_by=str(row.get("printed_by", "")),
-        due=_due(row.get("due_mib", 0), what),
+        due=_parse_mebibytes(row.get("due_mib", 0), what),
         loads=_loads(row, what),
     )
 
 
 def _loads(row: Mapping[str, Any], what: str) -> Loads | None:
-    _demand(
+    _require(
         (row["role"] == LineRole.LOADING) == ("loads" in row),
         what,
         "loads belongs to the role loading, and to no other",
@@ -119,9 +121,9 @@ def _loads(row: Mapping[str, Any], what: str) -> Loads | None:
     return _one_of(Loads, row["loads"], what) if "loads" in row else None
 
 
-def _due(value: object, what: str) -> int:
+def _parse_mebibytes(value: object, what: str) -> int:
     good = isinstance(value, int) and not isinstance(value, bool) and value >= 0
-    _demand(good, what, f"due_mib {value!r} is no whole number of MiB")
+    _require(good, what, f"due_mib {value!r} is no whole number of MiB")
     assert isinstance(value, int)
     return value << 20
 
@@ -153,7 +155,7 @@ def _exit_code(row: Mapping[str, Any]) -> ExitCode:
     return ExitCode(row["code"], FailureClass(row["class"]), row["advice"])
 
 
-def _demand(holds: bool, what: str, otherwise: str) -> None:
+def _require(holds: bool, what: str, otherwise: str) -> None:
     if not holds:
         raise WrongUse(f"{what}: {otherwise}.")
 

@@ -8,7 +8,7 @@ A line longer than `LONGEST` is looked at in overlapping pieces.
 from bisect import bisect_left
 from dataclasses import dataclass, replace
 
-from herorun.core.triage.line_parser import LineParser, look
+from herorun.core.triage.line_parser import LineParser, look_at_line
 from herorun.core.triage.match import Match, torn
 from herorun.core.triage.progress import ENOUGH, NOT_YET, ProgressWatch, step_lines, went_on
 from herorun.core.triage.signatures import Catalogue
@@ -47,12 +47,14 @@ def scan(catalogue: Catalogue, state: Scan, data: bytes) -> tuple[Scan, list[Mat
         said = lines - body.count(b"\n", kept) if kept else said
         inside = False
     while len(carry) > LONGEST:
-        look(now, carry[:LONGEST], lines + 1, inside)
+        look_at_line(now, carry[:LONGEST], lines + 1, inside)
         carry, inside = carry[LONGEST - OVERLAP :], True
-    return _after(now, state.offset + len(data), lines, said, carry, inside), now.found
+    return _scan_after(now, state.offset + len(data), lines, said, carry, inside), now.found
 
 
-def _after(now: LineParser, offset: int, lines: int, said: int, carry: bytes, inside: bool) -> Scan:
+def _scan_after(
+    now: LineParser, offset: int, lines: int, said: int, carry: bytes, inside: bool
+) -> Scan:
     ended, handled = tuple(now.ended.items()), tuple(now.handled.items())
     return Scan(
         offset=offset,
@@ -140,6 +142,6 @@ def _watched(now: LineParser, line: bytes, number: int) -> None:
 
 def _pieces(now: LineParser, line: bytes, number: int, inside: bool) -> None:
     while len(line) > LONGEST:
-        look(now, line[:LONGEST], number, inside)
+        look_at_line(now, line[:LONGEST], number, inside)
         line, inside = line[LONGEST - OVERLAP :], True
-    look(now, line, number, inside)
+    look_at_line(now, line, number, inside)

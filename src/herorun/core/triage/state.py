@@ -29,11 +29,11 @@ class AttemptLog:
 def see(seen: AttemptLog, matches: Iterable[Match]) -> AttemptLog:
     """What is known after these, too."""
     for match in matches:
-        seen = _after(seen, match)
+        seen = _advance_attempt(seen, match)
     return seen
 
 
-def _after(seen: AttemptLog, match: Match) -> AttemptLog:
+def _advance_attempt(seen: AttemptLog, match: Match) -> AttemptLog:
     match match.role:
         case LineRole.RESTART:
             return AttemptLog(seen.attempt + 1, match.line, before=replace(seen, before=None))

@@ -27,7 +27,7 @@ class TriageVerdict:
     attempt: int = 1
 
 
-def judge(
+def judge_log(
     catalogue: Catalogue, seen: AttemptLog, said: int, exit_code: int | None = None
 ) -> TriageVerdict:
     """`said` is the last line that was not blank (`Scan.said`): a restart that nothing followed has
@@ -40,7 +40,7 @@ def judge(
         return _ended_well(catalogue, seen)
     root = seen.root
     if root and root.strength > Strength.FAINT and code not in _SAYS_MORE:
-        return _of(catalogue, root, seen)
+        return _verdict_of(catalogue, root, seen)
     return _settled(catalogue, seen, code) or _without_a_root(catalogue, seen, code, said)
 
 
@@ -54,7 +54,7 @@ def _settled(catalogue: Catalogue, seen: AttemptLog, code: int | None) -> Triage
     if not known or not faint & set(known.confirms):
         return None
     anchor = seen.root or known
-    told = _of(catalogue, anchor, seen)
+    told = _verdict_of(catalogue, anchor, seen)
     return replace(
         told,
         failure=known.failure,
@@ -71,12 +71,12 @@ def _without_a_root(
     known = catalogue.exit_codes.get(code) if code is not None else None
     told = seen.root or seen.cascade
     if known:
-        found = _of(catalogue, told, seen) if told else _nothing(seen)
+        found = _verdict_of(catalogue, told, seen) if told else _nothing(seen)
         return replace(
             found, failure=known.failure, role=LineRole.ROOT, advice=known.advice, person=True
         )
     if told:
-        return replace(_of(catalogue, told, seen), failure=_faint(told))
+        return replace(_verdict_of(catalogue, told, seen), failure=_faint(told))
     if code or not said:
         return replace(_nothing(seen), advice=_EMPTY if not said else _NO_WORD, person=True)
     return _quiet(catalogue, seen)
@@ -111,11 +111,11 @@ def _ended_well(catalogue: Catalogue, seen: AttemptLog) -> TriageVerdict:
     """
     root = seen.root
     if root and root.failure is FailureClass.PREEMPTION:
-        return _of(catalogue, root, seen)
+        return _verdict_of(catalogue, root, seen)
     if root:
         survived = "It ended with exit code 0, so this did not end it: verify the artefacts."
         return replace(
-            _of(catalogue, root, seen),
+            _verdict_of(catalogue, root, seen),
             failure=FailureClass.NOT_A_FAILURE,
             advice=survived,
             person=False,
@@ -123,7 +123,7 @@ def _ended_well(catalogue: Catalogue, seen: AttemptLog) -> TriageVerdict:
     return _quiet(catalogue, seen)
 
 
-def _of(catalogue: Catalogue, match: Match, seen: AttemptLog) -> TriageVerdict:
+def _verdict_of(catalogue: Catalogue, match: Match, seen: AttemptLog) -> TriageVerdict:
     known = {signature.id: signature for signature in catalogue.signatures}.get(match.signature)
     return TriageVerdict(
         failure=match.failure,
@@ -192,12 +192,12 @@ def _nothing(seen: AttemptLog) -> TriageVerdict:
 def _quiet(catalogue: Catalogue, seen: AttemptLog) -> TriageVerdict:
     """Nothing ended it."""
     if seen.loading and catalogue.named(seen.loading.signature).loads is not Loads.RESUMED:
-        return _of(catalogue, seen.loading, seen)
+        return _verdict_of(catalogue, seen.loading, seen)
     if seen.survived:
-        told = _of(catalogue, seen.survived, seen)
+        told = _verdict_of(catalogue, seen.survived, seen)
         return replace(told, failure=FailureClass.NOT_A_FAILURE, advice=_SURVIVED, person=False)
     if seen.benign:
-        return _of(catalogue, seen.benign, seen)
+        return _verdict_of(catalogue, seen.benign, seen)
     return replace(
         _nothing(seen),
         failure=FailureClass.BENIGN,

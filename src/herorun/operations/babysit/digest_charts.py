@@ -43,11 +43,11 @@ def _picture(chart: ChartDrawing) -> str:
     if main is None or main.lane:
         return ""
     lost = chart.series[0].not_finite
-    title = f"{chart.title}, {_lost(lost)}" if lost else chart.title
+    title = f"{chart.title}, {_say_nonfinite(lost)}" if lost else chart.title
     return picture(readable(title), readable(chart.unit), main.steps, main.values)
 
 
-def _lost(stretches: Sequence[NonFiniteSpan]) -> str:
+def _say_nonfinite(stretches: Sequence[NonFiniteSpan]) -> str:
     """`494 not finite at steps 121 to 614`."""
     first, last = stretches[0].first, max(each.last for each in stretches)
     where = f"step {first}" if first == last else f"steps {first} to {last}"

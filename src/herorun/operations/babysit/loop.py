@@ -75,12 +75,12 @@ def _rest_first(own: "BabysitLoop[W]", run: W) -> None:
     """The look that a loop before this one meant to take is waited for, unless a person has called
     meanwhile.
     """
-    due, called = next_due(run), _written(own.bell) > _written(run.state / "heartbeat.json")
+    due, called = next_due(run), _file_mtime(own.bell) > _file_mtime(run.state / "heartbeat.json")
     with contextlib.suppress(OSError):
         beat(run, due)
     if due is not None and not called:
         longest = run.contract.babysit.cadence.total_seconds()
-        own.rest(min((due - now()).total_seconds(), longest), _written(own.bell))
+        own.rest(min((due - now()).total_seconds(), longest), _file_mtime(own.bell))
 
 
 def tick_once(
@@ -131,7 +131,7 @@ class BabysitLoop(Generic[W]):
 
     def rest(self, seconds: float, heard: float) -> None:
         """Sleep so long, or until the bell rings."""
-        while seconds > 0 and _written(self.bell) == heard:
+        while seconds > 0 and _file_mtime(self.bell) == heard:
             if self.over.is_set():
                 raise KeyboardInterrupt
             time.sleep(min(1.0, seconds))
@@ -141,7 +141,7 @@ class BabysitLoop(Generic[W]):
 def _loop(own: BabysitLoop[W]) -> int:
     pause = FIRST_CHECK.total_seconds()
     while True:
-        began, heard = time.monotonic(), _written(own.bell)
+        began, heard = time.monotonic(), _file_mtime(own.bell)
         try:
             pause, code = _once(own)
             if code is not None:
@@ -165,7 +165,7 @@ def _once(own: BabysitLoop[W]) -> tuple[float, int | None]:
     with unattended():
         turn = own.turn(run, drift)
     ends = turn.over or own.until.reached(turn.step, now())
-    pause = _seconds(turn, own.until)
+    pause = _seconds_to_next_tick(turn, own.until)
     # a full disk: the tick was taken and is in the record all the same
     with contextlib.suppress(OSError):
         beat(run, None if ends else now() + timedelta(seconds=pause))
@@ -174,14 +174,14 @@ def _once(own: BabysitLoop[W]) -> tuple[float, int | None]:
     return pause, tick_exit_code(turn) if ends else None
 
 
-def _seconds(turn: TickOutcome, until: Until) -> float:
+def _seconds_to_next_tick(turn: TickOutcome, until: Until) -> float:
     """Until the next tick; not beyond the end of the watch."""
     pause = (turn.pause or FIRST_CHECK).total_seconds()
     left = (until.time - now()).total_seconds() if until.time else pause
     return max(0.0, min(pause, left))
 
 
-def _written(path: Path) -> float:
+def _file_mtime(path: Path) -> float:
     """When a file was last written; 0 for one that is not there."""
     try:
         return path.stat().st_mtime

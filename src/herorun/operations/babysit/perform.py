@@ -64,7 +64,7 @@ def _intent(run: MonitoredRun, action: Action, at: datetime, proposer: Proposer 
         {check.name: check for check in discover.checks(Gate.HEALTH)} if run.channels.all else {}
     )
     matters = urgency(action, checks) if run.channels.all else None
-    return replace(_words(run, action, at, proposer), page=matters or "")
+    return replace(_intend_action(run, action, at, proposer), page=matters or "")
 
 
 def _options(run: MonitoredRun, asked: Escalate, proposer: Proposer | None) -> str:
@@ -84,7 +84,9 @@ def _note_of(about: str, proposer: Proposer | None) -> str:
     return f"\n\nAcknowledge it once somebody has looked:\n\n{command}"
 
 
-def _words(run: MonitoredRun, action: Action, at: datetime, proposer: Proposer | None) -> Intended:
+def _intend_action(
+    run: MonitoredRun, action: Action, at: datetime, proposer: Proposer | None
+) -> Intended:
     match action:
         case Tell(key, title, why, edits, anew, about):
             lines = {"Status": title, "Evidence": why, "Decision": "tell", "Next": "watch"}
@@ -243,7 +245,7 @@ def settle(run: MonitoredRun, sure: bool = True) -> list[str]:
     doubts = []
     memory = run.record.memory()
     for key, intended in {**memory.queued, **memory.intended}.items():
-        if key in memory.queued and not _due(run, key):
+        if key in memory.queued and not _is_retry_due(run, key):
             continue
         try:
             if intended.body:
@@ -277,6 +279,6 @@ def _settled(run: MonitoredRun, intended: Intended) -> Done | Failed:
     )
 
 
-def _due(run: MonitoredRun, key: str) -> bool:
+def _is_retry_due(run: MonitoredRun, key: str) -> bool:
     tries = run.record.memory().failed[key]
     return not backs_off(tries, run.contract.babysit.cadence, now())

@@ -25,22 +25,22 @@ def settle_judge(run: MonitoredRun, rules: Rules) -> tuple[tuple[Performed, ...]
         since = at - LOOK_BACK
         run.record.append(compared(judge, __version__, pin, at, list(replays(run, rules, since))))
     memory = run.record.memory()
-    return _told(run, memory), held_back(memory.judge, __version__)
+    return _ask_about_upgrade(run, memory), held_back(memory.judge, __version__)
 
 
-def _told(run: MonitoredRun, memory: Memory) -> tuple[Performed, ...]:
+def _ask_about_upgrade(run: MonitoredRun, memory: Memory) -> tuple[Performed, ...]:
     """The question, or the news that it judges otherwise and acts alike; said once."""
     done = memory.judge.replayed
     if done is None or done.version != __version__ or not done.key or _known(memory, done.key):
         return ()
-    return (perform(run, _news(run, done)),)
+    return (perform(run, _tell_upgrade(run, done)),)
 
 
 def _known(memory: Memory, key: str) -> bool:
     return key in memory.done or key in memory.intended or key in memory.queued
 
 
-def _news(run: MonitoredRun, done: Replayed) -> Tell | Escalate:
+def _tell_upgrade(run: MonitoredRun, done: Replayed) -> Tell | Escalate:
     otherwise = "; ".join(done.changed)
     if not done.why:
         title = f"herorun {done.version} judges otherwise and acts alike"

@@ -20,7 +20,7 @@ from herorun.schemas.boxes import WatchedRun
 from herorun.system.clock import now
 
 
-def look(name: str, start: Path, comment: bool) -> WatchedRun:
+def watch_run(name: str, start: Path, comment: bool) -> WatchedRun:
     """One run, as its published record shows it; told in the issue once a silence where `comment`
     is wished.
     """
@@ -28,19 +28,21 @@ def look(name: str, start: Path, comment: bool) -> WatchedRun:
     memory = run.record.published()
     checks = {check.name: check for check in discover.checks(Gate.HEALTH)}
     found = watchdog(run.slug, memory, run.contract, checks, now())
-    told = _tell(run, memory, found) if comment and found.monitor is WatchState.STALE else ""
+    told = (
+        _post_silence(run, memory, found) if comment and found.monitor is WatchState.STALE else ""
+    )
     last = memory.last_decided
     return WatchedRun.of(found, run=last.run if last else "unknown", told=told)
 
 
-def _tell(run: Run, memory: Memory, found: WatchdogSight) -> str:
+def _post_silence(run: Run, memory: Memory, found: WatchdogSight) -> str:
     """Post it unless this very silence was told of: whoever runs this has no journal to remember it
     in.
     """
     if memory.initialised is None:
         raise CouldNotLook(f"{run.slug} has no published record, and so no issue to tell.")
     title = _title(run)
-    body = f"**{title}**\n\n{_why(run, memory, found)}"
+    body = f"**{title}**\n\n{_say_silence(run, memory, found)}"
     return run.issue.find(found.key) or run.issue.post(Post(found.key, title, body))
 
 
@@ -48,7 +50,7 @@ def _title(run: Run) -> str:
     return f"Monitor stale: nobody is seen to watch {run.slug}"
 
 
-def _why(run: Run, memory: Memory, found: WatchdogSight) -> str:
+def _say_silence(run: Run, memory: Memory, found: WatchdogSight) -> str:
     return (
         f"{worded(found.why)}. What the run itself does is another question, which nobody "
         "answers meanwhile: at the last look it was "
@@ -76,7 +78,9 @@ def raise_alarm(name: str, start: Path) -> str:
             "Decision": "tell",
             "Next": "a person looks",
         }
-        told = intent_to_say(run, found.key, _title(run), _why(run, memory, found), lines, now())
+        told = intent_to_say(
+            run, found.key, _title(run), _say_silence(run, memory, found), lines, now()
+        )
         run.record.append(replace(told, page=Urgency.MUST))
     try:
         waiting = run.record.memory()

@@ -32,7 +32,7 @@ def sealed_content(run: Run, path: str) -> Manifest:
     if run.contract.seal.digest == "sizes":
         return listed
     log = DigestLog(run.state, path)
-    if _unread(listed, log) > AT_ONCE:
+    if _count_unread_bytes(listed, log) > AT_ONCE:
         raise NotDigested(path)
     return read_contents(run.store, listed, log)
 
@@ -47,7 +47,7 @@ def digest_ahead(run: Run, path: str) -> None:
         ) from None
 
 
-def _unread(listed: Manifest, log: DigestLog) -> int:
+def _count_unread_bytes(listed: Manifest, log: DigestLog) -> int:
     known = log.known
     alone = listed.path.rpartition("/")[2]
     return sum(

@@ -91,14 +91,14 @@ class ListedCheckpoint:
 def listed(run: Run) -> dict[str, ListedCheckpoint]:
     """By path, of all roots; one listing and a half each."""
     found: dict[str, ListedCheckpoint] = {}
-    roots = _roots(run, run.record.memory())
+    roots = _recorded_roots(run, run.record.memory())
     with ThreadPoolExecutor(AT_ONCE) as at_once:
         for each in chain.from_iterable(at_once.map(lambda root: _of_root(run, *root), roots)):
             found.setdefault(each.candidate.path, each)
     return found
 
 
-def _roots(run: Run, memory: Memory) -> list[tuple[str, bool]]:
+def _recorded_roots(run: Run, memory: Memory) -> list[tuple[str, bool]]:
     told = run.contract.output
     every = [(told.root.rstrip("/"), False)]
     every += [(told.temporary_root.rstrip("/"), True)] if told.temporary_root else []

@@ -24,7 +24,7 @@ def read_manifest(store: Store, path: str) -> Manifest:
         entry = next((e for e in store.entries(folder or "/") if e.name == name), None)
         if entry is None:
             raise FileNotFoundError(f"{path} is not there") from None
-        return Manifest(path, (_seen("", entry),))
+        return Manifest(path, (_file_seen("", entry),))
     return Manifest(path, files)
 
 
@@ -85,11 +85,11 @@ def walk(store: Store, path: str) -> tuple[tuple[FileSeen, ...], tuple[str, ...]
             if entry.name.endswith("/") and not entry.link:
                 folders.append(inside + entry.name)
             else:
-                files.append(_seen(inside + entry.name.rstrip("/"), entry))
+                files.append(_file_seen(inside + entry.name.rstrip("/"), entry))
         if len(folders) > MOST_FOLDERS:
             raise OSError(f"{path} holds more than {MOST_FOLDERS:,} folders")
     return tuple(sorted(files, key=lambda file: file.name)), tuple(folders[1:])
 
 
-def _seen(name: str, entry: FileEntry) -> FileSeen:
+def _file_seen(name: str, entry: FileEntry) -> FileSeen:
     return FileSeen(name, entry.size or 0, entry.checksum, entry.version)

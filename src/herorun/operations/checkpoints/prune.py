@@ -122,7 +122,7 @@ def _prune(run: Run, plan: PrunePlan, begun: set[str]) -> Pruned:
         if _is_done(plan, victim, run.record.memory()):
             deleted.append(victim.path)
             continue
-        why = _one(run, plan, victim, victim.path in begun)
+        why = _delete_victim(run, plan, victim, victim.path in begun)
         if why:
             left.append((victim.path, why))
             break  # what went wrong with one may go wrong with all: a person looks first
@@ -134,10 +134,10 @@ def _prune(run: Run, plan: PrunePlan, begun: set[str]) -> Pruned:
         for v in plan.victims
         if v.path not in {*deleted, *(p for p, _ in left)}
     ]
-    return Pruned(tuple(deleted), tuple(left), freed, _told(run, plan, deleted, left))
+    return Pruned(tuple(deleted), tuple(left), freed, _post_prune(run, plan, deleted, left))
 
 
-def _one(run: Run, plan: PrunePlan, victim: Victim, begun: bool) -> str:
+def _delete_victim(run: Run, plan: PrunePlan, victim: Victim, begun: bool) -> str:
     """Why it was not deleted; empty where it was. What holds it is asked before the intent, its
     content after it.
     """
@@ -247,12 +247,14 @@ def _all(delete: Callable[[str], None], paths: Sequence[str]) -> None:
     """
     with ThreadPoolExecutor(AT_ONCE) as at_once:
         for start in range(0, len(paths), AT_ONCE):
-            answers = at_once.map(lambda path: _gone(delete, path), paths[start : start + AT_ONCE])
+            answers = at_once.map(
+                lambda path: _delete_one(delete, path), paths[start : start + AT_ONCE]
+            )
             if errors := [error for error in answers if error is not None]:
-                raise errors[0] if len(errors) == 1 else OSError(_words(errors))
+                raise errors[0] if len(errors) == 1 else OSError(_say_errors(errors))
 
 
-def _gone(delete: Callable[[str], None], path: str) -> Exception | None:
+def _delete_one(delete: Callable[[str], None], path: str) -> Exception | None:
     """Why it could not be deleted. What is gone already is deleted."""
     try:
         delete(path)
@@ -263,7 +265,7 @@ def _gone(delete: Callable[[str], None], path: str) -> Exception | None:
     return None
 
 
-def _words(errors: Sequence[Exception]) -> str:
+def _say_errors(errors: Sequence[Exception]) -> str:
     more = f"; and {len(errors) - NAMED} more" if len(errors) > NAMED else ""
     return "; ".join(in_words(error).rstrip(".") for error in errors[:NAMED]) + more
 
@@ -275,7 +277,7 @@ def _is_there(run: Run, path: str) -> bool:
         return False
 
 
-def _told(
+def _post_prune(
     run: Run, plan: PrunePlan, deleted: Sequence[str], left: Sequence[tuple[str, str]]
 ) -> tuple[str, ...]:
     """The issue, once a plan and outcome; the deletions stand in the record already."""

@@ -36,14 +36,14 @@ def held(run: Run) -> RetentionReference:
     known = {contract.slug: contract for contract in contracts}
     for slug in sorted({*known_slugs(run.repository), *known, *_recorded_there(run), run.slug}):
         events = _all_events(run, slug, known.get(slug))
-        names |= {path.rstrip("/"): why for path, why in _named(events)}
+        names |= {path.rstrip("/"): why for path, why in _list_named_checkpoints(events)}
         if slug == run.slug:
             foreign = fold(events).history.foreign
             names |= dict.fromkeys(
                 foreign, "it lay there before the first launch: no recorded instance wrote it"
             )
         else:
-            roots |= dict.fromkeys(_roots(events), slug)
+            roots |= dict.fromkeys(_launched_roots(events), slug)
     return RetentionReference(names, roots)
 
 
@@ -91,7 +91,7 @@ def _all_events(run: Run, slug: str, contract: Contract | None) -> list[Event]:
     return list(lines.values())
 
 
-def _named(events: Iterable[Event]) -> Iterator[tuple[str, str]]:
+def _list_named_checkpoints(events: Iterable[Event]) -> Iterator[tuple[str, str]]:
     for event in events:
         match event:
             case Launching():
@@ -105,7 +105,7 @@ def _named(events: Iterable[Event]) -> Iterator[tuple[str, str]]:
                 yield event.checkpoint, f"sealed as {event.tag} ({which})"
 
 
-def _roots(events: Iterable[Event]) -> Iterator[str]:
+def _launched_roots(events: Iterable[Event]) -> Iterator[str]:
     for event in events:
         if isinstance(event, Launching):
             told = (event.plan.get(name) or {} for name in ("output_root", "temporary_root"))

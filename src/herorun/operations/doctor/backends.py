@@ -40,8 +40,12 @@ def probes(run: Run, send_test: bool = False) -> Iterator[tuple[str, str, Probe]
     kind = contract.scheduler.kind
     for words in PROGRAMS.get(kind, ()) if run.place.reach is None or kind == "ssh" else ():
         yield "scheduler", f"{kind}, {words[0]}", partial(_program, kind, words)
-    yield "scheduler", _named(kind, run.slug), lambda: _scheduler(run)
-    yield "tracker", _named(contract.tracker.kind, run.slug), lambda: _tracker(run)
+    yield "scheduler", _join_kind_and_slug(kind, run.slug), lambda: _scheduler(run)
+    yield (
+        "tracker",
+        _join_kind_and_slug(contract.tracker.kind, run.slug),
+        lambda: _examine_tracker(run),
+    )
     roots = [root for root in (contract.output.root, contract.output.temporary_root) if root]
     for root in (*roots, *filter(None, [contract.start.from_])):
         if "://" in root:  # one login for all that lies in a store
@@ -63,7 +67,7 @@ def probes(run: Run, send_test: bool = False) -> Iterator[tuple[str, str, Probe]
         yield "babysitter", run.slug, lambda: _babysitter(run)
 
 
-def _named(kind: str, slug: str) -> str:
+def _join_kind_and_slug(kind: str, slug: str) -> str:
     return f"{kind}, {slug}"
 
 
@@ -88,7 +92,7 @@ def _program(kind: str, words: tuple[str, ...]) -> Iterator[DoctorPart]:
 
 
 def _scheduler(run: Run) -> Iterator[DoctorPart]:
-    name = _named(run.contract.scheduler.kind, run.slug)
+    name = _join_kind_and_slug(run.contract.scheduler.kind, run.slug)
     jobs = run.scheduler.live(run.slug)
     where = f" on {run.place.reach.login.host}" if run.place.reach else ""
     yield DoctorPart(
@@ -97,8 +101,8 @@ def _scheduler(run: Run) -> Iterator[DoctorPart]:
     yield from _more(run.scheduler)
 
 
-def _tracker(run: Run) -> Iterator[DoctorPart]:
-    name = _named(run.contract.tracker.kind, run.slug)
+def _examine_tracker(run: Run) -> Iterator[DoctorPart]:
+    name = _join_kind_and_slug(run.contract.tracker.kind, run.slug)
     yield from _more(run.tracker)
     identify = getattr(run.tracker, "identify", None)
     try:
@@ -131,12 +135,12 @@ def _root(run: Run, root: str) -> Iterator[DoctorPart]:
         "store", root, Fit.WORKS, f"{words}; `herorun preflight {run.slug} --probe` tries a write"
     )
     if root.startswith("/") and run.place.reach is None and run.contract.scheduler.kind == "local":
-        free = shutil.disk_usage(_there(Path(root))).free
+        free = shutil.disk_usage(_nearest_folder(Path(root))).free
         fit = Fit.WORKS if free >= 1 << 30 else Fit.BROKEN
         yield DoctorPart("disk", root, fit, f"{free / (1 << 30):.1f} GiB free")
 
 
-def _there(path: Path) -> Path:
+def _nearest_folder(path: Path) -> Path:
     return next(folder for folder in (path, *path.parents) if folder.exists())
 
 

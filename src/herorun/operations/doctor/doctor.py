@@ -31,8 +31,8 @@ def examine(name: str | None, start: Path, send_test: bool = False) -> list[Doct
         repository: Repository | None = find_repository(start)
         found: list[DoctorPart] = []
     except HerorunError as error:
-        repository, found = None, [_failed("git", "repository", error)]
-    runs, unread = _runs(repository, name, start) if repository else ([], [])
+        repository, found = None, [_part_of_error("git", "repository", error)]
+    runs, unread = _open_runs(repository, name, start) if repository else ([], [])
     probes: list[tuple[str, str, Probe]] = [
         *machine.probes(start, repository),
         *(probe for run in runs for probe in backends.probes(run, send_test)),
@@ -40,7 +40,7 @@ def examine(name: str | None, start: Path, send_test: bool = False) -> list[Doct
     return [*found, *unread, *_ask(probes)]
 
 
-def _runs(
+def _open_runs(
     repository: Repository, name: str | None, start: Path
 ) -> tuple[list[Run], list[DoctorPart]]:
     if name is not None:
@@ -51,9 +51,9 @@ def _runs(
             runs.append(open_run(slug, start))
         except WrongUse as error:
             if (repository.top / "runs" / f"{slug}.toml").exists():
-                parts.append(_failed("contract", slug, error))
+                parts.append(_part_of_error("contract", slug, error))
         except (HerorunError, OSError) as error:
-            parts.append(_failed("contract", slug, error))
+            parts.append(_part_of_error("contract", slug, error))
     return runs, parts
 
 
@@ -92,11 +92,11 @@ def _answer(
         parts.extend(part for part in probe())
     # whatever a part meets, the others are told, and so is what it saw before
     except Exception as error:
-        parts.append(_failed(*key, error))
+        parts.append(_part_of_error(*key, error))
     answers.put((number, parts))
 
 
-def _failed(group: str, name: str, error: Exception) -> DoctorPart:
+def _part_of_error(group: str, name: str, error: Exception) -> DoctorPart:
     """A definite no is broken; what gave no answer was not seen."""
     unseen = isinstance(error, (CouldNotLook, TimeoutError)) or not isinstance(
         error, (HerorunError, PermissionError)

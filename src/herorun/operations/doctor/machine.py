@@ -33,12 +33,12 @@ def probes(start: Path, repository: Repository | None) -> Iterator[tuple[str, st
     yield (
         "disk",
         "temporary folder",
-        lambda: [_room("temporary folder", Path(tempfile.gettempdir()))],
+        lambda: [_examine_disk("temporary folder", Path(tempfile.gettempdir()))],
     )
     yield "clock", "this machine", lambda: _clock(repository)
     if repository is not None:
-        yield "git", "identity", lambda: _identity(repository)
-        yield "disk", "state folder", lambda: [_room("state folder", repository.main)]
+        yield "git", "identity", lambda: _examine_git_identity(repository)
+        yield "disk", "state folder", lambda: [_examine_disk("state folder", repository.main)]
         for remote in sorted(repository.remotes()):
             yield "git", f"remote {remote}", partial(_remote, repository, remote)
 
@@ -73,7 +73,7 @@ def _git() -> Iterator[DoctorPart]:
     )
 
 
-def _identity(repository: Repository) -> Iterator[DoctorPart]:
+def _examine_git_identity(repository: Repository) -> Iterator[DoctorPart]:
     missing = [key for key in ("user.name", "user.email") if not repository.config(key)]
     yield DoctorPart(
         "git",
@@ -121,7 +121,7 @@ def _remote(repository: Repository, remote: str) -> Iterator[DoctorPart]:
         yield DoctorPart("git", f"{name}, push", Fit.WORKS, words)
 
 
-def _room(name: str, folder: Path) -> DoctorPart:
+def _examine_disk(name: str, folder: Path) -> DoctorPart:
     free = shutil.disk_usage(folder).free
     few = free < SMALLEST
     words = f"{free / (1 << 30):.1f} GiB free at {folder}"

@@ -78,7 +78,7 @@ class SharedPolls:
         with cluster.alone:
             cluster.wanted[run] = wanted
             if not _serves(cluster, run, wanted, oldest):
-                _look(cluster, scheduler)
+                _poll_cluster(cluster, scheduler)
             cluster.had[run] = cluster.at or now()
             if cluster.error:
                 return _Blind(scheduler, cluster.error)
@@ -105,7 +105,7 @@ def _serves(cluster: _Cluster, run: str, wanted: Wanted, oldest: timedelta) -> b
     return cluster.at > wanted[1] and now() - cluster.at <= oldest
 
 
-def _look(cluster: _Cluster, scheduler: Any) -> None:
+def _poll_cluster(cluster: _Cluster, scheduler: Any) -> None:
     cluster.at, cluster.error, cluster.look = now(), "", None
     try:
         cluster.look = scheduler.look(_earliest(cluster.wanted.values()))

@@ -21,7 +21,7 @@ def table_file() -> Path:
     )
 
 
-def table(kind: str) -> dict[str, str]:
+def read_clusters(kind: str) -> dict[str, str]:
     path = table_file()
     try:
         return read_table(path.read_text("utf-8"), str(path), kind)
@@ -33,7 +33,7 @@ def table(kind: str) -> dict[str, str]:
 
 def address_of(cluster: str) -> str:
     """A Ray cluster's dashboard."""
-    return resolve(cluster, table("ray"), str(table_file()), "ray")
+    return resolve(cluster, read_clusters("ray"), str(table_file()), "ray")
 
 
 def with_config(facts: JobSpec, start: Path) -> JobSpec:
@@ -42,7 +42,7 @@ def with_config(facts: JobSpec, start: Path) -> JobSpec:
     """
     if facts.kind != "iris" or not (facts.config or facts.cluster):
         return facts
-    told = resolve(facts.config or facts.cluster, table("iris"), str(table_file()))
+    told = resolve(facts.config or facts.cluster, read_clusters("iris"), str(table_file()))
     path = (start / told).resolve()
     if not path.is_file():
         raise WrongUse(

@@ -33,7 +33,7 @@ def find_jobs(
     """Every place, in order, whatever became of the one before."""
     places: list[tuple[str, Callable[[], tuple[tuple[str, str], ...]]]] = [
         (f"registry {session.file}", lambda: _registered(session)),
-        ("nel ls runs --since 1d", lambda: _runs(host, user)),
+        ("nel ls runs --since 1d", lambda: _recent_nel_jobs(host, user)),
         (f"squeue -u {user or '$USER'}{f' on {host}' if host else ''}", lambda: _queue(host, user)),
         (f"{EXPERIMENTS}/", lambda: _experiments(start)),
     ]
@@ -51,7 +51,7 @@ def _registered(session: JobSession) -> tuple[tuple[str, str], ...]:
     told = tuple(
         (
             f"{e['type']} {e['id']}",
-            _words(e.get("last_status") or "not looked at yet", e.get("description")),
+            _join_parts(e.get("last_status") or "not looked at yet", e.get("description")),
         )
         for e in entries
     )
@@ -60,11 +60,11 @@ def _registered(session: JobSession) -> tuple[tuple[str, str], ...]:
     return told
 
 
-def _words(*parts: object) -> str:
+def _join_parts(*parts: object) -> str:
     return ", ".join(str(part) for part in parts if part)
 
 
-def _runs(host: str, user: str) -> tuple[tuple[str, str], ...]:
+def _recent_nel_jobs(host: str, user: str) -> tuple[tuple[str, str], ...]:
     nel = adapter_for(
         JobSpec(job="000000", kind="nel", host=host, user=user), state_home() / "jobs"
     )
@@ -75,7 +75,7 @@ def _queue(host: str, user: str) -> tuple[tuple[str, str], ...]:
     if not host and shutil.which("squeue") is None:
         raise CouldNotLook("there is no squeue on this machine: name the login node with --host")
     slurm = adapter_for(JobSpec(job="1", kind="slurm", host=host, user=user), state_home() / "jobs")
-    return tuple((f"slurm {job}", _words(word, name)) for job, word, name in slurm.mine())
+    return tuple((f"slurm {job}", _join_parts(word, name)) for job, word, name in slurm.mine())
 
 
 def _experiments(start: Path) -> tuple[tuple[str, str], ...]:

@@ -11,8 +11,8 @@ from herorun.operations.jobs.state_file import project
 from herorun.operations.jobs.tick import take_job_turn
 from herorun.operations.orders.order import OrderOutcome, order
 from herorun.operations.orders.stop_and_relaunch import (
+    find_job,
     just_ordered,
-    look_at,
     ordered_before,
     stop_and_wait,
 )
@@ -59,7 +59,7 @@ def resubmit_job(
             resubmit(run, name, f"ordered by a person{f': {reason}' if reason else ''}")
         project(run, state_file, {})
     return OrderOutcome(
-        run, f"{_job(run)} was submitted in place of {name}", warnings=_unwatched(run)
+        run, f"{_current_job_id(run)} was submitted in place of {name}", warnings=_unwatched(run)
     )
 
 
@@ -69,14 +69,15 @@ def _done_already(run: JobRun, reason: str) -> str:
     before = memory.instances[-2].name if len(memory.instances) > 1 else ""
     if f"resubmit/{before}" in memory.done and just_ordered(run, Word.RELAUNCH, (before,), reason):
         return (
-            f"{_job(run)} was submitted already, in place of {before}; to submit it once more, "
+            f"{_current_job_id(run)} was submitted already, in place of {before}; to submit it "
+            "once more, "
             "give another --reason"
         )
     return ""
 
 
 def _must_have_ended(run: JobRun, name: str, stop_first: bool, reason: str, wait: float) -> None:
-    job = look_at(run, name)
+    job = find_job(run, name)
     if job is not None and not job.state.ended:
         if not stop_first:
             raise Blocked(f"{job.id} still is {job.state}: add --stop-first, or leave it.")
@@ -84,7 +85,8 @@ def _must_have_ended(run: JobRun, name: str, stop_first: bool, reason: str, wait
     ending = run.record.memory().endings.get(name)
     if ending and ending.cause is Cause.NUMERIC:
         raise Blocked(
-            f"{_job(run)} ended in numeric trouble, which the same command meets again: change "
+            f"{_current_job_id(run)} ended in numeric trouble, which the same command meets "
+            "again: change "
             "what it trains, submit that "
             f"yourself, and watch it with `herorun babysit --job NEW --scheduler {run.facts.kind}`."
         )
@@ -96,11 +98,16 @@ def _current(run: JobRun) -> str:
     return current.name
 
 
-def _job(run: JobRun) -> str:
+def _current_job_id(run: JobRun) -> str:
     return run.current.job if run.current else run.facts.job
 
 
 def _unwatched(run: JobRun) -> tuple[str, ...]:
     if is_locked(run.lock("babysitter")):
         return ()
-    return (f"nobody watches {_job(run)} on this machine: `herorun babysit` here goes on with it",)
+    return (
+        (
+            f"nobody watches {_current_job_id(run)} on this machine: `herorun babysit` here goes "
+            "on with it"
+        ),
+    )

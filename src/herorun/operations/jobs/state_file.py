@@ -88,7 +88,7 @@ def project(run: JobRun, path: Path, more: Mapping[str, Any]) -> None:
             _known(path),
             {**_failure_before(memory), **more, **journal},
         )
-        write_whole(path, _text(told), 0o644)
+        write_whole(path, _encode_state(told), 0o644)
 
 
 def _failure_before(memory: Memory) -> dict[str, Any]:
@@ -111,7 +111,7 @@ def _known(path: Path) -> dict[str, Any]:
     return told if isinstance(told, dict) else {}
 
 
-def _text(told: Mapping[str, Any]) -> bytes:
+def _encode_state(told: Mapping[str, Any]) -> bytes:
     import json
 
     return (json.dumps(told, indent=2) + "\n").encode()

@@ -59,7 +59,8 @@ def take_job_turn(run: JobRun, state_file: Path | None) -> JobTurn:
     if turn.tick is not None:
         try:
             told = [
-                perform(run, tell) for tell in _news(run, job if isinstance(job, Job) else None)
+                perform(run, tell)
+                for tell in _tell_job_events(run, job if isinstance(job, Job) else None)
             ]
         except (HerorunError, OSError) as error:
             doubts.append(scrub(in_words(error)))
@@ -83,19 +84,23 @@ def _anew(run: JobRun, job: Job) -> list[str]:
     return [f"to watch what has its number now, type: herorun babysit {words} --anew"]
 
 
-def _news(run: JobRun, job: Job | None) -> list[Tell]:
+def _tell_job_events(run: JobRun, job: Job | None) -> list[Tell]:
     """Only what was not told yet. What its output says is told also where nobody could say how the
     job stands.
     """
     done, current = run.record.memory().done, run.current
     if current is None:
         return []
-    ended = _end(run, job) if job and job.state.ended else ()
-    found = [*_runs(run, current.name), *_events(run, current.name, current.job), *ended]
+    ended = _tell_end(run, job) if job and job.state.ended else ()
+    found = [
+        *_tell_tracker_runs(run, current.name),
+        *_events(run, current.name, current.job),
+        *ended,
+    ]
     return [tell for tell in found if tell.key not in done]
 
 
-def _runs(run: JobRun, instance: str) -> list[Tell]:
+def _tell_tracker_runs(run: JobRun, instance: str) -> list[Tell]:
     """Once a tracker run, whichever instance names it first: what the engine tells of a live job is
     not told again.
     """
@@ -128,7 +133,7 @@ def _events(run: JobRun, instance: str, job: str) -> list[Tell]:
     ]
 
 
-def _end(run: JobRun, job: Job) -> list[Tell]:
+def _tell_end(run: JobRun, job: Job) -> list[Tell]:
     """The postmortem by its tasks, or what came of it; what its scheduler cannot say now is said by
     nobody later.
     """

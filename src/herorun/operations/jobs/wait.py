@@ -38,7 +38,7 @@ def wait_for_job(
     adapter = adapter_for(facts, run.folder)
 
     def see() -> Seen:
-        look, state = _look(adapter, run, wish)
+        look, state = _observe_job(adapter, run, wish)
         return look, decide(look, ways), {"job": state}
 
     run.prepare()
@@ -47,7 +47,9 @@ def wait_for_job(
     )
 
 
-def _look(adapter: ById, run: JobRun, wish: WaitCondition) -> tuple[HostObservation, str | None]:
+def _observe_job(
+    adapter: ById, run: JobRun, wish: WaitCondition
+) -> tuple[HostObservation, str | None]:
     job = run.facts.job
     answer = adapter.look(job)
     alive, why, succeeded = alive_by(answer, None)
@@ -58,13 +60,13 @@ def _look(adapter: ById, run: JobRun, wish: WaitCondition) -> tuple[HostObservat
         alive=alive,
         why="" if alive is Alive.YES else scrub(why),
         succeeded=succeeded,
-        log=_log(adapter, run),
-        wished=_moment(wish.marker) if wish.marker else None,
+        log=_read_own_log(adapter, run),
+        wished=_read_mtime(wish.marker) if wish.marker else None,
     )
     return look, answer.job.state.value if isinstance(answer, Found) else None
 
 
-def _log(adapter: ById, run: JobRun) -> Own | Blind | None:
+def _read_own_log(adapter: ById, run: JobRun) -> Own | Blind | None:
     try:
         end = adapter.tail(run.facts.job, LINES)
     except FileNotFoundError:
@@ -75,7 +77,7 @@ def _log(adapter: ById, run: JobRun) -> Own | Blind | None:
     return own_log(known, end.encode(), None, True)
 
 
-def _moment(path: str) -> datetime | Blind | None:
+def _read_mtime(path: str) -> datetime | Blind | None:
     try:
         return datetime.fromtimestamp(Path(path).stat().st_mtime, UTC)
     except (FileNotFoundError, NotADirectoryError):

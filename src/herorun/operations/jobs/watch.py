@@ -91,19 +91,19 @@ class JobStatus:
         )
 
 
-def look_at(entry: Entry) -> JobStatus:
+def poll_entry(entry: Entry) -> JobStatus:
     """By the vocabulary of its own source. What could not be read is no state and no change."""
     before = str(entry.get("last_status") or "")
     try:
-        jobs = adapter_for(_facts(entry), _kept(entry))
+        jobs = adapter_for(_spec_of_entry(entry), _memory_path(entry))
         answer = jobs.look(str(entry["id"]))
     except (HerorunError, OSError) as error:
         return JobStatus(entry, JobState.UNKNOWN, before, scrub(in_words(error)))
     if isinstance(answer, Absent):
-        return _lost(entry, before)
+        return _status_of_missing(entry, before)
     if not isinstance(answer, Found):
         return JobStatus(entry, JobState.UNKNOWN, before, scrub(answer.why))
-    found_again(_kept(entry))
+    found_again(_memory_path(entry))
     job = answer.job
     result = result_of(jobs, job) if job.state.ended else ""
     return JobStatus(
@@ -111,7 +111,7 @@ def look_at(entry: Entry) -> JobStatus:
     )
 
 
-def _kept(entry: Entry) -> Path:
+def _memory_path(entry: Entry) -> Path:
     """What the looks at one registration remember of one another: a process number may be another
     job's the next time.
     """
@@ -119,7 +119,7 @@ def _kept(entry: Entry) -> Path:
     return state_home() / "registered" / digest(told).removeprefix("sha256:")[:12]
 
 
-def _lost(entry: Entry, before: str) -> JobStatus:
+def _status_of_missing(entry: Entry, before: str) -> JobStatus:
     """nel's list is a file of this machine: what is missing there at the second look too is not
     watched any longer.
 
@@ -131,11 +131,11 @@ def _lost(entry: Entry, before: str) -> JobStatus:
             "nobody can tell"
         )
         return JobStatus(entry, JobState.GONE, LOST, why)
-    over, why = not_found(_kept(entry))
+    over, why = not_found(_memory_path(entry))
     return JobStatus(entry, JobState.GONE if over else JobState.UNKNOWN, LOST, why)
 
 
-def _facts(entry: Entry) -> JobSpec:
+def _spec_of_entry(entry: Entry) -> JobSpec:
     told = {
         name: str(entry.get(name) or "") for name in ("cluster", "config", "host", "user", "log")
     }
@@ -178,14 +178,14 @@ def check_jobs(session: JobSession) -> tuple[list[JobStatus], str]:
     """
     entries, fault = read_jobs(session)
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        seen = list(pool.map(look_at, entries))
+        seen = list(pool.map(poll_entry, entries))
     words = {key_of(each.entry): each.word for each in seen}
     over = [key_of(each.entry) for each in seen if each.ended]
     if entries or fault:
         change_jobs(session, lambda held: without(with_status(held, words), over))
     for each in seen:
         if each.ended:
-            shutil.rmtree(_kept(each.entry), ignore_errors=True)
+            shutil.rmtree(_memory_path(each.entry), ignore_errors=True)
     return seen, fault
 
 

@@ -52,7 +52,7 @@ def write_admission(run: Run, plan: Plan, submission: Submission, code: str) -> 
         "start": start.path if start else None,
         "roots": code_roots(submission.argv, plan.cwd.value, names),
         "packages": exact_versions(plan.packages.value),
-        "environment": _environment(run, plan, code),
+        "environment": _admitted_environment(run, plan, code),
         "hardware": plan.hardware.value,
         "files": file_digests(code, that_train(run, plan, code, names)),
     }
@@ -74,7 +74,7 @@ def salted_secrets(run: Run, plan: Plan) -> dict[str, str]:
     }
 
 
-def _environment(run: Run, plan: Plan, code: str) -> dict[str, Any]:
+def _admitted_environment(run: Run, plan: Plan, code: str) -> dict[str, Any]:
     """What check-in compares the job's environment with. A plan of an earlier version holds the
     contract's part alone.
     """
@@ -86,13 +86,13 @@ def _environment(run: Run, plan: Plan, code: str) -> dict[str, Any]:
         "secrets": known,
         "flags": sorted(flags.names) if from_shell and isinstance(flags, CodeFlags) else [],
         "watched": TRAINERS if from_shell else [],
-        "ignored": (*NEVER, *_own(run), "PYTHONUNBUFFERED"),
+        "ignored": (*NEVER, *_scheduler_variables(run), "PYTHONUNBUFFERED"),
         "classes": environment_classes(run.contract.config),
         "whole": from_shell and bool(getattr(run.scheduler, "whole_environment", False)),
     }
 
 
-def _own(run: Run) -> tuple[str, ...]:
+def _scheduler_variables(run: Run) -> tuple[str, ...]:
     """What the scheduler sets in a job by itself."""
     return tuple(getattr(run.scheduler, "sets", ()))
 

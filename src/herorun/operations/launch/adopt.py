@@ -18,7 +18,7 @@ from herorun.runs import Run
 from herorun.schemas.runs import AdoptedJob
 
 
-def look_at(run: Run, job: str) -> Adoptee:
+def find_adoptee(run: Run, job: str) -> Adoptee:
     """The job by its own back end's word.
 
     `Blocked` where it is not there, has ended, or is another user's; `CouldNotLook` where nobody

@@ -25,7 +25,7 @@ def checkpoint_choice(plan: Plan | None, evidence: Evidence) -> Candidates:
     contract, told = evidence[Contract], evidence[History]
     history = told if isinstance(told, History) else History()  # `unread` says so
     start = plan.start.value if plan else None
-    mine = _own(evidence, history)
+    mine = _own_candidates(evidence, history)
     beside = candidates_of(_place(evidence, StartSiblings))
     named = [c for c in dict.fromkeys((*mine, *beside)) if c.examined or c.problem or _is(c, start)]
     named.sort(key=lambda c: (-c.step, c.path))
@@ -44,7 +44,7 @@ def checkpoint_choice(plan: Plan | None, evidence: Evidence) -> Candidates:
     )
 
 
-def _own(evidence: Evidence, history: History) -> tuple[Candidate, ...]:
+def _own_candidates(evidence: Evidence, history: History) -> tuple[Candidate, ...]:
     """Before the first launch nothing in the roots is this run's own."""
     found = _place(evidence, Checkpoints)
     ruled_out = found.given_up if isinstance(found, Checkpoints) else ()

@@ -12,7 +12,7 @@ from herorun.core.evidence import Adoptee, Checkpoints, LiveJobs, Nothing, Prior
 from herorun.core.identity.intent import identity_of, prior_identity
 from herorun.core.redaction.scrub import scrub
 from herorun.operations.health.taints import record_taints
-from herorun.operations.launch.adopt import adopted_job, already, facts_of, look_at
+from herorun.operations.launch.adopt import adopted_job, already, facts_of, find_adoptee
 from herorun.operations.launch.config_stability import must_stand_still
 from herorun.operations.launch.order import LaunchOrder
 from herorun.operations.launch.plan_file import moved_since, must_be
@@ -103,7 +103,7 @@ def launch(
         believe(run, run.contract)
         run.must_be_proven()
         known = _adopted_before(run, babysit, adopt) if adopt else _continued(run, babysit)
-        adoptee = look_at(run, adopt) if adopt and known is None else None
+        adoptee = find_adoptee(run, adopt) if adopt and known is None else None
         launched, answer = known or _fresh(run, reviewed, babysit, say, adoptee)
     told = _unlike(reviewed, launched, answer) if reviewed else ()
     if adopt and known:

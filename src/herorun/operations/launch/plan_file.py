@@ -49,7 +49,7 @@ def seen(answer: PreflightOutcome) -> dict[str, Any]:
         {
             "verdict": answer.verdict.value,
             "findings": {
-                _name(f): f.verdict.outcome.value for f in answer.report.findings if f.open
+                _finding_name(f): f.verdict.outcome.value for f in answer.report.findings if f.open
             },
             "tips": tips,
             "newest_checkpoint": newest.path if newest else None,
@@ -59,7 +59,7 @@ def seen(answer: PreflightOutcome) -> dict[str, Any]:
     return told
 
 
-def _name(finding: Any) -> str:
+def _finding_name(finding: Any) -> str:
     subject = finding.verdict.subject
     return scrub(f"{finding.check}[{subject}]" if subject else finding.check)
 
@@ -103,16 +103,16 @@ def _wrong(found: Any, slug: str) -> str:
 
 
 def _digest(plan: dict[str, Any]) -> str:
-    return digest({"schema": PLAN_SCHEMA, **_values(plan)})
+    return digest({"schema": PLAN_SCHEMA, **_plan_values(plan)})
 
 
-def _values(plan: dict[str, Any]) -> dict[str, Any]:
+def _plan_values(plan: dict[str, Any]) -> dict[str, Any]:
     return {name: told["value"] for name, told in plan.items()}
 
 
 def must_be(reviewed: dict[str, Any], plan: Plan, slug: str) -> None:
     """`Blocked` names every value that is not the reviewed one."""
-    changes = moved(_values(reviewed["plan"]), _values(plan_json(plan)))
+    changes = moved(_plan_values(reviewed["plan"]), _plan_values(plan_json(plan)))
     if not changes and reviewed["plan_digest"] == plan.digest:
         return
     said = "; ".join(changes) or "a value that is masked in the file"

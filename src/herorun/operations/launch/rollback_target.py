@@ -88,7 +88,7 @@ def choose(
         target,
         above,
         plan,
-        _facts(
+        _list_rollback_facts(
             run=run,
             name=name,
             target=target,
@@ -159,7 +159,7 @@ def _examined(run: Run, candidate: Candidate) -> Candidate:
     return seen or replace(candidate, problem="it is gone meanwhile", examined=True)
 
 
-def _facts(
+def _list_rollback_facts(
     run: Run,
     name: str,
     target: Candidate,

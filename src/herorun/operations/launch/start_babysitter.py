@@ -21,9 +21,9 @@ HEARTBEAT_WAIT = 30.0  # seconds
 def start_babysitter(run: Run) -> str:
     """Start `herorun babysit RUN` detached, wait for its first heartbeat, and say where it is."""
     if is_locked(run.lock("babysitter")):
-        return f"is running already on this machine (log {_log(run)})"
+        return f"is running already on this machine (log {_babysit_log_path(run)})"
     began = now()
-    private = os.open(_log(run), os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+    private = os.open(_babysit_log_path(run), os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
     with os.fdopen(private, "ab") as log:
         process = subprocess.Popen(
             [
@@ -45,18 +45,19 @@ def start_babysitter(run: Run) -> str:
     while time.monotonic() < until:
         beat = last_heartbeat(run)
         if beat is not None and beat >= began:
-            return f"process {process.pid}, log {_log(run)}"
+            return f"process {process.pid}, log {_babysit_log_path(run)}"
         if process.poll() is not None:
             raise CouldNotLook(
                 "The job runs, but its babysitter ended at once (exit code "
-                f"{process.returncode}): see {_log(run)}, then `herorun babysit {run.slug}`."
+                f"{process.returncode}): see {_babysit_log_path(run)}, then `herorun babysit "
+                f"{run.slug}`."
             )
         time.sleep(0.05)
     raise CouldNotLook(
         f"The job runs, but its babysitter gave no heartbeat within {say_span(HEARTBEAT_WAIT)}: "
-        f"see {_log(run)}."
+        f"see {_babysit_log_path(run)}."
     )
 
 
-def _log(run: Run) -> Path:
+def _babysit_log_path(run: Run) -> Path:
     return run.state / "babysit.log"

@@ -116,14 +116,14 @@ def _intend(run: Run, order: LaunchOrder) -> Launching:
 def _waiting(run: Run, order: LaunchOrder) -> Launching | None:
     """The intent of an interrupted launch of the same plan; that of another plan is given up."""
     waiting = run.record.memory().unsettled
-    if waiting is None or _same(waiting) == (order.plan.digest, _back(order), _adopts(order)):
+    if waiting is None or _intent_key(waiting) == (order.plan.digest, _back(order), _adopts(order)):
         return waiting
     moved = _adopts(waiting) == _adopts(order)
     give_up(run, waiting, f"{'the plan' if moved else 'the order'} moved before the next attempt")
     return None
 
 
-def _same(waiting: Launching) -> tuple[str, int | None, str]:
+def _intent_key(waiting: Launching) -> tuple[str, int | None, str]:
     return waiting.plan_digest, _back(waiting), _adopts(waiting)
 
 
@@ -295,9 +295,9 @@ def dirty_words(findings: list[Finding], plan: Plan) -> str:
 
 def _what_runs(patch: Patch | None, in_place: bool) -> str:
     if in_place:
-        return f"{_identity(patch)}; the checkout is run as it is"
-    return _identity(patch) or "; the commit is run, without the edits"
+        return f"{_say_patch_identity(patch)}; the checkout is run as it is"
+    return _say_patch_identity(patch) or "; the commit is run, without the edits"
 
 
-def _identity(patch: Patch | None) -> str:
+def _say_patch_identity(patch: Patch | None) -> str:
     return f", patch identity {patch}" if patch else ""

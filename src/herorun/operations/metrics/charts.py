@@ -112,7 +112,7 @@ def traces_of(curves: Curves, metric: str, shift: int) -> Iterator[tuple[Trace, 
     """
     held: dict[int, tuple[array[int], array[float], float]] = {}
     for piece in _pieces(curves, metric):
-        for number, begin, end in _runs(piece):
+        for number, begin, end in _attempt_stretches(piece):
             steps, values, at = held.setdefault(
                 number, (array("q"), array("d"), piece.seconds[begin])
             )
@@ -145,7 +145,7 @@ def _pieces(curves: Curves, metric: str) -> Iterator[Piece]:
     )
 
 
-def _runs(piece: Piece) -> Iterator[tuple[int, int, int]]:
+def _attempt_stretches(piece: Piece) -> Iterator[tuple[int, int, int]]:
     """Stretches of one attempt: its number, and where they begin and end."""
     numbers, begin = piece.attempts, 0
     if len(numbers) and numbers.count(numbers[0]) == len(numbers):  # as nearly always

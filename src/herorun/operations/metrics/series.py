@@ -57,11 +57,13 @@ class RowSeries:
     def put(self, row: Row, attempt: int) -> None:
         """A row whose attempt is known."""
         for name, value in row.values.items():
-            self.told.setdefault(_shown(name), []).append(Point(attempt, row.step, row.at, value))
+            self.told.setdefault(_scrub_metric_name(name), []).append(
+                Point(attempt, row.step, row.at, value)
+            )
 
 
 @lru_cache(100_000)
-def _shown(name: str) -> str:
+def _scrub_metric_name(name: str) -> str:
     """What a trainer calls a metric, without secrets."""
     return scrub(name)
 
@@ -163,8 +165,8 @@ def beats_of(curves: Curves, run: Run) -> tuple[list[Beat], int]:
     usual = [every] if every else [name for name in curves.names if not is_eval(name)]
     evals = [name for name in curves.names if is_eval(name)]
     evaluated = {(p.attempt, p.step) for name in evals for p in curves.points(name)}
-    eval_seconds = _seconds(curves, (told.get("eval_time", ""), *EVAL_TIMES))
-    save_seconds = _seconds(curves, (told.get("checkpoint_time", ""), *SAVE_TIMES))
+    eval_seconds = _seconds_by_step(curves, (told.get("eval_time", ""), *EVAL_TIMES))
+    save_seconds = _seconds_by_step(curves, (told.get("checkpoint_time", ""), *SAVE_TIMES))
     found: dict[tuple[int, int], Beat] = {}
     untimed = 0
     for name in usual:
@@ -182,7 +184,7 @@ def beats_of(curves: Curves, run: Run) -> tuple[list[Beat], int]:
     return sorted(found.values()), untimed
 
 
-def _seconds(curves: Curves, names: tuple[str, ...]) -> Mapping[tuple[int, int], float]:
+def _seconds_by_step(curves: Curves, names: tuple[str, ...]) -> Mapping[tuple[int, int], float]:
     """By attempt and step; of several such columns the first. What is no number of seconds counts
     for nothing.
     """

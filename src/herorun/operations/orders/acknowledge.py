@@ -102,12 +102,12 @@ def answer(run: Run, yes: bool, reason: str = "") -> OrderOutcome:
     if yes and run.contract.babysit.recovery is Recovery.OBSERVE:
         raise Blocked(
             'The contract says recovery = "observe": the babysitter relaunches nothing. '
-            f"`{_goes_on(run, memory)}` does."
+            f"`{_continuation_command(run, memory)}` does."
         )
     if yes and final:
         raise Blocked(
             f"{current.name} is not relaunched ({final[0].rpartition('/')[2]}), whoever approves: "
-            f"`{_goes_on(run, memory)}` continues it."
+            f"`{_continuation_command(run, memory)}` continues it."
         )
     warnings = order(run, Word.APPROVE if yes else Word.DENY, questions, reason)
     if not yes:
@@ -116,7 +116,7 @@ def answer(run: Run, yes: bool, reason: str = "") -> OrderOutcome:
     return OrderOutcome(run, words, warnings=(*warnings, *nobody_watches(run)))
 
 
-def _goes_on(run: Run, memory: Memory) -> str:
+def _continuation_command(run: Run, memory: Memory) -> str:
     """The command of a person that continues the run now."""
     return Proposer(run, with_taints_now(run, memory)).proposals((Option.RELAUNCH,))[0].command
 
@@ -161,7 +161,8 @@ def _nothing_open(run: Run, memory: Memory, yes: bool) -> OrderOutcome:
     if said.yes is yes:
         return OrderOutcome(run, f"{said.words} already", warnings=push_warning(run))
     raise WrongUse(
-        f"It was {said.words} before. To start it all the same: `{_goes_on(run, memory)}`; to "
+        f"It was {said.words} before. To start it all the same: "
+        f"`{_continuation_command(run, memory)}`; to "
         "hold it: "
         f"`herorun pause {run.slug} --until 2h`."
     )

@@ -54,7 +54,7 @@ def fork(
         )
     path = old.repository.top / "runs" / f"{slug}.toml"
     if not path.exists():
-        return _written(
+        return _write_fork(
             old=old,
             path=path,
             slug=slug,
@@ -79,11 +79,11 @@ def fork(
         )
     done = launch(new, babysit=babysit, say=say_first)
     return OrderOutcome(
-        new, f"{words}; {_launched(done)}", done.exit_code, (*warnings, *done.warnings)
+        new, f"{words}; {_say_launched(done)}", done.exit_code, (*warnings, *done.warnings)
     )
 
 
-def _launched(done: LaunchOutcome) -> str:
+def _say_launched(done: LaunchOutcome) -> str:
     if done.launched is None:
         why = done.preflight.report.summary
         return f"nothing was submitted, the launch gate is {done.preflight.verdict}: {why}"
@@ -95,7 +95,7 @@ def _launched(done: LaunchOutcome) -> str:
 # --- first: the contract --------------------------------------------------------------------------
 
 
-def _written(
+def _write_fork(
     old: Run,
     path: Path,
     slug: str,
@@ -194,8 +194,8 @@ def fork_facts(old: Run, new: Run) -> dict[str, str]:
     told = new.contract.start
     facts = {
         "Reason": told.reason or "",
-        "Old identity": f"{_identity(old)}, commit {commit}",
-        "New identity": f"{_identity(new)}, commit {head}",
+        "Old identity": f"{_say_identity(old)}, commit {commit}",
+        "New identity": f"{_say_identity(new)}, commit {head}",
         "Source checkpoint": f"{told.from_} ({told.kind})",
         "Left behind": _left_behind(old, _start_of(new)),
         "Tracker shows": _showing(old, new),
@@ -203,7 +203,7 @@ def fork_facts(old: Run, new: Run) -> dict[str, str]:
     return {fact: scrub(words) for fact, words in facts.items()}
 
 
-def _identity(run: Run) -> str:
+def _say_identity(run: Run) -> str:
     told = run.contract.tracker
     place = "/".join(part for part in (told.entity, told.project, told.id or run.slug) if part)
     return f"{run.slug}: {told.kind} {place}, root {run.contract.output.root}"
@@ -283,11 +283,11 @@ def _told_both(old: Run, new: Run, facts: dict[str, str], issue: str) -> list[st
             **{f"Other {name.lower()}": scrub(told) for name, told in link.items()},
         }
         body = "\n".join(f"- {name}: {worded(told)}" for name, told in list(lines.items())[4:])
-        warnings += _said(run, key, title, body, lines)
+        warnings += _record_fork(run, key, title, body, lines)
     return warnings
 
 
-def _said(run: Run, key: str, title: str, body: str, lines: dict[str, str]) -> list[str]:
+def _record_fork(run: Run, key: str, title: str, body: str, lines: dict[str, str]) -> list[str]:
     try:
         with locked(run.lock("act"), what="another herorun that acts on this run"):
             say(run, key, title, body, lines)

@@ -50,14 +50,14 @@ def hand_over(run: Run, to: str, reason: str = "") -> OrderOutcome:
             run.record.append(HandedOff(now(), to, lines))
         if not _has_lease(run, to):
             hand_lease(run, to)
-        warnings = _told(run)
+        warnings = _post_handoff(run)
     words = f"{to} watches from now on: there, `herorun babysit {run.slug}`"
     return OrderOutcome(run, words, warnings=warnings)
 
 
 def _has_lease(run: Run, owner: str) -> bool:
     """Whether it was handed over already, by a call that was interrupted after that."""
-    found = _look(run)
+    found = _gather_handoff(run)
     return isinstance(found, LeaseSeen) and found.owner == owner
 
 
@@ -85,7 +85,7 @@ def take_over(
             HandedOff(now(), owner, lines),
             Done(now(), intended.key, intended.attempt, result=owner),
         )
-        warnings = _told(run)
+        warnings = _post_handoff(run)
     return OrderOutcome(
         run, f"{owner} watches from now on: `herorun babysit {run.slug}`", warnings=warnings
     )
@@ -126,7 +126,7 @@ def _stale(run: Run, wait: float, rest: Callable[[float], None]) -> LeaseSeen | 
     until = time.monotonic() + wait
     first: LeaseSeen | None = None
     while True:
-        found = _look(run)
+        found = _gather_handoff(run)
         if not isinstance(found, LeaseSeen) or found.mine:
             return None
         due = stale_at(found.unchanged_since, run.contract.babysit.cadence)
@@ -149,7 +149,7 @@ def _stale(run: Run, wait: float, rest: Callable[[float], None]) -> LeaseSeen | 
         rest(min(LOOK_AGAIN, max(0.1, (due - now()).total_seconds())))
 
 
-def _look(run: Run) -> object:
+def _gather_handoff(run: Run) -> object:
     run.record.fetch()
     given = {**run.given(run.record.memory()), Now: Now(now())}
     evidence = gather([LeaseSeen], discover.sources(), given)
@@ -231,7 +231,7 @@ def _links(run: Run) -> tuple[str, ...]:
     return tracker_links(run.contract, log.runs if isinstance(log, JobLog) else ())
 
 
-def _told(run: Run) -> tuple[str, ...]:
+def _post_handoff(run: Run) -> tuple[str, ...]:
     """The issue after the record; a page that cannot be reached hands nothing back."""
     handed = run.record.memory().handed
     assert handed is not None

@@ -30,7 +30,7 @@ def add_note(run: Run, title: str, lines: dict[str, str], caveat: str, to_issue:
     if run.record.memory().initialised is None:
         raise Blocked(f"{run.slug} has no record yet: `herorun init {run.slug}`.")
     noted = Noted(now(), run.launcher.user or run.launcher.owner, title, lines, caveat)
-    line = _said_before(run, noted) or _written(run, noted)
+    line = _said_before(run, noted) or _find_line(run, noted)
     warning = ""
     if to_issue:
         body = "\n".join(f"- {name}: {quoted(value)}" for name, value in lines.items())
@@ -84,15 +84,15 @@ def _said_before(run: Run, noted: Noted) -> JournalLine | None:
     newest = next((line for line in reversed(recent) if isinstance(line.event, Noted)), None)
     if newest is None or not isinstance(newest.event, Noted):
         return None
-    again = _words(newest.event) == _words(noted) and noted.at - newest.event.at < AGAIN
+    again = _scrub_note(newest.event) == _scrub_note(noted) and noted.at - newest.event.at < AGAIN
     return newest if again else None
 
 
-def _words(noted: Noted) -> object:
+def _scrub_note(noted: Noted) -> object:
     """As they stand in the record, secrets masked."""
     return scrub_tree([noted.by, noted.title, dict(noted.lines), noted.caveat])
 
 
-def _written(run: Run, noted: Noted) -> JournalLine:
+def _find_line(run: Run, noted: Noted) -> JournalLine:
     run.record.append(noted)
     return next(line for line in reversed(run.record.recent(noted.at)) if line.event.at == noted.at)

@@ -17,9 +17,9 @@ from herorun.operations.launch.rollback_target import Back, choose
 from herorun.operations.launch.submit import Say, unsaid
 from herorun.operations.orders.order import OrderOutcome, begun, order, person
 from herorun.operations.orders.stop_and_relaunch import (
+    find_job,
     intended_once,
     just_ordered,
-    look_at,
     settled,
     stop_and_wait,
     watched_again,
@@ -96,7 +96,7 @@ def _go_back(
         return (
             f"nothing was done: without --dry-run, {name} ends and the run goes back to step {step}"
         )
-    job = look_at(run, name)
+    job = find_job(run, name)
     if job is not None and not job.state.ended:
         if not stop_first:
             memory = with_taints_now(run, run.record.memory())

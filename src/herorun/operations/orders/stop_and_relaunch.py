@@ -35,7 +35,7 @@ def stop(run: Run, reason: str = "", wait: float = 120.0) -> OrderOutcome:
 
 
 def stop_and_wait(run: MonitoredRun, name: str, reason: str, wait: float) -> OrderOutcome:
-    job = look_at(run, name)
+    job = find_job(run, name)
     if job is None or job.state.ended:
         _close(run, name)
         words = (
@@ -71,7 +71,7 @@ def _until_ended(run: MonitoredRun, name: str, wait: float) -> Job | None:
     """The ended job; None where the scheduler has forgotten it."""
     until = time.monotonic() + wait
     while True:
-        job = look_at(run, name)
+        job = find_job(run, name)
         if job is None or job.state.ended:
             return job
         if time.monotonic() >= until:
@@ -82,7 +82,7 @@ def _until_ended(run: MonitoredRun, name: str, wait: float) -> Job | None:
         time.sleep(0.2)
 
 
-def look_at(run: MonitoredRun, name: str) -> Job | None:
+def find_job(run: MonitoredRun, name: str) -> Job | None:
     """The job as its scheduler tells; None where every source was read and there is none."""
     memory = run.record.memory()
     launching = memory.launchings.get(name)  # a job without a contract has none
@@ -137,14 +137,14 @@ def relaunch_by_hand(
 
 def _ended_since(run: Run, name: str) -> str:
     """The same words count as one order for a while: say how to give a new one."""
-    job = look_at(run, name)
+    job = find_job(run, name)
     if job is not None and not job.state.ended:
         return ""
     return f", and has ended since: to relaunch {name} too, give another `--reason`"
 
 
 def _relaunch(run: Run, name: str, stop_first: bool, reason: str, wait: float) -> str:
-    job = look_at(run, name)
+    job = find_job(run, name)
     if job is not None and not job.state.ended:
         if not stop_first:
             (way,) = _proposed(run, Option.STOP_AND_RELAUNCH)

@@ -44,7 +44,7 @@ def look_outside(name: str, start: Path) -> Outside:
     machine's admissions.
     """
     found = Outside()
-    run = _run(name, start, found)
+    run = _run_of_name(name, start, found)
     if run is not None and run.shut:
         found.notes.append(f"the issue and the output root were not looked at: {run.shut}")
     elif run is not None:
@@ -55,14 +55,14 @@ def look_outside(name: str, start: Path) -> Outside:
     return found
 
 
-def _run(name: str, start: Path, found: Outside) -> Run | None:
+def _run_of_name(name: str, start: Path, found: Outside) -> Run | None:
     """A forged record may name no contract that can be read: then the one on disk says where to
     look.
     """
     try:
         return watched_run(name, start)[0]
     except UNREADABLE as error:
-        why = _why(error)
+        why = _scrub_error(error)
     try:
         run = open_run(name, start)
     except UNREADABLE:
@@ -80,10 +80,10 @@ def _try(run: Run, what: str, look: Callable[[Run, Outside], None], found: Outsi
     try:
         look(run, found)
     except UNREADABLE as error:
-        found.notes.append(f"the {what} could not be read: {_why(error)}")
+        found.notes.append(f"the {what} could not be read: {_scrub_error(error)}")
 
 
-def _why(error: Exception) -> str:
+def _scrub_error(error: Exception) -> str:
     return scrub(in_words(error))
 
 
@@ -104,14 +104,14 @@ def _issue(run: Run, found: Outside) -> None:
 
 def _receipts(run: Run, found: Outside) -> None:
     folder = f"{run.place.output_root}/_herorun/receipts"
-    names = [name for name in _names(run, folder) if name.endswith(".json")]
+    names = [name for name in _list_receipts(run, folder) if name.endswith(".json")]
     if len(names) > MOST_RECEIPTS:
         found.notes.append(f"only {MOST_RECEIPTS} of the {count(len(names), 'receipt')} were read")
     texts = ((name, run.store.read(f"{folder}/{name}")) for name in names[:MOST_RECEIPTS])
     _read_all(run, "receipt", texts, found)
 
 
-def _names(run: Run, folder: str) -> tuple[str, ...]:
+def _list_receipts(run: Run, folder: str) -> tuple[str, ...]:
     """A root without receipts has none. One that is not here, of a run that was launched, lies on
     another machine.
     """
@@ -159,4 +159,4 @@ def _read_all(run: Run, kind: str, texts: Iterable[tuple[str, bytes]], found: Ou
         try:
             found.add(named_in_receipt(run.slug, read_json(text)), f"the {kind} {name}")
         except ValueError as error:
-            found.notes.append(f"the {kind} {name} could not be read: {_why(error)}")
+            found.notes.append(f"the {kind} {name} could not be read: {_scrub_error(error)}")

@@ -15,7 +15,7 @@ def read_history(record: Record, tip: str) -> Iterator[RecordSnapshot]:
     """The record at each of its commits, oldest first; its content is read batch by batch."""
     changes = [
         (commit, parents, _of_record(record, paths))
-        for commit, parents, paths in _changes(record.repository, tip)
+        for commit, parents, paths in _read_history(record.repository, tip)
     ]
     files: dict[str, str] = {}
     blobs: dict[str, bytes] = {}
@@ -44,7 +44,9 @@ def _of_record(record: Record, changed: dict[str, str]) -> dict[str, str]:
     }
 
 
-def _changes(repository: Repository, tip: str) -> list[tuple[str, tuple[str, ...], dict[str, str]]]:
+def _read_history(
+    repository: Repository, tip: str
+) -> list[tuple[str, tuple[str, ...], dict[str, str]]]:
     """`(commit, parents, {path: blob, or empty where it was removed})`, oldest first."""
     out = repository.git(
         "log",

@@ -149,7 +149,7 @@ def _issue(run: Run, final_step: str) -> Post:
         "output_root": quoted(contract.output.root),
         "final_step": quoted(final_step),
         "tracker_name": tracker_name(contract.tracker.kind),
-        "tracker": one_line("; ".join((_tracker(run), *tracker_links(contract)))),
+        "tracker": one_line("; ".join((_say_tracker(run), *tracker_links(contract)))),
         "stop_when": quoted(contract.stop_when),
         "logbook": file_link(record.logbook_path, record.branch, remote, page),
     }
@@ -191,7 +191,7 @@ def contract_lines(run: Run, issue: str, final: Sourced[int | None]) -> dict[str
         "Goal": contract.goal,
         "Stop/escalation criteria": contract.stop_when,
         "Issue": issue,
-        tracker_name(contract.tracker.kind): _tracker(run),
+        tracker_name(contract.tracker.kind): _say_tracker(run),
         "Output root": contract.output.root,
         "Final step": _final_words(run, final),
         "Contract": run.file.path,
@@ -235,7 +235,7 @@ def _plain_name(name: str) -> str:
     return "Tracker" if name == "W&B" else name
 
 
-def _tracker(run: Run) -> str:
+def _say_tracker(run: Run) -> str:
     told = run.contract.tracker
     where = "/".join(part for part in (told.entity, told.project) if part)
     return f"{told.kind} {where + '/' if where else ''}{told.id or run.slug} (resume {told.resume})"

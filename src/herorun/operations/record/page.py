@@ -109,7 +109,9 @@ def _by(run: MonitoredRun, channel: Channel, page: Page) -> str:
         Intended(at=now(), key=key, attempt=attempt, what=f"page by {channel.name}: {page.title}")
     )
     try:
-        channel.post(Post(page.key, page.title, _words(run, memory.pages.words(page, key))))
+        channel.post(
+            Post(page.key, page.title, _add_issue_link(run, memory.pages.words(page, key)))
+        )
     except (HerorunError, OSError) as error:
         why = by(channel.name, scrub(in_words(error)))
         run.record.append(Failed(now(), key, attempt, why))
@@ -118,6 +120,6 @@ def _by(run: MonitoredRun, channel: Channel, page: Page) -> str:
     return ""
 
 
-def _words(run: MonitoredRun, text: str) -> str:
+def _add_issue_link(run: MonitoredRun, text: str) -> str:
     begun = run.record.memory().initialised
     return f"{text}\n\nIssue: {begun.issue}" if begun and begun.issue else text

@@ -72,7 +72,7 @@ def deliver(run: MonitoredRun, intended: Intended) -> None:
         return
     try:
         reopen(run)
-        reference = _said(run, intended)
+        reference = _post_comment(run, intended)
     except (HerorunError, OSError) as error:
         run.record.append(
             Failed(now(), intended.key, intended.attempt, f"the post failed: {in_words(error)}")
@@ -95,7 +95,7 @@ def _may_write_page(run: MonitoredRun) -> bool:
     return holder is None or (has_page and holder.owner != run.launcher.owner)
 
 
-def _said(run: MonitoredRun, intended: Intended) -> str:
+def _post_comment(run: MonitoredRun, intended: Intended) -> str:
     """A comment of its own, an edit of the one that it brings up to date, or both: each may be done
     again.
     """

@@ -52,7 +52,10 @@ class JobSession:
 
 def session_here(start: Path, named: str = "", env: Mapping[str, str] | None = None) -> JobSession:
     """Of the agent that its variable names, else of this terminal."""
-    identity, agent = _named(named, os.environ if env is None else env) or (terminal(), "manual")
+    identity, agent = _parse_session(named, os.environ if env is None else env) or (
+        terminal(),
+        "manual",
+    )
     return JobSession(identity, agent, _top(start) / FOLDER / identity)
 
 
@@ -60,11 +63,11 @@ def session_of_launch(start: Path) -> JobSession | None:
     """The same; None where neither an agent nor a person at a terminal is there to be told, as in
     CI.
     """
-    attended = _named("", os.environ) is not None or _at_a_terminal()
+    attended = _parse_session("", os.environ) is not None or _at_a_terminal()
     return session_here(start) if attended else None
 
 
-def _named(named: str, env: Mapping[str, str]) -> tuple[str, str] | None:
+def _parse_session(named: str, env: Mapping[str, str]) -> tuple[str, str] | None:
     known = [(env[variable], agent) for variable, agent in _VARIABLES if env.get(variable)]
     if named:
         return _folder_name(named), next(

@@ -15,7 +15,7 @@ from herorun.core.finding import count
 from herorun.core.redaction.scrub import scrub
 from herorun.core.seal.parse import statement_of
 from herorun.core.seal.statement import facts_of
-from herorun.core.verify import judge
+from herorun.core.verify import judge_history
 from herorun.operations.record.anchors import Outside, look_outside
 from herorun.operations.record.history import read_history
 from herorun.record import Record
@@ -95,7 +95,7 @@ def _unproven(name: str, start: Path, record: Record) -> tuple[list[str], list[s
     try:
         run, _ = watched_run(name, start)
     except (HerorunError, OSError) as error:
-        return *_unread(record, f"the launches were not proven: {in_words(error)}"), []
+        return *_report_unreadable(record, f"the launches were not proven: {in_words(error)}"), []
     proof = run.unproven if isinstance(run.unproven, LaunchProof) else LaunchProof()
     return (
         list(proof.doubts),
@@ -104,9 +104,9 @@ def _unproven(name: str, start: Path, record: Record) -> tuple[list[str], list[s
     )
 
 
-def _unread(record: Record, why: str) -> tuple[list[str], list[str]]:
-    """A journal that is damaged cannot be read at all: `judge` names where, and the launches stay
-    unproven.
+def _report_unreadable(record: Record, why: str) -> tuple[list[str], list[str]]:
+    """A journal that is damaged cannot be read at all: `judge_history` names where, and the
+    launches stay unproven.
     """
     try:
         seals = [
@@ -147,7 +147,7 @@ def _verified(record: Record, private: str, outside: Outside | None) -> Verified
     lost, unfound, seen = _anchors(record, lines, outside, whole=bool(there) and not cut)
     if not (seen or outside is None or any(note.startswith(NOT_ANCHORED) for note in notes)):
         notes.append(f"{NOT_ANCHORED}: nothing outside the branch names a commit of it")
-    judged = [judge(read_history(record, line)) for line in lines]
+    judged = [judge_history(read_history(record, line)) for line in lines]
     found = dict.fromkeys(fault for each in judged for fault in each.faults)
     first = judged[0]
     if first.newer:

@@ -14,7 +14,7 @@ from herorun.core.escalation import Option
 from herorun.core.job_chain import install_and_start, transfer
 from herorun.core.patrol.advice import PatrolAdvice, PatrolState, Ways
 from herorun.core.patrol.observation import Before, HostObservation, MemoryUse, Own
-from herorun.core.patrol.state import state_of
+from herorun.core.patrol.state import patrol_state_of
 from herorun.core.patrol.summary_line import facts_of, line_of, movement_of
 from herorun.core.patrol.table import decide
 from herorun.core.redaction.scrub import scrub
@@ -22,7 +22,7 @@ from herorun.core.timer import removal
 from herorun.core.untrusted_json import read_json
 from herorun.operations.health.taints import with_taints_now
 from herorun.operations.launch.propose import Proposer
-from herorun.operations.remote.probe import look_at, source
+from herorun.operations.remote.probe import probe_host, source
 from herorun.runs import Run
 from herorun.schemas.boxes import PatrolDocument
 from herorun.system.files import write_whole
@@ -43,7 +43,7 @@ class PatrolTick:
 
 def patrol(run: Run) -> PatrolTick:
     """Look, decide and remember. It ends in time, whatever hangs."""
-    seen = look_at(run)
+    seen = probe_host(run)
     before = remembered(run)
     told = decided(run, seen, before)
     tick = PatrolTick(seen, told, scrub(line_of(seen, told, before)), before)
@@ -58,8 +58,8 @@ def decided(run: Run, seen: HostObservation, before: Before | None = None) -> Pa
     earlier checkpoint.
     """
     ways = ways_of(run)
-    is_down = state_of(seen) is PatrolState.DOWN and not seen.succeeded
-    if _launched(run) and not run.contract.patrol.resume and is_down:
+    is_down = patrol_state_of(seen) is PatrolState.DOWN and not seen.succeeded
+    if _was_launched_here(run) and not run.contract.patrol.resume and is_down:
         memory = with_taints_now(run, run.record.memory())
         command = Proposer(run, memory).proposals((Option.RELAUNCH,))[0].command
         ways = replace(ways, resume=command.replace("herorun", _herorun(run), 1))
@@ -73,7 +73,7 @@ def ways_of(run: Run) -> Ways:
     told, top = run.contract.patrol, run.place.repository
     login = run.place.reach.login if run.place.reach else None
     return Ways(
-        told.resume or (f"{_herorun(run)} status {run.slug}" if _launched(run) else ""),
+        told.resume or (f"{_herorun(run)} status {run.slug}" if _was_launched_here(run) else ""),
         install_and_start(run.contract, top, login) if run.contract.chain.stage else "",
         tuple(
             (path, transfer(source(run, local), path, login)) for path, local in told.copies.items()
@@ -87,7 +87,7 @@ def _herorun(run: Run) -> str:
     return f"herorun -C {shlex.quote(run.place.repository)}"
 
 
-def _launched(run: Run) -> bool:
+def _was_launched_here(run: Run) -> bool:
     """Of what herorun did not start it knows no way back; [patrol] resume can tell it."""
     return run.record.memory().current is not None
 

@@ -51,17 +51,17 @@ OUT_OF_REACH = ("ray", "iris")  # whose jobs leave nothing on a machine that we 
 BOX = ("alive", "files", "copied", "machine", "said")  # what the box itself is asked
 
 
-def look_at(run: Run, wished: str = "") -> HostObservation:
+def probe_host(run: Run, wished: str = "") -> HostObservation:
     """All that the contract names, and the marker that somebody waits for."""
     reach, current = run.place.reach or HERE, run.record.memory().current
     name = current.name if current else run.slug
     asked = _questions(run, reach, name if current else "", wished)
     answers = _together(asked, reach.connect + reach.look + SPARE)
     with readable(remote_to(reach).road.where):
-        return _read(run, reach, name, answers, wished)
+        return _parse_probe(run, reach, name, answers, wished)
 
 
-def _read(
+def _parse_probe(
     run: Run, reach: RemoteTarget, name: str, answers: Mapping[str, Any], wished: str
 ) -> HostObservation:
     box: dict[str, Any] = {part: answers[part] for part in BOX if part in answers}
@@ -76,7 +76,7 @@ def _read(
         why="" if alive is Alive.YES else scrub(why),
         unreachable=unreachable(box, answers.get("job")),
         succeeded=succeeded,
-        log=_log(run, answers),
+        log=_read_log_by_end(run, answers),
         markers={path: moment_of(told_of(files, "markers", path)) for path in markers(run)},
         wished=moment_of(told_of(files, "markers", wished)) if wished else None,
         results={
@@ -131,7 +131,7 @@ def _questions(
             "markers": [*markers(run), *([wished] if wished else [])],
             "results": list(told.results),
         }
-        ask("files", **paths, disks=list(_disks(run)), roots=list(_roots(run)), chain=where)
+        ask("files", **paths, disks=list(_disks(run)), roots=list(_local_roots(run)), chain=where)
     if told.copies and kind not in OUT_OF_REACH:
         ask("copied", copies=list(told.copies))
     if kind in ON_THE_MACHINE:
@@ -186,7 +186,7 @@ def _copy(run: Run, answers: Mapping[str, Any], path: str) -> Copy:
     return copy_of(path, source(run, run.contract.patrol.copies[path]), there, here)
 
 
-def _log(run: Run, answers: Mapping[str, Any]) -> Own | Blind | None:
+def _read_log_by_end(run: Run, answers: Mapping[str, Any]) -> Own | Blind | None:
     """By its end: what it says of progress, of success and of a failure."""
     known = signatures.of_contract(run.contract, Path(run.place.repository))
     told = run.contract.patrol
@@ -218,13 +218,13 @@ def markers(run: Run) -> dict[str, None]:
     return dict.fromkeys((*run.contract.patrol.markers, *map(chain.marker, chain.stage)))
 
 
-def _roots(run: Run) -> list[str]:
+def _local_roots(run: Run) -> list[str]:
     output = run.contract.output
     return [root for root in (output.root, output.temporary_root) if root and root.startswith("/")]
 
 
 def _disks(run: Run) -> dict[str, None]:
-    return dict.fromkeys((*_roots(run), *run.contract.patrol.disks))
+    return dict.fromkeys((*_local_roots(run), *run.contract.patrol.disks))
 
 
 def source(run: Run, told: str) -> str:

@@ -19,7 +19,7 @@ from herorun.core.patrol.wait_condition import WaitCondition, WaitOutcome, judge
 from herorun.core.redaction.scrub import scrub
 from herorun.operations.health.evaluate import evaluate
 from herorun.operations.remote.patrol import decided
-from herorun.operations.remote.probe import look_at
+from herorun.operations.remote.probe import probe_host
 from herorun.runs import Run
 from herorun.system import process_registry
 from herorun.system.clock import now
@@ -55,8 +55,8 @@ def wait_for(
         )
 
     def see() -> Seen:
-        look = look_at(run, wish.marker)
-        return look, decided(run, look), _seen(run, wish)
+        look = probe_host(run, wish.marker)
+        return look, decided(run, look), _observe_run(run, wish)
 
     return wait_on(
         see=see, slug=run.slug, top=run.place.repository, wish=wish, every=every, most=most, say=say
@@ -138,7 +138,7 @@ def _loop(see: Callable[[], Seen], wish: WaitCondition, every: float, most: int)
     )
 
 
-def _seen(run: Run, wish: WaitCondition) -> dict[str, Any]:
+def _observe_run(run: Run, wish: WaitCondition) -> dict[str, Any]:
     """What the box alone does not tell: the job's and the run's state, and the step that the
     tracker has.
     """

@@ -32,10 +32,10 @@ def reconcile(act: bool) -> list[WatcherRow]:
     """
     known = process_registry.known()
     newest = {each.same_run: each for each in known.values() if each and each.lives}
-    return [_row(path, each, newest, act) for path, each in known.items()]
+    return [_watcher_row(path, each, newest, act) for path, each in known.items()]
 
 
-def _row(
+def _watcher_row(
     path: Path,
     each: RegisteredWatcher | None,
     newest: dict[tuple[str, str, str], RegisteredWatcher],

@@ -113,7 +113,7 @@ def rows_of(path: Path) -> Iterator[Row]:
                     f"{','.join(header)[:80]!r}."
                 )
             size, words = path.stat().st_size, f"reading {path.name}"
-            for number, row in enumerate(_rows(path, header, reader)):
+            for number, row in enumerate(_read_csv_rows(path, header, reader)):
                 if number % SAID_EVERY == 0:
                     progress.progress(words, min(file.tell(), size - 1), size)
                 yield row
@@ -149,7 +149,7 @@ def _logged(path: Path) -> Iterator[Row]:
         read = tracker.read(cursor)
 
 
-def _rows(path: Path, header: list[str], reader: Iterator[list[str]]) -> Iterator[Row]:
+def _read_csv_rows(path: Path, header: list[str], reader: Iterator[list[str]]) -> Iterator[Row]:
     place, clock = header.index("step"), header.index("timestamp") if "timestamp" in header else -1
     columns = [(i, name) for i, name in enumerate(header) if i not in (place, clock)]
     for number, cells in enumerate(reader, 2):
@@ -162,10 +162,10 @@ def _rows(path: Path, header: list[str], reader: Iterator[list[str]]) -> Iterato
             raise WrongUse(
                 f"{path}:{number}: {','.join(cells)[:80]!r} is not a row of numbers."
             ) from None
-        yield Row(step, values, _time(cells[clock]) if clock >= 0 else None)
+        yield Row(step, values, _parse_time(cells[clock]) if clock >= 0 else None)
 
 
-def _time(text: str) -> datetime | None:
+def _parse_time(text: str) -> datetime | None:
     """Seconds or milliseconds since some beginning, or a date and time; None where it is
     neither.
     """

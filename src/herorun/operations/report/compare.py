@@ -268,7 +268,7 @@ def _kind(a: Subject, b: Subject, repeat: bool) -> tuple[str, tuple[str, ...]]:
     one, other = a.launching, b.launching
     if one is None or other is None or b.run is None or a.run is None:
         return ("repeat" if repeat else "curves"), ()
-    before, after = _values(one), _values(other)
+    before, after = _plan_values(one), _plan_values(other)
     changes = [
         str(change)
         for change in diff_launches(before, after, b.run.contract.config)
@@ -282,7 +282,7 @@ def _kind(a: Subject, b: Subject, repeat: bool) -> tuple[str, tuple[str, ...]]:
     return "change", tuple(changes)
 
 
-def _values(launching: Launching) -> dict[str, Any]:
+def _plan_values(launching: Launching) -> dict[str, Any]:
     return {name: told["value"] for name, told in launching.plan.items()}
 
 

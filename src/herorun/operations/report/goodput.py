@@ -30,7 +30,7 @@ class Account:
     def lines(self) -> list[str]:
         return [
             f"{self.run.slug}: {line}" if not number else line
-            for number, line in enumerate(_page(self.told))
+            for number, line in enumerate(_goodput_lines(self.told))
         ]
 
 
@@ -55,7 +55,7 @@ def account(run: Run) -> Account:
     return Account(run, goodput(events, beats, run.contract.budget.rate, notes), blind)
 
 
-def _page(told: GoodputTotals) -> list[str]:
+def _goodput_lines(told: GoodputTotals) -> list[str]:
     if told.since is None or told.until is None:
         return ["nothing was launched yet"]
     lines = [

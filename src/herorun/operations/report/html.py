@@ -11,7 +11,7 @@ from typing import Any
 from herorun.core.finding import count, few
 from herorun.core.goodput.states import WallTimeState
 from herorun.core.render import MARK
-from herorun.core.report.downsample import NonFiniteSpan, Strand, longest, table
+from herorun.core.report.downsample import NonFiniteSpan, Strand, chart_table, longest
 from herorun.core.report.text import readable_tree
 from herorun.operations.metrics.charts import MOST_STRETCHES, ChartDrawing, Series
 from herorun.operations.report.report import RunReport
@@ -38,12 +38,12 @@ def page_of(report: RunReport) -> str:
     )
     script = template("report/page.js")
     style = template("report/uplot/uPlot.min.css") + template("report/page.css")
-    logbook, cut = _newest(report.logbook)
+    logbook, cut = _tail_of_logbook(report.logbook)
     told = report.told
     step, final = told["progress"]["step"], told["progress"]["final_step"]
     shares = list(_shares(told["goodput"]))
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True)
-    environment.filters["moment"] = _moment
+    environment.filters["moment"] = _format_moment
     return environment.from_string(template("report/page.html")).render(
         told=told,
         policy=_policy([library, script], style),
@@ -65,18 +65,19 @@ def page_of(report: RunReport) -> str:
 
 
 def _policy(scripts: Sequence[str], style: str) -> str:
-    named = " ".join(_named(script) for script in scripts)
+    named = " ".join(_hash_of_script(script) for script in scripts)
     return (
-        f"default-src 'none'; script-src {named}; style-src {_named(style)}; img-src data:; "
+        f"default-src 'none'; script-src {named}; style-src {_hash_of_script(style)}; img-src "
+        "data:; "
         "base-uri 'none'; form-action 'none'"
     )
 
 
-def _named(text: str) -> str:
+def _hash_of_script(text: str) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
-def _moment(at: str | None) -> str:
+def _format_moment(at: str | None) -> str:
     """`2026-11-21 00:02 UTC`"""
     return f"{at[:10]} {at[11:16]} UTC" if at else ""
 
@@ -91,7 +92,7 @@ def _cards(told: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
                 chart["metrics"][0],
             )
     saved = told["checkpoint"]
-    note = _moment(saved["at"]) if saved and saved["at"] else ""
+    note = _format_moment(saved["at"]) if saved and saved["at"] else ""
     yield "Newest checkpoint", f"{saved['step']:,}" if saved else "none seen", note
     firing = sum(alert["resolved"] is None for alert in told["alerts"])
     yield "Alerts", f"{firing} open", f"{len(told['alerts'])} in all"
@@ -126,17 +127,17 @@ def _shares(goodput: dict[str, Any]) -> Iterator[tuple[str, str, str, str]]:
 
 def _chart(chart: ChartDrawing) -> dict[str, Any]:
     rows = [
-        (_name(one, strand), row)
+        (_strand_name(one, strand), row)
         for one in chart.series
         for strand in one.strands
-        for row in table(strand)
+        for row in chart_table(strand)
     ]
     first, last = (
         min((row.first for _, row in rows), default=0),
         max((row.last for _, row in rows), default=0),
     )
     newest = f", the newest value is {chart.newest_words}" if chart.newest_words else ""
-    words = f"{chart.title} from step {first:,} to {last:,}{newest}{_lost(chart)}."
+    words = f"{chart.title} from step {first:,} to {last:,}{newest}{_caption_nonfinite(chart)}."
     shown: dict[str, Any] = readable_tree(
         {"id": chart.id, "title": chart.title, "unit": chart.unit, "why": chart.why, "words": words}
     )
@@ -147,7 +148,7 @@ def _chart(chart: ChartDrawing) -> dict[str, Any]:
     }
 
 
-def _lost(chart: ChartDrawing) -> str:
+def _caption_nonfinite(chart: ChartDrawing) -> str:
     """`, 494 values are not finite (loss: steps 121 to 614)`; empty where all are."""
     rows = sum(each.rows for one in chart.series for each in one.not_finite)
     places = [f"{one.metric}: {_steps(each)}" for one in chart.series for each in one.not_finite]
@@ -164,7 +165,7 @@ def _steps(stretch: NonFiniteSpan) -> str:
     )
 
 
-def _name(one: Series, strand: Strand) -> str:
+def _strand_name(one: Series, strand: Strand) -> str:
     return f"{one.metric} (done again later)" if strand.lane else one.metric
 
 
@@ -193,7 +194,7 @@ def _data(report: RunReport) -> str:
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
-def _newest(logbook: str) -> tuple[str, int]:
+def _tail_of_logbook(logbook: str) -> tuple[str, int]:
     """Its end, from the beginning of an entry on, and how much is left out."""
     text = MARK.sub("", logbook)
     if len(text) <= MOST_LOGBOOK:

@@ -148,7 +148,7 @@ def glance_of(
     metrics, final = evidence.get(Metrics), evidence.get(FinalStep)
     loss, curve, pace = _curve(run)
     step = metrics.step if isinstance(metrics, Metrics) else None
-    saved_at, saved = _newest(evidence, memory)
+    saved_at, saved = _newest_step(evidence, memory)
     last = metrics.last or {} if isinstance(metrics, Metrics) else {}
     named = next((name for name in names_of(run.contract).loss if name in last), "")
     over = bool(memory.sealed) or health == RunHealth.FINISHED
@@ -185,7 +185,7 @@ def _alerts(alerts: Iterable[Alert]) -> tuple[OpenAlert, ...]:
     )
 
 
-def _newest(evidence: Evidence, memory: Memory) -> tuple[datetime | None, int | None]:
+def _newest_step(evidence: Evidence, memory: Memory) -> tuple[datetime | None, int | None]:
     """Of the present lineage: a look from before a rollback knows nothing of it yet."""
     found, back = evidence.get(Checkpoints), memory.history.given_up
     kept = found.candidates if isinstance(found, Checkpoints) else ()

@@ -101,12 +101,12 @@ def report_of(run: Run, drift: str = "") -> RunReport:
     at, memory = now(), run.record.memory()
     standing, evidence, glance = standing_of(run, drift)
     if memory.sealed and not run.shut:
-        evidence = _look(run, memory)
+        evidence = _gather_report(run, memory)
     events = [line.event for line in run.record.lines()]
-    rows = _rows(run, events, _none_yet(evidence, memory))
+    rows = _load_rows(run, events, _none_yet(evidence, memory))
     resolved = final_step(memory)
     final = resolved.value if isinstance(resolved, FinalStep) else None
-    step = _step(evidence, rows.beats, memory)
+    step = _completed_steps(evidence, rows.beats, memory)
     if memory.sealed:
         step, final = glance.step if glance.step is not None else step, glance.final_step
     done = eta(rows.beats, final, at, _idle(standing))
@@ -128,7 +128,7 @@ def report_of(run: Run, drift: str = "") -> RunReport:
         dri=run.dri,
         progress=ProgressEntry(step=step, final_step=final, words=progress(step, final)),
         eta=done,
-        checkpoint=_newest(evidence),
+        checkpoint=_newest_checkpoint(evidence),
         charts=[_chart_entry(chart) for chart in rows.charts],
         marks=marks,
         alerts=[_incident_entry(one, memory.acked) for one in found],
@@ -145,7 +145,7 @@ def report_of(run: Run, drift: str = "") -> RunReport:
     return RunReport(told, rows.charts, lines, _logbook(run), rows.blind)
 
 
-def _look(run: Run, memory: Memory) -> Evidence:
+def _gather_report(run: Run, memory: Memory) -> Evidence:
     """A sealed run is judged no more: only what lies there is looked at."""
     given = {**run.given(memory), Now: Now(now())}
     return gather([Checkpoints, Metrics], discover.sources(), given, READ_DEADLINE)
@@ -162,7 +162,7 @@ def _none_yet(evidence: Evidence, memory: Memory) -> bool:
     return isinstance(evidence.get(Metrics), Nothing) and not reached and not ended
 
 
-def _rows(run: Run, events: Sequence[Event], none_yet: bool) -> _Rows:
+def _load_rows(run: Run, events: Sequence[Event], none_yet: bool) -> _Rows:
     names = names_for(run)
     try:
         curves, source = curves_of(run)
@@ -180,7 +180,7 @@ def _rows(run: Run, events: Sequence[Event], none_yet: bool) -> _Rows:
     return _Rows(tuple(charts), tuple(beats), tuple(restarts(begun, events)), tuple(notes))
 
 
-def _step(evidence: Evidence, beats: Sequence[Beat], memory: Memory) -> int | None:
+def _completed_steps(evidence: Evidence, beats: Sequence[Beat], memory: Memory) -> int | None:
     """Completed updates: as seen now, else as the rows or the ends tell."""
     metrics = evidence.get(Metrics)
     if isinstance(metrics, Metrics):
@@ -265,20 +265,26 @@ def _checkpoints(evidence: Evidence) -> list[StepMark]:
     found = evidence.get(Checkpoints)
     listed = found.candidates if isinstance(found, Checkpoints) else ()
     return [
-        StepMark(Kind.CHECKPOINT, one.step, f"checkpoint {one.step}", _state(one), one.modified)
+        StepMark(
+            Kind.CHECKPOINT,
+            one.step,
+            f"checkpoint {one.step}",
+            _describe_checkpoint(one),
+            one.modified,
+        )
         for one in sorted(listed, key=lambda one: one.step)
         if not one.alike
     ]
 
 
-def _state(one: Candidate) -> str:
+def _describe_checkpoint(one: Candidate) -> str:
     kind = "temporary, " if one.temporary else ""
     if one.complete:
         return f"{kind}complete"
     return f"{kind}{'incomplete: ' + one.problem if one.incomplete else 'listed only'}"
 
 
-def _newest(evidence: Evidence) -> Saved | None:
+def _newest_checkpoint(evidence: Evidence) -> Saved | None:
     found = evidence.get(Checkpoints)
     newest = found.newest if isinstance(found, Checkpoints) else None
     return Saved.of(newest, at=newest.modified) if newest else None
@@ -327,26 +333,28 @@ def _instances(run: Run, memory: Memory) -> list[LaunchedEntry]:
             turn=turn_of(launching) if launching else "launch",
             why=launching.why if launching else "",
             started=instance.started.replace(microsecond=0),
-            ended=_moment(end.ended or end.at if end else None),
+            ended=_format_timestamp(end.ended or end.at if end else None),
             end=f"{end.state.value}{cause}" if end else "",
             diagnosis=ending.why if ending else "",
             steps=end.step if end else None,
-            changes=_changes(run, before, launching),
+            changes=_compare_instances(run, before, launching),
         )
         entries.append(entry)
         before = launching or before
     return entries
 
 
-def _moment(at: datetime | None) -> str | None:
+def _format_timestamp(at: datetime | None) -> str | None:
     return timestamp(at.replace(microsecond=0)) if at else None
 
 
-def _changes(run: Run, before: Launching | None, after: Launching | None) -> list[str] | None:
+def _compare_instances(
+    run: Run, before: Launching | None, after: Launching | None
+) -> list[str] | None:
     """Against the instance before it; None where there is nothing to compare with."""
     if before is None or after is None:
         return None
-    one, other = _values(before), _values(after)
+    one, other = _admitted_values(before), _admitted_values(after)
     changes = [str(change) for change in diff_launches(one, other, run.contract.config)]
     names = ("commit", *TRAINS, "start")
     changes += moved(
@@ -355,7 +363,7 @@ def _changes(run: Run, before: Launching | None, after: Launching | None) -> lis
     return changes[:MOST_CHANGES]
 
 
-def _values(launching: Launching) -> dict[str, Any]:
+def _admitted_values(launching: Launching) -> dict[str, Any]:
     return {name: told["value"] for name, told in launching.plan.items()}
 
 

@@ -13,20 +13,23 @@ from herorun.operations.health.rules import rules_of
 from herorun.runs import Run
 
 
-def look(run: Run) -> Evidence:
+def gather_health(run: Run) -> Evidence:
     """All that was read, and `Judged` of it: the gate answers from the same look."""
     seen, evidence = evaluate(run)
     checks = rules_of(run).by_name
     memory = run.record.memory()
     known = {alert.key for alert in memory.alerts.values()}
     ended = tuple(
-        (alert.key, _ended_words(alert, run.slug)) for alert in _ended(run, seen, memory, checks)
+        (alert.key, _ended_words(alert, run.slug))
+        for alert in _list_ended_alerts(run, seen, memory, checks)
     )
     alerts = (*_alerts(seen, checks, known), *ended)
     return {**evidence, Judged: Judged(alerts, _unseen(seen, evidence, checks))}
 
 
-def _ended(run: Run, seen: Tick, memory: Memory, checks: dict[str, Check]) -> list[Alert]:
+def _list_ended_alerts(
+    run: Run, seen: Tick, memory: Memory, checks: dict[str, Check]
+) -> list[Alert]:
     """Those above INFO that ended unresolved, but for what a person has acknowledged or accepted in
     a waiver.
     """
@@ -47,7 +50,7 @@ def _ended(run: Run, seen: Tick, memory: Memory, checks: dict[str, Check]) -> li
 def _ended_words(alert: Alert, slug: str) -> str:
     return (
         f"{alert.message}; {AlertState.ENDED}: acknowledge it (`herorun ack {slug} "
-        f"'{_name(alert)}'`)"
+        f"'{_alert_name(alert)}'`)"
     )
 
 
@@ -56,7 +59,7 @@ def _alerts(seen: Tick, checks: dict[str, Check], known: set[str]) -> tuple[tupl
     look.
     """
     counted = [alert for alert in seen.alerts.values() if _counts(alert, seen, checks)]
-    return tuple((a.key if a.key in known else _name(a), a.message) for a in counted)
+    return tuple((a.key if a.key in known else _alert_name(a), a.message) for a in counted)
 
 
 def _counts(alert: Alert, seen: Tick, checks: dict[str, Check]) -> bool:
@@ -89,12 +92,12 @@ def _unseen(
         and checks[f.check].topic not in muted
     ]
     blind = [
-        (_name(a), a.message)
+        (_alert_name(a), a.message)
         for a in seen.alerts.values()
         if _fails_now(a, seen, checks) and checks[a.check].topic is Topic.MONITOR
     ]
     return (*unread, *blind)
 
 
-def _name(alert: Alert) -> str:
+def _alert_name(alert: Alert) -> str:
     return f"{alert.check}[{alert.subject}]" if alert.subject else alert.check

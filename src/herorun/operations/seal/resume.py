@@ -24,7 +24,7 @@ def begun(run: Run, memory: Memory, tag: str, sealing: Sealing) -> dict[str, Any
     the run.
     """
     if tagged := tag_text(run.repository, tag):
-        return _stated(run, memory, tag, tagged, sealing)
+        return _read_unfinished_statement(run, memory, tag, tagged, sealing)
     intended = memory.intended.get(f"tag/{tag}")
     if intended is None or run.record.tip is None:
         return None
@@ -65,7 +65,9 @@ def _states(statement: Mapping[str, Any], memory: Memory) -> bool:
     return same and set(noted) <= set(facts["caveats"])
 
 
-def _stated(run: Run, memory: Memory, tag: str, text: str, sealing: Sealing) -> dict[str, Any]:
+def _read_unfinished_statement(
+    run: Run, memory: Memory, tag: str, text: str, sealing: Sealing
+) -> dict[str, Any]:
     """What the tag of a seal says that did not go through to its end; the tag is never made
     anew.
     """

@@ -28,7 +28,7 @@ from herorun.gate import GateReport, run_seal_gate
 from herorun.operations.checkpoints.content import NotDigested, digest_ahead
 from herorun.operations.checkpoints.digest_log import DigestLog
 from herorun.operations.record.post import say
-from herorun.operations.seal.health import look
+from herorun.operations.seal.health import gather_health
 from herorun.operations.seal.patch_commit import keep_edits
 from herorun.operations.seal.resume import begun
 from herorun.operations.seal.statement import make_statement, remembered
@@ -102,10 +102,10 @@ def _sealed(run: Run, sealing: Sealing) -> SealOutcome:
     tag, report, manifest = tag_name(run, memory), None, None
     statement = begun(run, memory, tag, sealing)
     if statement is None:
-        report = run_seal_gate(run, sealing, WANTED, look(run))
+        report = run_seal_gate(run, sealing, WANTED, gather_health(run))
         if report.verdict is not GateVerdict.CLEAR:
             return SealOutcome(report, None, None, None, _unpushed(run, pushed))
-        statement, manifest = _stated(run, memory, sealing, report)
+        statement, manifest = _state_seal(run, memory, sealing, report)
     return _tag(run, report, tag, statement, manifest)
 
 
@@ -116,7 +116,7 @@ def _unpushed(run: Run, pushed: Pushed) -> tuple[str, ...]:
     )
 
 
-def _stated(
+def _state_seal(
     run: Run, memory: Memory, sealing: Sealing, report: GateReport
 ) -> tuple[dict[str, Any], Manifest | None]:
     current: Instance | None = memory.current
@@ -197,12 +197,12 @@ def _tag(
     warnings += [
         f"noted too late for the tag, only the logbook has it: {caveat}" for caveat in late
     ]
-    warnings += [*unsigned, *_tell(run, told)]
+    warnings += [*unsigned, *_announce_seal(run, told)]
     run.record.push()
     return SealOutcome(report, tag, commit, statement, tuple(warnings))
 
 
-def _tell(run: Run, sealed: Sealed) -> list[str]:
+def _announce_seal(run: Run, sealed: Sealed) -> list[str]:
     title = (
         f"Sealed as {sealed.tag}"
         if sealed.ending == SealKind.FINAL
@@ -240,7 +240,7 @@ def _again(run: Run, sealed: Sealed) -> SealOutcome:
             warnings.append(f"the tag is not pushed: {in_words(error)}")
     else:
         warnings.append(f"the tag {sealed.tag} is not in this clone: fetch it")
-    warnings += _tell(run, sealed)
+    warnings += _announce_seal(run, sealed)
     pushed = run.record.push()
     if not pushed:
         warnings.append(f"the record is not pushed: {pushed.why}")

@@ -77,7 +77,7 @@ def _timers(run: Run) -> list[str]:
     workflows = sorted((run.repository.top / ".github" / "workflows").glob("*.y*ml"))
     units = sorted((Path.home() / ".config" / "systemd" / "user").glob("*.service"))
     for path in (*workflows, *units):
-        if any(_is_ours(line, named) for line in _lines(path)):
+        if any(_is_ours(line, named) for line in _read_file_lines(path)):
             found.append(_removal(path, run, path in workflows))
     return [
         f"a timer that herorun did not start still looks at {run.slug}: {words}" for words in found
@@ -103,7 +103,7 @@ def _crontab() -> list[str]:
     return answer.text.splitlines() if answer.code == 0 else []
 
 
-def _lines(path: Path) -> list[str]:
+def _read_file_lines(path: Path) -> list[str]:
     try:
         return path.read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:

@@ -22,7 +22,7 @@ def ask_checkpoint(seal: SealedTag, then: Manifest, proof: SealProof) -> None:
                 f"the checkpoint {then.path} is not on this machine: ask again where it lies"
             )
         return
-    _tell(then, compare(then, now), proof)
+    _add_manifest_proof(then, compare(then, now), proof)
 
 
 def _as_it_is(store: Store, then: Manifest) -> Manifest:
@@ -31,7 +31,7 @@ def _as_it_is(store: Store, then: Manifest) -> Manifest:
     return listed if len(then.by_size_alone) == len(then.files) else read_contents(store, listed)
 
 
-def _tell(then: Manifest, found: ManifestComparison, proof: SealProof) -> None:
+def _add_manifest_proof(then: Manifest, found: ManifestComparison, proof: SealProof) -> None:
     proof.faults += [f"the checkpoint: {change}" for change in found.changed]
     if found.unproven:
         several, some = len(found.unproven) > 1, ", ".join(found.unproven[:3])

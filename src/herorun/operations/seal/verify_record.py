@@ -11,7 +11,7 @@ from herorun.core.finding import count
 from herorun.core.seal.manifest import Manifest, manifest_from
 from herorun.core.seal.verification import SealProof
 from herorun.core.untrusted_json import read_strict_json
-from herorun.core.verify import judge
+from herorun.core.verify import judge_history
 from herorun.operations.record.history import read_history
 from herorun.operations.seal.verify_tag import SealedTag, contract_of
 from herorun.record import LARGEST, Record
@@ -48,13 +48,13 @@ def ask_record(seal: SealedTag, record: Record, proof: SealProof) -> None:
     if not seal.repository.is_ancestor(told, tip):
         proof.faults.append(f"the record that it names ({told[:9]}) is no part of {record.branch}")
         return
-    judged = judge(read_history(record, tip))
+    judged = judge_history(read_history(record, tip))
     proof.faults += [f"the record: {fault}" for fault in judged.faults]
     if judged.newer:
         proof.unproven.append(f"the record: {count(judged.newer, 'line')} of a newer herorun")
     name = f"{record.files_path}/seal-{digest(seal.statement)[7:19]}.json"
     kept = seal.repository.read(tip, [name], LARGEST)[name]
-    if kept is None or _read(kept) != seal.statement:
+    if kept is None or _parse_json(kept) != seal.statement:
         proof.faults.append("the record keeps another statement than the tag, or none")
         return
     proof.proven.append(f"the record keeps the very statement, after {told[:9]} on {record.branch}")
@@ -69,7 +69,7 @@ def ask_record(seal: SealedTag, record: Record, proof: SealProof) -> None:
         proof.faults.append(f"the journal of {facts['run']} does not know of this seal")
 
 
-def _read(data: bytes) -> Any:
+def _parse_json(data: bytes) -> Any:
     """None for what is no JSON, or has two readings: then it is not what was kept."""
     try:
         return read_strict_json(data)
@@ -106,6 +106,6 @@ def kept_manifest(seal: SealedTag, record: Record, proof: SealProof) -> Manifest
 
 def _manifest(data: bytes) -> Manifest | None:
     try:
-        return manifest_from(_read(data))
+        return manifest_from(_parse_json(data))
     except (ValueError, KeyError, TypeError):
         return None

@@ -19,8 +19,8 @@ from herorun.schedulers._iris_parse import (
     detail_argv,
     stop_argv,
 )
-from herorun.schedulers._iris_state import gang_of, judge, root_of
-from herorun.schedulers._iris_state_names import state_of
+from herorun.schedulers._iris_state import gang_of, judge_iris, root_of
+from herorun.schedulers._iris_state_names import iris_state_of
 from herorun.schedulers._submission_record import SubmissionRecord
 
 TIMEOUT = 60.0  # seconds of one question, its tunnel included
@@ -63,11 +63,11 @@ class IrisById:
                     else Absent()
                 )
             gang = gang_of(told.rows, job, None)
-            live = [row for row in gang if state_of(row.word).live]
-            if not state_of(root.word).live or not live:
+            live = [row for row in gang if iris_state_of(row.word).live]
+            if not iris_state_of(root.word).live or not live:
                 root = self._iris.in_detail(root)
             gang = [self._iris.in_detail(row) if row in live else row for row in gang]
-            return judge(job, root, gang, SubmissionRecord(), _EVER, None)
+            return judge_iris(job, root, gang, SubmissionRecord(), _EVER, None)
         except (CouldNotLook, OSError) as error:
             return Unknown(in_words(error))
 
@@ -101,7 +101,7 @@ class IrisById:
         if listing.partial:
             raise CouldNotLook(f"Iris' list is not whole: {listing.partial}")
         same = {
-            row.id: state_of(row.word)
+            row.id: iris_state_of(row.word)
             for row in listing.rows
             if row.id != job and _ADDED.sub("", row.id) == f"/{user}/{stem}"
         }
@@ -123,25 +123,25 @@ def summary_tasks(text: str) -> tuple[TaskEnd, ...]:
     tasks = told.get("tasks") if isinstance(told, dict) else None
     if not isinstance(told, dict) or not isinstance(tasks, list):
         return ()
-    limit = _number(told.get("memory_limit_mb") or told.get("memory_mb"))
+    limit = _number_or_none(told.get("memory_limit_mb") or told.get("memory_mb"))
     return tuple(_task(each, limit) for each in tasks if isinstance(each, dict))
 
 
 def _task(told: dict[str, Any], limit: float | None) -> TaskEnd:
     word, code = str(told.get("state", "")), told.get("exit_code")
-    milliseconds = _number(told.get("duration_ms"))
+    milliseconds = _number_or_none(told.get("duration_ms"))
     return TaskEnd(
         name=str(told.get("index", told.get("task_id", ""))),
         state=word,
         exit_code=code if isinstance(code, int) else None,
         seconds=milliseconds / 1000 if milliseconds else None,
-        peak_mb=_number(told.get("memory_peak_mb")),
-        limit_mb=_number(told.get("memory_limit_mb")) or limit,
-        failed=_failed(word),
+        peak_mb=_number_or_none(told.get("memory_peak_mb")),
+        limit_mb=_number_or_none(told.get("memory_limit_mb")) or limit,
+        failed=_is_failure(word),
     )
 
 
-def _number(told: Any) -> float | None:
+def _number_or_none(told: Any) -> float | None:
     return (
         float(told)
         if isinstance(told, int | float) and not isinstance(told, bool) and told > 0
@@ -170,7 +170,7 @@ def described_tasks(text: str) -> tuple[TaskEnd, ...]:
                 state=first[2],
                 exit_code=code,
                 peak_mb=size,
-                failed=_failed(first[2]),
+                failed=_is_failure(first[2]),
             )
         )
     return tuple(found)
@@ -183,6 +183,6 @@ def _cell(heads: Sequence[tuple[str, int]], name: str, line: str) -> str:
     )
 
 
-def _failed(word: str) -> bool:
-    state = state_of(word)
+def _is_failure(word: str) -> bool:
+    state = iris_state_of(word)
     return state.ended and state is not JobState.SUCCEEDED

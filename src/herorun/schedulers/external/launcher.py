@@ -45,7 +45,7 @@ class LauncherById:
         except (CouldNotLook, OSError) as error:
             return Unknown(in_words(error))
         told = read_output(text)
-        found = Job(job, job, told.state, told.word, _why(told))
+        found = Job(job, job, told.state, told.word, _failure_of(told))
         if told.state is not JobState.UNKNOWN:
             return Found(found)
         if told.slurm:
@@ -106,5 +106,5 @@ class LauncherById:
         return text, datetime.fromtimestamp(int(stamp), UTC)
 
 
-def _why(told: LauncherOutput) -> str:
+def _failure_of(told: LauncherOutput) -> str:
     return told.failed if told.state in (JobState.FAILED, JobState.UNKNOWN) else ""

@@ -12,7 +12,7 @@ from herorun.core.ports import Absent, ById, Found, Origin, Place, Search, Unkno
 from herorun.schedulers._nel_jobs import NelJobs
 from herorun.schedulers._nel_options import Options as NelOptions
 from herorun.schedulers._nel_parse import NelTask
-from herorun.schedulers._nel_state import judge
+from herorun.schedulers._nel_state import judge_nel
 from herorun.schedulers._option_types import Absolute
 from herorun.schedulers._road import SshLogin
 from herorun.schedulers._submission_record import SubmissionRecord
@@ -51,7 +51,7 @@ class NelById(NelJobs):
                 return Absent()
             parts = self._parts(entries)
             return Found(
-                judge(job, job, [parts[entry.id] for entry in entries], SubmissionRecord())
+                judge_nel(job, job, [parts[entry.id] for entry in entries], SubmissionRecord())
             )
         except (CouldNotLook, OSError) as error:
             return Unknown(in_words(error))

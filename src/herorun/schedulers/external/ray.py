@@ -10,7 +10,7 @@ from herorun.core.errors import CouldNotLook, WrongUse
 from herorun.core.ports import Absent, ById, Found, Origin, Place, Search, Unknown
 from herorun.schedulers._ray_client import Dashboard
 from herorun.schedulers._ray_log import read_log
-from herorun.schedulers._ray_parse import state_of
+from herorun.schedulers._ray_parse import ray_state_of
 from herorun.schedulers._ray_snapshot import RaySnapshot
 
 TIMEOUT = 20.0  # seconds of one question
@@ -80,7 +80,7 @@ class RayById:
         return tuple(
             each.name
             for each in look.records
-            if each.name != job and each.entrypoint == record.entrypoint and state_of(each).live
+            if each.name != job and each.entrypoint == record.entrypoint and ray_state_of(each).live
         )
 
     def stop(self, job: str) -> None:

@@ -14,8 +14,8 @@ from herorun.core.ports import Absent, ById, Found, Origin, Place, Search, Unkno
 from herorun.schedulers._road import SshLogin, transport_to
 from herorun.schedulers._slurm_client import Programs, new_parted
 from herorun.schedulers._slurm_parse import SlurmRow, log_in, squeue_argv, squeue_rows
-from herorun.schedulers._slurm_state import Books, judge
-from herorun.schedulers._slurm_state_names import state_of
+from herorun.schedulers._slurm_state import Books, judge_slurm
+from herorun.schedulers._slurm_state_names import slurm_state_of
 from herorun.schedulers._submission_record import SubmissionRecord
 from herorun.system.clock import now
 
@@ -50,17 +50,17 @@ class SlurmById:
         self._slurm = Programs(self._road, TIMEOUT, *told, missing="is --host missing")
 
     def look(self, job: str) -> Search:
-        number, part = _parts(job)
+        number, part = _split_job_id(job)
         try:
-            queue = _of(self._queue(number), number, part)
+            queue = _rows_of_job(self._queue(number), number, part)
             books = self._slurm.accounting(now() - LONG_AGO, ids=[number])
         except CouldNotLook as error:
             return Unknown(str(error))
-        told = _of(books.rows, number, part)
+        told = _rows_of_job(books.rows, number, part)
         if not queue and not told:
             return Unknown(books.silent) if books.silent else _nowhere(job, books)
         kept = SubmissionRecord(asked=True, id=number)
-        answer = judge(job, queue, told, Books(told, books.silent, books.none_kept), kept)
+        answer = judge_slurm(job, queue, told, Books(told, books.silent, books.none_kept), kept)
         return Found(_with_id(answer, job)) if isinstance(answer, Found) else answer
 
     def _queue(self, number: str) -> Sequence[SlurmRow]:
@@ -127,9 +127,9 @@ class SlurmById:
 
     def live_namesakes(self, job: str) -> tuple[str, ...]:
         """Other jobs of its name and its user that are in the queue."""
-        number = _parts(job)[0]
-        own = _of(self._slurm.accounting(now() - LONG_AGO, ids=[number]).rows, number, "")
-        own = own or _of(self._queue(number), number, "")
+        number = _split_job_id(job)[0]
+        own = _rows_of_job(self._slurm.accounting(now() - LONG_AGO, ids=[number]).rows, number, "")
+        own = own or _rows_of_job(self._queue(number), number, "")
         if not own:
             raise CouldNotLook(f"Slurm does not tell the name and user of {job}")
         name, user = own[-1].name, own[-1].user
@@ -137,7 +137,7 @@ class SlurmById:
         answer = self._slurm.ask(squeue_argv(parted, names=[name]))
         rows = squeue_rows(self._slurm.whole("squeue", answer), parted)
         same = [row for row in rows if (row.name, row.user) == (name, user) and row.id != number]
-        return tuple(dict.fromkeys(row.id for row in same if state_of(row.word).live))
+        return tuple(dict.fromkeys(row.id for row in same if slurm_state_of(row.word).live))
 
     def mine(self) -> tuple[tuple[str, str, str], ...]:
         """The user's jobs that Slurm has now: id, word and name."""
@@ -149,13 +149,13 @@ class SlurmById:
         return tuple((row[0].strip(), row[1].strip(), row[2].strip()) for row in rows)
 
 
-def _parts(job: str) -> tuple[str, str]:
+def _split_job_id(job: str) -> tuple[str, str]:
     found = _ID.fullmatch(job)
     assert found  # its form was looked at before
     return found[1], found[2]
 
 
-def _of(rows: Sequence[SlurmRow], number: str, part: str) -> list[SlurmRow]:
+def _rows_of_job(rows: Sequence[SlurmRow], number: str, part: str) -> list[SlurmRow]:
     return [row for row in rows if row.id == number and (not part or row.part == part)]
 
 
@@ -229,10 +229,10 @@ def task_ends(text: str) -> tuple[TaskEnd, ...]:
             jobs[whole] = TaskEnd(
                 name=whole,
                 state=state,
-                exit_code=OOM_CODE if state == "OUT_OF_MEMORY" else _code(code),
+                exit_code=OOM_CODE if state == "OUT_OF_MEMORY" else _parse_exit_code(code),
                 seconds=float(elapsed) if elapsed.isdigit() else None,
                 limit_mb=_mb(limit),
-                failed=state_of(state)
+                failed=slurm_state_of(state)
                 not in (JobState.SUCCEEDED, JobState.RUNNING, JobState.PENDING),
             )
     return tuple(_with_peak(task, peaks.get(name)) for name, task in jobs.items())
@@ -248,7 +248,7 @@ def _with_peak(task: TaskEnd, peak: float | None) -> TaskEnd:
     )
 
 
-def _code(told: str) -> int | None:
+def _parse_exit_code(told: str) -> int | None:
     """137 where it was ended by signal 9."""
     code, _, signal = told.partition(":")
     if signal.isdigit() and int(signal):

@@ -67,15 +67,19 @@ def _cut(tail: bytes) -> str:
     if not tail:
         return "the file is empty"
     at = tail.rfind(_EOCD)
-    if at < 0 or len(tail) < at + 22 or _number(tail, at + 20, 2) != len(tail) - at - 22:
+    if (
+        at < 0
+        or len(tail) < at + 22
+        or _read_little_endian(tail, at + 20, 2) != len(tail) - at - 22
+    ):
         return (
             "the file has no end of a zip: the save was cut short, or it is in torch's old format"
         )
-    size, end = _number(tail, at + 12, 4), at
+    size, end = _read_little_endian(tail, at + 12, 4), at
     # a 64-bit record of 56 bytes before its locator
     if at >= 76 and tail[at - 20 : at - 16] == _LOCATOR:
         end = at - 76
-        size = _number(tail, end + 40, 8) if size == _UNTOLD else size
+        size = _read_little_endian(tail, end + 40, 8) if size == _UNTOLD else size
     begin = end - size
     if not size:
         return "the file is a zip without content"
@@ -86,5 +90,5 @@ def _cut(tail: bytes) -> str:
     )
 
 
-def _number(data: bytes, at: int, count: int) -> int:
+def _read_little_endian(data: bytes, at: int, count: int) -> int:
     return int.from_bytes(data[at : at + count], "little")

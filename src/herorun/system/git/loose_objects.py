@@ -84,7 +84,7 @@ class Loose:
         if mode != TREE:
             raise Elsewhere(path)
         if oid not in self._trees:
-            self._trees[oid] = list(_rows(self.content(oid, b"tree"), len(oid) // 2))
+            self._trees[oid] = list(_parse_tree(self.content(oid, b"tree"), len(oid) // 2))
         return self._trees[oid]
 
     def _below(self, top: Row, prefix: str) -> Iterator[Row]:
@@ -96,7 +96,7 @@ class Loose:
                 yield mode, oid, prefix + name
 
 
-def _rows(tree: bytes, width: int) -> Iterator[Row]:
+def _parse_tree(tree: bytes, width: int) -> Iterator[Row]:
     """`<mode> <name>\\0<object>` again and again; git leaves the first zero of a folder's mode
     out.
     """

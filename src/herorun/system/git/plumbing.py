@@ -55,7 +55,8 @@ def commit_files(
         marks[path] = number
     text = _bytes(message)
     stream += _bytes(
-        f"commit {ref}\nmark :1\ncommitter {_identity(repository)} {int(at.timestamp())} +0000\n"
+        f"commit {ref}\nmark :1\ncommitter {_read_identity(repository)} {int(at.timestamp())} "
+        "+0000\n"
     )
     stream += b"data %d\n%s\n" % (len(text), text)
     if parent:
@@ -102,7 +103,7 @@ def _quoted(path: str) -> str:
 _WHO = ("GIT_COMMITTER_NAME", "GIT_COMMITTER_EMAIL", "EMAIL", "HOME")
 
 
-def _identity(repository: Repository) -> str:
+def _read_identity(repository: Repository) -> str:
     """The user's own git identity; where there is none, user@machine. Asked once in a process."""
     return identity_of(repository, tuple(os.environ.get(name) for name in _WHO))
 
@@ -225,7 +226,7 @@ def annotated_tag(
     existing = repository.git("rev-parse", "--verify", "--quiet", f"refs/tags/{name}", ok=(0, 1))
     if existing.code == 0:
         return existing.text.strip()
-    who = _identity(repository)
+    who = _read_identity(repository)
     name_part, _, mail = who.rpartition(" <")
     identity = {
         "GIT_COMMITTER_NAME": name_part or "herorun",

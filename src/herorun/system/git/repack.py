@@ -72,16 +72,23 @@ def pack(
         commits += packs[stays].commits
     older = [*packs[stays:], *given_up]
     replaced = [each for each in older if _is_ours(folder, each)]
-    loose = [oid for oid, _ in _listed(repository, tip, since) if _loose(repository, oid).exists()]
-    wanted = {*loose, *(oid for each in replaced for oid in _held(repository, folder, each.name))}
+    loose = [
+        oid
+        for oid, _ in _list_new_objects(repository, tip, since)
+        if _loose(repository, oid).exists()
+    ]
+    wanted = {
+        *loose,
+        *(oid for each in replaced for oid in _list_packed(repository, folder, each.name)),
+    }
     with _aside(repository, slug) as aside:
-        name = _written(repository, aside, tip, packs[stays - 1].tip if stays else None, wanted)
+        name = _write_pack(repository, aside, tip, packs[stays - 1].tip if stays else None, wanted)
         if not name:
             # all of it is packed already, by somebody else
             return (*packs[:stays], Pack("", tip, commits))
         note((*packs, *given_up, Pack(name, tip, 0)))
         _put(aside / "pack", folder, name)
-    held = _held(repository, folder, name)
+    held = _list_packed(repository, folder, name)
     for oid in loose:
         if oid in held:
             _loose(repository, oid).unlink(missing_ok=True)
@@ -108,13 +115,13 @@ def _aside(repository: Repository, slug: str) -> Iterator[Path]:
         shutil.rmtree(aside, ignore_errors=True)
 
 
-def _written(
+def _write_pack(
     repository: Repository, aside: Path, tip: str, since: str | None, wanted: set[str]
 ) -> str:
     """Make the pack; git finds differences between objects that it is told the same path of. Empty
     for nothing.
     """
-    named = dict(_listed(repository, tip, since))
+    named = dict(_list_new_objects(repository, tip, since))
     lines = [f"{oid} {path}" for oid, path in named.items() if oid in wanted]
     lines += sorted(wanted - named.keys())  # of a line of commits that was given up
     if not lines:
@@ -139,7 +146,7 @@ def _put(made: Path, folder: Path, name: str) -> None:
     sync_folder(folder)
 
 
-def _listed(repository: Repository, tip: str, since: str | None) -> list[tuple[str, str]]:
+def _list_new_objects(repository: Repository, tip: str, since: str | None) -> list[tuple[str, str]]:
     """`(object, path)` of all that `tip` has and `since` has not; what a partial clone lacks is
     left out.
     """
@@ -152,7 +159,7 @@ def _range(tip: str, since: str | None) -> tuple[str, ...]:
     return (tip, f"^{since}") if since else (tip,)
 
 
-def _held(repository: Repository, folder: Path, name: str) -> set[str]:
+def _list_packed(repository: Repository, folder: Path, name: str) -> set[str]:
     """The objects that a pack's index names."""
     rows = repository.git(
         "show-index", stdin=(folder / f"{name}.idx").read_bytes()
@@ -184,7 +191,7 @@ def _is_spare(repository: Repository, folder: Path, each: Pack, held: set[str]) 
         return False
     if not (folder / f"{each.name}.idx").exists():
         return True
-    return _is_ours(folder, each) and _held(repository, folder, each.name) <= held
+    return _is_ours(folder, each) and _list_packed(repository, folder, each.name) <= held
 
 
 def _remove(folder: Path, name: str) -> None:

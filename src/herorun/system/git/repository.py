@@ -201,7 +201,7 @@ class Repository:
                 f"Commit {commit[:9]} is not in this clone, {self.top}: `git fetch {how}` brings it"
             )
             raise CouldNotLook(f"{said} if a remote still has it.") from None
-        for mode, oid, path in _rows(listed):
+        for mode, oid, path in _parse_ls_tree(listed):
             if mode.startswith("100") and path in paths:
                 raise CouldNotLook(
                     f"{path} in commit {commit[:9]} is damaged: object {oid[:9]} cannot be read, "
@@ -245,7 +245,9 @@ class Repository:
         inside = f"{folder}/" if folder else ""
         within = ("--", inside) if folder else ()
         answer = self.git("ls-tree", "-r", "-z", "--full-tree", commit, *within)
-        return [(mode, oid, path.removeprefix(inside)) for mode, oid, path in _rows(answer)]
+        return [
+            (mode, oid, path.removeprefix(inside)) for mode, oid, path in _parse_ls_tree(answer)
+        ]
 
     def names(self, commit: str, folder: str) -> list[str]:
         """The paths of the files that lie in one folder of a commit, not of those below it."""
@@ -253,7 +255,9 @@ class Repository:
             found = self._loose.names(self._commit(commit), folder)
             rows = [(mode, oid, f"{folder}/{name}") for mode, oid, name in found]
         except Elsewhere:
-            rows = _rows(self.git("ls-tree", "-z", "--full-tree", commit, "--", f"{folder}/"))
+            rows = _parse_ls_tree(
+                self.git("ls-tree", "-z", "--full-tree", commit, "--", f"{folder}/")
+            )
         return [path for mode, _, path in rows if mode.startswith("100")]
 
     def remotes(self) -> dict[str, str]:
@@ -290,7 +294,7 @@ class Repository:
         return self.git("merge-base", "--is-ancestor", old, new, ok=(0, 1)).code == 0
 
 
-def _rows(listed: ProcessResult) -> list[tuple[str, str, str]]:
+def _parse_ls_tree(listed: ProcessResult) -> list[tuple[str, str, str]]:
     """What `ls-tree -z` printed."""
     rows = []
     for record in listed.text.split("\0"):

@@ -39,7 +39,7 @@ def all_entries(repository: Repository, commit: str) -> list[tuple[str, str, str
     rows = repository.entries(commit)
     found = [row for row in rows if row[0] != _GITLINK]
     for inside in submodules(repository, commit, [row for row in rows if row[0] == _GITLINK]):
-        below = (row for row in _rows(inside) if row[0] != _GITLINK)
+        below = (row for row in _list_submodule_files(inside) if row[0] != _GITLINK)
         found += [(mode, oid, f"{inside.path}/{path}") for mode, oid, path in below]
     return found
 
@@ -51,16 +51,16 @@ def submodules(
     `CouldNotLook`.
     """
     whole = Inside("", commit, repository.common, repository)
-    yield from _below(whole, repository.entries(commit) if rows is None else rows)
+    yield from _walk_submodules(whole, repository.entries(commit) if rows is None else rows)
 
 
-def _below(outer: Inside, rows: list[tuple[str, str, str]]) -> Iterator[Inside]:
+def _walk_submodules(outer: Inside, rows: list[tuple[str, str, str]]) -> Iterator[Inside]:
     links = {path: oid for mode, oid, path in rows if mode == _GITLINK}
-    names = _names(outer) if links else {}
+    names = _read_gitmodules(outer) if links else {}
     for path, oid in links.items():
         inside = _found(outer, path, names.get(path, path), oid)
         yield inside
-        yield from _below(inside, _rows(inside))
+        yield from _walk_submodules(inside, _list_submodule_files(inside))
 
 
 def _found(outer: Inside, path: str, name: str, oid: str) -> Inside:
@@ -100,7 +100,7 @@ def _stores(outer: Inside, full: str, name: str) -> Iterator[Path]:
         yield kept
 
 
-def _names(outer: Inside) -> dict[str, str]:
+def _read_gitmodules(outer: Inside) -> dict[str, str]:
     """Path -> name, from the commit's own `.gitmodules`."""
     asked = ("config", "--blob", f"{outer.commit}:.gitmodules", "--list", "-z")
     answer = outer.repository.git(*asked, env=outer.env(outer.repository.top), ok=(0, 1, 128))
@@ -112,7 +112,7 @@ def _names(outer: Inside) -> dict[str, str]:
     }
 
 
-def _rows(inside: Inside) -> list[tuple[str, str, str]]:
+def _list_submodule_files(inside: Inside) -> list[tuple[str, str, str]]:
     """`(mode, object, path)` of every file in it."""
     listed = ("ls-tree", "-r", "-z", "--full-tree", inside.commit)
     answer = inside.repository.git(*listed, env=inside.env(inside.repository.top))

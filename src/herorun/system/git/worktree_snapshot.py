@@ -85,7 +85,7 @@ def take_snapshot(
         paths = [*_changed(repository, index), *ignored]
         size = sum(_size(repository.top / path) for path in paths)
         if size > cap:
-            return Snapshot("", "", "", tuple(shown(path) for path in paths), size)
+            return Snapshot("", "", "", tuple(show_path(path) for path in paths), size)
         _add(repository, index, ignored)
         tree = repository.git(*_AS_SET, "write-tree", env=index).text.strip()
     if tree == tree_of(repository, head):
@@ -108,9 +108,11 @@ def from_diff(repository: Repository, head: str, diff: bytes) -> str:
 
 def described(repository: Repository, head: str, commit: str) -> Snapshot:
     """A snapshot by its commit: its identity, and what in it should not be published."""
-    rows = _rows(repository, head, commit)
+    rows = _diff_snapshot(repository, head, commit)
     known = repository.blobs(sorted({oid for _, old, new in rows for oid in (old, new) if oid}))
-    contents = [(shown(path), known.get(old, b""), known.get(new, b"")) for path, old, new in rows]
+    contents = [
+        (show_path(path), known.get(old, b""), known.get(new, b"")) for path, old, new in rows
+    ]
     elsewhere = next((path for path, _, after in contents if after.startswith(_POINTER)), None)
     if elsewhere:
         raise WrongUse(
@@ -149,7 +151,7 @@ def tree_of(repository: Repository, commit: str) -> str:
     ).text.strip()
 
 
-def shown(path: str) -> str:
+def show_path(path: str) -> str:
     """A path as people can read it; bytes that are not UTF-8 are shown as escapes."""
     return path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
@@ -188,7 +190,7 @@ def _unmark(
 ) -> None:
     if paths:
         repository.git(
-            *_AS_SET, "update-index", how, "-z", "--stdin", stdin=_listed(paths), env=index
+            *_AS_SET, "update-index", how, "-z", "--stdin", stdin=_join_paths(paths), env=index
         )
 
 
@@ -202,11 +204,12 @@ def _changed(repository: Repository, index: Mapping[str, str]) -> list[str]:
         path = fields[-1]
         if record.startswith("? ") and path.endswith("/"):
             raise WrongUse(
-                f"{shown(path)} is a git repository of its own: move it elsewhere, or ignore it."
+                f"{show_path(path)} is a git repository of its own: move it elsewhere, or ignore "
+                "it."
             )
         if record[:2] in ("1 ", "u ") and fields[2][0] == "S" and fields[2][2:] != "..":
             raise WrongUse(
-                f"The submodule {shown(path)} has edits inside: commit and push them there."
+                f"The submodule {show_path(path)} has edits inside: commit and push them there."
             )
         paths += [path] if len(fields) > 1 and record[0] in "1u?" else []
     return paths
@@ -228,7 +231,7 @@ def _add(repository: Repository, index: Mapping[str, str], ignored: Sequence[str
     if ignored:
         named = ("--pathspec-from-file=-", "--pathspec-file-nul")
         repository.git(
-            *_AS_SET, "add", "--force", "--sparse", *named, stdin=_listed(ignored), env=index
+            *_AS_SET, "add", "--force", "--sparse", *named, stdin=_join_paths(ignored), env=index
         )
 
 
@@ -241,7 +244,7 @@ def _commit(repository: Repository, head: str, tree: str) -> str:
     return repository.git(*words, stdin=_MESSAGE, env={**_WHO, **dates}).text.strip()
 
 
-def _rows(repository: Repository, head: str, commit: str) -> list[tuple[str, str, str]]:
+def _diff_snapshot(repository: Repository, head: str, commit: str) -> list[tuple[str, str, str]]:
     """`(path, object before, object after)` of every file that differs; empty for none, and for a
     submodule's commit.
     """
@@ -266,5 +269,5 @@ def _rows(repository: Repository, head: str, commit: str) -> list[tuple[str, str
     return rows
 
 
-def _listed(paths: Sequence[str]) -> bytes:
+def _join_paths(paths: Sequence[str]) -> bytes:
     return "".join(f"{path}\0" for path in paths).encode("utf-8", "surrogateescape")

@@ -78,7 +78,7 @@ def thinned(block: Block) -> Block:
 
 
 def _of_rows(column: Column, moved: dict[int, int]) -> Column:
-    pairs = [(moved[place], value) for place, value in _pairs(column) if place in moved]
+    pairs = [(moved[place], value) for place, value in _place_values(column) if place in moved]
     values = array("d", (value for _, value in pairs))
     whole = len(pairs) == len(moved)
     return Column(values, None if whole else array("I", (place for place, _ in pairs)))
@@ -92,9 +92,9 @@ def _to_stay(block: Block) -> Iterator[int]:
         last[attempt] = place
     yield from (*first.values(), *last.values())
     for column in block.columns.values():
-        yield from (place for place, value in _pairs(column) if not math.isfinite(value))
+        yield from (place for place, value in _place_values(column) if not math.isfinite(value))
 
 
-def _pairs(column: Column) -> Iterator[tuple[int, float]]:
+def _place_values(column: Column) -> Iterator[tuple[int, float]]:
     places = range(len(column.values)) if column.places is None else column.places
     return zip(places, column.values, strict=True)

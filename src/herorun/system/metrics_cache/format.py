@@ -127,7 +127,7 @@ def written(block: Block, pack: bool) -> bytes:
     parts: dict[str, list[int]] = {}
     body: list[bytes] = []
     at = 0
-    for name, places, values in _parts(block):
+    for name, places, values in _block_sections(block):
         data = _shuffled(values.tobytes(), values.itemsize) if pack else values.tobytes()
         small = zlib.compress(data, 1) if pack else data
         body += [places, small]
@@ -141,7 +141,7 @@ def written(block: Block, pack: bool) -> bytes:
     )
 
 
-def _parts(block: Block) -> Iterator[tuple[str, bytes, "array[Any]"]]:
+def _block_sections(block: Block) -> Iterator[tuple[str, bytes, "array[Any]"]]:
     for name, values in zip(OWN, (block.steps, block.times, block.attempts), strict=True):
         yield name, b"", values
     for name, column in block.columns.items():

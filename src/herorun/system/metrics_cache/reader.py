@@ -209,7 +209,7 @@ class Fetched:
             return None
         first = 0 if wanted.first is None else bisect_left(steps, wanted.first)
         last = len(steps) if wanted.last is None else bisect_right(steps, wanted.last)
-        seconds = array("d", map(_seconds, times[first:last]))
+        seconds = array("d", map(_seconds_of_microseconds, times[first:last]))
         return Piece(attempts[first:last], steps[first:last], seconds, values[first:last])
 
     def _points(self, part: _Part, wanted: "_Wanted") -> dict[tuple[int, int], tuple[int, float]]:
@@ -318,10 +318,10 @@ def _piece(points: dict[tuple[int, int], tuple[int, float]]) -> Piece:
     return Piece(
         array("I", (key[0] for key, _ in ordered)),
         array("q", (key[1] for key, _ in ordered)),
-        array("d", (_seconds(at) for _, (at, _) in ordered)),
+        array("d", (_seconds_of_microseconds(at) for _, (at, _) in ordered)),
         array("d", (value for _, (_, value) in ordered)),
     )
 
 
-def _seconds(microseconds: int) -> float:
+def _seconds_of_microseconds(microseconds: int) -> float:
     return math.nan if microseconds == UNTIMED else microseconds / 1e6
