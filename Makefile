@@ -28,7 +28,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-com
 unexport PYTHONPATH PYTHONHOME VIRTUAL_ENV PYTHONDONTWRITEBYTECODE
 export PIP_REQUIRE_VIRTUALENV := 1
 
-.PHONY: help demo test test-thorough services services-ray services-nel crash lint types docs docs-check site bench wheel pins clean
+.PHONY: help demo test test-thorough services services-ray services-nel crash lint types screens mutate docs docs-check site bench wheel pins clean
 .DELETE_ON_ERROR:
 
 help:  ## Say what can be made.
@@ -59,6 +59,9 @@ lint: $(DEV)  ## Style, purity and the one way that imports run.
 
 types: $(DEV)  ## mypy --strict.
 	$(BIN)/mypy
+
+screens: $(DEV)  ## Render every screen anew into tests/screens/*.txt: read the diff.
+	PYTHONPATH=src:tests $(BIN)/python -m screens
 
 docs: $(RUN)  ## Write the reference in docs/ from the code.
 	$(BIN)/python docs/generate.py

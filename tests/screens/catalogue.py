@@ -1,0 +1,435 @@
+"""Every command, in every state that has a screen of its own."""
+
+import subprocess
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+from builders import NOON, a_checkpoint, a_tree
+from herorun.core.check import Gate, Mode
+from herorun.core.compare.verdict import ComparisonAnswer, RunComparison
+from herorun.core.doctor_report import DoctorPart, Fit
+from herorun.core.errors import Blocked, CouldNotLook, WrongUse
+from herorun.core.event import Launched
+from herorun.core.evidence import JobState, Published, WorkTree
+from herorun.core.goodput.latencies import Delay, Delays
+from herorun.core.goodput.states import WallTimeState
+from herorun.core.goodput.totals import GoodputTotals, Range
+from herorun.core.patrol.advice import Advice, PatrolAdvice, PatrolState
+from herorun.core.replay import Replay, ReplayResult
+from herorun.core.retention import (
+    KeptCheckpoint,
+    PrunePlan,
+    RetentionPolicy,
+    Sized,
+    Victim,
+)
+from herorun.core.seal.verification import SealProof
+from herorun.operations.babysit.batch import BatchResult
+from herorun.operations.babysit.replay import ReplayedTicks
+from herorun.operations.checkpoints.list import CheckpointListing
+from herorun.operations.checkpoints.prune import Pruned
+from herorun.operations.jobs.discover import SearchedPlace
+from herorun.operations.jobs.watch import JobStatus
+from herorun.operations.launch.launch import LaunchOutcome
+from herorun.operations.orders.order import OrderOutcome
+from herorun.operations.orders.trust import TrustQuestion
+from herorun.operations.orders.waive import WaiverProposal
+from herorun.operations.record.verify import Verified
+from herorun.operations.remote.wait import Ended
+from herorun.operations.report.compare import Compared
+from herorun.operations.report.goodput import Account
+from herorun.operations.report.report import RunReport
+from herorun.operations.seal.seal import SealOutcome
+from herorun.schemas.boxes import WatchedRun
+from herorun.schemas.runs import Note
+from screens.rendering import Screen
+from screens.states import (
+    AWAITED,
+    ENDED,
+    NAN,
+    NO_REMOTE,
+    OPENED,
+    OTHER,
+    RUN,
+    SLOW,
+    STATES,
+    SUMMARIES,
+    gate,
+    preflight,
+    tick,
+)
+
+OPERATIONS = "herorun.operations."
+
+
+def known(name: str, argv: str, target: str, value: Any, **more: Any) -> Screen:
+    """A command on a run, of which one operation gives the answer."""
+    others = {f"{OPERATIONS}{name.replace('__', '.')}": other for name, other in more.items()}
+    return Screen(name, argv, {**OPENED, OPERATIONS + target: value, **others})
+
+
+def raising(error: Exception) -> Any:
+    def raises(*_: Any, **__: Any) -> None:
+        raise error
+
+    return raises
+
+
+# --- the gates ------------------------------------------------------------------------------------
+
+DIRTY = a_tree(unstaged=("train.py",), untracked=("data/mix.toml",))
+LAUNCHED = Launched(
+    at=NOON,
+    instance="tiny-1",
+    number=1,
+    job="job-tiny-1",
+    plan_digest="sha256:" + "ab" * 32,
+    output_root="/data/tiny",
+    commit="c0" * 20,
+    entry={},
+)
+GATES: Mapping[str, tuple[Any, ...]] = {
+    "clear": (),
+    "blocked": (DIRTY,),
+    "unknown": ({Published: NO_REMOTE},),
+}
+
+
+def gates() -> Iterator[Screen]:
+    target = "launch.preflight.preflight"
+    for state, changes in GATES.items():
+        outcome = preflight(*changes)
+        yield known(f"preflight-{state}", "preflight tiny", target, outcome)
+        yield known(f"preflight-{state}-verbose", "preflight tiny -v", target, outcome)
+        yield known(f"preflight-{state}-quiet", "preflight tiny -q", target, outcome)
+        tag = "herorun/tiny/seal-1" if state == "clear" else None
+        changed = () if state == "clear" else ({WorkTree: DIRTY},) if state == "blocked" else ()
+        sealed = SealOutcome(gate(Gate.SEAL, *changed), tag, tag and "c0" * 20, None)
+        if state != "unknown":
+            yield known(f"seal-{state}", "seal tiny", "seal.seal.seal", sealed)
+    lenient = preflight(DIRTY, mode=Mode.WARN)
+    yield known("preflight-lenient", "preflight tiny", target, lenient)
+    target = "launch.launch.launch"
+    for state, changes in GATES.items():
+        outcome = LaunchOutcome(
+            preflight=preflight(*changes),
+            launched=LAUNCHED if state == "clear" else None,
+            babysitter="process 4711 on this machine, every 15m",
+            log="/data/jobs/tiny-1/job.log" if state == "clear" else "",
+        )
+        yield known(f"launch-{state}", "launch tiny", target, outcome)
+    again = SealOutcome(None, "herorun/tiny/seal-1", "c0" * 20, None)
+    yield known("seal-again", "seal tiny", "seal.seal.seal", again)
+
+
+# --- watching -------------------------------------------------------------------------------------
+
+TICKS: Mapping[str, Any] = {
+    "healthy": tick("healthy"),
+    "starting": tick("starting", awaited=[AWAITED]),
+    "warning": tick("degraded", alerts=[SLOW], other=[OTHER]),
+    "critical": tick("degraded", alerts=[NAN], push="origin does not answer"),
+    "unknown": tick("unknown", monitor="partial", doubts=("the scheduler does not answer",)),
+    "down": tick(
+        "down",
+        alerts=[ENDED],
+        actions=[
+            {
+                "action": "relaunch",
+                "key": "relaunch/tiny-2",
+                "why": "a node failed",
+                "done": True,
+                "failed": "",
+            }
+        ],
+    ),
+    "sealed": tick("finished", sealed="herorun/tiny/seal-1"),
+}
+
+
+def watching() -> Iterator[Screen]:
+    for state, status in STATES.items():
+        yield known(f"status-{state}", "status tiny", "report.status.standing_of", status)
+    answers = [
+        BatchResult(run.slug, None, run.error, 3)
+        if run.error
+        else BatchResult(run.slug, (STATES["healthy"][0], run))
+        for run in SUMMARIES
+    ]
+    slugs = [run.slug for run in SUMMARIES]
+    several = {"herorun.runs.known_slugs": slugs, "herorun.system.git.find_repository": None}
+    target = f"{OPERATIONS}report.status.all_looked_at"
+    yield Screen("status-all", "status --all", {**several, target: answers})
+    yield Screen("watch", "watch", {**several, f"{OPERATIONS}report.overview.glances": SUMMARIES})
+    for state, turn in TICKS.items():
+        given = {
+            **OPENED,
+            f"{OPERATIONS}babysit.loop.tick_once": turn,
+            f"{OPERATIONS}babysit.tick.tick_exit_code": 0,
+        }
+        yield Screen(f"babysit-{state}", "babysit tiny --once", given)
+    told = {"verdict": "tiny is healthy at ~41200/100000 steps; nothing fires."}
+    report = RunReport(told, (), (), "")
+    yield known(
+        "report",
+        "report tiny --out page.html",
+        "report.report.report_of",
+        report,
+        report__html__page_of="",
+    )
+
+
+# --- orders ---------------------------------------------------------------------------------------
+
+ORDERS: Mapping[str, tuple[str, str]] = {
+    "ack tiny": ("orders.acknowledge.acknowledge", "slow-steps is acknowledged by ada"),
+    "approve tiny": ("orders.acknowledge.answer", "the relaunch of tiny-1 is approved"),
+    "deny tiny --reason why": ("orders.acknowledge.answer", "the relaunch of tiny-1 is refused"),
+    "pause tiny --until 2h --reason why": ("orders.pause.pause", "paused until 14:00 UTC"),
+    "resume tiny": ("orders.pause.resume", "the pause ended"),
+    "stop tiny --reason why": ("orders.stop_and_relaunch.stop", "job-tiny-1 was stopped"),
+    "relaunch tiny": ("orders.stop_and_relaunch.relaunch_by_hand", "tiny-2 is job job-tiny-2"),
+    "rollback tiny --to 41000 --reason why": ("orders.rollback.rollback", "back at step 41000"),
+    "fork tiny tiny-b --from 41000 --reason why": ("orders.fork.fork", "tiny-b starts at 41000"),
+    "handoff tiny --take": ("orders.handoff.take_over", "this machine watches now"),
+}
+
+
+def orders() -> Iterator[Screen]:
+    warning = "no babysitter runs on this machine: `herorun babysit tiny` starts one"
+    for argv, (target, words) in ORDERS.items():
+        outcome = OrderOutcome(RUN, words, 0, (warning,))
+        yield known(argv.split()[0], argv, target, outcome)
+    argv = "note tiny --status a --evidence b --decision c --next d"
+    note = Note(slug="tiny", commit="4f" * 20, pushed=True, queued=False, warning="")
+    yield known("note", argv, "orders.note.add_note", note)
+    late = replace_note(note)
+    yield known("note-queued", argv, "orders.note.add_note", late)
+    proposal = WaiverProposal('[[waiver]]\ncheck = "dirty-tree"\n', "a person signs it")
+    yield known("waive", "waive dirty-tree tiny", "orders.waive.propose", proposal)
+    asked = TrustQuestion(
+        slug="tiny",
+        repository=Path("/work"),
+        items=("program ssh -F infra/ssh_config",),
+        launches=(),
+        ids=(),
+        forged=(),
+        seals=(),
+    )
+    nothing = replace(asked, items=())
+    yield known("trust-asked", "trust tiny", "orders.trust.ask", asked)
+    yield known("trust-nothing", "trust tiny", "orders.trust.ask", nothing)
+
+
+def replace_note(note: Note) -> Note:
+    words = "the note is queued in this clone, /work, and not on origin yet"
+    return note.model_copy(update={"pushed": False, "queued": True, "warning": words})
+
+
+# --- looking closer -------------------------------------------------------------------------------
+
+STEP = "/data/tiny/step-"
+SAVED = (
+    Sized(a_checkpoint(100), 4 << 30, 12, "sha256:aa"),
+    Sized(a_checkpoint(200, problem="metadata.json is missing"), None, None),
+    Sized(a_checkpoint(300, temporary=True), 4 << 30, 12, "sha256:bb"),
+)
+PLAN = PrunePlan(
+    "tiny",
+    RetentionPolicy(keep=1),
+    (Victim(f"{STEP}100", 100, 4 << 30, 12, "sha256:aa", "older than the newest 1"),),
+    (KeptCheckpoint(f"{STEP}300", 300, 4 << 30, ("the newest complete one",)),),
+)
+TIMES = dict.fromkeys(WallTimeState, 0.0)
+TOTALS = GoodputTotals(
+    since=NOON,
+    until=NOON,
+    wall=0.0,
+    states=TIMES,
+    effective=Range(None, None),
+    reached=0,
+    lost=0,
+    lost_unknown=0,
+    instances=0,
+    interruptions={},
+    between_failures=None,
+    hours=None,
+    all_hours=Range(None, None),
+    money=Range(None, None),
+    delays=Delays(Delay(), Delay(), Delay()),
+    rows=0,
+    notes=(),
+)
+PARTS = (
+    DoctorPart("git", "origin", Fit.WORKS, "answers, and takes pushes"),
+    DoctorPart("scheduler", "slurm", Fit.BROKEN, "sbatch is not there", "load the module slurm"),
+    DoctorPart("store", "gs://b", Fit.UNSEEN, "no answer in 20 s", "look at the network"),
+    DoctorPart("notify", "mail", Fit.UNCHECKED, "--send-test sends one message"),
+)
+
+
+def closer() -> Iterator[Screen]:
+    listing = CheckpointListing(SAVED, NOON)
+    target = "checkpoints.list.list_with_taints"
+    yield known("checkpoints-list", "checkpoints list tiny", target, listing)
+    pruned = Pruned((f"{STEP}100",), ((f"{STEP}200", "it changed"),), 4 << 30)
+    read = {"checkpoints__list__read_plan": PLAN}
+    argv = "checkpoints prune tiny --plan plan.json"
+    yield known("checkpoints-prune", argv, "checkpoints.prune.prune", pruned, **read)
+    empty = CheckpointListing((), NOON)
+    yield known("checkpoints-list-none", "checkpoints list tiny", target, empty)
+    argv = "checkpoints plan tiny --keep 1"
+    yield known("checkpoints-plan", argv, "checkpoints.list.make_plan", PLAN)
+    for answer in ComparisonAnswer:
+        outcome = Compared(
+            SimpleNamespace(name="tiny-1"),  # type: ignore[arg-type]  # its name is all that is shown
+            SimpleNamespace(name="tiny-2"),  # type: ignore[arg-type]
+            "change",
+            RunComparison(first=0, last=400, answer=answer, notes=("a note",)),
+            ("lr: 0.1 -> 0.2",),
+        )
+        target = "report.compare.compare_two"
+        yield known(f"compare-{answer.value}", "compare tiny-1 tiny-2", target, outcome)
+    yield known("goodput", "goodput tiny", "report.goodput.account", Account(RUN, TOTALS))
+    ticks = (
+        Replay(NOON, "0.1.0", True, ReplayResult.SAME),
+        Replay(NOON, "0.1.0", False, ReplayResult.DIFFERS, ("loss-spike: silent -> fires",)),
+        Replay(NOON, "0.1.0", True, ReplayResult.UNKNOWN, why="its evidence is gone"),
+    )
+    replayed = ReplayedTicks("tiny", None, "sha256:aa", ticks)
+    yield known("replay", "replay tiny", "babysit.replay.replay_run", replayed)
+    nothing = ReplayedTicks("tiny", None, "sha256:aa", ())
+    yield known("replay-none", "replay tiny", "babysit.replay.replay_run", nothing)
+    yield Screen("doctor", "doctor", {f"{OPERATIONS}doctor.doctor.examine": PARTS})
+    yield Screen("explain", "explain dirty-tree")
+    yield Screen("explain-list", "explain --list")
+    whole = Verified(41, 43, (), ("no seal names a commit of it",))
+    target = "record.verify.verify_run"
+    yield known("verify-clear", "verify tiny", target, whole)
+    yield known("logbook-verify", "logbook verify tiny", target, whole)
+    target = "record.verify.open_record"
+    yield known("logbook-show", "logbook show tiny", target, RUN.record)
+    target = "record.verify.verify_run"
+    broken = replace(whole, faults=("entry 7 was changed after it was published",))
+    yield known("verify-blocked", "verify tiny", target, broken)
+    for state, fields in {
+        "clear": {},
+        "blocked": {"faults": ["file model.safetensors has other content"]},
+        "unknown": {"unproven": ["the tag on origin: it does not answer"]},
+    }.items():
+        proof = SealProof("herorun/tiny/seal-1", proven=["the tag's own words"], **fields)
+        given = {
+            f"{OPERATIONS}seal.verify.verify_seal": proof,
+            "herorun.system.git.find_repository": None,
+        }
+        yield Screen(f"verify-seal-{state}", "verify herorun/tiny/seal-1", given)
+
+
+# --- machines and jobs ----------------------------------------------------------------------------
+
+ADVICE = (Advice("stalled", "no step for 41m", "herorun -C /work status tiny"),)
+PATROLS: Mapping[str, PatrolAdvice] = {
+    "running": PatrolAdvice(PatrolState.RUNNING, ()),
+    "stalled": PatrolAdvice(PatrolState.RUNNING, ADVICE),
+    "unknown": PatrolAdvice(PatrolState.UNKNOWN, ()),
+}
+ENTRY = {"type": "slurm", "id": "4711", "last_status": "RUNNING", "description": "MMLU"}
+SESSION = SimpleNamespace(id="s", agent="a", file="/home/ada/.agents/jobs/s.json")
+
+
+def machines() -> Iterator[Screen]:
+    line = "12:00 tiny on box: alive, step 41200"
+    for state, advice in PATROLS.items():
+        seen = SimpleNamespace(line=line, told=advice)
+        yield known(f"patrol-{state}", "box patrol tiny", "remote.patrol.patrol", seen)
+    there = Ended(0, "step 5000 is reached", line, 3, PATROLS["running"])
+    gone = Ended(3, "gave up after 3 looks: the box does not answer", "", 3, None)
+    yield known("wait-reached", "box wait tiny --step 5000", "remote.wait.wait_for", there)
+    yield known("wait-unknown", "box wait tiny --step 5000", "remote.wait.wait_for", gone)
+    timer = SimpleNamespace(text="*/15 * * * * herorun -C /work box patrol tiny\n")
+    yield known("timer", "box timer tiny --for cron", "remote.timer.timer_of", timer)
+    yield known("runbook", "box runbook tiny --out -", "remote.runbook.page_of", "# tiny\n")
+    chained = {
+        "herorun.core.job_chain.script_of": "#!/bin/sh\n",
+        "herorun.core.job_chain.install_and_start": "scp chain.sh box: && ssh box sh chain.sh",
+    }
+    yield Screen("chain", "box chain tiny", {**OPENED, **chained})
+    for state in ("fresh", "stale", "unknown"):
+        seen = WatchedRun(slug="tiny", monitor=state, why=f"the monitor is {state}")
+        yield known(f"watchdog-{state}", "box watchdog tiny", "babysit.watchdog.look", seen)
+    given = {
+        f"{OPERATIONS}remote.watchers.reconcile": [],
+        "herorun.system.process_registry.others": [],
+    }
+    yield Screen("watchers-none", "box watchers", given)
+    here = {f"{OPERATIONS}record.session.session_here": SESSION}
+    read = f"{OPERATIONS}record.session.read_jobs"
+    yield Screen("jobs-list", "jobs list", {**here, read: ([ENTRY], "")})
+    yield Screen("jobs-list-none", "jobs list", {**here, read: ([], "")})
+    statuses = [
+        JobStatus(ENTRY, JobState.RUNNING, "RUNNING"),
+        JobStatus({**ENTRY, "id": "12"}, JobState.UNKNOWN, "", "squeue does not answer"),
+    ]
+    checked = {f"{OPERATIONS}jobs.watch.check_jobs": (statuses, "")}
+    yield Screen("jobs-watch", "jobs watch --once", {**here, **checked})
+    add = {
+        f"{OPERATIONS}record.registry.register": None,
+        f"{OPERATIONS}record.registry.ensure_watch": "is watched by process 4711",
+    }
+    yield Screen("jobs-add", "jobs add local /data/jobs/loose-1", {**here, **add})
+    remove = {
+        read: ([ENTRY], ""),
+        f"{OPERATIONS}record.session.must_have": [ENTRY],
+        f"{OPERATIONS}record.session.change_jobs": None,
+    }
+    yield Screen("jobs-remove", "jobs remove 4711", {**here, **remove})
+    places = [SearchedPlace("slurm's queue", (("4711", "RUNNING"),), "")]
+    yield Screen("jobs-find", "jobs find", {**here, f"{OPERATIONS}jobs.discover.find_jobs": places})
+
+
+# --- what goes wrong ------------------------------------------------------------------------------
+
+
+def repository(home: Path) -> None:
+    subprocess.run(["git", "init", "-q", str(home)], check=True)
+    (home / "runs").mkdir()
+    rows = [f"{step},{2.5 if step < 80 else 'nan'}\n" for step in range(99)]
+    (home / "curve.csv").write_text("step,loss\n" + "".join(rows))
+    (home / "train.log").write_text("torch.cuda.OutOfMemoryError: CUDA out of memory.\n")
+    (home / "runs" / "bad.toml").write_text('slug = "bad"\nfinal_stepp = 7\nissue = 3\n')
+
+
+def wrong() -> Iterator[Screen]:
+    for name, argv in {
+        "help": "--help",
+        "no-command": "preflihgt tiny",
+        "no-option": "preflight tiny --jsn",
+    }.items():
+        yield Screen(name, argv)
+    for name, argv in {
+        "no-run": "status nowhere",
+        "no-runs": "status",
+        "bad-contract": "preflight bad",
+        "no-check": "explain dirty-treee",
+        "init-new": "init tiny",
+        "backtest": "backtest curve.csv",
+        "triage": "triage train.log",
+        "triage-no-file": "triage nothing.log",
+    }.items():
+        yield Screen(name, argv, home=repository)
+    target = "launch.preflight.preflight"
+    for name, error in {
+        "blocked": Blocked("The launch is blocked: dirty-tree: 1 file is changed."),
+        "could-not-look": CouldNotLook("origin does not answer: connection timed out."),
+        "wrong-use": WrongUse("/work has no commit yet: commit the training code first."),
+        "fault": RuntimeError("a bug of ours"),
+    }.items():
+        yield known(f"error-{name}", "preflight tiny", target, raising(error))
+
+
+def all_screens() -> list[Screen]:
+    parts = (gates(), watching(), orders(), closer(), machines(), wrong())
+    return [screen for part in parts for screen in part]

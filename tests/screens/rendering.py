@@ -1,0 +1,60 @@
+"""A command's screen as text: the real command prints it, and what it would have read is given."""
+
+import io
+import os
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack, chdir, redirect_stderr, redirect_stdout
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+from builders import NOON
+from herorun import cli
+
+WIDTH = 80  # columns
+
+
+@dataclass(frozen=True)
+class Screen:
+    """`given` replaces what the command asks for, by its full name: a function there answers with
+    the value. Without any the command runs in the folder `home` of the test.
+    """
+
+    name: str  # of its file: the command, and the state
+    argv: str
+    given: Mapping[str, Any] = field(default_factory=dict)
+    home: Callable[[Path], None] | None = None  # fills the folder
+
+
+class Terminal(io.StringIO):
+    """A terminal without colours."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def render(screen: Screen, home: Path) -> str:
+    """The command line, both streams and the exit code, at the clock of the tests."""
+    if screen.home:
+        screen.home(home)
+    out, err = Terminal(), io.StringIO()
+    with ExitStack() as stack:
+        environment = {"COLUMNS": str(WIDTH), "LINES": "40", "TERM": "dumb", "NO_COLOR": "1"}
+        own = {name: value for name, value in os.environ.items() if "HERORUN" not in name}
+        stack.enter_context(patch.dict(os.environ, own | environment, clear=True))
+        stack.enter_context(patch("sys.stdin", io.StringIO()))
+        stack.enter_context(patch("herorun.system.clock.now", lambda: NOON))
+        for target, value in screen.given.items():
+            answer = value if callable(value) else lambda *_, value=value, **__: value
+            stack.enter_context(patch(target, answer))
+        stack.enter_context(redirect_stdout(out))
+        stack.enter_context(redirect_stderr(err))
+        stack.enter_context(chdir(home))
+        code = cli.run(screen.argv.split())
+    parts = [f"$ herorun {screen.argv}\n", out.getvalue()]
+    if err.getvalue():
+        parts.append(f"--- standard error\n{err.getvalue()}")
+    text = "".join(parts).replace(str(home), "/work")
+    lines = [line.rstrip() for line in text.splitlines()]
+    return "\n".join([*lines, f"--- exit code {code}", ""])

@@ -1,0 +1,219 @@
+"""The states of a run, as values: healthy ones of `builders`, each with one difference."""
+
+from dataclasses import replace
+from datetime import timedelta
+from types import SimpleNamespace
+from typing import Any
+
+from builders import NOON, a_contract, a_plan, healthy
+from herorun import discover
+from herorun.core.check import Gate, Mode, evaluate, verdict_of
+from herorun.core.evidence import Evidence, Unavailable
+from herorun.core.health.training import AwaitedEvidence
+from herorun.core.ports import submission_of
+from herorun.core.responsible import responsible
+from herorun.core.run_summary import OpenAlert, Pace, RunSummary
+from herorun.gate import GateReport
+from herorun.operations.launch.preflight import PreflightOutcome
+from herorun.schemas.parts import Acked, AlertEntry, AwaitedEntry, InstanceEntry, OtherJob
+from herorun.schemas.runs import RunSummaryEntry, Status, TickEntry
+
+TIP = "4f" * 20
+MINUTE = timedelta(minutes=1)
+RUN = SimpleNamespace(
+    slug="tiny",
+    contract=a_contract(goal="learn to count", stop_when="the loss rises for 500 steps"),
+    record=SimpleNamespace(
+        slug="tiny",
+        branch="herorun/logbook/tiny",
+        logbook_path=".agents/logbooks/tiny.md",
+        tip=TIP,
+        newest_page=lambda: ".agents/logbooks/tiny.md",
+        logbook=lambda: "# tiny\n\nOne entry.\n",
+        memory=lambda: SimpleNamespace(current=None, launchings={}, instances=()),
+    ),
+    repository=SimpleNamespace(top="/work", main="/work"),
+    dri="ada (inferred from git)",
+    state=None,
+    place=SimpleNamespace(reach=None, repository="/work"),
+)
+OPENED = {
+    "herorun.runs.open_run": RUN,
+    "herorun.runs.watched_run": (RUN, ""),
+}
+
+
+# --- gates ----------------------------------------------------------------------------------------
+
+
+def gate(kind: Gate, *changes: Any, mode: Mode = Mode.ENFORCE) -> GateReport:
+    """The answer of a gate about a healthy run, but for these pieces of evidence."""
+    evidence: Evidence = healthy(kind)
+    for change in changes:
+        evidence |= change if isinstance(change, dict) else {type(change): change}
+    checks = discover.checks(kind)
+    by_name = {check.name: check for check in checks}
+    findings = evaluate(checks, evidence, {})
+    return GateReport(kind, verdict_of(findings, by_name, mode), findings, by_name, evidence, mode)
+
+
+def preflight(*changes: Any, mode: Mode = Mode.ENFORCE) -> PreflightOutcome:
+    plan = a_plan(RUN.contract)
+    submission = submission_of(plan, "tiny-1")
+    people = responsible(RUN.contract, RUN.dri, False, "issue.md")
+    return PreflightOutcome(gate(Gate.LAUNCH, *changes, mode=mode), plan, submission, "", people)
+
+
+NO_REMOTE = Unavailable("origin does not answer: connection timed out", "remote origin")
+
+
+# --- health ---------------------------------------------------------------------------------------
+
+SAVED = {"checkpoint_step": 40_000, "checkpoint_age": 840.0}
+HEALTHY = RunSummary(
+    "tiny",
+    "launched",
+    run="healthy",
+    step=41_200,
+    final_step=100_000,
+    loss=2.314,
+    curve="▇▆▅▅▄▃▃▂▂▂▁▁",
+    pace=Pace("tokens/s", 1_250_000.0, 1_240_000.0, 2.4),
+    next_tick=NOON + 4 * MINUTE,
+    seen=NOON - MINUTE,
+    **SAVED,
+)
+INSTANCE = InstanceEntry(name="tiny-1", job="job-tiny-1", started=NOON - 600 * MINUTE)
+
+
+def alert(check: str, severity: str, message: str, state: str = "firing") -> AlertEntry:
+    return AlertEntry(
+        check=check,
+        severity=severity,
+        subject="",
+        state=state,
+        since=NOON - 20 * MINUTE,
+        message=message,
+    )
+
+
+NAN = alert("not-finite", "critical", "train/loss is nan at steps 41150 to 41200")
+SLOW = alert("slow-steps", "warn", "a step takes 3.9 s instead of 2.4 s since step 40900")
+ENDED = alert("job-gone", "critical", "tiny-1 ended: FAILED, exit code 1", state="ended-unresolved")
+MISSING = AwaitedEvidence("row", "the tracker has no row of tiny-1 yet", NOON + 10 * MINUTE)
+EMPTY: dict[str, Any] = {"awaited": [], "findings": [], "alerts": [], "actions": [], "other": []}
+CALM: dict[str, Any] = {
+    **EMPTY,
+    "monitor": "fresh",
+    "doubts": [],
+    "contract": "as admitted",
+    "pushed": True,
+}
+STANDING: dict[str, Any] = {
+    **CALM,
+    "slug": "tiny",
+    "stage": "launched",
+    "instances": [INSTANCE],
+    "log": "/data/jobs/tiny-1/job.log",
+    "sealed": None,
+    "record": TIP,
+    "babysitter": "last heartbeat 1m0s ago",
+    "unfinished": [],
+    "paused": None,
+    "questions": [],
+    "answer": None,
+    "acked": [],
+    "stopped": None,
+    "next": "",
+}
+AWAITED = AwaitedEntry.model_validate(MISSING)
+OTHER = OtherJob(name="tiny-debug", job="job-9", state="running", kind="diagnostic")
+NOTED = Acked(alert="slow-steps", by="ada", reason="a noisy neighbour; moved")
+HALF, DONE = "~41200/100000", "~100000/100000"
+
+
+def status(summary: RunSummary = HEALTHY, **changes: Any) -> Any:
+    """What the command reads: the status, the evidence, and the summary."""
+    facts = {"run": summary.run, "progress": HALF, **STANDING, **changes}
+    return Status(glance=RunSummaryEntry.of_summary(summary), **facts), {}, summary
+
+
+def tick(run: str, code: int = 0, **changes: Any) -> Any:
+    """What one tick of the babysitter gives back."""
+    fields = {name: changes.pop(name) for name in TickEntry.model_fields if name in changes}
+    entry = TickEntry(**{"run": run, "monitor": "fresh", "progress": HALF, **EMPTY, **fields})
+    seen = SimpleNamespace(at=NOON)
+    about = {"run": RUN, "doubts": (), "push": "", "sealed": "", "code": code, **changes}
+    return RUN, SimpleNamespace(entry=lambda: entry, tick=seen, step=41_200, **about)
+
+
+STATES: dict[str, Any] = {
+    "starting": status(
+        replace(HEALTHY, run="starting", step=None, loss=None, curve="", pace=None),
+        progress="~unknown/100000",
+        awaited=[AWAITED],
+    ),
+    "healthy": status(),
+    "warning": status(
+        replace(HEALTHY, run="degraded"), alerts=[SLOW], other=[OTHER], acked=[NOTED]
+    ),
+    "critical": status(
+        replace(HEALTHY, run="degraded", loss=float("nan")),
+        alerts=[NAN],
+        next="herorun rollback tiny --to 41000",
+    ),
+    "unknown": status(
+        replace(HEALTHY, run="unknown", monitor="partial"),
+        monitor="partial",
+        doubts=["the scheduler does not answer: connection timed out"],
+        pushed=False,
+    ),
+    "down": status(
+        replace(HEALTHY, run="down"),
+        alerts=[ENDED],
+        next="herorun relaunch tiny",
+        questions=["question/relaunch/crash"],
+        babysitter="gone, last heartbeat 2h3m ago: `herorun babysit tiny` goes on",
+        monitor="stale",
+    ),
+    "ended": status(
+        replace(HEALTHY, run="finished", step=100_000),
+        progress=DONE,
+        next="herorun seal tiny",
+        babysitter="gone, with nothing left to watch (last heartbeat 2026-01-01T11:58:00Z)",
+    ),
+    "sealed": status(
+        replace(HEALTHY, stage="sealed", run="finished", step=100_000),
+        stage="sealed",
+        sealed="herorun/tiny/seal-1",
+        progress="100000/100000",
+    ),
+    "initialised": status(
+        RunSummary("tiny", "initialised"),
+        stage="initialised",
+        instances=[],
+        log="",
+        progress="~unknown/100000",
+        babysitter="none was seen on this machine",
+        next="herorun preflight tiny",
+    ),
+    "paused": status(
+        paused={"until": NOON + 120 * MINUTE, "by": "ada", "reason": "the disks are swapped"},
+        stopped="ada",
+        answer="no, by ada",
+        unfinished=["relaunch/tiny-2"],
+    ),
+}
+SUMMARIES = [
+    HEALTHY,
+    replace(
+        HEALTHY,
+        slug="tiny-2",
+        run="down",
+        alerts=(
+            OpenAlert("job-gone", "critical", "firing", "tiny-2-1 ended: FAILED, exit code 1"),
+        ),
+    ),
+    RunSummary("tiny-3", "", error="the record cannot be read: origin does not answer"),
+    RunSummary("tiny-4", "sealed", run="finished", step=100_000, final_step=100_000),
+]

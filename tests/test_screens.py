@@ -1,0 +1,57 @@
+"""What people see, pinned once: every command's screen in every state, as a file that a person
+reads. `make screens` renders them anew.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import pytest
+
+from herorun.commands._families import load, visible
+from screens.catalogue import all_screens
+from screens.rendering import Screen, render
+
+FOLDER = Path(__file__).parent / "screens"
+SCREENS = all_screens()
+ELSEWHERE = {
+    "demo": "tests/demo plays it",
+    "schema": "a JSON Schema",
+    "completion": "a script for a shell",
+}
+
+
+@pytest.mark.parametrize("screen", SCREENS, ids=[screen.name for screen in SCREENS])
+def test_a_screen_is_as_it_was_read(screen: Screen, tmp_path: Path) -> None:
+    expected = (FOLDER / f"{screen.name}.txt").read_text(encoding="utf-8")
+    assert render(screen, tmp_path) == expected, "`make screens`, and read the diff"
+
+
+def test_no_screen_is_left_over_and_no_name_is_taken_twice() -> None:
+    names = [screen.name for screen in SCREENS]
+    assert sorted(names) == sorted(path.stem for path in FOLDER.glob("*.txt"))
+
+
+def commands(name: str, command: click.Command) -> Iterator[str]:
+    if not isinstance(command, click.Group):
+        yield name
+        return
+    context = click.Context(command)
+    for child in command.list_commands(context):
+        yield from commands(f"{name} {child}", command.get_command(context, child) or command)
+
+
+def test_every_command_has_a_screen() -> None:
+    every = {path for name in visible() for path in commands(name, load(name))}
+    typed = [f"{screen.argv} " for screen in SCREENS]
+    shown = {path for path in every if any(argv.startswith(f"{path} ") for argv in typed)}
+    assert every - shown == set(ELSEWHERE)
+
+
+def test_a_screen_that_changed_is_noticed(tmp_path: Path) -> None:
+    (screen,) = [each for each in SCREENS if each.name == "status-healthy"]
+    status, evidence, summary = screen.given["herorun.operations.report.status.standing_of"]
+    moved = status.model_copy(update={"monitor": "stale"})
+    target = "herorun.operations.report.status.standing_of"
+    other = Screen("other", screen.argv, {**screen.given, target: (moved, evidence, summary)})
+    assert render(other, tmp_path) != render(screen, tmp_path)
