@@ -35,6 +35,8 @@ status: status tiny
 status --all: status --all
 watch: watch --all
 report: report tiny
+list: list
+logs: logs tiny
 doctor: ?doctor tiny
 completion: completion bash
 babysit --all: babysit --all --once

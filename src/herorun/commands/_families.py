@@ -16,6 +16,8 @@ FAMILIES: Mapping[str, Sequence[str]] = {
         "babysit",
         "status",
         "watch",
+        "list",
+        "logs",
         "report",
         "stop",
         "seal",

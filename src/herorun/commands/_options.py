@@ -30,15 +30,15 @@ class RunArgument(click.Argument):
         value = values.get(name)
         if isinstance(value, str):
             following = self._following(ctx, values)
-            if following is None or _names_a_run(ctx.obj, value):
+            if following is None or _names_a_run((ctx.obj or "."), value):
                 return values
-            run = only_run(ctx.obj)
+            run = only_run((ctx.obj or "."))
             return {**values, name: run, following: value} if run else values
         if isinstance(ctx.lookup_default(name), str):
             return values
-        if run := only_run(ctx.obj):
+        if run := only_run((ctx.obj or ".")):
             return {**values, name: run}
-        if not self.required and _runs(ctx.obj):  # nor is a job without a contract named
+        if not self.required and _runs((ctx.obj or ".")):  # nor is a job without a contract named
             raise click.MissingParameter(ctx=ctx, param=self)
         return values
 
@@ -50,7 +50,12 @@ class RunArgument(click.Argument):
 
 
 def _names_a_run(start: str, value: str) -> bool:
-    return "/" in value or value.endswith(".toml") or value in _runs(start)
+    """Or is meant to: a mistyped run is never taken for the argument after it."""
+    from difflib import get_close_matches
+
+    if "/" in value or value.endswith(".toml"):
+        return True
+    return bool(get_close_matches(value, _runs(start), 1, 0.75))
 
 
 def only_run(start: str) -> str | None:

@@ -7,10 +7,11 @@ from herorun.commands._options import RunArgument
 
 @click.command(short_help="Add an entry to the logbook.")
 @click.argument("run", cls=RunArgument)
-@click.option("--status", required=True, help="How it stands.")
-@click.option("--evidence", required=True, help="What shows it.")
-@click.option("--decision", required=True, help="What was decided.")
-@click.option("--next", "next_", required=True, help="What comes next.")
+@click.argument("text", required=False)
+@click.option("--status", help="How it stands.")
+@click.option("--evidence", help="What shows it.")
+@click.option("--decision", help="What was decided.")
+@click.option("--next", "next_", help="What comes next.")
 @click.option("--caveat", default="", help="What the seal must say about this run.")
 @click.option("--title", default="note", show_default=True, help="The entry's headline.")
 @click.option("--issue", "to_issue", is_flag=True, help="Also say it in the issue.")
@@ -19,21 +20,23 @@ from herorun.commands._options import RunArgument
 def command(
     start: str,
     run: str,
-    status: str,
-    evidence: str,
-    decision: str,
-    next_: str,
+    text: str | None,
+    status: str | None,
+    evidence: str | None,
+    decision: str | None,
+    next_: str | None,
     caveat: str,
     title: str,
     to_issue: bool,
     as_json: bool,
 ) -> int:
-    """Add an entry to the logbook. Caveats flow into the seal.
+    """Add an entry to the logbook: TEXT, or its four parts by option, or both. Caveats flow into the seal.
 
     Exit code 3: it is written in this clone, and its remote does not have it yet; the message says what delivers it.
 
     \b
     Example:
+      herorun note grug "switch 7 was replaced, loss unchanged"
       herorun note grug --status "loss flat since 41k" --evidence "eval/loss 2.31" \\
         --decision "go on" --next "look again at 45k" --caveat "mixture changed at 41k"
     """
@@ -43,8 +46,12 @@ def command(
     from herorun.operations.orders.note import add_note
     from herorun.runs import watched_run
 
+    parts = {"Status": status, "Evidence": evidence, "Decision": decision, "Next": next_}
+    lines = {name: part for name, part in {"Note": text, **parts}.items() if part}
+    if not text and len(lines) < len(parts):
+        missing = ", ".join(f"--{name.lower()}" for name, part in parts.items() if not part)
+        raise click.UsageError(f"Missing: the text of the note, or {missing}.")
     opened, _ = watched_run(run, Path(start))
-    lines = {"Status": status, "Evidence": evidence, "Decision": decision, "Next": next_}
     note = add_note(opened, title, lines, caveat, to_issue)
     if as_json:
         output.show_json(note)

@@ -1,8 +1,13 @@
 """`herorun report`."""
 
+from typing import TYPE_CHECKING
+
 import click
 
 from herorun.commands._options import RunArgument
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 @click.command(short_help="Write one HTML page about the run; it works offline.")
@@ -13,9 +18,10 @@ from herorun.commands._options import RunArgument
     metavar="FILE",
     help="Where to, instead of .herorun/RUN/report.html.",
 )
+@click.option("--open", "opened_too", is_flag=True, help="Open the page in the browser.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document beside it.")
 @click.pass_obj
-def command(start: str, run: str, out: str | None, as_json: bool) -> int:
+def command(start: str, run: str, out: str | None, opened_too: bool, as_json: bool) -> int:
     """Write the verdict, the progress with an estimate of the end, the curves with what happened on them, the
     instances with what differs between them, the goodput and the logbook as one page without any network.
 
@@ -25,6 +31,7 @@ def command(start: str, run: str, out: str | None, as_json: bool) -> int:
     \b
     Example:
       herorun report grug
+      herorun report grug --open
       herorun report grug --out grug.html --json
     """
     from pathlib import Path
@@ -47,4 +54,16 @@ def command(start: str, run: str, out: str | None, as_json: bool) -> int:
     else:
         click.echo(output.clean(told.told["verdict"]))
         click.echo(f"Written to {output.clean(str(path))}")
+    if opened_too:
+        _show(path.resolve())
     return told.code
+
+
+def _show(path: "Path") -> None:
+    """In the user's browser; a machine without one still has the page."""
+    import webbrowser
+
+    if not webbrowser.open(path.as_uri()):
+        click.echo(
+            f"herorun: no browser was found here: copy {path} to a machine with one.", err=True
+        )

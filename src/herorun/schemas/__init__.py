@@ -22,6 +22,8 @@ DOCUMENTS: Mapping[str, type[Document]] = {
     "status": runs.Status,
     "status --all": runs.StatusAll,
     "watch": runs.WatchDocument,
+    "list": runs.ListDocument,
+    "logs": runs.LogsDocument,
     "report": reports.ReportDocument,
     "doctor": boxes.Doctor,
     "completion": boxes.Completion,

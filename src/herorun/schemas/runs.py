@@ -252,6 +252,33 @@ class WatchDocument(Document):
     """The worst first."""
 
 
+class ListEntry(Shape):
+    slug: str
+    stage: Literal["not initialised", "initialised", "launched", "sealed", "unknown"]
+    run: str | None
+    """At the newest look that the record has; null before the first."""
+    monitor: str | None
+    progress: str
+    seen: str | None
+    """When that look was."""
+    instance: str | None
+    error: str
+    """Why the record cannot be read; empty where it can."""
+
+
+class ListDocument(Document):
+    runs: Sequence[ListEntry]
+
+
+class LogsDocument(Document):
+    """With --follow one of these for each part that is new, each on one line."""
+
+    slug: str
+    instance: str
+    text: str
+    """Scrubbed of secrets and of control characters."""
+
+
 class Note(Document):
     slug: str
     commit: str

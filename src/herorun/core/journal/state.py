@@ -92,6 +92,15 @@ class Memory:
         return self.instances[-1] if self.instances else None
 
     @property
+    def stage(self) -> str:
+        """How far it has come: not initialised, initialised, launched or sealed."""
+        if self.sealed:
+            return "sealed"
+        if self.instances:
+            return "launched"
+        return "initialised" if self.initialised else "not initialised"
+
+    @property
     def unacknowledged(self) -> tuple[Alert, ...]:
         """Alerts that ended unresolved, and of which no person has taken note."""
         return tuple(alert for key, alert in self.ended.items() if key not in self.acked)

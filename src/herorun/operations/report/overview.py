@@ -113,12 +113,7 @@ def _as_scheduled(job: Job | Unavailable, kept: tuple[str, str]) -> tuple[str, s
 
 def stage_of(run: Run) -> str:
     """How far it has come: not initialised, initialised, launched or sealed."""
-    memory = run.record.memory()
-    if memory.sealed:
-        return "sealed"
-    if memory.instances:
-        return "launched"
-    return "initialised" if memory.initialised else "not initialised"
+    return run.record.memory().stage
 
 
 def glances(names: list[str], start: Path, looks: SharedPolls | None = None) -> list[RunSummary]:

@@ -1,0 +1,66 @@
+"""`herorun list`."""
+
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from herorun.schemas.runs import ListEntry
+
+
+@click.command(short_help="Every run of this repository, from the record alone; fast.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@click.pass_obj
+def command(start: str, as_json: bool) -> int:
+    """One line a run: its state and step at the newest look that the record has, and how old that look is.
+
+    Nothing else is asked, no scheduler and no tracker: `herorun status` and `herorun watch` ask them.
+
+    Exit code 3: a record cannot be read.
+
+    \b
+    Example:
+      herorun list
+      herorun list --json
+    """
+    from pathlib import Path
+
+    from herorun import output
+    from herorun.operations.report.listing import list_runs
+    from herorun.schemas.runs import ListDocument
+    from herorun.system.clock import now
+
+    entries = list_runs(Path(start))
+    if as_json:
+        output.show_json(ListDocument(runs=entries))
+    elif not entries:
+        click.echo("No run here yet: `herorun init RUN` begins one.")
+    else:
+        _show(entries, now())
+    return 3 if any(entry.error for entry in entries) else 0
+
+
+def _show(entries: "list[ListEntry]", at: "datetime") -> None:
+    from herorun import output
+
+    rows = [("run", "state", "last look", "progress"), *(_row(entry, at) for entry in entries)]
+    widths = [max(len(row[column]) for row in rows) for column in range(3)]
+    for row in rows:
+        cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=False)]
+        click.echo("  ".join([*cells, row[3]]).rstrip())
+    for entry in entries:
+        if entry.error:
+            output.say(entry.slug, entry.error)
+
+
+def _row(entry: "ListEntry", at: "datetime") -> tuple[str, str, str, str]:
+    from datetime import datetime
+
+    from herorun.core.durations import say_span
+    from herorun.output import clean
+
+    seen = f"{say_span(at - datetime.fromisoformat(entry.seen))} ago" if entry.seen else "never"
+    state = entry.run if entry.stage == "launched" and entry.run else entry.stage
+    return clean(entry.slug), clean(state), seen, clean(entry.progress)

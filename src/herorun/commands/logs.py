@@ -1,0 +1,61 @@
+"""`herorun logs`."""
+
+import click
+
+from herorun.commands._options import RunArgument
+
+DOCUMENT_LINES = 10_000  # lines of one document, where --lines does not say
+
+
+@click.command(short_help="Print the log of a run's job, with --follow as it grows.")
+@click.argument("run", cls=RunArgument)
+@click.option("-f", "--follow", is_flag=True, help="Go on with what is new, until the job ends.")
+@click.option(
+    "--instance", metavar="NAME", help="An earlier instance, by its name or number; the newest."
+)
+@click.option("-n", "--lines", type=click.IntRange(0), metavar="N", help="Only the newest N lines.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@click.pass_obj
+def command(
+    start: str, run: str, follow: bool, instance: str | None, lines: int | None, as_json: bool
+) -> int:
+    """The log as its scheduler has it: local, Slurm, Ray, Iris, nel or ssh.
+
+    Secrets are masked and control characters replaced. With --follow a log that is rotated or replaced is read on from
+    its start, a connection that is cut is tried again, and Ctrl-C ends it (exit code 130). With --json the newest
+    10,000 lines are one document, and with --follow each part is one, on a line of its own.
+
+    \b
+    Example:
+      herorun logs grug -n 100
+      herorun logs grug -f
+      herorun logs grug --instance 1 | grep loss
+    """
+    from pathlib import Path
+
+    from herorun import output
+    from herorun.operations.report.logs import follow_log, instance_of, read_log
+    from herorun.runs import watched_run
+    from herorun.schemas.runs import LogsDocument
+
+    opened, _ = watched_run(run, Path(start))
+    chosen = instance_of(opened, instance)
+    if as_json and not follow:
+        text = "".join(
+            read_log(opened.scheduler, chosen.name, DOCUMENT_LINES if lines is None else lines)
+        )
+        output.show_json(LogsDocument(slug=opened.slug, instance=chosen.name, text=text))
+        return 0
+    if not follow:
+        for text in read_log(opened.scheduler, chosen.name, lines):
+            click.echo(text, nl=False)
+        return 0
+    for text in follow_log(
+        opened.scheduler, chosen, lines, lambda words: output.say(opened.slug, words)
+    ):
+        if text and as_json:
+            document = LogsDocument(slug=opened.slug, instance=chosen.name, text=text)
+            output.show_json_line(document)
+        elif text:
+            click.echo(text, nl=False)
+    return 0

@@ -1,0 +1,39 @@
+"""Every run of a repository, from its record alone: no contract is read, no adapter loaded."""
+
+from pathlib import Path
+
+from herorun.core.canonical_json import timestamp
+from herorun.core.errors import HerorunError, in_words
+from herorun.core.journal import Memory
+from herorun.core.redaction.scrub import scrub
+from herorun.record import Record
+from herorun.runs import known_slugs
+from herorun.schemas.runs import ListEntry
+from herorun.system.git import find_repository
+
+
+def list_runs(start: Path) -> list[ListEntry]:
+    """By name. One that cannot be read says why."""
+    repository = find_repository(start)
+    entries = []
+    for slug in known_slugs(repository):
+        try:
+            entries.append(_entry(slug, Record.found(repository, slug).memory()))
+        except (HerorunError, OSError) as error:
+            why = scrub(in_words(error))
+            entries.append(_entry(slug, Memory(), error=why))
+    return entries
+
+
+def _entry(slug: str, memory: Memory, error: str = "") -> ListEntry:
+    decided = memory.last_decided
+    return ListEntry(
+        slug=slug,
+        stage="unknown" if error else memory.stage,
+        run=decided.run if decided else None,
+        monitor=decided.monitor if decided else None,
+        progress=decided.progress if decided else "",
+        seen=timestamp(decided.at) if decided else None,
+        instance=memory.current.name if memory.current else None,
+        error=error,
+    )

@@ -1,0 +1,180 @@
+"""The log of an instance of any scheduler, also while it grows, harmless on a terminal."""
+
+import re
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+from herorun.core.errors import Blocked, CouldNotLook, WrongUse, in_words
+from herorun.core.evidence import Instance
+from herorun.core.ports import Found, LogPart, Scheduler
+from herorun.core.redaction.scrub import scrub
+from herorun.runs import Run
+
+PART = 1 << 20  # bytes of one read
+LONGEST_LINE = 1 << 20  # bytes: a line that is longer is shown in pieces
+TAIL = 20_000  # lines, of a scheduler that cannot read from an offset
+IDLE = 10.0  # seconds without a new byte, after which the scheduler is asked whether the job ended
+SLOWEST = 30.0  # seconds between two reads
+# Control sequences (ECMA-48) and window titles (xterm): they would recolour or retitle a terminal.
+_ESCAPES = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?")
+
+
+@dataclass
+class LogText:
+    """Whole lines of what was read; the rest of a line waits for its end."""
+
+    rest: bytes = field(default=b"")
+
+    def add(self, data: bytes) -> str:
+        whole, newline, rest = (self.rest + data).rpartition(b"\n")
+        self.rest = rest
+        if len(rest) > LONGEST_LINE:
+            return harmless(whole + newline) + self.end()
+        return harmless(whole + newline)
+
+    def end(self) -> str:
+        rest, self.rest = self.rest, b""
+        return f"{harmless(rest)}\n" if rest else ""
+
+
+def harmless(data: bytes) -> str:
+    r"""Without secrets and control characters; each state of a progress bar is a line.
+
+    >>> harmless(b"\x1b[31mred\x1b[0m\r\n 10%\r 20%\a\n")
+    'red\n 10%\n 20%\ufffd\n'
+    """
+    text = _ESCAPES.sub("", data.decode("utf-8", "replace")).replace("\r\n", "\n")
+    text = scrub(text.replace("\r", "\n"))
+    return "".join(c if c.isprintable() or c in "\n\t" else "\ufffd" for c in text)
+
+
+def instance_of(run: Run, name: str | None) -> Instance:
+    """The newest one, or the one that is named, by its name or its number."""
+    instances = run.record.memory().instances
+    if not instances:
+        raise Blocked(f"{run.slug} has no log yet: it was not launched.")
+    if name is None:
+        return instances[-1]
+    for instance in instances:
+        if name in (instance.name, str(instance.number)):
+            return instance
+    known = ", ".join(instance.name for instance in instances)
+    raise WrongUse(f"{run.slug} has no instance {name!r}: there are {known}.")
+
+
+def read_log(scheduler: Scheduler, instance: str, lines: int | None) -> Iterator[str]:
+    """What the log holds now, at most the newest `lines`."""
+    text = LogText()
+    try:
+        for part in _Reader(scheduler, instance, lines).new():
+            yield text.add(part.data)
+    except FileNotFoundError:
+        raise Blocked(f"{instance} has no log yet.") from None
+    yield text.end()
+
+
+def follow_log(
+    scheduler: Scheduler, instance: Instance, lines: int | None, say: Callable[[str], None]
+) -> Iterator[str]:
+    """What the log holds, then what is new, until the job has ended; `say` gets what went wrong.
+
+    A read that fails is repeated: a link that is cut does not end it.
+    """
+    reader, text, quiet_since = (
+        _Reader(scheduler, instance.name, lines),
+        LogText(),
+        time.monotonic(),
+    )
+    while True:
+        began = time.monotonic()
+        for part in reader.attempt(say):
+            if part.restarted:
+                say(f"the log of {instance.name} was replaced: it is read from its start")
+                yield text.end()
+            yield text.add(part.data)
+            quiet_since = time.monotonic()
+        if time.monotonic() - quiet_since > IDLE and (state := _end_of(scheduler, instance)):
+            yield from (text.add(part.data) for part in reader.attempt(say))
+            yield text.end()
+            say(f"{instance.name} has ended ({state})")
+            return
+        time.sleep(min(SLOWEST, max(1.0, 5 * (time.monotonic() - began))))
+
+
+def _end_of(scheduler: Scheduler, instance: Instance) -> str:
+    """The state in which the job ended; empty while it is live, or nobody can tell."""
+    try:
+        search = scheduler.find(instance.name, instance.intended or instance.started)
+    except (CouldNotLook, OSError):
+        return ""
+    return search.job.state.value if isinstance(search, Found) and search.job.state.ended else ""
+
+
+class _Reader:
+    """Parts of a log, each byte once: by offset, or by its newest lines where it has no offsets."""
+
+    def __init__(self, scheduler: Scheduler, instance: str, lines: int | None) -> None:
+        self._scheduler, self._instance, self._lines = scheduler, instance, lines
+        self._ask: Callable[..., LogPart] | None = getattr(scheduler, "read_log", None)
+        self._offset, self._mark, self._newest = 0, "", ""
+        self._begun = False
+        self._trouble = ""
+
+    def attempt(self, say: Callable[[str], None]) -> Iterator[LogPart]:
+        """`new`, where a failure is said once and not raised."""
+        try:
+            yield from self.new()
+            self._trouble = ""
+        except (CouldNotLook, OSError) as error:
+            missing = isinstance(error, FileNotFoundError)
+            words = f"{self._instance} has no log yet" if missing else in_words(error)
+            if words != self._trouble:
+                say(words)
+            self._trouble = words
+
+    def new(self) -> Iterator[LogPart]:
+        if self._ask is None:
+            yield self._added()
+            return
+        if not self._begun:
+            self._offset, self._begun = self._first(self._ask), True
+        while True:
+            part = self._ask(self._instance, self._offset, PART, self._mark)
+            self._offset, self._mark = part.offset, part.mark
+            if part.data or part.restarted:
+                yield part
+            if part.offset >= part.size or not part.data:
+                return
+
+    def _first(self, ask: Callable[..., LogPart]) -> int:
+        """The offset where the newest lines begin."""
+        if self._lines is None:
+            return 0
+        size, reach = ask(self._instance, 0, 0, "").size, PART
+        while True:
+            begin = max(0, size - reach)
+            data = ask(self._instance, begin, size - begin, "").data
+            ends = [found.end() for found in re.finditer(rb"\n", data[:-1])]
+            if self._lines == 0:
+                return size
+            if len(ends) >= self._lines:
+                return begin + ends[-self._lines]
+            if begin == 0 or reach >= 64 * PART:
+                return begin
+            reach *= 4
+
+    def _added(self) -> LogPart:
+        """By the scheduler's newest lines: what stands behind those that were read before."""
+        newest = self._scheduler.tail(
+            self._instance, TAIL if self._begun or self._lines is None else self._lines
+        )
+        before, self._newest, first = self._newest, newest, not self._begun
+        self._begun = True
+        if newest.startswith(before):
+            added, restarted = newest[len(before) :], False
+        else:
+            _, overlap, added = newest.rpartition(before[-1000:])
+            added, restarted = (added, False) if overlap else (newest, True)
+        data = added.encode("utf-8", "surrogateescape")
+        return LogPart(data, len(data), len(data), "", restarted=restarted and not first)

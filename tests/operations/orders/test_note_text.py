@@ -1,0 +1,25 @@
+"""`herorun note RUN "text"`: one sentence is enough, and a mistyped run is never written down."""
+
+import pytest
+
+from commands.answers import ask
+from stories import SLUG, Story
+
+CAPTURE = pytest.CaptureFixture[str]
+
+
+def test_a_text_alone_is_a_note_also_without_the_run(story: Story, capsys: CAPTURE) -> None:
+    story.init()
+    assert ask(story, capsys, "note", SLUG, "switch 7 was replaced").code == 0
+    assert ask(story, capsys, "note", "loss as before").code == 0
+    logbook = ask(story, capsys, "logbook", "show").out
+    assert "- Note: switch 7 was replaced" in logbook and "- Note: loss as before" in logbook
+
+
+def test_a_mistyped_run_and_half_a_note_are_no_notes(story: Story, capsys: CAPTURE) -> None:
+    story.init()
+    for words in (("tinny",), (SLUG,), (SLUG, "--status", "a")):
+        assert story.herorun("note", *words) == 2, words
+        assert "Missing: the text of the note, or --" in capsys.readouterr().err
+    assert story.herorun("note", "tinny", "text") == 2
+    assert "did you mean tiny?" in capsys.readouterr().err

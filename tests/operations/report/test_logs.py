@@ -1,0 +1,159 @@
+"""`herorun logs`: any scheduler's log, in whole lines, harmless, while it grows or is replaced."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from commands.answers import ask
+from herorun.core.errors import CouldNotLook
+from herorun.core.evidence import Instance, Job, JobState
+from herorun.core.ports import Found, LogPart, Search
+from herorun.operations.report import logs
+from herorun.schedulers._logs import part_here
+from stories import SLUG, Story
+
+CAPTURE = pytest.CaptureFixture[str]
+AT = datetime(2026, 1, 1, tzinfo=UTC)
+TINY = Instance(
+    name="tiny-1",
+    number=1,
+    job="7",
+    plan_digest="",
+    output_root="/data",
+    started=AT,
+    commit="",
+)
+
+
+class OneLog:
+    """A scheduler with one job, whose log is a file; it runs until `ended`."""
+
+    def __init__(self, path: Path) -> None:
+        self.path, self.state, self.cut = path, JobState.RUNNING, 0
+
+    def find(self, instance: str, intended_at: datetime) -> Search:
+        return Found(Job(id="7", instance=instance, state=self.state))
+
+    def read_log(self, instance: str, offset: int, limit: int, mark: str = "") -> LogPart:
+        if self.cut:
+            self.cut -= 1
+            raise CouldNotLook("the link is cut")
+        return part_here(str(self.path), offset, limit, mark)
+
+
+class TailAlone:
+    """A scheduler that cannot read from an offset."""
+
+    def __init__(self, path: Path) -> None:
+        self.path, self.state = path, JobState.RUNNING
+
+    find = OneLog.find
+
+    def tail(self, instance: str, lines: int) -> str:
+        return "".join(self.path.read_text().splitlines(keepends=True)[-lines:])
+
+
+@pytest.fixture(params=[OneLog, TailAlone])
+def scheduler(request: pytest.FixtureRequest, tmp_path: Path) -> Any:
+    (tmp_path / "log").write_text("")
+    return request.param(tmp_path / "log")
+
+
+@pytest.fixture
+def steps(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Any]]:
+    """What happens between two reads: taken from this list, one each time; then the job ends."""
+    queue: list[Any] = []
+    monkeypatch.setattr(logs, "IDLE", -1.0)
+    monkeypatch.setattr(logs.time, "sleep", lambda _: queue.pop(0)())
+    yield queue
+    assert queue == []
+
+
+def followed(scheduler: Any, lines: int | None = None) -> tuple[str, list[str]]:
+    said: list[str] = []
+    return "".join(logs.follow_log(scheduler, TINY, lines, said.append)), said
+
+
+def append(path: Path, text: str) -> None:
+    with path.open("a") as file:
+        file.write(text)
+
+
+def test_what_is_new_comes_as_whole_lines_until_the_job_has_ended(
+    scheduler: Any, steps: list[Any]
+) -> None:
+    scheduler.path.write_text("one\ntwo\n")
+
+    def end() -> None:
+        scheduler.state = JobState.FAILED
+        append(scheduler.path, "ee\nfour")
+
+    steps += [lambda: append(scheduler.path, "thr"), end]
+    assert followed(scheduler) == ("one\ntwo\nthree\nfour\n", ["tiny-1 has ended (failed)"])
+
+
+def test_a_log_that_is_replaced_is_read_from_its_start(scheduler: Any, steps: list[Any]) -> None:
+    scheduler.path.write_text("before the rotation\n")
+
+    def end() -> None:
+        scheduler.state = JobState.SUCCEEDED
+
+    steps += [lambda: scheduler.path.write_text("behind it\n"), end]
+    text, said = followed(scheduler)
+    assert text == "before the rotation\nbehind it\n"
+    assert said[0] == "the log of tiny-1 was replaced: it is read from its start"
+
+
+def test_a_cut_link_is_said_once_and_does_not_end_it(tmp_path: Path, steps: list[Any]) -> None:
+    one = OneLog(tmp_path / "log")
+
+    def end() -> None:
+        one.state = JobState.SUCCEEDED
+
+    one.cut = 2
+    steps += [lambda: None, lambda: one.path.write_text("there\n"), end]
+    text, said = followed(one)
+    assert text == "there\n"
+    assert [words for words in said if "cut" in words] == ["the link is cut"]
+
+
+@pytest.mark.parametrize("lines", [0, 1, 2, 3, 9])
+def test_the_newest_lines_alone(scheduler: Any, lines: int) -> None:
+    scheduler.path.write_text("one\ntwo\nthree\n")
+    expected = ["one\n", "two\n", "three\n"][max(0, 3 - lines) :]
+    if lines == 0 and isinstance(scheduler, TailAlone):
+        pytest.skip("its newest no lines are all lines")
+    assert "".join(logs.read_log(scheduler, "tiny-1", lines)) == "".join(expected)
+
+
+def test_secrets_and_control_characters_do_not_reach_the_terminal() -> None:
+    text = logs.LogText()
+    key = "sk-ant-api03-" + "a" * 80
+    shown = text.add(f"\x1b]0;owned\x07\x1b[31mkey {key[:20]}".encode())
+    shown += text.add(f"{key[20:]}\x1b[0m\rstep 1\a\n".encode()) + text.end()
+    assert key not in shown and "a" * 30 not in shown
+    assert "\x1b" not in shown and "\r" not in shown and "step 1\ufffd\n" in shown
+
+
+def test_the_command_prints_the_log_of_a_real_job(story: Story, capsys: CAPTURE) -> None:
+    missing = ask(story, capsys, "logs")
+    assert missing.code == 1 and "tiny has no log yet: it was not launched." in missing.err
+    story.launched("echo one; echo two; echo three")
+    whole = ask(story, capsys, "logs")
+    assert whole.code == 0 and len(whole.out.splitlines()) > 2
+    assert ask(story, capsys, "logs", SLUG, "-n", "1").out == whole.out.splitlines(True)[-1]
+    assert ask(story, capsys, "logs", "--instance", "1", "--json").document["text"] == whole.out
+    wrong = ask(story, capsys, "logs", "--instance", "9")
+    assert wrong.code == 2 and "there are tiny-1." in wrong.err
+
+
+def test_the_list_asks_the_record_alone(story: Story, capsys: CAPTURE) -> None:
+    assert ask(story, capsys, "list").out.split()[-3:] == ["not", "initialised", "never"]
+    story.launched()
+    story.tick()
+    (entry,) = ask(story, capsys, "list", "--json").document["runs"]
+    assert (entry["stage"], entry["instance"], entry["error"]) == ("launched", "tiny-1", "")
+    assert entry["progress"] in ask(story, capsys, "list").out
