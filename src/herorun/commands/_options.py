@@ -32,13 +32,13 @@ class RunArgument(click.Argument):
             following = self._following(ctx, values)
             if following is None or _names_a_run((ctx.obj or "."), value):
                 return values
-            run = only_run((ctx.obj or "."))
+            run = only_run(ctx.obj or ".")
             return {**values, name: run, following: value} if run else values
         if isinstance(ctx.lookup_default(name), str):
             return values
-        if run := only_run((ctx.obj or ".")):
+        if run := only_run(ctx.obj or "."):
             return {**values, name: run}
-        if not self.required and _runs((ctx.obj or ".")):  # nor is a job without a contract named
+        if not self.required and _runs(ctx.obj or "."):  # nor is a job without a contract named
             raise click.MissingParameter(ctx=ctx, param=self)
         return values
 
