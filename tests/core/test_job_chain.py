@@ -155,7 +155,7 @@ def test_the_command_that_starts_it_goes_over_the_contracts_own_login(tmp_path: 
         contract, "/home/dri/work tree", SshLogin(host="box1", user="dri", port=2222)
     )
     assert told.startswith(
-        "herorun -C '/home/dri/work tree' chain tiny | ssh -o ConnectTimeout=15 "
+        "herorun -C '/home/dri/work tree' box chain tiny | ssh -o ConnectTimeout=15 "
     )
     assert " -p 2222 -l dri box1 " in told
     local = install_and_start(a_contract(tmp_path, {"eval": "true"}), "/work", None)
@@ -168,3 +168,15 @@ def test_a_transfer_goes_on_where_it_ended() -> None:
         " /home/dri/data/ box1:/data/tiny/"
     )
     assert transfer("/a", "/b", None) == "rsync -a --partial /a/ /b/"
+
+
+@pytest.mark.parametrize("printed", ["", "#!/usr/bin/env bash\necho half\n"])
+def test_a_script_that_did_not_come_whole_replaces_nothing(tmp_path: Path, printed: str) -> None:
+    folder = tmp_path / "chain"
+    folder.mkdir()
+    (folder / "chain.sh").write_text("the one before")
+    command = install_and_start(a_contract(folder, {"eval": "true"}), "/work", None)
+    there = command.partition(" | ")[2]
+    done = subprocess.run(["sh", "-c", there], input=printed, text=True, timeout=20, check=False)
+    assert done.returncode == 1
+    assert (folder / "chain.sh").read_text() == "the one before"

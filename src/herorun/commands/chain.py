@@ -37,18 +37,21 @@ def command(start: str, run: str, out: str | None, as_json: bool) -> int:
     opened, _ = watched_run(run, Path(start))
     text = script_of(opened.contract)
     path = Path(start, out) if out is not None else None
+    login = opened.place.reach.login if opened.place.reach else None
+    top = str(opened.repository.top)
+    told = install_and_start(opened.contract, top, login)
+    job = _slurm_job(opened) if opened.contract.scheduler.kind == "slurm" else ""
+    behind = behind_a_job(opened.contract, top, login, job) if job else ""
+    # all that can be refused was refused: what is printed below is whole
     if path is not None:
         write_whole(path, text.encode(), 0o755)
-    login = opened.place.reach.login if opened.place.reach else None
-    told = install_and_start(opened.contract, str(opened.repository.top), login)
     if as_json:
         output.show_json(ChainDocument(slug=opened.slug, script=text, file=path, start=told))
         return 0
     if path is None:
         click.echo(text, nl=False)
     click.echo(f"herorun: this brings it there and starts it: {told}", err=True)
-    if opened.contract.scheduler.kind == "slurm" and (job := _slurm_job(opened)):
-        behind = behind_a_job(opened.contract, str(opened.repository.top), login, job)
+    if behind:
         click.echo(f"herorun: or this, as a job of its own behind job {job}: {behind}", err=True)
     return 0
 

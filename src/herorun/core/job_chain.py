@@ -15,6 +15,8 @@ from herorun.core.redaction.scrub import scrub
 from herorun.core.remote_target import SshLogin
 
 PUSHING = 60  # seconds that telling somebody may take
+LAST = "exit"  # the script's last line
+WAIT = "wait"  # the stage before the first one, as the script writes it down
 BUSY, GAVE_UP = 75, 124  # EX_TEMPFAIL of sysexits.h; what `timeout` exits with
 
 _SCRIPT = """\
@@ -24,8 +26,8 @@ _SCRIPT = """\
 #   {start}
 set -u
 folder={folder}
-stage=wait
 
+at() {{ stage=$1; printf '%s\\n' "$1" > "$folder/STAGE"; }}
 say() {{ printf '%s %s\\n' "$(date -u +%Y-%m-%dT%H:%M:%SZ)" "$*"; }}
 
 wait_for() {{
@@ -33,7 +35,7 @@ wait_for() {{
 }}
 
 run() {{
-  stage=$1
+  at "$1"
   if [ -e "$folder/$1.DONE" ]; then say "$1 was done before"; return 0; fi
   say "$1 begins"
   bash -e -o pipefail -c "$2" < /dev/null 9>&- && : > "$folder/$1.DONE" && say "$1 is done"
@@ -49,6 +51,7 @@ main() {{
   exec 9>> "$folder/lock"
   flock -n 9 || {{ say "another chain of {slug} is at work"; exit {busy}; }}
   rm -f "$folder/FAILED"
+  at wait
   {cwd}
   wait_for \\
 {stages}
@@ -151,17 +154,7 @@ def start_there(chain: ChainTable) -> str:
 def install_and_start(contract: Contract, top: str, login: SshLogin | None) -> str:
     """The one command, from here, that brings the script there whole and starts it."""
     chain = must_have_stages(contract)
-    folder = shlex.quote(chain.folder or "")
-    there = (
-        f"mkdir -p {folder} && cat > {folder}/chain.new && mv {folder}/chain.new "
-        f"{folder}/chain.sh && {start_there(chain)}"
-    )
-    road = (
-        shlex.join([*ssh_argv(login), there])
-        if login and login.host
-        else f"sh -c {shlex.quote(there)}"
-    )
-    return f"herorun -C {shlex.quote(top)} box chain {contract.slug} | {road}"
+    return _piped(contract, top, login, start_there(chain))
 
 
 def behind_a_job(contract: Contract, top: str, login: SshLogin | None, job: str) -> str:
@@ -172,17 +165,32 @@ def behind_a_job(contract: Contract, top: str, login: SshLogin | None, job: str)
     told = contract.scheduler.options
     conf = f"SLURM_CONF={shlex.quote(str(told['slurm_conf']))} " if told.get("slurm_conf") else ""
     sbatch = shlex.quote(f"{told['programs']}/sbatch") if told.get("programs") else "sbatch"
-    there = (
-        f"mkdir -p {folder} && {conf}{sbatch} --dependency=afterok:{shlex.quote(job)} "
-        "--kill-on-invalid-dep=yes "
-        f"--job-name={contract.slug}-chain --output={folder}/chain.log --open-mode=append"
+    return _piped(
+        contract,
+        top,
+        login,
+        f"{conf}{sbatch} --dependency=afterok:{shlex.quote(job)} --kill-on-invalid-dep=yes "
+        f"--job-name={contract.slug}-chain --output={folder}/chain.log --open-mode=append "
+        f"{folder}/chain.sh",
     )
-    road = (
+
+
+def _piped(contract: Contract, top: str, login: SshLogin | None, then: str) -> str:
+    """A script that did not come whole, or not at all, replaces nothing and starts nothing: its
+    last line is looked at before it is moved to its place.
+    """
+    folder = shlex.quote(contract.chain.folder or "")
+    there = (
+        f"mkdir -p {folder} && cat > {folder}/chain.new && "
+        f'[ "$(tail -n 1 {folder}/chain.new)" = {LAST} ] && '
+        f"mv {folder}/chain.new {folder}/chain.sh && {then}"
+    )
+    transport = (
         shlex.join([*ssh_argv(login), there])
         if login and login.host
         else f"sh -c {shlex.quote(there)}"
     )
-    return f"herorun -C {shlex.quote(top)} box chain {contract.slug} | {road}"
+    return f"herorun -C {shlex.quote(top)} box chain {contract.slug} | {transport}"
 
 
 def ssh_argv(login: SshLogin) -> list[str]:

@@ -337,8 +337,12 @@ def _chain(folder: str) -> dict[str, Any]:
     """Whether it runs, by the lock that the kernel frees with it, and what it wrote down when it
     failed.
     """
-    failed = _read_result(f"{folder}/FAILED")
-    return {"runs": _is_lock_held(f"{folder}/lock"), "failed": failed["text"] if failed else None}
+    failed, stage = _read_result(f"{folder}/FAILED"), _read_result(f"{folder}/STAGE")
+    return {
+        "runs": _is_lock_held(f"{folder}/lock"),
+        "failed": failed["text"] if failed else None,
+        "stage": stage["text"] if stage else None,
+    }
 
 
 def _is_lock_held(path: str) -> bool:

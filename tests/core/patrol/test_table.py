@@ -263,11 +263,28 @@ def test_a_machine_that_nobody_could_ask_is_said_and_not_left_out() -> None:
     assert "gpu unknown: nvidia-smi hangs" in line and "memory unknown: it hangs" in line
 
 
-def test_a_job_that_is_gone_while_its_chain_runs_says_what_runs() -> None:
-    look = a_look(alive=Alive.NO, why="there is no such tmux session", chain=ChainSeen(True))
-    assert "running (there is no such tmux session, and its chain runs)" in line_of(
-        look, decide(look, WAYS)
+def test_a_dead_job_and_its_waiting_chain_are_two_facts() -> None:
+    look = a_look(
+        alive=Alive.NO, why="there is no such tmux session", chain=ChainSeen(True, "", "wait")
     )
+    assert decide(look, WAYS).code == 1
+    line = line_of(look, decide(look, WAYS))
+    assert "down (there is no such tmux session); job gone; chain waiting" in line
+    assert rows(look) == ["gone"]  # the chain waits already
+
+
+def test_after_the_training_only_what_is_left_of_the_chain_is_proposed() -> None:
+    done = Own("Training completed", 120, done=True)
+    look = a_look(
+        alive=Alive.NO,
+        log=done,
+        markers={"/c/eval.DONE": None},
+        chain=ChainSeen(False, "eval ended with 1", "eval"),
+    )
+    assert (decide(look, WAYS).state, rows(look)) == (PatrolState.DOWN, ["chain-failed"])
+    assert advice(look, "chain-failed").command == "CHAIN"
+    gone = replace(look, chain=ChainSeen(False))
+    assert [(each.row, each.command) for each in decide(gone, WAYS).advice] == [("chain", "CHAIN")]
 
 
 def test_where_nobody_knows_how_a_job_was_started_no_command_is_made_up() -> None:

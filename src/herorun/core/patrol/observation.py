@@ -96,6 +96,7 @@ class ChainSeen:
 
     runs: bool
     failed: str = ""
+    stage: str = ""  # the newest that began; `wait` before the first, empty: it does not tell
 
 
 @dataclass(frozen=True)
@@ -110,6 +111,7 @@ class HostObservation:
     unreachable: str = ""  # why the machine gave no answer at all
     succeeded: bool = False  # by the scheduler's own word
     log: Own | Blind | None = None  # None: there is none yet
+    has_words: bool = False  # whether words of success were declared
     markers: Mapping[str, datetime | Blind | None] = field(default_factory=dict)
     wished: datetime | Blind | None = None  # the marker that a sentinel waits for
     results: Mapping[str, CommandOutput | Blind | None] = field(default_factory=dict)

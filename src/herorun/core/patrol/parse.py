@@ -164,4 +164,5 @@ def chain_of(files: Any) -> ChainSeen | Blind:
     if "why" in found:
         return Blind(found["why"])
     failed = base64.b64decode(found["failed"] or "").decode("utf-8", "replace").strip()
-    return ChainSeen(found["runs"], scrub(failed))
+    stage = base64.b64decode(found.get("stage") or "").decode("utf-8", "replace").strip()
+    return ChainSeen(found["runs"], scrub(failed), scrub(stage))

@@ -3,24 +3,68 @@ Pure.
 """
 
 from herorun.core.clock_skew import SKEW
+from herorun.core.job_chain import WAIT
 from herorun.core.patrol.advice import PatrolState
-from herorun.core.patrol.observation import Alive, Blind, HostObservation, Own
+from herorun.core.patrol.decisions import ChainFact, JobFact, Remedy, decision_of
+from herorun.core.patrol.observation import Alive, Blind, ChainSeen, HostObservation, Own
 
 
 def patrol_state_of(look: HostObservation) -> PatrolState:
     """Done is what is declared to be done, never the mere end of a process; unknown is never
     down.
     """
+    return decided_on(look)[0]
+
+
+def decided_on(look: HostObservation) -> tuple[PatrolState, Remedy]:
+    """By the table, after what needs none."""
     if look.unreachable:
-        return PatrolState.UNKNOWN
+        return PatrolState.UNKNOWN, Remedy.NOTHING
     done = all_done(look)
-    if done:
-        return PatrolState.DONE
-    if look.alive is Alive.YES or chain_runs(look):
-        return PatrolState.RUNNING
-    if look.alive is Alive.UNKNOWN or done is None:
-        return PatrolState.UNKNOWN
-    return PatrolState.DONE if look.succeeded and not _declared(look) else PatrolState.DOWN
+    if done or (look.succeeded and look.alive is Alive.NO and not _declared(look)):
+        return PatrolState.DONE, Remedy.REMOVE
+    trained = trained_of(look)
+    if done is None and not trained:
+        trained = None  # a sign that nobody could look for may be there
+    row = decision_of(job_fact(look), trained, chain_fact(look))
+    return row.state, row.remedy
+
+
+def job_fact(look: HostObservation) -> JobFact:
+    if look.alive is not Alive.NO:
+        return JobFact.ALIVE if look.alive is Alive.YES else JobFact.UNKNOWN
+    return JobFact.ENDED if look.succeeded else JobFact.GONE
+
+
+def chain_fact(look: HostObservation) -> ChainFact:
+    chain = look.chain
+    if chain is None:
+        return ChainFact.NONE
+    if isinstance(chain, Blind):
+        return ChainFact.UNKNOWN
+    if chain.runs:
+        return ChainFact.RUNNING if _is_stage(chain.stage) else ChainFact.WAITING
+    return ChainFact.FAILED if chain.failed else ChainFact.GONE
+
+
+def trained_of(look: HostObservation) -> bool | None:
+    """Whether the training itself is done: by its words, by a chain that has got behind its wait,
+    or by the scheduler where no words were declared. None: the words could not be looked for.
+    """
+    chain = look.chain
+    if isinstance(chain, ChainSeen) and _is_stage(chain.stage):
+        return True
+    log = look.log
+    if isinstance(log, Own) and log.done is not None:
+        return log.done
+    if isinstance(log, Blind) and look.has_words:
+        return None
+    return look.alive is Alive.NO and look.succeeded
+
+
+def _is_stage(stage: str) -> bool:
+    """A chain of an older herorun does not say where it is: nothing follows from that."""
+    return stage not in ("", WAIT)
 
 
 def fresh(look: HostObservation, path: str) -> bool | None:
@@ -53,7 +97,3 @@ def _signs(look: HostObservation) -> list[bool | None]:
 
 def _declared(look: HostObservation) -> bool:
     return bool(_signs(look))
-
-
-def chain_runs(look: HostObservation) -> bool:
-    return look.chain is not None and not isinstance(look.chain, Blind) and look.chain.runs

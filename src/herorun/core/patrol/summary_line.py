@@ -6,11 +6,12 @@ from collections.abc import Iterator
 
 from herorun.core.durations import say_span
 from herorun.core.patrol.advice import PatrolAdvice
+from herorun.core.patrol.decisions import ChainFact, JobFact
 from herorun.core.patrol.format import size
 from herorun.core.patrol.observation import (
-    Alive,
     Before,
     Blind,
+    ChainSeen,
     Count,
     DiskRoom,
     HostObservation,
@@ -18,22 +19,30 @@ from herorun.core.patrol.observation import (
     Own,
 )
 from herorun.core.patrol.risks import mean_use
-from herorun.core.patrol.state import chain_runs, fresh
+from herorun.core.patrol.state import chain_fact, fresh, job_fact
 
 
 def line_of(look: HostObservation, told: PatrolAdvice, before: Before | None = None) -> str:
-    why = (
-        ", and its chain runs"
-        if look.why and look.alive is not Alive.YES and chain_runs(look)
-        else ""
-    )
     parts = [
-        f"{told.state.value}{f' ({look.why}{why})' if look.why else ''}",
+        f"{told.state.value}{f' ({look.why})' if look.why else ''}",
+        *_facts_apart(look, told),
         *_summary_parts(look, before),
     ]
     if before is not None:
         parts.append(_say_changed(look, told, before))
     return f"{look.at:%Y-%m-%dT%H:%M:%SZ} {look.name}: {'; '.join(parts)}"
+
+
+def _facts_apart(look: HostObservation, told: PatrolAdvice) -> Iterator[str]:
+    """The job and its chain, each by itself, where there is a chain."""
+    chain = chain_fact(look)
+    if chain is ChainFact.NONE or look.unreachable:
+        return
+    job = job_fact(look)
+    if job.value != told.state.value and job is not JobFact.ALIVE:
+        yield f"job {job}"
+    stage = look.chain.stage if isinstance(look.chain, ChainSeen) else ""
+    yield f"chain {chain}{f' ({stage})' if chain is ChainFact.RUNNING else ''}"
 
 
 def _summary_parts(look: HostObservation, before: Before | None) -> Iterator[str]:
@@ -115,6 +124,7 @@ def facts_of(look: HostObservation, told: PatrolAdvice) -> str:
         log.step,
         log.line if log.step is None else "",
         log.failure,
+        chain_fact(look).value,
         counts,
     ]
     found += [

@@ -6,18 +6,19 @@ from collections.abc import Iterator
 
 from herorun.core.finding import count
 from herorun.core.patrol.advice import Advice, PatrolAdvice, PatrolState, Ways
+from herorun.core.patrol.decisions import ChainFact, Remedy
 from herorun.core.patrol.observation import Before, Blind, CommandOutput, Copy, HostObservation, Own
 from herorun.core.patrol.risks import risks
-from herorun.core.patrol.state import chain_runs, fresh, patrol_state_of
+from herorun.core.patrol.state import chain_fact, decided_on, fresh
 
 
 def decide(look: HostObservation, ways: Ways, before: Before | None = None) -> PatrolAdvice:
     """The seed's rows, in its order; then what threatens a run that goes on."""
-    state = patrol_state_of(look)
+    state, remedy = decided_on(look)
     if look.unreachable:
         return PatrolAdvice(PatrolState.UNKNOWN, (_unreachable(look),))
     advice = [
-        *_down(look, state, ways),
+        *_down(look, remedy, ways),
         *_results(look),
         *_copies(look, ways),
         *_all_done(state, ways),
@@ -35,18 +36,29 @@ def _unreachable(look: HostObservation) -> Advice:
     )
 
 
-def _down(look: HostObservation, state: PatrolState, ways: Ways) -> Iterator[Advice]:
-    if state is not PatrolState.DOWN:
-        return
+def _down(look: HostObservation, remedy: Remedy, ways: Ways) -> Iterator[Advice]:
     missing = [path for path in look.markers if not fresh(look, path)]
     without = f" without {', '.join(missing)}" if missing else ""
-    if look.succeeded and ways.chain:
+    by_chain = remedy is Remedy.CHAIN and chain_fact(look) is ChainFact.GONE
+    if by_chain or (remedy is Remedy.FINISH and ways.chain):
         yield Advice(
             "chain",
-            f"The job ended well{without}. Start the chain, which goes on behind its markers:",
+            f"The training is done{without}. Start the chain, which goes on behind its markers:",
             ways.chain,
         )
-        return
+    elif remedy is Remedy.FINISH:
+        yield Advice("unfinished", f"The training is done{without}: only that is to be made.")
+    elif remedy is Remedy.LOOK:
+        words = "and its log does not have the words of success"
+        yield Advice(
+            "unproven",
+            f"The job ended well{without}, {words}: read its log before you resume it.",
+        )
+    elif remedy is Remedy.RESUME:
+        yield from _resumed(look, without, ways)
+
+
+def _resumed(look: HostObservation, without: str, ways: Ways) -> Iterator[Advice]:
     log = look.log if isinstance(look.log, Own) else Own()
     why = f" Its log tells of {log.failure}: {log.excerpt}. {log.advice}" if log.failure else ""
     then = (
@@ -59,7 +71,7 @@ def _down(look: HostObservation, state: PatrolState, ways: Ways) -> Iterator[Adv
         f"The job is gone{without}: {look.why or 'no reason known'}.{why} {then}",
         ways.resume,
     )
-    if ways.chain and not chain_runs(look):
+    if ways.chain and chain_fact(look) in (ChainFact.GONE, ChainFact.FAILED, ChainFact.NONE):
         yield Advice(
             "chain",
             "Then start its chain again, which goes on behind the markers that are there:",

@@ -77,6 +77,7 @@ def _parse_probe(
         unreachable=unreachable(box, answers.get("job")),
         succeeded=succeeded,
         log=_read_log_by_end(run, answers),
+        has_words=bool(run.contract.patrol.done_words),
         markers={path: moment_of(told_of(files, "markers", path)) for path in markers(run)},
         wished=moment_of(told_of(files, "markers", wished)) if wished else None,
         results={

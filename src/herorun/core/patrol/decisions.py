@@ -1,0 +1,78 @@
+"""The decision table: what a job, its training and its chain together mean, and what then. Pure.
+
+Whether the job lives and whether its chain runs are two facts. A chain that waits for the training
+proves nothing about a job that is dead, and a job that is gone is no reason to train again once its
+training is done.
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from herorun.core.patrol.advice import PatrolState
+
+
+class JobFact(StrEnum):
+    """`ALIVE`: running, or in the queue. `ENDED`: well, by its scheduler's word."""
+
+    ALIVE = "alive"
+    ENDED = "ended"
+    GONE = "gone"  # ended otherwise, or nowhere to be found
+    UNKNOWN = "unknown"
+
+
+class ChainFact(StrEnum):
+    NONE = "none"
+    WAITING = "waiting"  # for the end of the training
+    RUNNING = "running"  # one of its stages
+    FAILED = "failed"
+    GONE = "gone"  # neither runs nor has it said why
+    UNKNOWN = "unknown"
+
+
+class Remedy(StrEnum):
+    NOTHING = "nothing"
+    REMOVE = "remove the patrol"
+    RESUME = "resume the job, and its chain unless that waits"
+    CHAIN = "the remaining stages of the chain, and no training"
+    FINISH = "what is missing after the training, by hand"
+    LOOK = "look at the log: the job ended well and does not say that it is done"
+
+
+@dataclass(frozen=True)
+class Decision:
+    """One row. An empty tuple stands for any value."""
+
+    job: tuple[JobFact, ...]
+    trained: tuple[bool | None, ...]  # None: whether it is could not be read
+    chain: tuple[ChainFact, ...]
+    state: PatrolState
+    remedy: Remedy
+
+    def holds(self, job: JobFact, trained: bool | None, chain: ChainFact) -> bool:
+        rows = ((self.job, job), (self.trained, trained), (self.chain, chain))
+        return all(not wanted or value in wanted for wanted, value in rows)
+
+
+_ENDED = (JobFact.ENDED, JobFact.GONE)
+_GOING = (ChainFact.WAITING, ChainFact.RUNNING)
+_BROKEN = (ChainFact.FAILED, ChainFact.GONE)
+# The first row that holds counts. Before them: everything that was declared is there (done), and
+# nobody could reach the box (unknown).
+DECISIONS = (
+    # the training is done, whatever became of the job
+    Decision((), (True,), _GOING, PatrolState.RUNNING, Remedy.NOTHING),
+    Decision((JobFact.ALIVE,), (), (), PatrolState.RUNNING, Remedy.NOTHING),
+    Decision((), (True,), _BROKEN, PatrolState.DOWN, Remedy.CHAIN),
+    Decision((), (True,), (ChainFact.UNKNOWN,), PatrolState.UNKNOWN, Remedy.NOTHING),
+    Decision(_ENDED, (True,), (ChainFact.NONE,), PatrolState.DOWN, Remedy.FINISH),
+    # nobody knows
+    Decision((JobFact.UNKNOWN,), (), (), PatrolState.UNKNOWN, Remedy.NOTHING),
+    Decision(_ENDED, (None,), (), PatrolState.UNKNOWN, Remedy.NOTHING),
+    # it is not done
+    Decision((JobFact.ENDED,), (False,), (), PatrolState.DOWN, Remedy.LOOK),
+    Decision((JobFact.GONE,), (False,), (), PatrolState.DOWN, Remedy.RESUME),
+)
+
+
+def decision_of(job: JobFact, trained: bool | None, chain: ChainFact) -> Decision:
+    return next(row for row in DECISIONS if row.holds(job, trained, chain))
