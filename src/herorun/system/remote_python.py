@@ -35,7 +35,7 @@ _BOOT = (
     "    package, _, own = name.rpartition('.')\n"
     "    setattr(sys.modules.setdefault(package, types.ModuleType(package)), own, module)\n"
     "    exec(compile(source, name, 'exec'), module.__dict__)\n"
-    "sys.modules['herorun.system._remote_agent'].main(order)\n"
+    "sys.modules['herorun.system._remote_agent'].answer_orders(order)\n"
 )
 _TOO_OLD = 126
 _OTHER_FORM = (TypeError, ValueError, LookupError, AttributeError, ArithmeticError, RecursionError)
