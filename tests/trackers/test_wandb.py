@@ -479,3 +479,19 @@ def test_a_run_that_lost_steps_is_read_from_its_start(
     batch = tracker(wandb, wandb_reader).read(cursor)
 
     assert (batch.restarted, len(batch.rows)) == (True, 4)
+
+
+def test_very_wide_rows_are_read_in_pages_of_few_steps(
+    wandb: WandbService, wandb_reader: Reader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """How much is held at once does not grow with the number of metrics, from the first page on."""
+    monkeypatch.setattr("herorun.trackers.wandb.MOST_VALUES", 8_000)
+    wide = {f"layer/{number}": 1.0 for number in range(2_000)}
+    wandb.put({PATH: a_run(history=some_rows(30, **wide), summary=wide)})
+    one, cursor, steps, sizes = tracker(wandb, wandb_reader), "", [], []
+    while (batch := one.read(cursor)).rows:
+        steps += [row.step for row in batch.rows]
+        sizes.append(sum(len(row.values) for row in batch.rows))
+        cursor = batch.cursor
+
+    assert steps == list(range(30)) and max(sizes) < 2 * 8_000

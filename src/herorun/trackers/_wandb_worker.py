@@ -7,6 +7,7 @@ comes in as JSON on standard input and one JSON answer goes out; what the client
 nowhere.
 """
 
+import contextlib
 import json
 import os
 import sys
@@ -21,6 +22,7 @@ NAMESAKES = 20  # runs that are looked at, at most
 PATIENCE = 1.0  # seconds for the service to end
 PAGE = 1000  # steps asked for at once, at most
 FIRST_PAGE = 50  # and first
+MOST_MEMORY = 4 << 30  # bytes of this process: the largest page takes a tenth of it
 KEY_NUMBERS = 50  # of a summary
 
 
@@ -40,6 +42,7 @@ def main() -> None:
     TMPDIR of its own.
     """
     with os.fdopen(os.dup(1), "w", encoding="utf-8") as reply:
+        _limit_memory()
         nowhere = os.open(os.devnull, os.O_RDWR)
         question = json.loads(sys.stdin.read())
         for stream in (0, 1, 2):  # the service inherits these
@@ -49,6 +52,15 @@ def main() -> None:
         _end_service()
         reply.write(json.dumps(answer))
     os._exit(0)
+
+
+def _limit_memory() -> None:
+    """Rows that are wider than their summary says end this process, and not the machine."""
+    with contextlib.suppress(ImportError, ValueError, OSError):
+        import resource
+
+        _, hard = resource.getrlimit(resource.RLIMIT_DATA)
+        resource.setrlimit(resource.RLIMIT_DATA, (MOST_MEMORY, hard))
 
 
 def quieten(environ: Any, scratch: str) -> None:
@@ -172,12 +184,14 @@ def _fetch_rows(api: Any, question: Mapping[str, Any]) -> dict[str, Any]:
     last = facts["last_step"]
     start = question["start"] if _is_same_run(facts, question) else 0
     rows: list[Any] = []
+    first = max(1, min(FIRST_PAGE, question["most_values"] // max(1, len(run.summary_metrics))))
     step, values, until = start, 0, monotonic() + question["timeout"]
     while last is not None and step <= last:
         full = len(rows) >= question["most"] or values >= question["most_values"]
         if rows and (full or monotonic() > until):
             break
-        stop = min(step + _steps_at_once(step - start, values, question["most_values"]), last + 1)
+        wide = _steps_at_once(step - start, values, question["most_values"])
+        stop = min(step + (wide or first), last + 1)
         page = list(run.scan_history(page_size=PAGE, min_step=step, max_step=stop, use_cache=False))
         rows += page
         values, step = values + sum(map(len, page)), stop
@@ -185,10 +199,10 @@ def _fetch_rows(api: Any, question: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _steps_at_once(steps: int, values: int, most: int) -> int:
-    """How many steps to ask for next, after so many steps of so many values: how wide rows are
-    shows a first small page.
+    """How many steps to ask for next, after so many steps of so many values; 0 for the first page,
+    which the run's summary makes small where rows are wide.
     """
-    return max(1, min(PAGE, most * steps // max(values, 1))) if steps else FIRST_PAGE
+    return max(1, min(PAGE, most * steps // max(values, 1))) if steps else 0
 
 
 def _is_same_run(facts: Mapping[str, Any], question: Mapping[str, Any]) -> bool:
