@@ -35,7 +35,7 @@ UNSAID = "\0unsaid"  # not passed at all: another thing than None, which is "fro
 _MISSING = (FileNotFoundError, NotADirectoryError, IsADirectoryError)  # there is no such file
 # as some file systems answer
 _NO_LINKS = (errno.EPERM, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP)
-_ASIDE = re.compile(r".+\.\d+(?:\.rank\d+)?\.json\.\d+-[0-9a-f]{8}\.new")
+UNFINISHED = re.compile(r".+\.\d+(?:\.rank\d+)?\.json\.\d+-[0-9a-f]{8}\.new")
 ABANDONED = 600.0  # seconds after which nobody writes such a file any more: its writer was killed
 _RANKS = ("RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "JAX_PROCESS_ID")
 
@@ -347,7 +347,7 @@ def _sweep(folder: str) -> None:
         with suppress(
             OSError
         ):  # another one removes it too, or it is not ours to remove: no reason to lack a receipt
-            if _ASIDE.fullmatch(name) and os.lstat(path).st_mtime < time.time() - ABANDONED:
+            if UNFINISHED.fullmatch(name) and os.lstat(path).st_mtime < time.time() - ABANDONED:
                 os.unlink(path)
 
 

@@ -167,6 +167,18 @@ def test_a_source_that_began_again_is_fetched_anew_and_the_older_rows_stay(place
     assert [(each.older, each.rows) for each in found] == [(False, 7), (True, 60)]
 
 
+def test_rows_that_a_cut_takes_away_were_seen_all_the_same(place):
+    """A look right after the cut: the newest row that is left is old, and the run stalled for none
+    of that time.
+    """
+    rows = [a_row(step, 3.0, at=NOON - timedelta(minutes=40 - step)) for step in range(40)]
+    feed = Feed(rows)
+    tick(feed, place)
+    feed.rows = rows[:10]
+    again = tick(feed, place, at=NOON + timedelta(seconds=1))
+    assert (again.step, again.advanced_at) == (10, NOON - timedelta(minutes=1))
+
+
 def test_another_tracker_is_fetched_anew(place, tmp_path):
     tick(Feed(curve(*CALM)), place)
     tick(Feed(curve(*CALM[:9])), place, a_contract(tracker={"path": "other.jsonl"}))

@@ -93,10 +93,14 @@ def read_metrics(
     # Constants are part of the cache's name: another version folds again from the first row.
     version = digest([rules_digest(), names, source])
     state = _cached(Path(place.state) / CACHE, version)
+    rose = state.advanced_at
     try:
         state, arrived = _since(tracker, state, names, history)
     except FileNotFoundError:
         return Nothing(_say_lost_history(place, source))
+    if arrived.restarted and rose and state.advanced_at:
+        # rows that a cut took away were seen all the same: the run did not stall for their time
+        state.advanced_at = max(state.advanced_at, rose)
     state = _in_time(state, arrived, at.at)
     metrics = summarise(state, names)
     _looks[place.state] = MetricsRead(

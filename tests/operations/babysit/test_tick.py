@@ -119,10 +119,17 @@ def test_a_crash_is_relaunched_once_from_the_newest_complete_checkpoint(story: S
     """
     story.sign(final_step=20)
     story.launched(CRASH)
+    receipts = story.root / "_herorun" / "receipts"
+    receipts.mkdir(parents=True, exist_ok=True)
+    begun = [receipts / f"tiny-{number}.1.json.99-0123abcd.new" for number in (1, 2)]
+    for path in begun:
+        path.touch()
     save(story.root, 9)
     wanted = save(story.data / "tiny-temporary", 10)
     save(story.root, 100, metadata=False)
     story.tick()
+    # what a relaunch may be writing is left; the ended instance writes no more
+    assert [path.exists() for path in begun] == [False, True]
     story.ended("tiny-2")
     story.tick()
     story.tick()

@@ -30,6 +30,7 @@ from herorun.core.tick import Tick, critical_topics, exit_code
 from herorun.core.triage.incremental import OwnLog
 from herorun.gate import finding_entries
 from herorun.operations.babysit.perform import Performed, intents, perform, settle
+from herorun.operations.babysit.receipts import sweep_receipts
 from herorun.operations.babysit.tick_json import (
     actions_of,
     alert_entries,
@@ -155,6 +156,8 @@ def _acting_turn(
         doubts += _journal(run, seen, {**evidence, Hands: hands}, actions, known)
         performed = (*asked, *(perform(run, action) for action in actions))
         doubts += [f"undelivered: {why}" for why in send_pages(run)]
+        if not lease and not observes:
+            sweep_receipts(run, evidence)
     # nobody with an order waits for a remote that does not answer
     pushed = (push or run.record.push)()
     after = run.record.memory()

@@ -32,7 +32,7 @@ def coarsen(generation: Path, most: int) -> None:
     sizes = {path: path.stat().st_size for path in full}
     if sum(sizes.values()) <= most:
         return
-    rows = {path: _rows(path) for path in full}
+    rows = {path: _row_count(path) for path in full}
     while sum(sizes.values()) > most:
         path = max(full, key=lambda each: rows[each])
         if rows[path] < FEWEST_ROWS:
@@ -43,7 +43,7 @@ def coarsen(generation: Path, most: int) -> None:
             rows[path] = 0
 
 
-def _rows(path: Path) -> int:
+def _row_count(path: Path) -> int:
     """None of a damaged file, which is read again from its source."""
     try:
         with path.open("rb") as file:

@@ -1,0 +1,34 @@
+"""Removing what a check-in that was killed had begun to write, once nothing of its job can write
+any more.
+"""
+
+from collections.abc import Sequence
+
+from herorun.checkin import UNFINISHED
+from herorun.core.errors import HerorunError
+from herorun.core.evidence import Evidence, History, Job
+from herorun.core.ports import Store
+from herorun.runs import MonitoredRun, Run
+
+
+def sweep_receipts(run: MonitoredRun, evidence: Evidence) -> None:
+    """The next check-in removes it too; after the last one there is only this. A root that cannot
+    be reached is left for a later tick.
+    """
+    job, history = evidence.get(Job), evidence.get(History)
+    root = run.contract.output.root.rstrip("/")
+    over = isinstance(job, Job) and job.state.ended and not job.state.in_doubt
+    # check-ins write no receipts into object stores
+    if not over or not isinstance(history, History) or not isinstance(run, Run) or "://" in root:
+        return
+    try:
+        _sweep(run.store, f"{root}/_herorun/receipts", [each.name for each in history.instances])
+    except (HerorunError, OSError):
+        return
+
+
+def _sweep(store: Store, folder: str, ended: Sequence[str]) -> None:
+    """A relaunch that this tick made may be writing its own."""
+    for name in store.names(folder):
+        if UNFINISHED.fullmatch(name) and any(name.startswith(f"{each}.") for each in ended):
+            store.delete(f"{folder}/{name}")
