@@ -7,12 +7,14 @@ HERORUN_TYPED=1 tries the first command of every story, HERORUN_TYPED=2 the seco
 """
 
 import contextlib
+import json
 import os
 import re
 import shlex
 import sys
 import zlib
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -66,8 +68,22 @@ class Ears:
 
 def commands_in(text: str) -> list[str]:
     """Those that could be typed as they stand; a verb alone names a command and proposes none."""
+    text = _without_standing_advice(text)
     every = dict.fromkeys(ticked or shown for ticked, shown in _COMMAND.findall(text))
     return [each for each in every if not _TO_FILL_IN.search(each) and len(each.split()) > 2]
+
+
+def _without_standing_advice(text: str) -> str:
+    """A JSON document holds each check's `fix`; that of a check that passes proposes nothing."""
+    try:
+        told = json.loads(text)
+    except ValueError:
+        return text
+    findings = told.get("findings") if isinstance(told, dict) else None
+    for finding in findings if isinstance(findings, list) else ():
+        if isinstance(finding, dict) and finding.get("outcome") not in ("fail", "unknown"):
+            finding.pop("fix", None)
+    return json.dumps(told)
 
 
 @contextlib.contextmanager
@@ -79,7 +95,8 @@ def listening(home: Path) -> Iterator[None]:
         yield
     finally:
         sys.stdout, sys.stderr = out.stream, err.stream
-        _proposed[home] = commands_in("".join([*out.parts, *err.parts]))
+        said = (commands_in("".join(ears.parts)) for ears in (out, err))
+        _proposed[home] = list(dict.fromkeys(chain.from_iterable(said)))
 
 
 def is_tried(test: str) -> bool:
