@@ -26,11 +26,32 @@ def test_a_calm_run_passes():
     [
         (3, 11.0, Outcome.FAIL),
         (2, 99.0, Outcome.PASS),
-        (1, 100.0, Outcome.FAIL),
+        (2, 100.0, Outcome.FAIL),
+        (1, 1e6, Outcome.PASS),
     ],
 )
-def test_three_rows_or_a_hundred_times_once(rows, peak, outcome):
+def test_three_rows_or_two_of_a_hundred_times(rows, peak, outcome):
     assert outcome_of(boom(rows, peak)) is outcome
+
+
+@pytest.mark.parametrize(("ago", "outcome"), [(0, Outcome.FAIL), (5, Outcome.PASS)])
+@pytest.mark.parametrize("where", ["spikes", "non_finite"])
+def test_one_row_counts_where_the_loss_is_not_calm(where, ago, outcome):
+    row, shaken = boom(1, 100.0), an_excursion(1)
+    shaken = replace(shaken, first_step=row.first_step - ago, last_step=row.first_step - ago)
+    metrics = some_metrics(excursions=(row,), **{where: (shaken,)})
+
+    assert answer(grad_norm_explosion, metrics).outcome is outcome
+
+
+def test_back_from_next_to_nothing_to_the_usual_is_no_explosion():
+    norms = (*[1.0] * 300, *[1e-7] * 60, *[0.5] * 20, *[1e-7] * 60, *[300.0] * 20)
+    folded = fold_rows(
+        MetricsState(), [a_row(i, 2.2, grad_norm=n) for i, n in enumerate(norms)], Names()
+    )
+    (boomed,) = summarise(folded, Names()).of("explosion")
+
+    assert boomed.first_step == 441
 
 
 @pytest.mark.parametrize(("noise", "outcome"), [(0.7, Outcome.FAIL), (0.76, Outcome.PASS)])
@@ -40,7 +61,7 @@ def test_it_must_stand_out_of_the_noise(noise, outcome):
 
 def test_each_limit_is_the_contracts():
     assert outcome_of(boom(2), limits=Limits(rows=2)) is Outcome.FAIL
-    assert outcome_of(boom(1, 60.0), limits=Limits(at_once=60.0)) is Outcome.FAIL
+    assert outcome_of(boom(2, 60.0), limits=Limits(at_once=60.0)) is Outcome.FAIL
     assert outcome_of(boom(3, typical=20.0, noise=0.76), limits=Limits(sigmas=6.5)) is Outcome.FAIL
 
 

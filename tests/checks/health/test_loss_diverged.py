@@ -51,3 +51,24 @@ def test_what_an_earlier_instance_reported_is_not_this_ones():
 def test_no_rows_are_not_applicable_and_unread_ones_unknown():
     assert answer(loss_diverged, {Metrics: Nothing()}).outcome is Outcome.NOT_APPLICABLE
     assert answer(loss_diverged, {Metrics: Unavailable("503")}).outcome is Outcome.UNKNOWN
+
+
+@pytest.mark.parametrize(
+    ("changes", "outcome"),
+    [
+        ({}, Outcome.FAIL),
+        ({"typical": 1.14}, Outcome.PASS),  # less than 15 %
+        ({"noise": 0.03}, Outcome.PASS),  # within eight times the noise
+        ({"rows": 9}, Outcome.PASS),
+        ({"last_step": 180}, Outcome.PASS),  # 91 steps
+        ({"declared": True}, Outcome.PASS),  # a phase that the contract declares
+    ],
+)
+def test_a_level_that_leapt_is_told_before_its_trend_has_followed(changes, outcome):
+    """1.21 to 1.74, logged every 400 steps."""
+    leapt = replace(
+        an_excursion(10, 1.44), kind="elevated", typical=1.25, noise=0.02, last_step=4000
+    )
+
+    verdict = answer(loss_diverged, some_metrics(excursions=(replace(leapt, **changes),)))
+    assert verdict.outcome is outcome

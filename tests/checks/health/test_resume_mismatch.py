@@ -247,3 +247,14 @@ def test_the_resume_of_an_older_instance_is_not_the_present_ones():
     assert now("tiny-3") is now("tiny-3", learning_rate_jump) is Outcome.NOT_APPLICABLE
     assert now("") is Outcome.FAIL  # the rows do not tell whose they are
     assert now("tiny-2") is Outcome.FAIL
+
+
+def test_without_a_fixed_order_too_few_equal_steps_verify_nothing():
+    one = {"compared": 1, "early": (0.2122,), "median": 0.2122, "worst": 0.2122}
+    assert outcome_of(**one) is Outcome.FAIL
+
+    verdict = asked(**one, **NOISY)
+    assert verdict.outcome is Outcome.UNKNOWN and "[data] order" in verdict.message
+    three = one | {"compared": 3, "early": (0.2122,) * 3}
+    assert outcome_of(**three, **NOISY) is Outcome.FAIL
+    assert outcome_of(**three, contract=a_contract()) is Outcome.UNKNOWN  # no level to compare with

@@ -37,6 +37,14 @@ def test_a_dip_is_no_collapse(excursion, outcome):
     assert outcome_of(excursion) is outcome
 
 
+@pytest.mark.parametrize(
+    ("seconds", "outcome"),
+    [(0.64, Outcome.PASS), (59.0, Outcome.PASS), (60.0, Outcome.FAIL), (None, Outcome.FAIL)],
+)
+def test_a_collapse_lasts_a_minute_where_a_clock_tells_it(seconds, outcome):
+    assert outcome_of(slow(8, seconds=seconds)) is outcome
+
+
 @pytest.mark.parametrize(("noise", "outcome"), [(0.107, Outcome.FAIL), (0.108, Outcome.PASS)])
 def test_batches_of_all_lengths_are_no_collapse(noise, outcome):
     assert outcome_of(slow(5, typical=1.4, noise=noise)) is outcome
@@ -46,6 +54,7 @@ def test_each_limit_is_the_contracts():
     assert outcome_of(slow(4), limits=Limits(rows=4)) is Outcome.FAIL
     assert outcome_of(slow(5, typical=1.4, noise=0.12), limits=Limits(sigmas=6.0)) is Outcome.FAIL
     assert outcome_of(slow(2, "wall"), limits=Limits(half_hours=2)) is Outcome.FAIL
+    assert outcome_of(slow(5, seconds=30.0), limits=Limits(seconds=30.0)) is Outcome.FAIL
     assert outcome_of(slow(100, "leak", peak=1.8), limits=Limits(halved=1.8)) is Outcome.FAIL
     assert outcome_of(slow(80, "leak", peak=2.0), limits=Limits(halved_rows=80)) is Outcome.FAIL
 

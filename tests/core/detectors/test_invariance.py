@@ -19,6 +19,7 @@ from herorun.core.detectors import (
     band,
     baseline,
     excursion,
+    first_rows,
     grad_norm,
     loss,
     pipeline,
@@ -206,7 +207,7 @@ def test_a_fold_leaves_the_state_before_it_alone():
 
 def test_the_rules_have_a_digest_that_names_their_constants(monkeypatch):
     before = rules_digest()
-    for module in (loss, grad_norm, reorder, resume, throughput, band):
+    for module in (loss, first_rows, grad_norm, reorder, resume, throughput, band):
         for place in range(len(module.RULES)):
             with monkeypatch.context() as changed:
                 other = [*module.RULES]
@@ -223,5 +224,6 @@ def test_the_rules_have_a_digest_that_names_their_constants(monkeypatch):
         baseline.LAG,
         baseline.FOLLOW,
         baseline.FLOOR,
+        baseline.MOVES,
     }
     assert pipeline.STREAK == (excursion.MISSES, excursion.KEPT) and NAMES.first_step == 0

@@ -312,3 +312,36 @@ def test_the_next_value_ends_it_and_zeros_are_another_matter():
 
     assert over.rows == 20 and not over.open
     assert found(curve(*LIVELY, *[0.0] * 40), "frozen") == ()
+
+
+# --- the first descent, and losses that are zero by nature ----------------------------------------
+
+
+@pytest.mark.parametrize("at", [32, 40, 60, 90])
+def test_the_first_descent_is_no_noise(at):
+    """A level that lags behind a steep fall says nothing of how the rows waver."""
+    falling = [max(0.0088, 2.3 * math.exp(-i / 5)) for i in range(at)]
+    spike, *_ = spikes(*falling, 229.0, 90.0, 40.0, *[4.7] * 30)
+
+    assert spike.first_step == at + 1 and spike.sigmas > 9
+    assert spike.usual > math.exp(2.5 * spike.noise)
+
+
+def test_a_jump_right_behind_the_first_row_that_stays_is_where_the_curve_begins():
+    assert all(spike.rows < 3 for spike in spikes(1.468, 13.85, 13.99, *[14.2] * 40))
+    (rising,) = spikes(6.5464, 32.2662, 27.2174, 51.4736, 89.2028, 104.8386, 135.9838, 439.2282)
+    assert rising.rows == 7 and rising.open
+
+
+def test_zeros_must_be_five_times_as_many_as_ever_before():
+    """Some losses are printed as 0.0000 now and then."""
+    losses = [0.5, *[0.0] * 12, *[0.4] * 40, *[0.0] * 60, *[0.4] * 40]
+    first, *more = found(curve(*losses), "collapsed")
+    assert first.rows == 12 and more == []
+
+    assert found(curve(*losses, *[0.0] * 310), "collapsed")[-1].rows == 10
+
+
+def test_no_ratio_says_anything_of_a_loss_that_is_zero_again_and_again():
+    assert spikes(*[0.001] * 60, 0.0, *[0.001] * 60, 0.0, 0.0, *[0.5] * 30) == ()
+    assert spikes(0.0, 0.0, 0.0005, 0.0003, 1.7809, 1.8603, 1.8, 1.9) == ()

@@ -8,10 +8,11 @@ from random import Random
 
 import pytest
 
-from builders import a_row
+from builders import a_contract, a_row
 from herorun import discover
-from herorun.core.backtest.curve import CurveBacktest, judging
+from herorun.core.backtest.curve import GIVEN, CurveBacktest, judging
 from herorun.core.check import Gate
+from herorun.core.contract import Contract
 from made_curves import BREAK, NAN, clean, rows_of
 
 CHECKS = judging(discover.checks(Gate.HEALTH))
@@ -20,8 +21,12 @@ STEADY = ("falls", "mixtures", "plateau", "saw-tooth")
 SEEDS = range(6)
 
 
-def alerts(rows, severity="critical"):
-    return [alert for alert in CurveBacktest(CHECKS).run(rows) if alert.severity == severity]
+ORDERED = {**GIVEN, Contract: a_contract(data={"order": "deterministic"})}
+
+
+def alerts(rows, severity="critical", given=GIVEN):
+    fired = CurveBacktest(CHECKS, given=given).run(rows)
+    return [alert for alert in fired if alert.severity == severity]
 
 
 def steady(seed, **told):
@@ -119,7 +124,7 @@ def test_a_sound_resume_wakes_nobody(seed):
 @pytest.mark.parametrize("seed", range(3))
 def test_a_resume_that_is_off_is_told_within_its_first_rows(seed, offset):
     made, rows = resumed(seed, lambda loss: loss + offset)
-    (first, *_) = alerts(rows)
+    (first, *_) = alerts(rows, given=ORDERED)
 
     assert (first.check, first.row < BREAK + 5) == ("resume-mismatch", True), made
 
@@ -128,7 +133,7 @@ def test_a_resume_that_is_off_is_told_within_its_first_rows(seed, offset):
 def test_a_resume_that_differs_by_less_than_the_seeds_limit_is_quiet(seed):
     made, rows = resumed(seed, lambda loss: loss + 0.0015)
 
-    assert alerts(rows) == [], made
+    assert alerts(rows, given=ORDERED) == [], made
 
 
 # --- what else stands in a tracker ----------------------------------------------------------------

@@ -27,8 +27,12 @@ class Limits:
 
 @check(Gate.HEALTH, Response.ESCALATE, topic=Topic.METRIC, vetoes_relaunch=True)
 def grad_norm_explosion(metrics: Metrics, history: History, limits: Limits) -> list[Verdict]:
+    uneasy = [each.last_step for each in (*metrics.spikes, *metrics.non_finite)]
+
     def lasts(excursion: Excursion) -> bool:
-        high = excursion.rows >= limits.rows or excursion.peak >= limits.at_once
+        """One logged row says nothing while the loss is calm."""
+        alone = excursion.rows < 2 and not any(step >= excursion.first_step for step in uneasy)
+        high = excursion.rows >= limits.rows or (excursion.peak >= limits.at_once and not alone)
         return high and excursion.sigmas >= limits.sigmas
 
     return judged(metrics, history, metrics.of("explosion"), lasts, "no explosion")

@@ -4,12 +4,15 @@ Why: in a slow divergence the trend moves along, so no row is a spike, but the l
 lost.
 Fix: the DRI decides: roll back to a checkpoint before the rise, lower the learning rate, or stop.
 Source: the seed's 50 %, of the smoothed level against the lowest it ever was, for 50 rows; only for
-a curve that had fallen by a fifth.
+a curve that had fallen by a fifth. A level that leapt by 15 % and
+eight times the noise is lost sooner: two public language runs went from 1.21 to 1.74 and from 2.35
+to 2.95 for good; no clean curve has stood 2 % up for 20 rows.
 """
 
+import math
 from dataclasses import dataclass
 
-from pydantic import PositiveInt
+from pydantic import PositiveFloat, PositiveInt
 
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.evidence import Excursion, History, Metrics
@@ -19,14 +22,26 @@ from herorun.core.health.excursion import judged
 
 @dataclass(frozen=True)
 class Limits:
-    """It begins 50 % above the lowest smoothed level; `rows` is how long it must last."""
+    """It begins 50 % above the lowest smoothed level; `rows` is how long it must last.
+
+    Or it leapt: its mean is `leap` times the expected and `noises` above the noise, for `leap_rows` and `leap_steps`.
+    """
 
     rows: PositiveInt = 50
+    leap: PositiveFloat = 1.15
+    noises: PositiveFloat = 8.0
+    leap_rows: PositiveInt = 10
+    leap_steps: PositiveInt = 100
 
 
 @check(Gate.HEALTH, Response.ESCALATE, topic=Topic.METRIC, vetoes_relaunch=True)
 def loss_diverged(metrics: Metrics, history: History, limits: Limits) -> list[Verdict]:
     def lasts(excursion: Excursion) -> bool:
-        return excursion.rows >= limits.rows
+        if excursion.kind == "diverged":
+            return excursion.rows >= limits.rows
+        high = excursion.usual >= max(limits.leap, math.exp(limits.noises * excursion.noise))
+        long = excursion.rows >= limits.leap_rows and excursion.steps >= limits.leap_steps
+        return high and long and not excursion.declared
 
-    return judged(metrics, history, metrics.of("diverged"), lasts, "no divergence")
+    risen = metrics.of("diverged", "elevated")
+    return judged(metrics, history, risen, lasts, "no divergence")

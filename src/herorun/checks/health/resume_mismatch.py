@@ -27,7 +27,7 @@ class Limits:
     """Losses at equal steps, three of the first five, in the median, or once; then the level behind the warm-up.
 
     `catch_up` and `once` hold as they are where the contract says `[data] order = "deterministic"`; else they are at
-    least `row_sigmas` of the noise between two rows.
+    least `row_sigmas` of the noise between two rows, and fewer than `least_rows` equal steps verify nothing.
     """
 
     catch_up: PositiveFloat = 0.002
@@ -37,6 +37,7 @@ class Limits:
     sigmas: PositiveFloat = 8.0
     least_after: PositiveInt = 50
     row_sigmas: PositiveFloat = 4.0
+    least_rows: PositiveInt = 3
     least_equal: PositiveInt = 10
 
 
@@ -70,6 +71,11 @@ def resume_mismatch(
 def _equal_steps(resume: Resume, contract: Contract, limits: Limits) -> Verdict | None:
     exact = contract.data.order == "deterministic"
     if _catch_up(resume, limits if exact else _with_noise(resume, limits)):
+        if not exact and (resume.compared < limits.least_rows or not resume.level):
+            return unknown(
+                f"not verified: {_differs(resume)}; other data at the same step would explain it, "
+                'and the contract does not say `[data] order = "deterministic"`'
+            )
         return failed(_differs(resume))
     if (
         not exact

@@ -4,7 +4,7 @@ Why: degraded hardware, a starved input or retries waste accelerators while ever
 Fix: look at the slowest node, the input pipeline and the checkpoint writes; the DRI decides whether
 to move.
 Source: marin-community/marin, manage-hero-run: 20-30 % below the baseline for multiple cadences,
-single dips quiet.
+single dips quiet; every real collapse among the public curves lasted 93 s or more.
 """
 
 from dataclasses import dataclass, replace
@@ -21,6 +21,8 @@ from herorun.core.health.excursion import judged, pace_words, subject
 class Limits:
     """An excursion begins at three quarters of the usual throughput (`core.detectors`), and must stand out of the noise.
 
+    Where step times or the rows' clock tell it, it lasts `seconds`: a few slow steps of 80 ms are no incident.
+
     Three looks must find it: one that has ended is told no more than twice.
     `half_hours` is for the wall clock, and `halved` for a leak that has come so far. From `unit` times on it may be another
     unit.
@@ -28,6 +30,7 @@ class Limits:
 
     rows: PositiveInt = 5
     sigmas: PositiveFloat = 7.0
+    seconds: PositiveFloat = 60.0
     half_hours: PositiveInt = 3
     halved: PositiveFloat = 2.0
     halved_rows: PositiveInt = 100
@@ -42,7 +45,8 @@ def throughput_collapse(metrics: Metrics, history: History, limits: Limits) -> l
                 return excursion.rows >= limits.half_hours
             case "leak":
                 return excursion.peak >= limits.halved and excursion.rows >= limits.halved_rows
-        return excursion.rows >= limits.rows and excursion.sigmas >= limits.sigmas
+        brief = excursion.seconds is not None and excursion.seconds < limits.seconds
+        return excursion.rows >= limits.rows and excursion.sigmas >= limits.sigmas and not brief
 
     slow = metrics.of("slow", "wall", "leak")
     found = judged(metrics, history, slow, lasts, "no lasting collapse", pace_words)

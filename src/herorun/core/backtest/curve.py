@@ -14,7 +14,15 @@ from typing import Any
 from herorun.core.check import Check, Gate, Topic, evaluate
 from herorun.core.contract import Contract, contract_from
 from herorun.core.detectors import MetricsState, Names, fold_rows, summarise
-from herorun.core.evidence import Excursion, History, Instance, Metrics
+from herorun.core.evidence import (
+    Excursion,
+    History,
+    Instance,
+    Metrics,
+    Nothing,
+    PriorLaunch,
+    SourceLoss,
+)
 from herorun.core.finding import Outcome
 from herorun.core.ports import Row
 
@@ -22,6 +30,42 @@ CHUNK = 512
 BEGINNING = datetime(1970, 1, 1, tzinfo=UTC)
 
 Key = tuple[str, str]  # check, subject
+
+
+def _given() -> dict[Any, Any]:
+    """The evidence beside the metrics: a run of one instance that starts from nothing, under a
+    contract that declares no order of the data: a bare curve does not say it.
+    """
+    instance = Instance(
+        name="curve-1",
+        number=1,
+        job="",
+        plan_digest="",
+        output_root="",
+        started=BEGINNING,
+        commit="",
+        intended=BEGINNING,
+    )
+    told = {
+        "slug": "curve",
+        "goal": "a backtest",
+        "dri": "@nobody",
+        "final_step": 1,
+        "command": {"argv": ["true"]},
+        "config": {"files": []},
+        "output": {"root": "/nowhere"},
+        "checkpoints": {},
+        "tracker": {"kind": "jsonl"},
+    }
+    return {
+        History: History(True, (instance,)),
+        Contract: contract_from(told, "a curve"),
+        PriorLaunch: Nothing(),
+        SourceLoss: Nothing(),
+    }
+
+
+GIVEN: Mapping[Any, Any] = _given()
 
 
 @dataclass(kw_only=True)
@@ -44,6 +88,7 @@ class CurveBacktest:
 
     checks: Sequence[Check]
     names: Names = field(default_factory=Names)
+    given: Mapping[Any, Any] = field(default_factory=lambda: GIVEN)  # beside the metrics
     state: MetricsState = field(default_factory=MetricsState)
     rows: int = 0
     alerts: list[FiredAlert] = field(default_factory=list)
@@ -68,7 +113,9 @@ class CurveBacktest:
         first = self.rows + offset
         open_now = self._failing(only_open(metrics))
         seen = self._failing(self._news(metrics))
-        if seen.keys() == open_now.keys() == self._firing.keys() | self._muted:
+        known = self._firing.keys() | self._muted
+        ended = bool(known) and bool(_over(metrics) - self._told)
+        if seen.keys() == open_now.keys() == known and not ended:
             self._told |= _over(metrics)
             return after
         if len(chunk) == 1:
@@ -126,7 +173,7 @@ class CurveBacktest:
         return {check.name: check for check in self.checks}
 
     def _failing(self, metrics: Metrics) -> dict[Key, str]:
-        findings = evaluate(self.checks, {**GIVEN, Metrics: metrics})
+        findings = evaluate(self.checks, {**self.given, Metrics: metrics})
         return {
             (finding.check, finding.verdict.subject): finding.verdict.message
             for finding in findings
@@ -164,35 +211,3 @@ def judging(checks: Iterable[Check]) -> tuple[Check, ...]:
         for c in checks
         if c.gate is Gate.HEALTH and Metrics in c.needs and set(c.needs) <= GIVEN.keys() | {Metrics}
     )
-
-
-def _given() -> dict[Any, Any]:
-    """The evidence beside the metrics: a run of one instance, under a contract that declares a
-    fixed order of the data.
-    """
-    instance = Instance(
-        name="curve-1",
-        number=1,
-        job="",
-        plan_digest="",
-        output_root="",
-        started=BEGINNING,
-        commit="",
-        intended=BEGINNING,
-    )
-    told = {
-        "slug": "curve",
-        "goal": "a backtest",
-        "dri": "@nobody",
-        "final_step": 1,
-        "command": {"argv": ["true"]},
-        "config": {"files": []},
-        "output": {"root": "/nowhere"},
-        "checkpoints": {},
-        "data": {"order": "deterministic"},
-        "tracker": {"kind": "jsonl"},
-    }
-    return {History: History(True, (instance,)), Contract: contract_from(told, "a curve")}
-
-
-GIVEN = _given()

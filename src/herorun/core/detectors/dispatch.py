@@ -26,6 +26,7 @@ def _begin_attempt(state: MetricsState, step: int) -> None:
             resume.AttemptStartPoint(step, state.high_water, state.steps.stride, far),
         )
         resume.restart(state.lineage, at, state.instance, trend)
+        state.loss.anew = loss.OPENING if step <= state.lineage.first_step else 0
     state.attempts += 1
     state.first_step = step
     state.begun = True
@@ -137,7 +138,7 @@ def _judge_step_time(
     state: MetricsState, name: str, value: float, names: Names, at: RowPosition
 ) -> None:
     state.timed = True
-    throughput.judge_speed(
+    throughput.judge_time(
         _state_for(state.speeds, name, throughput.Speed),
         name,
         at.step,
@@ -149,13 +150,14 @@ def _judge_step_time(
 
 def _speed(state: MetricsState, name: str, value: float, names: Names, at: RowPosition) -> None:
     if value > 0.0 and not state.timed:
-        throughput.judge_speed(
+        throughput.judge_rate(
             _state_for(state.speeds, name, throughput.Speed),
             name,
             at.step,
-            1 / value,
+            value,
             at.declared,
             at.boundary,
+            at.seconds,
         )
 
 

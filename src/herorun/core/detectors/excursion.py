@@ -23,6 +23,7 @@ class Streak:
     noise: float = 0.0
     misses: int = 0
     declared: bool = False
+    seconds: float | None = None
     crest: float = -math.inf  # the highest mean so far, as a logarithm ...
     crest_rows: int = 0  # ... of so many rows
 
@@ -50,6 +51,7 @@ class Streak:
             noise=self.noise,
             declared=self.declared,
             back=is_open and self.misses > 0,
+            seconds=self.seconds,
             crest=(ratio(self.crest), self.crest_rows) if self.crest_rows else None,
         )
 

@@ -15,9 +15,10 @@ HELD = 3
 FAST_RATE = 1 - 2 ** (-1 / 200)
 SLOW_RATE = 1 - 2 ** (-1 / 5000)
 CREEP = 3.0
+EASE = 1 / 500  # a row, by which a norm that vanished is forgotten, as a logarithm
 
 _EXPLODED, _CREEP = math.log(EXPLODED), math.log(CREEP)
-RULES = (EXPLODED, FREEZE, HELD, FAST_RATE, SLOW_RATE, CREEP)
+RULES = (EXPLODED, FREEZE, HELD, FAST_RATE, SLOW_RATE, CREEP, EASE)
 
 
 @dataclass(slots=True)
@@ -26,6 +27,7 @@ class Norm:
     explosion: ExcursionWatch = field(default_factory=ExcursionWatch)
     creep: ExcursionWatch = field(default_factory=ExcursionWatch)
     vanished: ExcursionWatch = field(default_factory=ExcursionWatch)
+    usual: float = -math.inf  # the trend, or what it was before it fell, for some hundred rows
     fast: float = 0.0
     slow: float = 0.0
 
@@ -52,7 +54,8 @@ def judge_norm(
         state.fast = state.slow = y
         return
     excess, explosion = y - trend.level, state.explosion
-    if excess > _EXPLODED:
+    if excess > _EXPLODED and y > state.usual:
+        # back from next to nothing to what was usual before is no explosion
         noise = (
             trend.scale
             if trend.rows >= SETTLE
@@ -66,6 +69,8 @@ def judge_norm(
         explosion.within("explosion", metric)
     if fresh and (explosion.streak is None or explosion.streak.rows < HELD):
         trend.learn(y)
+        if trend.rows >= SETTLE:
+            state.usual = max(trend.level, state.usual - EASE)
         _creep(state, metric, step, y, declared)
 
 

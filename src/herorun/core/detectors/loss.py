@@ -9,14 +9,14 @@ goes on over a gap.
 """
 
 import math
-from dataclasses import dataclass, field
 
+from herorun.core.detectors import first_rows
 from herorun.core.detectors.baseline import RATE, SETTLE, Trend
-from herorun.core.detectors.excursion import ExcursionWatch
-from herorun.core.evidence import Excursion
+from herorun.core.detectors.loss_state import LossState
 
 RATIO = 1.5  # the seed's: more than 50 % above the expected trend
-ALONE = 3.0  # the same, while one row is all there is to compare with
+ALONE = 3.0  # the same, while one row is all there is to compare with ...
+RISING = 1.2  # ... and so many times the mean of what rose before it, from the third row on
 FREEZE = 500  # rows that an open spike may hold the trend still
 FREEZE_YOUNG = 20
 HELD = 3  # rows of a spike from which on the trend stands still
@@ -32,6 +32,9 @@ DIVERGED_NOISE = 3.0
 LEARNED = 1.25  # what a curve must have fallen by before it can be called diverged
 OPENING = 4  # rows by which the beginning of a run is known again
 ALIKE = 0.1  # as a logarithm
+# the same where the steps are counted from the beginning again: other batches, another seed
+ANEW = 0.4
+YOUNGEST = 8  # rows of a curve that can have learned anything
 # rows behind a loss below zero in which nothing is judged: it may cross zero, and no ratio says
 # anything
 SIGNED = 500
@@ -41,45 +44,15 @@ FROZEN = 20  # rows of one and the same value, from which on it stands still
 REPEATS = 5
 CHANGES = 30  # other values that must have come before
 
-_HIGH, _ALONE = math.log(RATIO), math.log(ALONE)
+_HIGH, _ALONE, _RISING = math.log(RATIO), math.log(ALONE), math.log(RISING)
 _ELEVATED, _DRIFT, _DIVERGED = math.log(ELEVATED), math.log(DRIFT), math.log(DIVERGED)
 _LEARNED, _FORGOTTEN = math.log(LEARNED), math.log(FORGOTTEN)
 
 RULES = (
-    RATIO, ALONE, FREEZE, FREEZE_YOUNG, HELD, DENSE, JITTERS, ELEVATED, ELEVATED_NOISE, DRIFT, DRIFT_NOISE, WIDEST,  # noqa: E501  # one entry of a table, or one recorded value
-    DIVERGED, DIVERGED_NOISE, LEARNED, OPENING, ALIKE, FORGOTTEN, SIGNED, FROZEN, REPEATS, CHANGES,
+    RATIO, ALONE, RISING, FREEZE, FREEZE_YOUNG, HELD, DENSE, JITTERS, ELEVATED, ELEVATED_NOISE, DRIFT, DRIFT_NOISE, WIDEST,  # noqa: E501  # one entry of a table, or one recorded value
+    DIVERGED, DIVERGED_NOISE, LEARNED, OPENING, ALIKE, ANEW, YOUNGEST, FORGOTTEN,
+    SIGNED, FROZEN, REPEATS, CHANGES,
 )  # fmt: skip
-
-
-@dataclass(slots=True)
-class LossState:
-    """What the rows so far say of the loss."""
-
-    trend: Trend = field(default_factory=Trend)
-    spike: ExcursionWatch = field(default_factory=ExcursionWatch)
-    elevated: ExcursionWatch = field(default_factory=ExcursionWatch)
-    drift: ExcursionWatch = field(default_factory=ExcursionWatch)
-    diverged: ExcursionWatch = field(default_factory=ExcursionWatch)
-    collapsed: ExcursionWatch = field(default_factory=ExcursionWatch)
-    untrained: ExcursionWatch = field(default_factory=ExcursionWatch)
-    frozen: ExcursionWatch = field(default_factory=ExcursionWatch)
-    newest: float = 0.0
-    same: int = 0  # rows before this one that had its value
-    longest_same: int = 0
-    changes: int = 0
-    smooth: float = 0.0  # a level that nothing holds still
-    low: float = 0.0  # the lowest of it since it settled, or since a declared phase
-    start: float = 0.0  # of it, when it settled
-    lowest: float = 0.0  # the lowest of it ever
-    settled: bool = False
-    opening: list[float] = field(default_factory=list)
-    matched: int = 0  # rows that repeat the opening
-    last_step: int = 0
-    signed: int = 0  # rows until a loss that was below zero is forgotten
-
-    def told(self) -> list[Excursion]:
-        kinds = ("elevated", "drift", "diverged", "collapsed", "untrained", "frozen")
-        return [excursion for kind in kinds for excursion in getattr(self, kind).told(kind, "loss")]
 
 
 def judge_loss(
@@ -95,16 +68,18 @@ def judge_loss(
     had at this step.
     """
     _frozen(state, step, loss, declared)
+    if loss == 0.0:
+        _zero(state, step)
+        return
+    if state.zeros:
+        _no_zero(state)
     if loss < 0.0 or state.signed:
         _signed(state, loss)
         return
-    if loss == 0.0:
-        if state.trend.rows or state.collapsed.streak:
-            state.collapsed.over(step, 0.0, math.exp(state.trend.level), 0.0)
-        return
-    if state.collapsed.streak is not None:
-        state.collapsed.within("collapsed", "loss", 0)
+    state.positive = loss
     y = math.log(loss)
+    if not state.begun.over:
+        first_rows.follow_start(state.begun, step, y)
     gap, state.last_step = step - state.last_step, step
     if not state.trend.rows:
         state.trend.begin(y)
@@ -116,6 +91,25 @@ def judge_loss(
     if fresh and not held:
         state.trend.learn(y)
         _level(state, step, y, declared, boundary)
+
+
+def _zero(state: LossState, step: int) -> None:
+    """Some losses are printed as zero by nature, now and then: a stretch of them counts where it is
+    far longer than any before.
+    """
+    state.zeros += 1
+    known = state.trend.rows or state.longest_zeros
+    if known and state.zeros > REPEATS * state.longest_zeros:
+        usual = math.exp(state.trend.level) if state.trend.rows else state.positive
+        state.collapsed.over(step, 0.0, usual, 0.0)
+
+
+def _no_zero(state: LossState) -> None:
+    if state.longest_zeros or not state.trend.rows:
+        # from the beginning, or for the second time: no ratio says anything of such a loss
+        state.signed = SIGNED
+    state.longest_zeros, state.zeros = max(state.longest_zeros, state.zeros), 0
+    state.collapsed.within("collapsed", "loss", 0)
 
 
 def _frozen(state: LossState, step: int, loss: float, declared: bool) -> None:
@@ -139,7 +133,7 @@ def _signed(state: LossState, loss: float) -> None:
     """
     state.signed = SIGNED if loss < 0.0 else state.signed - 1
     if state.trend.rows:
-        for kind in ("spike", "elevated", "drift", "diverged", "collapsed", "untrained"):
+        for kind in ("spike", "elevated", "drift", "diverged", "untrained"):
             getattr(state, kind).end(kind, "loss")
         state.trend, state.settled = Trend(), False
 
@@ -150,20 +144,22 @@ def _spike(
     """Whether the trend must stand still."""
     trend, spike = state.trend, state.spike
     young = trend.rows < SETTLE
-    if young:
-        excess, noise = y - trend.top, trend.jitter / max(trend.rows - 1, 1)
+    if not young:
+        usual, noise = trend.level, trend.noise
     else:
-        excess, noise = y - trend.level, trend.scale
+        usual, noise = trend.top, trend.jitter / max(trend.rows - 1, 1)
+    excess = y - usual
     if before is not None and before > 0:
         excess = min(excess, y - math.log(before))
     if excess > _HIGH and (not young or _stands_out(state, excess, noise, gap)):
-        streak = spike.over(
-            step, excess, math.exp(trend.top if young else trend.level), noise, declared
-        )
+        streak = spike.over(step, excess, math.exp(usual), noise, declared)
         if streak.rows > (FREEZE_YOUNG if young else FREEZE):
             spike.end("spike", "loss")
             trend.begin(y)
             return True
+    elif excess > _HIGH and trend.rows == 1 and spike.streak is not None:
+        spike.end("spike", "loss")  # the one row before it was the odd one
+        trend.begin(y)
     elif spike.streak is not None:
         spike.within("spike", "loss")
     return spike.streak is not None and (young or spike.streak.rows >= HELD)
@@ -171,10 +167,13 @@ def _spike(
 
 def _stands_out(state: LossState, excess: float, noise: float, gap: int) -> bool:
     """Whether a row of a young curve is more than its moves from row to row, and no gap explains
-    it.
+    it. What has one row to be compared with must go on rising.
     """
-    least = JITTERS * noise if state.trend.rows > 1 else _ALONE
-    return excess > least and (gap <= DENSE or state.spike.streak is not None)
+    rows, streak = state.trend.rows, state.spike.streak
+    if rows == 1:
+        so_far = streak.total / streak.rows + _RISING if streak and streak.rows > 1 else 0.0
+        return excess > max(_ALONE, so_far) and (gap <= DENSE or streak is not None)
+    return excess > JITTERS * noise and (gap <= DENSE or streak is not None)
 
 
 def _level(state: LossState, step: int, y: float, declared: bool, boundary: bool) -> None:
@@ -220,9 +219,11 @@ def _opening(state: LossState, step: int, y: float) -> None:
         return
     if matched == 0 and state.untrained.streak is not None:
         state.untrained.end("untrained", "loss")
-    like = abs(y - opening[matched]) < ALIKE
+    like = abs(y - opening[matched]) < (ANEW if state.anew else ALIKE)
+    state.anew = max(state.anew - 1, 0)
     if matched == 0:
-        learned = state.settled and min(state.trend.level, state.lowest) < y - _FORGOTTEN
+        low = min(state.trend.level, state.lowest) if state.settled else state.trend.level
+        learned = state.trend.rows >= YOUNGEST and low < y - _FORGOTTEN
         state.matched = 1 if like and learned else 0
     elif not like:
         state.matched = 0

@@ -9,6 +9,7 @@ from herorun.core.detectors import (
     band,
     baseline,
     excursion,
+    first_rows,
     gaps,
     grad_norm,
     interleaved_writers,
@@ -41,15 +42,17 @@ TREND = (
     baseline.LAG,
     baseline.FOLLOW,
     baseline.FLOOR,
+    baseline.MOVES,
 )
 STREAK = (excursion.MISSES, excursion.KEPT)
-SHAPE = 9  # of the state
+SHAPE = 10  # of the state
 
 
 def rules_digest() -> str:
     """Names the constants and the state's shape: a cached state of other rules is folded anew."""
     parts = (
         loss.RULES,
+        first_rows.RULES,
         grad_norm.RULES,
         throughput.RULES,
         band.RULES,
@@ -175,6 +178,7 @@ def _end_attempt(state: MetricsState) -> None:
     shape = state.loss
     for kind in ("spike", "elevated", "drift", "diverged", "collapsed", "untrained", "frozen"):
         getattr(shape, kind).end(kind, "loss")
+    shape.begun.flat.end("flat", "loss")
     for name, watch in state.non_finite.items():
         watch.end("not-finite", name)
     for name, found in state.norms.items():

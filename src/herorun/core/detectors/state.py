@@ -11,7 +11,7 @@ from herorun.core.detectors.excursion import ExcursionWatch
 from herorun.core.detectors.gaps import Steps
 from herorun.core.detectors.grad_norm import Norm
 from herorun.core.detectors.interleaved_writers import Turns
-from herorun.core.detectors.loss import LossState
+from herorun.core.detectors.loss_state import LossState
 from herorun.core.detectors.nonfinite import Skips
 from herorun.core.detectors.resume import Lineage
 from herorun.core.detectors.throughput import Pauses, Speed, Wall
@@ -85,6 +85,7 @@ class MetricsState:
             loss.collapsed,
             loss.untrained,
             loss.frozen,
+            loss.begun.flat,
             self.wall.slow,
             self.skips.often,
             self.turns.mixed,

@@ -45,15 +45,46 @@ class Speed:
     best: float = 0.0
     settled: bool = False
     warm: int = 0  # rows of this attempt
+    last: float | None = None  # step of the row before, or its time, where a rate is told
 
     def told(self, metric: str) -> list[Excursion]:
         return [*self.slow.told("slow", metric), *self.leak.told("leak", metric)]
 
 
-def judge_speed(
+def judge_time(
     state: Speed, metric: str, step: int, seconds: float, declared: bool, boundary: bool
 ) -> None:
-    """Judge the time that a step takes; the inverse of a rate does as well."""
+    """Judge the time that a step takes."""
+    before, state.last = state.last, float(step)
+    taken = seconds * max(step - before, 0.0) if before is not None else None
+    judge_speed(state, metric, step, seconds, declared, boundary, taken)
+
+
+def judge_rate(
+    state: Speed,
+    metric: str,
+    step: int,
+    rate: float,
+    declared: bool,
+    boundary: bool,
+    at: float | None,
+) -> None:
+    """Judge a rate by its inverse; only the rows' own clock says how long it is slow."""
+    before, state.last = state.last, at
+    taken = max(at - before, 0.0) if at is not None and before is not None else None
+    judge_speed(state, metric, step, 1 / rate, declared, boundary, taken)
+
+
+def judge_speed(
+    state: Speed,
+    metric: str,
+    step: int,
+    seconds: float,
+    declared: bool,
+    boundary: bool,
+    taken: float | None = None,
+) -> None:
+    """Judge the time that a step takes. `taken`: seconds since the row before."""
     if seconds <= 0.0:
         return
     state.warm += 1
@@ -63,6 +94,8 @@ def judge_speed(
     excess = y - trend.level
     if trend.rows >= SETTLE and excess > _SLOW:
         streak = slow.over(step, excess, math.exp(trend.level), trend.scale, declared)
+        if taken is not None:
+            streak.seconds = (streak.seconds or 0.0) + taken
         if streak.rows > FREEZE:
             slow.end("slow", metric)
             trend.begin(y)

@@ -25,6 +25,7 @@ class Excursion:
     back: bool = False
     # of a rate, which is judged by its inverse: there a higher ratio is a lower value
     inverse: bool = False
+    seconds: float | None = None  # that its rows took, where step times or clocks tell it
     crest: tuple[float, int] | None = (
         None  # the highest `typical` that it had after some of its rows, and their number
     )

@@ -68,6 +68,12 @@ def zero_words(excursion: Excursion) -> str:
     )
 
 
+def flat_words(flat: Excursion) -> str:
+    """Of a loss that stands still from its first rows on."""
+    until = "still" if flat.open else f"until step {flat.last_step}"
+    return f"the loss stands at {flat.expected:.4g} since its first rows, {until}: nothing learned"
+
+
 def duration(excursion: Excursion) -> str:
     """`12 steps from step 40, over at step 51`."""
     where = "at" if excursion.steps == 1 else "from"

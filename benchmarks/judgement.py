@@ -1,0 +1,176 @@
+"""Curves and logs that people labelled, counted set by set: what was found, and what was called
+wrongly.
+
+`python -m benchmarks.judgement tuned=FOLDER fresh=FOLDER ...`: a folder with LABELS.json holds
+curves, one with INDEX.csv alone excerpts of logs. `--list` names what was missed. A set that rules
+were made on says little of them; compare it with one that nobody has looked at.
+"""
+
+import csv
+import sys
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+
+from herorun.core.backtest.curve import FiredAlert
+from herorun.core.backtest.score import CURVE, QUIET, QUIET_TIME, SLACK, SPEED, Label
+from herorun.core.triage.classes import QUIET as NO_FAILURE
+from herorun.core.triage.scan import Scan, finish, scan
+from herorun.core.triage.state import AttemptLog, see
+from herorun.core.triage.verdict import judge_log
+from herorun.operations.report.backtest import backtest, read_labels
+from herorun.signatures import shipped
+
+WORKERS = 2
+CURVES = (
+    "| curves | events found | false criticals on clean | on noisy | throughput found "
+    "| warnings on clean |\n| --- | --- | --- | --- | --- | --- |"
+)
+LOGS = "| logs | right | benign called a failure |\n| --- | --- | --- |"
+
+
+@dataclass
+class CurveCounts:
+    """Curves with events, and quiet ones, of one set."""
+
+    events: int = 0
+    found: int = 0
+    clean: int = 0
+    noisy: int = 0
+    false_clean: int = 0
+    false_noisy: int = 0
+    time_events: int = 0
+    time_found: int = 0
+    warnings: int = 0
+    notes: list[str] = field(default_factory=list)
+
+    def add(self, name: str, label: Label, alerts: Sequence[FiredAlert]) -> None:
+        curve = [a for a in alerts if a.topic in CURVE and a.severity == "critical"]
+        speed = [a for a in alerts if a.topic in SPEED]
+        if label.label in QUIET or label.label.startswith("no-loss"):
+            self._quiet(name, label, alerts, curve, speed)
+        elif label.events:
+            hit = any(_within(event, alert) for event in label.events for alert in curve)
+            self.events += 1
+            self.found += hit
+            if not hit:
+                told = ", ".join(f"{a.severity} {a.check} at {a.row}" for a in alerts[:6])
+                self.notes.append(f"missed {name} ({label.label}): {label.events[0]}: {told}")
+        for event in label.time_events:
+            self.time_events += 1
+            hit = any(_within(event, alert) for alert in speed)
+            self.time_found += hit
+            if not hit:
+                self.notes.append(f"missed throughput {name}: {event}")
+
+    def _quiet(
+        self,
+        name: str,
+        label: Label,
+        alerts: Sequence[FiredAlert],
+        curve: Sequence[FiredAlert],
+        speed: Sequence[FiredAlert],
+    ) -> None:
+        slow = [a for a in speed if a.severity == "critical"]
+        false = [*curve, *(slow if label.time_label in QUIET_TIME else ())]
+        if label.label == "clean" or label.label.startswith("no-loss"):
+            self.clean += 1
+            self.false_clean += len(false)
+            self.warnings += sum(a.severity == "warn" for a in alerts)
+        else:
+            self.noisy += 1
+            self.false_noisy += len(false)
+        kinds = Counter(a.check for a in false)
+        if false:
+            first = false[0]
+            self.notes.append(
+                f"false on {label.label} {name}: {dict(kinds)}; row {first.row}: {first.message}"
+            )
+
+
+def _within(event: tuple[int, int, str], alert: FiredAlert) -> bool:
+    return event[0] - SLACK <= alert.row <= event[1] + SLACK
+
+
+def curves(folder: Path) -> CurveCounts:
+    labels, counts = read_labels(folder / "LABELS.json"), CurveCounts()
+    with ProcessPoolExecutor(WORKERS) as pool:
+        for name, alerts in pool.map(partial(_judged, folder), sorted(labels), chunksize=4):
+            counts.add(name, labels[name], alerts)
+    return counts
+
+
+def _judged(folder: Path, name: str) -> tuple[str, list[FiredAlert]]:
+    ((_, _, alerts),) = backtest([folder / name], None, False).files
+    return name, alerts
+
+
+def logs(folder: Path) -> tuple[int, int, int, int, list[str]]:
+    """How many have the right class of how many; how many benign ones were called a failure, of
+    how many.
+    """
+    right = total = called = benign = 0
+    notes = []
+    for row in _index(folder):
+        failure = str(triaged(folder / row["file"]))
+        quiet = row["class"] in NO_FAILURE
+        total += 1
+        right += failure == row["class"] or (quiet and failure in NO_FAILURE)
+        if row["class"] == "benign":
+            benign += 1
+            called += failure not in NO_FAILURE
+        if failure != row["class"]:
+            notes.append(f"{row['file']}: {row['class']} called {failure}")
+    return right, total, called, benign, notes
+
+
+def _index(folder: Path) -> Iterator[Mapping[str, str]]:
+    with (folder / "INDEX.csv").open(newline="", encoding="utf-8") as file:
+        yield from csv.DictReader(file)
+
+
+def triaged(path: Path) -> str:
+    known = shipped()
+    state, matches = scan(known, Scan(), path.read_bytes())
+    state, rest = finish(known, state)
+    return judge_log(known, see(AttemptLog(), [*matches, *rest]), state.said).failure
+
+
+def main(given: Sequence[str]) -> None:
+    told = "--list" in given
+    sets = [each.partition("=") for each in given if each != "--list"]
+    notes: list[str] = []
+    for table, wanted in ((CURVES, True), (LOGS, False)):
+        chosen = [
+            (name, Path(folder))
+            for name, _, folder in sets
+            if (Path(folder) / "LABELS.json").exists() is wanted
+        ]
+        print(table if chosen else "", flush=True)
+        for name, folder in chosen:
+            line, more = _line(name, folder, wanted)
+            print(line, flush=True)
+            notes += [f"{name}: {each}" for each in more]
+    if told:
+        print("\n".join(notes))
+
+
+def _line(name: str, folder: Path, is_curves: bool) -> tuple[str, list[str]]:
+    if not is_curves:
+        right, total, called, benign, notes = logs(folder)
+        return f"| {name} | {right} of {total} | {called} of {benign} |", notes
+    c = curves(folder)
+    return (
+        (
+            f"| {name} | {c.found} of {c.events} | {c.false_clean} on {c.clean} "
+            f"| {c.false_noisy} on {c.noisy} | {c.time_found} of {c.time_events} | {c.warnings} |"
+        ),
+        c.notes,
+    )
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,103 @@
+"""Whether a run learns at all: a loss that falls at once to what weights give that say nothing, and
+no further.
+
+Such weights give every batch the same loss, so that there is hardly any noise. A warm-up, or a run
+that goes on from trained weights, stands where it began. Some 60 values stand for all rows so far:
+when there are too many, the lower of each pair stays, and one that leaps up now and then leaves its
+floor to be seen.
+"""
+
+import math
+from dataclasses import dataclass, field
+from itertools import pairwise
+from statistics import median
+
+from herorun.core.detectors.excursion import ExcursionWatch
+from herorun.core.evidence import Excursion
+
+SKIPPED = 3  # rows in which even a run that learns nothing falls to what untrained weights give
+LEAST, MOST = 30, 60  # values that stand for the rows
+STEPS = 500  # in which every run has learned something
+TIGHT = 0.01  # half of all values lie within, as a logarithm
+FELL, LEARNED = 0.02, 0.15  # below the first rows at least, and at most, as logarithms
+DEEPER = 0.002  # of the smoothed loss below that level, by which it has begun to learn after all
+RATE = 1 - 2 ** (-1 / 10)  # of the smoothing
+FALL = 0.005  # from the first half to the later one, as a logarithm, that is none
+SURE = 2.0  # standard errors: what chance explains
+
+RULES = (SKIPPED, LEAST, MOST, STEPS, TIGHT, FELL, LEARNED, DEEPER, RATE, FALL, SURE)
+
+
+@dataclass(slots=True)
+class FirstRows:
+    rows: int = 0
+    first: float = 0.0  # the highest of the first losses, as a logarithm
+    first_step: int = 0
+    values: list[float] = field(default_factory=list)
+    every: int = 1  # rows that one value stands for
+    lowest: float = math.inf  # of the rows that the next value stands for
+    level: float = 0.0  # that it stands at
+    smooth: float = 0.0  # the newest rows
+    over: bool = False  # it has learned, or did not begin at the beginning
+    flat: ExcursionWatch = field(default_factory=ExcursionWatch)
+
+    def told(self) -> list[Excursion]:
+        return self.flat.told("flat", "loss")
+
+
+def follow_start(state: FirstRows, step: int, y: float) -> None:
+    """One row more, its loss as a logarithm."""
+    state.rows += 1
+    if state.rows == 1:
+        state.first, state.first_step = y, step
+        return
+    if state.rows == 2 and state.first_step > 2 * (step - state.first_step):
+        state.over = True  # the rows before are not here
+    if state.rows <= SKIPPED:
+        state.first = max(state.first, y)
+    if state.over or state.rows <= SKIPPED:
+        return
+    if state.flat.streak is not None:
+        _go_on(state, step, y)
+        return
+    state.lowest = min(state.lowest, y)
+    if (state.rows - SKIPPED) % state.every == 0:
+        state.values.append(state.lowest)
+        state.lowest = math.inf
+        _weigh(state, step)
+
+
+def _go_on(state: FirstRows, step: int, y: float) -> None:
+    state.smooth += RATE * (min(y, state.level + TIGHT) - state.smooth)
+    if state.smooth >= state.level - DEEPER:
+        state.flat.over(step, y - state.level, math.exp(state.level), 0.0)
+        return
+    state.flat.end("flat", "loss")
+    state.over = True
+
+
+def _weigh(state: FirstRows, step: int) -> None:
+    values = state.values
+    if len(values) >= LEAST and step - state.first_step >= STEPS:
+        state.level = level = median(values)
+        state.over = level < state.first - LEARNED
+        if not state.over and level <= state.first - FELL and _still(values):
+            state.flat.over(step, 0.0, math.exp(level), 0.0)
+            state.smooth = level
+        if state.over or state.flat.streak is not None:
+            state.values = []
+            return
+    if len(values) >= MOST:
+        state.values = [min(pair) for pair in zip(values[::2], values[1::2], strict=False)]
+        state.every *= 2
+
+
+def _still(values: list[float]) -> bool:
+    """Whether most lie close above their floor, and the later half surely no lower to speak of."""
+    half = len(values) // 2
+    if median(values) - sorted(values)[len(values) // 10] > TIGHT:
+        return False
+    moves = median(abs(after - before) for before, after in pairwise(values))
+    fall = median(values[:half]) - median(values[half:])
+    error = SURE * 1.32 * moves * math.sqrt(2 / half)
+    return fall <= error and fall + error <= FALL

@@ -1,0 +1,45 @@
+"""What is remembered of a loss."""
+
+from dataclasses import dataclass, field
+
+from herorun.core.detectors.baseline import Trend
+from herorun.core.detectors.excursion import ExcursionWatch
+from herorun.core.detectors.first_rows import FirstRows
+from herorun.core.evidence import Excursion
+
+
+@dataclass(slots=True)
+class LossState:
+    """What the rows so far say of the loss."""
+
+    trend: Trend = field(default_factory=Trend)
+    spike: ExcursionWatch = field(default_factory=ExcursionWatch)
+    elevated: ExcursionWatch = field(default_factory=ExcursionWatch)
+    drift: ExcursionWatch = field(default_factory=ExcursionWatch)
+    diverged: ExcursionWatch = field(default_factory=ExcursionWatch)
+    collapsed: ExcursionWatch = field(default_factory=ExcursionWatch)
+    untrained: ExcursionWatch = field(default_factory=ExcursionWatch)
+    frozen: ExcursionWatch = field(default_factory=ExcursionWatch)
+    begun: FirstRows = field(default_factory=FirstRows)
+    zeros: int = 0  # rows before this one that were zero
+    longest_zeros: int = 0
+    positive: float = 0.0  # the newest loss above zero
+    newest: float = 0.0
+    same: int = 0  # rows before this one that had its value
+    longest_same: int = 0
+    changes: int = 0
+    smooth: float = 0.0  # a level that nothing holds still
+    low: float = 0.0  # the lowest of it since it settled, or since a declared phase
+    start: float = 0.0  # of it, when it settled
+    lowest: float = 0.0  # the lowest of it ever
+    settled: bool = False
+    opening: list[float] = field(default_factory=list)
+    matched: int = 0  # rows that repeat the opening
+    anew: int = 0  # rows to come of an attempt that counts its steps from the beginning again
+    last_step: int = 0
+    signed: int = 0  # rows until a loss that was below zero is forgotten
+
+    def told(self) -> list[Excursion]:
+        kinds = ("elevated", "drift", "diverged", "collapsed", "untrained", "frozen")
+        shaped = [each for kind in kinds for each in getattr(self, kind).told(kind, "loss")]
+        return [*shaped, *self.begun.told()]

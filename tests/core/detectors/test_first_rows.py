@@ -1,0 +1,75 @@
+"""Whether a run learns at all, by its first rows."""
+
+import math
+from random import Random
+
+import pytest
+
+from curves import curve, folded, summarise
+from herorun.core.backtest.curve import CurveBacktest, judging
+from herorun.core.check import Gate
+from herorun.discover import checks
+
+CHECKS = judging(checks(Gate.HEALTH))
+UNIFORM = math.log(1000)
+
+
+def fired(rows):
+    return [(a.check, a.severity, a.row) for a in CurveBacktest(CHECKS).run(rows)]
+
+
+def noise(count, level=UNIFORM, seed=1, width=0.002):
+    lots = Random(seed)
+    return [level * math.exp(lots.gauss(0, width)) for _ in range(count)]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_loss_at_the_logarithm_of_its_classes_is_warned_of_and_then_told(seed):
+    rows = curve(7.4, 7.2, *noise(200, seed=seed), gap=20)
+    (warned, told) = fired(rows)
+
+    assert warned[:2] == ("frozen-loss", "warn") and 30 <= warned[2] <= 70
+    assert told[:2] == ("flat-start", "critical") and 100 <= told[2] <= 150
+
+
+def test_leaps_do_not_hide_it():
+    """A step that is too large throws the loss up, again and again."""
+    lots = Random(2)
+    losses = [loss * (3 if lots.random() < 0.2 else 1) for loss in noise(300)]
+
+    assert "flat-start" in {check for check, _, _ in fired(curve(7.4, 7.2, *losses, gap=20))}
+
+
+@pytest.mark.parametrize(
+    "losses",
+    [
+        [7.4, 7.2, *(UNIFORM * 0.9995**i for i in range(200))],  # it learns, slowly
+        [7.4, 7.2, *noise(60), *(UNIFORM * 0.99**i for i in range(200))],  # after a warm-up
+        noise(202),  # it stands where it began: trained weights, or a warm-up
+        [7.4, 7.2, *noise(200, width=0.03)],  # batches differ: something was learned
+        [32.0, 9.0, *noise(200)],  # it fell far at once
+    ],
+)
+def test_what_learned_or_shows_no_untrained_weights_wakes_nobody(losses):
+    assert [each for each in fired(curve(*losses, gap=20)) if each[1] == "critical"] == []
+
+
+def test_it_needs_rows_and_steps_and_the_beginning():
+    still = [7.4, 7.2, *noise(200)]
+
+    assert summarise(folded(curve(*still[:25], gap=100))).of("flat") == ()
+    assert summarise(folded(curve(*still[:200], gap=1))).of("flat") == ()
+    assert summarise(folded(curve(*still, first=90_000, gap=20))).of("flat") == ()
+
+
+def test_what_learns_after_all_is_over():
+    rows = curve(7.4, 7.2, *noise(120), *(UNIFORM * 0.99**i for i in range(60)), gap=20)
+    (flat,) = summarise(folded(rows)).of("flat")
+
+    assert not flat.open and flat.expected == pytest.approx(UNIFORM, rel=0.001)
+
+
+def test_its_state_is_small_however_long_it_takes():
+    state = folded(curve(7.4, 7.2, *noise(5000, width=0.03), gap=20)).loss.begun
+
+    assert len(state.values) < 60 and state.every > 60
