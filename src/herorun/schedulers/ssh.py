@@ -237,7 +237,9 @@ class SshScheduler:
         return part_there(self._far, path, offset, limit, mark, self._within)
 
     def _look(self, names: list[str]) -> Any:
-        told = self._far.ask(build.LOOKING, "probe_instances", self._within, folder=self._folder, names=names)
+        told = self._far.ask(
+            build.LOOKING, "probe_instances", self._within, folder=self._folder, names=names
+        )
         with readable(self._where):
             return answer_of(told, names)
 

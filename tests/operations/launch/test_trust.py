@@ -10,8 +10,9 @@ import pytest
 
 from herorun.core.canonical_json import digest
 from herorun.core.errors import Blocked
-from herorun.core.event import Launched, Sealed
+from herorun.core.event import HandedOff, Launched, Sealed
 from herorun.core.evidence import Sourced
+from herorun.operations.babysit.batch import slugs_to_watch
 from herorun.operations.launch.start_instance import admitted_plan
 from herorun.runs import watched_run
 from herorun.runs.replan import plan_again
@@ -152,6 +153,34 @@ def test_the_watch_goes_on_with_the_launch_that_counts(
     assert "tiny-2 does not count" in finding["message"]
     assert story.herorun("stop", SLUG, "--reason", "x") == 1
     assert not (home / "ran").exists()
+
+
+def adopt_the_forgers(story: Story) -> None:
+    """As the next push of the record does."""
+    git(story.work, "fetch", "-q", "origin", "refs/heads/herorun/tiny")
+    for ref in (story.run.record.ref, story.run.record.pushed_ref):
+        git(story.work, "update-ref", ref, "FETCH_HEAD")
+
+
+def test_a_forged_hand_over_ends_no_watch_and_its_owner_takes_it_back(
+    story: Story, capsys: CAPTURE
+) -> None:
+    """Who may push the record cannot write the lease in the output root."""
+    story.launched(WAIT)
+    forger = story.clone("forger").run
+    forger.record.fetch()
+    forger.record.append(HandedOff(now(), "eve@there", {}))
+    assert forger.record.push()
+    adopt_the_forgers(story)
+    capsys.readouterr()
+    assert story.tick() == 3
+    said = capsys.readouterr().out
+    assert "unproven-launch" in said and "the record says that eve@there watches tiny" in said
+    assert [*story.events("Observed")][-1].at > story.events("HandedOff")[-1].at
+    assert slugs_to_watch(story.run.repository) == [SLUG]
+    assert story.herorun("handoff", SLUG, "--take") == 0
+    assert story.run.record.memory().handed.to == story.run.launcher.owner
+    assert story.tick() == 0
 
 
 def test_a_shell_that_only_the_record_tells_of_starts_no_job(

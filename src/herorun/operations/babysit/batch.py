@@ -12,6 +12,7 @@ from herorun.runs import known_slugs
 from herorun.schemas.runs import NotRead
 from herorun.system import host, progress
 from herorun.system.git import Repository
+from herorun.system.git.clones import lease_last_seen
 
 T = TypeVar("T")
 
@@ -68,4 +69,7 @@ def _to_watch(repository: Repository, slug: str) -> bool:
     except (HerorunError, OSError):
         return True
     mine = memory.handed is None or memory.handed.to == host.owner()
+    if not mine:  # the record alone takes no run away: the tick asks the lease in the output root
+        seen = lease_last_seen(repository.main / ".herorun" / slug)
+        mine = seen is not None and seen.owner == host.owner()
     return bool(memory.instances) and not memory.sealed and mine

@@ -17,6 +17,7 @@ from herorun.core.evidence import (
     Gaps,
     Hands,
     JobLog,
+    LaunchProof,
     Metrics,
 )
 from herorun.core.evidence_log import digests, encode_evidence, line_of
@@ -42,7 +43,7 @@ from herorun.operations.health.evaluate import evaluate, must_be_launched
 from herorun.operations.health.rules import evidence_file, rules_digest, rules_of
 from herorun.operations.health.shared_polls import SharedPolls
 from herorun.operations.launch.start_instance import settle_launching
-from herorun.operations.record.lease import HeldInOtherClone, take_in_time
+from herorun.operations.record.lease import HeldInOtherClone, root_names_us, take_in_time
 from herorun.operations.record.page import send_pages
 from herorun.record import FoldedMemory, Pushed
 from herorun.runs import MonitoredRun, Run
@@ -240,14 +241,30 @@ def _unread_lines(evidence: Evidence) -> list[str]:
 
 
 def must_be_ours(run: MonitoredRun, memory: Memory) -> None:
-    """Whoever was given the run has it; whoever gave it, or lost it, acts no more."""
+    """Whoever was given the run has it; whoever gave it, or lost it, acts no more: `HandedOver`.
+
+    The record alone ends no watch, for others may push it: while the lease is still ours, what it
+    says is one more thing that nothing proves.
+    """
     handed = memory.handed
-    if handed and handed.to != run.launcher.owner:
-        raise HandedOver(
-            f"{run.slug} is watched by {handed.to} since {handed.at:%Y-%m-%d %H:%M} UTC, so "
-            "nothing is done here. "
-            f"Should it not be: `herorun handoff {run.slug} --take`."
-        )
+    if handed is None or handed.to == run.launcher.owner:
+        return
+    if isinstance(run, Run) and root_names_us(run):
+        known = run.unproven.doubts if isinstance(run.unproven, LaunchProof) else ()
+        run.unproven = LaunchProof((*known, _not_handed(run, handed.to)))
+        return
+    raise HandedOver(
+        f"{run.slug} is watched by {handed.to} since {handed.at:%Y-%m-%d %H:%M} UTC, so "
+        "nothing is done here. "
+        f"Should it not be: `herorun handoff {run.slug} --take`."
+    )
+
+
+def _not_handed(run: Run, owner: str) -> str:
+    return (
+        f"the record says that {owner} watches {run.slug}, and its lease is still this clone's: "
+        f"if nobody handed it over, `herorun handoff {run.slug} --take`"
+    )
 
 
 def _settle(run: MonitoredRun) -> list[str]:

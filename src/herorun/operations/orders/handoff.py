@@ -75,6 +75,7 @@ def take_over(
         )
         if seen is None and begun_before is None:
             take_lease(run)
+            _say_it_is_ours(run, reason)
             return OrderOutcome(run, f"{owner} holds the lease already", warnings=push_warning(run))
         intended = begun_before or _intend(run, seen, reason)
         if seen is not None:
@@ -89,6 +90,14 @@ def take_over(
     return OrderOutcome(
         run, f"{owner} watches from now on: `herorun babysit {run.slug}`", warnings=warnings
     )
+
+
+def _say_it_is_ours(run: Run, reason: str) -> None:
+    """Where the record says otherwise of a lease that was ours all the time."""
+    owner, handed = run.launcher.owner, run.record.memory().handed
+    if handed is not None and handed.to != owner:
+        why = reason or f"its lease was never handed to {handed.to}"
+        run.record.append(HandedOff(now(), owner, facts(run, handed.to, owner, why)))
 
 
 TAKING = "handoff/take/"

@@ -8,7 +8,7 @@ then on.
 import contextlib
 import errno
 
-from herorun.core.errors import Blocked, CouldNotLook, in_words, sentence
+from herorun.core.errors import Blocked, CouldNotLook, HerorunError, in_words, sentence
 from herorun.core.event import Leased
 from herorun.core.evidence import LeaseSeen
 from herorun.core.lease import PATH, Lease, may_take, read_lease
@@ -66,6 +66,19 @@ def other_holder(run: MonitoredRun) -> Lease | None:
 def by_record(run: MonitoredRun) -> bool:
     """Whether the record's branch is the place of the lease."""
     return run.contract.babysit.lease == "record" or run.record.memory().lease is not None
+
+
+def root_names_us(run: MonitoredRun) -> bool:
+    """Whether the lease in the output root is this clone's, or was when it could be read last: who
+    may push the record cannot write there.
+    """
+    try:
+        held = read_lease(run.store.read(_path(run)))
+    except FileNotFoundError:
+        return False
+    except (HerorunError, OSError):
+        held = lease_last_seen(run.state)
+    return held is not None and held.owner == run.launcher.owner and _is_ours(run, held)
 
 
 def hand_lease(run: MonitoredRun, owner: str) -> Lease:
