@@ -121,13 +121,13 @@ def babysit_job(
         click.echo(f"{run.facts.job}: state file {path}, journal {run.record.path}")
 
     def report(run: "JobRun", turn: "JobTurn") -> None:
-        _show(run, turn, as_json)
+        _print_tick(run, turn, as_json)
         if not as_json and end.reached(turn.step, now()):
             click.echo(f"{_job_id_of(run)}: watched until {end}: {turn.progress}")
 
     if once:
         turn = tick_job(run, path)
-        _show(run, turn, as_json)
+        _print_tick(run, turn, as_json)
         return turn.code
     return watch_job(run, path, report, end)
 
@@ -136,16 +136,21 @@ def _job_id_of(run: "JobRun") -> str:
     return run.current.job if run.current else run.facts.job
 
 
-def _show(run: "JobRun", turn: "JobTurn", as_json: bool) -> None:
+def _print_tick(run: "JobRun", turn: "JobTurn", as_json: bool) -> None:
     from herorun import output
     from herorun.output.status import show_turn
-    from herorun.schemas.runs import BabysitJobDocument
+    from herorun.schemas.runs import BabysitJobDocument, JobCauseEntry
 
     if as_json:
-        document = BabysitJobDocument.of(turn.entry(), job=_job_id_of(run), slug=run.slug)
+        cause = JobCauseEntry.of(turn.cause) if turn.cause else None
+        document = BabysitJobDocument.of(
+            turn.entry(), job=_job_id_of(run), slug=run.slug, cause=cause
+        )
         output.show_json_line(document)
     else:
         show_turn(_job_id_of(run), turn)
+        if turn.cause is not None:
+            click.echo(f"  cause    {output.clean(str(turn.cause))}")
 
 
 def _spec_from_options(start: Path, told: dict[str, str | None], anew: bool = False) -> "JobSpec":

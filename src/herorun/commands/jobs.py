@@ -160,7 +160,7 @@ def watch(start: str, once: bool, every: str, session: str, as_json: bool) -> in
     from herorun.core.errors import WrongUse
     from herorun.core.stop_condition import seconds_of
     from herorun.operations.babysit.batch import worst
-    from herorun.operations.jobs.watch import check_jobs, news_of, watch_jobs
+    from herorun.operations.jobs.watch import check_jobs, lines_of, watch_jobs
     from herorun.schemas.boxes import JobSeen, JobsWatch
 
     here = _here(start, session)
@@ -172,7 +172,7 @@ def watch(start: str, once: bool, every: str, session: str, as_json: bool) -> in
     if as_json:
         jobs = [JobSeen.of(job, type=job.entry["type"], id=job.entry["id"]) for job in seen]
         output.show_json(JobsWatch(session=here.id, jobs=jobs, fault=fault))
-    for line in () if as_json else news_of(seen):
+    for line in () if as_json else lines_of(seen):
         _print_line(line)
     for each in seen:
         if each.state == "unknown" and not each.changed and not as_json:

@@ -20,6 +20,7 @@ class RunbookFacts:
     instances: Sequence[tuple[str, str, str]]  # name, job id, start
     sealed: str
     branch: str
+    remote: str  # that has the record; empty: it lies on this machine alone
     written: str
 
 
@@ -115,7 +116,9 @@ def _commands(contract: Contract, ways: Ways, known: RunbookFacts) -> Iterator[s
         yield ""
     if contract.chain.stage:
         yield "Its chain on the box, stage by stage, each after the one before:"
-        yield from _write_code(*(f"{stage.name}: {stage.run}" for stage in contract.chain.stage))
+        yield ""
+        yield from (f"1. `{stage.name}`: `{stage.run}`" for stage in contract.chain.stage)
+        yield ""
         yield (
             "Bring it there again and start it; it goes on behind its markers, and a second one "
             "keeps out:"
@@ -124,18 +127,19 @@ def _commands(contract: Contract, ways: Ways, known: RunbookFacts) -> Iterator[s
     for path, command in ways.transfer:
         yield f"Go on with the transfer to `{path}`:"
         yield from _write_code(command)
-    yield (
-        "Watch it: one babysitter a run; a stale one's lease is taken over first. Or one "
-        "sentinel, for one thing:"
-    )
     run = f"herorun -C {known.top}"
-    yield from _write_code(
-        f"{run} handoff {contract.slug} --take --wait 40m",
-        f"{run} babysit {contract.slug}",
-        f"{run} await {contract.slug}",
-    )
-    yield "On another machine: clone the repository, fetch the record, and the same commands hold:"
-    yield from _write_code(f"git fetch origin {known.branch}:refs/herorun/record/{contract.slug}")
+    if known.instances and not known.sealed:
+        yield "Monitor it: one babysitter a run; take over the lease of one that stopped first."
+        yield from _write_code(
+            f"{run} handoff {contract.slug} --take --wait 40m", f"{run} babysit {contract.slug}"
+        )
+    if not known.sealed:
+        yield "Wait for its end, in a process of its own that always ends:"
+        yield from _write_code(f"{run} box wait {contract.slug}")
+    if known.remote and known.instances:
+        yield "On another machine: clone the repository, fetch the record; the same commands hold:"
+        ref = f"refs/herorun/record/{contract.slug}"
+        yield from _write_code(f"git fetch {known.remote} {known.branch}:{ref}")
 
 
 def _write_ways(ways: Ways) -> Iterator[str]:

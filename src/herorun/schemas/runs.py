@@ -119,11 +119,28 @@ class BabysitDocument(Document, Standing):
     """In the lines of a loop, and where several runs are watched."""
 
 
+class JobCauseEntry(Shape):
+    """The root of a failure."""
+
+    failure: str
+    """The class of `herorun triage`; empty where the log does not say why."""
+    file: str
+    line: int | None
+    excerpt: str
+    tasks: str
+    """How its tasks ended, in words."""
+    effort: Literal["small", "complex", ""]
+    """How large the fix is; empty where nothing is to be changed."""
+    advice: str
+
+
 class BabysitJobDocument(Document, TickEntry):
     """Of a job without a contract."""
 
     job: str
     slug: str
+    cause: JobCauseEntry | None = None
+    """Of a failed job; null while it lives and where it ended well."""
 
 
 class PaceEntry(Shape):

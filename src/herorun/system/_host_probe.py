@@ -210,9 +210,17 @@ def _matching(pattern: str) -> list[list[Any]]:
         words = _argv(name)
         if not words or int(name) in own or os.path.basename(words[0]).rstrip(":") in LOOKERS:
             continue
-        if re.search(pattern, " ".join(words)) and not _is_herorun(words):
+        if re.search(pattern, " ".join(_without_scripts(words))) and not _is_herorun(words):
             found.append([int(name), " ".join(words)[:200]])
     return found
+
+
+def _without_scripts(words: list[str]) -> list[str]:
+    """A shell's script that looks for the job names it, and is not the job; one that runs it has it
+    as a process of its own.
+    """
+    looks = rf"\b(?:{'|'.join(sorted(LOOKERS))})\b"
+    return [word for word in words if not (" " in word.strip() and re.search(looks, word))]
 
 
 def _is_herorun(words: list[str]) -> bool:

@@ -20,3 +20,17 @@ def test_a_coloured_step_is_a_step_and_its_line_steers_no_terminal(progress: str
 @pytest.mark.parametrize("progress", [None, r"step (\d+)"])
 def test_a_number_that_no_run_reaches_is_no_step(progress: str | None) -> None:
     assert seen(f"step 6\nstep {'9' * 5_000}\n", progress).step in (None, 6)
+
+
+FAILED = (
+    'Traceback (most recent call last):\n  File "train.py", line 3, in <module>\n    go()\n'
+    "NameError: name 'x' is not defined\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("after", "failure"),
+    [("", "code-bug-small"), ("step 9\n", "code-bug-small"), ("step 9\nstep 10\n", "")],
+)
+def test_an_old_failure_with_steps_behind_it_is_over(after: str, failure: str) -> None:
+    assert seen(f"step 7\n{FAILED}{after}").failure == failure

@@ -22,6 +22,8 @@ from jobs_alone import BUG, GOES, PREEMPTED, Alone, asked, babysit, state
 from services.channel_servers import web_service
 from stories import eventually, note
 
+AGAIN_AT_21 = "echo Resuming from step 20; echo step 21/90; until [ -e go ]; do sleep 0.05; done"
+
 
 def events(*kinds: type) -> list[Any]:
     (folder,) = jobs_home().iterdir()
@@ -116,6 +118,35 @@ def test_a_bug_in_the_code_is_not_submitted_again(
     assert "train.py:3" in next(jobs_home().glob("*/issue.md")).read_text()
 
 
+def test_a_failure_is_told_with_its_place_and_how_large_the_fix_is(
+    alone: Alone, capsys: pytest.CaptureFixture[str]
+) -> None:
+    job = alone.start(BUG)
+    ended(alone, job.instance)
+    words = ("--job", alone.place(job), "--scheduler", "local", "--once")
+    document = json.loads(babysit(alone, capsys, *words, "--json").out)
+    cause = document["cause"]
+    assert (cause["failure"], cause["effort"]) == ("code-bug-small", "small")
+    assert (cause["file"], cause["line"]) == ("train.py", 3)
+    assert (
+        "cause    code-bug-small (a small fix) at train.py:3" in babysit(alone, capsys, *words).out
+    )
+    page = next(jobs_home().glob("*/issue.md")).read_text()
+    assert f"Why {alone.place(job)} failed" in page
+
+
+def test_progress_falls_where_an_earlier_step_is_trained_again(
+    alone: Alone, capsys: pytest.CaptureFixture[str]
+) -> None:
+    job = alone.start("echo step 50/90; until [ -e again ]; do sleep 0.05; done; " + AGAIN_AT_21)
+    eventually(lambda: "50/90" in alone.adapter.tail(job.instance, 9))
+    words = ("--job", alone.place(job), "--scheduler", "local", "--once")
+    assert "~50/90" in babysit(alone, capsys, *words).out
+    (alone.folder / "again").touch()
+    eventually(lambda: "21/90" in alone.adapter.tail(job.instance, 9))
+    assert "~21/90, was ~50/90" in babysit(alone, capsys, *words).out
+
+
 @pytest.mark.parametrize(
     ("command", "said"),
     [("echo no id; touch ran; exit 0", "named no local job"), ("touch ran; exit 3", "failed")],
@@ -200,7 +231,7 @@ def test_a_watch_ends_at_its_stopping_point_and_leaves_the_job_alone(
 def test_the_one_way_to_name_a_job_stands_where_nothing_is_named(
     alone: Alone, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert "for a job without a contract say --job" in babysit(alone, capsys).err
+    assert "or a job without a contract say --job" in babysit(alone, capsys).err
 
 
 def test_a_process_that_is_gone_is_neither_well_nor_failed(

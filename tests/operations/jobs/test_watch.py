@@ -101,7 +101,8 @@ def test_only_changes_are_told_and_an_ended_job_is_removed_with_its_root(
     assert "code-bug-small" in first.out
     assert [entry["id"] for entry in held(alone)] == [alone.place(goes)]
     second = jobs(alone, capsys, "watch", "--once")
-    assert (second.code, second.out, second.err) == (0, "", "")
+    assert (second.code, second.err) == (0, "")
+    assert f"local {alone.place(goes)}: RUNNING\n" in second.out  # a person who asks is answered
 
 
 @pytest.mark.thorough

@@ -229,7 +229,7 @@ def test_the_handbook_names_every_command_and_needs_no_box(story: Story, capsys:
     for words in (
         f"herorun -C {story.work} box patrol tiny",
         "sh go.sh",
-        "eval: python -m eval",
+        "1. `eval`: `python -m eval",
         "/data/chain/eval.DONE",
         "box1.invalid:/data/set/",
         "chain tiny | ssh",

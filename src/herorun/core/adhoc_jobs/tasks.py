@@ -30,6 +30,19 @@ class TaskEnd:
         return bool(self.peak_mb and self.limit_mb and self.peak_mb >= NEAR * self.limit_mb)
 
 
+def ended_for_memory(tasks: Sequence[TaskEnd]) -> bool:
+    """Whether most of those that failed were killed for memory: the same command meets it again."""
+    failed = [task for task in tasks if task.failed]
+    killed = [task for task in failed if task.exit_code == OOM_CODE]
+    near = [task for task in killed if task.near_limit]
+    return bool(near) or (bool(failed) and len(killed) == len(failed) and _tells_peak(killed))
+
+
+def _tells_peak(tasks: Sequence[TaskEnd]) -> bool:
+    """A kill without a limit to hold its peak against is for memory only if the state says so."""
+    return any("MEMORY" in task.state.upper() or "OOM" in task.state.upper() for task in tasks)
+
+
 def summary(tasks: Sequence[TaskEnd], noun: str = "task") -> str:
     """One sentence; empty where nothing failed, or the tasks tell no more than the job itself.
 

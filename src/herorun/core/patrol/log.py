@@ -12,6 +12,7 @@ from herorun.core.triage.signatures import Catalogue
 
 _BREAK = re.compile(rb"[\r\n]+")  # progress bars write their lines over one another
 LONGEST = 200  # characters of a line
+_STEPS_AFTER = 2  # a single one may be another rank's last
 _DIGITS = 16  # of a number that is a step
 
 
@@ -24,7 +25,7 @@ def own_log(known: Catalogue, end: bytes, progress: str | None, whole: bool) -> 
     line, step = _progress(lines, re.compile(progress.encode()) if progress else None)
     found = judged(known, follow(known, OwnLog(""), b"\n".join(lines)), None)
     text = scrub(line.decode("utf-8", "replace").strip())[:LONGEST]
-    if found.failure in QUIET:
+    if found.failure in QUIET or _is_over(lines, found.line):
         return Own(text, step)
     return Own(
         text,
@@ -33,6 +34,12 @@ def own_log(known: Catalogue, end: bytes, progress: str | None, whole: bool) -> 
         excerpt=scrub(found.excerpt)[:LONGEST],
         advice=found.advice,
     )
+
+
+def _is_over(lines: list[bytes], at: int | None) -> bool:
+    """Whether the training went on behind the failure, in a log that each attempt adds to."""
+    steps = [step for line in lines[at or len(lines) :] if (step := step_of(line)) is not None]
+    return len(steps) >= _STEPS_AFTER and steps[-1] > steps[0]
 
 
 def _progress(lines: list[bytes], pattern: "re.Pattern[bytes] | None") -> tuple[bytes, int | None]:

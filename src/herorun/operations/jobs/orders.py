@@ -1,5 +1,6 @@
 """What a person orders about a job without a contract: stop it, or submit it again in its place."""
 
+import shlex
 from pathlib import Path
 
 from herorun.core.errors import Blocked, WrongUse
@@ -105,9 +106,7 @@ def _current_job_id(run: JobRun) -> str:
 def _unwatched(run: JobRun) -> tuple[str, ...]:
     if is_locked(run.lock("babysitter")):
         return ()
-    return (
-        (
-            f"nobody watches {_current_job_id(run)} on this machine: `herorun babysit` here goes "
-            "on with it"
-        ),
-    )
+    here = ["-C", run.facts.cwd] if run.facts.cwd else []
+    job = _current_job_id(run)
+    command = shlex.join(["herorun", *here, "babysit", "--job", job, *run.facts.options])
+    return (f"{job} is not monitored on this machine: run `{command}`",)

@@ -24,6 +24,7 @@ from herorun.core.adhoc_jobs.resubmit_command import words_of
 from herorun.core.adhoc_jobs.spec import JobSpec, must_be_whole
 from herorun.core.adhoc_jobs.state_file import facts_in, projected
 from herorun.core.adhoc_jobs.stored_command import without_secrets
+from herorun.core.adhoc_jobs.tasks import memory_asked
 from herorun.core.canonical_json import canonical
 from herorun.core.check import Check, Gate
 from herorun.core.contract import (
@@ -123,7 +124,9 @@ class JobRun(MonitoredRun):
 
     @cached_property
     def scheduler(self) -> Followed:
-        return Followed(adapter_for(self.facts, self.folder), self.record, self.folder)
+        command = self.facts.resubmit
+        limit = memory_asked(words_of(command)) if command else None
+        return Followed(adapter_for(self.facts, self.folder), self.record, self.folder, limit)
 
     @cached_property
     def waivers(self) -> tuple[Waiver, ...]:

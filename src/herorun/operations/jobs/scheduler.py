@@ -11,10 +11,10 @@ from typing import Any
 from herorun import discover
 from herorun.core.adhoc_jobs.log_parser import progress_in
 from herorun.core.adhoc_jobs.spec import JobSpec, must_be_id
-from herorun.core.adhoc_jobs.tasks import TaskEnd
+from herorun.core.adhoc_jobs.tasks import TaskEnd, ended_for_memory, summary
 from herorun.core.canonical_json import canonical, digest
-from herorun.core.errors import CouldNotLook, WrongUse
-from herorun.core.evidence import Job
+from herorun.core.errors import CouldNotLook, WrongUse, in_words
+from herorun.core.evidence import Job, JobState
 from herorun.core.ports import Absent, ById, Found, Place, Row, Rows, Search, Submission, Unknown
 from herorun.core.untrusted_json import read_json
 from herorun.operations.jobs.clusters import address_of
@@ -47,9 +47,13 @@ class Followed:
 
     everywhere = True
 
-    def __init__(self, jobs: ById, record: RunRecord, folder: Path) -> None:
+    def __init__(
+        self, jobs: ById, record: RunRecord, folder: Path, limit: float | None = None
+    ) -> None:
         self._jobs, self._record, self._folder = jobs, record, folder
+        self._limit = limit  # MB of memory that the command for it asks for
         self._tails: dict[str, str] = {}
+        self._tasks: dict[str, tuple[TaskEnd, ...]] = {}
         self._lock = threading.Lock()
 
     def find(self, instance: str, intended_at: datetime) -> Search:
@@ -60,7 +64,21 @@ class Followed:
         late = job.submitted and job.ended and job.ended < intended_at and self._is_ours(instance)
         if late:  # a fixed name: what is listed is still the job before it
             return Unknown(f"{job.id} is listed as it ended before {instance} was submitted")
-        return Found(replace(job, instance=instance))
+        return self._with_tasks(replace(job, instance=instance))
+
+    def _with_tasks(self, job: Job) -> Search:
+        """A failure with the ends of its tasks: what they say of memory comes before any decision,
+        and without them there is none.
+        """
+        if not job.crashed or job.state is JobState.OUT_OF_MEMORY:
+            return Found(job)
+        try:
+            tasks = self.tasks(job.instance)
+        except (CouldNotLook, OSError) as error:
+            return Unknown(f"how the tasks of {job.id} ended could not be read: {in_words(error)}")
+        if not ended_for_memory(tasks):
+            return Found(job)
+        return Found(replace(job, state=JobState.OUT_OF_MEMORY, reason=summary(tasks)))
 
     def live(self, slug: str) -> tuple[Job, ...]:
         current = self._record.memory().current
@@ -82,9 +100,16 @@ class Followed:
         raise WrongUse("A job without a contract is submitted by its own command alone.")
 
     def tasks(self, instance: str) -> tuple[TaskEnd, ...]:
-        """How each of its tasks ended; empty where its scheduler does not tell."""
+        """How each of its tasks ended, with the limit that the resubmit command asks for where the
+        scheduler tells none; empty where it does not tell. Asked once a tick.
+        """
         ask = getattr(self._jobs, "tasks", None)
-        return tuple(ask(self._job(instance))) if ask else ()
+        if instance not in self._tasks:
+            ends = ask(self._job(instance)) if ask else ()
+            self._tasks[instance] = tuple(
+                task if task.limit_mb else replace(task, limit_mb=self._limit) for task in ends
+            )
+        return self._tasks[instance]
 
     def live_namesakes(self) -> tuple[str, ...]:
         """Other live jobs of the current one's name and user, of schedulers that know names;
@@ -143,6 +168,9 @@ class JobLogTracker:
     def read(self, cursor: str) -> Rows:
         known, _, step = cursor.rpartition(":")
         found = progress_in(self._scheduler.tail(self._instance, LINES)) if self._instance else None
-        if found is None or (known == self._instance and found.step <= int(step)):
+        if found is None or (known == self._instance and found.step == int(step)):
             return Rows((), cursor)
-        return Rows((Row(found.step, {}, now()),), f"{self._instance}:{found.step}", now())
+        # a job that begins again at an earlier step trains those steps once more
+        again = known == self._instance and found.step < int(step)
+        row, at = Row(found.step, {}, now()), f"{self._instance}:{found.step}"
+        return Rows((row,), at, now(), restarted=again)

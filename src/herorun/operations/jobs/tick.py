@@ -2,29 +2,44 @@
 beside it.
 """
 
+import contextlib
 import shlex
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
+from herorun.core.adhoc_jobs.cause import JobCause
 from herorun.core.adhoc_jobs.log_parser import run_id, tracker_runs
-from herorun.core.adhoc_jobs.resubmit_command import words_of
-from herorun.core.adhoc_jobs.tasks import TaskEnd, memory_asked, summary
+from herorun.core.adhoc_jobs.tasks import summary
 from herorun.core.canonical_json import digest
 from herorun.core.errors import HerorunError, in_words
-from herorun.core.evidence import Job, JobState, Triage
+from herorun.core.evidence import Evidence, Job, JobState, Triage
 from herorun.core.policy import DeleteNode, Relaunch, Stop, Tell
 from herorun.core.redaction.scrub import scrub
+from herorun.core.triage.classes import QUIET
 from herorun.operations.babysit.perform import Performed, perform
 from herorun.operations.babysit.tick import TickOutcome, run_tick, tick_exit_code
 from herorun.operations.jobs.run import JobRun
 from herorun.operations.jobs.scheduler import LINES
 from herorun.operations.jobs.state_file import project
+from herorun.system.files import write_whole
 
 
 @dataclass(frozen=True, kw_only=True)
 class JobTurn(TickOutcome):
     """It is over at the terminal state, once nothing more follows from it."""
+
+    furthest: int | None = None  # step that the job had reached before it was restarted
+    cause: JobCause | None = None  # of a failure
+
+    @property
+    def progress(self) -> str:
+        """What it was before, while an earlier step is trained again."""
+        now_at = super().progress
+        if self.furthest is None or self.step is None or self.step >= self.furthest:
+            return now_at
+        final = now_at.partition("/")[2]
+        return f"{now_at}, was ~{self.furthest}/{final}"
 
     @property
     def over(self) -> bool:
@@ -56,11 +71,12 @@ def take_job_turn(run: JobRun, state_file: Path | None) -> JobTurn:
     doubts = list(turn.doubts)
     job = turn.evidence.get(Job)
     told: list[Performed] = []
+    cause = cause_of(run, turn.evidence)
     if turn.tick is not None:
         try:
             told = [
                 perform(run, tell)
-                for tell in _tell_job_events(run, job if isinstance(job, Job) else None)
+                for tell in _tell_job_events(run, job if isinstance(job, Job) else None, cause)
             ]
         except (HerorunError, OSError) as error:
             doubts.append(scrub(in_words(error)))
@@ -69,10 +85,42 @@ def take_job_turn(run: JobRun, state_file: Path | None) -> JobTurn:
         doubts.append(scrub(job.reason))
         doubts += _anew(run, job)
     known = {each.name: getattr(turn, each.name) for each in fields(TickOutcome)}
-    whole = JobTurn(**{**known, "performed": (*turn.performed, *told), "doubts": tuple(doubts)})
+    more = {"performed": (*turn.performed, *told), "doubts": tuple(doubts)}
+    whole = JobTurn(**{**known, **more, "cause": cause, "furthest": _furthest(run, turn)})
     if state_file is not None:
         project(run, state_file, _signals(run, whole))
     return whole
+
+
+def cause_of(run: JobRun, evidence: Evidence) -> JobCause | None:
+    """Of the current job's failure; None while it lives and where it ended well."""
+    job, triage = evidence.get(Job), evidence.get(Triage)
+    if not isinstance(job, Job) or not job.crashed:
+        return None
+    ends = ""
+    with contextlib.suppress(HerorunError, OSError):
+        ends = summary(run.scheduler.tasks(job.instance))
+    if not isinstance(triage, Triage) or triage.failure_class in QUIET:
+        return JobCause(tasks=ends, advice=triage.advice if isinstance(triage, Triage) else "")
+    return JobCause(
+        failure=triage.failure_class,
+        file=triage.file,
+        line=triage.line,
+        excerpt=triage.excerpt,
+        tasks=ends,
+        advice=triage.advice,
+    )
+
+
+def _furthest(run: JobRun, turn: TickOutcome) -> int | None:
+    """The highest step that was ever seen, kept beside the journal."""
+    path, furthest = run.folder / "furthest-step", None
+    with contextlib.suppress(OSError, ValueError):
+        furthest = int(path.read_text("utf-8"))
+    if turn.step is not None and (furthest is None or turn.step > furthest):
+        with contextlib.suppress(OSError):
+            write_whole(path, str(turn.step).encode())
+    return furthest
 
 
 def _anew(run: JobRun, job: Job) -> list[str]:
@@ -84,14 +132,14 @@ def _anew(run: JobRun, job: Job) -> list[str]:
     return [f"to watch what has its number now, type: herorun babysit {words} --anew"]
 
 
-def _tell_job_events(run: JobRun, job: Job | None) -> list[Tell]:
+def _tell_job_events(run: JobRun, job: Job | None, cause: JobCause | None) -> list[Tell]:
     """Only what was not told yet. What its output says is told also where nobody could say how the
     job stands.
     """
     done, current = run.record.memory().done, run.current
     if current is None:
         return []
-    ended = _tell_end(run, job) if job and job.state.ended else ()
+    ended = _tell_end(run, job, cause) if job and job.state.ended else ()
     found = [
         *_tell_tracker_runs(run, current.name),
         *_events(run, current.name, current.job),
@@ -133,7 +181,7 @@ def _events(run: JobRun, instance: str, job: str) -> list[Tell]:
     ]
 
 
-def _tell_end(run: JobRun, job: Job) -> list[Tell]:
+def _tell_end(run: JobRun, job: Job, cause: JobCause | None) -> list[Tell]:
     """The postmortem by its tasks, or what came of it; what its scheduler cannot say now is said by
     nobody later.
     """
@@ -142,18 +190,7 @@ def _tell_end(run: JobRun, job: Job) -> list[Tell]:
         return (
             [Tell(f"tell/{job.instance}/results", f"{job.id} ended well", words)] if words else []
         )
-    words = summary(_limited(run, run.scheduler.tasks(job.instance)))
-    return (
-        [Tell(f"tell/{job.instance}/tasks", f"How the tasks of {job.id} ended", words)]
-        if words
-        else []
-    )
-
-
-def _limited(run: JobRun, tasks: tuple[TaskEnd, ...]) -> tuple[TaskEnd, ...]:
-    """The limit that the resubmit command asks for, where the scheduler does not tell one."""
-    asked = memory_asked(words_of(run.facts.resubmit)) if run.facts.resubmit else None
-    return tuple(task if task.limit_mb else replace(task, limit_mb=asked) for task in tasks)
+    return [Tell(f"tell/{job.instance}/cause", f"Why {job.id} failed", str(cause))] if cause else []
 
 
 def log_end(run: JobRun, instance: str) -> str:
@@ -174,11 +211,17 @@ def _signals(run: JobRun, turn: JobTurn) -> dict[str, Any]:
         "progress": turn.progress,
         "wandb_runs": [id for _, id in told_runs(run)],
         **({"wandb_links": [link for link in links if "://" in link]} if links else {}),
-        **({"last_signal": signal} if (signal := _last(job, triage)) else {}),
+        **({"last_signal": signal} if (signal := _last_signal(turn, job, triage)) else {}),
     }
 
 
-def _last(job: object, triage: object) -> str:
+def _last_signal(turn: JobTurn, job: object, triage: object) -> str:
+    """Of the failure; while it lives, what is wrong with it: lost workers, missing capacity."""
+    if turn.cause is not None:
+        return str(turn.cause)
     if isinstance(triage, Triage) and triage.excerpt:
         return f"{triage.failure_class}: {triage.excerpt}"
-    return job.reason if isinstance(job, Job) else ""
+    alerts = turn.tick.alerts.values() if turn.tick else ()
+    wrong = [f"{alert.check}: {alert.message}" for alert in alerts if alert.firing]
+    reason = job.reason if isinstance(job, Job) else ""
+    return scrub("; ".join(wrong)) or reason

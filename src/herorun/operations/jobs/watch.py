@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from herorun import signatures
+from herorun.core.adhoc_jobs.cause import JobCause
 from herorun.core.adhoc_jobs.registry import (
     Entry,
     key_of,
@@ -23,7 +24,7 @@ from herorun.core.adhoc_jobs.registry import (
 )
 from herorun.core.adhoc_jobs.spec import JobSpec
 from herorun.core.adhoc_jobs.tasks import summary
-from herorun.core.canonical_json import digest
+from herorun.core.canonical_json import canonical, digest
 from herorun.core.errors import HerorunError, WrongUse, in_words
 from herorun.core.evidence import Job, JobState
 from herorun.core.finding import count
@@ -31,11 +32,12 @@ from herorun.core.ports import Absent, Found
 from herorun.core.redaction.scrub import scrub
 from herorun.core.triage.classes import QUIET
 from herorun.core.triage.incremental import OwnLog, follow, judged
+from herorun.core.untrusted_json import read_json
 from herorun.operations.babysit.batch import worst
 from herorun.operations.jobs.not_found_grace import found_again, not_found
 from herorun.operations.jobs.scheduler import LINES, adapter_for
 from herorun.operations.record.session import JobSession, change_jobs, prepare, read_jobs
-from herorun.system.files import hold
+from herorun.system.files import hold, make_folders, write_whole
 from herorun.system.process_registry import state_home
 
 LOST = "NOT FOUND"  # nel's own word, for what any source does not know
@@ -55,6 +57,7 @@ class JobStatus:
     word: str
     why: str = ""
     result: str = ""  # of an ended one
+    events: tuple[str, ...] = ()  # of its launcher, that were not told before
 
     @property
     def ended(self) -> bool:
@@ -73,7 +76,7 @@ class JobStatus:
 
     @property
     def changed(self) -> bool:
-        return self.word != str(self.entry.get("last_status") or "")
+        return bool(self.events) or self.word != str(self.entry.get("last_status") or "")
 
     @property
     def line(self) -> str:
@@ -86,6 +89,7 @@ class JobStatus:
             else self.word or "not seen"
         )
         told = self.why if self.state.in_doubt else self.result or self.why
+        told = "; ".join(part for part in (*self.events, told) if part)
         return (
             f"{self.entry['type']} {self.entry['id']}: {moved}{about}{f': {told}' if told else ''}"
         )
@@ -106,8 +110,9 @@ def poll_entry(entry: Entry) -> JobStatus:
     found_again(_memory_path(entry))
     job = answer.job
     result = result_of(jobs, job) if job.state.ended else ""
+    events = _new_events(entry, jobs, job)
     return JobStatus(
-        entry, job.state, word_of(job.raw or job.state.value), scrub(job.reason), result
+        entry, job.state, word_of(job.raw or job.state.value), scrub(job.reason), result, events
     )
 
 
@@ -142,6 +147,21 @@ def _spec_of_entry(entry: Entry) -> JobSpec:
     return JobSpec.of({"job": str(entry["id"]), "kind": str(entry["type"]), **told})
 
 
+def _new_events(entry: Entry, jobs: Any, job: Job) -> tuple[str, ...]:
+    """Key events in words, such as a calibration's end, each told once."""
+    if not hasattr(jobs, "events"):
+        return ()
+    path, told = _memory_path(entry) / "events.json", ()
+    with contextlib.suppress(OSError, ValueError):
+        told = tuple(read_json(path.read_bytes()))
+    with contextlib.suppress(HerorunError, OSError):
+        events = tuple(scrub(event) for event in jobs.events(job.id))
+        make_folders(path.parent)
+        write_whole(path, (canonical(events) + "\n").encode())
+        return tuple(event for event in events if event not in told)
+    return ()
+
+
 def result_of(jobs: Any, job: Job) -> str:
     """Its own results, and of a failure the root by triage of its own log, with how its tasks
     ended.
@@ -168,8 +188,14 @@ def diagnosis(jobs: Any, job: Job) -> str:
     )
     if told.failure in QUIET:
         return "its log does not say why"
-    where = f" at {told.where}" if told.where else ""
-    return scrub(f"{told.failure}{where}: {told.excerpt}. {told.advice}")
+    cause = JobCause(
+        failure=told.failure.value,
+        file=told.where.file if told.where else "",
+        line=told.where.line if told.where else None,
+        excerpt=told.excerpt,
+        advice=told.advice,
+    )
+    return scrub(str(cause))
 
 
 def check_jobs(session: JobSession) -> tuple[list[JobStatus], str]:
@@ -187,6 +213,14 @@ def check_jobs(session: JobSession) -> tuple[list[JobStatus], str]:
         if each.ended:
             shutil.rmtree(_memory_path(each.entry), ignore_errors=True)
     return seen, fault
+
+
+def lines_of(seen: Sequence[JobStatus]) -> list[str]:
+    """Every job, for a person who asks: what changed, and how the others stand."""
+    changed = news_of(seen)
+    same = [e for e in seen if not (e.changed or e.ended or e.state is JobState.UNKNOWN)]
+    lines = [*(each.line for each in same), *changed]
+    return lines if seen else ["no job is registered"]
 
 
 def news_of(seen: Sequence[JobStatus], over: Sequence[JobStatus] = ()) -> list[str]:

@@ -29,6 +29,7 @@ def page_of(run: Run) -> str:
         instances=[(each.name, each.job, timestamp(each.started)) for each in memory.instances],
         sealed=memory.sealed.tag if memory.sealed else "",
         branch=run.contract.record_branch,
+        remote=run.record.remote or "",
         written=timestamp(now().replace(microsecond=0)),
     )
     return scrub(handbook(run.contract, ways_of(run), known))
