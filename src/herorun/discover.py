@@ -17,6 +17,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from herorun.core.check import Check, Gate, Response
 from herorun.core.check import check as make_check
+from herorun.core.check_names import RENAMED
 from herorun.core.contract import KIND, Contract, explain_errors
 from herorun.core.errors import WrongUse
 from herorun.core.finding import Verdict, unknown
@@ -88,6 +89,8 @@ def checks_named(name: str) -> tuple[Check, ...]:
     from difflib import get_close_matches
 
     found = tuple(check for check in checks() if check.name == name)
+    if not found and name in RENAMED:
+        raise WrongUse(f"The check {name} is called {RENAMED[name]} now: use that name.")
     if not found:
         near = get_close_matches(name, sorted({check.name for check in checks()}), 3)
         meant = f" Did you mean {' or '.join(near)}?" if near else ""

@@ -19,7 +19,7 @@ DISK = "(full|filling)-disk|late-tick|late-checkpoints|lost-rows|unkept-checkpoi
 CLOCK = "clock-skew|late-tick|stale-monitor|late-checkpoints|stalled-.*"
 MAY = {
     "kill_babysitter": "late-tick|stale-monitor",
-    "cut_rows": "lost-rows|doubled-rows|mixed-rows",
+    "cut_rows": "lost-rows|duplicate-rows|interleaved-writers",
     "rotate_rows": "lost-rows",
     "lose_checkpoint": "unkept-checkpoint|shrinking-rollback",
     "full_state": f"{DISK}|{DOWN}",

@@ -19,7 +19,7 @@ RIGHTLY = {
     "crashed",
     "late-checkpoints",
     "nothing-saved",
-    "blind",
+    "monitor-blind",
     "full-disk",
     "late-tick",
     "stale-monitor",

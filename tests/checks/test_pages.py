@@ -27,12 +27,13 @@ PROMISED = {
     "second-babysitter no-babysitter contract-drift unused-waiver lenient-policy",
     Gate.CHECKIN: "admitted-mismatch",
     Gate.HEALTH: "crashed stopped-by-hand refused-at-check-in not-finite loss-spike stalled-steps "
-    "not-checked-in blind unfinished-action contract-drift repeated-crash pending-too-long "
+    "not-checked-in monitor-blind unfinished-action contract-drift repeated-crash pending-too-long "
     "partial-allocation "
     "late-checkpoints stalled-checkpoints incomplete-checkpoint shrinking-rollback "
     "expiring-source nothing-saved "
-    "wrong-resume silent-tracker wedged tracker-identity-drift stale-tracker-run second-writer "
-    "moved-output "
+    "wrong-resume silent-tracker stalled-by-infrastructure tracker-identity-drift "
+    "stale-tracker-run second-writer "
+    "output-moved "
     "unreported-steps writes-after-end late-tick filling-disk full-disk stale-monitor clock-skew "
     "missing-artefacts past-final-step missing-secret",
     Gate.SEAL: "job-not-succeeded short-of-final-step "

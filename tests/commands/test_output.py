@@ -64,13 +64,13 @@ def test_what_one_reason_hides_is_one_entry(capsys: pytest.CaptureFixture[str]) 
     cause = {"check": "surviving-job", "subject": "tiny-1"}
     alerts = [
         row("open-alerts", "unknown", subject=name, caused_by=cause)
-        for name in ("crashed", "wedged")
+        for name in ("crashed", "stalled-by-infrastructure")
     ]
     assert shown(
         capsys, row("surviving-job", "unknown", "no answer", subject="tiny-1"), *alerts
     ) == [
         "? unknown surviving-job no answer",
-        "the same reason hides: open-alerts (crashed, wedged)",
+        "the same reason hides: open-alerts (crashed, stalled-by-infrastructure)",
     ]
 
 

@@ -35,8 +35,8 @@ def test_what_is_wrong_of_a_running_job_too_stands() -> None:
 
 def test_what_is_not_proved_is_told_whether_signed_for_or_not() -> None:
     found = [
-        Finding("unproved-job", failed("no receipt")),
-        Finding("unproved-job", passed("it is ada's")),
+        Finding("unverified-job", failed("no receipt")),
+        Finding("unverified-job", passed("it is ada's")),
     ]
     assert not_proved(found) == ("no receipt",)
 

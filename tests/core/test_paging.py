@@ -165,7 +165,7 @@ def test_the_day_has_its_own_budget():
 
 def test_what_is_new_is_never_folded():
     told, _ = two_incidents()
-    other = f"tell/{alert_key('wedged')}/resolved"
+    other = f"tell/{alert_key('stalled-by-infrastructure')}/resolved"
     seen = pages(*told, post(other, Urgency.NEWS))
     assert not seen.is_folded(seen.waiting[other], "ALERTS", BUDGET, NOON + 2 * MINUTE)
 
@@ -183,7 +183,7 @@ def test_the_next_page_tells_what_was_folded_and_the_one_after_does_not():
         for n, key in enumerate(again)
         for e in (post(key, Urgency.AGAIN, NOON + n * MINUTE), sent(key, result=FOLDED))
     ]
-    key = f"escalate/{alert_key('wedged')}"
+    key = f"escalate/{alert_key('stalled-by-infrastructure')}"
     seen = pages(*events, post(key))
     words = seen.words(seen.waiting[key], sending_key("ALERTS", key))
     assert words == "the words\n\n7 more of stalled-steps[tiny-1] since 2026-01-01 12:00 UTC."

@@ -59,7 +59,7 @@ def test_a_spike_that_the_cut_goes_through_is_not_told_again():
 def test_what_looked_like_a_second_beginning_is_not_told_again_either():
     again = replace(OVER, kind="untrained")
     first, gone, retold = (
-        [action.key for action in turn.actions if "untrained-again" in action.key]
+        [action.key for action in turn.actions if "weights-reset" in action.key]
         for turn in Story().ticks([rows(excursions=(again,)), rows(), rows(excursions=(again,))])
     )
     assert first and gone and not retold

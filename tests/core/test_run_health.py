@@ -83,11 +83,11 @@ def test_a_running_job_is_as_healthy_as_its_evidence_proves(proof, word):
     [
         (["pending-too-long"], "degraded"),
         (["stalled-steps"], "degraded"),
-        (["wedged"], "degraded"),
+        (["stalled-by-infrastructure"], "degraded"),
         (["late-checkpoints"], "degraded"),
         (["loss-spike"], "degraded"),
         (["not-finite"], "degraded"),
-        (["late-tick", "full-disk", "stale-monitor", "clock-skew", "blind"], "healthy"),
+        (["late-tick", "full-disk", "stale-monitor", "clock-skew", "monitor-blind"], "healthy"),
         (["silent-tracker"], "unknown"),
         (["silent-tracker", "loss-spike"], "degraded"),
     ],
@@ -153,7 +153,7 @@ def test_an_ended_job_mutes_stalls_and_checkpoints_and_no_other():
     assert muted(JobState.FAILED) == {Topic.PROGRESS, Topic.CHECKPOINTS}
     assert {
         "stalled-steps",
-        "wedged",
+        "stalled-by-infrastructure",
         "late-checkpoints",
         "stalled-checkpoints",
         "incomplete-checkpoint",

@@ -208,7 +208,7 @@ def test_a_new_instance_begins_without_alerts():
 
 def test_a_broken_check_reads_unknown():
     (turn,) = Story().ticks([{Gaps: None}])
-    (blind,) = [f for f in turn.findings if f.check == "blind"]
+    (blind,) = [f for f in turn.findings if f.check == "monitor-blind"]
 
     assert blind.verdict.outcome is Outcome.UNKNOWN
 
@@ -288,7 +288,7 @@ def test_a_stale_monitor_is_not_an_ill_run():
     partial = {Gaps: Gaps(("Receipt: 403",), 9), Receipt: Unavailable("403")}
     *_, last = Story().ticks([partial] * 4)
 
-    assert firing(last) == ["blind"]
+    assert firing(last) == ["monitor-blind"]
     assert (last.run, last.monitor) == (RunHealth.UNKNOWN, MonitorHealth.PARTIAL)
 
 

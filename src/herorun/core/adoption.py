@@ -21,7 +21,7 @@ BEFORE_IT_RUNS = frozenset(
         "tracker-identity",
     }
 )
-UNPROVED = "unproved-job"
+UNPROVED = "unverified-job"
 _RUNS = "it runs already, so this is not proved of it: "
 
 

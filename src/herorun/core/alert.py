@@ -14,6 +14,7 @@ from typing import TypeAlias
 
 from herorun.core.canonical_json import timestamp
 from herorun.core.check import Check, Topic
+from herorun.core.decode import CheckName
 from herorun.core.evidence import Evidence, Job, JobState
 from herorun.core.finding import Finding, Outcome, Verdict
 
@@ -46,7 +47,7 @@ class AlertState(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Alert:
-    check: str
+    check: CheckName
     subject: str
     since: datetime
     seen: datetime  # when evidence last showed it

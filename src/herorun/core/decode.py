@@ -2,12 +2,16 @@
 field.
 """
 
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeAlias, TypeVar
 
-from pydantic import TypeAdapter
+from pydantic import AfterValidator, TypeAdapter
+
+from herorun.core.check_names import current_key, current_name
 
 T = TypeVar("T")
-
+# Fields of journals that earlier versions wrote: decoded by the checks' present names.
+CheckName: TypeAlias = Annotated[str, AfterValidator(current_name)]
+DecodedKey: TypeAlias = Annotated[str, AfterValidator(current_key)]
 
 _adapters: dict[Any, TypeAdapter[Any]] = {}  # building one is slow, and there are few kinds
 

@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import Any, ClassVar, TypeAlias
 
 from herorun.core.alert import Alert
+from herorun.core.decode import DecodedKey
 from herorun.core.evidence import End, GivenUp
 from herorun.core.health.training import AwaitedEvidence
 from herorun.core.recovery.classify import Ending
@@ -134,7 +135,7 @@ class Decided:
     monitor: str
     progress: str
     alerts: tuple[Alert, ...] = ()
-    actions: tuple[str, ...] = ()  # keys
+    actions: tuple[DecodedKey, ...] = ()  # keys
     summary: str = ""  # one line for the logbook, at most once an hour when all is quiet
     # the instance's end, once it is seen, and again when more of it is known
     ended: End | None = None
@@ -153,13 +154,13 @@ class Decided:
 class Intended:
     kind: ClassVar[str] = "Intended"
     at: datetime
-    key: str
+    key: DecodedKey
     attempt: int
     what: str
     body: str = ""  # of a post, so that it can be said later exactly as it was meant
     # its entry in the logbook, once it is done
     lines: Mapping[str, str] = field(default_factory=dict)
-    edits: str = ""  # key of an earlier post, whose comment is to say this from then on
+    edits: DecodedKey = ""  # key of an earlier post, whose comment is to say this from then on
     anew: bool = True  # whether it is a comment of its own as well
     page: str = (
         # how much it matters to the DRI, who is told by the channels too; empty: it is not sent
@@ -172,7 +173,7 @@ class Intended:
 class Done:
     kind: ClassVar[str] = "Done"
     at: datetime
-    key: str
+    key: DecodedKey
     attempt: int
     title: str = ""  # with a title it is an entry in the logbook
     lines: Mapping[str, str] = field(default_factory=dict)
@@ -183,7 +184,7 @@ class Done:
 class Failed:
     kind: ClassVar[str] = "Failed"
     at: datetime
-    key: str
+    key: DecodedKey
     attempt: int
     why: str
     interrupted: bool = False  # herorun itself ended in the middle of it
@@ -248,7 +249,7 @@ class Ordered:
     by: str
     word: Word
     # alerts that are taken note of, questions that are answered, or the instance
-    about: tuple[str, ...] = ()
+    about: tuple[DecodedKey, ...] = ()
     reason: str = ""
     until: datetime | None = None  # of a pause
 

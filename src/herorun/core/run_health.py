@@ -66,7 +66,7 @@ BY_TOPIC: Mapping[Topic, RunHealth] = {
 BY_CHECK: Mapping[str, RunHealth] = {
     # The seed's row: no progress over several cadences, and owner death, a dead node or unsatisfied
     # resources.
-    "wedged": RunHealth.DEGRADED,
+    "stalled-by-infrastructure": RunHealth.DEGRADED,
     "silent-tracker": RunHealth.UNKNOWN,
 }
 

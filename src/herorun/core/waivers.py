@@ -4,6 +4,7 @@ import json
 from collections.abc import Collection, Sequence
 from datetime import UTC, datetime
 
+from herorun.core.check_names import RENAMED, current_name
 from herorun.core.evidence import WaiverUse
 from herorun.core.finding import Finding, Outcome, Verdict, Waiver, failed, passed
 
@@ -26,14 +27,16 @@ def waiver_use(
     unused = [
         waiver
         for waiver in live
-        if waiver.check not in elsewhere
+        if current_name(waiver.check) not in elsewhere
         # who asks about waivers has yet to answer
-        and (waiver.check in asked or waiver.check not in here)
+        and (current_name(waiver.check) in asked or current_name(waiver.check) not in here)
         and not any(waiver.covers(finding.check, finding.verdict, at) for finding in open_ones)
     ]
     expired = [waiver for waiver in waivers if at >= waiver.expires]
-    strange = {waiver.check for waiver in waivers} - set(here) - set(elsewhere)
-    return WaiverUse(tuple(unused), tuple(expired), frozenset(strange))
+    known = {*here, *elsewhere}
+    strange = {waiver.check for waiver in waivers if current_name(waiver.check) not in known}
+    renamed = tuple(waiver for waiver in live if waiver.check in RENAMED)
+    return WaiverUse(tuple(unused), tuple(expired), frozenset(strange), renamed)
 
 
 def waiver_verdicts(use: WaiverUse) -> list[Verdict]:
@@ -41,6 +44,7 @@ def waiver_verdicts(use: WaiverUse) -> list[Verdict]:
     said = [
         *((waiver, f"expired on {_day(waiver.expires)}") for waiver in use.expired),
         *((waiver, _unused(waiver, use)) for waiver in use.unused),
+        *((waiver, _renamed(waiver)) for waiver in use.renamed),
     ]
     if not said:
         return [passed("every waiver of this gate signs something")]
@@ -52,6 +56,10 @@ def waiver_verdicts(use: WaiverUse) -> list[Verdict]:
         )
         for waiver, why in said
     ]
+
+
+def _renamed(waiver: Waiver) -> str:
+    return f"still counts, and its check is called {RENAMED[waiver.check]} now: write that"
 
 
 def _unused(waiver: Waiver, use: WaiverUse) -> str:

@@ -3,8 +3,8 @@ import math
 import pytest
 
 from builders import a_history, answer, some_metrics
-from herorun.checks.health.untrained_again import untrained_again
 from herorun.checks.health.untrained_start import untrained_start
+from herorun.checks.health.weights_reset import weights_reset
 from herorun.core.check import Response
 from herorun.core.evidence import Metrics, Nothing, PriorLaunch, SourceLoss, Unavailable
 from herorun.core.finding import Outcome
@@ -75,9 +75,9 @@ def test_nothing_else_is_told_and_nothing_passes(what):
 
 
 def test_the_first_rows_of_the_other_run_once_more_are_critical():
-    verdict = answer(untrained_again, LM, first_rows(*(loss * 1.02 for loss in FRESH)), BASE)
+    verdict = answer(weights_reset, LM, first_rows(*(loss * 1.02 for loss in FRESH)), BASE)
 
-    assert verdict.outcome is Outcome.FAIL and untrained_again.response is Response.ESCALATE
+    assert verdict.outcome is Outcome.FAIL and weights_reset.response is Response.ESCALATE
     assert "are those of base's own beginning, which was at 2.4 when it saved" in verdict.message
 
 
@@ -98,4 +98,4 @@ def test_the_first_rows_of_the_other_run_once_more_are_critical():
     ],
 )
 def test_other_rows_are_no_second_beginning(what):
-    assert answer(untrained_again, *what).outcome is Outcome.PASS
+    assert answer(weights_reset, *what).outcome is Outcome.PASS

@@ -303,7 +303,7 @@ def stories(draw):
                 looked(
                     last + 2,
                     Alert(
-                        check="wedged",
+                        check="stalled-by-infrastructure",
                         subject="",
                         since=at(draw(SECONDS)),
                         seen=at(0),

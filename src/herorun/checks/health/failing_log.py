@@ -51,7 +51,7 @@ def failing_log(
     cadence: Cadence,
     limits: Limits,
 ) -> Verdict:
-    """What may be the echo of another rank's failure is left to `error-in-log`, `wedged` and `stalled-steps`."""
+    """What may be the echo of another rank's failure is left to `error-in-log`, `stalled-by-infrastructure` and `stalled-steps`."""
     if verdict := not_running(job):
         return verdict
     worst = worst_complaint(log)

@@ -2,11 +2,15 @@
 
 from datetime import timedelta
 from enum import StrEnum
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, Self, TypeAlias
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
+from herorun.core.check_names import current_name
 from herorun.core.contract.values import Argument, Cadence, Duration, Name, Table, Whole
+
+# A contract that uses a check's earlier name stays valid.
+CheckName: TypeAlias = Annotated[Name, AfterValidator(current_name)]
 
 
 class Budgets(Table):
@@ -46,7 +50,7 @@ class BabysitTable(Table):
         description="What follows a crash: a relaunch, a question to the DRI, or telling only.",
     )
     budgets: Budgets = Budgets()
-    stop_on: tuple[Name, ...] = Field(
+    stop_on: tuple[CheckName, ...] = Field(
         (),
         description=(
             "Health checks whose firing alert stops a running job; without it nothing does."
@@ -69,7 +73,9 @@ class BabysitTable(Table):
             "before ours."
         ),
     )
-    thresholds: dict[str, dict[str, Any]] = Field({}, description="Check name to its thresholds.")
+    thresholds: dict[CheckName, dict[str, Any]] = Field(
+        {}, description="Check name to its thresholds."
+    )
     lease: Literal["root", "record"] = Field(
         "root",
         description=(

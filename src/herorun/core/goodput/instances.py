@@ -13,7 +13,7 @@ from herorun.core.goodput.states import SECOND
 from herorun.core.recovery.classify import Cause, Ending
 
 # the alerts that say that a live job makes no steps
-STALLS = frozenset({"stalled-steps", "wedged"})
+STALLS = frozenset({"stalled-steps", "stalled-by-infrastructure"})
 
 
 def micros(at: datetime) -> int:

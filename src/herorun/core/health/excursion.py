@@ -91,6 +91,6 @@ def state(excursion: Excursion) -> str:
 
 def two_write(metrics: Metrics) -> str:
     """Why no attempt can be compared with the one before; empty where one can."""
-    names = {"mixed": "mixed-rows", "doubled": "doubled-rows"}
+    names = {"mixed": "interleaved-writers", "doubled": "duplicate-rows"}
     found = next((names[e.kind] for e in metrics.of(*names) if e.open), "")
     return f"not comparable: more than one writes these rows, see `{found}`" if found else ""

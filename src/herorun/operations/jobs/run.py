@@ -64,10 +64,10 @@ UNPLANNED = Nothing("the job has no contract")
 ASKED = frozenset(
     {
         *(
-            "blind",
+            "monitor-blind",
             "buffered-output",
             "crashed",
-            "crowded-host",
+            "host-contention",
             "error-in-log",
             "failing-log",
             "late-tick",
@@ -82,7 +82,7 @@ ASKED = frozenset(
             "stopped-by-hand",
             "undelivered-escalation",
             "unfinished-action",
-            "wedged",
+            "stalled-by-infrastructure",
         ),
     }
 )

@@ -1,0 +1,39 @@
+"""Each step is reported twice, with a different loss.
+
+Why: a second trainer from the same checkpoint looks like this, and so do ranks that all log; only
+the first loss of each step is judged.
+Fix: look for a second job under this name and stop it; otherwise let only one rank log.
+Source: ten steps that were reported twice, one soon after another; marin-community/marin: a second
+submission would compete for the same tree.
+"""
+
+from dataclasses import dataclass
+
+from pydantic import PositiveInt
+
+from herorun.core.check import Gate, Response, Topic, check
+from herorun.core.evidence import History, Metrics
+from herorun.core.finding import Verdict, failed, not_applicable, passed
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How many steps beyond the first nine (`core.detectors`)."""
+
+    steps: PositiveInt = 1
+
+
+@check(Gate.HEALTH, Response.WARN, topic=Topic.MONITOR)
+def duplicate_rows(metrics: Metrics, history: History, limits: Limits) -> list[Verdict]:
+    """One answer, however often it stopped and began again."""
+    if not history.wrote(metrics):
+        return [not_applicable("no row of this instance yet")]
+    doubled = [e for e in metrics.of("doubled") if e.rows >= limits.steps]
+    if not doubled:
+        return [passed(f"each step is told once up to step {metrics.step}")]
+    first = min(excursion.first_step for excursion in doubled)
+    said = (
+        f"since about step {first} each step is told twice, with different losses: two trainers, "
+        "or all ranks log"
+    )
+    return [failed(said, subject="rows")]

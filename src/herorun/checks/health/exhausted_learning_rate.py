@@ -1,0 +1,50 @@
+"""The learning rate is zero before the end of the run.
+
+Why: the schedule was made for fewer steps than the run has; further steps cost money and learn
+nothing.
+Fix: compare the schedule's own number of steps with the final step; stop it, and continue from the
+checkpoint before the decay with the right schedule.
+Source: ten rows; marin-community/marin, num_train_steps bug: four runs whose schedule and end
+differed by a factor of 2.
+"""
+
+from dataclasses import dataclass
+
+from pydantic import PositiveFloat, PositiveInt
+
+from herorun.core.check import Gate, Response, Topic, check
+from herorun.core.evidence import FinalStep, History, Metrics, Nothing, Unavailable
+from herorun.core.finding import Verdict, failed, not_applicable, passed
+from herorun.core.health.excursion import duration
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How many rows in a row, and which part of the run its last steps are: there it may be zero."""
+
+    rows: PositiveInt = 10
+    last: PositiveFloat = 0.01
+
+
+@check(Gate.HEALTH, Response.ESCALATE, topic=Topic.METRIC, vetoes_relaunch=True)
+def exhausted_learning_rate(
+    metrics: Metrics, history: History, final: FinalStep | Nothing | Unavailable, limits: Limits
+) -> Verdict:
+    if not history.wrote(metrics):
+        return not_applicable("no row of this instance yet")
+    if not isinstance(final, FinalStep) or final.value is None:
+        return not_applicable("nobody knows the final step")
+    most = final.value * (1 - limits.last)
+    spent = [
+        e
+        for e in metrics.of("spent")
+        if e.rows >= limits.rows and e.last_step <= most and not e.declared
+    ]
+    if not spent:
+        return passed(f"the learning rate lasts up to step {metrics.step}")
+    last = spent[-1]
+    return failed(
+        f"{last.metric} is zero for {duration(last)}, and the run ends at step {final.value}",
+        subject=last.metric,
+        steps=(last.first_step, last.last_step),
+    )

@@ -1,0 +1,54 @@
+"""Two writers alternate in one history of metrics.
+
+Why: a second trainer under the same name mixes its rows with the first one's, and overwrites its
+checkpoints; each jump back looks like a wrong resume.
+Fix: find both jobs, and stop the wrong one; then find out which rows and checkpoints belong to
+which.
+Source: six turns one after another, each continuing where that writer left off: a restart goes back
+once, and a crash loop never jumps ahead again. Marin-community/marin: a second submission would
+compete for the same tree.
+"""
+
+from dataclasses import dataclass
+
+from pydantic import PositiveInt
+
+from herorun.core.check import Gate, Response, Topic, check
+from herorun.core.escalation import EscalationReason
+from herorun.core.evidence import Excursion, History, Metrics
+from herorun.core.finding import Verdict, failed, not_applicable, passed
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How many turns beyond the first six (`core.detectors`)."""
+
+    turns: PositiveInt = 1
+
+
+@check(
+    Gate.HEALTH,
+    Response.ESCALATE,
+    topic=Topic.JOB,
+    vetoes_relaunch=True,
+    asks=EscalationReason.LINEAGE,
+)
+def interleaved_writers(metrics: Metrics, history: History, limits: Limits) -> list[Verdict]:
+    """One answer, however often it stopped and began again."""
+    if not history.wrote(metrics):
+        return [not_applicable("no row of this instance yet")]
+    mixed = [e for e in metrics.of("mixed") if e.rows >= limits.turns]
+    return (
+        [_report_mixed_rows(mixed[-1])]
+        if mixed
+        else [passed(f"one writer up to step {metrics.step}")]
+    )
+
+
+def _report_mixed_rows(mixed: Excursion) -> Verdict:
+    places = sorted((mixed.first_step, round(mixed.expected)))
+    return failed(
+        f"the rows jump to and fro: two writers, one near step {places[0]} and one near step "
+        f"{places[1]}",
+        subject="rows",
+    )

@@ -1,0 +1,105 @@
+"""The job writes to another output root than the recorded one.
+
+Why: its checkpoints are not found: the next recovery starts from an older one or from nothing, and
+an old root may be overwritten.
+Fix: find out where the trainer derives its path from; stop it, and launch again with the pinned
+root.
+Source: marin-community/marin, manage-hero-run: output path mismatch between launcher and
+babysitter; two recoveries got a new hash in their path and began at step 0.
+"""
+
+from herorun.core.check import Gate, Response, Topic, check
+from herorun.core.config.output_keys import output_paths
+from herorun.core.contract import Contract
+from herorun.core.escalation import EscalationReason
+from herorun.core.evidence import (
+    Checkpoints,
+    History,
+    Instance,
+    Job,
+    JobLog,
+    Nothing,
+    Receipt,
+    TrackerIdentity,
+    TrackerState,
+    Unavailable,
+)
+from herorun.core.finding import Verdict, failed, not_applicable, passed
+from herorun.core.lineage import is_under
+
+
+@check(
+    Gate.HEALTH,
+    Response.ESCALATE,
+    topic=Topic.JOB,
+    vetoes_relaunch=True,
+    asks=EscalationReason.LINEAGE,
+)
+def output_moved(
+    job: Job,
+    contract: Contract,
+    history: History,
+    receipt: Receipt | Nothing | Unavailable,
+    identity: TrackerIdentity | Nothing | Unavailable,
+    log: JobLog | Nothing | Unavailable,
+    checkpoints: Checkpoints | Nothing | Unavailable,
+) -> list[Verdict]:
+    """One answer for each witness: the contract that is followed, the receipt, the log, the tracker's config."""
+    current = history.current
+    if current is None:
+        return [not_applicable("no instance was launched yet")]
+    found = []
+    if contract.output.root.rstrip("/") != current.output_root.rstrip("/"):
+        said = (
+            f"the babysitter looks into {contract.output.root}, and {current.name} was launched "
+            f"into {current.output_root}"
+        )
+        found.append(failed(said, subject="contract"))
+    items = (
+        receipt.items if isinstance(receipt, Receipt) and receipt.instance == job.instance else ()
+    )
+    found += [
+        failed(f"check-in saw another output root: {said}", subject="receipt")
+        for item, outcome, said in items
+        if item == "output-root" and outcome == "fail"
+    ]
+    if isinstance(log, JobLog):
+        found += _by_log(log, current, checkpoints)
+    if isinstance(identity, TrackerIdentity) and identity.state is TrackerState.RUNNING:
+        found += _by_config(identity, current.roots)
+    return found or [passed(f"{current.name} writes to {current.output_root}")]
+
+
+def _by_log(
+    log: JobLog, current: Instance, checkpoints: Checkpoints | Nothing | Unavailable
+) -> list[Verdict]:
+    """By the newest save, unless the instance has saved in its roots too.
+
+    What is written to a disk first and then uploaded is no other root: a path is not compared with a URL.
+    """
+    saved = checkpoints.candidates if isinstance(checkpoints, Checkpoints) else ()
+    newest = log.saves[-1] if log.saves else ""
+    alike = ("://" in newest) is ("://" in current.output_root)
+    if not newest or not alike or is_under(newest, current.roots):
+        return []
+    if any(c.modified and c.modified >= current.started for c in saved):
+        return []
+    said = f"its log says that it saves to {newest}, and the recorded root is {current.output_root}"
+    return [failed(said, subject="log")]
+
+
+def _by_config(identity: TrackerIdentity, roots: tuple[str, ...]) -> list[Verdict]:
+    """Only where none of the paths that the config names has to do with the recorded roots."""
+    told = output_paths(identity.config)
+    if not told or any(
+        is_under(path, roots) or any(is_under(root, [path]) for root in roots)
+        for path in told.values()
+    ):
+        return []
+    key, path = next(iter(told.items()))
+    return [
+        failed(
+            f"the tracker's config says {key} = {path}, and the recorded root is {roots[0]}",
+            subject="tracker",
+        )
+    ]

@@ -1,0 +1,58 @@
+"""The run makes no progress, and its log or its scheduler reports lost owners, lost nodes or missing resources.
+
+Why: such a job looks alive to its scheduler and never recovers by itself.
+Fix: the DRI decides: wait for the capacity, or stop it and launch again. herorun changes nothing on
+a cluster without approval.
+Source: marin-community/marin, job-monitoring loop: no progress for several intervals with one of
+these is `degraded`, and reported at once.
+"""
+
+from dataclasses import dataclass
+from datetime import timedelta
+
+from pydantic import PositiveFloat
+
+from herorun.core.check import Gate, Response, Topic, check
+from herorun.core.durations import say_span
+from herorun.core.escalation import EscalationReason
+from herorun.core.evidence import Cadence, History, Job, JobLog, Metrics, Nothing, Now
+from herorun.core.finding import Verdict, failed, passed
+from herorun.core.health.liveness import rows_since
+from herorun.core.health.preconditions import not_running
+from herorun.core.health.stall_patterns import signal_in
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Several `cadences` without a step, and at least twice the seed's 570 seconds."""
+
+    cadences: PositiveFloat = 2.0
+    least: timedelta = timedelta(seconds=1140)
+
+
+@check(Gate.HEALTH, Response.ESCALATE, topic=Topic.PROGRESS, asks=EscalationReason.CLUSTER)
+def stalled_by_infrastructure(
+    job: Job,
+    metrics: Metrics | Nothing,
+    log: JobLog | Nothing,
+    history: History,
+    now: Now,
+    cadence: Cadence,
+    limits: Limits,
+) -> Verdict:
+    if verdict := not_running(job):
+        return verdict
+    lines = [
+        line
+        for line in (job.reason, *(log.wedges if isinstance(log, JobLog) else ()))
+        if signal_in(line)
+    ]
+    since, _ = rows_since(job, metrics, history, now.at)
+    if not lines or since is None:
+        return passed(f"nothing speaks of a wedge of {job.instance}", subject=job.instance)
+    most = max(limits.least, limits.cadences * cadence.every)
+    idle = now.at - since
+    if idle <= most:
+        return passed(f"{job.instance} moved within {most}", lines[-1], subject=job.instance)
+    said = f"{job.instance} has not moved for {say_span(idle)}, {signal_in(lines[-1])}: {lines[-1]}"
+    return failed(said, subject=job.instance)

@@ -1,0 +1,73 @@
+"""The loss repeats the first rows of the run, or of the run that it starts from: training began from untrained weights.
+
+Why: a start that loads nothing looks like a continued run, and overwrites good checkpoints with bad
+ones.
+Fix: stop it before it overwrites a checkpoint, and relaunch from the newest complete one.
+Source: four rows within 10 % of the first four, after the level had fallen to half; public tuning
+runs that began again unseen.
+"""
+
+from dataclasses import dataclass
+
+from pydantic import PositiveInt
+
+from herorun.core.check import Gate, Response, Topic, check
+from herorun.core.escalation import EscalationReason
+from herorun.core.evidence import (
+    Excursion,
+    History,
+    Metrics,
+    Nothing,
+    PriorLaunch,
+    SourceLoss,
+    Unavailable,
+)
+from herorun.core.finding import Verdict, failed
+from herorun.core.health.excursion import judged
+from herorun.core.health.opening import opening_of, repeats, weights_of
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How often the opening must be seen again."""
+
+    rows: PositiveInt = 1
+
+
+@check(
+    Gate.HEALTH,
+    Response.ESCALATE,
+    topic=Topic.LINEAGE,
+    vetoes_relaunch=True,
+    asks=EscalationReason.LINEAGE,
+)
+def weights_reset(
+    metrics: Metrics,
+    history: History,
+    prior: PriorLaunch | Nothing | Unavailable,
+    source: SourceLoss | Nothing | Unavailable,
+    limits: Limits,
+) -> list[Verdict]:
+    """Of a run that starts from another one's checkpoint, the other's first rows count as its own."""
+
+    def lasts(excursion: Excursion) -> bool:
+        return excursion.rows >= limits.rows
+
+    if isinstance(prior, PriorLaunch) and isinstance(source, SourceLoss):
+        start, opening = weights_of(prior, history), opening_of(metrics, history)
+        if start and repeats(opening, source):
+            return [failed(_repeated(start, opening, source), subject="first rows")]
+    return judged(metrics, history, metrics.of("untrained"), lasts, "no second beginning")
+
+
+def _repeated(start: str, opening: tuple[float, ...], source: SourceLoss) -> str:
+    before = (
+        f", which was at {source.level:.4g} when it saved {start}"
+        if source.level is not None
+        else ""
+    )
+    return (
+        f"the first rows' losses ({', '.join(f'{loss:.4g}' for loss in opening)}) are those of "
+        f"{source.slug}'s "
+        f"own beginning{before}: the weights were not loaded"
+    )

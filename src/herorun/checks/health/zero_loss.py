@@ -1,0 +1,33 @@
+"""The loss is exactly zero.
+
+Why: overflowed half precision prints 0.0 for thousands of steps, and a rule for high losses does
+not see it.
+Fix: look at the gradient norm and the loss scale before that step; roll back to a checkpoint before
+it.
+Source: two public fine-tuning runs with a loss of 0.0 and a gradient norm of nan for 6,000 and
+15,000 steps.
+"""
+
+from dataclasses import dataclass
+
+from pydantic import PositiveInt
+
+from herorun.core.check import Gate, Response, Topic, check
+from herorun.core.evidence import Excursion, History, Metrics
+from herorun.core.finding import Verdict
+from herorun.core.health.excursion import judged, zero_words
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How many rows in a row."""
+
+    rows: PositiveInt = 10
+
+
+@check(Gate.HEALTH, Response.ESCALATE, topic=Topic.NUMERIC, vetoes_relaunch=True)
+def zero_loss(metrics: Metrics, history: History, limits: Limits) -> list[Verdict]:
+    def lasts(excursion: Excursion) -> bool:
+        return excursion.rows >= limits.rows
+
+    return judged(metrics, history, metrics.of("collapsed"), lasts, "no loss of zero", zero_words)

@@ -1,0 +1,42 @@
+"""The adopted job cannot be fully verified.
+
+Why: herorun did not submit it: without an admission, nothing inside the job has compared its code,
+config and output with the plan.
+Fix: nothing, if this is acceptable: it is stated in the record, the issue and the seal. The next
+instance is launched by the plan and checks in.
+"""
+
+from herorun.core.check import Gate, Response, check
+from herorun.core.evidence import Adoptee
+from herorun.core.finding import Verdict, failed, passed
+from herorun.core.plan import Plan
+
+
+@check(Gate.LAUNCH, Response.WARN)
+def unverified_job(adoptee: Adoptee, plan: Plan) -> list[Verdict]:
+    """One answer for each thing."""
+    job, told = adoptee.job.id, adoptee.told or "nothing"
+    return [
+        failed(
+            f"not verified inside the job: job {job} was started without an admission, so it has "
+            "no receipt",
+            subject="check-in",
+        ),
+        failed(
+            f"nobody can compare the code that job {job} runs with commit {plan.commit.value[:9]}",
+            subject="commit",
+        ),
+        passed(f"the command of job {job} is known", subject="command")
+        if adoptee.command
+        else failed(
+            f"the command of job {job} cannot be compared: {adoptee.kind} tells {told}",
+            subject="command",
+        ),
+        failed(f"what job {job} was started from is not known", subject="start"),
+        failed(
+            f"that job {job} writes to {plan.output_root.value} is not known", subject="output root"
+        ),
+        passed(f"job {job} is {adoptee.user}'s", subject="owner")
+        if adoptee.user
+        else failed(f"{adoptee.kind} does not tell whose job {job} is", subject="owner"),
+    ]

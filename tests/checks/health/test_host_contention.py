@@ -1,0 +1,39 @@
+import pytest
+
+from builders import NOON, a_job, answer
+from herorun.checks.health.host_contention import host_contention
+from herorun.core.check import Response
+from herorun.core.evidence import Complaint, JobLog, JobState
+from herorun.core.finding import Outcome
+
+SAID = Complaint(
+    failure_class="host-contention",
+    weight="symptom",
+    line=9,
+    excerpt="load average: 312",
+    advice="Cap threads.",
+    since=NOON,
+)
+
+
+def test_a_noisy_neighbour_is_told_while_the_job_runs():
+    verdict = answer(host_contention, JobLog(crowded=SAID))
+
+    assert verdict.outcome is Outcome.FAIL
+    assert (
+        verdict.message
+        == "tiny-1: host-contention in line 9 of its log: load average: 312. Cap threads."
+    )
+    assert host_contention.response is Response.WARN
+
+
+def test_a_quiet_log():
+    assert answer(host_contention, JobLog()).outcome is Outcome.PASS
+
+
+@pytest.mark.parametrize("state", [JobState.PENDING, JobState.FAILED])
+def test_a_job_that_does_not_run(state):
+    assert (
+        answer(host_contention, a_job(state), JobLog(crowded=SAID)).outcome
+        is Outcome.NOT_APPLICABLE
+    )

@@ -1,0 +1,77 @@
+"""Names of checks before they were renamed: what was written with them stays valid."""
+
+from datetime import timedelta
+
+import pytest
+
+from builders import MINUTE, NOON, a_contract
+from herorun import discover
+from herorun.core.alert import Alert, AlertState
+from herorun.core.canonical_json import canonical, digest
+from herorun.core.check_names import RENAMED, current_key
+from herorun.core.errors import WrongUse
+from herorun.core.event import Decided, Done
+from herorun.core.finding import Finding, Waiver, failed
+from herorun.core.journal.lines import read_line, write_line
+from herorun.core.waivers import waiver_use, waiver_verdicts
+
+
+def test_every_new_name_is_a_check_and_no_old_one_is() -> None:
+    names = {check.name for check in discover.checks()}
+    assert set(RENAMED.values()) <= names
+    assert not set(RENAMED) & names
+
+
+def test_an_old_journal_verifies_and_is_decoded_by_the_new_names() -> None:
+    alert = Alert(
+        check="wedged",
+        subject="rank 3",
+        since=NOON,
+        seen=NOON + MINUTE,
+        state=AlertState.FIRING,
+        message="lost its owner",
+        instance="tiny-1",
+    )
+    key = f"escalate/{alert.key}"
+    decided = Decided(
+        at=NOON, run="degraded", monitor="ok", progress="stalled", alerts=(alert,), actions=(key,)
+    )
+    first = write_line(decided, "")
+    line = read_line(first.text, "page:1")
+    assert (line.id, line.hash) == (first.id, first.hash)
+    assert isinstance(line.event, Decided)
+    assert line.event.alerts[0].check == "stalled-by-infrastructure"
+    assert line.event.actions == (f"escalate/{line.event.alerts[0].key}",)
+    done = read_line(write_line(Done(NOON, key, 1), first.hash).text, "page:2").event
+    assert isinstance(done, Done) and (done.key,) == line.event.actions
+    assert digest(canonical(done)) != digest(canonical(Done(NOON, key, 1)))
+
+
+@pytest.mark.parametrize(
+    "key", ["tell/tiny-1/blind", "stop/wedged-1", "notes/blind", "wedged", "a/unblind@x"]
+)
+def test_what_is_no_check_in_a_key_stays(key: str) -> None:
+    assert current_key(key) == key
+
+
+def test_a_waiver_by_an_old_name_counts_and_is_told_the_new_one() -> None:
+    waiver = Waiver("other-command", "notes", "@dri", NOON + timedelta(days=1))
+    finding = Finding("command-mismatch", failed("another command"))
+    assert waiver.covers(finding.check, finding.verdict, NOON)
+    use = waiver_use([waiver], [finding], ["command-mismatch"], [], NOON)
+    assert (use.unused, use.strange) == ((), frozenset())
+    (verdict,) = waiver_verdicts(use)
+    assert "its check is called command-mismatch now" in verdict.message
+
+
+def test_an_old_name_in_a_contract_means_the_check_of_today() -> None:
+    contract = a_contract(
+        babysit={"stop_on": ["wedged"], "thresholds": {"spent-learning-rate": {"rows": 7}}}
+    )
+    assert contract.babysit.stop_on == ("stalled-by-infrastructure",)
+    assert discover.limits(contract)["exhausted-learning-rate"].rows == 7
+
+
+def test_an_old_name_that_is_typed_is_told_the_new_one() -> None:
+    with pytest.raises(WrongUse, match=r"blind is called monitor-blind now"):
+        discover.checks_named("blind")
