@@ -16,6 +16,7 @@ DEV := $(VENV)/.for-development
 SERVICES := .venv-services/.installed
 WITH_RAY := .venv-services/.with-ray
 NODE := .node-services/.installed
+MUTATION := mutmut==3.8.1
 NODE_PACKAGES := emulate@0.11.2 @octokit/openapi@23.0.2
 GITHUB_API := .node-services/node_modules/@octokit/openapi/generated
 NEL := .venv-nel/.installed
@@ -62,6 +63,10 @@ types: $(DEV)  ## mypy --strict.
 
 screens: $(DEV)  ## Render every screen anew into tests/screens/*.txt: read the diff.
 	PYTHONPATH=src:tests $(BIN)/python -m screens
+
+mutate: $(DEV)  ## Change the code in one place after the other, and see whether a test fails: make mutate MODULE=core/seal TESTS=tests/core
+	$(BIN)/pip install --quiet $(MUTATION)
+	nice $(BIN)/python tests/mutation.py $(addprefix --module ,$(MODULE)) --every $(or $(EVERY),1) $(or $(TESTS),tests/core)
 
 docs: $(RUN)  ## Write the reference in docs/ from the code.
 	$(BIN)/python docs/generate.py

@@ -44,6 +44,7 @@ from herorun.core.journal import (
     read_line,
     read_lines,
 )
+from herorun.core.journal.state import start_step
 from herorun.core.recovery.classify import Cause, Ending
 
 PLAN = a_plan()
@@ -573,3 +574,29 @@ def test_an_adopted_instance_began_with_its_job_and_stays_a_caveat() -> None:
     )
     submitted = fold([replace(LAUNCHING, adopts=None), LAUNCHED])
     assert (submitted.adopted, submitted.caveats, submitted.instances[0].intended) == ({}, (), NOON)
+
+
+def starting_from(start):
+    plan = {**as_json(PLAN), "start": {"value": start, "source": "x", "inferred": False}}
+    return fold([INIT, replace(LAUNCHING, plan=plan, adopts=None), LAUNCHED])
+
+
+@pytest.mark.parametrize(
+    ("start", "gone_on_from", "completed"),
+    [
+        (None, -1, 0),  # from scratch
+        ({"path": "x", "step": 0, "kind": "full-state"}, 0, 0),
+        ({"path": "x", "step": 41_000, "kind": "full-state"}, 41_000, 41_000),
+        ({"path": "x", "step": 41_000, "kind": "weights-only"}, 41_000, 0),  # counted anew
+        ({"path": "x", "step": None, "kind": "full-state"}, -1, None),  # nobody knows
+    ],
+)
+def test_the_step_that_a_launch_starts_from(start, gone_on_from, completed):
+    memory = starting_from(start)
+    assert memory.ledger.start_step == gone_on_from
+    assert start_step(memory.launchings["tiny-1"]) == completed
+    assert memory.instances[-1].start == completed
+
+
+def test_before_a_launch_nothing_was_gone_on_from():
+    assert Memory().ledger.start_step == -1

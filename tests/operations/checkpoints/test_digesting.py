@@ -8,13 +8,14 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from herorun.core.ports import FileDigest, Place
+from herorun.core.ports import FileDigest, FileEntry, Place
 from herorun.operations.checkpoints.digest_log import DigestLog
-from herorun.operations.checkpoints.manifest import read_contents, read_manifest
+from herorun.operations.checkpoints.manifest import read_contents, read_manifest, walk
 from herorun.stores.local import LocalStore, Options, connect
 from herorun.system import _file_digests, progress
 
@@ -61,6 +62,53 @@ def test_a_checkpoint_that_is_one_file_is_digested_too(tmp_path: Path) -> None:
     found = read_contents(store, read_manifest(store, f"{tmp_path}/last.ckpt"))
     (file,) = found.files
     assert (file.name, file.checksum) == ("", f"sha256:{hashlib.sha256(b'weights').hexdigest()}")
+
+
+def test_the_manifest_of_one_file_is_that_file_among_its_neighbours(tmp_path: Path) -> None:
+    for name, data in {"a.ckpt": b"1", "last.ckpt": b"weights", "last.ckpt.tmp": b"2"}.items():
+        (tmp_path / name).write_bytes(data)
+    listed = read_manifest(LocalStore(), f"{tmp_path}/last.ckpt/")
+    assert (listed.path, [(f.name, f.size) for f in listed.files]) == (
+        f"{tmp_path}/last.ckpt",
+        [("", len(b"weights"))],
+    )
+    assert read_contents(LocalStore(), listed).files[0].size == len(b"weights")
+
+
+class Versioned(LocalStore):
+    """A store whose listing tells a checksum and a version of each file."""
+
+    def entries(self, folder: str) -> Sequence[FileEntry]:
+        return [
+            replace(entry, checksum=f"crc32c:{entry.name}", version="7")
+            for entry in super().entries(folder)
+        ]
+
+
+def test_what_a_listing_tells_of_a_file_is_in_the_manifest_and_every_folder_too(
+    checkpoint: Path,
+) -> None:
+    (checkpoint / "b" / "c").mkdir(parents=True)
+    files, folders = walk(Versioned(), str(checkpoint))
+    assert {(file.checksum, file.version) for file in files} == {
+        (f"crc32c:{name.rpartition('/')[2]}", "7") for name in FILES
+    }
+    assert sorted(folders) == ["b/", "b/c/", "inside/"]
+
+
+class Gone(LocalStore):
+    """A file that goes away between two looks."""
+
+    def entries(self, folder: str) -> Sequence[FileEntry]:
+        if folder.endswith("last.ckpt"):
+            raise NotADirectoryError(folder)
+        return super().entries(folder)
+
+
+def test_one_file_that_is_gone_is_not_taken_for_its_neighbour(tmp_path: Path) -> None:
+    (tmp_path / "a.ckpt").write_bytes(b"1")
+    with pytest.raises(FileNotFoundError, match=r"last\.ckpt is not there"):
+        read_manifest(Gone(), f"{tmp_path}/last.ckpt")
 
 
 def test_links_that_lead_nowhere_or_to_folders_have_no_content_of_their_own(
@@ -141,7 +189,7 @@ KILLED = """
 import sys
 from pathlib import Path
 from herorun.operations.checkpoints.digest_log import DigestLog
-from herorun.operations.checkpoints.manifest import read_contents, read_manifest
+from herorun.operations.checkpoints.manifest import read_contents, read_manifest, walk
 from herorun.stores.local import LocalStore
 store, path = LocalStore(), sys.argv[1]
 read_contents(store, read_manifest(store, path), DigestLog(Path(sys.argv[2]), path))

@@ -1,0 +1,149 @@
+"""Each source of the identity by itself: what it says, and what its silence does not."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from builders import MINUTE, NOON, a_contract, a_receipt
+from herorun.core.evidence import TrackerIdentity, TrackerState
+from herorun.core.identity.drift import (
+    heartbeat_of,
+    name_drift,
+    receipt_drift,
+    reported_drift,
+    server_drift,
+    writes_after,
+)
+
+TRACKER = {"kind": "wandb", "entity": "lab", "project": "hero", "path": None}
+CONTRACT = a_contract(tracker={**TRACKER, "name": "Tiny"})
+NAMELESS = a_contract(tracker={**TRACKER, "name": None, "id": None})
+
+
+def subjects(found: list[tuple[str, str]]) -> list[str]:
+    return [subject for subject, _ in found]
+
+
+def known(id: str = "tiny", name: str = "Tiny", state: TrackerState = TrackerState.RUNNING):
+    return TrackerIdentity(state, id=id, display_name=name)
+
+
+@pytest.mark.parametrize(
+    ("identity", "expected"),
+    [
+        (known(), []),
+        (known(id="other"), ["id"]),
+        (known(name="Other"), ["name"]),
+        (known(id="other", name="Other"), ["id", "name"]),
+        (known(id=""), []),  # a tracker that does not tell an id says nothing against it
+        (known(name=""), []),
+    ],
+)
+def test_what_the_tracker_answers_is_held_against_the_contract(identity, expected):
+    assert subjects(name_drift(CONTRACT, identity, must_be_there=True)) == expected
+
+
+def test_without_a_name_the_display_name_is_the_id_and_without_an_id_the_slug():
+    assert name_drift(NAMELESS, known(name="tiny"), must_be_there=True) == []
+    assert subjects(name_drift(NAMELESS, known(name="Tiny"), must_be_there=True)) == ["name"]
+
+
+@pytest.mark.parametrize("state", [TrackerState.ABSENT, TrackerState.DELETED])
+def test_a_run_that_is_missing_counts_once_the_job_has_reported_long_enough(state):
+    gone = known(state=state, id="other")
+    assert subjects(name_drift(CONTRACT, gone, must_be_there=True)) == ["id"]
+    assert name_drift(CONTRACT, gone, must_be_there=False) == []
+
+
+def test_a_tracker_out_of_reach_is_no_drift():
+    away = known(state=TrackerState.UNREACHABLE, id="other")
+    assert name_drift(CONTRACT, away, must_be_there=True) == []
+
+
+@pytest.mark.parametrize(
+    ("runs", "expected"),
+    [
+        ((), []),
+        (("lab/hero/tiny",), []),
+        (("lab/hero/other",), ["id"]),
+        (("eve/scratch/other",), ["entity", "project", "id"]),
+        (("lab/hero/other", "lab/hero/tiny"), []),  # the newest counts
+        (("other",), []),  # no whole name: nothing is known
+    ],
+)
+def test_the_newest_run_that_the_log_names(runs, expected):
+    assert subjects(reported_drift(CONTRACT, runs)) == expected
+
+
+def test_what_the_contract_leaves_open_is_not_drift():
+    open_ = a_contract(tracker={**TRACKER, "entity": None})
+    assert reported_drift(open_, ["eve/hero/tiny"]) == []
+
+
+def test_only_a_failed_tracker_id_of_the_receipt_counts():
+    items = (("argv", "fail", "x"), ("tracker-id", "pass", "tiny"), ("tracker-id", "fail", "eve"))
+    (found,) = receipt_drift(a_receipt(items=items))
+    assert found[0] == "id" and found[1].endswith("eve")
+    assert receipt_drift(None) == []
+
+
+@pytest.mark.parametrize(
+    ("server", "expected"),
+    [
+        ("https://api.wandb.ai", []),
+        ("https://WANDB.ai", []),
+        ("https://user@wandb.ai/x", []),
+        ("https://wandb.example.org", ["url"]),
+        ("", []),
+    ],
+)
+def test_the_server_that_the_log_links_to(server, expected):
+    ours = TrackerIdentity(TrackerState.RUNNING, url="https://wandb.ai/lab/hero/runs/tiny")
+    assert subjects(server_drift(CONTRACT, ours, server)) == expected
+
+
+@pytest.mark.parametrize(
+    "stated",
+    [
+        {"command": {"argv": ["x"], "env": {"WANDB_BASE_URL": "https://wandb.example.org"}}},
+        {"tracker": {**TRACKER, "base_url": "https://wandb.example.org"}},
+    ],
+)
+def test_a_second_name_of_the_server_is_the_contracts_to_give(stated):
+    ours = TrackerIdentity(TrackerState.RUNNING, url="https://wandb.ai/lab/hero/runs/tiny")
+    contract = a_contract(**{"tracker": TRACKER, **stated})
+    assert server_drift(contract, ours, "https://wandb.example.org") == []
+
+
+@pytest.mark.parametrize(
+    ("heartbeat", "expected"),
+    [
+        ("2026-01-01T12:00:00", datetime(2026, 1, 1, 12, tzinfo=UTC)),
+        ("2026-01-01T13:00:00+01:00", datetime(2026, 1, 1, 12, tzinfo=UTC)),
+        ("soon", None),
+        ("", None),
+    ],
+)
+def test_a_heartbeat_of_wandb_is_in_utc_and_any_other_text_is_none(heartbeat, expected):
+    identity = TrackerIdentity(TrackerState.RUNNING, heartbeat=heartbeat)
+    assert heartbeat_of(CONTRACT, identity) == expected
+
+
+def test_another_trackers_time_must_say_its_zone():
+    identity = TrackerIdentity(TrackerState.RUNNING, heartbeat="2026-01-01T12:00:00")
+    assert heartbeat_of(a_contract(), identity) is None
+
+
+@pytest.mark.parametrize(
+    ("last", "ended", "expected"),
+    [
+        (NOON, NOON - 2 * MINUTE, True),
+        (NOON, NOON - MINUTE, False),  # within the grace
+        (NOON + timedelta(seconds=1), NOON - 9 * MINUTE, False),  # the future
+        (None, NOON - 9 * MINUTE, False),
+        (NOON, None, False),
+        (NOON - 9 * MINUTE, NOON, False),
+    ],
+)
+def test_something_wrote_after_the_end(last, ended, expected):
+    assert writes_after(last, ended, NOON, grace=MINUTE) is expected
