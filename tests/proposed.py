@@ -70,7 +70,11 @@ def commands_in(text: str) -> list[str]:
     """Those that could be typed as they stand; a verb alone names a command and proposes none."""
     text = _without_standing_advice(text)
     every = dict.fromkeys(ticked or shown for ticked, shown in _COMMAND.findall(text))
-    return [each for each in every if not _TO_FILL_IN.search(each) and len(each.split()) > 2]
+    return [each for each in every if not _TO_FILL_IN.search(each) and _is_whole(each.split())]
+
+
+def _is_whole(words: list[str]) -> bool:
+    return len(words) > (3 if words[1] == "box" else 2)
 
 
 def _without_standing_advice(text: str) -> str:

@@ -74,7 +74,11 @@ def test_what_one_reason_hides_is_one_entry(capsys: pytest.CaptureFixture[str]) 
     ]
 
 
-def test_six_marks_with_words(capsys: pytest.CaptureFixture[str]) -> None:
+def test_six_marks_with_words(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All of them with --verbose; what passed or does not apply is no matter for a decision."""
+    monkeypatch.setattr("herorun.system.progress.verbose", True)
     waiver = {"approved_by": "@ana", "reason": "known", "expires": "2026-02-01T00:00:00Z"}
     assert shown(
         capsys,

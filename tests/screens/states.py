@@ -35,6 +35,7 @@ RUN = SimpleNamespace(
     repository=SimpleNamespace(top="/work", main="/work"),
     dri="ada (inferred from git)",
     state=None,
+    scheduler=None,
     place=SimpleNamespace(reach=None, repository="/work"),
 )
 OPENED = {

@@ -80,14 +80,15 @@ def command(
     did = "adopted as" if adopt else "launched"
     page.print(f"{did} {done.launched.instance}: job {done.launched.job}", style="bold green")
     for words in done.not_proved:
-        page.print(f"  not proved {words}", style="yellow")
-    page.print(f"  plan       {done.launched.plan_digest}")
+        output.hang(page, "  not proved ", words, "yellow", "yellow")
+    output.hang(page, "  plan       ", output.shortened(done.launched.plan_digest))
     if done.log:
-        page.print(f"  log        {done.log}")
-    page.print(f"  record     {opened.record.branch} at {opened.record.tip}")
-    page.print(f"  babysitter {done.babysitter}")
+        output.hang(page, "  log        ", done.log)
+    tip = output.shortened(opened.record.tip or "")
+    output.hang(page, "  record     ", f"{opened.record.branch} at {tip}")
+    output.hang(page, "  babysitter ", done.babysitter)
     if no_babysit and not opened.contract.babysit.declined and not watched_elsewhere(opened):
         there = [] if start == "." else ["-C", start]
         page.print("Watch it with:")
-        page.print(f"  {join(['herorun', *there, 'babysit', run])}")
+        page.print(f"  {join(['herorun', *there, 'babysit', run])}", soft_wrap=True)
     return done.exit_code

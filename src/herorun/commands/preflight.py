@@ -33,6 +33,7 @@ def command(start: str, run: str, out: str | None, probe: bool, as_json: bool) -
     from pathlib import Path
 
     from herorun import output
+    from herorun.operations.launch.plan_file import since_last_instance
     from herorun.operations.launch.preflight import preflight
     from herorun.operations.launch.write_probe import probe_roots
     from herorun.output.findings import show_preflight
@@ -49,5 +50,6 @@ def command(start: str, run: str, out: str | None, probe: bool, as_json: bool) -
     if as_json:
         output.show_json(answer.document())
     else:
-        show_preflight(output.console(), opened.slug, answer, out or "")
+        changes = since_last_instance(opened.record.memory(), answer.plan)
+        show_preflight(output.console(), opened.slug, answer, out or "", changes)
     return {"clear": 0, "blocked": 1, "unknown": 3}[answer.verdict.value]

@@ -62,12 +62,13 @@ def command(
             show_findings(page, [each.as_json() for each in done.report.entries])
         if done.tag:
             again = "" if done.report else " (it was sealed before)"
-            page.print(f"sealed: tag {done.tag} at commit {done.commit}{again}", style="bold green")
+            commit = output.shortened(done.commit or "")
+            page.print(f"sealed: tag {done.tag} at commit {commit}{again}", style="bold green")
             if done.statement:
-                page.print(
-                    "checkpoint: "
-                    f"{output.clean(seal_lines(done.statement, done.tag)['Checkpoint'])}"
-                )
+                checkpoint = seal_lines(done.statement, done.tag)["Checkpoint"]
+                output.hang(page, "checkpoint: ", output.shortened(output.clean(checkpoint)))
+            if done.report:
+                output.hang(page, "checks:     ", str(done.report.tally))
         else:
             counts = f"{done.report.tally}; " if done.report else ""
             output.show_verdict(page, done.verdict.value, f"{counts}nothing was tagged")

@@ -5,6 +5,7 @@ rich is imported where a person looks.
 
 import json
 import os
+import re
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -42,6 +43,8 @@ def say(slug: str, words: str) -> None:
     print(f"herorun: {clean(slug)}: {clean(words)}", file=sys.stderr)
 
 
+HASH = re.compile(r"(?:\bsha256:)?\b([0-9a-f]{9})[0-9a-f]{23,}\b")
+NARROWEST = 20  # columns of text behind a head
 PIPED = 200  # columns of a table that no terminal bounds
 
 
@@ -56,9 +59,37 @@ def console() -> Any:
     return Console(soft_wrap=plain, width=width, highlight=False, markup=False, emoji=False)
 
 
+def hang(out: Any, head: str, text: str, style: str = "", head_style: str = "") -> None:
+    """`head`, and behind it `text`, whose further lines begin below its first: no line is lost.
+
+    Where nobody looks, as in a pipe, it stays one line.
+    """
+    from rich.text import Text
+
+    first, room = Text(head, head_style), out.width - len(head)
+    if out.soft_wrap or room < NARROWEST:
+        out.print(Text.assemble(first, Text(text, style)))
+        return
+    for line in Text(text, style).wrap(out, room, overflow="fold") or [Text()]:
+        line.rstrip()
+        out.print(Text.assemble(first, line))
+        first = Text(" " * len(head))
+
+
+def shortened(text: str) -> str:
+    """Each hash cut to nine digits, unless --verbose wants it whole.
+
+    >>> shortened("sha256:" + 32 * "ab"), shortened("step-100000")
+    ('ababababa', 'step-100000')
+    """
+    from herorun.system import progress
+
+    return text if progress.verbose else HASH.sub(r"\1", text)
+
+
 def show_verdict(out: Any, verdict: str, words: str = "") -> None:
     colour = {"clear": "bold green", "blocked": "bold red", "unknown": "bold yellow"}[verdict]
-    out.print(f"{verdict.upper()}{': ' + words if words else ''}", style=colour)
+    hang(out, f"{verdict.upper()}{': ' if words else ''}", words, colour, colour)
 
 
 def clean(text: str) -> str:

@@ -8,7 +8,7 @@ from herorun.core.canonical_json import plain
 from herorun.core.finding import count
 from herorun.core.plan import Retention
 from herorun.core.redaction.scrub import scrub, scrub_argv, scrub_tree
-from herorun.output import clean, show_verdict
+from herorun.output import clean, hang, shortened, show_verdict
 from herorun.system import progress
 
 MARKS = {  # a sign for the eye, a word for the reader, and a colour
@@ -20,25 +20,27 @@ MARKS = {  # a sign for the eye, a word for the reader, and a colour
     "n/a": ("-", "n/a", "dim"),
 }
 LISTED = 6  # names of checks in one line
+INDENT = " " * 10  # below the name of a finding
+LONGEST = 240  # characters of a value, and lines of a request, where nothing says --verbose
+MOST_LINES = 20
+EXACT = ("argv", "resume_argv", "env")  # what runs is never abridged
 
 
 def show_findings(out: Any, findings: Sequence[Mapping[str, Any]]) -> None:
-    """What is fine first, what was waived next, and last, beside the verdict, what is open: root
-    causes, each once.
+    """What was waived, and last, beside the verdict, what is open: root causes, each once. With
+    --verbose also what passed and what does not apply.
     """
-    from rich.text import Text
-
     by_mark: dict[str, list[Mapping[str, Any]]] = {}
     for finding in findings:
         by_mark.setdefault(mark_of(finding), []).append(finding)
-    if not progress.quiet:
+    if progress.verbose:
         for finding in by_mark.get("ok", ()):
-            out.print(_finding_line(finding))
+            _show_line(out, finding)
         if unasked := by_mark.get("n/a"):
             names = ", ".join(dict.fromkeys(finding["check"] for finding in unasked))
-            out.print(Text(f"- n/a     not applicable: {names}", style="dim"))
+            hang(out, "- n/a     ", f"not applicable: {names}", "dim", "dim")
     for finding in by_mark.get("waived", ()):
-        out.print(_finding_line(finding))
+        _show_line(out, finding)
         _show_waiver(out, finding["waiver"])
     for mark in ("fail", "unknown", "warn"):
         for finding in sorted(by_mark.get(mark, ()), key=lambda f: -len(_effects(f, findings))):
@@ -63,7 +65,7 @@ def _effects(
 
 
 def _show_open(out: Any, finding: Mapping[str, Any], effects: Sequence[Mapping[str, Any]]) -> None:
-    out.print(_finding_line(finding))
+    _show_line(out, finding)
     if (
         finding["outcome"] == "unknown" and effects
     ):  # the shared reason is what must be fixed, not this one check
@@ -71,9 +73,9 @@ def _show_open(out: Any, finding: Mapping[str, Any], effects: Sequence[Mapping[s
         return
     details = [detail for detail in finding["details"] if detail not in finding["message"]]
     for detail in details[:10]:
-        out.print(f"          {clean(detail)}", style="dim")
+        hang(out, INDENT, clean(detail), "dim")
     if len(details) > 10:
-        out.print(f"          and {len(details) - 10} more", style="dim")
+        out.print(f"{INDENT}and {len(details) - 10} more", style="dim")
     _show_names(
         out, "this also causes", [effect for effect in effects if effect["outcome"] == "fail"]
     )
@@ -82,14 +84,14 @@ def _show_open(out: Any, finding: Mapping[str, Any], effects: Sequence[Mapping[s
         "not checked until then",
         [effect for effect in effects if effect["outcome"] == "unknown"],
     )
-    out.print(f"          fix: {finding['fix']}")
+    hang(out, INDENT, f"fix: {finding['fix']}")
 
 
 def _show_names(out: Any, title: str, findings: Sequence[Mapping[str, Any]]) -> None:
     names = _list_check_names(findings)
     more = f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
     if names:
-        out.print(f"          {title}: {clean(', '.join(names[:LISTED]))}{more}")
+        hang(out, INDENT, f"{title}: {clean(', '.join(names[:LISTED]))}{more}")
 
 
 def _list_check_names(findings: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -100,55 +102,70 @@ def _list_check_names(findings: Sequence[Mapping[str, Any]]) -> list[str]:
     return [f"{name} ({', '.join(of)})" if len(of) > 1 else name for name, of in by.items()]
 
 
-def _finding_line(finding: Mapping[str, Any]) -> Any:
-    from rich.text import Text
-
+def _show_line(out: Any, finding: Mapping[str, Any]) -> None:
     name = mark_of(finding)
     sign, word, colour = MARKS[name]
-    style = "dim" if name == "ok" else colour
-    return Text.assemble(
-        (f"{sign} {word:<7} ", colour),
-        (f"{finding['check']:<28}", style),
-        clean(finding["message"]),
-    )
+    text = f"{finding['check']:<28}{clean(finding['message'])}"
+    hang(out, f"{sign} {word:<7} ", text, "dim" if name == "ok" else "", colour)
 
 
 def _show_waiver(out: Any, waiver: Mapping[str, Any]) -> None:
     who, why = clean(waiver["approved_by"]), clean(waiver["reason"])
-    out.print(f"          waived, recorded as approved by {who}, until {waiver['expires']}: {why}")
+    hang(out, INDENT, f"waived, recorded as approved by {who}, until {waiver['expires']}: {why}")
 
 
-def show_preflight(out: Any, slug: str, answer: Any, plan: str = "") -> None:
-    """The plan, the exact submission, the findings and the verdict of an
-    `operations.launch.preflight.Preflight`.
+def show_preflight(
+    out: Any, slug: str, answer: Any, plan: str = "", changes: Sequence[str] = ()
+) -> None:
+    """What a person decides on: the plan, what changed since the last instance, each finding that
+    did not pass, and the counts. --verbose adds the rest of `operations.launch.preflight`'s answer.
     """
-    from shlex import join
-
     told = answer.as_json()
-    if progress.quiet:
-        show_by_mode(out, answer, told["findings"])
-        show_verdict(out, told["verdict"], _verdict_words(answer))
-        return
-    if answer.plan:
-        show_table(
-            out, f"Plan of {slug}", [*plan_rows(answer.plan), ("digest", answer.plan.digest)]
-        )
-        out.print(f"\nSubmission of {answer.submission.instance}", style="bold")
-        for line in answer.request.splitlines() or [f"$ {join(told['submission']['argv'])}"]:
-            out.print(f"  {clean(line)}")
-    out.print()
-    if answer.responsible:
-        show_table(
-            out, "Who decides", [(name, scrub(text)) for name, text in answer.responsible.rows()]
-        )
+    if not progress.quiet:
+        if answer.plan:
+            _show_plan(out, slug, answer)
+        if progress.verbose and answer.responsible:
+            rows = [(name, scrub(text)) for name, text in answer.responsible.rows()]
+            show_table(out, "\nWho decides", rows)
+        if progress.verbose or len(answer.estimate.rows()) > 1:
+            show_table(out, "\nEstimate", answer.estimate.rows())
+        _show_changes(out, changes)
+        show_candidates(out, told["checkpoints"])
         out.print()
-    show_table(out, "Estimate", answer.estimate.rows())
-    show_candidates(out, told["checkpoints"])
-    out.print("\nFindings", style="bold")
     show_by_mode(out, answer, told["findings"])
-    out.print()
     show_verdict(out, told["verdict"], _verdict_words(answer))
     show_next(out, _after_preflight(slug, told["verdict"], answer.report.blocking, plan))
+
+
+def _show_plan(out: Any, slug: str, answer: Any) -> None:
+    from shlex import join
+
+    digest = shortened(answer.plan.digest)
+    show_table(out, f"Plan of {slug}", [*plan_rows(answer.plan), ("digest", digest)])
+    plain_argv = [f"$ {join(answer.as_json()['submission']['argv'])}"]
+    shown = answer.request.splitlines() or plain_argv
+    if shown == plain_argv and not progress.verbose:
+        return  # the plan shows it
+    out.print(f"\nSubmission of {answer.submission.instance}", style="bold")
+    most = len(shown) if progress.verbose else MOST_LINES
+    for line in shown[:most]:
+        out.print(f"  {clean(line)}")
+    if len(shown) > most:
+        out.print(f"  and {count(len(shown) - most, 'line')} more: -v shows them", style="dim")
+
+
+def _show_changes(out: Any, changes: Sequence[str]) -> None:
+    if changes:
+        out.print("\nChanged since the last instance", style="bold")
+    for change in changes:
+        hang(out, "  ", abridged(clean(shortened(change))))
+
+
+def abridged(text: str) -> str:
+    left = len(text) - LONGEST
+    if progress.verbose or left <= 0:
+        return text
+    return f"{text[:LONGEST]}... and {count(left, 'character')} more: -v shows them"
 
 
 def _after_preflight(slug: str, verdict: str, blocking: Sequence[Any], plan: str) -> str:
@@ -206,14 +223,16 @@ def show_candidates(out: Any, told: Mapping[str, Any]) -> None:
     if not told["candidates"]:
         return
     out.print("\nCheckpoints", style="bold")
-    for candidate in told["candidates"][:10]:
+    most = 10 if progress.verbose else 4
+    for candidate in told["candidates"][:most]:
         mark = "→" if candidate["chosen"] else " "
         why = f": {clean(candidate['refused'])}" if candidate["refused"] else ""
-        out.print(
-            f"{mark} {clean(candidate['path'])}, step {candidate['step']}, "
-            f"{candidate['state']}{why}"
+        hang(
+            out,
+            f"{mark} ",
+            f"{clean(candidate['path'])}, step {candidate['step']}, {candidate['state']}{why}",
         )
-    left = max(len(told["candidates"]) - 10, 0) + told["unexamined"]
+    left = max(len(told["candidates"]) - most, 0) + told["unexamined"]
     if left:
         out.print(f"  and {left} more", style="dim")
     if told["discarded"]:
@@ -234,21 +253,22 @@ def _discarded_words(told: Mapping[str, Any]) -> str:
 
 
 def plan_rows(plan: Any) -> list[tuple[str, str]]:
-    """The plan for people: what was left unsaid is left out; what is inferred says so."""
+    """The plan for people: what was left unsaid is left out; what is inferred says so. --verbose
+    says of all else where it is from.
+    """
     rows = []
     for field in fields(plan):
         told = getattr(plan, field.name)
         if field.name == "config" or told.value in (None, (), {}, False):
             continue
-        rows.append(
-            (
-                field.name,
-                (
-                    f"{_show_value(told.value)} "
-                    f"({'inferred from ' if told.inferred else ''}{told.source})"
-                ),
-            )
-        )
+        value = _show_value(told.value)
+        if field.name not in EXACT:
+            value = abridged(shortened(value))
+        if told.inferred:
+            value += f" (inferred from {told.source})"
+        elif progress.verbose:
+            value += f" ({told.source})"
+        rows.append((field.name, value))
     return rows
 
 
@@ -269,4 +289,4 @@ def _show_form(value: Any) -> str:
 def show_table(out: Any, title: str, rows: Iterable[tuple[str, str]]) -> None:
     out.print(title, style="bold")
     for name, value in rows:
-        out.print(f"  {name + ':':<20} {clean(value)}".rstrip())
+        hang(out, f"  {name + ':':<20} ", clean(value))

@@ -5,8 +5,16 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from herorun.output import clean, console
+from herorun.output import clean, console, hang, shortened
 from herorun.system import progress
+
+# Columns before the words: of one tick, and of a status.
+TICK, STATUS = 11, 13
+
+
+def _line(out: Any, indent: int, text: str, style: str = "") -> None:
+    """Wrapped lines begin below the words of the first."""
+    hang(out, text[:indent], text[indent:], style)
 
 
 def show_turn(slug: str, turn: Any) -> None:
@@ -28,25 +36,27 @@ def show_turn(slug: str, turn: Any) -> None:
     at = f"{turn.tick.at:%Y-%m-%dT%H:%M:%SZ} " if turn.tick else ""
     out = console()
     if turn.sealed:
-        out.print(f"{slug}: sealed by {turn.sealed}: nothing to watch")
+        hang(out, "", f"{slug}: sealed by {turn.sealed}: nothing to watch")
         return
-    out.print(f"{at}{slug}: {told['run']}, monitor {told['monitor']}, {told['progress']}")
+    hang(out, "", f"{at}{slug}: {told['run']}, monitor {told['monitor']}, {told['progress']}")
     for missing in told["awaited"]:
-        out.print(f"  awaited  {_awaited(missing)}")
+        _line(out, TICK, f"  awaited  {_awaited(missing)}")
     for alert in told["alerts"]:
-        out.print(
+        _line(
+            out,
+            TICK,
             f"  {alert['state']:<8} {alert['severity']:<8} {alert['check']}: "
-            f"{clean(alert['message'])}"
+            f"{clean(alert['message'])}",
         )
     for action in told["actions"]:
         how = "done" if action["done"] else f"failed: {clean(action['failed'])}"
-        out.print(f"  {action['action']:<8} {clean(action['key'])}: {how}")
+        _line(out, TICK, f"  {action['action']:<8} {clean(action['key'])}: {how}")
     for other in told["other"]:
-        out.print(f"  other    {_other(other)}")
+        _line(out, TICK, f"  other    {_other(other)}")
     for doubt in turn.doubts:
-        out.print(f"  in doubt: {clean(doubt)}")
+        _line(out, TICK, f"  in doubt: {clean(doubt)}")
     if turn.push:
-        out.print(f"  the record is not pushed: {clean(turn.push)}")
+        _line(out, TICK, f"  the record is not pushed: {clean(turn.push)}")
     sys.stdout.flush()
 
 
@@ -70,41 +80,44 @@ def show_status(told: Mapping[str, Any], glance: Sequence[tuple[str, str]] = ())
     out = console()
     out.print(f"{told['slug']}: {told['stage']}", style="bold")
     if told["stage"] == "launched":
-        out.print(f"  run        {told['run']}, {told['progress']}")
+        _line(out, STATUS, f"  run        {told['run']}, {told['progress']}")
         for missing in told["awaited"]:
-            out.print(f"  awaited    {_awaited(missing)}")
-        out.print(f"  monitor    {told['monitor']}")
-        out.print(f"  babysitter {clean(told['babysitter'])}")
+            _line(out, STATUS, f"  awaited    {_awaited(missing)}")
+        _line(out, STATUS, f"  monitor    {told['monitor']}")
+        _line(out, STATUS, f"  babysitter {clean(told['babysitter'])}")
         for name, words in glance:
-            out.print(f"  {name:<10} {clean(words)}")
+            _line(out, STATUS, f"  {name:<10} {clean(words)}")
     for instance in told["instances"]:
-        out.print(
+        _line(
+            out,
+            STATUS,
             f"  instance   {instance['name']}, job {clean(instance['job'])}, since "
-            f"{_cut_fraction(instance['started'])}"
+            f"{_cut_fraction(instance['started'])}",
         )
     if told["log"] and not told["sealed"]:
-        out.print(f"  log        {clean(told['log'])}")
+        _line(out, STATUS, f"  log        {clean(told['log'])}")
     for alert in told["alerts"]:
-        out.print(
+        _line(
+            out,
+            STATUS,
             f"  alert      {alert['state']} {alert['severity']} {alert['check']}: "
-            f"{clean(alert['message'])}"
+            f"{clean(alert['message'])}",
         )
     for other in told["other"]:
-        out.print(f"  other      {_other(other)}")
+        _line(out, STATUS, f"  other      {_other(other)}")
     for line in _orders(told):
-        out.print(line)
+        _line(out, STATUS, line)
     for doubt in told["unfinished"]:
-        out.print(f"  unfinished {clean(doubt)}")
+        _line(out, STATUS, f"  unfinished {clean(doubt)}")
     if told["sealed"]:
-        out.print(f"  sealed     {told['sealed']}, at {told['progress']} steps")
+        _line(out, STATUS, f"  sealed     {told['sealed']}, at {told['progress']} steps")
     for doubt in told["doubts"]:
-        out.print(f"  in doubt   {clean(doubt)}")
+        _line(out, STATUS, f"  in doubt   {clean(doubt)}")
     pushed = "pushed" if told["pushed"] else "not pushed"
-    out.print(
-        f"  record     {told['record'] + ' (' + pushed + ')' if told['record'] else 'none yet'}"
-    )
+    record = f"{shortened(told['record'])} ({pushed})" if told["record"] else "none yet"
+    _line(out, STATUS, f"  record     {record}")
     if told["next"]:
-        out.print(f"  next       {told['next']}")
+        out.print(f"  next       {told['next']}", soft_wrap=True)  # to be copied whole
 
 
 def _awaited(missing: Mapping[str, Any]) -> str:

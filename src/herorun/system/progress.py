@@ -6,20 +6,21 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 quiet = False  # only what is open, or went wrong, and the verdict
+verbose = False  # every finding and every field in full
 _report: Callable[[str], None] | None = None
 _show: Callable[[str, int, int | None], None] | None = None
 
 
 def begin(only_what_is_open: bool) -> None:
     """A command begins: what the one before it in this process was told counts no more."""
-    global quiet, _report, _show
-    quiet, _report, _show = only_what_is_open, None, None
+    global quiet, verbose, _report, _show
+    quiet, verbose, _report, _show = only_what_is_open, False, None, None
 
 
 def be_verbose(report: Callable[[str], None]) -> None:
     """From now on what was read, and how long it took, is told to `log`."""
-    global _report
-    _report = report
+    global verbose, _report
+    verbose, _report = True, report
 
 
 def show_progress(show: Callable[[str, int, int | None], None]) -> None:

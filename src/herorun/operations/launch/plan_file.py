@@ -13,6 +13,7 @@ from herorun.core.canonical_json import canonical, digest
 from herorun.core.config.files import parse_json
 from herorun.core.errors import Blocked, WrongUse, in_words
 from herorun.core.evidence import Checkpoints, Published, TrackerIdentity
+from herorun.core.journal import Memory
 from herorun.core.plan import PLAN_SCHEMA, Plan, moved
 from herorun.core.redaction.scrub import MASK, scrub, scrub_tree
 from herorun.operations.launch.preflight import PreflightOutcome, plan_json
@@ -129,3 +130,11 @@ def moved_since(reviewed: dict[str, Any], answer: PreflightOutcome) -> str:
         return ""
     changes = moved(before, seen(answer))
     return f"since the plan was reviewed: {'; '.join(changes)}" if changes else ""
+
+
+def since_last_instance(memory: Memory, plan: Plan | None) -> tuple[str, ...]:
+    """What this plan changes against that of the newest instance, one line a value."""
+    launching = memory.launchings.get(memory.current.name) if memory.current else None
+    if launching is None or plan is None:
+        return ()
+    return moved(_plan_values(dict(launching.plan)), _plan_values(plan_json(plan)))
