@@ -157,7 +157,7 @@ def _spec_from_options(start: Path, told: dict[str, str | None], anew: bool = Fa
     """What is named, over what is known of that job: an option that is absent changes nothing."""
     from herorun.commands._prompts import asked_for
     from herorun.core.adhoc_jobs.spec import JobSpec, must_be_id, must_be_whole
-    from herorun.operations.jobs.clusters import with_config
+    from herorun.operations.jobs.clusters import with_config, with_experiment
     from herorun.operations.jobs.paths import placed
     from herorun.operations.jobs.takeover import merged, spec_on_record
 
@@ -174,6 +174,8 @@ def _spec_from_options(start: Path, told: dict[str, str | None], anew: bool = Fa
     named = placed(with_config(named, start), start)
     known = spec_on_record(named, start) if named.job and not anew else None
     facts = merged(known, named, given, start) if known else named
+    if "resubmit" not in given and (known is None or known.names_no_command):
+        facts = with_experiment(facts)
     facts = asked_for(with_config(facts, start), start)
     must_be_whole(facts)
     return placed(facts, start)
@@ -183,6 +185,7 @@ def _resumed(start: Path, given: dict[str, str]) -> "JobSpec":
     from herorun import output
     from herorun.core.adhoc_jobs.spec import JobSpec, must_be_whole
     from herorun.core.errors import WrongUse
+    from herorun.operations.jobs.clusters import with_experiment
     from herorun.operations.jobs.state_file import newest
     from herorun.operations.jobs.takeover import merged
 
@@ -197,6 +200,8 @@ def _resumed(start: Path, given: dict[str, str]) -> "JobSpec":
         output.say(known.job, f"{fault}; {path} is used instead")
     named = JobSpec.of({"job": known.job, "kind": known.kind, **given})
     facts = merged(known, named, given, start)
+    if "resubmit" not in given and known.names_no_command:
+        facts = with_experiment(facts)
     must_be_whole(facts)
     return facts
 

@@ -55,6 +55,7 @@ class TimerRequest:
     command: str  # patrol or babysit
     every: timedelta
     limit: float = 300.0  # seconds that one tick may take
+    notifies: bool = False  # the contract names a channel
 
 
 def removal(slug: str, command: str = "patrol") -> str:
@@ -78,6 +79,7 @@ def argv_of(wish: TimerRequest) -> list[str]:
         wish.command,
         wish.slug,
         *(["--once"] if wish.command == "babysit" else []),
+        *(["--notify"] if wish.command == "patrol" and wish.notifies else []),
     ]
 
 

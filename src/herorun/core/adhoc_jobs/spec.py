@@ -32,6 +32,7 @@ class JobSpec:
     first_job: str = ""
     restarts: int = 0
     last_signal: str = ""
+    names_no_command: bool = False  # its state file is another program's, which has no such field
     last_failure: tuple[str, int] = ("", 0)  # of the job before: its fingerprint and its step
     secrets: tuple[str, ...] = ()  # variables that `resubmit` refers to as `${NAME}`
     # their values as they were typed; in memory alone

@@ -107,6 +107,7 @@ def facts_in(data: bytes) -> tuple[JobSpec, dict[str, Any]]:
         cwd=text["cwd"],
         notify=text["notify"],
         first_job=text["first_job_id"],
+        names_no_command="resubmit_command" not in document,
         restarts=_whole_number(document.get("restart_count")),
         last_signal=text["last_signal"],
         last_failure=_last_failure(document.get("last_failure")),

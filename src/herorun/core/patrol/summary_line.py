@@ -134,6 +134,21 @@ def facts_of(look: HostObservation, told: PatrolAdvice) -> str:
     return repr(found)
 
 
+def news_facts(look: HostObservation, told: PatrolAdvice) -> list[str]:
+    """What a person is notified of: no step, no load, no percentage."""
+    log = look.log if isinstance(look.log, Own) else Own()
+    markers = sorted(path for path in look.markers if fresh(look, path))
+    rows = sorted(each.row for each in told.advice)
+    quiet = ("neighbour", "threads", "data-bound", "idle")
+    return [
+        told.state.value,
+        chain_fact(look).value,
+        log.failure,
+        *markers,
+        *(row for row in rows if row not in quiet),
+    ]
+
+
 def movement_of(look: HostObservation) -> str:
     """What moves while a run goes on: a stall is when none of it does."""
     log = look.log if isinstance(look.log, Own) else Own()

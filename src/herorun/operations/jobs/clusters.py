@@ -3,12 +3,15 @@ over it.
 """
 
 import os
+import shlex
 from dataclasses import replace
 from pathlib import Path
 
 from herorun.core.adhoc_jobs.clusters import read_table, resolve
 from herorun.core.adhoc_jobs.spec import JobSpec
 from herorun.core.errors import WrongUse
+
+RAY_RUN = "lib/marin/src/marin/run/ray_run.py"
 
 
 def table_file() -> Path:
@@ -34,6 +37,22 @@ def read_clusters(kind: str) -> dict[str, str]:
 def address_of(cluster: str) -> str:
     """A Ray cluster's dashboard."""
     return resolve(cluster, read_clusters("ray"), str(table_file()), "ray")
+
+
+def with_experiment(facts: JobSpec) -> JobSpec:
+    """Of a Ray job its experiment is the command that submits it again: by the submitter of the
+    seed's repository if the folder has it, otherwise by Ray's own.
+    """
+    if facts.kind != "ray" or not facts.experiment or not facts.cluster or facts.resubmit:
+        return facts
+    facts = replace(facts, names_no_command=False)
+    program = ["--", "python", facts.experiment]
+    if (Path(facts.cwd or ".") / RAY_RUN).is_file():
+        argv = ["uv", "run", RAY_RUN, "--no_wait", "--cluster", facts.cluster, *program]
+    else:
+        where = ["--address", address_of(facts.cluster), "--no-wait", "--working-dir", "."]
+        argv = ["ray", "job", "submit", *where, *program]
+    return replace(facts, resubmit=shlex.join(argv))
 
 
 def with_config(facts: JobSpec, start: Path) -> JobSpec:

@@ -52,6 +52,7 @@ def timer_of(run: Run, host: str, command: str | None, every: float) -> TimerOut
         command or "patrol",
         timedelta(seconds=every),
         limit,
+        notifies=bool(run.channels.all),
     )
     if host == "systemd":
         return TimerOutput(host, wish.command, int(every), systemd(wish), units(wish))

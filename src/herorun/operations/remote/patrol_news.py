@@ -1,0 +1,63 @@
+"""What a patrol under a timer sends: a change, and once a day that it still looks.
+
+Nobody reads a timer's standard output. What was sent last is kept on this machine; a message that
+no channel took is sent again by the next tick.
+"""
+
+from contextlib import suppress
+from datetime import datetime, timedelta
+
+from herorun.core.canonical_json import canonical, digest
+from herorun.core.errors import HerorunError, in_words
+from herorun.core.patrol.summary_line import news_facts
+from herorun.core.ports import Post
+from herorun.core.redaction.scrub import scrub
+from herorun.core.untrusted_json import read_json
+from herorun.operations.remote.patrol import PatrolTick
+from herorun.runs import Run
+from herorun.system.clock import now
+from herorun.system.files import write_whole
+
+SENT = "patrol-sent.json"
+AT_LEAST = timedelta(days=1)
+
+
+def send_patrol(run: Run, tick: PatrolTick) -> list[str]:
+    """By the first channel of `[notify]` that takes it; why it reached nobody, in words."""
+    facts = digest(news_facts(tick.look, tick.told))
+    sent, at = _last_sent(run)
+    if facts == sent and at is not None and now() - at < AT_LEAST:
+        return []
+    if not run.channels.all:
+        return ["the contract names no channel in [notify], so nobody is notified"]
+    whys = []
+    for channel in run.channels.all:
+        try:
+            channel.post(_message(run, tick, facts))
+        except (HerorunError, OSError) as error:
+            whys.append(f"{channel.name}: {scrub(in_words(error))}")
+            continue
+        _keep_sent(run, facts)
+        return []
+    return whys
+
+
+def _message(run: Run, tick: PatrolTick, facts: str) -> Post:
+    advice = [f"{each.words}\n{each.command}".strip() for each in tick.told.advice]
+    key = f"patrol/{run.slug}/{facts[7:19]}/{now():%Y-%m-%dT%H:%M}"
+    title = f"{run.slug} is {tick.told.state}"
+    return Post(key, title, scrub("\n\n".join([tick.line, *advice])))
+
+
+def _last_sent(run: Run) -> tuple[str, datetime | None]:
+    with suppress(OSError, ValueError, KeyError, TypeError):
+        document = read_json((run.state / SENT).read_bytes())
+        return str(document["facts"]), datetime.fromisoformat(document["at"])
+    return "", None
+
+
+def _keep_sent(run: Run, facts: str) -> None:
+    with suppress(OSError, HerorunError):  # a full disk costs a second message, not the tick
+        run.prepare()
+        document = {"facts": facts, "at": now().isoformat()}
+        write_whole(run.state / SENT, (canonical(document) + "\n").encode())
