@@ -10,12 +10,14 @@ FOLDER = Path(__file__).parent
 
 
 def main() -> None:
-    for path in FOLDER.glob("*.txt"):
-        path.unlink()
+    texts = {}
     for screen in all_screens():
         with tempfile.TemporaryDirectory() as home:
-            text = render(screen, Path(home))
-        (FOLDER / f"{screen.name}.txt").write_text(text, encoding="utf-8")
+            texts[f"{screen.name}.txt"] = render(screen, Path(home))
+    for path in FOLDER.glob("*.txt"):  # not before all are rendered
+        path.unlink()
+    for name, text in texts.items():
+        (FOLDER / name).write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

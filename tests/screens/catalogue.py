@@ -44,7 +44,7 @@ from herorun.operations.report.goodput import Account
 from herorun.operations.report.report import RunReport
 from herorun.operations.seal.seal import SealOutcome
 from herorun.schemas.boxes import WatchedRun
-from herorun.schemas.runs import Note
+from herorun.schemas.runs import ListEntry, Note
 from screens.rendering import Screen
 from screens.states import (
     AWAITED,
@@ -360,6 +360,25 @@ def machines() -> Iterator[Screen]:
     for state in ("fresh", "stale", "unknown"):
         seen = WatchedRun(slug="tiny", monitor=state, why=f"the monitor is {state}")
         yield known(f"watchdog-{state}", "box watchdog tiny", "babysit.watchdog.watch_run", seen)
+    entry = ListEntry(
+        slug="tiny",
+        stage="launched",
+        run="healthy",
+        monitor="fresh",
+        progress="120/200",
+        seen="2026-01-01T11:45:00Z",
+        instance="tiny-1",
+        error="",
+    )
+    unread = {"slug": "old", "stage": "unknown", "run": None, "seen": None, "progress": ""}
+    broken = entry.model_copy(update={**unread, "error": "its journal is damaged"})
+    yield Screen("list", "list", {f"{OPERATIONS}report.listing.list_runs": [broken, entry]})
+    instance = SimpleNamespace(name="tiny-1")
+    given = {
+        f"{OPERATIONS}report.logs.instance_of": instance,
+        f"{OPERATIONS}report.logs.read_log": ["step 119 loss 2.51\n", "step 120 loss 2.50\n"],
+    }
+    yield Screen("logs", "logs tiny", {**OPENED, **given})
     given = {
         f"{OPERATIONS}remote.watchers.reconcile": [],
         "herorun.system.process_registry.others": [],
