@@ -318,6 +318,7 @@ def test_a_damaged_journal_stops_every_act_and_is_not_touched(
     story.launched()
     story.tamper(".jsonl", lambda text: text.replace("show the whole path", "show another path"))
     _nobody_acts(story, capsys, 1, ("damaged", ".jsonl:1", "logbook verify"))
+    assert ask(story, capsys, "babysit", SLUG, "--once", "--json").code == 1
     verified = ask(story, capsys, "logbook", "verify", SLUG, "--json")
     assert verified.code == 1 and verified.document["verdict"] == "blocked"
 
@@ -329,6 +330,11 @@ def test_a_newer_journal_is_only_looked_at(story: Story, capsys: CAPTURE) -> Non
     _nobody_acts(
         story, capsys, 2, ("newer than this herorun", "journal version 2", "Upgrade herorun")
     )
+    before = git(story.work, "for-each-ref")
+    look = ask(story, capsys, "babysit", SLUG, "--once", "--json")
+    assert (look.code, look.document["monitor"]) == (3, "partial")
+    assert "newer than this herorun" in str(look.document["doubts"])
+    assert git(story.work, "for-each-ref") == before
     assert ask(story, capsys, "status", SLUG, "--json").document["run"] == "finished"
     assert ask(story, capsys, "logbook", "show", SLUG).code == 0
     assert ask(story, capsys, "logbook", "verify", SLUG, "--json").code == 3
@@ -336,8 +342,7 @@ def test_a_newer_journal_is_only_looked_at(story: Story, capsys: CAPTURE) -> Non
 
 def _nobody_acts(story: Story, capsys: CAPTURE, code: int, wanted: tuple[str, ...]) -> None:
     before = (git(story.work, "for-each-ref"), story.comments, sorted(story.data.rglob("*")))
-    once = ("babysit", SLUG, "--once", "--json")
-    for words in (("init", SLUG), ("launch", SLUG, "--json"), once, ("seal", SLUG, "--json"), NOTE):
+    for words in (("init", SLUG), ("launch", SLUG, "--json"), ("seal", SLUG, "--json"), NOTE):
         answer = ask(story, capsys, *words)
         assert answer.code == code, words
         assert [part for part in wanted if part not in answer.err] == []

@@ -36,6 +36,10 @@ class WrongUse(HerorunError):
     exit_code = 2
 
 
+class NewerRecord(WrongUse):
+    """A newer herorun has written lines that this one cannot judge: it only looks."""
+
+
 class CouldNotLook(HerorunError):
     """The answer could not be read. It is neither yes nor no."""
 

@@ -30,6 +30,11 @@ class Urgency(StrEnum):
     NEWS = "news"  # folded where the same was said before
     AGAIN = "again"  # a reminder
 
+    @classmethod
+    def _missing_(cls, value: object) -> "Urgency":
+        """A word of another version, or of whoever else wrote the line: no reading fails by it."""
+        return cls.MUST
+
 
 @dataclass(frozen=True)
 class PageBudget:

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from herorun.core.errors import CouldNotLook, HerorunError, WrongUse
+from herorun.core.errors import CouldNotLook, HerorunError, NewerRecord
 from herorun.core.event import (
     CheckedIn,
     Decided,
@@ -57,7 +57,7 @@ class RecordWriter(RecordReader):
             self._content = maintenance.remember(self._keep, content, segments, newest)
 
     def must_understand(self) -> None:
-        """`WrongUse` where a newer herorun has written lines: then this one only looks."""
+        """`NewerRecord` where a newer herorun has written lines: then this one only looks."""
         self._must_understand(self._read())
 
     def _must_understand(self, content: Content) -> None:
@@ -65,7 +65,7 @@ class RecordWriter(RecordReader):
             version = max(
                 line.event.version for line in content.lines if isinstance(line.event, Newer)
             )
-            raise WrongUse(
+            raise NewerRecord(
                 f"The record of {self.slug} is newer than this herorun (journal version "
                 f"{version}), "
                 "which therefore only looks. Upgrade herorun."

@@ -199,6 +199,8 @@ class _Prover:
 
     def must_count(self, launching: Launching) -> None:
         """`NotProven` where it was looked at in full; any other error where nobody can tell."""
+        if launching.instance != f"{self.record.slug}-{launching.number}":
+            raise NotProven("its name is not the run's and its number")
         commit = commit_of(launching)
         if not _COMMIT.fullmatch(commit):
             raise NotProven("the record names no commit for it")

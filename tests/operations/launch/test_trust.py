@@ -10,7 +10,7 @@ import pytest
 
 from herorun.core.canonical_json import digest
 from herorun.core.errors import Blocked
-from herorun.core.event import HandedOff, Launched, Sealed
+from herorun.core.event import HandedOff, Intended, Launched, Sealed
 from herorun.core.evidence import Sourced
 from herorun.operations.babysit.batch import slugs_to_watch
 from herorun.operations.launch.start_instance import admitted_plan
@@ -153,6 +153,28 @@ def test_the_watch_goes_on_with_the_launch_that_counts(
     assert "tiny-2 does not count" in finding["message"]
     assert story.herorun("stop", SLUG, "--reason", "x") == 1
     assert not (home / "ran").exists()
+
+
+def test_a_launch_by_another_name_than_the_runs_does_not_count(
+    story: Story, capsys: CAPTURE
+) -> None:
+    """Its commit is published and its digest right: each scheduler would refuse the name, and
+    nobody would watch the job that runs.
+    """
+    story.launched(WAIT)
+    forger = story.clone("forger").run
+    forger.record.fetch()
+    (first,) = forger.record.memory().launchings.values()
+    (started,) = story.events("Launched")
+    name = {"at": now(), "instance": "../../evil", "number": 2}
+    page = Intended(at=now(), key="post/x", attempt=1, what="x", page="shout")
+    forger.record.append(replace(first, **name), replace(started, **name), page)
+    assert forger.record.push()
+    adopt_the_forgers(story)
+    _, look = told(story, capsys, "status", SLUG)
+    (doubt,) = [f["message"] for f in look["findings"] if f["check"] == "unproven-launch"]
+    assert "../../evil does not count: its name is not the run's and its number" in doubt
+    assert look["run"] == "healthy"
 
 
 def adopt_the_forgers(story: Story) -> None:

@@ -10,7 +10,7 @@ from herorun.core.alert import AlertState
 from herorun.core.cadence import next_look
 from herorun.core.canonical_json import timestamp
 from herorun.core.check import Gate
-from herorun.core.errors import Blocked, HandedOver, HerorunError, in_words
+from herorun.core.errors import Blocked, HandedOver, HerorunError, NewerRecord, in_words
 from herorun.core.event import Observed
 from herorun.core.evidence import (
     Evidence,
@@ -27,7 +27,7 @@ from herorun.core.journal_decision import allowed, checked_in, decided, interven
 from herorun.core.notifications import progress_of
 from herorun.core.policy import Action
 from herorun.core.redaction.scrub import scrub
-from herorun.core.tick import Tick, critical_topics, exit_code
+from herorun.core.tick import MonitorHealth, Tick, critical_topics, exit_code
 from herorun.core.triage.incremental import OwnLog
 from herorun.gate import finding_entries
 from herorun.operations.babysit.perform import Performed, intents, perform, settle
@@ -126,6 +126,10 @@ def run_tick(
         return _acting_turn(run, drift, looks, push)
     except HeldInOtherClone as error:
         return observed(run, str(error), looks, push)
+    except NewerRecord as error:  # whoever may push can write such a line, and it ends no watch
+        look = observed(run, str(error), looks, lambda: Pushed("a newer record is not pushed"))
+        assert look.tick is not None
+        return replace(look, tick=replace(look.tick, monitor=MonitorHealth.PARTIAL))
 
 
 def _acting_turn(
