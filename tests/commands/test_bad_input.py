@@ -330,11 +330,11 @@ def test_a_newer_journal_is_only_looked_at(story: Story, capsys: CAPTURE) -> Non
     _nobody_acts(
         story, capsys, 2, ("newer than this herorun", "journal version 2", "Upgrade herorun")
     )
-    before = git(story.work, "for-each-ref")
+    before = story.run.record.tip
     look = ask(story, capsys, "babysit", SLUG, "--once", "--json")
     assert (look.code, look.document["monitor"]) == (3, "partial")
     assert "newer than this herorun" in str(look.document["doubts"])
-    assert git(story.work, "for-each-ref") == before
+    assert story.run.record.tip == before
     assert ask(story, capsys, "status", SLUG, "--json").document["run"] == "finished"
     assert ask(story, capsys, "logbook", "show", SLUG).code == 0
     assert ask(story, capsys, "logbook", "verify", SLUG, "--json").code == 3
