@@ -317,7 +317,7 @@ def test_a_damaged_journal_stops_every_act_and_is_not_touched(
 ) -> None:
     story.launched()
     story.tamper(".jsonl", lambda text: text.replace("show the whole path", "show another path"))
-    _nobody_acts(story, capsys, 1, ("damaged", ".jsonl:1", "logbook verify"))
+    _nobody_acts(story, capsys, 1, ("damaged", ".jsonl:1", "`herorun verify tiny`"))
     assert ask(story, capsys, "babysit", SLUG, "--once", "--json").code == 1
     verified = ask(story, capsys, "logbook", "verify", SLUG, "--json")
     assert verified.code == 1 and verified.document["verdict"] == "blocked"
