@@ -214,6 +214,8 @@ def _update_alert(before: Alert | None, check: Check, finding: Finding, moment: 
             message=finding.verdict.message,
             first_step=moment.step or 0,
             instance=moment.instance,
+            # who looks rarely still looks one time after another
+            ticks=before.ticks + 1 if before else 1,
         )
     else:
         began = replace(

@@ -134,6 +134,8 @@ def test_it_says_where_and_which_way():
     )
 
     assert said.subject == "resume at step 50"
+    both = asked(compared=9, median=0.01, worst=-0.01, worst_step=52, worst_new=1.5)
+    assert "at step 52 (1.51 before, 1.5 now, lower: data seen twice?)" in both.message
     assert said.message == (
         "9 equal steps differ by 0.0100 in the median, at most 0.0100 at step 52 "
         "(lower: data seen twice?), first at step 51"

@@ -129,3 +129,9 @@ def test_a_resume_is_compared():
     ordered = {**GIVEN, Contract: a_contract(data={"order": "deterministic"})}
     assert ("resume-mismatch", 302, None) in fired(rows, given=ordered)
     assert math.isfinite(sum(falling))
+
+
+def test_an_alert_that_ended_says_so():
+    (spike, *_) = CurveBacktest(CHECKS).run(curve(*CALM, *[3.2] * 14, *[2.0] * 700))
+
+    assert spike.until_row == 75 and spike.message.endswith("over at step 74")

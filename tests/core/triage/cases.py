@@ -129,10 +129,6 @@ TABLE: dict[str, list[str]] = {
             "by peer [10.0.0.1]:1234\nGloo connectFullMesh timed out"
         ),
         (
-            "torch.distributed.DistNetworkError: The server socket has failed to listen on any "
-            "local network address. port: 29500, EADDRINUSE"
-        ),
-        (
             "jaxlib.xla_extension.XlaRuntimeError: DEADLINE_EXCEEDED: Barrier timed out. Id: "
             "sync_global_devices"
         ),
@@ -206,6 +202,10 @@ TABLE: dict[str, list[str]] = {
         "OMP: Error #34: System unable to allocate necessary resources for OMP thread:",
         "WARN host: noisy neighbour suspected, load average: 412.0 on 64 cores, cgroup at 12%",
         "OSError: [Errno 98] Address already in use",
+        (
+            "torch.distributed.DistNetworkError: The server socket has failed to listen on any "
+            "local network address. port: 29500, EADDRINUSE"
+        ),
         "health: thread oversubscription: 512 threads on 8 cores",
     ],
     "code-bug-small": [

@@ -152,5 +152,12 @@ def _differs(resume: Resume) -> str:
     first = f", first at step {resume.first_bad_step}" if resume.first_bad_step is not None else ""
     return (
         f"{resume.compared} equal steps differ by {resume.median:.4f} in the median, "
-        f"at most {abs(resume.worst):.4f} at step {resume.worst_step} ({side}){first}"
+        f"at most {abs(resume.worst):.4f} at step {resume.worst_step} ({_losses(resume)}{side}){first}"
     )
+
+
+def _losses(resume: Resume) -> str:
+    """The old and the new loss, where the fold kept them."""
+    if resume.worst_new is None:
+        return ""
+    return f"{resume.worst_new - resume.worst:.6g} before, {resume.worst_new:.6g} now, "

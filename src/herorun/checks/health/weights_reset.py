@@ -57,7 +57,16 @@ def weights_reset(
         start, opening = weights_of(prior, history), opening_of(metrics, history)
         if start and repeats(opening, source):
             return [failed(_repeated(start, opening, source), subject="first rows")]
-    return judged(metrics, history, metrics.of("untrained"), lasts, "no second beginning")
+    found = metrics.of("untrained")
+    return judged(metrics, history, found, lasts, "no second beginning", _began_again)
+
+
+def _began_again(excursion: Excursion) -> str:
+    return (
+        f"the first four rows came again at step {excursion.last_step}, with the loss back at "
+        f"{excursion.expected * excursion.usual:.4g}; it had come down to {excursion.expected:.4g}: "
+        "training began from untrained weights"
+    )
 
 
 def _repeated(start: str, opening: tuple[float, ...], source: SourceLoss) -> str:

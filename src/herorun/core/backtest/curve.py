@@ -147,7 +147,8 @@ class CurveBacktest:
                 self._fire(key, row, step, seen[key])
         for key in sorted((self._firing.keys() | self._muted) - open_now.keys()):
             if key in self._firing:
-                self._firing.pop(key).until_row = row
+                over = self._firing.pop(key)
+                over.until_row, over.message = row, seen.get(key, over.message)
             self._muted.discard(key)
 
     def _fire(self, key: Key, row: int, step: int, message: str) -> None:

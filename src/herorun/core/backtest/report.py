@@ -72,11 +72,10 @@ def score_table(scores: Mapping[str, Score]) -> Iterator[str]:
     """The figures of each set of rules, as a Markdown table."""
     yield (
         "| rules | false alarms | per 1,000 clean rows | events | of 5 rows and more | curves | "
-        "throughput | median delay |"
+        "throughput | delay in rows | delay in steps |"
     )
-    yield "| --- | --- | --- | --- | --- | --- | --- | --- |"
+    yield "| --- | --- | --- | --- | --- | --- | --- | --- | --- |"
     for name, score in scores.items():
-        delay = f"{median(score.delays):g} steps" if score.delays else "-"
         cells = (
             name,
             str(score.false_alarms),
@@ -85,9 +84,18 @@ def score_table(scores: Mapping[str, Score]) -> Iterator[str]:
             f"{score.sustained_found} of {score.sustained}",
             f"{score.curves_found} of {score.curves}",
             f"{score.time_found} of {score.time_events}" if score.time_found else "-",
-            delay,
+            _spread(score.row_delays),
+            _spread(score.delays),
         )
         yield f"| {' | '.join(cells)} |"
+
+
+def _spread(delays: Sequence[int]) -> str:
+    """The median, and what one in ten exceeds."""
+    if not delays:
+        return "-"
+    late = sorted(delays)[min(9 * len(delays) // 10, len(delays) - 1)]
+    return f"{median(delays):g}, {late:g}"
 
 
 WORDS = f"""\
@@ -99,7 +107,9 @@ Public training curves, judged row by row by the same folds and checks as a live
 A false alarm is a critical alert on a curve, or on a throughput, that people called clean or noisy.
 An event is found by a critical alert that fires within its rows, {SLACK} more at either end; for throughput a warning
 counts as well.
-Others' rules are reimplemented from their description and read as alarms, which not all of them were made for; they judge the loss alone."""  # noqa: E501  # a text that is read as it stands
+A delay is from an event's first row to the alert: the median, and what one in ten exceeds.
+Others' rules are reimplemented from their description and read as alarms, which not all of them were made for; they judge the loss alone.
+[What was tried](judgement.md) has the counts on curves that no rule was made on."""  # noqa: E501  # a text that is read as it stands
 
 
 def page(scores: Mapping[str, Score]) -> Iterator[str]:
@@ -111,5 +121,6 @@ def page(scores: Mapping[str, Score]) -> Iterator[str]:
     if ours is not None:
         yield ""
         yield (
-            f"{ours.clean_rows:,} rows of quiet curves also had {count(ours.warnings, 'warning')}."
+            f"{ours.clean_rows:,} rows of {count(ours.quiet, 'quiet curve')} also had "
+            f"{count(ours.warnings, 'warning')}."
         )

@@ -45,6 +45,8 @@ class Score:
     time_events: int = 0
     time_found: int = 0
     delays: list[int] = field(default_factory=list)  # steps from an event's first row to the alert
+    row_delays: list[int] = field(default_factory=list)  # the same, in rows
+    quiet: int = 0  # curves that are clean or noisy throughout
     missed: list[tuple[str, int, int, str]] = field(default_factory=list)
 
     def add(
@@ -75,6 +77,7 @@ class Score:
         if label.time_label in QUIET_TIME:
             false += [alert for alert in speed if alert.severity == "critical"]
         if label.label in QUIET and label.time_label in QUIET_TIME:
+            self.quiet += 1
             self.clean_rows += len(steps)
             self.clean_steps += steps[-1] - steps[0] if steps else 0
             self.warnings += sum(alert.severity == "warn" for alert in alerts)
@@ -99,6 +102,7 @@ class Score:
         self.sustained_found += long
         if 0 <= first < len(steps):
             self.delays.append(max(hit.step - steps[first], 0))
+            self.row_delays.append(max(hit.row - first, 0))
         return True
 
 

@@ -52,6 +52,7 @@ class ResumeComparison:
     differences: list[float] = field(default_factory=list)
     worst: float = 0.0
     worst_step: int = 0
+    worst_new: float = 0.0  # the loss at that step
     first_bad_step: int | None = None
     compared: int = 0
     beyond: int = 0
@@ -187,7 +188,7 @@ def _compare(state: Lineage, compared: ResumeComparison, step: int, loss: float)
         compared.counter_reset = 0 < loss < 0.75 * state.first
     if step <= compared.high_water:
         if old is not None:
-            _differ(compared, step, loss - old)
+            _differ(compared, step, loss, old)
             if old > 0 and loss > 0:
                 compared.shift, compared.shifted = (
                     compared.shift + math.log(loss / old),
@@ -199,12 +200,12 @@ def _compare(state: Lineage, compared: ResumeComparison, step: int, loss: float)
             compared.total += math.log(loss) - compared.level
 
 
-def _differ(compared: ResumeComparison, step: int, difference: float) -> None:
-    compared.compared += 1
+def _differ(compared: ResumeComparison, step: int, loss: float, old: float) -> None:
+    compared.compared, difference = compared.compared + 1, loss - old
     if len(compared.differences) < SAMPLED:
         compared.differences.append(difference)
     if abs(difference) > abs(compared.worst):
-        compared.worst, compared.worst_step = difference, step
+        compared.worst, compared.worst_step, compared.worst_new = difference, step, loss
     if abs(difference) > BAD and compared.first_bad_step is None:
         compared.first_bad_step = step
 
@@ -259,6 +260,7 @@ def told(state: Lineage) -> Resume | None:
         median=median(sizes) if sizes else 0.0,
         worst=compared.worst,
         worst_step=compared.worst_step,
+        worst_new=compared.worst_new if compared.compared else None,
         first_bad_step=compared.first_bad_step,
         after=averaged,
         offset=_offset(compared, averaged),

@@ -60,6 +60,7 @@ class Resume:
     median: float = 0.0  # of the absolute differences
     worst: float = 0.0  # the largest difference, with its sign
     worst_step: int = 0
+    worst_new: float | None = None  # the loss there, after the resume
     first_bad_step: int | None = None  # the first that differs by more than 0.002
     after: int = 0  # rows averaged behind the high water, once 50 rows of warm-up are over
     offset: float = 0.0  # their mean distance from the trend at the resume, as a logarithm

@@ -57,7 +57,7 @@ def backtest(
             report.unjudged.append(
                 f"{path} has no column that a rule knows, such as loss or grad_norm"
             )
-        run = CurveBacktest(checks, judged or Names(loss=()))
+        run = CurveBacktest(checks, judged or Names(first_step=1, loss=()))
         alerts = run.run(_noting(rows_of(path), steps if label else None))
         report.files.append((str(path), run.rows, alerts))
         if label is not None:
@@ -84,8 +84,10 @@ def _noting(rows: Iterator[Row], steps: list[int] | None) -> Iterator[Row]:
 
 
 def names_of(columns: Sequence[str]) -> Names | None:
-    """Which column is which; None where no rule judges any of them."""
-    names = Names() if any(name in LOSSES for name in columns) else Names(loss=())
+    """Which column is which; None where no rule judges any of them. Messages name the steps as the
+    file counts them.
+    """
+    names = Names(first_step=1, loss=LOSSES if any(n in LOSSES for n in columns) else ())
     return names if any(name in names.loss or names.roles[name] for name in columns) else None
 
 

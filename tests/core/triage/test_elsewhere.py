@@ -1,0 +1,104 @@
+"""Lines from public threads, cut short, and what people found to be the cause."""
+
+import pytest
+
+from core.triage.judged import judged
+
+SAID = {
+    "NCCL parts at the end of a run that ended well": (
+        "benign",
+        (
+            "n1:5:6 [2] proxy.cc:1521 NCCL WARN [Proxy Service 58] Failed to execute operation Close "
+            "from rank 62, retcode 3\n"
+            "n1:5:6 [3] proxy.cc:1497 NCCL WARN [Service thread] Could not receive type from localRank "
+            "6, res=3, closed=0\n"
+            "n1:5:6 [1] misc/socket.cc:483 NCCL WARN [Service thread] Accept failed Success\n"
+            "[1,16]<stdout>:w2:21:585 [0] recv_close:3201 NCCL WARN NET/OFI Attempt to call recv_close "
+            "with outstanding requests!"
+        ),
+    ),
+    "Ray lists what may have been": (
+        "unknown",
+        (
+            "(raylet) A worker died or was killed while executing a task. Worker exit detail: End of "
+            "file. There are some potential root causes. (1) The process is killed by SIGKILL by OOM "
+            "killer. (3) The worker is crashed unexpectedly due to SIGSEGV or other errors."
+        ),
+    ),
+    "a sentence that guesses is no preemption": (
+        "benign",
+        "The worker failed, got preempted, or crashed: see its log.",
+    ),
+    "the port of a launcher": (
+        "host-contention",
+        (
+            "RuntimeError: The server socket has failed to listen on any local network address. The "
+            "server socket has failed to bind to [::]:44796 (errno: 98 - Address already in use)."
+        ),
+    ),
+    "the same, in newer words": (
+        "host-contention",
+        (
+            "RuntimeError: The server socket has failed to listen on any local network address. port: "
+            "29500, useIpv6: 0, code: -98, name: EADDRINUSE, message: address already in use."
+        ),
+    ),
+    "a server socket without a reason": (
+        "network-collective",
+        (
+            "[E socket.cpp:462] [c10d] The server socket has failed to listen on any local network "
+            "address."
+        ),
+    ),
+    "no more threads": (
+        "host-contention",
+        (
+            "Traceback (most recent call last):\n"
+            '  File "train.py", line 512, in train\n    env.step(actions)\n'
+            "RuntimeError: Resource temporarily unavailable\n"
+            "During handling of the above exception, another exception occurred:\n"
+            "Traceback (most recent call last):\n"
+            '  File "train.py", line 981, in <module>\n    assert done\n'
+            "AssertionError"
+        ),
+    ),
+    "a collective's time-out": (
+        "network-collective",
+        (
+            "[rank11]:[E ProcessGroupNCCL.cpp:1537] [PG 1 Rank 11] Timeout at NCCL work: 15734, last "
+            "enqueued NCCL work: 15735, last completed NCCL work: 15733."
+        ),
+    ),
+    "a trainer that gives up": ("numeric", "Model collapsed with loss=95997.6875"),
+    "a bare exception, and what stands below it": (
+        "code-bug-small",
+        (
+            "RuntimeError:\n        An attempt has been made to start a new process before the\n"
+            "        current process has finished its bootstrapping phase."
+        ),
+    ),
+    "a bare exception": ("code-bug-complex", "RuntimeError:\n    of words that no row knows"),
+    "a shell's variable": ("code-bug-small", "run.sh: line 12: NODE_RANK: unbound variable"),
+    "a signal of a person": (
+        "not-a-failure",
+        "[INFO] [launch.py:328:sigkill_handler] Main process received SIGINT, exiting",
+    ),
+    "an actor that could not be reached yields to the cause": (
+        "oom-accelerator",
+        (
+            "ray.exceptions.ActorUnavailableError: The actor is temporarily unavailable\n"
+            "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.50 GiB."
+        ),
+    ),
+    "and explains nothing alone": (
+        "unknown",
+        "ray.exceptions.ActorUnavailableError: The actor is temporarily unavailable",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", SAID)
+def test_the_cause_is_what_people_found(what):
+    failure, log = SAID[what]
+
+    assert judged(log).failure == failure
