@@ -215,9 +215,9 @@ def _validated(port: str, kind: str, module: Any, options: Mapping[str, Any]) ->
     try:
         return module.Options.model_validate(dict(options))
     except ValidationError as error:
-        raise WrongUse(
-            f"[{port.rpartition('.')[2].removesuffix('s')}] {kind}: {explain_errors(error)}"
-        ) from None
+        table = port.rpartition(".")[2].removesuffix("s")
+        words = explain_errors(error, module.Options)
+        raise WrongUse(f"[{table}] {kind}: {words}") from None
 
 
 def _adapter(port: str, kind: str) -> Any:

@@ -24,7 +24,7 @@ NOTE = ("note", SLUG, "--status", "a", "--evidence", "b", "--decision", "c", "--
 BAD_CONTRACTS: dict[str, tuple[Callable[[str], str], tuple[str, ...]]] = {
     "an unknown key": (
         lambda text: f"{text}\n[babysit.budget]\na = 1\n",
-        ("runs/tiny.toml", "unknown key `babysit.budget`", "herorun schema"),
+        ("runs/tiny.toml", "unknown key `babysit.budget`", "line "),
     ),
     "a wrong type": (
         lambda text: text.replace("keep = 10", 'keep = "ten"'),

@@ -133,6 +133,8 @@ def show_preflight(
         show_candidates(out, told["checkpoints"])
         out.print()
     show_by_mode(out, answer, told["findings"])
+    if any(mark_of(finding) not in ("ok", "n/a") for finding in told["findings"]):
+        out.print()
     show_verdict(out, told["verdict"], _verdict_words(answer))
     show_next(out, _after_preflight(slug, told["verdict"], answer.report.blocking, plan))
 

@@ -81,9 +81,17 @@ def _must_know(
             contract = (
                 " What a run is stands in its contract, runs/<slug>.toml." if not near else ""
             )
-            raise _wrong(f"{path}: {name} has an unknown key `{key}`. {there}{contract}")
+            line = _line_of(path, name, key)
+            raise _wrong(f"{path}{line}: {name} has an unknown key `{key}`. {there}{contract}")
         if not isinstance(value, str) or not value.strip():
             raise _wrong(f"{path}: {name} `{key}` is {value!r}, and must be text: {known[key]}.")
+
+
+def _line_of(path: Path, table: str, key: str) -> str:
+    from herorun.core.contract.toml_lines import line_of
+
+    line = line_of(path.read_text(encoding="utf-8"), (*table.strip("[]").split("."), key))
+    return f":{line}" if line else ""
 
 
 def _wrong(words: str) -> Exception:

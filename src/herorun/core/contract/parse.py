@@ -1,19 +1,24 @@
 """From the file to the contract, and its faults in words."""
 
 import tomllib
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from difflib import get_close_matches
+from typing import Any, get_args
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from herorun.core.contract.model import Contract
+from herorun.core.contract.toml_lines import line_of
 from herorun.core.errors import WrongUse
+
+_TYPES = ("int", "str", "float", "bool")  # as pydantic names the members of a union
+_ONE_OF = "neither a number nor text of the right kind"
 
 
 def parse_contract(text: str, where: str) -> Contract:
-    """Read a contract's TOML; a `WrongUse` names the place and the mend."""
+    """Read a contract's TOML; a `WrongUse` names each place and how to fix it."""
     try:
-        return contract_from(tomllib.loads(text), where)
+        return _contract_from(tomllib.loads(text), where, text)
     except tomllib.TOMLDecodeError as error:
         raise WrongUse(f"{where} is not valid TOML: {error}.") from None
     except (RecursionError, ValueError):  # the second: a number of thousands of digits
@@ -23,27 +28,89 @@ def parse_contract(text: str, where: str) -> Contract:
 
 
 def contract_from(data: Mapping[str, Any], where: str) -> Contract:
+    return _contract_from(data, where, "")
+
+
+def _contract_from(data: Mapping[str, Any], where: str, text: str) -> Contract:
     try:
         return Contract.model_validate(data)
     except ValidationError as error:
-        raise WrongUse(f"{where}: {explain_errors(error)}") from None
+        faults = list(_faults(error, Contract, text))
+        if len(faults) == 1:
+            raise WrongUse(
+                f"{where}: {faults[0]}{'' if faults[0].endswith('?') else '.'}"
+            ) from None
+        lines = "".join(f"\n  {fault}" for fault in faults)
+        raise WrongUse(f"{where} has {len(faults)} faults:{lines}") from None
 
 
-def explain_errors(error: ValidationError) -> str:
-    """Every fault of the input in one line each, by its key."""
-    lines = []
+def explain_errors(error: ValidationError, model: type[BaseModel] | None = None) -> str:
+    """Every fault of the input in one line, each by its key."""
+    text = "; ".join(_faults(error, model, ""))
+    return text if text.endswith("?") else f"{text}."
+
+
+def _faults(error: ValidationError, model: type[BaseModel] | None, text: str) -> Iterator[str]:
+    """In the order of the file's lines, where `text` is the file."""
+    faults: dict[str, int] = {}
+    for fault in _merged(error):
+        line = line_of(text, fault["loc"]) if text and fault["loc"] else None
+        words = _in_words(fault, model)
+        faults[f"line {line}: {words}" if line else words] = line or 0
+    yield from sorted(faults, key=lambda words: faults[words])
+
+
+def _merged(error: ValidationError) -> Iterator[dict[str, Any]]:
+    """A key that takes a number or text has a fault for either: one stands for both."""
+    earlier: set[tuple[str | int, ...]] = set()
     for fault in error.errors(include_url=False):
-        key = ".".join(str(part) for part in fault["loc"])
-        match fault["type"]:
-            case "extra_forbidden":
-                lines.append(
-                    f"unknown key `{key}`: remove it, or look for its name in `herorun schema`"
-                )
-            case "missing":
-                lines.append(f"missing key `{key}`")
-            case _:
-                message = fault["msg"].removeprefix("Value error, ").replace("valid tuple", "list")
-                message = f"{message[:1].lower()}{message[1:]}"
-                told = "" if "notify" in fault["loc"][:1] else f", not {fault['input']!r:.80}"
-                lines.append(f"`{key}`: {message}{told}" if fault["loc"] else message)
-    return "; ".join(lines) + "."
+        if fault["loc"] and fault["loc"][-1] in _TYPES:
+            place = fault["loc"][:-1]
+            if place in earlier:
+                continue
+            earlier.add(place)
+            yield {**fault, "loc": place, "msg": _ONE_OF}
+        else:
+            yield {**fault}
+
+
+def _in_words(fault: Mapping[str, Any], model: type[BaseModel] | None) -> str:
+    key = ".".join(str(part) for part in fault["loc"])
+    match fault["type"]:
+        case "extra_forbidden":
+            return f"unknown key `{key}`: {_instead(model, fault['loc'])}"
+        case "missing":
+            return f"missing key `{key}`"
+    message = fault["msg"].removeprefix("Value error, ").replace("valid tuple", "list")
+    message = f"{message[:1].lower()}{message[1:]}"
+    value = "" if "notify" in fault["loc"][:1] else f", not {fault['input']!r:.80}"
+    return f"`{key}`: {message}{value}" if fault["loc"] else message
+
+
+def _instead(model: type[BaseModel] | None, loc: Sequence[str | int]) -> str:
+    near = get_close_matches(str(loc[-1]), keys_at(model, loc[:-1]), 1) if model else []
+    if near:
+        name = ".".join(str(part) for part in (*loc[:-1], near[0]))
+        return f"did you mean `{name}`?"
+    return "remove it, or look for its name in `herorun schema`"
+
+
+def keys_at(model: type[BaseModel], path: Sequence[str | int]) -> list[str]:
+    """The keys of the table at a path; none where it is no table of the model's."""
+    at: type[BaseModel] | None = model
+    for part in path:
+        if at is None:
+            return []
+        if isinstance(part, str):
+            fields = {each.alias or name: each for name, each in at.model_fields.items()}
+            at = _model_in(fields[part].annotation) if part in fields else None
+    if at is None:
+        return []
+    return [field.alias or name for name, field in at.model_fields.items()]
+
+
+def _model_in(annotation: Any) -> type[BaseModel] | None:
+    """The model of a field such as `Issue`, `Issue | None` or `tuple[Waiver, ...]`."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    return next((model for each in get_args(annotation) if (model := _model_in(each))), None)
