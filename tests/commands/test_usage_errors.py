@@ -16,7 +16,7 @@ MISTYPED = {
     ("launch", "tiny", "--force"): ("There is no --force", "`herorun waive CHECK RUN`"),
     ("watch", "--once"): ("`herorun status` looks once",),
     ("status", "--jsn"): (
-        "Did you mean '--json'?",
+        "'--json'",
         "herorun status grug",
         "`herorun status --help`",
     ),

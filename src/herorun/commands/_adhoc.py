@@ -132,6 +132,22 @@ def babysit_job(
     return watch_job(run, path, report, end)
 
 
+def show_job_status(start: str, told: dict[str, str | None], as_json: bool) -> int:
+    """A look that writes nothing down and acts on nothing."""
+    from herorun.core.errors import WrongUse
+    from herorun.operations.jobs.run import open_job
+    from herorun.operations.jobs.tick import look_at_job
+
+    spec = _spec_from_options(Path(start), told)
+    run = open_job(spec)
+    if run.current is None:
+        command = " ".join(["herorun babysit --job", spec.job, *spec.options])
+        raise WrongUse(f"{spec.job} is not monitored from this machine: start with `{command}`.")
+    turn = look_at_job(run)
+    _print_tick(run, turn, as_json)
+    return turn.code
+
+
 def _job_id_of(run: "JobRun") -> str:
     return run.current.job if run.current else run.facts.job
 

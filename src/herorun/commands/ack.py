@@ -2,21 +2,33 @@
 
 import click
 
+from herorun.commands._adhoc import naming, one_of_both, ordered_job
 from herorun.commands._options import RunArgument
 
 
 @click.command(short_help="Acknowledge open alerts and stop their reminders.")
-@click.argument("run", cls=RunArgument)
+@click.argument("run", cls=RunArgument, required=False)
 @click.argument("alert", required=False, default="")
+@naming
 @click.option("--reason", default="", help="What is done about it, for the record.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.pass_obj
-def command(start: str, run: str, alert: str, reason: str, as_json: bool) -> int:
+def command(
+    start: str,
+    /,
+    run: str | None,
+    alert: str,
+    reason: str,
+    as_json: bool,
+    **told: str | None,
+) -> int:
     """Take note of one open alert, by its check, its `check[subject]` or its key; of all where none is named.
 
     An alert that nobody has taken note of is said again: a critical one every 4 hours, a warning once a day, until a
     relaunch or a seal. A new incident is said anew. An alert whose instance ended before anything showed that its condition
     is gone is `ended-unresolved`: it stays open, and in the way of a seal, until a person takes note of it here.
+
+    A job without a contract is named by --job ID: `herorun ack --job ID crashed`.
 
     \b
     Example:
@@ -25,7 +37,13 @@ def command(start: str, run: str, alert: str, reason: str, as_json: bool) -> int
     from pathlib import Path
 
     from herorun.commands._output import show
+    from herorun.core.errors import WrongUse
     from herorun.operations.orders.acknowledge import acknowledge
     from herorun.runs import watched_run
 
+    if told.get("job"):
+        one_of_both(run if alert else None, told)
+        return show(acknowledge(ordered_job(start, told)[0], alert or run or "", reason), as_json)
+    if not run:
+        raise WrongUse("Name a run, or a job without a contract by --job ID.")
     return show(acknowledge(watched_run(run, Path(start))[0], alert, reason), as_json)

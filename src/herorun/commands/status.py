@@ -4,19 +4,23 @@ from typing import TYPE_CHECKING
 
 import click
 
+from herorun.commands._adhoc import naming, one_of_both, show_job_status
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from herorun.core.run_summary import RunSummary
+    from herorun.runs import Run
     from herorun.schemas.runs import StatusOf
 
 
 @click.command(short_help="Show the state of a run; changes nothing.")
 @click.argument("run", required=False)
+@naming
 @click.option("--all", "every", is_flag=True, help="Every run of this repository in one table.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.pass_obj
-def command(start: str, run: str | None, every: bool, as_json: bool) -> int:
+def command(start: str, /, run: str | None, every: bool, as_json: bool, **told: str | None) -> int:
     """Look at the job, its metrics and its record, and show them. Nothing is journalled and nobody is told.
 
     Without RUN it shows every run at length, and with --all in a table, the worst first. One that cannot be read has
@@ -25,6 +29,8 @@ def command(start: str, run: str | None, every: bool, as_json: bool) -> int:
     It ends with 1 for a run that is down or a critical alert about it, and with 3 where it could not look everywhere,
     nothing proves yet that the run trains ("awaited" says what is missing), a critical alert is about the monitor alone,
     or the babysitter of this machine is dead ("monitor" is then "stale"); of several runs the worst counts.
+
+    A job without a contract that is monitored from this machine is named by --job ID.
 
     \b
     Example:
@@ -37,14 +43,17 @@ def command(start: str, run: str | None, every: bool, as_json: bool) -> int:
     from herorun.core.run_summary import RunSummary, worst_first
     from herorun.operations.babysit.batch import worst
     from herorun.operations.report.status import all_looked_at, standing_of, status_code
-    from herorun.runs import known_slugs, watched_run
+    from herorun.runs import known_slugs
     from herorun.schemas.runs import StatusAll
     from herorun.system.git import find_repository
 
+    one_of_both(run, told)
+    if told.get("job"):
+        return show_job_status(start, told, as_json)
     if run is not None and not every:
-        told, _, glance = standing_of(*watched_run(run, Path(start)))
-        output.show_json(told) if as_json else _show(told, glance)
-        return status_code(told)
+        status, _, glance = standing_of(*_watched_run(run, start))
+        output.show_json(status) if as_json else _show_standing(status, glance)
+        return status_code(status)
     names = list(known_slugs(find_repository(Path(start))))
     answers = all_looked_at(names, Path(start), whole=as_json)
     known = {
@@ -56,7 +65,7 @@ def command(start: str, run: str | None, every: bool, as_json: bool) -> int:
         if answer.value is None:
             output.say(answer.slug, answer.error)
         elif not as_json and not every:
-            _show(*answer.value)
+            _show_standing(*answer.value)
     if as_json:
         output.show_json(
             StatusAll(
@@ -72,7 +81,25 @@ def command(start: str, run: str | None, every: bool, as_json: bool) -> int:
     )
 
 
-def _show(status: "StatusOf", glance: "RunSummary") -> None:
+def _watched_run(run: str, start: str) -> "tuple[Run, str]":
+    """Outside a repository there is no run; what is meant may be a job."""
+    from pathlib import Path
+
+    from herorun.core.errors import WrongUse
+    from herorun.runs import watched_run
+    from herorun.system.git import find_repository
+
+    try:
+        find_repository(Path(start))
+    except WrongUse as error:
+        raise WrongUse(
+            f"{error} A job without a contract: `herorun status --job {run} --scheduler KIND`; "
+            "`herorun jobs list` shows what this session has registered."
+        ) from None
+    return watched_run(run, Path(start))
+
+
+def _show_standing(status: "StatusOf", glance: "RunSummary") -> None:
     from herorun.commands._run_table import glance_rows
     from herorun.output.status import show_status
     from herorun.system.clock import now

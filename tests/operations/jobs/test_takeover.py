@@ -110,3 +110,25 @@ def test_a_command_that_was_stored_without_its_secret_is_refused(
     assert answer.code == 1 and "--resubmit" in answer.out + answer.err
     assert not (alone.folder / "ran").exists()
     assert "ran" not in os.listdir(Path(alone.folder))
+
+
+def test_a_job_has_a_status_that_writes_nothing_and_its_alerts_are_acknowledged(
+    alone: Alone, capsys: CAPTURE
+) -> None:
+    ended(alone, alone.start(PREEMPTED).instance)
+    job = ("--job", alone.place("loose-1"))
+    unknown = asked(alone, capsys, "status", *job, "--scheduler", "local")
+    assert unknown.code == 2 and f"herorun babysit --job {job[1]} --scheduler local" in unknown.err
+    babysit(alone, capsys, *job, "--scheduler", "local", "--once")
+    (journal,) = jobs_home().glob("*/journal.jsonl")
+    before = journal.read_bytes(), state(alone)
+    answer = asked(alone, capsys, "status", *job)
+    assert answer.code == 1 and "cause    preemption" in answer.out
+    assert (journal.read_bytes(), state(alone)) == before
+    assert asked(alone, capsys, "ack", *job, "crashed", "--reason", "known").code == 0
+    assert "Acknowledged" in journal.read_text() or "ack" in journal.read_text()
+
+
+def test_outside_a_repository_a_status_leads_to_jobs(alone: Alone, capsys: CAPTURE) -> None:
+    answer = asked(alone, capsys, "status", "4711")
+    assert answer.code == 2 and "herorun status --job 4711 --scheduler KIND" in answer.err

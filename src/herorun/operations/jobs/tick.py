@@ -4,7 +4,7 @@ beside it.
 
 import contextlib
 import shlex
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ from herorun.core.redaction.scrub import scrub
 from herorun.core.triage.classes import QUIET
 from herorun.operations.babysit.perform import Performed, perform
 from herorun.operations.babysit.tick import TickOutcome, run_tick, tick_exit_code
+from herorun.operations.health.evaluate import evaluate
 from herorun.operations.jobs.run import JobRun
 from herorun.operations.jobs.scheduler import LINES
 from herorun.operations.jobs.state_file import project
@@ -92,6 +93,18 @@ def take_job_turn(run: JobRun, state_file: Path | None) -> JobTurn:
     return whole
 
 
+def look_at_job(run: JobRun) -> JobTurn:
+    """As a tick would see it, without one."""
+    seen, evidence = evaluate(run)
+    return JobTurn(
+        run=run,
+        tick=replace(seen, actions=[]),
+        evidence=evidence,
+        cause=cause_of(run, evidence),
+        furthest=_furthest_step(run),
+    )
+
+
 def cause_of(run: JobRun, evidence: Evidence) -> JobCause | None:
     """Of the current job's failure; None while it lives and where it ended well."""
     job, triage = evidence.get(Job), evidence.get(Triage)
@@ -112,11 +125,16 @@ def cause_of(run: JobRun, evidence: Evidence) -> JobCause | None:
     )
 
 
-def _furthest(run: JobRun, turn: TickOutcome) -> int | None:
-    """The highest step that was ever seen, kept beside the journal."""
-    path, furthest = run.folder / "furthest-step", None
+def _furthest_step(run: JobRun) -> int | None:
+    """The highest that a tick ever saw, kept beside the journal."""
     with contextlib.suppress(OSError, ValueError):
-        furthest = int(path.read_text("utf-8"))
+        return int((run.folder / "furthest-step").read_text("utf-8"))
+    return None
+
+
+def _furthest(run: JobRun, turn: TickOutcome) -> int | None:
+    """The same before this tick, which may get further."""
+    path, furthest = run.folder / "furthest-step", _furthest_step(run)
     if turn.step is not None and (furthest is None or turn.step > furthest):
         with contextlib.suppress(OSError):
             write_whole(path, str(turn.step).encode())

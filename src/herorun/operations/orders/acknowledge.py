@@ -17,10 +17,10 @@ from herorun.core.recovery.decision import FINAL, Doubt, not_relaunched
 from herorun.operations.health.taints import with_taints_now
 from herorun.operations.launch.propose import Proposer
 from herorun.operations.orders.order import OrderOutcome, begun, nobody_watches, order, push_warning
-from herorun.runs import Run
+from herorun.runs import MonitoredRun, Run
 
 
-def acknowledge(run: Run, name: str = "", reason: str = "") -> OrderOutcome:
+def acknowledge(run: MonitoredRun, name: str = "", reason: str = "") -> OrderOutcome:
     """Take note of an open alert, or of all, and of those that ended unresolved: none is said
     again.
     """
@@ -38,7 +38,7 @@ def acknowledge(run: Run, name: str = "", reason: str = "") -> OrderOutcome:
     return OrderOutcome(run, f"taken note of {', '.join(fresh)}", warnings=warnings)
 
 
-def _chosen(run: Run, alerts: Iterable[Alert], name: str) -> list[Alert]:
+def _chosen(run: MonitoredRun, alerts: Iterable[Alert], name: str) -> list[Alert]:
     """By the check's name, `check[subject]`, or the whole key; all where no name is given."""
     every = list(alerts)
     if not name:

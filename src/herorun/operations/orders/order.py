@@ -36,12 +36,13 @@ class OrderOutcome:
         )
 
 
-def begun(run: Run) -> Memory:
+def begun(run: MonitoredRun) -> Memory:
     """The memory of a run that can be given orders: begun, not sealed, and understood."""
     run.record.must_understand()
-    run.must_be_proven()
+    if isinstance(run, Run):
+        run.must_be_proven()
     memory = run.record.memory()
-    if memory.initialised is None:
+    if memory.initialised is None and isinstance(run, Run):
         raise Blocked(f"{run.slug} has no record yet: `herorun init {run.slug}`.")
     if memory.sealed:
         raise Blocked(
