@@ -59,7 +59,7 @@ def write(path: Path, count: int) -> None:
 def backtested(path: Path) -> None:
     from herorun.operations.report.backtest import backtest
 
-    (found,) = backtest([path], None, False).files
+    (found,) = backtest([path], None).files
     assert (
         found[1] == ROWS
         and sum(alert.check == "loss-spike" for alert in found[2]) == ROWS // 100_000

@@ -104,7 +104,7 @@ def curves(folder: Path) -> CurveCounts:
 
 
 def _judged(folder: Path, name: str) -> tuple[str, list[FiredAlert]]:
-    ((_, _, alerts),) = backtest([folder / name], None, False).files
+    ((_, _, alerts),) = backtest([folder / name], None).files
     return name, alerts
 
 

@@ -79,9 +79,9 @@ def test_a_calm_curve_is_clear(curves):
     assert ran(curves / "calm.csv").return_value == 0
 
 
-def test_labels_give_figures_and_others_stand_beside(curves):
+def test_labels_give_figures(curves):
     paths = [curves / "calm.csv", curves / "spike.csv", "--labels", curves / "LABELS.json"]
-    totals = documented(*paths, "--against")[1]["totals"]
+    totals = documented(*paths)[1]["totals"]
 
     assert (totals["false_alarms"], totals["events"], totals["found"], totals["missed"]) == (
         0,
@@ -90,13 +90,7 @@ def test_labels_give_figures_and_others_stand_beside(curves):
         0,
     )
     assert totals["false_alarms_per_1000_steps"] == 0.0 and totals["median_delay_steps"] == 9
-    assert set(totals["against"]) == {
-        "llm-foundry KillLossSpike",
-        "OLMo StabilityMonitor",
-        "Marin floor rule",
-        "W&B z-score",
-    }
-    page = ran(*paths, "--against", "--markdown").output
+    page = ran(*paths, "--markdown").output
     assert page.startswith("# What the health checks find") and "| herorun | 0 |" in page
 
 
@@ -172,13 +166,13 @@ def test_what_is_no_curve_is_wrong_use(tmp_path, name, text, words):
 
 def test_figures_need_labels_and_labels_their_shape(curves):
     with pytest.raises(WrongUse, match="name it with --labels"):
-        run(curves / "calm.csv", "--against")
+        run(curves / "calm.csv", "--markdown")
     (curves / "bad.json").write_text('{"calm.csv": {"events": [[1]]}}')
     with pytest.raises(WrongUse, match="no file of labels"):
         run(curves / "calm.csv", "--labels", curves / "bad.json")
 
 
-def test_a_loss_by_another_name_is_judged_by_us_and_by_the_rivals(curves):
+def test_a_loss_by_another_name_is_judged(curves):
     lost = write(
         curves, "lost.csv", [*(f"{n},2.0" for n in range(200)), "200,nan"], "step,train/loss"
     )
@@ -187,7 +181,7 @@ def test_a_loss_by_another_name_is_judged_by_us_and_by_the_rivals(curves):
     )
 
     assert ran(lost).return_value == 1
-    assert ran(lost, "--labels", curves / "labels.json", "--against").return_value == 1
+    assert ran(lost, "--labels", curves / "labels.json").return_value == 1
 
 
 def test_a_curve_of_which_nothing_is_judged_is_not_calm(curves):

@@ -14,14 +14,9 @@ import click
     type=click.Path(path_type=Path, exists=True, dir_okay=False),
     help="What people saw in the curves: JSON, by file name.",
 )
-@click.option(
-    "--against", is_flag=True, help="With --labels: score the rules of others beside ours."
-)
 @click.option("--markdown", is_flag=True, help="Print the figures over all files as a page.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-def command(
-    files: tuple[Path, ...], labels: Path | None, against: bool, markdown: bool, as_json: bool
-) -> int:
+def command(files: tuple[Path, ...], labels: Path | None, markdown: bool, as_json: bool) -> int:
     """Say which alerts would have fired at which row of a curve.
 
     A curve is a CSV file with a `step` column and any of loss, grad_norm, lr, step_time_s, tokens_per_s,
@@ -31,7 +26,7 @@ def command(
     Example:
       herorun backtest metrics.csv
       herorun backtest metrics.jsonl
-      herorun backtest curves/*.csv --labels curves/LABELS.json --against
+      herorun backtest curves/*.csv --labels curves/LABELS.json
     """
     from herorun import output
     from herorun.core.backtest.report import lines, page, totals_of
@@ -39,11 +34,9 @@ def command(
     from herorun.operations.report.backtest import backtest, read_labels
     from herorun.schemas.judged import BacktestDocument, Curve
 
-    if (against or markdown) and labels is None:
-        raise WrongUse(
-            "--against and --markdown compare with what people saw: name it with --labels FILE."
-        )
-    report = backtest(sorted(files), read_labels(labels) if labels else None, against)
+    if markdown and labels is None:
+        raise WrongUse("--markdown compares with what people saw: name it with --labels FILE.")
+    report = backtest(sorted(files), read_labels(labels) if labels else None)
     for skipped in report.skipped:
         click.echo(f"herorun: {skipped}: left out", err=True)
     for unjudged in report.unjudged:

@@ -101,7 +101,7 @@ def _spread(delays: Sequence[int]) -> str:
 WORDS = f"""\
 # What the health checks find on real curves
 
-<!-- Printed by `herorun backtest CURVES... --labels LABELS.json --against --markdown`. -->
+<!-- Printed by `python -m benchmarks.baselines CURVES... --labels LABELS.json`. -->
 
 Public training curves, judged row by row by the same folds and checks as a live run.
 A false alarm is a critical alert on a curve, or on a throughput, that people called clean or noisy.

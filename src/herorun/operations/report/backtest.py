@@ -2,7 +2,7 @@
 
 import csv
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from io import TextIOWrapper
@@ -11,7 +11,6 @@ from typing import Any
 
 from herorun import discover
 from herorun.core.backtest.curve import CurveBacktest, FiredAlert, judging
-from herorun.core.backtest.rivals import RULES, alarms
 from herorun.core.backtest.score import Label, Score
 from herorun.core.check import Gate
 from herorun.core.detectors import Names
@@ -23,6 +22,8 @@ from herorun.system import progress
 
 OURS = "herorun"
 SAID_EVERY = 20_000  # rows
+Alarms = Callable[[Iterator[Row]], list[FiredAlert]]  # where a rule fires on a curve
+NO_OTHERS: Mapping[str, Alarms] = {}
 
 
 @dataclass
@@ -38,11 +39,11 @@ class BacktestReport:
 
 
 def backtest(
-    paths: list[Path], labels: Mapping[str, Label] | None, against: bool
+    paths: list[Path], labels: Mapping[str, Label] | None, others: Mapping[str, Alarms] = NO_OTHERS
 ) -> BacktestReport:
-    """Every file through our checks, and through others' rules where that is asked for."""
+    """Every file through our checks; with labels also through the rules of `others`."""
     report, checks = BacktestReport(), judging(discover.checks(Gate.HEALTH))
-    names = [OURS, *(RULES if against else ())] if labels is not None else []
+    names = [OURS, *others] if labels is not None else []
     report.scores = {name: Score() for name in names}
     for number, path in enumerate(paths):
         if len(paths) > 1:  # of one, its rows are what lasts
@@ -62,8 +63,8 @@ def backtest(
         report.files.append((str(path), run.rows, alerts))
         if label is not None:
             report.scores[OURS].add(path.name, label, steps, alerts)
-            for name in RULES if against else ():
-                report.scores[name].add(path.name, label, steps, alarms(name, rows_of(path)))
+            for name, alarms in others.items():
+                report.scores[name].add(path.name, label, steps, alarms(rows_of(path)))
     progress.progress("judging curves", 1, 1)
     return report
 

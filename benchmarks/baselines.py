@@ -1,22 +1,28 @@
 """Rules that others have published for the loss, reimplemented from their description, to be
-compared with.
+compared with. As a program: the page `docs/backtest.md`, of the curves that are named.
 
 Most of them were made to skip or to count steps, not to wake people; here each is read as an alarm.
 A rule takes the losses one by one, None and NaN included, and says whether it complains of this
 one.
 """
 
+import argparse
 import math
+import sys
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
 from statistics import fmean
 from typing import Protocol
 
 from herorun.core.backtest.curve import FiredAlert
+from herorun.core.backtest.report import page
 from herorun.core.check import Topic
 from herorun.core.detectors import Names
 from herorun.core.ports import Row
+from herorun.operations.report.backtest import backtest, read_labels
 
 
 class RivalRule(Protocol):
@@ -144,3 +150,22 @@ def alarms(name: str, rows: Iterator[Row]) -> list[FiredAlert]:
         elif not complains and firing is not None:
             firing.until_row, firing = number, None
     return found
+
+
+OTHERS: Mapping[str, Callable[[Iterator[Row]], list[FiredAlert]]] = {
+    name: partial(alarms, name) for name in RULES
+}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("curves", nargs="+", type=Path)
+    parser.add_argument("--labels", type=Path, required=True)
+    given = parser.parse_args()
+    report = backtest(sorted(given.curves), read_labels(given.labels), OTHERS)
+    print("\n".join(page(report.scores)))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

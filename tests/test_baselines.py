@@ -1,9 +1,9 @@
 import math
 
 import pytest
+from benchmarks.baselines import RULES, alarms
 
 from curves import curve
-from herorun.core.backtest.rivals import RULES, alarms
 from herorun.core.ports import Row
 
 
