@@ -55,11 +55,11 @@ def command(start: str, run: str, out: str | None, opened_too: bool, as_json: bo
         click.echo(output.clean(told.told["verdict"]))
         click.echo(f"Written to {output.clean(str(path))}")
     if opened_too:
-        _show(path.resolve())
+        _open_in_browser(path.resolve())
     return told.code
 
 
-def _show(path: "Path") -> None:
+def _open_in_browser(path: "Path") -> None:
     """In the user's browser; a machine without one still has the page."""
     import webbrowser
 

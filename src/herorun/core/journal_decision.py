@@ -17,8 +17,6 @@ from herorun.core.recovery.classify import Ending
 from herorun.core.recovery.endings import end_to_record, saved_to_record, temporary_to_record
 from herorun.core.tick import Tick
 
-INTERVENTIONS = ("relaunch/", "stop/", "node/")  # how the keys of what is done to a job begin
-
 
 def interventions(actions: Iterable[Action]) -> tuple[str, ...]:
     """The keys of what would be done to the job or its machines."""

@@ -5,6 +5,7 @@ hours of an instance.
 from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta
 
+from herorun.core.action_key import Verb, parse_key, verb_of
 from herorun.core.alert import Alert
 from herorun.core.detectors.names import SPEEDS
 from herorun.core.evidence import (
@@ -71,7 +72,7 @@ def is_digest(key: str) -> bool:
     >>> is_digest("tell/tiny-1/day-3"), is_digest("tell/tiny-1/finished")
     (True, False)
     """
-    return key.startswith("tell/") and key.rpartition("/")[2].startswith("day-")
+    return verb_of(key) == Verb.TELL and parse_key(key).last.startswith("day-")
 
 
 def _tell_event(instance: Instance, what: str, title: str, why: str) -> Tell:
@@ -80,8 +81,8 @@ def _tell_event(instance: Instance, what: str, title: str, why: str) -> Tell:
 
 def _ever(tell: Tell, told: Iterable[str]) -> bool:
     """What a run reaches, it reaches once, whichever instance brought it there."""
-    what = tell.key.rpartition("/")[2]
-    return any(key.startswith("tell/") and key.endswith(f"/{what}") for key in told)
+    what = parse_key(tell.key).last
+    return any(verb_of(key) == Verb.TELL and parse_key(key).last == what for key in told)
 
 
 def _reached(

@@ -10,12 +10,12 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 
+from herorun.core.action_key import ActionKey, Verb, parse_key, verb_of
 from herorun.core.check import Check, Response, Severity
 from herorun.core.event import Done, Event, Failed, Intended, Ordered, Word
 from herorun.core.policy import Action, Escalate, Tell
 from herorun.core.recovery.policy import Tries
 
-PAGE = "page/"  # how the keys of sendings begin: `page/<channel>/<key of the post>`
 SENT, FOLDED = "sent", "folded"
 MOST_INTERRUPTED = (
     2  # sendings of one page by one channel whose outcome nobody knows: said again once, no more
@@ -74,17 +74,17 @@ class Folded:
 
 def urgency(action: Action, checks: Mapping[str, Check]) -> Urgency | None:
     """How much an action's post matters to the DRI; None for what stands in the issue alone."""
-    found = re.match(r"(?:tell|escalate|again)/([a-z0-9-]+)", action.key)
-    check = checks.get(found[1]) if found else None
+    named = parse_key(action.key)
+    check = checks.get(named.check)
     if check is not None and check.name == SILENT:
         return None
     match action:
         case Escalate():
-            return Urgency.AGAIN if action.key.startswith("again/") else Urgency.MUST
-        case Tell(key) if key.endswith(("/finished", "/bad-node")):
+            return Urgency.AGAIN if named.verb == Verb.AGAIN else Urgency.MUST
+        case Tell() if named.last in ("finished", "bad-node"):
             return Urgency.NEWS
-        case Tell(key) if check is not None and check.severity is Severity.CRITICAL:
-            if key.endswith("/resolved"):
+        case Tell() if check is not None and check.severity is Severity.CRITICAL:
+            if named.last == "resolved":
                 return Urgency.NEWS
             # the escalation says it
             return None if check.response is Response.ESCALATE else Urgency.MUST
@@ -92,7 +92,7 @@ def urgency(action: Action, checks: Mapping[str, Check]) -> Urgency | None:
 
 
 def sending_key(channel: str, post: str) -> str:
-    return f"{PAGE}{channel}/{post}"
+    return str(ActionKey(Verb.PAGE, channel, post))
 
 
 @dataclass(frozen=True)
@@ -110,12 +110,12 @@ class Pages:
             case Intended() if event.page and event.key not in self.told:
                 page = Page(event.key, event.what, event.body, Urgency(event.page), event.at)
                 return replace(self, waiting={**self.waiting, event.key: page})
-            case Done() if event.key.startswith(PAGE):
+            case Done() if verb_of(event.key) == Verb.PAGE:
                 return self._told(event)
-            case Failed() if event.key.startswith(PAGE) and event.interrupted:
+            case Failed() if verb_of(event.key) == Verb.PAGE and event.interrupted:
                 times = self.interrupted.get(event.key, 0) + 1
                 return replace(self, interrupted={**self.interrupted, event.key: times})
-            case Failed() if event.key.startswith("submit/"):
+            case Failed() if verb_of(event.key) == Verb.SUBMIT:
                 return self._without([f"post/{event.key}"])  # nothing was launched
             case Ordered() if event.word in (Word.ACK, Word.APPROVE, Word.DENY):
                 return self._without(
@@ -129,7 +129,8 @@ class Pages:
         return sorted(self.waiting.values(), key=lambda page: (page.at, page.key))
 
     def _told(self, event: Done) -> "Pages":
-        _, channel, key = event.key.split("/", 2)
+        sending = parse_key(event.key)
+        channel, key = sending.topic, sending.detail
         page = self.waiting.get(key)
         after = replace(self._without([key]), told=self.told | {key})
         group = page.group if page else key
@@ -209,9 +210,9 @@ def not_told(
     """What must be told and was tried in vain: by every channel, or in the issue where there is no
     channel.
     """
-    tries = {key: one for key, one in failed.items() if key.startswith(PAGE)}
+    tries = {key: one for key, one in failed.items() if verb_of(key) == Verb.PAGE}
     last = max(
-        (tries[key].last for key in tries if key.split("/", 2)[2] in pages.waiting), default=None
+        (tries[key].last for key in tries if parse_key(key).detail in pages.waiting), default=None
     )
     missed = [
         NotTold(page.title, page.at, _whys(tries, page.key))
@@ -221,18 +222,15 @@ def not_told(
     posts = [
         NotTold(one.what, one.at, failed[key].why if key in failed else "")
         for key, one in queued.items()
-        if key.startswith("escalate/") and f"/{SILENT}" not in key
+        if verb_of(key) == Verb.ESCALATE and parse_key(key).check != SILENT
         if key not in pages.told and key not in pages.waiting
     ]
     return (*missed, *posts)
 
 
 def _whys(tries: Mapping[str, Tries], post: str) -> str:
-    named = [
-        (key.split("/", 2)[1], one.why)
-        for key, one in tries.items()
-        if key.split("/", 2)[2] == post
-    ]
+    sendings = [(parse_key(key), one.why) for key, one in tries.items()]
+    named = [(sending.topic, why) for sending, why in sendings if sending.detail == post]
     return "; ".join(by(*one) for one in named) or "the channels took nothing before it"
 
 

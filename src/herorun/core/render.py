@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 
+from herorun.core.action_key import parse_key
 from herorun.core.canonical_json import digest
 from herorun.core.event import (
     Amended,
@@ -28,7 +29,6 @@ from herorun.core.identity.intent import is_wandb
 from herorun.core.journal import JournalLine
 from herorun.core.plan import Plan
 from herorun.core.redaction.scrub import scrub_argv
-from herorun.core.version_gate import QUESTION
 
 CONTRACT = "## Run Contract"
 INSTANCES = "## Launched Instances"
@@ -327,7 +327,7 @@ _FOR_JUDGE = {
 
 
 def _order_lines(event: Ordered) -> dict[str, str]:
-    words = _FOR_JUDGE if any(key.startswith(QUESTION) for key in event.about) else _ORDERS
+    words = _FOR_JUDGE if any(parse_key(key).judged_version for key in event.about) else _ORDERS
     status, decision, after = words[event.word]
     until = f" until {event.until.astimezone(UTC):%Y-%m-%d %H:%M} UTC" if event.until else ""
     return {

@@ -11,6 +11,7 @@ from enum import StrEnum
 from itertools import takewhile
 from typing import Any
 
+from herorun.core.action_key import INTERVENTIONS, verb_of
 from herorun.core.canonical_json import canonical, plain
 from herorun.core.drift import differences
 from herorun.core.event import CheckedIn, Decided, Intended, Observed
@@ -18,7 +19,6 @@ from herorun.core.evidence import Evidence, Hands
 from herorun.core.evidence_log import Lost, decode_evidence
 from herorun.core.journal import JournalLine, Memory, fold
 from herorun.core.journal_decision import (
-    INTERVENTIONS,
     allowed,
     decided,
     interventions,
@@ -171,7 +171,7 @@ def _would_say(actions: Sequence[Action], memory: Memory) -> dict[str, list[Any]
 
 def _other_interventions(then: Decided, evidence: Evidence, turn: Tick) -> tuple[str, ...]:
     """What was done or only held back then, beside what the rules want now."""
-    before = {key for key in then.actions if key.startswith(INTERVENTIONS)} | {
+    before = {key for key in then.actions if verb_of(key) in INTERVENTIONS} | {
         *_hands(evidence).withheld
     }
     now = set(interventions(turn.actions))

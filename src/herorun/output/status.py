@@ -139,7 +139,6 @@ def _other(told: Mapping[str, str]) -> str:
 
 def _orders(told: Mapping[str, Any]) -> list[str]:
     """What people said: a pause, notes taken, and what is asked of them."""
-    from herorun.core.version_gate import QUESTION
 
     lines = []
     if held := told["paused"]:
@@ -156,10 +155,11 @@ def _orders(told: Mapping[str, Any]) -> list[str]:
     if told["answer"]:
         lines.append(f"  answer     {clean(told['answer'])}")
     if told["questions"]:
-        judge = [key.split("/")[2] for key in told["questions"] if key.startswith(QUESTION)]
-        other = [
-            key.rpartition("/")[2] for key in told["questions"] if not key.startswith(QUESTION)
-        ]
+        from herorun.core.action_key import parse_key
+
+        questions = [parse_key(key) for key in told["questions"]]
+        judge = [question.judged_version for question in questions if question.judged_version]
+        other = [question.last for question in questions if not question.judged_version]
         yes = f"herorun approve {told['slug']}"
         way = told["next"] if told["run"] == "down" and told["next"] else yes
         lines += [f"  asked      may herorun {clean(v)} act?: `{yes}`, or `deny`" for v in judge]

@@ -6,12 +6,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import median
 
+from herorun.core.action_key import Verb, parse_key, verb_of
 from herorun.core.event import Done, Event, Launched, Ordered, Word
 from herorun.core.goodput.instances import JournalFacts, micros
 from herorun.core.goodput.states import SECOND
 
 ANSWERS = frozenset({Word.APPROVE, Word.DENY, Word.STOP, Word.RELAUNCH, Word.ROLLBACK})
-ASKED = "escalate/"  # how the keys of questions begin
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ def _human(events: Iterable[Event]) -> Delay:
     found = []
     for event in events:
         match event:
-            case Done() if event.key.startswith(ASKED):
+            case Done() if verb_of(event.key) == Verb.ESCALATE:
                 waiting.setdefault(event.key, micros(event.at))
             case Ordered() if event.word in ANSWERS:
                 for key in [key for key in waiting if _answers(event, key)]:
@@ -69,7 +69,7 @@ def _human(events: Iterable[Event]) -> Delay:
 
 
 def _answers(order: Ordered, key: str) -> bool:
-    return any(key == about or about in key.split("/") for about in order.about)
+    return any(key == about or about in parse_key(key).segments for about in order.about)
 
 
 def _delay_of(found: list[int], unknown: int = 0, still: int = 0) -> Delay:

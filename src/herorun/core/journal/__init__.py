@@ -16,10 +16,9 @@ from herorun.core.journal.lines import (
     write_line,
 )
 from herorun.core.journal.reducer import fold
-from herorun.core.journal.state import PRUNE, Memory
+from herorun.core.journal.state import Memory
 
 __all__ = [
-    "PRUNE",
     "START",
     "UNKNOWN",
     "BrokenJournal",

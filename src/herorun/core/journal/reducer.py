@@ -5,6 +5,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
+from herorun.core.action_key import parse_key
 from herorun.core.alert import AlertState
 from herorun.core.event import (
     CheckedIn,
@@ -34,7 +35,6 @@ from herorun.core.recovery.classify import Cause
 from herorun.core.recovery.policy import ActionPause, RelaunchAnswer, Tries
 from herorun.core.seal.kinds import SealKind
 from herorun.core.taint import decided, launched
-from herorun.core.version_gate import QUESTION
 
 MOST_STARTS = 20
 
@@ -206,13 +206,11 @@ def _ordered(memory: Memory, event: Ordered) -> Memory:
         case Word.APPROVE | Word.DENY:
             answer = RelaunchAnswer(event.word is Word.APPROVE, event.at, event.by, event.reason)
             judge = memory.judge.answered(
-                [key for key in event.about if key.startswith(QUESTION)], answer
+                [key for key in event.about if parse_key(key).judged_version], answer
             )
-            keys = [
-                key for key in event.about if key.count("/") >= 3 and not key.startswith(QUESTION)
-            ]
-            said = {key.split("/")[2]: answer for key in keys}
-            return replace(memory, answers={**memory.answers, **said}, judge=judge)
+            questions = [parse_key(key).relaunch_question for key in event.about]
+            answers = {question[0]: answer for question in questions if question}
+            return replace(memory, answers={**memory.answers, **answers}, judge=judge)
         case Word.PAUSE if event.until is not None:
             return replace(memory, pause=ActionPause(event.until, event.by, event.at, event.reason))
         case Word.RESUME:

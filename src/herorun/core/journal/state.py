@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any
 
+from herorun.core.action_key import Verb, parse_key, verb_of
 from herorun.core.alert import Alert, AlertId
 from herorun.core.event import (
     Decided,
@@ -18,7 +19,7 @@ from herorun.core.event import (
 )
 from herorun.core.evidence import End, GivenUp, History, Instance, LaunchedEdits, Unfinished
 from herorun.core.lease import Lease
-from herorun.core.paging import PAGE, NotTold, Pages, not_told
+from herorun.core.paging import NotTold, Pages, not_told
 from herorun.core.recovery.classify import Cause, Ending
 from herorun.core.recovery.diagnosis import LOST_TEMPORARY
 from herorun.core.recovery.policy import ActionPause, Ledger, RelaunchAnswer, Span, Tries
@@ -27,7 +28,6 @@ from herorun.core.version_gate import Judge
 
 # the same words within it are the same order, said again after an interruption
 AGAIN = timedelta(minutes=10)
-PRUNE = "prune/"  # begins the keys of deletions: `prune/<plan>/<path>`
 
 
 @dataclass(frozen=True)
@@ -204,9 +204,7 @@ class Memory:
         """The instances that herorun itself was told to stop, and who told it."""
         told = {name: one.by for one in self.orders if one.word is Word.STOP for name in one.about}
         keys = (*self.done, *self.intended)
-        under = {
-            key.removeprefix("stop/"): "the contract" for key in keys if key.startswith("stop/")
-        }
+        under = {parse_key(key).topic: "the contract" for key in keys if verb_of(key) == Verb.STOP}
         return {**under, **told}
 
     @property
@@ -285,10 +283,8 @@ class Memory:
     @property
     def _deleting(self) -> frozenset[str]:
         """What is perhaps half deleted: a deletion of it was begun, and is not known to be done."""
-        begun = (key for key in (*self.intended, *self.failed) if key.startswith(PRUNE))
-        return frozenset(
-            key.removeprefix(PRUNE).partition("/")[2] for key in begun if key not in self.done
-        )
+        begun = (key for key in (*self.intended, *self.failed) if verb_of(key) == Verb.PRUNE)
+        return frozenset(parse_key(key).detail for key in begun if key not in self.done)
 
     @property
     def edits(self) -> LaunchedEdits:
@@ -318,7 +314,7 @@ class Memory:
         waiting = [
             (i.at, f"{i.key}: {i.what}")
             for i in self.intended.values()
-            if not i.key.startswith(PAGE)
+            if verb_of(i.key) != Verb.PAGE
         ]
         if self.unsettled:
             waiting.append((self.unsettled.at, f"{self.unsettled.key}: {self.unsettled.why}"))

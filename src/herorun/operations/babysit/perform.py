@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from herorun import discover
+from herorun.core.action_key import INTERVENTIONS, STARTS, parse_key, verb_of
 from herorun.core.check import Gate
 from herorun.core.errors import Blocked, HerorunError, in_words
 from herorun.core.escalation import QUESTION_WAYS, EscalationReason, Option
@@ -70,7 +71,7 @@ def _intent(run: MonitoredRun, action: Action, at: datetime, proposer: Proposer 
 def _options(run: MonitoredRun, asked: Escalate, proposer: Proposer | None) -> str:
     if proposer is None:
         return run.answers(asked.ways, asked.about)
-    relaunch = asked.key.startswith(not_relaunched("", "").rstrip("/"))
+    relaunch = parse_key(asked.key).relaunch_question is not None
     return as_markdown(proposer.proposals(asked.ways, asked.about, asked.before, relaunch))
 
 
@@ -250,7 +251,7 @@ def settle(run: MonitoredRun, sure: bool = True) -> list[str]:
         try:
             if intended.body:
                 deliver(run, intended)
-            elif sure and key.startswith(("relaunch/", "rollback/", "stop/", "node/")):
+            elif sure and verb_of(key) in INTERVENTIONS | STARTS:
                 run.record.append(_settled(run, intended))
         except (HerorunError, OSError) as error:
             doubts.append(scrub(f"{key}: {in_words(error)}"))

@@ -9,10 +9,11 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
+from herorun.core.action_key import ActionKey, Verb
 from herorun.core.errors import Blocked, CouldNotLook, HerorunError, in_words
 from herorun.core.event import Done, Failed, Intended
 from herorun.core.finding import count
-from herorun.core.journal import PRUNE, Memory
+from herorun.core.journal import Memory
 from herorun.core.redaction.scrub import scrub
 from herorun.core.retention import PrunePlan, Victim, size_words
 from herorun.operations.checkpoints.list import listed, make_plan, sized
@@ -84,7 +85,7 @@ def prune(run: Run, plan: PrunePlan, typed: str) -> Pruned:
 
 
 def _key(plan: PrunePlan, victim: Victim) -> str:
-    return f"{PRUNE}{plan.digest[7:19]}/{victim.path}"
+    return str(ActionKey(Verb.PRUNE, plan.digest[7:19], victim.path))
 
 
 def _is_done(plan: PrunePlan, victim: Victim, memory: Memory) -> bool:
@@ -287,7 +288,7 @@ def _post_prune(
             f"; stopped: {left[0][1]}" if left else ""
         )
         body = "\n".join(f"- `{path}`" for path in deleted)
-        key = f"post/{PRUNE}{plan.digest[7:19]}/{len(deleted)}"
+        key = f"post/{Verb.PRUNE}/{plan.digest[7:19]}/{len(deleted)}"
         try:
             say(
                 run,

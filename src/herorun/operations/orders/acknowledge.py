@@ -5,6 +5,7 @@ may act.
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 
+from herorun.core.action_key import parse_key
 from herorun.core.alert import Alert
 from herorun.core.check import Check
 from herorun.core.contract import Recovery
@@ -13,7 +14,7 @@ from herorun.core.escalation import Option
 from herorun.core.event import Word
 from herorun.core.journal import Memory
 from herorun.core.policy import trouble_began
-from herorun.core.recovery.decision import FINAL, Doubt, not_relaunched
+from herorun.core.recovery.decision import FINAL, Doubt
 from herorun.operations.health.taints import with_taints_now
 from herorun.operations.launch.propose import Proposer
 from herorun.operations.orders.order import OrderOutcome, begun, nobody_watches, order, push_warning
@@ -59,9 +60,14 @@ def open_questions(memory: Memory) -> tuple[str, ...]:
     current = memory.current
     if current is None:
         return ()
-    start = not_relaunched(current.name, "")
-    asked = [key for key in memory.done if key.startswith(start)]
+    asked = [key for key in memory.done if _kind_of(key, current.name)]
     return () if current.name in memory.answers and not _asked_anew(memory) else tuple(asked)
+
+
+def _kind_of(key: str, instance: str) -> str:
+    """Why nothing relaunches the instance by itself; empty for another key."""
+    question = parse_key(key).relaunch_question
+    return question[1] if question and question[0] == instance else ""
 
 
 def ways_on(run: Run, memory: Memory, checks: Mapping[str, Check]) -> tuple[Option, ...]:
@@ -73,7 +79,7 @@ def ways_on(run: Run, memory: Memory, checks: Mapping[str, Check]) -> tuple[Opti
     )
     if not questions:
         return (Option.ROLLBACK,) if numbers else (Option.RELAUNCH,)
-    kinds = [key.rpartition("/")[2] for key in questions]
+    kinds = [parse_key(key).last for key in questions]
     observed = run.contract.babysit.recovery is Recovery.OBSERVE
     kind = next((kind for kind in kinds if kind in FINAL), kinds[0])
     return Doubt(kind, "", observed, numbers=numbers and kind == "veto").ways
@@ -98,7 +104,7 @@ def answer(run: Run, yes: bool, reason: str = "") -> OrderOutcome:
     questions = open_questions(memory)
     if current is None or not questions:
         return _nothing_open(run, memory, yes)
-    final = [key for key in questions if key.rpartition("/")[2] in FINAL]
+    final = [key for key in questions if parse_key(key).last in FINAL]
     if yes and run.contract.babysit.recovery is Recovery.OBSERVE:
         raise Blocked(
             'The contract says recovery = "observe": the babysitter relaunches nothing. '

@@ -5,6 +5,7 @@ What was saved above that step stays where it is. The record rules it out, so th
 picks it.
 """
 
+from herorun.core.action_key import Verb, verb_of
 from herorun.core.durations import say_duration
 from herorun.core.errors import Blocked, HerorunError, in_words
 from herorun.core.escalation import Option
@@ -47,7 +48,7 @@ def rollback(
     with locked(run.lock("act"), what="another herorun that acts on this run"):
         before = begun(run)
         waiting = before.unsettled is not None or any(
-            k.startswith("rollback/") for k in before.intended
+            verb_of(key) == Verb.ROLLBACK for key in before.intended
         )
         name = settled(run)
         done = _done_already(run, name, step, reason, waiting)

@@ -4,6 +4,7 @@ confirmed.
 
 import time
 
+from herorun.core.action_key import STARTS, verb_of
 from herorun.core.durations import say_span
 from herorun.core.errors import Blocked, CouldNotLook, sentence
 from herorun.core.escalation import Option, ProposedCommand
@@ -23,7 +24,6 @@ from herorun.system.clock import now
 from herorun.system.files import locked
 
 # how the keys of what starts an instance in the place of another begin
-STARTS = ("relaunch/", "rollback/")
 
 
 def stop(run: Run, reason: str = "", wait: float = 120.0) -> OrderOutcome:
@@ -121,7 +121,7 @@ def relaunch_by_hand(
     run.prepare()
     with locked(run.lock("act"), what="another herorun that acts on this run"):
         before = begun(run)
-        waiting = before.unsettled is not None or any(k.startswith(STARTS) for k in before.intended)
+        waiting = before.unsettled is not None or any(verb_of(k) in STARTS for k in before.intended)
         name = settled(run)
         memory = run.record.memory()
         origin = memory.launchings[name].relaunch_of
@@ -183,7 +183,7 @@ def settled(run: Run) -> str:
     memory = begun(run)
     must_be_launched(run, memory)
     settle_launching(run, f"{run.launcher.owner}, settled after an interruption")
-    if any(key.startswith(STARTS) for key in memory.intended):
+    if any(verb_of(key) in STARTS for key in memory.intended):
         settle(run)
     current = run.record.memory().current
     if current is None:

@@ -5,13 +5,13 @@ asked what it has said: a sending whose outcome nobody knows is repeated once an
 then left to the next channel.
 """
 
+from herorun.core.action_key import Verb, verb_of
 from herorun.core.durations import say_duration
 from herorun.core.errors import HerorunError, in_words
 from herorun.core.event import Done, Failed, Intended
 from herorun.core.paging import (
     FOLDED,
     MOST_INTERRUPTED,
-    PAGE,
     SENT,
     Page,
     PageBudget,
@@ -58,7 +58,7 @@ def settle_pages(run: MonitoredRun) -> None:
     can tell.
     """
     for key, intended in run.record.memory().intended.items():
-        if key.startswith(PAGE):
+        if verb_of(key) == Verb.PAGE:
             why = "interrupted; perhaps it was said"
             run.record.append(Failed(now(), key, intended.attempt, why, interrupted=True))
 
