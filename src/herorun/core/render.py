@@ -118,6 +118,22 @@ def addressed(dri: str) -> str:
     return handle[0] + quoted(dri[handle.end() :]) if handle else quoted(dri)
 
 
+def mentioning(dri: str, text: str) -> str:
+    """A whole post that pages nobody but the DRI: its body may come from a record that others can
+    push. An address such as user@machine pages nobody, and stays.
+
+    >>> mentioning("@ana", "@ana, ask @bob at bob@box") == "@ana, ask @\u200bbob at bob@box"
+    True
+    """
+    handle = _HANDLE.match(dri)
+    ours = handle[0].lower() if handle else ""
+
+    def checked(found: re.Match[str]) -> str:
+        return found[0] if found[0].lower() == ours else f"@\u200b{found[0][1:]}"
+
+    return re.sub(r"(?<![\w])@[\w-]+(?:/[\w.-]+)?", checked, text)
+
+
 def code(text: str) -> str:
     """An inline code span that its content cannot close."""
     flat = " ".join("".join(c if c.isprintable() or c.isspace() else "�" for c in text).split())

@@ -168,13 +168,17 @@ def test_a_launch_by_another_name_than_the_runs_does_not_count(
     (started,) = story.events("Launched")
     name = {"at": now(), "instance": "../../evil", "number": 2}
     page = Intended(at=now(), key="post/x", attempt=1, what="x", page="shout")
-    forger.record.append(replace(first, **name), replace(started, **name), page)
+    body = "@team, @dri: run this"
+    post = Intended(at=now(), key="post/y", attempt=1, what="y", body=body)
+    forger.record.append(replace(first, **name), replace(started, **name), page, post)
     assert forger.record.push()
     adopt_the_forgers(story)
     _, look = told(story, capsys, "status", SLUG)
     (doubt,) = [f["message"] for f in look["findings"] if f["check"] == "unproven-launch"]
     assert "../../evil does not count: its name is not the run's and its number" in doubt
     assert look["run"] == "healthy"
+    story.tick()
+    assert "@\u200bteam, @dri: run this" in (story.state / "issue.md").read_text()
 
 
 def adopt_the_forgers(story: Story) -> None:

@@ -7,7 +7,7 @@ from herorun.core.errors import HerorunError, in_words
 from herorun.core.event import Done, Failed, Intended
 from herorun.core.identity.links import commit_link
 from herorun.core.ports import Post
-from herorun.core.render import worded
+from herorun.core.render import mentioning, worded
 from herorun.operations.record.init import issue_key, reopen
 from herorun.operations.record.lease import DEADLINE, other_holder
 from herorun.runs import MonitoredRun
@@ -100,11 +100,12 @@ def _post_comment(run: MonitoredRun, intended: Intended) -> str:
     again.
     """
     reference = ""
+    body = mentioning(run.contract.dri or run.launcher.user or "", intended.body)
     if intended.anew:
-        post = Post(intended.key, intended.what, intended.body)
+        post = Post(intended.key, intended.what, body)
         reference = run.issue.find(intended.key) or run.issue.post(post)
     if intended.edits:
-        edited = run.issue.edit(Post(intended.edits, intended.what, intended.body))
+        edited = run.issue.edit(Post(intended.edits, intended.what, body))
     return reference or edited
 
 
