@@ -32,6 +32,14 @@ def test_no_screen_is_left_over_and_no_name_is_taken_twice() -> None:
     assert sorted(names) == sorted(path.stem for path in FOLDER.glob("*.txt"))
 
 
+def test_a_state_is_shown_and_not_a_refusal_to_show_it() -> None:
+    """What a command asks beside what it is given must be given too."""
+    shown = [screen.name for screen in SCREENS if screen.given and screen.name[:6] != "error-"]
+    texts = {name: (FOLDER / f"{name}.txt").read_text(encoding="utf-8") for name in shown}
+    wrong = ("--- exit code 2", "internal error")
+    assert [name for name, text in texts.items() if any(each in text for each in wrong)] == []
+
+
 def commands(name: str, command: click.Command) -> Iterator[str]:
     if not isinstance(command, click.Group):
         yield name

@@ -41,6 +41,8 @@ RUN = SimpleNamespace(
 OPENED = {
     "herorun.runs.open_run": RUN,
     "herorun.runs.watched_run": (RUN, ""),
+    "herorun.system.git.find_repository": RUN.repository,
+    "herorun.runs.known_slugs": ["tiny"],
 }
 
 
