@@ -48,7 +48,7 @@ def news(
                 current,
                 "finished",
                 f"{current.name} finished",
-                f"{progress_of(evidence)}; next: seal",
+                f"{progress_of(evidence)}{'; next: seal' if current.plan_digest else ''}",
             )
         ]
     else:

@@ -291,3 +291,10 @@ def test_where_nobody_knows_how_a_job_was_started_no_command_is_made_up() -> Non
     (gone,) = decide(a_look(alive=Alive.NO), Ways()).advice
     assert (gone.row, gone.command) == ("gone", "")
     assert "Submit it again yourself" in gone.words
+
+
+def test_a_blind_look_gives_its_reason_once_and_claims_no_change() -> None:
+    why = "box1 does not answer"
+    look = a_look(alive=Alive.UNKNOWN, why=why, unreachable=f"{why}.")
+    line = line_of(look, decide(look, WAYS), Before(NOW, facts="other"))
+    assert line.count(why) == 1 and "changed" not in line

@@ -90,3 +90,17 @@ def test_a_registered_job_is_removed_at_its_end_with_exit_code_and_elapsed_time(
     assert "exit code 0:0, elapsed 00:00" in told
     assert os.listdir(work / ".claude/agents") != []
     assert json.loads((work / ".claude/agents/thread-1/active_jobs.json").read_text()) == []
+
+
+def test_a_live_job_of_the_same_name_and_user_is_not_joined_by_another(
+    work: Path, cluster: Cluster, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Another machine has submitted it since; this one's state file does not know."""
+    failed = submit(cluster, work, PREEMPTED)
+    eventually(lambda: "FAILED" in word(cluster, failed), within=60)
+    live = submit(cluster, work, WAITS)
+    words = ["-C", str(work), "babysit", "--job", failed, "--scheduler", "slurm", "--once"]
+    cli.run([*words, "--resubmit", f"touch {work}/submitted"])
+    told = capsys.readouterr()
+    assert f"herorun babysit --job {live} --scheduler slurm" in told.out + told.err, told.out
+    assert not (work / "submitted").exists()

@@ -47,6 +47,7 @@ def test_a_job_is_followed_to_its_end_and_its_state_file_has_the_seeds_fields(
     )
     assert answer.code == 0, answer
     assert "finished, monitor fresh, ~9/20" in answer.out
+    assert "next: seal" not in next(jobs_home().glob("*/issue.md")).read_text()
     assert answer.err.count("https://wandb.ai/a/b/runs/ab12") == 1
     told = state(alone)
     assert (told["job_id"], told["restart_count"]) == (alone.place(job), 0)

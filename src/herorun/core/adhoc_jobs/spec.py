@@ -11,6 +11,8 @@ from herorun.core.canonical_json import digest
 from herorun.core.contract import SLUG
 from herorun.core.errors import WrongUse
 
+_LONGEST = 40  # characters of a name in a slug
+
 
 @dataclass(frozen=True, kw_only=True)
 class JobSpec:
@@ -77,7 +79,9 @@ class JobSpec:
         """
         told = digest([self.kind, self.where, self.job]).removeprefix("sha256:")[:6]
         words = re.sub(r"[^a-z0-9]+", "-", f"{self.kind}-{self.job}".lower()).strip("-")
-        return f"{words[:40].rstrip('-')}-{told}"
+        if len(words) > _LONGEST:  # the end of a name is mostly its date
+            words = f"{words[:24].rstrip('-')}-{words[-15:].lstrip('-')}"
+        return f"{words}-{told}"
 
 
 @dataclass(frozen=True)

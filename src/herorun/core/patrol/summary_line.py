@@ -24,11 +24,11 @@ from herorun.core.patrol.state import chain_fact, fresh, job_fact
 
 def line_of(look: HostObservation, told: PatrolAdvice, before: Before | None = None) -> str:
     parts = [
-        f"{told.state.value}{f' ({look.why})' if look.why else ''}",
+        f"{told.state.value}{f' ({look.why})' if look.why and not look.unreachable else ''}",
         *_facts_apart(look, told),
         *_summary_parts(look, before),
     ]
-    if before is not None:
+    if before is not None and not look.unreachable:  # a blind look knows of no change
         parts.append(_say_changed(look, told, before))
     return f"{look.at:%Y-%m-%dT%H:%M:%SZ} {look.name}: {'; '.join(parts)}"
 

@@ -2,6 +2,7 @@
 machine.
 """
 
+import os
 import signal
 import time
 from collections.abc import Callable, Mapping
@@ -77,7 +78,7 @@ def wait_on(
     """
     must_end(every, most)
     began = now().timestamp()
-    previous = signal.signal(signal.SIGTERM, _retired)
+    previous = signal.signal(signal.SIGTERM, lambda number, frame: _retired(slug, top, say))
     try:
         with process_registry.registered(
             "await", slug, top, str(wish), began, began + every * most
@@ -155,5 +156,11 @@ def _observe_run(run: Run, wish: WaitCondition) -> dict[str, Any]:
     return seen
 
 
-def _retired(number: int, frame: Any) -> None:
+def _retired(slug: str, top: str, say: Callable[[str], None]) -> None:
+    """Who asked for the end: a newer sentinel of the same run, or `box watchers` or a person."""
+    others = process_registry.known().values()
+    newer = [e for e in others if e and (e.run, e.top) == (slug, top) and e.pid != os.getpid()]
+    live = [each for each in newer if each.lives]
+    by = f"process {live[-1].pid}, which waits for {live[-1].what}" if live else "a SIGTERM"
+    say(f"this sentinel of {slug} is retired by {by}")
     raise KeyboardInterrupt

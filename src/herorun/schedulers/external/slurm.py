@@ -23,6 +23,7 @@ LONG_AGO = timedelta(days=60)  # a job that ended before is not looked for
 TIMEOUT = 40.0  # seconds of one question
 _ABSENT = 44  # exit code of our own shell words
 _TAIL = f'test -e "$1" || exit {_ABSENT}; tail -c 1048576 -- "$1" | tail -n "$2"'
+_NAMELESS = "allocation"  # what sacct calls a job whose name its storage does not keep
 _ID = re.compile(r"(\d+)((?:_\d+|\+\d+)?)")
 _STEPS = "JobID State ExitCode ElapsedRaw MaxRSS ReqMem"
 _SIZE = re.compile(r"([0-9.]+)([KMGT]?)[cn]?")
@@ -128,8 +129,10 @@ class SlurmById:
     def live_namesakes(self, job: str) -> tuple[str, ...]:
         """Other jobs of its name and its user that are in the queue."""
         number = _split_job_id(job)[0]
-        own = _rows_of_job(self._slurm.accounting(now() - LONG_AGO, ids=[number]).rows, number, "")
-        own = own or _rows_of_job(self._queue(number), number, "")
+        own = _rows_of_job(self._queue(number), number, "")
+        if not own:  # the controller has forgotten it
+            books = self._slurm.accounting(now() - LONG_AGO, ids=[number])
+            own = [row for row in _rows_of_job(books.rows, number, "") if row.name != _NAMELESS]
         if not own:
             raise CouldNotLook(f"Slurm does not tell the name and user of {job}")
         name, user = own[-1].name, own[-1].user
