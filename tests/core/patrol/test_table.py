@@ -21,7 +21,7 @@ from herorun.core.patrol.observation import (
     MemoryUse,
     Own,
 )
-from herorun.core.patrol.summary_line import line_of, movement_of
+from herorun.core.patrol.summary_line import movement_of, patrol_line
 from herorun.core.patrol.table import decide
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -236,7 +236,7 @@ def test_the_line_is_said_even_when_nothing_changed() -> None:
     from herorun.core.patrol.summary_line import facts_of
 
     before = Before(NOW - timedelta(minutes=30), facts_of(look, told), 120)
-    assert line_of(look, told, before) == (
+    assert patrol_line(look, told, before) == (
         "2026-03-01T12:00:00Z tiny-1: running; step 120 loss 2.1 [+0 steps in 30m] (3s ago); gpu "
         "90 % of 2; "
         "memory 40%; disk 500 GiB free; inodes 90% free; nothing changed since 11:30Z"
@@ -246,7 +246,7 @@ def test_the_line_is_said_even_when_nothing_changed() -> None:
 def test_a_blind_line_names_no_number() -> None:
     look = a_look(alive=Alive.UNKNOWN, why="", unreachable="box1 does not answer.")
     assert (
-        line_of(look, decide(look, WAYS))
+        patrol_line(look, decide(look, WAYS))
         == "2026-03-01T12:00:00Z tiny-1: unknown; box1 does not answer"
     )
 
@@ -259,7 +259,7 @@ def test_what_stands_still_does_not_move() -> None:
 
 def test_a_machine_that_nobody_could_ask_is_said_and_not_left_out() -> None:
     look = a_look(gpus=Blind("nvidia-smi hangs"), memory=Blind("it hangs"))
-    line = line_of(look, decide(look, WAYS))
+    line = patrol_line(look, decide(look, WAYS))
     assert "gpu unknown: nvidia-smi hangs" in line and "memory unknown: it hangs" in line
 
 
@@ -268,7 +268,7 @@ def test_a_dead_job_and_its_waiting_chain_are_two_facts() -> None:
         alive=Alive.NO, why="there is no such tmux session", chain=ChainSeen(True, "", "wait")
     )
     assert decide(look, WAYS).code == 1
-    line = line_of(look, decide(look, WAYS))
+    line = patrol_line(look, decide(look, WAYS))
     assert "down (there is no such tmux session); job gone; chain waiting" in line
     assert rows(look) == ["gone"]  # the chain waits already
 
@@ -296,5 +296,5 @@ def test_where_nobody_knows_how_a_job_was_started_no_command_is_made_up() -> Non
 def test_a_blind_look_gives_its_reason_once_and_claims_no_change() -> None:
     why = "box1 does not answer"
     look = a_look(alive=Alive.UNKNOWN, why=why, unreachable=f"{why}.")
-    line = line_of(look, decide(look, WAYS), Before(NOW, facts="other"))
+    line = patrol_line(look, decide(look, WAYS), Before(NOW, facts="other"))
     assert line.count(why) == 1 and "changed" not in line

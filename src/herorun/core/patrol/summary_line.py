@@ -22,7 +22,7 @@ from herorun.core.patrol.risks import mean_use
 from herorun.core.patrol.state import chain_fact, fresh, job_fact
 
 
-def line_of(look: HostObservation, told: PatrolAdvice, before: Before | None = None) -> str:
+def patrol_line(look: HostObservation, told: PatrolAdvice, before: Before | None = None) -> str:
     parts = [
         f"{told.state.value}{f' ({look.why})' if look.why and not look.unreachable else ''}",
         *_facts_apart(look, told),

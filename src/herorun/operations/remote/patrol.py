@@ -15,7 +15,7 @@ from herorun.core.job_chain import install_and_start, transfer
 from herorun.core.patrol.advice import PatrolAdvice, PatrolState, Ways
 from herorun.core.patrol.observation import Before, HostObservation, MemoryUse, Own
 from herorun.core.patrol.state import patrol_state_of
-from herorun.core.patrol.summary_line import facts_of, line_of, movement_of
+from herorun.core.patrol.summary_line import facts_of, movement_of, patrol_line
 from herorun.core.patrol.table import decide
 from herorun.core.redaction.scrub import scrub
 from herorun.core.timer import removal
@@ -46,7 +46,7 @@ def patrol(run: Run) -> PatrolTick:
     seen = probe_host(run)
     before = remembered(run)
     told = decided(run, seen, before)
-    tick = PatrolTick(seen, told, scrub(line_of(seen, told, before)), before)
+    tick = PatrolTick(seen, told, scrub(patrol_line(seen, told, before)), before)
     remember(run, tick)
     return tick
 

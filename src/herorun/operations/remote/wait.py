@@ -15,7 +15,7 @@ from herorun.core.errors import HerorunError, WrongUse, in_words
 from herorun.core.evidence import Job, Metrics
 from herorun.core.patrol.advice import PatrolAdvice, PatrolState
 from herorun.core.patrol.observation import HostObservation
-from herorun.core.patrol.summary_line import line_of, movement_of
+from herorun.core.patrol.summary_line import movement_of, patrol_line
 from herorun.core.patrol.wait_condition import WaitCondition, WaitOutcome, judge_wish
 from herorun.core.redaction.scrub import scrub
 from herorun.operations.health.evaluate import evaluate
@@ -116,7 +116,7 @@ def _loop(see: Callable[[], Seen], wish: WaitCondition, every: float, most: int)
         began = time.monotonic()
         try:
             look, told, seen = see()
-            line = scrub(line_of(look, told))
+            line = scrub(patrol_line(look, told))
             if told.state is not PatrolState.UNKNOWN and movement_of(look) != movement:
                 movement, moved = movement_of(look), look.at
             outcome, why = judge_wish(wish, look, told.state, seen, look.at - moved)
