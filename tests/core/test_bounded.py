@@ -47,3 +47,12 @@ def test_names_that_are_new_in_every_read_add_up_to_no_more_and_that_is_said() -
     for each in range(3 * MOST_NAMES):
         names.roles[f"m{each}"]
     assert len(names.roles) <= 2 * MOST_NAMES
+
+
+def test_a_name_of_a_megabyte_is_left_out_and_said() -> None:
+    rows = (Row(1, {"loss": 2.0, "m" * 1_000_000: 1.0}), Row(2, {"loss": 3.0}))
+    batch = bounded(Rows(rows, "c"))
+    assert [row.values for row in batch.rows] == [{"loss": 2.0}, {"loss": 3.0}]
+    (problem,) = batch.problems
+    assert problem.startswith("1 metric with a name of more than 1000 characters left out")
+    assert len(problem) < 200

@@ -12,7 +12,7 @@ import pytest
 import herorun
 from herorun.core.errors import WrongUse
 from herorun.core.ports import Place, Store
-from herorun.stores import local
+from herorun.stores import _ssh_remote, local
 from herorun.system.files import locked
 from ports.store_suite import StoreBench, StoreSuite
 
@@ -171,3 +171,15 @@ def test_a_read_only_root_fails_the_probe(tmp_path: Path) -> None:
     tmp_path.chmod(0o500)
     with pytest.raises(OSError, match="cannot make"):
         connect().probe(str(tmp_path))
+
+
+def test_a_file_of_gigabytes_is_not_read_whole(tmp_path: Path) -> None:
+    """As a job could write it in place of a checkpoint's metadata: a hole takes no room there."""
+    file = tmp_path / "metadata.json"
+    with file.open("wb") as opened:
+        opened.truncate(8 << 30)
+    with pytest.raises(OSError, match="larger than 256 MiB"):
+        connect().read(str(file))
+    with pytest.raises(OSError, match="larger than 256 MiB"):
+        _ssh_remote.read(str(file))
+    assert connect().end(str(file), 4) == b"\0\0\0\0"

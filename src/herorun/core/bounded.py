@@ -6,10 +6,11 @@ from collections.abc import Collection
 from dataclasses import replace
 
 from herorun.core.finding import count
-from herorun.core.ports import Rows
+from herorun.core.ports import Row, Rows
 
 # beyond it no float holds every step; at a million steps a second it takes 285 years
 LARGEST_STEP = 2**53
+LONGEST_NAME = 1_000  # characters of a metric's name: a path through a model has a hundred
 MOST_NAMES = 5_000  # metrics of one read: a name for each layer of a large model is some hundreds
 
 
@@ -25,6 +26,13 @@ def bounded(batch: Rows, wanted: Collection[str] = ()) -> Rows:
             "out"
         )
     names = dict.fromkeys(name for row in rows for name in row.values)
+    if long := [name for name in names if len(name) > LONGEST_NAME]:
+        problems.append(
+            f"{count(len(long), 'metric')} with a name of more than {LONGEST_NAME} characters left "
+            f"out, such as {long[0][:80]!r}"
+        )
+        rows = tuple(_without(row, frozenset(long)) for row in rows)
+        names = dict.fromkeys(name for name in names if len(name) <= LONGEST_NAME)
     if len(names) > MOST_NAMES:
         first = [name for name in wanted if name in names]
         kept = frozenset([*first, *names][:MOST_NAMES])
@@ -37,3 +45,7 @@ def bounded(batch: Rows, wanted: Collection[str] = ()) -> Rows:
             replace(row, values={n: v for n, v in row.values.items() if n in kept}) for row in rows
         )
     return replace(batch, rows=rows, problems=tuple(problems))
+
+
+def _without(row: Row, names: Collection[str]) -> Row:
+    return replace(row, values={n: v for n, v in row.values.items() if n not in names})

@@ -20,6 +20,8 @@ from herorun.system._remote_agent import packed, unpacked
 
 OWN = "_herorun"  # what herorun itself writes into a root
 LOCK_WAIT = 10.0  # seconds
+# bytes of a file that is read whole: a checkpoint's metadata has some MiB, at most some hundred
+MOST_READ = 256 << 20
 # as some file systems answer
 _NO_LINKS = (errno.EPERM, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP)
 
@@ -34,6 +36,8 @@ def entries(path: str) -> list[Any]:
 
 def read(path: str) -> str:
     with open(_regular(path), "rb") as file:
+        if os.fstat(file.fileno()).st_size > MOST_READ:
+            raise OSError(errno.EFBIG, f"it is larger than {MOST_READ >> 20} MiB", path)
         return packed(file.read())
 
 

@@ -4,6 +4,7 @@ A read that hangs, as on a dead mount, is cut off by the deadline of whoever gat
 """
 
 import contextlib
+import errno
 import os
 import stat
 import uuid
@@ -18,6 +19,7 @@ from herorun.core.errors import WrongUse
 from herorun.core.ports import FileDigest, FileEntry, LifecycleRule, Place, Store
 from herorun.core.redaction.scrub import scrub
 from herorun.stores._reading import as_digests, stamps
+from herorun.stores._ssh_remote import MOST_READ
 from herorun.stores._write_probe import OWN, clean, demand, tried
 from herorun.system import _file_digests
 from herorun.system.files import create_whole, hold, write_whole
@@ -53,7 +55,7 @@ class LocalStore:
             )
 
     def read(self, path: str) -> bytes:
-        return _regular(path).read_bytes()
+        return _of_bearable_size(_regular(path), path).read_bytes()
 
     def end(self, path: str, count: int) -> bytes:
         file = _regular(path)
@@ -136,6 +138,13 @@ def _regular(path: str) -> Path:
     kind = file.stat().st_mode
     if not stat.S_ISREG(kind) and not stat.S_ISDIR(kind):
         raise OSError(f"{path} is not a regular file")  # opening a pipe would wait for ever
+    return file
+
+
+def _of_bearable_size(file: Path, path: str) -> Path:
+    """What a job wrote is read whole: a sparse file of gigabytes must not end the machine."""
+    if file.stat().st_size > MOST_READ:
+        raise OSError(errno.EFBIG, f"it is larger than {MOST_READ >> 20} MiB", path)
     return file
 
 
