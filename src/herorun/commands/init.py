@@ -28,8 +28,9 @@ def command(start: str, run: str, as_json: bool) -> int:
     from herorun.core.contract import SLUG
     from herorun.core.errors import WrongUse
     from herorun.operations.launch.config_stability import advised
-    from herorun.operations.record.contract_template import drafted
+    from herorun.operations.record.contract_template import drafted, with_command
     from herorun.operations.record.init import begin
+    from herorun.operations.record.script_search import find_command
     from herorun.runs import contract_path, open_run, template
     from herorun.schemas.runs import Init
     from herorun.system.files import create_whole
@@ -52,10 +53,14 @@ def command(start: str, run: str, as_json: bool) -> int:
             f"{path.stem!r} is no slug: use a-z, 0-9 and -, at most 48, beginning with a letter "
             "or digit."
         )
-    draft = drafted(template("run.toml"), read_settings(Path(start)).init).replace(
-        "$slug", path.stem
+    command_draft = find_command(find_repository(Path(start)))
+    draft = with_command(
+        drafted(template("run.toml"), read_settings(Path(start)).init), command_draft
     )
+    draft = draft.replace("$slug", path.stem)
+    choices: list[str] = []
     if not path.exists():
+        choices = command_draft.lines()
         create_whole(path, draft.encode())
         created: tuple[str, ...] = (str(path),)
         adopted: tuple[str, ...] = ()
@@ -89,6 +94,8 @@ def command(start: str, run: str, as_json: bool) -> int:
         return 0
     for made in created:
         click.echo(f"created {made}")
+    for choice in choices:
+        click.echo(choice)
     for name in adopted:
         click.echo(f"adopted {name}")
     if not created:

@@ -7,9 +7,10 @@ behind their back.
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from herorun.core.errors import WrongUse
+from herorun.operations.record.script_search import CommandDraft
 
 FROM = "  # from [tool.herorun.init]"
 
@@ -45,3 +46,26 @@ def _line(text: str, table: str, begins: str, said: list[tuple[str, str]]) -> st
         f"{key} = {json.dumps(value, ensure_ascii=False)}{FROM}\n" for key, value in said
     )
     return re.sub(rf"({head}){begins}.*\n", lambda found: found[1] + lines, text, count=1)
+
+
+def with_command(text: str, command: CommandDraft) -> str:
+    """The template with the script and the config file that are there, or its examples."""
+    if command.scripts:
+        text = re.sub(
+            r"(?m)^argv = .*$", lambda _: f"argv = {_listed(command.argv)}", text, count=1
+        )
+        text = re.sub(r"(?m)^# resume_argv = .*\n", "", text, count=1)
+    else:
+        text = _example(text, "argv", "no training script was found")
+    if command.configs:
+        files = f"files = {_listed(command.configs[:1])}"
+        return re.sub(r"(?m)^files = .*$", lambda _: files, text, count=1)
+    return _example(text, "files", "no config file was found")
+
+
+def _listed(values: Sequence[str]) -> str:
+    return json.dumps(list(values), ensure_ascii=False)
+
+
+def _example(text: str, key: str, why: str) -> str:
+    return re.sub(rf"(?m)^({key} = .*)$", rf"\1  # an example: {why}", text, count=1)

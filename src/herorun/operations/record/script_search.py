@@ -1,0 +1,90 @@
+"""The training script and the config file of a repository, for a new contract to begin with."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+
+from herorun.system.git import Repository
+
+_SCRIPTS = (
+    re.compile(r"(pre)?train\.py"),
+    re.compile(r"(pre)?train\.sh"),
+    re.compile(r".*(^|_)(pre)?train(_.*)?\.(py|sh)"),
+    re.compile(r"(main|run|finetune|launch)\.(py|sh)"),
+)
+_CONFIGS = (
+    re.compile(r"(config|train|training)\.(toml|ya?ml|json)"),
+    re.compile(r".*(config|train).*\.(toml|ya?ml|json)"),
+)
+_NOT_OURS = re.compile(
+    r"(^|/)(\.[^/]+|runs|tests?|docs?|node_modules|third_party|vendor)/|(^|/)test_"
+)
+_NO_CONFIGS = re.compile(r"(^|/)(\.|pyproject\.toml|package(-lock)?\.json|tsconfig|mkdocs|pytest)")
+DEEPEST = 4  # folders
+
+
+@dataclass(frozen=True)
+class CommandDraft:
+    """The best first; empty where there is none."""
+
+    scripts: tuple[str, ...] = ()
+    configs: tuple[str, ...] = ()
+    takes_config: bool = False  # the first script has an option --config
+
+    @property
+    def argv(self) -> list[str]:
+        if not self.scripts:
+            return []
+        program = "python" if self.scripts[0].endswith(".py") else "bash"
+        option = ["--config", self.configs[0]] if self.takes_config and self.configs else []
+        return [program, self.scripts[0], *option]
+
+    def lines(self) -> list[str]:
+        """What was chosen, and what could not be found, for people."""
+        return [
+            _line("training script", "[command] argv", self.scripts),
+            _line("config file", "[config] files", self.configs),
+        ]
+
+
+def _line(what: str, key: str, paths: tuple[str, ...]) -> str:
+    if not paths:
+        return f"found no {what} among the files of git: set {key} yourself"
+    others = f"; also there: {', '.join(paths[1:4])}" if len(paths) > 1 else ""
+    return f"chose {paths[0]} as the {what} ({key}){others}"
+
+
+def find_command(repository: Repository) -> CommandDraft:
+    """Among the files that git tracks or would track: what is ignored is no part of a launch."""
+    listed = repository.git(
+        "ls-files", "-z", "--cached", "--others", "--exclude-standard"
+    ).text.split("\0")
+    paths = [path for path in dict.fromkeys(listed) if path and not _NOT_OURS.search(path)]
+    paths = [path for path in paths if (repository.top / path).is_file()]  # not deleted
+    scripts = ranked(paths, _SCRIPTS)
+    configs = ranked((path for path in paths if not _NO_CONFIGS.search(path)), _CONFIGS)
+    takes = bool(scripts) and "--config" in _text(repository, scripts[0])
+    return CommandDraft(scripts, configs, takes)
+
+
+def ranked(paths: Iterable[str], patterns: tuple[re.Pattern[str], ...]) -> tuple[str, ...]:
+    """Those that a pattern fits: the plainest name first, then the least deep.
+
+    >>> ranked(["lib/train.py", "train.py", "train_moe.py", "setup.py"], _SCRIPTS)
+    ('train.py', 'lib/train.py', 'train_moe.py')
+    """
+    places = []
+    for path in paths:
+        name, depth = PurePosixPath(path).name, path.count("/")
+        rank = next((at for at, each in enumerate(patterns) if each.fullmatch(name)), None)
+        if rank is not None and depth < DEEPEST:
+            places.append((rank, depth, path))
+    return tuple(path for _, _, path in sorted(places))
+
+
+def _text(repository: Repository, path: str) -> str:
+    try:
+        return (repository.top / path).read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""

@@ -1,0 +1,54 @@
+"""What `herorun init` writes into a new contract: the script and the config that are really there."""
+
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from commands.answers import ask
+from herorun.operations.record.contract_template import with_command
+from herorun.operations.record.script_search import CommandDraft
+from herorun.runs import template
+from stories import Story
+
+CAPTURE = pytest.CaptureFixture[str]
+
+
+def new_contract(story: Story, capsys: CAPTURE) -> tuple[dict[str, object], str]:
+    answer = ask(story, capsys, "init", "new")
+    assert answer.code == 0
+    text = Path(story.work / "runs" / "new.toml").read_text()
+    return tomllib.loads(text), answer.out
+
+
+def test_init_takes_the_script_and_the_config_that_are_there(story: Story, capsys: CAPTURE) -> None:
+    (story.work / "train.sh").unlink()
+    (story.work / "lib").mkdir()
+    (story.work / "lib" / "train_moe.py").write_text("")
+    (story.work / "pretrain.py").write_text('parser.add_argument("--config")\n')
+    contract, out = new_contract(story, capsys)
+    assert contract["command"] == {"argv": ["python", "pretrain.py", "--config", "config.toml"]}
+    assert contract["config"] == {"files": ["config.toml"]}
+    assert "chose pretrain.py as the training script ([command] argv)" in out
+    assert "also there: lib/train_moe.py" in out
+
+
+def test_init_says_what_it_could_not_find(story: Story, capsys: CAPTURE) -> None:
+    (story.work / "train.sh").unlink()
+    (story.work / "config.toml").unlink()
+    contract, out = new_contract(story, capsys)
+    assert "found no training script" in out and "found no config file" in out
+    assert (
+        "# an example: no training script was found"
+        in (story.work / "runs" / "new.toml").read_text()
+    )
+    assert story.herorun("init", "new") == 2  # it is still as it was written
+    assert "still as it was written" in capsys.readouterr().err
+    assert contract["slug"] == "new"
+
+
+def test_a_name_with_quotes_stays_one_word() -> None:
+    draft = CommandDraft(scripts=('a"b\\train.sh',), configs=("ü.toml",))
+    contract = tomllib.loads(with_command(template("run.toml"), draft))
+    assert contract["command"]["argv"] == ["bash", 'a"b\\train.sh']
+    assert contract["config"]["files"] == ["ü.toml"]
