@@ -90,13 +90,16 @@ def _watched_run(run: str, start: str) -> "tuple[Run, str]":
     from herorun.system.git import find_repository
 
     try:
-        find_repository(Path(start))
-    except WrongUse as error:
-        raise WrongUse(
-            f"{error} A job without a contract: `herorun status --job {run} --scheduler KIND`; "
-            "`herorun jobs list` shows what this session has registered."
-        ) from None
-    return watched_run(run, Path(start))
+        return watched_run(run, Path(start))
+    except WrongUse:
+        try:
+            find_repository(Path(start))
+        except WrongUse as error:
+            raise WrongUse(
+                f"{error} A job without a contract: `herorun status --job {run} --scheduler "
+                "KIND`; `herorun jobs list` shows what this session has registered."
+            ) from None
+        raise
 
 
 def _show_standing(status: "StatusOf", glance: "RunSummary") -> None:

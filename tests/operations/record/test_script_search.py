@@ -1,4 +1,4 @@
-"""What `herorun init` writes into a new contract: the script and the config that are really there."""
+"""What `herorun init` writes into a new contract: the script and config that are really there."""
 
 import tomllib
 from pathlib import Path
