@@ -45,6 +45,7 @@ ONCE = {
     "launch": "--no-babysit",
     "relaunch": "--no-babysit",
     "rollback": "--no-babysit",
+    "trust": "--yes",  # the answer of a person at a terminal
 }
 
 _proposed: dict[Path, list[str]] = {}  # by the story's home: of its last call
