@@ -56,9 +56,9 @@ INTRO = """\
 
 <!-- Written by `make bench`. -->
 
-Every line is the median of several rounds, taken in turns with what stands beside it, in one run of `make bench`.
+Every line is the median of several rounds, taken in turns with its alternative, in one run of `make bench`.
 Ratios travel from machine to machine; milliseconds do not.
-What stands beside is what people type or write instead, and it does less: a preflight also makes the plan and looks at checkpoints, jobs and the record."""  # noqa: E501  # a text that is read as it stands
+The alternative is what people type or write instead, and it does less: a preflight also makes the plan and looks at checkpoints, jobs and the record."""  # noqa: E501  # a text that is read as it stands
 
 
 def main() -> None:
@@ -77,7 +77,7 @@ def main() -> None:
 def table(title: str, measure: Measure) -> str:
     print(f"\n{title}", flush=True)
     began = perf_counter()
-    lines = ["| what | takes | beside it | takes | ratio |", "| --- | --- | --- | --- | --- |"]
+    lines = ["| what | takes | alternative | takes | ratio |", "| --- | --- | --- | --- | --- |"]
     missing = []
     with tempfile.TemporaryDirectory(prefix="herorun-bench-") as home:
         for row in measure(Path(home)):

@@ -71,19 +71,15 @@ QUESTIONS = {
         "refuses."
     ),
     Gate.HEALTH: (
-        "may it go on? `herorun babysit` asks at every tick; it tells, relaunches, escalates or "
-        "stops."
+        "may it continue? `herorun babysit` asks at every tick; it notifies, relaunches, "
+        "escalates or stops."
     ),
     Gate.SEAL: "is it done? `herorun seal` asks; with an open finding nothing is tagged.",
 }
 RELAUNCH = {
     AtRelaunch.SKIP: "",
-    AtRelaunch.WARN: (
-        "Asked again at a relaunch: a failure blocks it, and what cannot be read is told."
-    ),
-    AtRelaunch.BLOCK: (
-        "Asked again at a relaunch: a failure blocks it, and so does what cannot be read."
-    ),
+    AtRelaunch.WARN: ("Also checked at a relaunch: a failure blocks it, an unknown only warns."),
+    AtRelaunch.BLOCK: ("Also checked at a relaunch: a failure or an unknown blocks it."),
 }
 
 
@@ -118,7 +114,7 @@ def gate_part(gate: Gate) -> str:
 
 
 SEALS = """\
-There are four kinds of a seal: `final`; `milestone` (`--milestone NAME`), after which the run and its babysitter go on;
+There are four kinds of seal: `final`; `milestone` (`--milestone NAME`), after which the run and its babysitter continue;
 `aborted` (`--aborted`); and `superseded` (`--superseded-by RUN`). Which checks hold for which:"""  # noqa: E501  # a text that is read as it stands
 
 
@@ -378,7 +374,7 @@ That one diagnosis is what the babysitter, `status`, the report and the issue sh
 - A `cascade` follows from a root somewhere: alone it is `unknown`.
 - A `confirmation` settles a faint root, and nothing else.
 - What stands behind words such as "this might be caused by" is a tool's guess and is not read; neither is source text that a log prints.
-- A line that a `benign` row matches anchors nothing; nor does what the training went on after for many steps, a preemption, a full disk and the like apart.
+- A line that a `benign` row matches anchors nothing; nor does a line after which the training continued for many steps, except a preemption, a full disk and the like.
 - An exception that no row knows is a bug of the program: small where its type says so, or where all of the user's frames are in one file; the innermost of them is named.
 - `Killed` and exit code 137 are `unknown`, until an `oom_kill`, a peak at the limit or a preemption is there too.
 - A `loading` row says where the training begins, which `wrong-resume` holds against the plan; in a log that shows no failure, a loader that fell back is the answer.
@@ -398,11 +394,11 @@ strength = "cause"                 # of a root: cause (the default), bug, sympto
 keywords = ["flux capacitor"]      # one of them must be in the line, in any case; it holds three characters that are no digits, and `|` at an end of it is a word's edge
 pattern = "flux capacitor .* broke"  # a regular expression of Python, in any case
 person = true                      # whether a person may be needed; false by default
-advice = "Mend it."
+advice = "Fix it."
 source = "the flux driver"         # optional
 printed_by = "flux-driver"         # optional: a Python package; preflight then looks whether the installed one still holds a keyword
 # loads = "scratch"                # with the role loading: scratch, none, older, weights, part or resumed
-due_mib = 64                       # optional: a line of this kind must come within so many MiB of a running job's log, or it is told
+due_mib = 64                       # optional: a line of this kind must come within so many MiB of a running job's log, or it is reported
 ```"""  # noqa: E501  # a text that is read as it stands
 
 

@@ -17,7 +17,7 @@ from herorun.system.git import find_repository
 
 
 def load(path: str | PathLike[str]) -> Contract:
-    """Read a contract file; `path` is relative to where the program runs. `WrongUse` names the key that is wrong and the mend."""
+    """Read a contract file; `path` is relative to where the program runs. `WrongUse` names the wrong key and how to fix it."""
     from herorun.core.contract import parse_contract
 
     try:

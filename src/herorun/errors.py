@@ -1,4 +1,4 @@
-"""Every error that herorun raises for a person to mend, each with the exit code that the commands
+"""Every error that herorun raises for a person to fix, each with the exit code that the commands
 end with.
 
 | error | exit code | meaning |

@@ -44,7 +44,7 @@ def log(
     nothing is written.
 
     A `step` that is no integer raises TypeError. A value that is no number is left out, and a file that cannot be
-    written is left alone: each is said once, on standard error, and the training goes on.
+    written is left alone: each is reported once, on standard error, and the training continues.
     """
     number = index(step)
     if rank() != 0:
@@ -57,7 +57,7 @@ def log(
         _append(target, (json.dumps(row, allow_nan=False) + "\n").encode())
     except OSError as error:
         _say_once(
-            f"{target} cannot be written: {error.strerror or error}; the training goes on without "
+            f"{target} cannot be written: {error.strerror or error}; the training continues without "
             "it."
         )
         return False

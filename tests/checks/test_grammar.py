@@ -175,7 +175,7 @@ def test_every_alert_about_a_curve_has_the_right_number_and_state(
                 assert (
                     not re.search(r"still (is|going)|is not finite", ended) and faults(ended) == []
                 ), ended
-                goes_on = "still going on" in message or "still is" in message
+                goes_on = "still in progress" in message or "still is" in message
                 assert goes_on <= is_open and not (
                     goes_on and back and check.name != "not-finite"
                 ), (

@@ -425,7 +425,7 @@ def test_a_lost_issue_page_is_opened_again(story: Story, capsys: CAPTURE, comman
     page = story.work / ".herorun" / SLUG / "issue.md"
     page.unlink()
     assert (story.init if command == "init" else story.launch)() == 0
-    assert "what was said before stands in the logbook" in page.read_text()
+    assert "earlier entries are in the logbook" in page.read_text()
     assert len(story.starts) <= 1
 
 

@@ -226,10 +226,10 @@ FORGED: dict[str, tuple[Callable[[Pages], Pages], str, str]] = {
     "the first page deleted": (lost(FIRST), f"{FIRST} was removed", "is missing"),
     "a page deleted": (lost(SECOND), f"{SECOND} was removed", f"its page {SECOND} is missing"),
     "the newest page deleted": (lost(THIRD), f"{THIRD} was removed", (
-        "goes on in tiny_003.md, which "
-        "is not there"
+        "continues in tiny_003.md, which "
+        "does not exist"
     )),
-    "all but the first deleted": (lost(SECOND, THIRD), f"{THIRD} was removed", "goes on in tiny_002.md"),  # noqa: E501  # one entry of a table, or one recorded value
+    "all but the first deleted": (lost(SECOND, THIRD), f"{THIRD} was removed", "continues in tiny_002.md"),  # noqa: E501  # one entry of a table, or one recorded value
     "forked": (forked, (
         f"{THIRD} does not end with the "
         "link"

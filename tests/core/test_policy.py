@@ -432,12 +432,12 @@ def escalation_text(policy, case=None, now=NOON, since=NOON):
 def test_the_escalation_says_that_the_job_goes_on_and_what_an_hour_costs(policy, cost):
     assert (
         escalation_text(policy)
-        == f"nan message. The job goes on: [babysit] stop_on does not name nan. {cost}"
+        == f"nan message. The job continues: [babysit] stop_on does not name nan. {cost}"
     )
 
 
 def test_the_reminder_says_it_again():
-    assert "The job goes on" in escalation_text(RecoveryPolicy(), now=NOON + 5 * HOUR)
+    assert "The job continues" in escalation_text(RecoveryPolicy(), now=NOON + 5 * HOUR)
 
 
 def test_of_a_job_that_is_stopped_or_has_ended_it_says_nothing():

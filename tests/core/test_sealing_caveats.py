@@ -80,7 +80,7 @@ def test_of_a_run_of_which_all_is_known_there_is_none():
         ({"judged": Judged((), (("blind", "403"),))}, "not seen: blind: 403"),
         (
             {"verified": ()},
-            "tiny-1 never checked in: nobody knows whether it ran what was admitted",
+            "tiny-1 never checked in: it is unknown whether it ran what was admitted",
         ),
         (
             {"waivers": [Waiver("no-remote", "a laptop", "@dri", NOON + EVERY)]},

@@ -172,7 +172,7 @@ def test_the_local_line_of_evidence_that_was_torn_stays_one_line(
     lines = kept.read_bytes().splitlines()
     assert len(lines) == 2 and lines[0] == whole[:-40].splitlines()[0]
     code, said = sentence(capsys, story, replace(NAMED["tick"], words=("replay", SLUG)))
-    assert code == 3 and "has no whole line of it" in said
+    assert code == 3 and "has no complete line for it" in said
 
 
 # --- the clock ------------------------------------------------------------------------------------

@@ -43,7 +43,7 @@ class TestDcp(LayoutSuite):
             {"__0_0.distcp": b"1", ".metadata.tmp": b"1"},
             "no .metadata, only .metadata.tmp: the save was begun and not finished",
         ),
-        ({".metadata": b"1"}, ".metadata is missing its data: there is no .distcp file beside it"),
+        ({".metadata": b"1"}, ".metadata is missing its data: there is no .distcp file next to it"),
         ({".metadata": b"", "__0_0.distcp": b"1"}, ".metadata is empty"),
         (
             {"model.safetensors.index.json": b"{}", "model-00001-of-00001.safetensors": b"1"},

@@ -100,7 +100,9 @@ def test_a_folders_own_marker_is_no_file_and_makes_it_exist(gcs: Service, root: 
 def test_a_bucket_that_does_not_exist_is_neither_empty_nor_a_folder_to_come(
     gcs: Service, path: str
 ) -> None:
-    with pytest.raises(OSError, match=f"{path}: gs://nobody-has-this is no bucket, or") as caught:
+    with pytest.raises(
+        OSError, match=f"{path}: gs://nobody-has-this is not a bucket, or"
+    ) as caught:
         connect().names(path)
     assert not isinstance(caught.value, FileNotFoundError)
 

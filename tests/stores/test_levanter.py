@@ -133,7 +133,7 @@ def test_a_file_is_no_candidate_and_an_empty_root_has_none(root: Path) -> None:
         (
             '{"step": 100}',
             ("manifest.json",),
-            "metadata.json is missing its data: only manifest.json is beside it",
+            "metadata.json is missing its data: only manifest.json is next to it",
         ),
         ('{"step": 100}', ("manifest.ocdbt",), ""),
         ('{"step": 100, "timestamp": 5, "is_temporary": "no"}', ("d",), ""),

@@ -106,7 +106,9 @@ def test_a_folders_own_marker_is_no_file_and_makes_it_exist(s3: Service, root: s
 def test_a_bucket_that_does_not_exist_is_neither_empty_nor_a_folder_to_come(
     s3: Service, path: str
 ) -> None:
-    with pytest.raises(OSError, match=f"{path}: s3://nobody-has-this is no bucket, or") as caught:
+    with pytest.raises(
+        OSError, match=f"{path}: s3://nobody-has-this is not a bucket, or"
+    ) as caught:
         connect().names(path)
     assert not isinstance(caught.value, FileNotFoundError)
 

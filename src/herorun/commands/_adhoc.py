@@ -18,7 +18,7 @@ NAMING = (
         "its back end gave it."
     )),
     click.option("--scheduler", metavar="KIND", help=(
-        "Whose id it is: iris, ray, slurm, "
+        "The kind of the id: iris, ray, slurm, "
         "nel, launcher or local."
     )),
     click.option("--cluster", metavar="NAME", help=(
@@ -27,9 +27,9 @@ NAMING = (
     )),
     click.option("--config", metavar="PATH", help="The configuration file of an Iris cluster."),
     click.option("--experiment", metavar="PATH", help="The experiment's script, for Ray."),
-    click.option("--host", metavar="HOST", help="The login node that is asked over ssh."),
+    click.option("--host", metavar="HOST", help="The login node, queried over ssh."),
     click.option("--user", metavar="USER", help="The user there."),
-    click.option("--log", metavar="FILE", help="The job's log, where its scheduler does not tell."),
+    click.option("--log", metavar="FILE", help="The job's log, if its scheduler does not report it."),
 )  # fmt: skip
 WATCHING = (
     click.option("--resubmit", metavar="CMD", help=(
@@ -37,16 +37,16 @@ WATCHING = (
         "failure; it must not wait."
     )),
     click.option("--notify", metavar="NAMES", help=(
-        "Variables with the addresses of channels, which "
-        "are told too: SLACK,MAIL."
+        "Variables with the addresses of channels "
+        "to notify as well: SLACK,MAIL."
     )),
-    click.option("--anew", is_flag=True, help=(
-        "The id is another job's than that which "
-        "was watched by it before."
+    click.option("--new-job", "anew", is_flag=True, help=(
+        "Treat this id as a new job and "
+        "ignore saved state."
     )),
     click.option("--every", metavar="DURATION", help=(
-        "Time between two looks at such a job: 570s "
-        "where it is not given."
+        "Time between two ticks of such a job; "
+        "570s by default."
     )),
 )  # fmt: skip
 
@@ -89,7 +89,7 @@ def one_of_both(run: str | None, told: dict[str, str | None]) -> None:
 
     if run and any(told.values()):
         raise WrongUse(
-            "--job and what belongs to it name a job without a contract: name no run beside it."
+            "--job and what belongs to it name a job without a contract: do not name a run as well."
         )
 
 
@@ -111,7 +111,7 @@ def babysit_job(
     end = parse_until(until, now()) if until else Until()
     anew = bool(told.pop("anew", None))
     if anew and not told.get("job"):
-        raise WrongUse("--anew begins a new watch of a job: name it with --job and --scheduler.")
+        raise WrongUse("--new-job starts a new watch of a job: name it with --job and --scheduler.")
     run, path, notices = ready(
         _spec_from_options(Path(start), told, anew), Path(start), cadence, anew
     )

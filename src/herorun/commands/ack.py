@@ -10,7 +10,7 @@ from herorun.commands._options import RunArgument
 @click.argument("run", cls=RunArgument, required=False)
 @click.argument("alert", required=False, default="")
 @naming
-@click.option("--reason", default="", help="What is done about it, for the record.")
+@click.option("--reason", default="", help="What you do about it, for the record.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.pass_obj
 def command(
@@ -22,11 +22,11 @@ def command(
     as_json: bool,
     **told: str | None,
 ) -> int:
-    """Take note of one open alert, by its check, its `check[subject]` or its key; of all where none is named.
+    """Acknowledge one open alert, named by its check, its `check[subject]` or its key; without ALERT, all of them.
 
-    An alert that nobody has taken note of is said again: a critical one every 4 hours, a warning once a day, until a
-    relaunch or a seal. A new incident is said anew. An alert whose instance ended before anything showed that its condition
-    is gone is `ended-unresolved`: it stays open, and in the way of a seal, until a person takes note of it here.
+    Unacknowledged alerts are repeated: a critical one every 4 hours, a warning once a day, until a relaunch or a
+    seal. A new incident is reported again. An `ended-unresolved` alert, whose instance ended before the condition
+    was seen to be gone, blocks a seal until it is acknowledged here.
 
     A job without a contract is named by --job ID: `herorun ack --job ID crashed`.
 

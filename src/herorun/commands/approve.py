@@ -12,12 +12,12 @@ from herorun.commands._options import RunArgument, yes
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.pass_obj
 def command(start: str, run: str, reason: str, as_json: bool) -> int:
-    """Say yes to what the contract, a budget or a doubt put to a person.
+    """Answer yes to a question of the babysitter.
 
-    The relaunch happens at the next tick, through the launch gate. What trains on numbers that are not to be trusted,
-    and an error that came again after its fix, is not relaunched whoever approves: launch again yourself.
+    The relaunch happens at the next tick, through the launch gate. After a numeric failure, or an error that came
+    again after its fix, nothing is relaunched even if approved: launch again yourself.
 
-    Where a changed herorun asks whether it may act, that question is answered first, and alone.
+    A question whether a changed herorun version may act is answered first, and alone.
 
     \b
     Example:

@@ -22,7 +22,7 @@ from herorun.commands._options import only_run, runs_here
     "--until",
     "until",
     metavar="step=N|time=T",
-    help="Watch so far and end with a summary; T is a time with its zone, or a duration.",
+    help="Stop at this point and print a summary; T is a time with its zone, or a duration.",
 )
 @options
 @click.pass_obj
@@ -38,24 +38,25 @@ def command(
 ) -> int:
     """Tick at the contract's cadence until the run is over; `--once` for a single tick.
 
-    It is over when it is sealed, when it ended well, and when it is down and a person has taken note of that (`ack`,
-    `deny`, `stop`). After a start, a relaunch, and while something critical is open it looks more often. A loop that
-    is started again goes on when the one before it meant to.
+    A run is over when it is sealed, has ended well, or is down and acknowledged (`ack`, `deny`, `stop`). Ticks
+    are more frequent after a start, after a relaunch, and while a critical alert is open. A restarted loop keeps
+    the previous schedule.
 
-    Several runs are watched in one process by a thread each, so that a slow one delays no other. Whatever ends the watch of
-    one of them, it is taken up again, after a pause that grows to a minute; and a run that nobody has looked at for two
-    cadences is told as a critical alert. --all also takes up what is launched or relaunched meanwhile. With --once they are looked at one
-    after another and their records pushed together; one that cannot be read does not stop the others. For several, or with --all, the document of --once
-    is {"schema": 1, "runs": [{"slug", ...}]}, and a run that failed has "error".
+    Several runs share one process with a thread each, so a slow run does not delay the others. If monitoring of
+    one ends unexpectedly, it restarts after a pause of up to a minute; a run without a tick for two cadences is a
+    critical alert. --all also includes runs that are launched or relaunched later. With --once the runs are
+    checked one after another and their records pushed together; one that cannot be read does not stop the others.
+    For several runs, or with --all, --once prints {"schema": 1, "runs": [{"slug", ...}]}, and a run that failed
+    has "error".
 
-    A job that nobody planned has no contract: `--job ID --scheduler KIND`, and what its scheduler needs beside it. It is
-    watched until its terminal state or `--until`; its state file is `scratch/<time>_monitoring_state.json`, and with no
-    arguments the newest of these is gone on with. Without `--resubmit` it is only watched. With it, a terminal failure
-    that can be recovered from is submitted again, once for one end.
+    For a job without a contract use `--job ID --scheduler KIND` and the options that its scheduler needs. It is
+    monitored until its terminal state or `--until`; its state file is `scratch/<time>_monitoring_state.json`, and
+    with no arguments the newest one is resumed. With `--resubmit`, a terminal failure that a relaunch can cure is
+    submitted again, once per end.
 
-    Exit code 0: clear. 1: the run is down, or a critical alert about it fires. 3: the monitor is not fresh, a critical
-    alert is about the monitor alone, or nothing proves yet that the run trains ("awaited" says what is missing, and until
-    when). Of several runs the worst counts: 1, then 3, then 2.
+    Exit code 0: clear. 1: the run is down, or a critical alert about it fires. 3: the monitor is stale, a
+    critical alert is about the monitor alone, or nothing proves yet that the run trains ("awaited" says what is
+    missing, and until when). For several runs the worst counts: 1, then 3, then 2.
 
     \b
     Example:
@@ -75,8 +76,8 @@ def command(
     if any(told.values()) or (not runs and not every_run and resumable(start)):
         if runs or every_run:
             raise WrongUse(
-                "--job and what belongs to it watch a job without a contract: name no run beside "
-                "it."
+                "--job and what belongs to it watch a job without a contract: do not name a run "
+                "as well."
             )
         return babysit_job(start, told, once, as_json, until)
     if not runs and not every_run and (run := only_run(start)):

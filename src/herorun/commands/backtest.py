@@ -12,15 +12,16 @@ import click
 @click.option(
     "--labels",
     type=click.Path(path_type=Path, exists=True, dir_okay=False),
-    help="What people saw in the curves: JSON, by file name.",
+    help="Known events in the curves: JSON, by file name.",
 )
 @click.option("--markdown", is_flag=True, help="Print the figures over all files as a page.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def command(files: tuple[Path, ...], labels: Path | None, markdown: bool, as_json: bool) -> int:
-    """Say which alerts would have fired at which row of a curve.
+    """Show which alerts would have fired at which row of a curve.
 
     A curve is a CSV file with a `step` column and any of loss, grad_norm, lr, step_time_s, tokens_per_s,
-    samples_per_s and timestamp; or the JSON lines that a run logs, as the tracker `jsonl` reads them. Checks that need a clock or a job are not asked.
+    samples_per_s and timestamp; or the JSON lines that a run logs, as the tracker `jsonl` reads them. Checks that
+    need a clock or a job are skipped.
 
     \b
     Example:
@@ -40,7 +41,7 @@ def command(files: tuple[Path, ...], labels: Path | None, markdown: bool, as_jso
     for skipped in report.skipped:
         click.echo(f"herorun: {skipped}: left out", err=True)
     for unjudged in report.unjudged:
-        click.echo(f"herorun: {unjudged}: nothing of it was judged", err=True)
+        click.echo(f"herorun: {unjudged}: nothing in it was checked", err=True)
     if as_json:
         curves = [Curve(file=name, rows=rows, alerts=a) for name, rows, a in report.files]
         output.show_json(

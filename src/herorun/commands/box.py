@@ -15,9 +15,9 @@ class Box(click.Group):
         return load(name) if name in BOX else None
 
 
-@click.command(cls=Box, short_help="Look after a remote machine: patrol, wait, runbook, timer.")
+@click.command(cls=Box, short_help="Monitor a remote machine: patrol, wait, runbook, timer.")
 def command() -> None:
-    """A remote machine on which a run works: look at it, wait for it, let it finish by itself, hand it over.
+    """Monitor a remote machine: inspect it, wait for it, let it finish its own work, hand it over.
 
     \b
     Example:

@@ -12,15 +12,16 @@ if TYPE_CHECKING:
 
 @click.command(short_help="Write the script with which the machine finishes its own work.")
 @click.argument("run", cls=RunArgument)
-@click.option("--out", metavar="FILE", help="Write it into this file; it is printed where absent.")
+@click.option("--out", metavar="FILE", help="Write it to this file; by default it is printed.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.pass_obj
 def command(start: str, run: str, out: str | None, as_json: bool) -> int:
-    """Print the script of the contract's [chain]: it waits, runs each stage after the one before, and pushes a word at the end.
+    """Print the script of the contract's [chain]: it waits, runs the stages in order, and sends a message at the
+    end.
 
-    Each stage makes its marker `<folder>/<name>.DONE` on success alone. Started again it goes on behind the markers that
-    are there; two never run at once. Nothing is sent or started by this command: standard error says what does it, on
-    Slurm also as a job that waits for the run's own.
+    Each stage creates its marker `<folder>/<name>.DONE` only on success. A restarted chain skips stages whose
+    marker exists; two never run at once. This command sends and starts nothing: standard error shows the commands
+    that do, on Slurm also as a job that waits for the run's own.
 
     \b
     Example:

@@ -7,7 +7,7 @@ from herorun.commands._options import RunArgument
 
 @click.group(short_help="List checkpoints; plan and carry out a clean-up.")
 def command() -> None:
-    """What the run saved, what may be deleted, and deleting exactly that.
+    """List what the run saved, plan what may be deleted, and delete exactly that.
 
     \b
     Example:
@@ -22,9 +22,9 @@ def command() -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.pass_obj
 def list_(start: str, run: str, as_json: bool) -> int:
-    """Every checkpoint of the run's roots, in number order: complete or not, permanent or temporary, size, age.
+    """Every checkpoint of the run's roots, by step: complete or not, permanent or temporary, size, age.
 
-    One that was written after the numbers went wrong is tainted: the list names the alert and the first bad step.
+    A tainted checkpoint, written after the numbers went wrong, is shown with the alert and the first bad step.
 
     Exit code 0: listed. 3: a root could not be read.
 
@@ -62,7 +62,7 @@ def list_(start: str, run: str, as_json: bool) -> int:
 @click.option(
     "--keep",
     type=click.IntRange(1),
-    help="How many of the newest stay; [checkpoints] keep otherwise.",
+    help="How many of the newest to keep; by default [checkpoints] keep.",
 )
 @click.option("--out", type=click.Path(dir_okay=False), help="Write the plan here, for `prune`.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
@@ -70,8 +70,8 @@ def list_(start: str, run: str, as_json: bool) -> int:
 def plan(start: str, run: str, keep: int | None, out: str | None, as_json: bool) -> int:
     """What may be deleted, with sizes, and why each of the others is kept. It deletes nothing.
 
-    Kept are the latest N, the final one, launch checkpoints, the recovery source, milestones, what is permanent by the
-    contract, and whatever a record, a seal or a contract of any run names.
+    Kept are the latest N, the final one, launch checkpoints, the recovery source, milestones, permanent ones by
+    the contract, and everything that a record, a seal or a contract of any run names.
 
     Exit code 0: planned. 3: something that may name a checkpoint could not be read.
 
@@ -119,9 +119,9 @@ def plan(start: str, run: str, keep: int | None, out: str | None, as_json: bool)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.pass_obj
 def prune(start: str, run: str, file: str, as_json: bool) -> int:
-    """Delete exactly what a printed plan names, once its digest was typed; in a script it comes by standard input.
+    """Delete exactly what a printed plan names, after its digest was typed; in a script it comes by standard input.
 
-    Each victim is looked at again right before. There is no --yes.
+    Each checkpoint is checked again before it is deleted. There is no --yes.
 
     Exit code 0: all deleted. 1: something was left, or nothing was deleted. 3: something could not be read.
 

@@ -13,12 +13,12 @@ import click
     help="Steps, both included; all that both have reached.",
 )
 @click.option(
-    "--metric", "metrics", multiple=True, metavar="NAME", help="Another metric beside the loss."
+    "--metric", "metrics", multiple=True, metavar="NAME", help="A metric in addition to the loss."
 )
 @click.option(
     "--gate", "gates", multiple=True, metavar="GATE", help="A bound, such as 'loss mean <= +0.5%'."
 )
-@click.option("--repeat", is_flag=True, help="B repeats A: what differs is noise.")
+@click.option("--repeat", is_flag=True, help="B repeats A: differences are noise.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.pass_obj
 def command(
@@ -31,11 +31,11 @@ def command(
     repeat: bool,
     as_json: bool,
 ) -> int:
-    """Join A and B on the step and say how B differs: mean, median and largest difference, over a window.
+    """Join A and B on the step and show how B differs: mean, median and largest difference, over a window.
 
-    Each is a run, an instance of one (grug-2) or a CSV file with a `step` column. A gate is METRIC, then mean, median
-    or largest, then <=, >= or within, then a size: plain, or in percent of A. Gates come from `[compare] gates` of B's
-    committed contract and from --gate. What the window did not put to the test is listed: a go says nothing about it.
+    Each is a run, an instance (grug-2) or a CSV file with a `step` column. A gate is METRIC, then mean, median or
+    largest, then <=, >= or within, then a size: absolute, or in percent of A. Gates come from `[compare] gates`
+    of B's committed contract and from --gate. The answer also lists what the window did not test.
 
     Exit code 0: go, or no gate was set. 1: no-go. 3: not comparable.
 

@@ -12,11 +12,11 @@ from herorun.commands._options import RunArgument, yes
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.pass_obj
 def command(start: str, run: str, reason: str, as_json: bool) -> int:
-    """Say no to what the contract, a budget or a doubt put to a person: this instance is not relaunched.
+    """Answer no to a question of the babysitter: this instance is not relaunched.
 
-    The question is not asked again, and the crash is not said again. Afterwards a person may still relaunch.
+    The question and the crash are not repeated. A person may still relaunch later.
 
-    Where a changed herorun asks whether it may act, that question is answered first, and alone: it only observes.
+    A question whether a changed herorun version may act is answered first, and alone: it then only observes.
 
     \b
     Example:

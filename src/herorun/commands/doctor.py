@@ -18,14 +18,12 @@ if TYPE_CHECKING:
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.pass_obj
 def command(start: str, run: str | None, send_test: bool, as_json: bool) -> int:
-    """Look at git, tokens and keys, back ends, log patterns, disks and the clock.
+    """Test git, tokens and keys, back ends, log patterns, disks and the clock.
 
-    It only looks; with --send-test it sends one message to each channel that [notify] names, and nothing else.
+    It only reads; with --send-test it also sends one message to each channel that [notify] names. Without RUN it
+    tests everything that the contracts in runs/ name.
 
-    Without RUN it looks at all that the contracts in runs/ name.
-
-    Exit code 0: all works, as far as it can be checked on this machine. 1: something is broken. 3: something could not
-    be seen.
+    Exit code 0: no problem found on this machine. 1: something is broken. 3: something could not be checked.
 
     \b
     Example:

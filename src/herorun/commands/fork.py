@@ -13,14 +13,12 @@ from herorun.commands._options import RunArgument, yes
     "step",
     type=click.IntRange(min=0),
     metavar="STEP",
-    help="The checkpoint's step; the newest complete one where it is not given.",
+    help="The checkpoint's step; by default the newest complete one.",
 )
 @click.option("--reason", default="", help="Why it becomes another run. Both records keep it.")
-@click.option("--root", help="The new output root; else the old one with the new name in it.")
+@click.option("--root", help="The new output root; by default the old one with the new name in it.")
 @click.option("--temporary-root", help="The new root of temporary checkpoints, likewise.")
-@click.option(
-    "--tracker-id", metavar="ID", help="The new tracker id; the new name where it is not given."
-)
+@click.option("--tracker-id", metavar="ID", help="The new tracker id; by default the new name.")
 @click.option(
     "--launch", "and_launch", is_flag=True, help="Launch it too, through the launch gate."
 )
@@ -41,11 +39,12 @@ def command(
     no_babysit: bool,
     as_json: bool,
 ) -> int:
-    """Begin NEW from a checkpoint of RUN, where the old lineage is unsafe, or the code or config means something else.
+    """Create NEW from a checkpoint of RUN, when the old lineage is unsafe, or code or config mean a different
+    training.
 
-    First it writes runs/NEW.toml from RUN's admitted contract, for you to read, change, commit and push. Called again,
-    it begins NEW's logbook and issue, and tells both runs of each other: the reason, both identities, the checkpoint,
-    the roots and the commits. RUN is neither changed nor stopped.
+    The first call writes runs/NEW.toml from RUN's admitted contract, for you to read, change, commit and push.
+    The second call creates NEW's logbook and issue, and links both runs: the reason, both identities, the
+    checkpoint, the roots and the commits. RUN is not changed or stopped.
 
     \b
     Example:

@@ -8,12 +8,12 @@ from herorun.commands._options import RunArgument, yes
 @click.command(short_help="Move the monitoring to another machine, or take it over.")
 @click.argument("run", cls=RunArgument)
 @click.option(
-    "--to", metavar="USER@MACHINE", help="Give it to this owner; only who holds the lease can."
+    "--to", metavar="USER@MACHINE", help="Give it to this owner; only the holder of the lease can."
 )
 @click.option(
     "--take",
     is_flag=True,
-    help="Take it from an owner whose lease has stood still for two cadences.",
+    help="Take it from an owner whose lease has not changed for two cadences.",
 )
 @click.option(
     "--wait", default="0s", show_default=True, help="With --take: how long to watch the lease."
@@ -25,10 +25,10 @@ from herorun.commands._options import RunArgument, yes
 def command(
     start: str, run: str, to: str | None, take: bool, wait: str, reason: str, as_json: bool
 ) -> int:
-    """Change the one owner of a run, and write down what the next one must know: job, cluster, newest signal, tracker
-    links, and how it is submitted again.
+    """Change the owner of a run, and record what the next one needs: job, cluster, newest signal, tracker links, and
+    how to submit it again.
 
-    A babysitter that no longer owns the run ends, and acts no more.
+    A babysitter that no longer owns the run ends, and takes no further action.
 
     \b
     Example:

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from herorun.operations.record.session import JobSession
 
 _SESSION = click.option(
-    "--session", metavar="ID", default="", help="Another session's registry than this one's."
+    "--session", metavar="ID", default="", help="The registry of another session."
 )
 _JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 
@@ -18,8 +18,8 @@ _JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON doc
 def command() -> None:
     """Jobs that this session has submitted: `.claude/agents/<session>/active_jobs.json`.
 
-    The session is CLAUDE_CODE_SESSION_ID, CODEX_THREAD_ID, or this terminal. Launches and relaunches add themselves
-    where one of these is there.
+    The session is CLAUDE_CODE_SESSION_ID, CODEX_THREAD_ID, or this terminal. Launches and relaunches add
+    themselves if there is a session.
 
     \b
     Example:
@@ -33,9 +33,9 @@ def command() -> None:
 @_JSON
 @click.pass_obj
 def list_(start: str, session: str, as_json: bool) -> int:
-    """What is registered, with the status that was seen last; nothing is asked.
+    """The registered jobs, with their last known status; nothing is queried.
 
-    Exit code 3: the registry is damaged; what is whole of it is shown.
+    Exit code 3: the registry is damaged; its complete entries are shown.
 
     \b
     Example:
@@ -66,7 +66,7 @@ def list_(start: str, session: str, as_json: bool) -> int:
 @command.command("add")
 @click.argument("kind", metavar="TYPE")
 @click.argument("job", metavar="ID")
-@click.option("--host", default="", metavar="HOST", help="The login node that is asked over ssh.")
+@click.option("--host", default="", metavar="HOST", help="The login node, queried over ssh.")
 @click.option("--user", default="", metavar="USER", help="The user there.")
 @click.option("--description", default="", metavar="TEXT", help="What the job does.")
 @click.option("--cluster", default="", metavar="NAME", help="The cluster, for Ray and Iris.")
@@ -74,7 +74,7 @@ def list_(start: str, session: str, as_json: bool) -> int:
     "--config", default="", metavar="PATH", help="The configuration file of an Iris cluster."
 )
 @click.option(
-    "--log", default="", metavar="FILE", help="The job's log, where its scheduler does not tell."
+    "--log", default="", metavar="FILE", help="The job's log, if its scheduler does not report it."
 )
 @click.option("--no-watch", is_flag=True, help="Start no `jobs watch`.")
 @_SESSION
@@ -91,9 +91,9 @@ def add(
     as_json: bool,
     **told: str,
 ) -> int:
-    """Register a job, and see to it that one `jobs watch` of this session runs.
+    """Register a job, and make sure that one `jobs watch` of this session runs.
 
-    TYPE is nel, slurm or launcher, or another scheduler whose jobs are looked at by their id: iris, ray, local.
+    TYPE is nel, slurm or launcher, or another scheduler whose jobs can be found by id: iris, ray, local.
 
     \b
     Example:
@@ -139,18 +139,22 @@ def add(
 @click.option(
     "--once",
     is_flag=True,
-    help="One look; ends with 1 where a job failed, 3 where one could not be seen.",
+    help="Query once; exit with 1 if a job failed, 3 if one could not be queried.",
 )
 @click.option(
-    "--every", default="60s", metavar="DURATION", help="Time between two looks.", show_default=True
+    "--every",
+    default="60s",
+    metavar="DURATION",
+    help="Time between two queries.",
+    show_default=True,
 )
 @_SESSION
 @_JSON
 @click.pass_obj
 def watch(start: str, once: bool, every: str, session: str, as_json: bool) -> int:
-    """Tell state changes alone, until the registry is empty; one such watch a session.
+    """Print state changes only, until the registry is empty; one such watch per session.
 
-    Ended jobs are taken out with their results, failures with their root. Exit code 1: a job failed.
+    Ended jobs are removed with their results, failures with their root cause. Exit code 1: a job failed.
 
     \b
     Example:
@@ -188,7 +192,7 @@ def watch(start: str, once: bool, every: str, session: str, as_json: bool) -> in
 @_JSON
 @click.pass_obj
 def remove(start: str, job: str, session: str, as_json: bool) -> int:
-    """Take a job out of the registry. The job itself goes on.
+    """Remove a job from the registry. The job itself continues.
 
     \b
     Example:
@@ -218,9 +222,9 @@ def remove(start: str, job: str, session: str, as_json: bool) -> int:
 @_JSON
 @click.pass_obj
 def find(start: str, host: str, user: str, session: str, as_json: bool) -> int:
-    """Jobs whose id nobody remembers: the registry, nel's runs of a day, Slurm's queue, the newest experiments.
+    """Find jobs without an id: in the registry, nel's runs of the last day, Slurm's queue, the newest experiments.
 
-    Exit code 3: not one of these places could be read.
+    Exit code 3: none of these places could be read.
 
     \b
     Example:

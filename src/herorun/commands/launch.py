@@ -25,12 +25,12 @@ from herorun.commands._options import RunArgument, yes
 def command(
     start: str, run: str, plan: str | None, adopt: str | None, no_babysit: bool, as_json: bool
 ) -> int:
-    """Ask the launch gate again, record the intent, tell the issue, submit once, and start the babysitter.
+    """Run the launch checks again, record the intent, post it in the issue, submit once, and start the babysitter.
 
-    A launch that was interrupted is continued: the same instance, submitted at most once.
+    An interrupted launch is continued: the same instance, submitted at most once.
 
-    With --adopt a job that somebody has submitted otherwise becomes the run's next instance, by the id that the
-    contract's scheduler gave it. It must be live, and yours; what nobody can prove of it is said and recorded.
+    With --adopt a job that was submitted elsewhere becomes the run's next instance, by the id that the contract's
+    scheduler gave it. It must be live and yours; what cannot be verified is stated and recorded.
 
     \b
     Example:

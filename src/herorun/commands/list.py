@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.pass_obj
 def command(start: str, as_json: bool) -> int:
-    """One line a run: its state and step at the newest look that the record has, and how old that look is.
+    """One line per run: its state and step at the newest recorded tick, and the age of that tick.
 
-    Nothing else is asked, no scheduler and no tracker: `herorun status` and `herorun watch` ask them.
+    It queries no scheduler and no tracker: `herorun status` and `herorun watch` do.
 
     Exit code 3: a record cannot be read.
 

@@ -7,7 +7,7 @@ from herorun.commands._options import RunArgument
 
 @click.group(short_help="Show the record.")
 def command() -> None:
-    """The record of a run: the logbook for people, the journal for the machine.
+    """The record of a run: the logbook for people, the journal for programs.
 
     \b
     Example:

@@ -9,9 +9,9 @@ DOCUMENT_LINES = 10_000  # lines of one document, where --lines does not say
 
 @click.command(short_help="Print the log of a run's job, with --follow as it grows.")
 @click.argument("run", cls=RunArgument)
-@click.option("-f", "--follow", is_flag=True, help="Go on with what is new, until the job ends.")
+@click.option("-f", "--follow", is_flag=True, help="Follow the log until the job ends.")
 @click.option(
-    "--instance", metavar="NAME", help="An earlier instance, by its name or number; the newest."
+    "--instance", metavar="NAME", help="An instance, by its name or number; by default the newest."
 )
 @click.option("-n", "--lines", type=click.IntRange(0), metavar="N", help="Only the newest N lines.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
@@ -19,11 +19,11 @@ DOCUMENT_LINES = 10_000  # lines of one document, where --lines does not say
 def command(
     start: str, run: str, follow: bool, instance: str | None, lines: int | None, as_json: bool
 ) -> int:
-    """The log as its scheduler has it: local, Slurm, Ray, Iris, nel or ssh.
+    """Print a run's job log as its scheduler has it: local, Slurm, Ray, Iris, nel or ssh.
 
-    Secrets are masked and control characters replaced. With --follow a log that is rotated or replaced is read on from
-    its start, a connection that is cut is tried again, and Ctrl-C ends it (exit code 130). With --json the newest
-    10,000 lines are one document, and with --follow each part is one, on a line of its own.
+    Secrets are masked and control characters replaced. With --follow a rotated or replaced log is read from its
+    start, a lost connection is retried, and Ctrl-C ends it (exit code 130). With --json the newest 10,000 lines
+    are one document, and with --follow each part is one, on its own line.
 
     \b
     Example:

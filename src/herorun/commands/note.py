@@ -8,13 +8,13 @@ from herorun.commands._options import RunArgument
 @click.command(short_help="Add an entry to the logbook.")
 @click.argument("run", cls=RunArgument)
 @click.argument("text", required=False)
-@click.option("--status", help="How it stands.")
-@click.option("--evidence", help="What shows it.")
-@click.option("--decision", help="What was decided.")
-@click.option("--next", "next_", help="What comes next.")
+@click.option("--status", help="The status.")
+@click.option("--evidence", help="The evidence.")
+@click.option("--decision", help="The decision.")
+@click.option("--next", "next_", help="The next step.")
 @click.option("--caveat", default="", help="What the seal must say about this run.")
 @click.option("--title", default="note", show_default=True, help="The entry's headline.")
-@click.option("--issue", "to_issue", is_flag=True, help="Also say it in the issue.")
+@click.option("--issue", "to_issue", is_flag=True, help="Also post it in the issue.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.pass_obj
 def command(
@@ -30,15 +30,15 @@ def command(
     to_issue: bool,
     as_json: bool,
 ) -> int:
-    """Add an entry to the logbook: TEXT, or its four parts by option, or both. Caveats flow into the seal.
+    """Add an entry to the logbook: TEXT, or its four parts by option, or both. Caveats go into the seal.
 
-    Exit code 3: it is written in this clone, and its remote does not have it yet; the message says what delivers it.
+    Exit code 3: the entry is written in this clone but not yet on the remote; the message says how to push it.
 
     \b
     Example:
       herorun note grug "switch 7 was replaced, loss unchanged"
-      herorun note grug --status "loss flat since 41k" --evidence "eval/loss 2.31" \\
-        --decision "go on" --next "look again at 45k" --caveat "mixture changed at 41k"
+      herorun note grug --status "loss flat since 41k" --evidence "eval/loss 2.31" \
+        --decision "continue" --next "look again at 45k" --caveat "mixture changed at 41k"
     """
     from pathlib import Path
 

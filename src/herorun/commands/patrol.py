@@ -15,13 +15,14 @@ from herorun.commands._options import RunArgument
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.pass_obj
 def command(start: str, run: str, notify: bool, as_json: bool) -> int:
-    """One tick over one short connection: whether the job lives, its markers, progress, results, copies, GPUs, memory and disks.
+    """Inspect the job and its machine over one short connection: job, markers, progress, results, copies, GPUs,
+    memory and disks.
 
-    It says one line even when nothing changed, then what applies: a box out of reach, the command that resumes a job
-    which is gone, result files word for word, the command that resumes a transfer, and when to remove this patrol.
-    What it looks at stands in the contract's [patrol] and [chain]. `herorun box timer` prints what runs it regularly.
+    It prints one line even if nothing changed, then what applies: no answer, the command that resumes a missing
+    job, result files, the command that resumes a transfer, and when to remove this patrol. The contract's
+    [patrol] and [chain] say what it inspects. `herorun box timer` prints a schedule for it.
 
-    Exit code 0: nothing to do. 1: something is to be done. 3: nobody could look, and the run is unknown, not down.
+    Exit code 0: nothing to do. 1: something to do. 3: no answer; the run is unknown, not down.
 
     \b
     Example:

@@ -15,9 +15,9 @@ from herorun.commands._options import RunArgument, yes
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.pass_obj
 def command(start: str, run: str, until: str, reason: str, as_json: bool) -> int:
-    """Until then the babysitter neither relaunches nor stops. It watches, tells and asks as before.
+    """Suspend automatic relaunches and stops until then. Monitoring, notifications and questions continue.
 
-    The pause ends by itself; `herorun resume` ends it sooner. A new one takes the place of the one before.
+    The pause ends by itself; `herorun resume` ends it sooner. A new pause replaces the previous one.
 
     \b
     Example:

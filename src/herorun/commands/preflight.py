@@ -21,7 +21,7 @@ from herorun.commands._options import RunArgument
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.pass_obj
 def command(start: str, run: str, out: str | None, probe: bool, as_json: bool) -> int:
-    """Print the plan, the exact submission and the findings. It only reads.
+    """Print what will run and the findings of the launch checks. It only reads.
 
     Exit code 0: clear. 1: blocked. 3: something could not be read.
 

@@ -17,7 +17,7 @@ from herorun.commands._options import RunArgument, yes
 @click.option(
     "--stop-first",
     is_flag=True,
-    help="Stop a job that still runs; go on once its end is confirmed.",
+    help="First stop a running job and confirm its end.",
 )
 @click.option("--reason", default="", help="Why, for the record.")
 @click.option(
@@ -40,17 +40,17 @@ def command(
 ) -> int:
     """Start the next instance under the admitted contract: same run id, tracker id and output root.
 
-    It is judged by the admitted commit, never by the checkout; for other code or another checkpoint use `launch`.
+    It uses the admitted commit, never the checkout; for other code or another checkpoint use `launch`.
 
-    A job without a contract is named by --job ID and submitted again by its own command, once for one end: after a fix,
-    say, or with --stop-first because it hangs. What it was watched with stands in its state file; what is not there is
-    given as for `herorun babysit`. The watch over it goes on with the new job.
+    A job without a contract is named by --job ID and submitted again with its own command, once per end: for
+    example after a fix, or with --stop-first because it hangs. Its other options come from its state file, or are
+    given as for `herorun babysit`. Monitoring continues with the new job.
 
     \b
     Example:
       herorun relaunch grug --reason "the switch was replaced"
       herorun relaunch grug --stop-first --reason "hangs since 41k"
-      herorun relaunch --job /dlwh/tiny-1 --reason "the typo in train.py is mended"
+      herorun relaunch --job /dlwh/tiny-1 --reason "fixed the typo in train.py"
     """
     from pathlib import Path
 

@@ -15,14 +15,14 @@ from herorun.commands._options import RunArgument
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.pass_obj
 def command(start: str, run: str, since: str | None, as_json: bool) -> int:
-    """Judge what the babysitter saw again, by the rules of today, and compare with what it decided.
+    """Evaluate recorded ticks again with today's rules, and compare with the recorded decisions.
 
-    The rules are this herorun's checks with the thresholds, the policy and the waivers of the contract as it stands.
-    Under the rules of then the decisions are the same, byte for byte; under others it prints what differs, tick by
-    tick. What was seen is kept on the machine that saw it: a tick whose evidence is missing, cut off or changed is
-    unknown. The folds over the metrics are not done again: their outcome is part of the evidence. Nothing is written.
+    The rules are this version's checks with the contract's present thresholds, policy and waivers. With the
+    original rules the decisions are identical, byte for byte; otherwise it prints the differences, tick by tick.
+    The evidence is on the machine that saw it: a tick whose evidence is missing, cut off or changed is unknown.
+    Metric rows are not read again: the detectors' results are part of the evidence. Nothing is written.
 
-    Exit code 0: all the same. 1: something differs. 3: nothing does, but some ticks could not be judged again, or
+    Exit code 0: identical. 1: something differs. 3: nothing differs, but some ticks could not be evaluated, or
     there are none.
 
     \b

@@ -16,17 +16,17 @@ if TYPE_CHECKING:
     "--out",
     type=click.Path(dir_okay=False),
     metavar="FILE",
-    help="Where to, instead of .herorun/RUN/report.html.",
+    help="The file to write, instead of .herorun/RUN/report.html.",
 )
 @click.option("--open", "opened_too", is_flag=True, help="Open the page in the browser.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document beside it.")
+@click.option("--json", "as_json", is_flag=True, help="Also print one JSON document.")
 @click.pass_obj
 def command(start: str, run: str, out: str | None, opened_too: bool, as_json: bool) -> int:
-    """Write the verdict, the progress with an estimate of the end, the curves with what happened on them, the
-    instances with what differs between them, the goodput and the logbook as one page without any network.
+    """Write one HTML page without network access: the verdict, progress with an estimate of the end, curves with
+    events, instances and their differences, goodput, and the logbook.
 
-    The curves are thinned so that no extreme is lost. The estimate is a range, and there is none while the run is
-    not productive. Nothing is told to anybody. Exit code 3: the page is written, and rows could not be read.
+    The curves keep every extreme. The estimate is a range, and is missing while the run is not productive. Exit
+    code 3: the page is written, but rows could not be read.
 
     \b
     Example:

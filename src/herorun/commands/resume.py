@@ -12,7 +12,7 @@ from herorun.commands._options import RunArgument, yes
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.pass_obj
 def command(start: str, run: str, reason: str, as_json: bool) -> int:
-    """Let the babysitter act again as the contract says. The job itself is not touched by it.
+    """End a pause: the babysitter acts again as the contract says. The job itself is not touched.
 
     \b
     Example:

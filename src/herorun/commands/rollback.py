@@ -19,12 +19,14 @@ from herorun.commands._options import RunArgument, yes
 @click.option(
     "--stop-first",
     is_flag=True,
-    help="Stop a job that still runs; go on once its end is confirmed.",
+    help="First stop a running job and confirm its end.",
 )
 @click.option(
     "--wait", default="2m", show_default=True, help="How long to wait for the end of a stopped job."
 )
-@click.option("--dry-run", "dry", is_flag=True, help="Say what it would discard, and do nothing.")
+@click.option(
+    "--dry-run", "dry", is_flag=True, help="Show what it would discard, and change nothing."
+)
 @click.option("--no-babysit", is_flag=True, help="Do not start the babysitter.")
 @yes
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
@@ -40,12 +42,12 @@ def command(
     no_babysit: bool,
     as_json: bool,
 ) -> int:
-    """Start the next instance from a complete checkpoint of the run's own, under the same identity and roots.
+    """Start the next instance from an earlier complete checkpoint of the run, under the same identity and roots.
 
-    What it discards, what the tracker will show and what is ruled out are said first, and kept in the record and the
-    issue. Newer checkpoints stay where they are: the record rules them out, so that no later relaunch picks one. A
-    checkpoint that is incomplete, missing, rejected, tainted or not of the lineage is refused, and so is a prior
-    instance whose end is not confirmed. Under `[tracker] resume = "never"` use `herorun fork`.
+    It first prints what it discards, what the tracker will show and what is ruled out, and keeps that in the
+    record and the issue. Newer checkpoints stay where they are; the record rules them out for later relaunches.
+    It refuses a checkpoint that is incomplete, missing, rejected, tainted or not of the lineage, and a previous
+    instance that may still run. Under `[tracker] resume = "never"` use `herorun fork`.
 
     \b
     Example:

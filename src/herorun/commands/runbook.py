@@ -10,15 +10,15 @@ from herorun.commands._options import RunArgument
 @click.option(
     "--out",
     metavar="FILE",
-    help="Write it there, `-` prints it; .herorun/RUN/runbook.md where absent.",
+    help="The file to write, or `-` to print it; by default .herorun/RUN/runbook.md.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.pass_obj
 def command(start: str, run: str, out: str | None, as_json: bool) -> int:
-    """One Markdown page: the first command, where it runs, its markers, the exact commands that resume the job, its chain
-    and its transfers, what the patrol says and what then.
+    """Write one Markdown page: the first command, where the run is, its markers, the commands that resume the job,
+    its chain and its transfers, and what to do for each patrol result.
 
-    It comes from the contract and the record alone, so that it can be written while the box is away.
+    It uses the contract and the record alone, so it can be written while the machine does not answer.
 
     \b
     Example:

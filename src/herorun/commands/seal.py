@@ -7,16 +7,14 @@ from herorun.commands._options import RunArgument, yes
 
 @click.command(short_help="Run the seal checks, then tag, push and announce the run.")
 @click.argument("run", cls=RunArgument)
-@click.option("--milestone", metavar="NAME", help="The run has come this far, and goes on.")
+@click.option("--milestone", metavar="NAME", help="Seal a milestone; the run continues.")
 @click.option(
     "--step",
     type=click.IntRange(0),
-    help="Of the milestone's checkpoint; the newest permanent one.",
+    help="The milestone's checkpoint; by default the newest permanent one.",
 )
 @click.option("--aborted", is_flag=True, help="The run was given up.")
-@click.option(
-    "--superseded-by", "successor", metavar="RUN", help="Another run goes on in its place."
-)
+@click.option("--superseded-by", "successor", metavar="RUN", help="Another run replaces this one.")
 @yes
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.pass_obj
@@ -29,10 +27,10 @@ def command(
     successor: str | None,
     as_json: bool,
 ) -> int:
-    """Prove that the run is done, and tag it. Sealing twice is one seal.
+    """Verify that the run is done, and tag it. Sealing twice gives one seal.
 
-    A NAME like step-100000 means the checkpoint of that step. A seal that ends the run
-    stops its babysitter and gives up its lease. Which checks hold for which kind: docs/checks.md.
+    A NAME like step-100000 means the checkpoint of that step. A seal that ends the run stops its babysitter and
+    releases its lease. docs/checks.md says which checks hold for which kind.
 
     Exit code 0: sealed. 1: blocked. 3: something could not be read.
 

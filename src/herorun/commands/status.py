@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.pass_obj
 def command(start: str, /, run: str | None, every: bool, as_json: bool, **told: str | None) -> int:
-    """Look at the job, its metrics and its record, and show them. Nothing is journalled and nobody is told.
+    """Read the job, its metrics and its record, and show them. Nothing is recorded and nobody is notified.
 
-    Without RUN it shows every run at length, and with --all in a table, the worst first. One that cannot be read has
-    "error", and does not stop the others. `herorun watch` follows runs without asking anybody.
+    Without RUN it shows every run in full, and with --all in a table, worst first. A run that cannot be read has
+    "error", and does not stop the others. `herorun watch` follows runs without queries.
 
-    It ends with 1 for a run that is down or a critical alert about it, and with 3 where it could not look everywhere,
-    nothing proves yet that the run trains ("awaited" says what is missing), a critical alert is about the monitor alone,
-    or the babysitter of this machine is dead ("monitor" is then "stale"); of several runs the worst counts.
+    Exit code 1: a run is down, or a critical alert about it fires. 3: something could not be read, nothing proves
+    yet that the run trains ("awaited" says what is missing), a critical alert is about the monitor alone, or the
+    babysitter of this machine is dead ("monitor" is then "stale"). For several runs the worst counts.
 
     A job without a contract that is monitored from this machine is named by --job ID.
 

@@ -17,12 +17,12 @@ from herorun.commands._options import RunArgument, yes
 def command(
     start: str, /, run: str | None, reason: str, wait: str, as_json: bool, **told: str | None
 ) -> int:
-    """Write down whose order it is, stop the job through its scheduler, and confirm the end.
+    """Record the order, stop the job through its scheduler, and confirm its end.
 
-    What is stopped so is not relaunched by the babysitter. A job that has ended already is left as it is.
+    The babysitter does not relaunch it. A job that has already ended is not touched.
 
-    A job without a contract is named by --job ID; what its scheduler needs beside it stands in the state file of its
-    watch, or is given as for `herorun babysit`.
+    A job without a contract is named by --job ID; its other options come from the state file of its watch, or are
+    given as for `herorun babysit`.
 
     \b
     Example:

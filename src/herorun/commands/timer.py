@@ -13,23 +13,22 @@ from herorun.commands._options import RunArgument
     type=click.Choice(["systemd", "cron", "actions"]),
     default="systemd",
     show_default=True,
-    help="Who shall run it.",
+    help="The scheduler to print it for.",
 )
 @click.option("--every", default="30m", show_default=True, help="Time between two ticks.")
 @click.option(
     "--command",
     "what",
     type=click.Choice(["patrol", "babysit", "watchdog"]),
-    help="What it shall run: patrol, or for actions watchdog.",
+    help="The command to run: patrol, or for actions watchdog.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.pass_obj
 def command(start: str, run: str, host: str, every: str, what: str | None, as_json: bool) -> int:
-    """Print a systemd service with its timer, a line for cron, or a workflow with a schedule.
+    """Print a systemd service with its timer, a line for cron, or a scheduled workflow.
 
-    A timer of this machine has its ssh keys and outlives the session; to put it in place is yours to do. A cloud runner
-    has neither the keys nor the network, and must not be given them: for it there is the watchdog alone, which reads the
-    published record.
+    A timer of this machine has its ssh keys and outlives the session; you install it yourself. Never give the
+    keys to a cloud runner: for it there is only the watchdog, which reads the published record.
 
     \b
     Example:

@@ -19,7 +19,7 @@ _BLOCK = 1 << 20  # bytes
 @click.command(short_help="Find the root cause in a log or in the end of a run.")
 @click.argument("files", metavar="FILE...", nargs=-1, required=True)
 @click.option(
-    "--exit-code", type=int, metavar="N", help="How the job ended; -9 and 137 mean the same."
+    "--exit-code", type=int, metavar="N", help="The job's exit code; -9 and 137 mean the same."
 )
 @click.option(
     "--catalogue", "own", multiple=True, metavar="FILE", help="Signatures of your own, in TOML."
@@ -29,15 +29,15 @@ _BLOCK = 1 << 20  # bytes
 def command(
     start: str, files: tuple[str, ...], exit_code: int | None, own: tuple[str, ...], as_json: bool
 ) -> int:
-    """Find the root of a failure in the newest attempt of each log; `-` reads standard input.
+    """Find the root cause of a failure in the newest attempt of each log; `-` reads standard input.
 
-    Where FILE is the name of a run of this repository and no file, it says why the newest instance ended, from all that
-    a fresh look sees: scheduler, log, store and disks. So it does for the log of an instance of such a run, wherever it
-    lies: in the run's own folder, or anywhere with the line of its check-in.
+    If FILE is the name of a run of this repository and not a file, it explains why the newest instance ended,
+    from its scheduler, log, store and disks. The same holds for a log of such an instance, in the run's folder or
+    anywhere else if it contains the line of its check-in.
 
-    Of a log that takes more than a minute the rest is left out but for its end, and that is said.
+    A log that takes more than a minute is cut to its start and end, and the answer says so.
 
-    Ends with 1 where a failure is found, and with 0 where there is none, or none that the log explains.
+    Exit code 1: a failure was found. 0: none was found, or none that the log explains.
 
     \b
     Example:

@@ -10,23 +10,26 @@ from herorun.commands._options import RunArgument
 @click.option(
     "--yes",
     is_flag=True,
-    help="Answer yes beforehand, as a script does: it is printed all the same.",
+    help="Answer yes without asking, for scripts; the list is still printed.",
 )
 @click.option(
     "--reject",
     is_flag=True,
-    help="What the record tells and nothing proves is a forgery: leave it out.",
+    help="Exclude the recorded launch that nothing proves: it is a forgery.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.pass_obj
 def command(start: str, run: str, yes: bool, reject: bool, as_json: bool) -> int:
     """Show what a contract makes this machine run, or send credentials to, and trust it after a yes.
 
-    A program, an ssh or Slurm configuration, a server that gets a token, a [config] command: nothing of a contract is used before its repository is trusted with it, once for each repository and set of them. A contract that leaves them at their defaults needs none of this.
+    A program, an ssh or Slurm configuration, a server that gets a token, a [config] command: herorun uses none of
+    them before you trust the repository with it, once for each repository and set of values. A contract with
+    default values needs no trust.
 
-    It is kept in the user's own folder, `$XDG_STATE_HOME/herorun/trust.json`, and never in a repository. In CI, `HERORUN_TRUST=all` trusts every repository.
+    The answer is stored in your own folder, `$XDG_STATE_HOME/herorun/trust.json`, never in a repository. In CI,
+    `HERORUN_TRUST=all` trusts every repository.
 
-    A launch that the record tells of, and that no published commit proves, is shown as well: yes believes it, --reject leaves it out.
+    A recorded launch that no published commit proves is shown as well: yes accepts it, --reject excludes it.
 
     Exit code 0: trusted, or there is nothing to trust. 3: the answer was no, or nobody could be asked.
 

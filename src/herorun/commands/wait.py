@@ -18,9 +18,9 @@ from herorun.commands._options import RunArgument
     help="A state of the job or of the run, such as running or finished.",
 )
 @click.option("--step", type=int, metavar="N", help="A step, by the run's log or its tracker.")
-@click.option("--every", default="90s", show_default=True, help="Time from one look to the next.")
+@click.option("--every", default="90s", show_default=True, help="Time between two queries.")
 @click.option(
-    "--max", "most", type=int, default=120, show_default=True, help="How many looks at most."
+    "--max", "most", type=int, default=120, show_default=True, help="The maximum number of queries."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.pass_obj
@@ -36,16 +36,16 @@ def command(
     as_json: bool,
     **told: str | None,
 ) -> int:
-    """Look, wait, look again; without an option it waits for the end of the run.
+    """Poll until a condition holds; without an option, until the run ends.
 
-    Each look is a connection of its own, so that a cut link costs one look. It ends when the thing is there, when it
-    can no longer come, when nothing has moved for an hour, and at the latest after --max looks. One sentinel a run: a
-    new one retires the one before it.
+    Each query is its own connection, so a lost link costs one query. The wait ends when the condition holds, when
+    it can no longer hold, when nothing has moved for an hour, and at the latest after --max queries. One wait per
+    run: a new one replaces the previous one.
 
-    A job without a contract is named by --job ID --scheduler KIND, as for `herorun babysit`; a marker of it must lie on
-    this machine.
+    A job without a contract is named by --job ID --scheduler KIND, as for `herorun babysit`; its marker must be
+    on this machine.
 
-    Exit code 0: it is there. 1: it is not, and somebody must look. 3: the last look saw nothing.
+    Exit code 0: it holds. 1: it does not, and a person must look. 3: the last query could not be answered.
 
     \b
     Example:

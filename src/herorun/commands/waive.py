@@ -9,9 +9,13 @@ import click
 @click.option("--subject", help="Only the finding about exactly this.")
 @click.option("--reason", default="", help="Why the finding is acceptable.")
 @click.option(
-    "--days", type=click.IntRange(1, 365), default=7, show_default=True, help="How long it holds."
+    "--days",
+    type=click.IntRange(1, 365),
+    default=7,
+    show_default=True,
+    help="How long it is valid.",
 )
-@click.option("--unknown", is_flag=True, help="It also covers 'we could not look'.")
+@click.option("--unknown", is_flag=True, help="It also covers unknown findings.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.pass_obj
 def command(
@@ -24,9 +28,9 @@ def command(
     unknown: bool,
     as_json: bool,
 ) -> int:
-    """Print the TOML of a waiver for CHECK, its signature left empty. It edits no file and never signs.
+    """Print the TOML of a waiver for CHECK, without a signature. It edits no file and never signs.
 
-    With RUN the launch gate is asked, and there is one block for each open finding of that check.
+    With RUN it runs the launch checks and prints one block for each open finding of that check.
 
     \b
     Example:

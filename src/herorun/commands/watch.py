@@ -21,17 +21,18 @@ if TYPE_CHECKING:
     default=10.0,
     show_default=True,
     metavar="SECONDS",
-    help="How often it is drawn anew.",
+    help="Seconds between two updates.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document, once.")
 @click.pass_obj
 def command(start: str, runs: tuple[str, ...], every: bool, seconds: float, as_json: bool) -> int:
-    """State, progress, loss, speed beside the usual one, newest checkpoint, alerts and next tick, the worst run first.
+    """State, progress, loss, speed compared with the usual one, newest checkpoint, alerts and next tick, worst run
+    first.
 
-    It shows what the babysitter of this machine saw at its last tick, and how old that is. Whether the job still runs,
-    it asks the scheduler each time; `herorun status` looks at everything. Without RUN it follows every run. q ends it,
-    as does Ctrl-C (exit code 130). Where nobody looks, as in a pipe, it prints once, and ends with 1 for a run that is
-    down or a critical alert about it, and with 3 for a run that cannot be read or watched, or that nobody has seen train yet.
+    It shows what the babysitter of this machine saw at its last tick, and the age of that tick. It queries only
+    the scheduler; `herorun status` reads everything. Without RUN it follows every run. q or Ctrl-C ends it (exit
+    code 130). In a pipe it prints once, with exit code 1 for a run that is down or has a critical alert, and 3
+    for a run that cannot be read, is not monitored, or has not been seen to train yet.
 
     \b
     Example:

@@ -10,17 +10,17 @@ from herorun.commands._options import only_run, runs_here
 @click.option(
     "--all", "every", is_flag=True, help="Every run that has a contract or a record here."
 )
-@click.option("--comment", is_flag=True, help="Tell the run's issue, once a silence.")
+@click.option("--comment", is_flag=True, help="Post it in the run's issue, once per outage.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.pass_obj
 def command(start: str, runs: tuple[str, ...], every: bool, comment: bool, as_json: bool) -> int:
-    """Read the published record, and say `monitor stale` after two missed cadences.
+    """Read the published record, and report `monitor stale` after two missed cadences.
 
-    It needs a clone and no access to the job, so that it can run anywhere else: templates/watchdog.yml is a schedule
-    for GitHub Actions. What the run itself does is another question. A run that is sealed, that ended well, or that
-    nobody has launched is quiet.
+    It needs a clone and no access to the job, so it can run on any other machine: templates/watchdog.yml is a
+    schedule for GitHub Actions. It does not check the run itself. For a run that is sealed, has ended well, or
+    was never launched it reports nothing.
 
-    Exit code 0: watched, or nothing to watch. 1: a monitor is stale. 3: a record could not be read.
+    Exit code 0: monitored, or nothing to monitor. 1: a monitor is stale. 3: a record could not be read.
 
     \b
     Example:

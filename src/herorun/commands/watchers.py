@@ -9,14 +9,14 @@ if TYPE_CHECKING:
 
 
 @click.command(short_help="List this machine's watchers; retire stale ones.")
-@click.option("--dry-run", is_flag=True, help="Only say what would be done.")
+@click.option("--dry-run", is_flag=True, help="Only show what would be done.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def command(dry_run: bool, as_json: bool) -> int:
-    """Show the sentinels of this machine, which are `herorun box wait`, by process number and start; beside them this user's
-    babysitters, watches over jobs, and ssh, scp and rsync, by their command lines.
+    """List the waits of this machine (`herorun box wait`) by process number and start, and this user's babysitters,
+    job watches, ssh, scp and rsync by their command lines.
 
-    A sentinel is stale when a newer one waits for its run, when it is past its own bound, and when its run is sealed: it is
-    asked to end. All others are shown and left alone. Timers are not shown: systemd and cron list their own.
+    A wait is stale when a newer one waits for its run, when it is past its own limit, and when its run is sealed:
+    it is asked to end. All others are left alone. Timers are not listed: systemd and cron list their own.
 
     \b
     Example:

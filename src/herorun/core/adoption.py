@@ -22,7 +22,7 @@ BEFORE_IT_RUNS = frozenset(
     }
 )
 UNPROVED = "unverified-job"
-_RUNS = "it runs already, so this is not proved of it: "
+_RUNS = "it already runs, so this is not verified: "
 
 
 def if_it_runs(findings: Iterable[Finding], evidence: Evidence) -> list[Finding]:

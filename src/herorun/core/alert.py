@@ -112,7 +112,7 @@ def as_ended(alert: Alert) -> Alert:
     for now, then in (
         (" is not finite since", " was not finite from"),
         ("still is", "still was"),
-        ("still going on", "still went on"),
+        ("still in progress", "was still in progress"),
     ):
         message = message.replace(now, f"{then} {end}" if now.startswith("still") else then)
     return replace(alert, state=AlertState.ENDED, message=message)

@@ -46,9 +46,7 @@ def _verdict(waiver: Waiver, known: list[str], strict: bool, added: CommitAuthor
             subject=about,
         )
     if isinstance(added, str):
-        return unknown(
-            f"nobody can tell who approved the waiver of {about}: {added}", subject=about
-        )
+        return unknown(f"it is unknown who approved the waiver of {about}: {added}", subject=about)
     return _held_against(about, who, names_in(person or "") | names_in(who), added)
 
 

@@ -19,7 +19,7 @@ EXIT_CODES: Mapping[Fit, int] = {Fit.WORKS: 0, Fit.BROKEN: 1, Fit.UNSEEN: 3, Fit
 
 @dataclass(frozen=True)
 class DoctorPart:
-    """One part: its group and name, how it is, what was seen, and what mends it."""
+    """One part: its group and name, its state, what was seen, and how to fix it."""
 
     group: str
     name: str

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 
 
 class HerorunError(Exception):
-    """Something a person can mend. Its text is one or two sentences; it is never shown as a
+    """Something a person can fix. Its text is one or two sentences; it is never shown as a
     traceback.
     """
 
@@ -27,7 +27,7 @@ class Blocked(HerorunError):
 
 
 class HandedOver(Blocked):
-    """Somebody else watches the run now: whoever did before acts no more."""
+    """Another machine monitors the run now: the previous one no longer acts."""
 
 
 class WrongUse(HerorunError):

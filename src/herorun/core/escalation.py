@@ -34,13 +34,11 @@ class Option(StrEnum):
 
 QUESTION_WAYS = (Option.APPROVE, Option.DENY)
 _EFFECTS = {
-    Option.APPROVE: "yes: it goes on at the next tick",
-    Option.DENY: "no: it stays as it is",
+    Option.APPROVE: "yes: it continues at the next tick",
+    Option.DENY: "no: nothing changes",
     Option.ACK: "it is known: do not say it again",
     Option.STOP: "stop the job",
-    Option.PREFLIGHT: (
-        "see what stands in the way of a launch with the code and the checkpoint of your choice"
-    ),
+    Option.PREFLIGHT: ("see what blocks a launch with the code and the checkpoint of your choice"),
     Option.TAKE: "watch it from this machine",
 }
 

@@ -234,7 +234,9 @@ def trains_on(alert: Alert, check: Check, policy: RecoveryPolicy, case: Case) ->
     """
     if not case.live or not check.about_numbers or alert.check in policy.stop_on:
         return ""
-    return f". The job goes on: [babysit] stop_on does not name {alert.check}. {policy.hourly_cost}"
+    return (
+        f". The job continues: [babysit] stop_on does not name {alert.check}. {policy.hourly_cost}"
+    )
 
 
 def _again(

@@ -317,7 +317,7 @@ def turn_of(launching: Launching) -> str:
 
 
 _ORDERS = {
-    Word.ACK: ("taken note of", "not said again while it stays the same incident", "watch"),
+    Word.ACK: ("acknowledged", "not said again while it stays the same incident", "watch"),
     Word.APPROVE: (
         "a relaunch is approved",
         "relaunch",

@@ -122,10 +122,7 @@ def _evidence(past: Past, kept: Mapping[str, Any] | None, lost: str) -> Evidence
     if past.decided is None:
         raise Lost("the journal does not say what was decided")
     if past.memory is None:
-        raise Lost(
-            "what it remembered cannot be told: another machine's lines came among those that it "
-            "knew"
-        )
+        raise Lost("its state is unknown: another machine's lines are among those that it knew")
     if kept is None:
         raise Lost(lost)
     return decode_evidence(kept, past.observed.evidence)

@@ -163,7 +163,7 @@ def _by_rank(
     if number := latest.get(candidate.path):
         why.append(f"latest {policy.keep}: number {number} of them")
     if candidate.path == recovery:
-        why.append("recovery source: a relaunch goes on from it")
+        why.append("recovery source: a relaunch continues from it")
     return why
 
 
@@ -200,10 +200,7 @@ def _in_doubt(each: Sized, top: int | None, now: datetime) -> list[str]:
         return ["incomplete, and not older than a complete one: it may be a save under way"]
     if candidate.modified is None or now - candidate.modified < AT_REST:
         return [
-            (
-                "incomplete, and changed within a day as far as anybody can tell: it may be a "
-                "save under way"
-            )
+            ("incomplete, and perhaps changed within the last day: it may be a save in progress")
         ]
     return []
 

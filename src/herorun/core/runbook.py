@@ -125,7 +125,7 @@ def _commands(contract: Contract, ways: Ways, known: RunbookFacts) -> Iterator[s
         )
         yield from _write_code(ways.chain)
     for path, command in ways.transfer:
-        yield f"Go on with the transfer to `{path}`:"
+        yield f"Continue the transfer to `{path}`:"
         yield from _write_code(command)
     run = f"herorun -C {known.top}"
     if known.instances and not known.sealed:
@@ -153,7 +153,7 @@ def _write_ways(ways: Ways) -> Iterator[str]:
     )
     yield "| down, without its marker | resume it as above, then start the chain again |"
     yield "| a result | report its numbers word for word |"
-    yield "| fewer files than the source | go on with the transfer |"
+    yield "| fewer files than the source | continue the transfer |"
     yield f"| done | remove the patrol: `{ways.remove.replace('|', chr(92) + '|')}` |"
     yield ""
 

@@ -196,7 +196,7 @@ def _unlinked(pages: Mapping[str, bytes]) -> Iterator[str]:
             yield f"logbook: {path} does not begin as its page {number} does"
         told, after = opened(text)[1], page_path(first, number + 1)
         if number == len(paths) and told:
-            yield f"logbook: {path} says that it goes on in {told}, which is not there"
+            yield f"logbook: {path} says that it continues in {told}, which does not exist"
         elif number < len(paths) and told != after.rpartition("/")[2]:
             yield f"logbook: {path} does not end with the link to {after}"
 

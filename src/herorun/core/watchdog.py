@@ -79,5 +79,5 @@ def _quiet(memory: Memory, contract: Contract, checks: Mapping[str, Check]) -> s
         return "it ended well and waits for the seal"
     known = [alert for alert in memory.alerts.values() if alert.check in checks]
     if last.run == RunHealth.DOWN and all_answered(known, checks, memory.ledger):
-        return "it is down, and a person has taken note of that"
+        return "it is down, and a person has acknowledged it"
     return ""

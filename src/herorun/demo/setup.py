@@ -86,9 +86,7 @@ def scheduler_table(stage: Sandbox) -> str:
                 "add "
                 "`--address http://127.0.0.1:8265`."
             )
-    raise WrongUse(
-        f"The demo cannot be told on {stage.scheduler!r}: it knows local, ray and slurm."
-    )
+    raise WrongUse(f"The demo cannot run on {stage.scheduler!r}: it knows local, ray and slurm.")
 
 
 def _needs_slurm() -> None:

@@ -47,7 +47,7 @@ def _launch_gate(stage: Sandbox) -> None:
     stage.do("herorun", "preflight", SLUG, expect=(1,))
     stage.do("herorun", "explain", "start-checkpoint-not-newest")
     stage.tell(
-        "Mended: the edit is committed and pushed, and the contract names the newest checkpoint "
+        "Fixed: the edit is committed and pushed, and the contract names the newest checkpoint "
         "by number"
     )
     sign(stage, "step-100")
@@ -82,7 +82,7 @@ def _launch_and_babysit(stage: Sandbox) -> None:
         "--evidence",
         "data shard at steps 640-655 is noise",
         "--decision",
-        "go on: the loss is back on its trend",
+        "continue: the loss is back on its trend",
         "--next",
         "seal",
         "--caveat",

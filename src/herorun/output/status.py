@@ -71,7 +71,7 @@ def show_summary(run: Any, turn: Any, until: str) -> None:
     again = sum(bool(launching.relaunch_of) for launching in memory.launchings.values())
     out.print(f"  instance   {current}, relaunches {again}")
     out.print(f"  firing     {', '.join(clean(name) for name in firing) or 'nothing'}")
-    out.print(f"  goes on    herorun babysit {run.slug}")
+    out.print(f"  resume     herorun babysit {run.slug}")
     sys.stdout.flush()
 
 

@@ -116,7 +116,7 @@ class Folder:
             raise CouldNotLook(
                 f"{self.name} was started on {sight.host} and has no exit record: only that "
                 "machine can tell "
-                "whether it still runs, so ask there. If it is gone for good, write "
+                "whether it still runs, so ask there. If it is gone permanently, write "
                 f'{{"signal": "SIGKILL", "ended": "2026-01-31T12:00:00Z"}} with the right time to '
                 f"{self.path}/exit.json."
             )
@@ -167,8 +167,8 @@ class Folder:
         except ValueError as error:
             why = str(error).splitlines()[0]
             raise CouldNotLook(
-                f"{path} is damaged ({why}), so nobody can tell how {self.name} stands. "
-                f"Judge by {self.log}, then put the file right."
+                f"{path} is damaged ({why}), so the state of {self.name} is unknown. "
+                f"Read {self.log}, then correct the file."
             ) from None
 
 

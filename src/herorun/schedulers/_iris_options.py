@@ -145,7 +145,7 @@ class Options(BaseModel):
         None,
         description=(
             '"on-cluster" states that the secrets of `[command] secrets` are set on the cluster; '
-            "else a run with secrets is blocked."
+            "otherwise a run with secrets is blocked."
         ),
     )
     forgets: Duration = Field(

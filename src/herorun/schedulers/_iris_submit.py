@@ -116,7 +116,7 @@ def show_request(
     program: Sequence[str], words: Sequence[str], secrets: Sequence[str], bundle: bool
 ) -> str:
     """The request for people."""
-    where = f"# in a copy of the code, with {ADMISSION} beside it\n" if bundle else ""
+    where = f"# in a copy of the code, next to {ADMISSION}\n" if bundle else ""
     by_name = f"# {', '.join(secrets)} must be set on the cluster\n" if secrets else ""
     return f"{where}{by_name}{shlex.join([*program, *words])}\n"
 

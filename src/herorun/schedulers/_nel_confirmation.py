@@ -2,7 +2,7 @@
 stirred since the first look.
 
 The job monitors around nel take `failed`, `killed`, `error` and `not found` for ends; nel also says
-them where it could not ask. What is gone by then is gone, not failed: how it ended nobody can tell.
+them where it could not ask. What is gone by then is gone, not failed: how it ended is unknown.
 """
 
 import os
@@ -54,14 +54,14 @@ def settled(part: JudgedTask, behind: Behind, since: datetime, at: datetime) -> 
     if behind.over:
         return _mark_gone(part, "it wrote down that it ended, and not how", since)
     if behind.written is None or at - behind.written >= QUIET:
-        return _mark_gone(part, "nothing of it stirs", since)
+        return _mark_gone(part, "none of its files changes", since)
     return part
 
 
 def _mark_gone(part: JudgedTask, why: str, since: datetime) -> JudgedTask:
     told = (
         f"nel says {part.raw!r} of {part.entry.id} since {since:%Y-%m-%d %H:%M} UTC, and {why}: "
-        "how it ended nobody can tell"
+        "how it ended is unknown"
     )
     return replace(part, state=JobState.GONE, reason=told, exit_code=None, ended=None)
 

@@ -152,7 +152,9 @@ class Dashboard:
         return f"{self.address} could not answer {question}: HTTP {answer.status}{said}"
 
 
-_TLS = "name the cluster's certificate authority as [scheduler] ca_file, or mend the certificate."
+_TLS = (
+    "name the cluster's certificate authority as [scheduler] ca_file, or correct the certificate."
+)
 
 
 def _read_body(

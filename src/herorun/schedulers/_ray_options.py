@@ -62,7 +62,7 @@ class Options(BaseModel):
         None,
         description=(
             '"on-cluster" states that the secrets of `[command] secrets` are set on the cluster; '
-            "else a run with secrets is blocked."
+            "otherwise a run with secrets is blocked."
         ),
     )
     num_cpus: float | None = Field(None, ge=0, description="CPUs for the entrypoint itself.")

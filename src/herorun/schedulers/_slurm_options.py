@@ -25,7 +25,7 @@ OURS = {
     "export": "secrets go by [command] secrets",
     "export-file": "secrets go by [command] secrets",
     "get-user-env": "the environment is set by [command] env and secrets",
-    "gid": "the job runs as whoever submits it",
+    "gid": "the job runs as the user who submits it",
     "help": "it submits nothing",
     "input": "the job reads no input",
     "job-name": "the job's name is the instance's",
@@ -36,7 +36,7 @@ OURS = {
     "quiet": "the job's id would be lost",
     "requeue": 'say [scheduler] restarts = "backend"',
     "test-only": "it submits nothing",
-    "uid": "the job runs as whoever submits it",
+    "uid": "the job runs as the user who submits it",
     "usage": "it submits nothing",
     "verbose": "its words would stand among the answer",
     "version": "it submits nothing",
@@ -108,7 +108,7 @@ class Options(SshLogin):
         "none: `.herorun` in the home there.",
     )
     programs: Annotated[Absolute | None, NeedsTrust()] = Field(
-        None, description="Folder of sbatch, squeue and so on, where it is not on the PATH."
+        None, description="Folder of sbatch, squeue and the others, if it is not on the PATH."
     )
     slurm_conf: Annotated[Absolute | None, NeedsTrust()] = Field(
         None,

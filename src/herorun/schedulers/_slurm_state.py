@@ -113,9 +113,9 @@ def _not_found(instance: str, told: Books, kept: SubmissionRecord) -> Search:
             f"Slurm keeps no accounting here, and its controller does not know {instance} any more"
         )
         if kept.id is None:
-            return Unknown(f"{why}; whether it was submitted nobody can tell")
+            return Unknown(f"{why}; it is unknown whether it was submitted")
         return Found(
-            Job(kept.id, instance, JobState.GONE, reason=f"{why}: how it ended nobody can tell")
+            Job(kept.id, instance, JobState.GONE, reason=f"{why}: how it ended is unknown")
         )
     if kept.id is None:
         return Absent()

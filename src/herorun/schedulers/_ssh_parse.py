@@ -113,6 +113,6 @@ def _record(
     except ValueError as error:
         why = str(error).splitlines()[0]
         raise CouldNotLook(
-            f"{kind} of {name} on {where} is damaged ({why}), so nobody can tell how it stands. "
-            "Judge by its log, then put the file right."
+            f"{kind} of {name} on {where} is damaged ({why}), so its state is unknown. "
+            "Read its log, then correct the file."
         ) from None

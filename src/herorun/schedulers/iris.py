@@ -300,8 +300,8 @@ class Iris:
             raise self._iris.trouble("job run --help", answer)
         if unknown:
             raise WrongUse(
-                f"This iris has no {unknown[0]}: it would take it for the command. Mend "
-                "[scheduler]."
+                f"This iris has no {unknown[0]}: it would read it as part of the command. "
+                "Correct [scheduler]."
             )
 
     def _run(self, instance: str, words: list[str], code: str, admission: str) -> None:

@@ -166,7 +166,7 @@ class Nel(NelJobs):
         ends = [(job, self._end(job, lines)) for job in jobs]
         told = [(job, end) for job, end in ends if end is not None]
         if not told:
-            raise FileNotFoundError(2, "nel has no log of it", instance)
+            raise FileNotFoundError(2, "nel has no log for it", instance)
         if len(told) == 1:
             return told[0][1]
         return "".join(f"==> {job.id}\n{end}" for job, end in told)

@@ -204,7 +204,7 @@ class Ray:
         gone = self._notes.gone(instance)
         if gone.exists():
             return Absent()
-        known = f"If you know that nothing of it runs, say so: `touch {gone}`"
+        known = f"If you know that it no longer runs, confirm it: `touch {gone}`"
         sent = self._notes.sent(instance)
         if sent and sent.cluster == look.session:
             return Absent()

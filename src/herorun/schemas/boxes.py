@@ -13,7 +13,7 @@ from herorun.schemas.parts import Document, Shape
 
 class PatrolDocument(Document):
     line: str
-    """The one line that is said."""
+    """The one line that is printed."""
     state: PatrolState
     advice: Sequence[Advice]
     look: HostObservation
@@ -96,7 +96,7 @@ class WatchedRun(Shape):
     last_seen: str | None = None
     due: str | None = None
     told: str = ""
-    """Where it was told in the issue."""
+    """Where the issue says it."""
 
 
 class WatchdogDocument(Document):
@@ -130,7 +130,7 @@ class JobsRemove(Document):
     file: str
     """The registry."""
     removed: Sequence[Mapping[str, Any]]
-    """The entries that were taken out; the jobs go on."""
+    """The entries that were removed; their jobs continue."""
 
 
 class JobSeen(Shape):

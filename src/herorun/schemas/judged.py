@@ -20,7 +20,7 @@ from herorun.schemas.parts import Document, FindingEntry, Shape, Verdict
 class SealDocument(Document):
     verdict: Verdict
     tag: str | None
-    """Null where nothing was tagged."""
+    """Null if nothing was tagged."""
     commit: str | None
     findings: Sequence[FindingEntry]
     statement: Mapping[str, Any] | None
@@ -205,7 +205,7 @@ class GoodputOf(Shape):
     since: datetime | None
     """The first intent to launch; null: nothing was launched."""
     until: datetime | None
-    """Its good end, else the newest line or row."""
+    """Its successful end, or the newest line or row."""
     wall: float
     states: Mapping[TimeState, float]
     """All of them; they add up to `wall`."""
@@ -216,7 +216,7 @@ class GoodputOf(Shape):
     lost: int
     """Updates that were done again, or are to be."""
     lost_unknown: int
-    """Restarts of which nobody can tell how many they cost."""
+    """Restarts whose cost in steps is unknown."""
     instances: int
     interruptions: Mapping[Cause, int]
     between_failures: float | None

@@ -109,7 +109,7 @@ class AlertEntry(Shape):
     severity: Literal["info", "warn", "critical"]
     subject: str
     state: AlertState
-    """`ended-unresolved`: its instance ended and nothing showed that the condition is gone; `herorun ack` takes note of it."""
+    """`ended-unresolved`: its instance ended and nothing showed that the condition is gone; `herorun ack` acknowledges it."""
     since: str
     message: str
 
@@ -120,7 +120,7 @@ class AwaitedEntry(Shape):
     evidence: Literal["job", "receipt", "row", "log", "checkpoint"]
     message: str
     until: str | None
-    """Until when it may be missing; null where nothing says when."""
+    """Until when it may be missing; null if unknown."""
 
 
 class Action(Shape):
@@ -137,7 +137,7 @@ class Action(Shape):
 
 
 class OtherJob(Shape):
-    """A live job beside the current instance."""
+    """A live job other than the current instance."""
 
     name: str
     job: str
@@ -163,7 +163,7 @@ class SubmissionEntry(Shape):
     secrets: Sequence[str]
     """Names alone."""
     request: str
-    """As the scheduler gets it; empty where that cannot be said here."""
+    """As the scheduler gets it; empty if unknown here."""
 
 
 class CandidateEntry(Shape):
@@ -190,7 +190,7 @@ class DiscardedEntry(Shape):
 
 
 class Candidates(Shape):
-    """The start checkpoint, and the ones beside it, the newest first."""
+    """The start checkpoint and the others in its folder, newest first."""
 
     chosen: str | None
     candidates: Sequence[CandidateEntry]
@@ -210,7 +210,7 @@ class ResponsibleEntry(Shape):
     contact: str
     """Who must be contacted before the launch, and how."""
     notifies: str
-    """Where the DRI is reached while the run goes on."""
+    """Where the DRI is notified while the run continues."""
 
 
 class EstimateEntry(Shape):
@@ -243,7 +243,7 @@ class PauseEntry(Shape):
 
 
 class Acked(Shape):
-    """An alert that a person took note of."""
+    """An alert that a person acknowledged."""
 
     alert: str
     by: str

@@ -50,7 +50,7 @@ class IncidentEntry(Shape):
     subject: str
     severity: Literal["info", "warn", "critical", "unknown"]
     step: int | None
-    """The first step at which it happened, as the data tells; else the one at which it was noticed."""
+    """The first step at which it happened, from the data, or the one at which it was noticed."""
     last_step: int | None
     """The last one."""
     noticed_step: int | None
@@ -58,7 +58,7 @@ class IncidentEntry(Shape):
     state: Literal["firing", "resolved", "ended-unresolved", "superseded"]
     """`superseded`: it told how an instance ended, and the next one was launched."""
     acknowledged: bool
-    """Whether a person has taken note of it."""
+    """Whether a person has acknowledged it."""
     resolved: str | None
     """Null while nobody saw its end."""
     message: str

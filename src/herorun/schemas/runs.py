@@ -75,7 +75,7 @@ class AdoptedJob(Shape):
 
 class LaunchDocument(PreflightDocument):
     instance: str | None
-    """Null where nothing was launched."""
+    """Null if nothing was launched."""
     job: str | None
     babysitter: str
     """Who watches, in words."""
@@ -107,7 +107,7 @@ class Standing(TickEntry):
     """How a run stands."""
 
     doubts: Sequence[str]
-    """What nobody could tell."""
+    """What could not be determined."""
     contract: str
     """`as admitted`, or how it drifted."""
     pushed: bool
@@ -153,7 +153,7 @@ class PaceEntry(Shape):
     """Of the same attempt before."""
     step_seconds: float | str | None
     ratio: float | str | None
-    """Beside the usual one: below 1 is slower, whichever way the metric counts."""
+    """Relative to the usual one: below 1 is slower, for speeds and for step times."""
 
 
 class NewestCheckpoint(Shape):

@@ -50,7 +50,9 @@ def read_installed(
     env = {**os.environ, **contract.command.env}
     interpreter = interpreter_of(contract.command.argv, env)
     if interpreter is None:
-        return Nothing(f"{contract.command.argv[0]} starts no Python that can be told from here")
+        return Nothing(
+            f"{contract.command.argv[0]} starts no Python that can be identified from here"
+        )
     told = _ask_interpreter(interpreter, env)
     top = repository.top
     inside = tuple(path for path in told["paths"] if path and _within(path, top))

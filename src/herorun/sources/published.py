@@ -19,7 +19,7 @@ from herorun.system.git.tips import (
     known,
 )
 
-_SHALLOW = "this clone is shallow, so ancestry cannot be asked: `git fetch --unshallow` mends it"
+_SHALLOW = "this clone is shallow, so ancestry cannot be asked: run `git fetch --unshallow`"
 
 
 def read_remotes(repository: Repository) -> Remotes:

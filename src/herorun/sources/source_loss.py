@@ -32,7 +32,7 @@ def read_source_loss(
         or not isinstance(prior, PriorLaunch)
         or not weights_of(prior, history)
     ):
-        return Nothing("the run starts from no other run's checkpoint, or goes on from its own")
+        return Nothing("the run starts from no other run's checkpoint, or continues from its own")
     kept = fetched(Path(place.state).parent / slug / COLUMNS)
     name = next((each for each in names_of(contract).loss if kept and each in kept.names), "")
     if kept is None or not name:

@@ -139,7 +139,9 @@ class ObjectStore:
             ),
             (
                 "lock",
-                lambda: demand(self._locks(file), "the store overwrites what it was told to keep"),
+                lambda: demand(
+                    self._locks(file), "the store overwrites an object that it must keep"
+                ),
             ),
             ("rename", lambda: self._renames(file, moved)),
             ("delete", lambda: self.objects.delete(moved)),
@@ -187,7 +189,7 @@ class ObjectStore:
         except FileNotFoundError:
             bucket = f"{at.scheme}://{at.bucket}"
             raise OSError(
-                scrub(f"{at}: {bucket} is no bucket, or these credentials may not know of it")
+                scrub(f"{at}: {bucket} is not a bucket, or these credentials may not see it")
             ) from None
 
     def _missing(self, at: At) -> None:

@@ -135,8 +135,8 @@ def _hold(size: int, program: subprocess.Popen[bytes]) -> None:
     if size > MOST:
         name = program.args[0] if isinstance(program.args, list) else program.args
         raise TooMuch(
-            f"`{name!s}` wrote more than {MOST >> 20} MiB, and no answer is as long: it was "
-            "ended, and nothing of it counts."
+            f"`{name!s}` wrote more than {MOST >> 20} MiB, more than any answer: it was "
+            "ended, and its output is ignored."
         )
 
 

@@ -124,9 +124,8 @@ class SshTransport:
             return run(command, left, stdin=stdin)
         except TooMuch:
             raise CouldNotLook(
-                f"{self.where} wrote more than {MOST >> 20} MiB, and no answer is as long: "
-                "nothing of it counts. "
-                "Another program answers there: look at it."
+                f"{self.where} wrote more than {MOST >> 20} MiB, more than any answer, and it is "
+                "ignored. Check which program answers there."
             ) from None
         except CouldNotLook as error:
             if "no answer within" not in str(error):

@@ -29,7 +29,8 @@ class Options(BaseModel):
     step_key: str | None = Field(
         None,
         description=(
-            "The column that holds the step; else step, _step, global_step or train/global_step."
+            "The column that holds the step; by default step, _step, global_step or "
+            "train/global_step."
         ),
     )
 

@@ -62,7 +62,7 @@ class Options(BaseModel):
     id: str = Field(min_length=1, description="Run id.")
     name: str = Field(min_length=1, description="Display name.")
     base_url: Annotated[str | None, NeedsTrust()] = Field(
-        None, min_length=1, description="The server; else WANDB_BASE_URL, else W&B's own."
+        None, min_length=1, description="The server; by default WANDB_BASE_URL, or W&B's own."
     )
     timeout: Duration = Field(timedelta(seconds=20), description="How long one request may take.")
     group: str | None = Field(
@@ -181,8 +181,8 @@ def ask_client(question: Mapping[str, Any], seconds: float) -> Answer:
         except TooMuch:
             return {
                 "fault": (
-                    f"gave more than {MOST >> 20} MiB in one page, which no run logs: nothing of "
-                    "it counts"
+                    f"gave more than {MOST >> 20} MiB in one page, more than any run logs; it is "
+                    "ignored"
                 )
             }
         except CouldNotLook:

@@ -16,7 +16,7 @@ def outcome_of(*excursions, limits=None):
 
 
 def test_a_calm_run_passes():
-    assert answer(duplicate_rows).message == "each step is told once up to step 100"
+    assert answer(duplicate_rows).message == "each step is reported once up to step 100"
 
 
 def test_one_turn_more_is_enough():
@@ -35,7 +35,7 @@ def test_it_says_since_when():
     )
 
     assert verdict.subject == "rows" and verdict.message.startswith(
-        "since about step 90 each step is told twice"
+        "since about step 90 each step is reported twice"
     )
 
 

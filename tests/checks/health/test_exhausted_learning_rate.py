@@ -57,7 +57,7 @@ def test_it_says_since_when_and_when_the_run_ends():
 
     assert (
         verdict.message
-        == "lr is zero for 10 steps from step 90, still going on, and the run ends at step 200"
+        == "lr is zero for 10 steps from step 90, still in progress, and the run ends at step 200"
     )
     assert (
         exhausted_learning_rate.response is Response.ESCALATE

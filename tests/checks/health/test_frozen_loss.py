@@ -18,7 +18,7 @@ def outcome_of(*excursions, limits=None):
 
 
 def test_a_calm_run_passes():
-    assert answer(frozen_loss).message == "no loss that stands still up to step 100"
+    assert answer(frozen_loss).message == "no loss that repeats up to step 100"
 
 
 @pytest.mark.parametrize(("rows", "outcome"), [(30, Outcome.FAIL), (29, Outcome.PASS)])

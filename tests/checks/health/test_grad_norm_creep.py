@@ -38,7 +38,7 @@ def test_a_declared_phase_mutes_a_warning():
 def test_it_says_where_it_began():
     verdict = answer(grad_norm_creep, some_metrics(excursions=(lasting(500),)))
 
-    assert verdict.subject == "loss from step 90" and "still going on" in verdict.message
+    assert verdict.subject == "loss from step 90" and "still in progress" in verdict.message
 
 
 def test_what_an_earlier_instance_reported_is_not_this_ones():

@@ -101,7 +101,7 @@ def test_each_spike_is_its_own_subject_with_its_values():
         verdicts[0].message
         == "loss up to 1.75 times the expected 2 for 12 steps from step 40, over at step 51"
     )
-    assert verdicts[1].message.endswith("still going on")
+    assert verdicts[1].message.endswith("still in progress")
 
 
 def test_what_an_earlier_instance_reported_is_not_this_ones():

@@ -49,7 +49,7 @@ def test_a_declared_phase_mutes_no_critical():
 def test_it_says_where_it_began():
     verdict = answer(metric_out_of_band, some_metrics(excursions=(lasting(10),)))
 
-    assert verdict.subject == "loss from step 90" and "still going on" in verdict.message
+    assert verdict.subject == "loss from step 90" and "still in progress" in verdict.message
 
 
 def test_what_an_earlier_instance_reported_is_not_this_ones():

@@ -45,7 +45,7 @@ def test_another_live_instance():
     verdict = answer(second_writer, LiveJobs((a_job(), a_job(instance="tiny-2"))))
 
     assert (verdict.outcome, verdict.subject) == (Outcome.FAIL, "tiny-2")
-    assert verdict.message == "tiny-2 is running beside tiny-1"
+    assert verdict.message == "tiny-2 is running together with tiny-1"
 
 
 @pytest.mark.parametrize(("cadence", "limit"), [(MINUTE, 10 * MINUTE), (EVERY, 30 * MINUTE)])

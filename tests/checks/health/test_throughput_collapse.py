@@ -80,7 +80,7 @@ def test_no_rows_are_not_applicable_and_unread_ones_unknown():
                 typical=518 / 150,
                 inverse=True,
             ),
-            "tokens_per_s 150, expected 518, -71 % for 9 steps from step 90, still going on",
+            "tokens_per_s 150, expected 518, -71 % for 9 steps from step 90, still in progress",
         ),
         (
             slow(9, metric="step_time_s", expected=2.0, typical=1.5, open=False),
@@ -98,7 +98,7 @@ def test_no_rows_are_not_applicable_and_unread_ones_unknown():
             ),
             (
                 "steps/s by the wall clock 1, expected 2, -50 % for 1911 steps from step 90, "
-                "still going on"
+                "still in progress"
             ),
         ),
     ],

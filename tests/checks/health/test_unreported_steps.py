@@ -26,7 +26,7 @@ def test_a_checkpoint_without_a_row_names_where_rows_are_looked_for():
 
     assert verdict.outcome is Outcome.FAIL and verdict.subject == "tiny-1"
     assert verdict.message == (
-        "tiny-1: checkpoint 250 was saved at 11:59 UTC, and there is no row of it in the tracker "
+        "tiny-1: checkpoint 250 was saved at 11:59 UTC, and it has no row in the tracker "
         "jsonl, "
         "elsewhere/metrics.jsonl: is that where it reports to?"
     )

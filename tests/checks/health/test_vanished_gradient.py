@@ -40,7 +40,7 @@ def test_it_says_where_it_began():
     verdict = answer(vanished_gradient, some_metrics(excursions=(lasting(10, metric="grad_norm"),)))
 
     assert verdict.subject == "grad_norm from step 90" and verdict.message.endswith(
-        "is exactly 0 for 10 steps from step 90, still going on; it was about 2"
+        "is exactly 0 for 10 steps from step 90, still in progress; it was about 2"
     )
 
 

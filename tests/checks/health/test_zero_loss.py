@@ -40,7 +40,7 @@ def test_it_says_where_it_began():
     verdict = answer(zero_loss, some_metrics(excursions=(lasting(10),)))
 
     assert verdict.subject == "loss from step 90" and verdict.message.endswith(
-        "is exactly 0 for 10 steps from step 90, still going on; it was about 2"
+        "is exactly 0 for 10 steps from step 90, still in progress; it was about 2"
     )
 
 

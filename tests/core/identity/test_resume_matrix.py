@@ -20,7 +20,7 @@ new     unreachable  ? ? ? ?   no answer is no permission
 
 resume  absent       x x x x   deleted or mistyped: all but must would begin an empty run, must refuses to begin
 resume  running      x x x x   something still logs there, or W&B has not noticed the end: wait
-resume  finished     + + x ~   the run goes on in it; never refuses; auto goes by one machine's file
+resume  finished     + + x ~   the run continues in it; never refuses; auto goes by one machine's file
 resume  crashed      + + x ~   the same
 resume  failed       + + x ~   the same
 resume  deleted      x x x x   a deleted id is never given again
@@ -74,7 +74,17 @@ def test_what_fails_says_what_to_do(
     if weight is not Weight.PASS:
         _, mend = sentence(intent, state, policy).replace(";", ":").split(":", 1)
         assert any(
-            word in mend for word in ("choose", "say", "look", "see", "ask", "begin an empty run")
+            word in mend
+            for word in (
+                "choose",
+                "use",
+                "say",
+                "look",
+                "see",
+                "retry",
+                "ask",
+                "begin an empty run",
+            )
         )
 
 

@@ -266,7 +266,7 @@ def test_a_number_that_another_process_has_since_is_watched_anew_by_what_the_mes
     assert (anew.code, "healthy" in anew.out, "earlier-jobs" in anew.err) == (0, True, True), anew
     assert babysit(alone, capsys, "--once").code == 0  # the newest state file is the new one's
     assert len(list((alone.folder / "scratch").iterdir())) == 2
-    assert (babysit(alone, capsys, "--anew").code, len(list(jobs_home().iterdir()))) == (2, 1)
+    assert (babysit(alone, capsys, "--new-job").code, len(list(jobs_home().iterdir()))) == (2, 1)
 
 
 def test_key_events_are_told_also_where_slurm_does_not_answer(
@@ -302,7 +302,7 @@ def test_key_events_are_told_also_where_slurm_does_not_answer(
             ("--job", "1", "--scheduler", "slurm", "--resubmit", "sbatch --wait x"),
             "waits for the job's end",
         ),
-        (("tiny", "--job", "1", "--scheduler", "slurm"), "name no run beside it"),
+        (("tiny", "--job", "1", "--scheduler", "slurm"), "do not name a run as well"),
     ],
 )
 def test_bad_input_is_one_sentence(

@@ -74,7 +74,7 @@ def test_what_is_no_fork(told: Story, capsys: CAPTURE) -> None:
     try:
         for words, change, why in (
             (FORK, ('slug = "tiny-b"', 'slug = "tiny-b"\n'), "is not committed"),
-            (FORK, (f'source_run = "{SLUG}"', 'source_run = "other"'), "is no fork of tiny"),
+            (FORK, (f'source_run = "{SLUG}"', 'source_run = "other"'), "is not a fork of tiny"),
             ((*FORK, "--from", "4"), ("", ""), "not from step 4"),
             (("fork", SLUG, SLUG), ("", ""), "is no slug for a new run"),
             (("fork", SLUG, "tiny-c"), ("", ""), "--reason"),

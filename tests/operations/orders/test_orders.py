@@ -465,7 +465,7 @@ def test_a_run_that_is_down_is_said_with_its_code_and_the_order_that_brings_it_b
     monkeypatch.setattr(Local, "live", lambda self, slug: live)
     capsys.readouterr()
     assert story.herorun("relaunch", SLUG, "--no-babysit") == 1
-    assert "`herorun explain live-duplicate` says how to mend it" in capsys.readouterr().err
+    assert "`herorun explain live-duplicate` says how to fix it" in capsys.readouterr().err
 
 
 @pytest.mark.thorough

@@ -17,7 +17,7 @@ from stories import SLUG, Story, git, in_memory, note
 
 REF = "refs/herorun/record/tiny"
 BRANCH = "refs/heads/herorun/tiny"
-BARE = "not anchored: nothing outside the branch names a commit of it"
+BARE = "not anchored: nothing outside the branch names one of its commits"
 
 
 @pytest.fixture(scope="module")

@@ -37,7 +37,7 @@ def buffered_output(
         return verdict
     if log.changed_at is None:
         return not_applicable(
-            f"nobody can tell when the log of {job.instance} changed", subject=job.instance
+            f"it is unknown when the log of {job.instance} changed", subject=job.instance
         )
     newest = checkpoints.newest if isinstance(checkpoints, Checkpoints) else None
     signs = {
@@ -51,4 +51,4 @@ def buffered_output(
                 f"{at:%H:%M} UTC"
             )
             return failed(f"{said}: its output is buffered", subject=job.instance)
-    return passed(f"the log of {job.instance} goes on with the job", subject=job.instance)
+    return passed(f"the log of {job.instance} advances with the job", subject=job.instance)

@@ -31,7 +31,7 @@ from herorun.core.finding import Verdict, failed, passed
 
 @dataclass(frozen=True)
 class Limits:
-    """Up to `skew` is none, and beyond `most` a time before its cause is told of something else."""
+    """Up to `skew` is ignored, and beyond `most` a time before its cause means another job."""
 
     skew: timedelta = SKEW
     most: timedelta = timedelta(days=1)

@@ -20,7 +20,7 @@ from herorun.core.health.preconditions import not_running
 
 @dataclass(frozen=True)
 class Limits:
-    """So many `starts` anew `within` that time."""
+    """So many restarts (`starts`) `within` that time."""
 
     starts: PositiveInt = 5
     within: timedelta = timedelta(minutes=30)

@@ -50,7 +50,7 @@ def dead_log_pattern(
         why = _say_progress(job, log, checkpoints, history, limits)
         said = f"no line of the tracker's log is Levanter's progress, and {why}"
         dead += [failed(said, subject="levanter_log")] if why else []
-    return dead or [passed(f"the log patterns of {job.instance} match, as far as they are due")]
+    return dead or [passed(f"the log patterns of {job.instance} match, for those that are due")]
 
 
 def _say_progress(

@@ -30,10 +30,10 @@ def duplicate_rows(metrics: Metrics, history: History, limits: Limits) -> list[V
         return [not_applicable("no row of this instance yet")]
     doubled = [e for e in metrics.of("doubled") if e.rows >= limits.steps]
     if not doubled:
-        return [passed(f"each step is told once up to step {metrics.step}")]
+        return [passed(f"each step is reported once up to step {metrics.step}")]
     first = min(excursion.first_step for excursion in doubled)
     said = (
-        f"since about step {first} each step is told twice, with different losses: two trainers, "
+        f"since about step {first} each step is reported twice, with different losses: two trainers, "
         "or all ranks log"
     )
     return [failed(said, subject="rows")]

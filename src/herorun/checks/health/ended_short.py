@@ -27,7 +27,7 @@ def ended_short(
         return not_applicable(f"{job.instance} is {job.state}", subject=job.instance)
     if final.value is None:
         return failed(
-            f"{job.instance} ended, and nobody knows at which step it should", subject=job.instance
+            f"{job.instance} ended, and its planned final step is unknown", subject=job.instance
         )
     newest = checkpoints.newest
     reached = max(metrics.step if isinstance(metrics, Metrics) else 0, newest.step if newest else 0)

@@ -33,7 +33,7 @@ def exhausted_learning_rate(
     if not history.wrote(metrics):
         return not_applicable("no row of this instance yet")
     if not isinstance(final, FinalStep) or final.value is None:
-        return not_applicable("nobody knows the final step")
+        return not_applicable("the final step is unknown")
     most = final.value * (1 - limits.last)
     spent = [
         e

@@ -1,10 +1,10 @@
 """The loss has stood still since the run's first rows: it learns nothing.
 
-Why: weights that get no gradient, or one far too large, print the loss of untrained ones for ever; no rule for a loss
+Why: weights that get no gradient, or one far too large, print the loss of untrained ones forever; no rule for a loss
 that rises sees it, and every step is paid for nothing.
 Fix: look at the gradient norm, at the learning rate that is applied and at the labels; stop it before it has used more.
 Source: eight public image and language runs that stayed at the logarithm of their classes from the third row on; 100
-rows and 2,000 steps without a fall, at hardly any noise (`core.detectors.first_rows`): slow warm-ups stand still for
+rows and 2,000 steps without a fall, at hardly any noise (`core.detectors.first_rows`): slow warm-ups do not move for
 less. `frozen-loss` says it from 30 rows and 500 steps on.
 """
 
@@ -28,7 +28,7 @@ from herorun.core.health.opening import is_untrained, vocabulary, weights_of
 
 @dataclass(frozen=True)
 class Limits:
-    """How long it goes on after it was seen to stand still, at 30 rows and 500 steps at the earliest."""
+    """How long it must last after the loss was seen not to move, at 30 rows and 500 steps at the earliest."""
 
     rows: PositiveInt = 70
     steps: PositiveInt = 1500

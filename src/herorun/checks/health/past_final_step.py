@@ -44,7 +44,7 @@ def past_final_step(
 ) -> list[Verdict]:
     """One answer each for the steps and for the tracker's config."""
     if final.value is None:
-        return [not_applicable("nobody knows the final step")]
+        return [not_applicable("the final step is unknown")]
     found = []
     if (
         isinstance(metrics, Metrics)

@@ -28,9 +28,9 @@ from herorun.core.finding import Verdict, failed, not_applicable, passed, unknow
 from herorun.core.health.queue_reasons import ADVICE, Waiting, why_waiting
 
 UNCONFIRMED = (
-    "allocation unconfirmed (it is called running, and there is no row, no log line and no "
-    "receipt of it); "
-    "see whether its machines were given to it"
+    "allocation unconfirmed (the scheduler says running, but there is no row, log line or "
+    "receipt); "
+    "check whether it has its machines"
 )
 
 
@@ -75,7 +75,7 @@ def pending_too_long(
         ]
     since = job.submitted or (history.current.started if history.current else None)
     if since is None:
-        return [unknown(f"nobody knows since when {job.instance} waits", subject=job.instance)]
+        return [unknown(f"it is unknown since when {job.instance} waits", subject=job.instance)]
     waits = now.at - since
     if waits <= limits.first:
         return [passed(f"{job.instance} waits since {since:%H:%M} UTC", subject=job.instance)]

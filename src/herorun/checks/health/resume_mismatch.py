@@ -24,9 +24,9 @@ from herorun.core.health.resume_point import resume_of
 
 @dataclass(frozen=True)
 class Limits:
-    """Losses at equal steps, three of the first five, in the median, or once; then the level behind the warm-up.
+    """Losses at equal steps, three of the first five, in the median, or once; then the level after the warm-up.
 
-    `catch_up` and `once` hold as they are where the contract says `[data] order = "deterministic"`; else they are at
+    `catch_up` and `once` apply unchanged if the contract says `[data] order = "deterministic"`; otherwise they are at
     least `row_sigmas` of the noise between two rows, and fewer than `least_rows` equal steps verify nothing.
     """
 
@@ -59,7 +59,7 @@ def resume_mismatch(
         return unknown(why, subject=where)
     if resume.counter_reset:
         return unknown(
-            "not comparable: the step count began anew and the loss did not", subject=where
+            "not comparable: the step count restarted but the loss did not", subject=where
         )
     verdict = _equal_steps(resume, contract, limits) or _compare_after_warmup(resume, limits)
     if verdict.outcome is Outcome.FAIL:

@@ -58,7 +58,10 @@ def second_writer(
     """One answer for each: another live instance, rows after the end, a heartbeat after the end."""
     others = [other for other in live.jobs if other.instance != job.instance]
     found = [
-        failed(f"{other.instance} is {other.state} beside {job.instance}", subject=other.instance)
+        failed(
+            f"{other.instance} is {other.state} together with {job.instance}",
+            subject=other.instance,
+        )
         for other in others
         if other.state.live
     ]
@@ -69,7 +72,7 @@ def second_writer(
         if writes_after(last, job.ended, now.at, grace):
             found.append(_late(job, what, last))
     doubtful = [
-        unknown(f"nobody knows whether {other.instance} runs", subject=other.instance)
+        unknown(f"it is unknown whether {other.instance} runs", subject=other.instance)
         for other in others
         if other.state.in_doubt
     ]
@@ -78,6 +81,6 @@ def second_writer(
 
 def _late(job: Job, what: str, last: datetime | None) -> Verdict:
     return failed(
-        f"{what} went on until {last:%H:%M} UTC, and {job.instance} ended at {job.ended:%H:%M} UTC",
+        f"{what} continued until {last:%H:%M} UTC, and {job.instance} ended at {job.ended:%H:%M} UTC",
         subject=what,
     )

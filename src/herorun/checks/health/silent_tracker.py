@@ -31,7 +31,7 @@ from herorun.core.health.preconditions import not_running
 
 @dataclass(frozen=True)
 class Limits(RowPatience):
-    """See `RowPatience`; a log that changed within `fresh` goes on."""
+    """See `RowPatience`; a log that changed within `fresh` shows progress."""
 
     fresh: timedelta = FRESH
 
@@ -52,7 +52,7 @@ def silent_tracker(
         return verdict
     since, wrote = rows_since(job, metrics, history, now.at)
     if since is None:
-        return unknown(f"nobody knows when {job.instance} was started", subject=job.instance)
+        return unknown(f"the start of {job.instance} is unknown", subject=job.instance)
     most = limits.startup
     if wrote and isinstance(metrics, Metrics):
         most = limits.between_rows(metrics, final, cadence)
@@ -61,7 +61,7 @@ def silent_tracker(
     sign = sign_of_life(metrics, log, checkpoints, since, now.at, limits.fresh)
     if not sign:
         return passed(
-            "the rows stand still, and nothing else is seen to go on", subject=job.instance
+            "the rows have stopped, and nothing else shows progress", subject=job.instance
         )
     what = "no row" if wrote else "no row at all"
     idle = say_span(now.at - since)

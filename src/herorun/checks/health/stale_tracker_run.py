@@ -137,9 +137,7 @@ def _summary(
         shown is not None
         and metrics.advanced_at - (at := datetime.fromtimestamp(shown, UTC)) > most
     ):
-        said = (
-            f"the tracker's summary stands still since {at:%Y-%m-%d %H:%M} UTC, and its rows go on"
-        )
+        said = f"the tracker's summary has not changed since {at:%Y-%m-%d %H:%M} UTC, but its rows continue"
         found.append(failed(said, subject="summary"))
     if step is None or step != metrics.step - 1 + contract.tracker.first_step:
         return found

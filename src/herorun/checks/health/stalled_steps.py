@@ -53,7 +53,7 @@ def stalled_steps(
         return verdict
     since, wrote = rows_since(job, metrics, history, now.at)
     if since is None:
-        return unknown(f"nobody knows when {job.instance} was started", subject=job.instance)
+        return unknown(f"the start of {job.instance} is unknown", subject=job.instance)
     if wrote and isinstance(metrics, Metrics):
         most = limits.between_rows(metrics, final, cadence)
         verdict = _judge_age(job, f"last step {metrics.step}", since, now.at, most)

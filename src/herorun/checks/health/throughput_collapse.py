@@ -23,9 +23,9 @@ class Limits:
 
     Where step times or the rows' clock tell it, it lasts `seconds`: a few slow steps of 80 ms are no incident.
 
-    Three looks must find it: one that has ended is told no more than twice.
-    `half_hours` is for the wall clock, and `halved` for a leak that has come so far. From `unit` times on it may be another
-    unit.
+    Three ticks must find it; one that has ended is reported at most twice.
+    `half_hours` is for the wall clock, and `halved` for a leak that has grown so far. From `unit` times on the rows may
+    use another unit.
     """
 
     rows: PositiveInt = 5

@@ -14,7 +14,7 @@ from herorun.core.finding import Verdict, failed, passed
 def undelivered_escalation(undelivered: Undelivered) -> Verdict:
     """One answer for all: they wait for the same channels."""
     if not undelivered.posts:
-        return passed("all that must be told was told")
+        return passed("every required message was delivered")
     details = [
         f"{title}, since {at:%Y-%m-%d %H:%M} UTC: {why}" for title, at, why in undelivered.posts
     ]

@@ -25,7 +25,7 @@ def unkept_checkpoint(contract: Contract, checkpoints: Checkpoints, history: His
     newest = max((c.step for c in permanent if c.complete), default=None)
     if history.began is None or newest is None or not (told.permanent_every or told.milestones):
         return not_applicable(
-            "no permanent checkpoint is due yet, or nobody knows where the run began"
+            "no permanent checkpoint is due yet, or the run's first step is unknown"
         )
     there = {c.step for c in permanent if not c.incomplete}
     every = told.permanent_every

@@ -47,7 +47,7 @@ def unreported_steps(
         return passed(
             f"nothing shows a step of {job.instance} without its row", subject=job.instance
         )
-    rows = f"the last row is of step {reached}" if wrote else "there is no row of it"
+    rows = f"the last row is of step {reached}" if wrote else "it has no row"
     said = f"{job.instance}: {sign}, and {rows} in {_place(contract)}: is that where it reports to?"
     return failed(said, *_tracker_runs_in_log(log), subject=job.instance)
 

@@ -42,7 +42,7 @@ def writes_after_end(
         (end.at for end in history.ends if end.instance == job.instance), None
     )
     if ended is None:
-        return [not_applicable(f"nobody knows when {job.instance} ended")]
+        return [not_applicable(f"the end of {job.instance} is unknown")]
     late = [
         failed(
             f"{words} until {last:%H:%M} UTC, and {job.instance} ended ({job.state}) at "

@@ -19,6 +19,6 @@ def ambiguous_tracker_run(plan: Plan, identity: TrackerIdentity) -> Verdict:
         return failed(said, *identity.namesakes, subject=name)
     if identity.state is TrackerState.UNREACHABLE:
         return unknown(
-            f"nobody knows whether another run is called {name}: {identity.why}", subject=name
+            f"it is unknown whether another run is called {name}: {identity.why}", subject=name
         )
     return passed(f"no other run of the project is called {name}", subject=name)

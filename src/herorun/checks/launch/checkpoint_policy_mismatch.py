@@ -16,7 +16,7 @@ from herorun.core.finding import Verdict, failed, not_applicable, passed
 from herorun.core.plan import Plan
 
 UNITS = {PERMANENT: "steps", KEEP: "checkpoints"}
-NONE = {PERMANENT: "keeps no checkpoint for good", KEEP: "keeps none"}
+NONE = {PERMANENT: "keeps no permanent checkpoint", KEEP: "keeps none"}
 
 
 @check(Gate.LAUNCH, Response.BLOCK)

@@ -22,7 +22,9 @@ def hidden_replay(plan: Plan, identity: TrackerIdentity, prior: PriorLaunch | No
     if intent_of(run, prior, identity.state, goes_on(plan)) is not Intent.RESUME:
         return not_applicable(f"the launch resumes nothing that was logged under {run.id}")
     if identity.state is TrackerState.UNREACHABLE:
-        return unknown(f"nobody knows how far {run.id} has logged: {identity.why}", subject=run.id)
+        return unknown(
+            f"the last logged step of {run.id} is unknown: {identity.why}", subject=run.id
+        )
     first, last = first_row(run, plan.start.value), identity.last_step
     if last is None:
         return passed(f"{run.id} has logged nothing yet", subject=run.id)
@@ -30,7 +32,7 @@ def hidden_replay(plan: Plan, identity: TrackerIdentity, prior: PriorLaunch | No
         return unknown("the start checkpoint's step is not known", subject=run.id)
     if last < first:
         return passed(
-            f"{run.id} has logged up to step {last}, and goes on at {first}", subject=run.id
+            f"{run.id} has logged up to step {last}, and continues at {first}", subject=run.id
         )
     said = (
         f"{run.id} has logged up to step {last}, and the run resumes at {first}: its first "

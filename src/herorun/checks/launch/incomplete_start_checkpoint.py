@@ -22,7 +22,7 @@ def incomplete_start_checkpoint(
         return not_applicable(plan.start.source)
     found = Checkpoints(candidates_of(own, beside)).at(start.path)
     if found is None and isinstance(beside, Unavailable):
-        return unknown(f"could not look for {start.path}: {beside.why}", subject=start.path)
+        return unknown(f"{start.path} could not be read: {beside.why}", subject=start.path)
     if found is None:
         return failed(
             f"{start.path} is no checkpoint: nothing of that name is there", subject=start.path

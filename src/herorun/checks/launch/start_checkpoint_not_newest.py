@@ -43,7 +43,9 @@ def start_checkpoint_not_newest(
     if chosen := Checkpoints(mine).at(start.path):
         return _judge_choice(chosen, good, reason)
     if isinstance(beside, Unavailable):
-        return unknown(f"could not look beside {start.path}: {beside.why}", subject=start.path)
+        return unknown(
+            f"the folder of {start.path} could not be read: {beside.why}", subject=start.path
+        )
     others = candidates_of(beside)
     chosen = Checkpoints(others).at(start.path)
     if chosen is None:
@@ -111,5 +113,5 @@ def _ambiguous(chosen: Candidate, good: Checkpoints) -> str:
     return (
         f"{chosen.path} is the newest by step ({chosen.step}), and {later.path} (step "
         f"{later.step}) was written "
-        "after it: ask which lineage goes on"
+        "after it: decide which lineage continues"
     )

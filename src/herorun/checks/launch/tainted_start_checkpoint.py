@@ -42,7 +42,7 @@ def tainted_start_checkpoint(
     if not mine and isinstance(source, Unavailable):
         return unknown(f"could not look what {path} was written in: {source.why}", subject=path)
     if not mine and isinstance(source, Nothing):
-        return not_applicable("no record tells of it: see unverified-lineage", subject=path)
+        return not_applicable("no record names it: see unverified-lineage", subject=path)
     problem = mistrust(found, history) if mine else _elsewhere(found, source)
     if not problem:
         return passed(f"the record has nothing against {path}", subject=path)

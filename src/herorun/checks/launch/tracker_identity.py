@@ -49,8 +49,8 @@ def tracker_identity(
 
 def _rewind(told: str) -> Verdict:
     said = (
-        "[tracker] resume_from would rewind the run and take logged steps back for good, which is "
-        "refused: fork instead"
+        "[tracker] resume_from would rewind the run and delete logged steps permanently, "
+        "which is refused: fork instead"
     )
     return failed(said, subject=told)
 

@@ -74,7 +74,7 @@ def _temporary(root: str, of_this_machine: str, permanent: bool) -> str:
         bucket, *folders = _segments(rest)
         named = [part for part in folders if part in ("tmp", "temp") or part.startswith("ttl=")]
         named += [bucket] if {"tmp", "temp"} & set(re.split(r"[-_.]", bucket)) else []
-        return f"{named[0]!r} is a part of it" if permanent and named else ""
+        return f"{named[0]!r} is a part of its path" if permanent and named else ""
     path = "/" + "/".join(_segments(rest))
     folders = [*TEMPORARY, *([of_this_machine] if of_this_machine else [])]
     return next(

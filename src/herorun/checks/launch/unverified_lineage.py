@@ -19,7 +19,7 @@ def unverified_lineage(contract: Contract, plan: Plan, history: History) -> Verd
     if start is None:
         return not_applicable(plan.start.source)
     if is_under(start.path, (root for instance in history.instances for root in instance.roots)):
-        return not_applicable("the run goes on from its own checkpoint", subject=start.path)
+        return not_applicable("the run continues from its own checkpoint", subject=start.path)
     if contract.start.source_run:
         return passed(
             f"the contract says that {contract.start.source_run} wrote it", subject=start.path

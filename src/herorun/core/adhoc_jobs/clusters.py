@@ -30,7 +30,9 @@ def read_table(text: str, where: str, kind: str = "iris") -> dict[str, str]:
     try:
         told = tomllib.loads(text).get(kind, {})
     except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise WrongUse(f"{where} is not valid TOML ({error}): mend it, or move it away.") from None
+        raise WrongUse(
+            f"{where} is not valid TOML ({error}): correct it, or move it away."
+        ) from None
     if not isinstance(told, dict) or not all(
         isinstance(value, str) and value for value in told.values()
     ):

@@ -16,7 +16,7 @@ def words_of(command: str) -> list[str]:
         words = shlex.split(command)
     except ValueError as error:
         raise WrongUse(
-            f"--resubmit cannot be read as a command ({error}): mend its quotes."
+            f"--resubmit cannot be read as a command ({error}): correct its quotes."
         ) from None
     if not words:
         raise WrongUse(

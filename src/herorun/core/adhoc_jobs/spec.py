@@ -165,7 +165,7 @@ def must_be_kind(kind: str) -> Form:
     form = FORMS.get(kind)
     if form is None:
         raise WrongUse(
-            f"Jobs of {kind!r} cannot be looked at by their id: there are "
+            f"Jobs of {kind!r} cannot be monitored by id; supported kinds: "
             f"{', '.join(sorted(FORMS))}."
         )
     return form

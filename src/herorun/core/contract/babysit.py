@@ -83,7 +83,9 @@ class BabysitTable(Table):
         ),
     )
     declined: str | None = Field(
-        None, min_length=1, description="Why nobody watches: the only way out of it."
+        None,
+        min_length=1,
+        description="Why the run is not monitored; states that no babysitter is wanted.",
     )
 
     @model_validator(mode="after")

@@ -56,7 +56,7 @@ class Contract(Table):
         min_length=1,
         description="Directly responsible individual; the launching user where absent.",
     )
-    stop_when: str = Field("", description="What makes us stop or escalate, in words.")
+    stop_when: str = Field("", description="The conditions for stopping or escalating, as text.")
     final_step: Whole | str | None = Field(
         None,
         description="Completed updates at the end: an integer, or a key of the resolved config.",

@@ -48,7 +48,7 @@ class PolicyTable(Table):
     approvers: tuple[Name, ...] = Field(
         (),
         description=(
-            'Who may approve beside the DRI, with the address of their commits: "@ana '
+            'Who may approve in addition to the DRI, with the address of their commits: "@ana '
             '<ana@example.org>".'
         ),
     )

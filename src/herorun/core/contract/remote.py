@@ -133,7 +133,7 @@ class ChainTable(Table):
     def _is_whole(self) -> Self:
         names = [stage.name for stage in self.stage]
         if len(set(names)) < len(names):
-            raise ValueError("two stages have one name, and so one marker")
+            raise ValueError("two stages have the same name, and would share a marker")
         if names and self.folder is None:
             raise ValueError("its stages need a `folder`, for their markers")
         return self

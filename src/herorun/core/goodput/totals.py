@@ -165,7 +165,7 @@ def _notes(
     if untold:
         yield (
             f"when {', '.join(untold)} left the queue is not recorded: the time until the first "
-            "sign of it is unknown"
+            "sign of them is unknown"
         )
     if any(beat.evaluated and not beat.eval_seconds for beat in beats):
         yield (

@@ -86,7 +86,7 @@ def state(excursion: Excursion) -> str:
     """Going on is only what the newest value shows."""
     if not excursion.open:
         return f"over at step {excursion.last_step}"
-    return f"not seen since step {excursion.last_step}" if excursion.back else "still going on"
+    return f"not seen since step {excursion.last_step}" if excursion.back else "still in progress"
 
 
 def two_write(metrics: Metrics) -> str:

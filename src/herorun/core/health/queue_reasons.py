@@ -19,7 +19,7 @@ class Waiting(StrEnum):
 
 
 ADVICE = {
-    Waiting.QUOTA: "ask whoever sets the quota",
+    Waiting.QUOTA: "ask the person who sets the quota",
     Waiting.PEER: "see whether the other cluster answers, and whether it runs there already",
     Waiting.GANG: "see which of its parts is not placed",
     Waiting.HARDWARE: (

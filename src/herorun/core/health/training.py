@@ -134,9 +134,7 @@ def _receipt(evidence: Evidence, job: Job) -> tuple[AwaitedEvidence, ...]:
     ours = isinstance(receipt, Receipt) and receipt.instance == job.instance
     if ours or (isinstance(history, History) and job.instance in history.checked_in):
         return ()
-    return (
-        AwaitedEvidence("receipt", f"{job.instance} has not checked in: there is no receipt of it"),
-    )
+    return (AwaitedEvidence("receipt", f"{job.instance} has not checked in: it has no receipt"),)
 
 
 def _judge_newest_row(

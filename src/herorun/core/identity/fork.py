@@ -81,7 +81,7 @@ def _judge_fork_step(told: str, point: ForkPoint, first: int | None) -> Verdict:
         )
     if point.step < first:
         return passed(
-            f"W&B goes on at step {point.step + 1}, the first row is {first}", subject=told
+            f"W&B continues at step {point.step + 1}, the first row is {first}", subject=told
         )
     below = f"fork below step {first}" if first else "do not fork"
     said = (

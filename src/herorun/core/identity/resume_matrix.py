@@ -73,7 +73,7 @@ def _fail(sentence: str) -> ResumeVerdict:
 _UNREACHABLE = _any(
     ResumeVerdict(
         Weight.UNKNOWN,
-        "W&B could not be asked about {id}, so nobody knows what is there: ask again",
+        "W&B could not be asked about {id}, so its state is unknown: retry",
     )
 )
 _DELETED = _any(
@@ -109,9 +109,9 @@ _SOMEBODYS = _each(_APPENDED, _APPENDED, _TAKEN_REFUSED, _APPENDED)
 _LOST = "an instance of this run reported under {id}, and W&B does not know it"
 _WHY_LOST = "look whether it was deleted, or entity, project or id is mistyped"
 _EMPTY = _fail(f"{_LOST}: it would silently begin an empty run; {_WHY_LOST}")
-_GOES_ON = _pass("W&B knows {id} as {state}, and the run goes on in it")
+_GOES_ON = _pass("W&B knows {id} as {state}, and the run continues it")
 _NEVER_RESUMED = _fail(
-    "{id} is there as {state}, and with resume = never W&B would refuse to go on in it: "
+    "{id} is there as {state}, and with resume = never W&B would refuse to continue it: "
     "choose a new [tracker] id and output root"
 )
 _STILL_RUNNING = _fail(
@@ -122,7 +122,7 @@ _OURS = _each(
     _GOES_ON,
     _GOES_ON,
     _NEVER_RESUMED,
-    _warn(f"W&B knows {{id}} as {{state}}, and would go on in it; {_AUTO}"),
+    _warn(f"W&B knows {{id}} as {{state}}, and would continue it; {_AUTO}"),
 )
 
 _FORKED = _pass(
@@ -161,7 +161,7 @@ _TABLE: Mapping[tuple[Intent, TrackerState], Mapping[str, ResumeVerdict]] = {
     (Intent.RESUME, TrackerState.UNREACHABLE): _UNREACHABLE,
     (Intent.FORK, TrackerState.ABSENT): _each(
         _FORKED,
-        _fail('resume = must wants a run that is there, and a fork begins {id} anew: say "allow"'),
+        _fail('resume = must needs an existing run, but a fork creates {id}: use "allow"'),
         _FORKED,
         _warn(f"W&B begins {{id}} as a fork, {_AUTO}"),
     ),

@@ -23,7 +23,7 @@ class Blind:
 
 @dataclass(frozen=True)
 class Own:
-    """The run's own log, as far as its end tells."""
+    """The end of the run's own log."""
 
     line: str = ""  # the newest line that tells of progress, as it stands there
     step: int | None = None

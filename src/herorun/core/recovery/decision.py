@@ -119,7 +119,7 @@ def _vetoes(alerts: Sequence[Alert], checks: Mapping[str, Check], ledger: Ledger
 def _by_contract(policy: RecoveryPolicy) -> list[Doubt]:
     if not policy.resumable:
         why = (
-            'The contract says [tracker] resume = "never": it goes on only under a new id and '
+            'The contract says [tracker] resume = "never": it continues only under a new id and '
             "output root."
         )
         return [Doubt("never", why, reason=EscalationReason.LINEAGE)]

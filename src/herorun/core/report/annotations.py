@@ -30,7 +30,7 @@ class StepMark:
     title: str
     note: str = ""
     at: datetime | None = None
-    last: int | None = None  # where it is a range of steps; else it is at one
+    last: int | None = None  # the last step of a range; null for one step
 
 
 @dataclass(frozen=True)

@@ -65,7 +65,7 @@ def eta(beats: Sequence[Beat], final_step: int | None, now: datetime, idle: str 
         return Eta(None, None, f"none: no step for {say_span(silent / SECOND)}")
     paces = _paces(rises, at)
     if not paces:
-        return Eta(None, None, "unknown: no pace can be told yet")
+        return Eta(None, None, "unknown: no pace is known yet")
     left = final_step - reached
     earliest, latest = (
         now + timedelta(microseconds=left * pace) for pace in (min(paces), max(paces))

@@ -32,7 +32,7 @@ def caveats(
         *memory.caveats,
         *_alerts(memory, judged),
         *(
-            f"{each.name} never checked in: nobody knows whether it ran what was admitted"
+            f"{each.name} never checked in: it is unknown whether it ran what was admitted"
             for each in memory.instances
             if each.name not in verified
         ),

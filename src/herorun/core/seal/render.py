@@ -27,7 +27,7 @@ def seal_lines(statement: Mapping[str, Any], tag: str) -> dict[str, str]:
         "Decision": (
             f"seal; {count(len(facts['instances']), 'instance')}, plan {facts['plan_digest']}"
         ),
-        "Next": "the run goes on"
+        "Next": "the run continues"
         if facts["kind"] == SealKind.MILESTONE
         else "none: the run is over",
         tracker_name(

@@ -87,9 +87,7 @@ def _faint(told: Match) -> FailureClass:
     return told.failure if told.role is LineRole.ROOT else FailureClass.UNKNOWN
 
 
-_SURVIVED = (
-    "It did not end the training, which went on for many steps: look at it when there is time."
-)
+_SURVIVED = "It did not end the training, which continued for many steps: investigate it later."
 _NO_TEXT = "This is no text, so nothing can be read in it: name the job's own log, unpacked."
 _NO_LOG = (
     "By its name this is a document or a program, and no log: name the job's own log, or pipe "

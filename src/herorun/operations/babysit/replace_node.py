@@ -50,7 +50,7 @@ def _machine(action: DeleteNode, ended: datetime) -> str | None:
     try:
         return machine_at(_call(list_command(action.zone), LOOK), action.worker, ended)
     except ValueError as error:
-        raise CouldNotLook(f"The machine of {action.worker} cannot be told: {error}.") from None
+        raise CouldNotLook(f"The machine of {action.worker} is unknown: {error}.") from None
 
 
 def _call(argv: tuple[str, ...], timeout: float) -> str:

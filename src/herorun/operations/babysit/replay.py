@@ -35,7 +35,7 @@ class Evidence:
         found = self._lines.get(timestamp(at))
         if found is not None:
             return found, ""
-        return None, self._problem or f"{path.name} has no whole line of it"
+        return None, self._problem or f"{path.name} has no complete line for it"
 
     def _read(self, at: datetime) -> None:
         path = evidence_file(self._run, at)

@@ -198,7 +198,7 @@ class Fleet:
         try:
             words = raise_alarm(task.name, self._start)
         except (HerorunError, OSError) as error:
-            words = f"nobody has looked at it for long, and that cannot be told: {in_words(error)}"
+            words = f"no tick for a long time, and the alert could not be sent: {in_words(error)}"
         if words:
             self._say(task, scrub(words))
 

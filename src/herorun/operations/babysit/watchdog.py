@@ -40,7 +40,7 @@ def _post_silence(run: Run, memory: Memory, found: WatchdogSight) -> str:
     in.
     """
     if memory.initialised is None:
-        raise CouldNotLook(f"{run.slug} has no published record, and so no issue to tell.")
+        raise CouldNotLook(f"{run.slug} has no published record, so its issue is unknown.")
     title = _title(run)
     body = f"**{title}**\n\n{_say_silence(run, memory, found)}"
     return run.issue.find(found.key) or run.issue.post(Post(found.key, title, body))

@@ -197,7 +197,8 @@ def read_plan(path: Path) -> PrunePlan:
         plan = plan_from(told)
         if told["schema"] != 1 or told["digest"] != plan.digest:
             raise WrongUse(
-                f"{path} was changed since it was printed: its digest does not fit. Plan anew."
+                f"{path} was changed since it was printed: its digest does not match. "
+                "Make a new plan."
             )
     except OSError as error:
         raise WrongUse(f"The plan cannot be read: {in_words(error)}.") from None

@@ -108,12 +108,16 @@ def _must_still_stand(run: Run, plan: PrunePlan, begun: set[str], done: set[str]
         if victim.path in done | begun:
             continue
         if victim.path in kept:
-            raise Blocked(f"{victim.path} is kept now ({'; '.join(kept[victim.path])}): plan anew.")
+            raise Blocked(
+                f"{victim.path} is kept now ({'; '.join(kept[victim.path])}): make a new plan."
+            )
         now_there = allowed.get(victim.path)
         if now_there is None:
-            raise Blocked(f"{victim.path} is gone, and this plan did not delete it: plan anew.")
+            raise Blocked(
+                f"{victim.path} is gone, and this plan did not delete it: make a new plan."
+            )
         if now_there.manifest != victim.manifest:
-            raise Blocked(f"{victim.path} changed since the plan was printed: plan anew.")
+            raise Blocked(f"{victim.path} changed since the plan was printed: make a new plan.")
 
 
 def _prune(run: Run, plan: PrunePlan, begun: set[str]) -> Pruned:

@@ -61,7 +61,7 @@ def _contracts(run: Run) -> Iterator[Contract]:
             yield parse_contract(data.decode(), path)
         except (HerorunError, ValueError) as error:
             raise CouldNotLook(
-                f"Nobody knows which checkpoint {path} names, so nothing is deleted: "
+                f"It is unknown which checkpoint {path} names, so nothing is deleted: "
                 f"{scrub(in_words(error))}"
             ) from None
 
@@ -85,7 +85,7 @@ def _all_events(run: Run, slug: str, contract: Contract | None) -> list[Event]:
         lines = {line.id: line.event for line in (*record.published_lines(), *record.lines())}
     except (HerorunError, OSError) as error:
         raise CouldNotLook(
-            f"Nobody knows what {slug} still needs, so nothing is deleted: its record could not "
+            f"It is unknown what {slug} still needs, so nothing is deleted: its record could not "
             f"be read: {in_words(error)}"
         ) from None
     return list(lines.values())

@@ -114,10 +114,7 @@ def _remote(repository: Repository, remote: str) -> Iterator[DoctorPart]:
         )
         yield DoctorPart("git", f"{name}, push", Fit.BROKEN, str(error), fix)
     else:
-        words = (
-            "a rehearsed push would be taken, as far as a rehearsal tells: hooks of the server "
-            "are not asked"
-        )
+        words = "a dry-run push would be accepted; hooks of the server were not run"
         yield DoctorPart("git", f"{name}, push", Fit.WORKS, words)
 
 
@@ -154,7 +151,11 @@ def _clock(repository: Repository | None) -> Iterator[DoctorPart]:
         )
         yield DoctorPart("clock", "this machine", Fit.UNCHECKED, words)
         return
-    fix = "" if told == "yes" else "`timedatectl set-ntp true`, or ask whoever runs this machine."
+    fix = (
+        ""
+        if told == "yes"
+        else "`timedatectl set-ntp true`, or ask the administrator of this machine."
+    )
     words = "synchronised by NTP" if told == "yes" else "not synchronised"
     yield DoctorPart(
         "clock", "this machine", Fit.WORKS if told == "yes" else Fit.BROKEN, words, fix

@@ -147,7 +147,7 @@ def _anew(run: JobRun, job: Job) -> list[str]:
         return []
     told = {"--job": job.id, "--scheduler": run.facts.kind, "--log": run.facts.log}
     words = shlex.join([word for name, value in told.items() if value for word in (name, value)])
-    return [f"to watch what has its number now, type: herorun babysit {words} --anew"]
+    return [f"to watch what has its number now, type: herorun babysit {words} --new-job"]
 
 
 def _tell_job_events(run: JobRun, job: Job | None, cause: JobCause | None) -> list[Tell]:

@@ -38,7 +38,7 @@ def _looked_at(run: Run, job: str, jobs: Any) -> Adoptee:
     answer = jobs.look(job)
     if isinstance(answer, Unknown):
         raise CouldNotLook(
-            f"Nobody can tell whether job {job} runs: {answer.why}. Nothing was adopted; try again."
+            f"Cannot tell whether job {job} runs: {answer.why}. Nothing was adopted; retry."
         )
     if not isinstance(answer, Found):
         raise Blocked(
@@ -73,7 +73,7 @@ def _origin(jobs: Any, job: str) -> Origin:
         told: Origin = ask(job)
     except (HerorunError, OSError) as error:
         raise CouldNotLook(
-            f"Nobody can tell whose job {job} is: {in_words(error)}. Nothing was adopted."
+            f"Cannot tell whose job {job} is: {in_words(error)}. Nothing was adopted."
         ) from None
     return told
 

@@ -64,7 +64,7 @@ def _tell_dri(run: Run, order: LaunchOrder, key: str) -> None:
         return
     if why := send_page(run, key):
         raise HerorunError(
-            f"Nothing was submitted: {run.dri} could not be told of the launch: {why}."
+            f"Nothing was submitted: {run.dri} could not be notified of the launch: {why}."
         )
 
 

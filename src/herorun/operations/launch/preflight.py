@@ -88,7 +88,7 @@ class PreflightOutcome:
 
     @property
     def estimate(self) -> Estimate:
-        """Compute, accelerator-hours, cost and time, as far as they can be known."""
+        """Compute, accelerator-hours, cost and time, if known."""
         evidence = self.report.evidence
         return estimate(evidence[Contract], evidence.get(Offered, Nothing()))
 
@@ -96,7 +96,7 @@ class PreflightOutcome:
         """`Blocked` or `CouldNotLook`, naming every reason, unless the gate is clear."""
         if self.verdict is GateVerdict.BLOCKED:
             raise Blocked(
-                f"The launch is blocked: {self.why} (`herorun explain CHECK` says how to mend it)"
+                f"The launch is blocked: {self.why} (`herorun explain CHECK` says how to fix it)"
             )
         if self.verdict is GateVerdict.UNKNOWN:
             raise CouldNotLook(f"The launch gate could not look everywhere: {self.why}")

@@ -72,7 +72,7 @@ def start_again(run: Run, plan: Plan, again: Again) -> str:
     report = gate_of(run, plan, ruled_out, {History: memory.history})
     if report.verdict != "clear":
         kind = Blocked if report.verdict == "blocked" else CouldNotLook
-        mend = f"`herorun explain {report.blocking[0].check}` says how to mend it"
+        mend = f"`herorun explain {report.blocking[0].check}` says how to fix it"
         raise kind(f"The launch gate is {report.verdict}: {report.summary} ({mend})")
     order = LaunchOrder(
         plan,
@@ -167,5 +167,6 @@ def resumed(run: Run, memory: Memory, admitted: Plan) -> Plan:
     if run.contract.start.from_ is not None:
         return admitted
     raise Blocked(
-        "There is no complete checkpoint to go on from, and none is guessed: the DRI decides."
+        "There is no complete checkpoint to continue from, and herorun does not guess: "
+        "the DRI decides."
     )

@@ -68,7 +68,7 @@ def _taken_over(run: Run, launching: Launching) -> Job:
         return answer.job
     if isinstance(answer, Unknown):
         raise CouldNotLook(
-            f"Nobody knows whether the job of {launching.instance} still runs: {answer.why}. Try "
+            f"Cannot tell whether the job of {launching.instance} still runs: {answer.why}. Try "
             "again."
         )
     ended = Blocked(f"The job of {launching.instance} ended before it was adopted.")
@@ -234,7 +234,7 @@ def settle_launching(
         )
     if isinstance(answer, Unknown):
         raise CouldNotLook(
-            f"Nobody knows yet whether {launching.instance} was submitted: {answer.why}. Try again."
+            f"Cannot tell yet whether {launching.instance} was submitted: {answer.why}. Try again."
         )
     if isinstance(answer, Found):
         plan = admitted_plan(run, launching)

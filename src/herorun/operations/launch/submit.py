@@ -60,4 +60,4 @@ def company(run: Run, instance: str) -> str:
     except (HerorunError, OSError) as error:
         return f"nobody could look whether it is alone: {in_words(error)}"
     others = [f"{job.instance} is {job.state}" for job in jobs if job.instance != instance]
-    return f"beside it {'; '.join(others)}" if others else ""
+    return f"also live: {'; '.join(others)}" if others else ""

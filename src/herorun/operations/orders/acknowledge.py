@@ -29,14 +29,10 @@ def acknowledge(run: MonitoredRun, name: str = "", reason: str = "") -> OrderOut
     chosen = [a.key for a in _chosen(run, (*memory.alerts.values(), *memory.unacknowledged), name)]
     fresh = [key for key in chosen if key not in memory.acked]
     if not fresh:
-        words = (
-            "taken note of already"
-            if chosen
-            else "nothing is open: there is nothing to take note of"
-        )
+        words = "already acknowledged" if chosen else "no open alerts to acknowledge"
         return OrderOutcome(run, words, warnings=push_warning(run))
     warnings = order(run, Word.ACK, fresh, reason)
-    return OrderOutcome(run, f"taken note of {', '.join(fresh)}", warnings=warnings)
+    return OrderOutcome(run, f"acknowledged {', '.join(fresh)}", warnings=warnings)
 
 
 def _chosen(run: MonitoredRun, alerts: Iterable[Alert], name: str) -> list[Alert]:
@@ -112,7 +108,7 @@ def answer(run: Run, yes: bool, reason: str = "") -> OrderOutcome:
         )
     if yes and final:
         raise Blocked(
-            f"{current.name} is not relaunched ({final[0].rpartition('/')[2]}), whoever approves: "
+            f"{current.name} is not relaunched ({final[0].rpartition('/')[2]}) even if approved: "
             f"`{_continuation_command(run, memory)}` continues it."
         )
     warnings = order(run, Word.APPROVE if yes else Word.DENY, questions, reason)
@@ -167,7 +163,7 @@ def _nothing_open(run: Run, memory: Memory, yes: bool) -> OrderOutcome:
     if said.yes is yes:
         return OrderOutcome(run, f"{said.words} already", warnings=push_warning(run))
     raise WrongUse(
-        f"It was {said.words} before. To start it all the same: "
+        f"It was {said.words} before. To start it anyway: "
         f"`{_continuation_command(run, memory)}`; to "
         "hold it: "
         f"`herorun pause {run.slug} --until 2h`."

@@ -162,8 +162,8 @@ def _checked(old: Run, new: Run, step: int | None) -> Run:
     told = new.contract.start
     if told.source_run != old.slug or told.from_ is None:
         raise WrongUse(
-            f"{new.file.path} is there and is no fork of {old.slug}: its [start] names no "
-            "source_run and checkpoint of it."
+            f"{new.file.path} exists and is not a fork of {old.slug}: its [start] names "
+            "neither that run nor one of its checkpoints."
         )
     if not (told.reason or "").strip():
         raise Blocked(f"{new.file.path} does not say why: give [start] a reason and commit it.")
@@ -269,7 +269,7 @@ def _told_both(old: Run, new: Run, facts: dict[str, str], issue: str) -> list[st
             f"fork/{new.slug}",
             f"{old.slug} was forked: {new.slug}",
             here,
-            f"{old.slug} goes on or ends as it is told",
+            f"{old.slug} is not affected",
         ),
     )
     warnings = []

@@ -76,7 +76,7 @@ def _until_ended(run: MonitoredRun, name: str, wait: float) -> Job | None:
             return job
         if time.monotonic() >= until:
             raise CouldNotLook(
-                f"{name} was told to stop and still is {job.state} after {say_span(wait)}: "
+                f"{name} was asked to stop and is still {job.state} after {say_span(wait)}: "
                 "nothing was started. Try again."
             )
         time.sleep(0.2)
@@ -94,7 +94,7 @@ def find_job(run: MonitoredRun, name: str) -> Job | None:
     answer = run.scheduler.find(name, since)
     if isinstance(answer, Unknown):
         raise CouldNotLook(
-            f"Nobody knows whether {name} runs, so nothing is done to it: {sentence(answer.why)}"
+            f"Cannot tell whether {name} runs, so nothing was done: {sentence(answer.why)}"
         )
     job = answer.job if isinstance(answer, Found) else None
     if job is not None and job.state.in_doubt:

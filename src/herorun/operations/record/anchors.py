@@ -46,7 +46,7 @@ def look_outside(name: str, start: Path) -> Outside:
     found = Outside()
     run = _run_of_name(name, start, found)
     if run is not None and run.shut:
-        found.notes.append(f"the issue and the output root were not looked at: {run.shut}")
+        found.notes.append(f"the issue and the output root were not read: {run.shut}")
     elif run is not None:
         _try(run, "issue", _issue, found)
         _try(run, "receipts", _receipts, found)
@@ -67,7 +67,7 @@ def _run_of_name(name: str, start: Path, found: Outside) -> Run | None:
         run = open_run(name, start)
     except UNREADABLE:
         found.notes.append(
-            f"the issue and the output root were not looked at, for want of a contract: {why}"
+            f"the issue and the output root were not read, without a contract: {why}"
         )
         return None
     found.notes.append(

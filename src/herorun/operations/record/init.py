@@ -124,9 +124,7 @@ def reopen(run: MonitoredRun) -> None:
         return
     run.prepare()
     page = _issue(run, stated_contract(run).get("Final step", ""))
-    again = (
-        f"{page.body}\n\nThis page was opened again: what was said before stands in the logbook."
-    )
+    again = f"{page.body}\n\nThis page was created again: earlier entries are in the logbook."
     run.issue.open(replace(page, body=again), run.contract.issue.labels)
 
 

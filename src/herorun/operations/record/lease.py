@@ -194,9 +194,9 @@ def _must_be_ours(run: MonitoredRun, lease: Lease, place: str) -> None:
         return
     if (lease.owner, lease.slug) == (run.launcher.owner, run.slug):
         raise HeldInOtherClone(
-            f"{place} is held by {lease.holder}, another clone on this machine: type the command "
+            f"{place} is held by {lease.holder}, another clone on this machine: run the command "
             "there. "
-            "To go on in this clone instead, end its babysitter there, then `herorun handoff "
+            "To continue in this clone instead, end its babysitter there, then `herorun handoff "
             f"{run.slug} --take` here."
         )
     raise Blocked(

@@ -59,7 +59,7 @@ def settle_pages(run: MonitoredRun) -> None:
     """
     for key, intended in run.record.memory().intended.items():
         if verb_of(key) == Verb.PAGE:
-            why = "interrupted; perhaps it was said"
+            why = "interrupted; it may have been sent"
             run.record.append(Failed(now(), key, intended.attempt, why, interrupted=True))
 
 

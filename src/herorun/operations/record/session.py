@@ -119,7 +119,7 @@ def read_jobs(session: JobSession) -> tuple[list[Entry], str]:
         return [], ""
     except OSError as error:
         raise CouldNotLook(f"The registry cannot be read: {in_words(error)}.") from None
-    return entries, f"{session.file}: {fault}; what is whole of it was read" if fault else ""
+    return entries, f"{session.file}: {fault}; its complete entries were read" if fault else ""
 
 
 def change_jobs(session: JobSession, change: Callable[[list[Entry]], list[Entry]]) -> list[Entry]:

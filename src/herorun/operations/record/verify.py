@@ -146,7 +146,7 @@ def _verified(record: Record, private: str, outside: Outside | None) -> Verified
     cut = _cut_off(record.repository, lines)
     lost, unfound, seen = _anchors(record, lines, outside, whole=bool(there) and not cut)
     if not (seen or outside is None or any(note.startswith(NOT_ANCHORED) for note in notes)):
-        notes.append(f"{NOT_ANCHORED}: nothing outside the branch names a commit of it")
+        notes.append(f"{NOT_ANCHORED}: nothing outside the branch names one of its commits")
     judged = [judge_history(read_history(record, line)) for line in lines]
     found = dict.fromkeys(fault for each in judged for fault in each.faults)
     first = judged[0]
@@ -189,7 +189,7 @@ def _compared(record: Record, tip: str, there: str) -> tuple[list[str], list[str
         return (
             [there, tip],
             [],
-            [f"{where} and this clone both went on: the next push puts ours on top"],
+            [f"{where} and this clone both have new commits: the next push puts ours on top"],
         )
     return (
         [tip],

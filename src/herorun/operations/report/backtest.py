@@ -142,7 +142,7 @@ def _logged(path: Path) -> Iterator[Row]:
     if not read.rows:
         raise WrongUse(
             f"{path} has no JSON line with a step: "
-            f"{'; '.join(read.problems[:1]) or 'no line of it is whole'}."
+            f"{'; '.join(read.problems[:1]) or 'it has no complete line'}."
         )
     while read.rows or read.cursor != cursor:
         if read.problems:

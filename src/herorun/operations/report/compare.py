@@ -192,9 +192,9 @@ def _of_instance(run: Run, name: str) -> Subject:
         for point in curves.points(metric):
             if point.at is None and by_order is None:
                 raise CouldNotLook(
-                    f"The rows of {run.slug} tell no time, and {count(len(attempts), 'attempt')} "
-                    f"are no {count(len(memory.instances), 'instance')}"
-                    f": nobody can tell which are {name}'s."
+                    f"The rows of {run.slug} have no times, and {count(len(attempts), 'attempt')} "
+                    f"are not {count(len(memory.instances), 'instance')}"
+                    f": it is unknown which belong to {name}."
                 )
             if point.at is None:
                 name_too = f"{name} (inferred: attempt {by_order})"

@@ -74,8 +74,7 @@ def _goodput_lines(told: GoodputTotals) -> list[str]:
             lines.append(f"  {state:<11} {say_span(told.states[state]):>10}  {share:6.1%}{cost}")
     lost = f"{count(told.lost, 'step')} lost to restarts"
     lines.append(
-        lost
-        + (f", and of {told.lost_unknown} restarts nobody can tell" if told.lost_unknown else "")
+        lost + (f", and of {told.lost_unknown} restarts it is unknown" if told.lost_unknown else "")
     )
     ends = ", ".join(f"{count} {cause}" for cause, count in told.interruptions.items())
     mean = f"; {say_span(told.between_failures)} between failures" if told.between_failures else ""

@@ -308,7 +308,7 @@ def babysitter_words(run: Run, over: bool = False) -> str:
             f"{timestamp(seen.replace(microsecond=0))})"
         )
     if _is_lost(run):
-        return f"gone, last heartbeat {say_span(age)} ago: `herorun babysit {run.slug}` goes on"
+        return f"gone, last heartbeat {say_span(age)} ago: resume with `herorun babysit {run.slug}`"
     return f"{'monitor stale: ' if monitor_is_stale(run) else ''}last heartbeat {say_span(age)} ago"
 
 

@@ -46,7 +46,7 @@ def begun(run: Run, memory: Memory, tag: str, sealing: Sealing) -> dict[str, Any
         ) from None
     if _is_asked(statement, sealing) and _states(statement, memory):
         return statement
-    why = "never tagged, and out of date: stated anew"
+    why = "never tagged, and out of date: a new statement was made"
     run.record.append(Failed(now(), intended.key, intended.attempt, why))
     run.record.push()
     return None

@@ -18,11 +18,8 @@ from herorun.system.git import Repository
 from herorun.system.git.plumbing import tag_text
 
 OFFLINE = (
-    "the remote: not asked (--offline), so nobody knows whether it has this very tag",
-    (
-        "the checkpoint: not looked at (--offline), so nobody knows whether its files are still "
-        "what they were"
-    ),
+    "the remote: not asked (--offline), so it is unknown whether it has this tag",
+    ("the checkpoint: not read (--offline), so it is unknown whether its files are unchanged"),
 )
 
 

@@ -63,7 +63,7 @@ class NelById(NelJobs):
         ends = [(entry, self._end(entry, lines)) for entry in self._of(job)]
         told = [(entry, end) for entry, end in ends if end is not None]
         if not told:
-            raise FileNotFoundError(2, "nel has no log of it", job)
+            raise FileNotFoundError(2, "nel has no log for it", job)
         return (
             told[0][1]
             if len(told) == 1

@@ -185,7 +185,7 @@ def origin_in(text: str, uid: str) -> Origin:
     """
     owners = re.findall(r"\bUserId=([^ (]*)\((\d+)\)", text)
     if len(owners) > 1:
-        raise CouldNotLook("its name tells of an owner too, and which one is true nobody can tell")
+        raise CouldNotLook("its name shows another owner, and it is unknown which one is right")
     user, number = owners[0] if owners else ("", "")
     told, folder = _said_once("Command", text), _said_once("WorkDir", text)
     return Origin(

@@ -55,7 +55,7 @@ def shard_problem(there: Mapping[str, FileEntry]) -> str:
         return _unmarked(set(there), shards)
     if entry.size == 0:
         return f"{MARKER} is empty"
-    return "" if shards else f"{MARKER} is missing its data: there is no .distcp file beside it"
+    return "" if shards else f"{MARKER} is missing its data: there is no .distcp file next to it"
 
 
 def _unmarked(names: set[str], shards: bool) -> str:

@@ -79,5 +79,5 @@ def _without_data(beside: set[str]) -> str:
     if not beside:
         return f"{MARKER} is missing its data"
     if beside == {MANIFEST}:
-        return f"{MARKER} is missing its data: only {MANIFEST} is beside it"
+        return f"{MARKER} is missing its data: only {MANIFEST} is next to it"
     return ""

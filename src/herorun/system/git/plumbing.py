@@ -169,7 +169,7 @@ def push_many(repository: Repository, remote: str, sendings: Sequence[RefUpdate]
         if len(row) == 3
     }
     return {
-        each.ref: told[each.ref][2] if each.ref in told else "git did not say what became of it"
+        each.ref: told[each.ref][2] if each.ref in told else "git did not report the result"
         for each in sendings
         if each.ref not in told or told[each.ref][0] == "!"
     }
