@@ -83,7 +83,7 @@ def test_an_earlier_name_prints_the_same_document(story: Story, capsys: CAPTURE)
     for before, now in (
         (("logbook", "verify", SLUG), ("verify", SLUG)),
         (("timer", SLUG), ("box", "timer", SLUG)),
-        (("handbook", SLUG, "--out", "-"), ("box", "runbook", SLUG, "--out", "-")),
+        (("watchdog", SLUG), ("box", "watchdog", SLUG)),
         (("verify-seal", "herorun/tiny/seal-9"), ("verify", "herorun/tiny/seal-9")),
     ):
         one, other = twice(story, capsys, before, now)

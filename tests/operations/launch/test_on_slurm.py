@@ -55,7 +55,7 @@ def ended(story: Story, instance: str) -> Job:
 def test_a_run_is_launched_relaunched_after_a_crash_and_left_alone_after_a_scancel(
     told: Story, cluster: Cluster, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    told.order("tiny-1", f"{PID}; {WAIT}")
+    told.order("tiny-1", f"{PID}; echo begun; {WAIT}")
     told.order("tiny-2", f"{PID}; {WAIT}")
     assert told.init() == 0
     assert ask(told, capsys, "preflight", "tiny", "--json").document["verdict"] == "clear"
@@ -87,6 +87,8 @@ def test_a_run_is_launched_relaunched_after_a_crash_and_left_alone_after_a_scanc
     told.tick()
     assert len(told.starts) == 2
     assert [event.relaunch_of for event in told.events("Launched")] == ["", "tiny-1"]
+    assert "begun\n" in ask(told, capsys, "logs", "--instance", "1").out
+    assert "begun\n" not in ask(told, capsys, "logs", "-n", "100").out
 
 
 def test_a_job_that_sbatch_has_started_by_hand_is_adopted_watched_and_replaced_after_its_crash(
