@@ -29,7 +29,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-com
 unexport PYTHONPATH PYTHONHOME VIRTUAL_ENV PYTHONDONTWRITEBYTECODE
 export PIP_REQUIRE_VIRTUALENV := 1
 
-.PHONY: help demo test test-thorough services services-ray services-nel crash lint types screens mutate docs docs-check site bench wheel pins clean
+.PHONY: help demo test test-thorough services services-ray services-nel crash lint types screens mutate picture docs docs-check site bench wheel pins clean
 .DELETE_ON_ERROR:
 
 help:  ## Say what can be made.
@@ -67,6 +67,9 @@ screens: $(DEV)  ## Render every screen anew into tests/screens/*.txt: read the 
 mutate: $(DEV)  ## Change the code in one place after the other, and see whether a test fails: make mutate MODULE=core/seal TESTS=tests/core
 	$(BIN)/pip install --quiet $(MUTATION)
 	nice $(BIN)/python tests/mutation.py $(addprefix --module ,$(MODULE)) --every $(or $(EVERY),1) $(or $(TESTS),tests/core)
+
+picture: $(RUN)  ## Draw the README's picture from the real screen: docs/preflight-blocked.svg.
+	$(BIN)/python docs/picture.py
 
 docs: $(RUN)  ## Write the reference in docs/ from the code.
 	$(BIN)/python docs/generate.py

@@ -33,7 +33,7 @@ def main() -> None:
         block_the_gate(stage)
         page = Console(
             record=True,
-            width=150,
+            width=88,
             force_terminal=True,
             highlight=False,
             markup=False,
