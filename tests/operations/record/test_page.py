@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from herorun.core.action_key import Verb, verb_of
 from herorun.core.event import Done, Event, Failed, Intended
-from herorun.core.paging import PAGE
 from herorun.notifiers.channel import AppriseChannel
 from herorun.system.clock import now
 from services.channel_servers import WebService, web_service
@@ -48,7 +48,7 @@ def sendings(story: Story) -> list[Event]:
 
 
 def _is_sending(event: Event) -> bool:
-    return getattr(event, "key", "").startswith(PAGE)
+    return verb_of(getattr(event, "key", "")) == Verb.PAGE
 
 
 def told(capsys: pytest.CaptureFixture[str]) -> Any:
