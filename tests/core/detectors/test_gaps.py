@@ -46,3 +46,11 @@ def test_an_attempt_that_begins_beyond_a_gap_is_not_compared():
     rows = [*curve(*ON[:200]), *curve(*ON[150:160], first=150), *curve(*ON[600:720], first=600)]
 
     assert summarise(folded(rows)).resume.after == 0
+
+
+def test_steps_that_leap_by_as_much_with_each_epoch_are_counted_that_way():
+    """`epoch * 100_000 + batch`: one gap may be a loss, three alike are none."""
+    epochs = [curve(*ON[:60], first=100_000 * epoch) for epoch in range(4)]
+
+    assert lost([row for rows in epochs for row in rows]) == ()
+    assert len(lost([row for rows in epochs[:2] for row in rows])) == 1

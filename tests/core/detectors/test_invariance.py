@@ -224,6 +224,5 @@ def test_the_rules_have_a_digest_that_names_their_constants(monkeypatch):
         baseline.LAG,
         baseline.FOLLOW,
         baseline.FLOOR,
-        baseline.MOVES,
     }
     assert pipeline.STREAK == (excursion.MISSES, excursion.KEPT) and NAMES.first_step == 0

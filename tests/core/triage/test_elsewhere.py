@@ -1,5 +1,7 @@
 """Lines from public threads, cut short, and what people found to be the cause."""
 
+# ruff: noqa: E501  # recorded lines
+
 import pytest
 
 from core.triage.judged import judged

@@ -21,9 +21,6 @@ CLIP = 3.0  # times the noise
 LAG = 8  # rows below it, one after another, beyond which it follows faster
 FOLLOW = 1 - 2 ** (-1 / 12)
 FLOOR = 0.003  # smallest scale of the noise, in log units
-# times the mean move from row to row that the noise is at most: what a level that lags behind the
-# first descent misses is no noise
-MOVES = 3 * 0.886
 
 
 @dataclass(slots=True)
@@ -35,12 +32,6 @@ class Trend:
     last: float = 0.0
     jitter: float = 0.0  # the sum of the moves from row to row, while it is young
     below: int = 0  # rows below the level, one after another
-    wobble: float = 0.0  # the mean move from row to row, lately
-
-    @property
-    def noise(self) -> float:
-        """Of one row, and not what the first descent left in the scale."""
-        return max(min(self.scale, MOVES * self.wobble), FLOOR)
 
     @property
     def young(self) -> bool:
@@ -49,7 +40,7 @@ class Trend:
     def begin(self, y: float) -> None:
         """Forget all, and begin anew at this value."""
         self.level, self.scale, self.rows = y, FLOOR, 1
-        self.top, self.last, self.jitter, self.below, self.wobble = y, y, 0.0, 0, 0.0
+        self.top, self.last, self.jitter, self.below = y, y, 0.0, 0
 
     def learn(self, y: float) -> None:
         """Move towards a new value."""
@@ -57,15 +48,10 @@ class Trend:
         if not rows:
             self.begin(y)
             return
-        step = y - self.last if y >= self.last else self.last - y
-        self.last, wobble = y, self.wobble
         if rows < SETTLE:
             self.top = max(self.top, y)
-            self.jitter += step
-            self.wobble = wobble + (step - wobble) / rows
-        else:
-            widest = CLIP * wobble + FLOOR
-            self.wobble = wobble + RATE * ((step if step < widest else widest) - wobble)
+            self.jitter += abs(y - self.last)
+            self.last = y
         self.rows = rows = rows + 1
         excess, scale = y - self.level, self.scale
         if excess < 0.0:

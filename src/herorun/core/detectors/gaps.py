@@ -11,9 +11,11 @@ from herorun.core.detectors.reorder import WAITING
 
 FAR = 5.0  # times the usual steps between two rows
 KEPT = 5  # gaps
+ALIKE = 0.05  # of a gap, by which the next one may differ and be the same again
+REGULAR = 2  # gaps like the one before, from which on the trainer counts that way
 EASE = 8  # rows in which the usual distance is forgotten by half or so
 
-RULES = (FAR, KEPT, EASE)
+RULES = (FAR, KEPT, EASE, ALIKE, REGULAR)
 
 
 @dataclass(slots=True)
@@ -25,6 +27,8 @@ class Steps:
     jump: list[int] = field(default_factory=list)  # the steps around one that the next row explains
     # the steps of the rows around each gap
     lost: list[tuple[int, int]] = field(default_factory=list)
+    gap: int = 0  # steps of the newest gap
+    regular: int = 0  # gaps like the one before, one after another
 
 
 def see(state: Steps, step: int) -> bool:
@@ -43,7 +47,7 @@ def see(state: Steps, step: int) -> bool:
             state.jump = [before, step]
         return True
     if state.jump:
-        state.lost = [*state.lost, (state.jump[0], state.jump[1])][-KEPT:]
+        _lose_rows(state, state.jump[0], state.jump[1])
         state.jump = []
     state.stride = max(float(apart), state.stride - (state.stride - apart) / EASE)
     return False
@@ -52,3 +56,13 @@ def see(state: Steps, step: int) -> bool:
 def far(state: Steps, apart: int) -> bool:
     """Whether rows so many steps apart have others between them."""
     return state.stride > 0 and apart > max(WAITING, FAR * state.stride)
+
+
+def _lose_rows(state: Steps, before: int, after: int) -> None:
+    """Rows between these steps are missing; but steps that leap by as much again and again, as with
+    each epoch, are the way that the trainer counts.
+    """
+    gap = after - before
+    state.regular = state.regular + 1 if abs(gap - state.gap) <= ALIKE * gap else 0
+    state.gap = gap
+    state.lost = [] if state.regular >= REGULAR else [*state.lost, (before, after)][-KEPT:]

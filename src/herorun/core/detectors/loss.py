@@ -11,7 +11,7 @@ goes on over a gap.
 import math
 
 from herorun.core.detectors import first_rows
-from herorun.core.detectors.baseline import RATE, SETTLE, Trend
+from herorun.core.detectors.baseline import CLIP, FLOOR, RATE, SETTLE, Trend
 from herorun.core.detectors.loss_state import LossState
 
 RATIO = 1.5  # the seed's: more than 50 % above the expected trend
@@ -19,6 +19,7 @@ ALONE = 3.0  # the same, while one row is all there is to compare with ...
 RISING = 1.2  # ... and so many times the mean of what rose before it, from the third row on
 FREEZE = 500  # rows that an open spike may hold the trend still
 FREEZE_YOUNG = 20
+MOVES = 3 * 0.886  # times the mean move from row to row that the noise is at most
 HELD = 3  # rows of a spike from which on the trend stands still
 DENSE = 20  # steps between two rows of a young curve, at most
 JITTERS = 4.0  # times the mean move from row to row, for a young curve
@@ -51,7 +52,7 @@ _LEARNED, _FORGOTTEN = math.log(LEARNED), math.log(FORGOTTEN)
 RULES = (
     RATIO, ALONE, RISING, FREEZE, FREEZE_YOUNG, HELD, DENSE, JITTERS, ELEVATED, ELEVATED_NOISE, DRIFT, DRIFT_NOISE, WIDEST,  # noqa: E501  # one entry of a table, or one recorded value
     DIVERGED, DIVERGED_NOISE, LEARNED, OPENING, ALIKE, ANEW, YOUNGEST, FORGOTTEN,
-    SIGNED, FROZEN, REPEATS, CHANGES,
+    SIGNED, FROZEN, REPEATS, CHANGES, MOVES,
 )  # fmt: skip
 
 
@@ -83,12 +84,13 @@ def judge_loss(
     gap, state.last_step = step - state.last_step, step
     if not state.trend.rows:
         state.trend.begin(y)
-        state.smooth = y
+        state.smooth = state.before = y
         state.opening = [y]
         return
     _opening(state, step, y)
     held = _spike(state, step, y, gap, declared, before)
     if fresh and not held:
+        _waver(state, y)
         state.trend.learn(y)
         _level(state, step, y, declared, boundary)
 
@@ -145,7 +147,7 @@ def _spike(
     trend, spike = state.trend, state.spike
     young = trend.rows < SETTLE
     if not young:
-        usual, noise = trend.level, trend.noise
+        usual, noise = trend.level, _noise(state)
     else:
         usual, noise = trend.top, trend.jitter / max(trend.rows - 1, 1)
     excess = y - usual
@@ -163,6 +165,19 @@ def _spike(
     elif spike.streak is not None:
         spike.within("spike", "loss")
     return spike.streak is not None and (young or spike.streak.rows >= HELD)
+
+
+def _waver(state: LossState, y: float) -> None:
+    """Follow the moves from row to row; a single one counts three times the usual at most."""
+    move, wobble, rows = abs(y - state.before), state.wobble, state.trend.rows
+    state.before = y
+    rate, widest = (1 / rows, move) if rows < SETTLE else (RATE, CLIP * wobble + FLOOR)
+    state.wobble = wobble + rate * (min(move, widest) - wobble)
+
+
+def _noise(state: LossState) -> float:
+    """Of one row: what a level that lags behind the first descent misses is none."""
+    return max(min(state.trend.scale, MOVES * state.wobble), FLOOR)
 
 
 def _stands_out(state: LossState, excess: float, noise: float, gap: int) -> bool:

@@ -24,6 +24,8 @@ class LossState:
     zeros: int = 0  # rows before this one that were zero
     longest_zeros: int = 0
     positive: float = 0.0  # the newest loss above zero
+    wobble: float = 0.0  # the mean move of its logarithm from row to row, lately
+    before: float = 0.0  # the logarithm of the row before
     newest: float = 0.0
     same: int = 0  # rows before this one that had its value
     longest_same: int = 0

@@ -42,7 +42,6 @@ TREND = (
     baseline.LAG,
     baseline.FOLLOW,
     baseline.FLOOR,
-    baseline.MOVES,
 )
 STREAK = (excursion.MISSES, excursion.KEPT)
 SHAPE = 10  # of the state
