@@ -43,12 +43,12 @@ class CommandDraft:
     def lines(self) -> list[str]:
         """What was chosen, and what could not be found, for people."""
         return [
-            _line("training script", "[command] argv", self.scripts),
-            _line("config file", "[config] files", self.configs),
+            _note_line("training script", "[command] argv", self.scripts),
+            _note_line("config file", "[config] files", self.configs),
         ]
 
 
-def _line(what: str, key: str, paths: tuple[str, ...]) -> str:
+def _note_line(what: str, key: str, paths: tuple[str, ...]) -> str:
     if not paths:
         return f"found no {what} among the files of git: set {key} yourself"
     others = f"; also there: {', '.join(paths[1:4])}" if len(paths) > 1 else ""
