@@ -104,6 +104,7 @@ def babysit_job(
     from herorun.core.stop_condition import Until, parse_until, seconds_of
     from herorun.operations.jobs.babysit import ready, tick_job, watch_job
     from herorun.operations.jobs.run import CADENCE
+    from herorun.operations.record.heartbeat import next_due
     from herorun.system.clock import now
 
     every = told.pop("every", None)
@@ -118,7 +119,10 @@ def babysit_job(
     for notice in notices:
         output.say(run.facts.job, notice)
     if not as_json:
-        click.echo(f"{run.facts.job}: state file {path}, journal {run.record.path}")
+        click.echo(f"{_job_id_of(run)}: state file {path}, journal {run.record.path}")
+    due = next_due(run)
+    if due is not None and not (once or as_json):
+        click.echo(f"{_job_id_of(run)}: resumed; next look at {due:%Y-%m-%dT%H:%M:%SZ}")
 
     def report(run: "JobRun", turn: "JobTurn") -> None:
         _print_tick(run, turn, as_json)

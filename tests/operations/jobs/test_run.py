@@ -322,6 +322,7 @@ def test_a_half_written_state_file_is_said_and_the_next_one_is_gone_on_with(
     (scratch / "20990101-0000_monitoring_state.json").write_text('{"job_id": "x')
     assert babysit(alone, capsys, "--once").code == 3
     job = alone.start(GOES)
+    eventually(lambda: "step 9" in alone.adapter.tail(job.instance, 9))
     told = {"job_id": alone.place(job), "scheduler": "local", "restart_count": 0}
     (scratch / "20260101-0000_monitoring_state.json").write_text(json.dumps(told))
     answer = babysit(alone, capsys, "--once")

@@ -38,6 +38,7 @@ def test_a_state_file_alone_is_enough_to_take_over_and_nothing_is_launched_twice
     assert babysit(alone, capsys, *first, "--resubmit", command, "--once").code == 1
     assert alone.all == ["loose-1", "loose-2"]
 
+    eventually(lambda: "step 9" in alone.adapter.tail("loose-2", 9))
     written(alone, restart_count=4, last_signal="preemption: the node was reclaimed")
     answer = babysit(alone, capsys, "--once")
     assert (answer.code, alone.all) == (0, ["loose-1", "loose-2"]), answer

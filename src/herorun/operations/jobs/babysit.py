@@ -50,8 +50,8 @@ def _of_secrets(run: JobRun) -> list[str]:
         missing = ", ".join(lacking) or "its secret, which was not stored"
         return [
             (
-                f"the resubmit command is not run here without {missing}: export it, or give the "
-                "command again with --resubmit"
+                f"the resubmit command is not run here, because the environment lacks {missing}; "
+                "export it, or give the command again with --resubmit"
             )
         ]
     if not run.facts.values:
@@ -59,8 +59,8 @@ def _of_secrets(run: JobRun) -> list[str]:
     variables = ", ".join(f"${name}" for name in names)
     return [
         (
-            f"the resubmit command is stored with {variables} in place of a secret: whoever takes "
-            "over needs it in the environment"
+            f"the resubmit command is stored with {variables} in place of the value; export it "
+            "before you resume this watch elsewhere"
         )
     ]
 
