@@ -442,7 +442,7 @@ def test_after_a_fix_it_is_submitted_again_by_its_command_and_a_second_time_for_
     answer = relaunch(alone, capsys, "--job", alone.place(job), "--reason", "mended")
     assert (answer.code, alone.all) == (0, ["loose-1", "loose-2"]), answer
     assert f"{alone.place('loose-2')} was submitted in place of" in answer.out
-    assert "nobody watches" in answer.err
+    assert f"babysit --job {alone.place('loose-2')} --scheduler local" in answer.err
     told = state(alone)
     assert (told["job_id"], told["restart_count"]) == (alone.place("loose-2"), 1)
     assert (
