@@ -43,12 +43,12 @@ def evidence_type(hint: Any) -> Kind:
 
 
 def gather(
-    wanted: Iterable[Kind], sources: Mapping[Kind, Source], given: Evidence, deadline: float = 60
+    kinds: Iterable[Kind], sources: Mapping[Kind, Source], given: Evidence, deadline: float = 60
 ) -> dict[Kind, Any]:
     """Every wanted evidence type with its value, `Nothing` or `Unavailable`; what is given is not
     read.
     """
-    graph = _needed(wanted, sources, given)
+    graph = _needed(kinds, sources, given)
     order = TopologicalSorter(graph)
     order.prepare()
     evidence, answers = dict(given), Queue[tuple[Kind, Any]]()
@@ -84,10 +84,10 @@ def gather(
 
 
 def _needed(
-    wanted: Iterable[Kind], sources: Mapping[Kind, Source], given: Evidence
+    kinds: Iterable[Kind], sources: Mapping[Kind, Source], given: Evidence
 ) -> dict[Kind, list[Kind]]:
     graph: dict[Kind, list[Kind]] = {}
-    queue = [kind for kind in wanted if kind is not Gaps]
+    queue = [kind for kind in kinds if kind is not Gaps]
     while queue:
         kind = queue.pop()
         if kind not in graph:

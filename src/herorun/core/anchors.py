@@ -36,7 +36,7 @@ def receipts_in(log: str) -> list[str]:
     >>> receipts_in("begins\\n[rank0]: HERORUN_RECEIPT {}\\nof HERORUN_RECEIPT {}")
     ['{}']
     """
-    return [found[1] for line in log.splitlines() if (found := RECEIPT_LINE.match(line))]
+    return [match[1] for line in log.splitlines() if (match := RECEIPT_LINE.match(line))]
 
 
 def named_in_receipt(slug: str, told: Any) -> str:

@@ -81,7 +81,7 @@ def names_in(person: str) -> frozenset[str]:
     """
     text = person.strip().lower()
     mails = _MAIL.findall(text)
-    handles = [found[1] for mail in mails if (found := _NOREPLY.fullmatch(mail))]
+    handles = [match[1] for mail in mails if (match := _NOREPLY.fullmatch(mail))]
     rest = re.sub(r"<[^>]*>", "", text).strip().lstrip("@").strip()
     return frozenset(filter(None, (*mails, *handles, rest if "@" not in rest else "")))
 

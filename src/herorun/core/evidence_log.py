@@ -90,6 +90,6 @@ def _decode_value(name: str, form: Mapping[str, Any]) -> Any:
         raise Lost(f"the evidence of {name} cannot be read: {str(error).splitlines()[0]}") from None
 
 
-def line_of(at: str, kept: Mapping[str, Any]) -> str:
+def evidence_line(at: str, kept: Mapping[str, Any]) -> str:
     """One line of the evidence file."""
     return canonical({"at": at, "evidence": kept})

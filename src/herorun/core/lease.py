@@ -48,10 +48,14 @@ class Lease:
 def read_lease(data: bytes) -> Lease | None:
     """None for a file that is no lease: it is then nobody's to overwrite."""
     try:
-        found = read_json(data)
-        fence, beat = whole_number(found["fence"]), whole_number(found["beat"])
+        document = read_json(data)
+        fence, beat = whole_number(document["fence"]), whole_number(document["beat"])
         return Lease(
-            str(found["owner"]), str(found["slug"]), fence, beat, str(found.get("clone", ""))
+            str(document["owner"]),
+            str(document["slug"]),
+            fence,
+            beat,
+            str(document.get("clone", "")),
         )
     except (ValueError, KeyError, TypeError):
         return None

@@ -33,8 +33,8 @@ def page_number(first: str, path: str) -> int | None:
     """
     if path == first:
         return 1
-    found = _NUMBERED.fullmatch(path.removeprefix(first.removesuffix(".md")))
-    number = int(found[1]) if found else 0
+    match = _NUMBERED.fullmatch(path.removeprefix(first.removesuffix(".md")))
+    number = int(match[1]) if match else 0
     return number if number > 1 and path == page_path(first, number) else None
 
 
@@ -87,8 +87,8 @@ def opened(text: str) -> tuple[str, str]:
     """A page without the link with which it was closed, and the name of the page that the link
     leads to.
     """
-    found = _CLOSING.search(text)
-    return (text[: found.start()] + "\n", found["name"]) if found else (text, "")
+    match = _CLOSING.search(text)
+    return (text[: match.start()] + "\n", match["name"]) if match else (text, "")
 
 
 def parts(text: str) -> tuple[str, str, str]:

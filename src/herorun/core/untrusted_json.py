@@ -30,16 +30,16 @@ def read_strict_json(data: str | bytes) -> Any:
     ValueError: the key 'run' stands there twice
     """
     try:
-        found = json.loads(
+        document = json.loads(
             data, object_pairs_hook=_each_once, parse_constant=_no_number, parse_float=_finite
         )
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
-    level = [found]
+    level = [document]
     for _ in range(DEEPEST):
         level = [inside for each in level for inside in _children_of(each)]
         if not level:
-            return found
+            return document
     raise ValueError("it is nested too deeply")
 
 

@@ -250,19 +250,19 @@ def _false(lines: Sequence[JournalLine], entries: Iterable[str], shown: set[str]
     last = -1
     for text in entries:
         title = text.partition("\n")[0].removeprefix("### ")
-        found = MARK.search(text)
-        if found is None or found["id"] not in known:
+        match = MARK.search(text)
+        if match is None or match["id"] not in known:
             if not newer:
                 why = (
                     "names an event that the journal does not have"
-                    if found
+                    if match
                     else "has no journal line"
                 )
                 yield f"logbook: the entry '{title}' {why}"
             continue
-        number, line = known[found["id"]]
+        number, line = known[match["id"]]
         shown.add(line.id)
-        if (line.hash, line.entry) != (found["hash"], entry_digest(MARK.sub("", text))):
+        if (line.hash, line.entry) != (match["hash"], entry_digest(MARK.sub("", text))):
             yield f"logbook: the entry '{title}' differs from its journal line"
         if number <= last:
             yield f"logbook: the entry '{title}' stands in another place than its journal line"

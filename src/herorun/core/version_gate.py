@@ -66,8 +66,8 @@ def held_back(judge: Judge, version: str) -> str:
     done = judge.replayed
     if done is None or done.version != version or judge.free:
         return ""
-    said = judge.answer
-    return f"herorun {version} only observes: {said.words if said else done.why}"
+    answer = judge.answer
+    return f"herorun {version} only observes: {answer.words if answer else done.why}"
 
 
 def question_key(version: str, before: str, pin: str) -> str:

@@ -56,10 +56,10 @@ def _open_fence(text: str) -> str:
     """
     fence = ""
     for line in text.splitlines():
-        found = _FENCE.match(line)
-        if found and not fence:
-            fence = found[1]
-        elif found and found[1].startswith(fence) and not line.strip(fence[0] + " \t"):
+        match = _FENCE.match(line)
+        if match and not fence:
+            fence = match[1]
+        elif match and match[1].startswith(fence) and not line.strip(fence[0] + " \t"):
             fence = ""
     return fence
 

@@ -138,8 +138,8 @@ def _say_refusal(sent: Any) -> str:
         for attempt in result.attempts
         for entry in attempt.logs
     )
-    if found := _HTTP.search(told):
-        return f"it answered {found[1]}"
+    if match := _HTTP.search(told):
+        return f"it answered {match[1]}"
     if status == "TIMEOUT":
         return "it did not answer in time"
     if re.search(r"connection|socket|timed? ?out", told, re.IGNORECASE):

@@ -341,5 +341,5 @@ def _cut(text: str) -> str:
 
 def _number_in(reference: str, repo: str) -> int | None:
     """Of an issue of that repository; what the record named elsewhere is no page of ours."""
-    found = _NUMBER.search(reference)
-    return int(found[2]) if found and found[1].lower() == repo.lower() else None
+    match = _NUMBER.search(reference)
+    return int(match[2]) if match and match[1].lower() == repo.lower() else None

@@ -71,8 +71,8 @@ def pack_new(repository: Repository, slug: str, content: Content) -> None:
     if content.tip is None:
         return
     try:
-        kept = read_json(told.read_bytes())
-        lines, packs = int(kept["lines"]), packs_of(kept["packs"])
+        document = read_json(told.read_bytes())
+        lines, packs = int(document["lines"]), packs_of(document["packs"])
     except (OSError, ValueError, KeyError, TypeError):
         lines, packs = 0, []
     if 0 <= content.count - lines < PACK:

@@ -140,16 +140,16 @@ class MonitoredRun(ABC):
 
     @cached_property
     def channels(self) -> Channels:
-        told = self.contract.notify
+        notify = self.contract.notify
         addressed = (
             discover.connect("notifiers", "channel", {"variable": name}, self.place)
-            for name in told.targets
+            for name in notify.targets
         )
         sending = (
             Sending(
-                kind, discover.connect("notifiers", kind, told.options.get(kind, {}), self.place)
+                kind, discover.connect("notifiers", kind, notify.options.get(kind, {}), self.place)
             )
-            for kind in told.kinds
+            for kind in notify.kinds
         )
         return Channels((*addressed, *sending))
 

@@ -76,13 +76,13 @@ class Run(MonitoredRun):
     def place(self) -> Place:
         """Where it lies. All adapters are made from it, so nothing is used before it is trusted."""
         self.must_be_open()
-        told = self.contract.scheduler
+        scheduler = self.contract.scheduler
         return Place(
             self.slug,
             str(self.state),
             self.contract.output.root.rstrip("/"),
             str(self.repository.top),
-            discover.reach(told.kind, told.options),
+            discover.reach(scheduler.kind, scheduler.options),
         )
 
     @property
@@ -133,24 +133,30 @@ class Run(MonitoredRun):
 
     @cached_property
     def scheduler(self) -> Scheduler:
-        told = self.contract.scheduler
+        scheduler = self.contract.scheduler
         adapter: Scheduler = discover.connect(
-            "schedulers", told.kind, told.options, self.place, {"restarts": told.restarts}
+            "schedulers",
+            scheduler.kind,
+            scheduler.options,
+            self.place,
+            {"restarts": scheduler.restarts},
         )
         return WithAdopted(
-            adapter, lambda: self.record.memory(), lambda: jobs_by_id(told, self.place)
+            adapter, lambda: self.record.memory(), lambda: jobs_by_id(scheduler, self.place)
         )
 
     @cached_property
     def tracker(self) -> Tracker:
-        told = self.contract.tracker
-        identity = told.id or self.slug
+        tracker = self.contract.tracker
+        identity = tracker.id or self.slug
         stated = {
-            **told.model_dump(exclude=set(told.options)),
+            **tracker.model_dump(exclude=set(tracker.options)),
             "id": identity,
-            "name": told.name or identity,
+            "name": tracker.name or identity,
         }
-        adapter: Tracker = discover.connect("trackers", told.kind, told.options, self.place, stated)
+        adapter: Tracker = discover.connect(
+            "trackers", tracker.kind, tracker.options, self.place, stated
+        )
         return adapter
 
     @cached_property

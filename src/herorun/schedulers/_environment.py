@@ -68,7 +68,7 @@ def keep_environment(submission: Submission, jobs: Path) -> None:
 
 def _recorded(path: Path) -> dict[str, str] | None:
     try:
-        told = read_json(path.read_bytes())
+        document = read_json(path.read_bytes())
     except FileNotFoundError:
         return None
     except (OSError, ValueError) as error:
@@ -76,7 +76,7 @@ def _recorded(path: Path) -> dict[str, str] | None:
             f"{path}, the environment of the launch, cannot be read: {in_words(error)}. Delete "
             "it, and launch by hand."
         ) from None
-    table = told if isinstance(told, dict) else {}
+    table = document if isinstance(document, dict) else {}
     # A file of an earlier version holds variables of trainers too, which the plans of its time did
     # not.
     return {

@@ -204,8 +204,8 @@ def _accelerators(options: Options) -> dict[str, Any]:
             **size,
             **({"topology": told} if many == 1 else {}),
         }
-    found = _GPU.fullmatch(told)
-    if not found:
+    match = _GPU.fullmatch(told)
+    if not match:
         return {}
-    hosts = int(found["hosts"] or 1) if found["hosts"] else options.replicas or 1
-    return {"accelerator": found["kind"], "count": int(found["count"] or 1) * hosts}
+    hosts = int(match["hosts"] or 1) if match["hosts"] else options.replicas or 1
+    return {"accelerator": match["kind"], "count": int(match["count"] or 1) * hosts}

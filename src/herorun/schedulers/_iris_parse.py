@@ -298,7 +298,7 @@ def _task_codes(text: str) -> list[str]:
     if at is None:
         return []
     return [
-        found[1] for line in lines[at + 1 :] if (found := re.match(r"\s*\d+ +\w+ +(-?\d+)\b", line))
+        match[1] for line in lines[at + 1 :] if (match := re.match(r"\s*\d+ +\w+ +(-?\d+)\b", line))
     ]
 
 
@@ -314,9 +314,9 @@ def log_text(out: str, job: str) -> str:
     """
     found: list[tuple[str, str]] = []
     for line in out.split("\n")[: -1 if out.endswith("\n") else None]:
-        told = _LINE.fullmatch(line)
-        task = told[1] if told else found[-1][0] if found else job
-        found.append((task, told[2] if told else line))
+        match = _LINE.fullmatch(line)
+        task = match[1] if match else found[-1][0] if found else job
+        found.append((task, match[2] if match else line))
     alone = len({task for task, _ in found}) <= 1
     return "".join(
         f"{'' if alone else task.removeprefix(job).strip('/') + ': '}{line}\n"

@@ -36,7 +36,7 @@ def judge_iris(
     instance: str,
     root: IrisRow,
     gang: Sequence[IrisRow],
-    kept: SubmissionRecord,
+    record: SubmissionRecord,
     intended_at: datetime,
     named: str | None,
 ) -> Search:
@@ -47,11 +47,15 @@ def judge_iris(
             "was meant to be: "
             "it is another job of that name"
         )
-    return Found(_build_iris_job(instance, root, gang, kept, named))
+    return Found(_build_iris_job(instance, root, gang, record, named))
 
 
 def _build_iris_job(
-    instance: str, root: IrisRow, gang: Sequence[IrisRow], kept: SubmissionRecord, named: str | None
+    instance: str,
+    root: IrisRow,
+    gang: Sequence[IrisRow],
+    record: SubmissionRecord,
+    named: str | None,
 ) -> Job:
     state = iris_state_of(root.word)
     live = [row for row in gang if iris_state_of(row.word).live]
@@ -65,7 +69,7 @@ def _build_iris_job(
         return (
             _still_alive(job, root, live)
             if state.ended and live
-            else _add_iris_end(job, root, gang, kept)
+            else _add_iris_end(job, root, gang, record)
         )
     if live:
         return _as_the_gang(job, root, live)
@@ -109,7 +113,9 @@ def _still_alive(job: Job, root: IrisRow, live: Sequence[IrisRow]) -> Job:
     return replace(told, reason=f"{why}; {root.reason}" if root.reason else why)
 
 
-def _add_iris_end(job: Job, root: IrisRow, gang: Sequence[IrisRow], kept: SubmissionRecord) -> Job:
+def _add_iris_end(
+    job: Job, root: IrisRow, gang: Sequence[IrisRow], record: SubmissionRecord
+) -> Job:
     if job.state.live:
         return job
     state = refined(job.state, root.reason)
@@ -121,7 +127,7 @@ def _add_iris_end(job: Job, root: IrisRow, gang: Sequence[IrisRow], kept: Submis
     if state is JobState.SUCCEEDED:
         return replace(told, exit_code=0)
     if state is JobState.CANCELLED:
-        return replace(told, stopped_by=kept.by)
+        return replace(told, stopped_by=record.by)
     return replace(told, exit_code=root.exit_code or None)
 
 

@@ -97,9 +97,9 @@ class Doubts:
         """The first look with this very word; now, where there was none or nothing can be kept."""
         path = self._folder / f"{part.entry.id}.doubt.json"
         with suppress(OSError, ValueError, KeyError, TypeError):
-            told = read_json(path.read_bytes())
-            if told["word"] == part.raw:
-                return datetime.fromtimestamp(told["since"], UTC)
+            document = read_json(path.read_bytes())
+            if document["word"] == part.raw:
+                return datetime.fromtimestamp(document["since"], UTC)
         with suppress(OSError):
             make_folders(self._folder)
             write_whole(

@@ -64,12 +64,12 @@ def entries(text: str) -> tuple[NelTask, ...]:
 
 def _parse_task_line(line: str) -> NelTask | None:
     try:
-        told = read_json(line)
-        output = ((told.get("config") or {}).get("execution") or {}).get("output_dir")
-        at = datetime.fromtimestamp(float(told["timestamp"]), UTC)
+        document = read_json(line)
+        output = ((document.get("config") or {}).get("execution") or {}).get("output_dir")
+        at = datetime.fromtimestamp(float(document["timestamp"]), UTC)
         return NelTask(
-            str(told["invocation_id"]), str(told["job_id"]), str(told["executor"]), str(output or ""), at,  # noqa: E501  # one entry of a table, or one recorded value
-            dict(told.get("data") or {}),
+            str(document["invocation_id"]), str(document["job_id"]), str(document["executor"]), str(output or ""), at,  # noqa: E501  # one entry of a table, or one recorded value
+            dict(document.get("data") or {}),
         )  # fmt: skip
     except (ValueError, KeyError, TypeError, AttributeError):
         return None

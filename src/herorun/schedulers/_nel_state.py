@@ -87,7 +87,7 @@ def slurm_part(entry: NelTask, word: str, slurm: Job | str) -> JudgedTask:
 
 
 def judge_nel(
-    instance: str, invocation: str, parts: Sequence[JudgedTask], kept: SubmissionRecord
+    instance: str, invocation: str, parts: Sequence[JudgedTask], record: SubmissionRecord
 ) -> Job:
     """One job of all its tasks: it lives while one does, and has succeeded when all have."""
     deciding = _deciding(parts)
@@ -104,7 +104,7 @@ def judge_nel(
         deciding.raw,
         "; ".join(part for part in said if part),
         exit_code=deciding.exit_code if state.ended and state is not JobState.CANCELLED else None,
-        stopped_by=kept.by if state is JobState.CANCELLED else None,
+        stopped_by=record.by if state is JobState.CANCELLED else None,
         started=min(starts, default=None),
         ended=max(ends) if state.ended and len(ends) == len(parts) else None,
         submitted=min(part.entry.at for part in parts),

@@ -36,12 +36,12 @@ def long_argument(
     >>> long_argument("--exclusive", {}, {})
     '--exclusive'
     """
-    found = _LONG.fullmatch(argument)
-    if not found:
+    match = _LONG.fullmatch(argument)
+    if not match:
         raise ValueError(
             f"{argument!r} must be written long, as --name or --name=value in one string"
         )
-    name = found[1]
+    name = match[1]
     if name in keys:
         raise ValueError(f"--{name} has a key of its own: [scheduler] {keys[name]}")
     taken = [known for known in ours if known == name or (abbreviates and known.startswith(name))]

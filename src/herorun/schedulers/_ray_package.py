@@ -69,7 +69,7 @@ def _list_package_files(top: Path) -> Iterator[tuple[str, Path]]:
 def plan_of(admission: str) -> str:
     """The digest of the admitted plan; empty where the admission is not there to be read."""
     try:
-        told = read_json(Path(admission).read_bytes())
+        document = read_json(Path(admission).read_bytes())
     except (OSError, ValueError):
         return ""
-    return str(told.get("plan", "")) if isinstance(told, dict) else ""
+    return str(document.get("plan", "")) if isinstance(document, dict) else ""

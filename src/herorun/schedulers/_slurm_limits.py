@@ -59,16 +59,16 @@ def _hardware(options: Options) -> dict[str, Any]:
         argument.removeprefix("--").partition("=")[::2] for argument in options.arguments
     )
     node, task = further.get("gpus-per-node", ""), further.get("gpus-per-task", "")
-    found = _GPUS.fullmatch(options.gpus or (each[0] if each else "") or node or task)
-    if not found:
+    match = _GPUS.fullmatch(options.gpus or (each[0] if each else "") or node or task)
+    if not match:
         return {}
     nodes = 1 if options.gpus else options.nodes or 1
     if not (options.gpus or each or node):
         each_node = nodes * int(further.get("ntasks-per-node") or 1)
         nodes = int(further.get("ntasks") or each_node)
     return {
-        "count": int(found["count"]) * nodes,
-        **({"accelerator": found["kind"]} if found["kind"] else {}),
+        "count": int(match["count"]) * nodes,
+        **({"accelerator": match["kind"]} if match["kind"] else {}),
     }
 
 
@@ -78,8 +78,8 @@ def seconds(told: str) -> float | None:
     >>> seconds("1-00:00:30"), seconds("UNLIMITED")
     (86430.0, None)
     """
-    found = _TIME.fullmatch(told)
-    if not found:
+    match = _TIME.fullmatch(told)
+    if not match:
         return None
-    days, hours, minutes, rest = (int(found[key] or 0) for key in "dhms")
+    days, hours, minutes, rest = (int(match[key] or 0) for key in "dhms")
     return float(((days * 24 + hours) * 60 + minutes) * 60 + rest)

@@ -231,18 +231,18 @@ def log_in(text: str) -> str:
 
 
 def tag_in(text: str) -> Tag | None:
-    found = _TAG.search(text)
+    match = _TAG.search(text)
     return (
-        Tag(found["run"], found["request"], int(found["at"]), unquote(found["by"] or "") or None)
-        if found
+        Tag(match["run"], match["request"], int(match["at"]), unquote(match["by"] or "") or None)
+        if match
         else None
     )
 
 
 def _split_array_id(ident: str) -> tuple[str, str]:
-    found = _ID.fullmatch(ident)
-    assert found  # seen before
-    return found[1], found[2] or ""
+    match = _ID.fullmatch(ident)
+    assert match  # seen before
+    return match[1], match[2] or ""
 
 
 def _wait_status(told: str) -> tuple[int | None, int | None]:

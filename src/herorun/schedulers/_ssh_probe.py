@@ -114,10 +114,10 @@ def record(path: str) -> str | None:
 def read(text: str | None) -> dict[str, Any]:
     """What a record says; nothing where it is damaged, which is for others to complain of."""
     try:
-        told = json.loads(text or "{}")
+        document = json.loads(text or "{}")
     except ValueError:
         return {}
-    return told if isinstance(told, dict) else {}
+    return document if isinstance(document, dict) else {}
 
 
 def lives(started: dict[str, Any]) -> bool:

@@ -52,12 +52,17 @@ def connect(options: Options, place: Place) -> Scheduler:
 class Local:
     """The scheduler `local`."""
 
+    runs_here = True  # its jobs run on this machine, where bare paths are their own
     everywhere = False  # it knows the jobs of its own state folder, and of no other
     whole_environment = True  # nothing but herorun sets a variable of the job
 
     def __init__(self, options: Options, jobs: Path) -> None:
         self._options = options
         self._jobs = jobs
+
+    def external_id(self, job: Job) -> str:
+        """By which `herorun jobs` finds the job without its contract: its folder."""
+        return str(self._jobs / job.instance)
 
     def submit(self, submission: Submission, code: str, admission: str) -> Job:
         """Start the instance; what cannot be run is a job that failed, with the reason."""
@@ -92,7 +97,7 @@ class Local:
         """Found by their whole name; one that cannot be read is a `CouldNotLook` or an OSError."""
         ours = re.compile(rf"({re.escape(slug)}-[0-9]+)(?:\.lock)?")
         try:
-            names = {found[1] for name in os.listdir(self._jobs) if (found := ours.fullmatch(name))}
+            names = {match[1] for name in os.listdir(self._jobs) if (match := ours.fullmatch(name))}
         except FileNotFoundError:
             return ()
         jobs = (self._folder(name).job() for name in sorted(names, key=lambda n: (len(n), n)))

@@ -228,10 +228,10 @@ class Ray:
         ours = re.compile(rf"{re.escape(self._options.prefix)}({re.escape(slug)}-[0-9]+)")
         look = self._look()
         jobs = [
-            look.job(record, found[1], self._notes.stop(found[1]))
+            look.job(record, match[1], self._notes.stop(match[1]))
             for record in look.records
             if record.submitted
-            and (found := ours.fullmatch(record.name))
+            and (match := ours.fullmatch(record.name))
             and not ray_state_of(record).ended
         ]
         return tuple(sorted(jobs, key=lambda job: (len(job.instance), job.instance)))
@@ -308,15 +308,17 @@ class RayWithLogs(Ray):
         return str(Path(self._options.logs or "") / f"job-driver-{self._name(instance)}.log")
 
 
-def _headers(told: Options) -> dict[str, str]:
-    names = dict(told.header_env) | ({"Authorization": told.token_env} if told.token_env else {})
+def _headers(options: Options) -> dict[str, str]:
+    names = dict(options.header_env) | (
+        {"Authorization": options.token_env} if options.token_env else {}
+    )
     missing = [name for name in names.values() if not os.environ.get(name)]
     if missing:
         raise CouldNotLook(
-            f"{', '.join(missing)} is not set: {told.address} is asked with it, as [scheduler] "
+            f"{', '.join(missing)} is not set: {options.address} is asked with it, as [scheduler] "
             "says."
         )
     values = {header: os.environ[name].strip() for header, name in names.items()}
-    if told.token_env:
+    if options.token_env:
         values["Authorization"] = f"Bearer {values['Authorization']}"
     return values

@@ -30,8 +30,8 @@ def of_contract(contract: Contract, top: Path) -> Catalogue:
     """With what `[babysit] catalogue` names, relative to the repository's top. Raises WrongUse as
     `with_own` does.
     """
-    told = contract.babysit.catalogue
-    return with_own(top / told) if told else shipped()
+    catalogue = contract.babysit.catalogue
+    return with_own(top / catalogue) if catalogue else shipped()
 
 
 @lru_cache(maxsize=4)

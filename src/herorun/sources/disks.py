@@ -67,9 +67,9 @@ def _before(folder: Path) -> tuple[dict[str, Disk], datetime | None]:
     for file in sorted(folder.glob("[0-9]*.jsonl"))[-DAYS:]:
         try:
             with file.open(encoding="utf-8") as lines:
-                told = read_json(lines.readline())
-            found = decode(Disks, told["evidence"]["Disks"])
-            return dict(found.now), datetime.fromisoformat(told["at"])
+                document = read_json(lines.readline())
+            found = decode(Disks, document["evidence"]["Disks"])
+            return dict(found.now), datetime.fromisoformat(document["at"])
         except (ValueError, KeyError, TypeError):
             continue
     return {}, None

@@ -81,8 +81,8 @@ def _ask_interpreter(interpreter: str, env: Mapping[str, str]) -> dict[str, Any]
     if answer.code:
         raise CouldNotLook(f"{interpreter} could not say what is installed: {answer.complaint}")
     try:
-        told = json.loads(answer.out)
-        return {name: told[name] for name in ("packages", "editable", "paths")}
+        document = json.loads(answer.out)
+        return {name: document[name] for name in ("packages", "editable", "paths")}
     except (ValueError, LookupError, TypeError):
         raise CouldNotLook(f"{interpreter} gave no answer about what is installed.") from None
 

@@ -56,9 +56,9 @@ def _observe_lease(
 def _unchanged_since(state: Path, lease: Lease, now: datetime) -> datetime:
     beat = f"{lease.owner} {lease.slug} {lease.fence} {lease.beat}"
     try:
-        told = read_json((state / SEEN).read_bytes())
-        if told["beat"] == beat:
-            return parse_time(told["since"])
+        document = read_json((state / SEEN).read_bytes())
+        if document["beat"] == beat:
+            return parse_time(document["since"])
     except (OSError, ValueError, KeyError, TypeError):
         pass  # never seen before, or unreadable: it is first seen now
     note = {"beat": beat, "since": now, "lease": json.loads(lease.bytes())}
@@ -74,7 +74,7 @@ def read_heartbeat(repository: Repository, contract: Contract, place: Place) -> 
     """Of the loop that holds the babysitter's lock; one that never wrote has no time."""
     held = is_locked(lock_file(repository.common, contract.slug, "babysitter"))
     try:
-        told = read_json((Path(place.state) / "heartbeat.json").read_bytes())
-        return Heartbeat(held, parse_time(told["at"]), told.get("pid") == os.getpid())
+        document = read_json((Path(place.state) / "heartbeat.json").read_bytes())
+        return Heartbeat(held, parse_time(document["at"]), document.get("pid") == os.getpid())
     except (FileNotFoundError, ValueError, KeyError, TypeError):
         return Heartbeat(held)  # never written, or torn: there is no time to go by

@@ -159,10 +159,10 @@ def _cached(place: Place, version: str, instance: str) -> OwnLog:
     is read again.
     """
     try:
-        found = read_json((Path(place.state) / CACHE).read_bytes())
-        log = decode(OwnLog, found["log"])
-        if found["version"] != version or log.instance != instance:
+        document = read_json((Path(place.state) / CACHE).read_bytes())
+        log = decode(OwnLog, document["log"])
+        if document["version"] != version or log.instance != instance:
             return OwnLog(instance)
-        return replace(log, scan=replace(log.scan, carry=base64.b64decode(found["carry"])))
+        return replace(log, scan=replace(log.scan, carry=base64.b64decode(document["carry"])))
     except (OSError, ValueError, KeyError, TypeError):
         return OwnLog(instance)

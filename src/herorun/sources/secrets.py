@@ -18,14 +18,14 @@ def read_secret_names(contract: Contract, scheduler: Scheduler) -> SecretNames |
     of sight from here, unless a person states in its options that they are there
     (`secrets_vouched`).
     """
-    wanted = contract.command.secrets
-    if not wanted:
+    secrets = contract.command.secrets
+    if not secrets:
         return Nothing("the contract names no secrets")
     road = str(getattr(scheduler, "secrets_road", _HERE))
     if getattr(scheduler, "secrets_vouched", False):
-        return SecretNames(frozenset(wanted), f"{road}, by the contract's word")
+        return SecretNames(frozenset(secrets), f"{road}, by the contract's word")
     if road != _HERE:
         raise CouldNotLook(
-            f"{', '.join(wanted)} must be set in {road}, which cannot be looked into from here."
+            f"{', '.join(secrets)} must be set in {road}, which cannot be looked into from here."
         )
-    return SecretNames(frozenset(name for name in wanted if os.environ.get(name)), road)
+    return SecretNames(frozenset(name for name in secrets if os.environ.get(name)), road)

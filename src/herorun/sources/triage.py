@@ -36,16 +36,16 @@ def _shell_exit_code(job: Job) -> int | None:
     return 128 + known if known else None
 
 
-def _triage_evidence(found: TriageVerdict) -> Triage:
-    where = found.where
+def _triage_evidence(verdict: TriageVerdict) -> Triage:
+    where = verdict.where
     return Triage(
-        failure_class=found.failure.value,
-        role=found.role.value,
-        fingerprint=found.fingerprint,
+        failure_class=verdict.failure.value,
+        role=verdict.role.value,
+        fingerprint=verdict.fingerprint,
         file=where.file if where else "",
         line=where.line if where else None,
-        excerpt=scrub(found.excerpt)[:300],
-        needs_person=found.person
-        and found.failure not in QUIET,  # of a log that says nothing nobody can learn more
-        advice=found.advice,
+        excerpt=scrub(verdict.excerpt)[:300],
+        needs_person=verdict.person
+        and verdict.failure not in QUIET,  # of a log that says nothing nobody can learn more
+        advice=verdict.advice,
     )

@@ -102,11 +102,11 @@ def _traced() -> Any:
 
 async def login(fs: Any) -> str:
     """Whose credentials these are, once they have fetched a token where they need one."""
-    told = fs.credentials.credentials
-    if told is None:
+    credentials = fs.credentials.credentials
+    if credentials is None:
         return "none, and an emulator wants none"
     fs.credentials.maybe_refresh()
-    who = getattr(told, "service_account_email", "") or getattr(told, "account", "")
+    who = getattr(credentials, "service_account_email", "") or getattr(credentials, "account", "")
     return f"a token for {who or 'the application default credentials'} was given"
 
 

@@ -19,6 +19,6 @@ def as_digests(events: Iterable[list[Any]]) -> Iterator[int | FileDigest]:
         yield FileDigest(str(name), int(size), f"{KIND}:{value}" if value else "", stamp=str(stamp))
 
 
-def stamps(known: Mapping[str, FileDigest]) -> dict[str, list[str]]:
+def stamps(digests: Mapping[str, FileDigest]) -> dict[str, list[str]]:
     """Stamp and bare value by name, as what travels takes them."""
-    return {name: [each.stamp, each.checksum.partition(":")[2]] for name, each in known.items()}
+    return {name: [each.stamp, each.checksum.partition(":")[2]] for name, each in digests.items()}

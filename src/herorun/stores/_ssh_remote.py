@@ -135,16 +135,16 @@ def probe(root: str) -> None:
 # --- how ------------------------------------------------------------------------------------------
 
 
-def _stat_remote_entry(found: os.DirEntry[str]) -> Any:
+def _stat_remote_entry(entry: os.DirEntry[str]) -> Any:
     """None for what is gone since the listing: only a missing folder may say "not there"."""
     try:
-        if _is_folder(found):
-            return [f"{found.name}/", found.stat().st_mtime, None, found.is_symlink()]
+        if _is_folder(entry):
+            return [f"{entry.name}/", entry.stat().st_mtime, None, entry.is_symlink()]
         # a link to nowhere has only its own
-        facts = found.stat(follow_symlinks=os.path.exists(found.path))
+        facts = entry.stat(follow_symlinks=os.path.exists(entry.path))
     except FileNotFoundError:
         return None
-    return [found.name, facts.st_mtime, facts.st_size, found.is_symlink()]
+    return [entry.name, facts.st_mtime, facts.st_size, entry.is_symlink()]
 
 
 def _is_folder(entry: os.DirEntry[str]) -> bool:

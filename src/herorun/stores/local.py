@@ -148,16 +148,16 @@ def _of_bearable_size(file: Path, path: str) -> Path:
     return file
 
 
-def _stat_entry(found: os.DirEntry[str]) -> FileEntry | None:
+def _stat_entry(entry: os.DirEntry[str]) -> FileEntry | None:
     """None for what is gone since the listing: only a missing folder may say "not there"."""
     try:
-        if _is_folder(found):
-            return FileEntry(f"{found.name}/", _modified_at(found.stat()), link=found.is_symlink())
+        if _is_folder(entry):
+            return FileEntry(f"{entry.name}/", _modified_at(entry.stat()), link=entry.is_symlink())
         # a link to nowhere has only its own
-        facts = found.stat(follow_symlinks=os.path.exists(found))
+        facts = entry.stat(follow_symlinks=os.path.exists(entry))
     except FileNotFoundError:
         return None
-    return FileEntry(found.name, _modified_at(facts), facts.st_size, found.is_symlink())
+    return FileEntry(entry.name, _modified_at(facts), facts.st_size, entry.is_symlink())
 
 
 def _modified_at(facts: os.stat_result) -> datetime:

@@ -88,8 +88,8 @@ def _read_answers(text: bytes, late: bool) -> dict[str, Any]:
     if late:
         return {"late": True}
     try:
-        told: dict[str, Any] = json.loads(text)
-        return told
+        document: dict[str, Any] = json.loads(text)
+        return document
     except ValueError:
         return {"errno": None, "why": "the question ended without an answer", "path": None}
 

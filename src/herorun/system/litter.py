@@ -92,8 +92,8 @@ def _reports(common: Path) -> Iterator[Path]:
 
 
 def _is_running(report: Path) -> bool:
-    found = _REPORT.fullmatch(report.name)
-    return found is not None and lives(int(found[1]))
+    match = _REPORT.fullmatch(report.name)
+    return match is not None and lives(int(match[1]))
 
 
 def _remove_begun(common: Path, first: float, last: float) -> bool:

@@ -91,10 +91,12 @@ def known() -> dict[Path, RegisteredWatcher | None]:
 
 def _read_watcher(path: Path) -> RegisteredWatcher | None:
     try:
-        told = RegisteredWatcher(**read_json(path.read_bytes()))
+        watcher = RegisteredWatcher(**read_json(path.read_bytes()))
         return (
-            told
-            if isinstance(told.pid, int) and told.pid > 1 and isinstance(told.started, (int, float))
+            watcher
+            if isinstance(watcher.pid, int)
+            and watcher.pid > 1
+            and isinstance(watcher.started, (int, float))
             else None
         )
     except (OSError, ValueError, TypeError):

@@ -199,8 +199,8 @@ def remote_command(argv: Sequence[str], mark: str, timeout: float) -> str:
 def unframe(told: ProcessResult, mark: str) -> ProcessResult | None:
     """What stands between the two marks; None where one of them is missing."""
     word = re.escape(mark.encode())
-    found = re.search(rb"(?:\A|\n)%s\n(.*)\n%s ([0-9]+)\n" % (word, word), told.out, re.DOTALL)
-    return ProcessResult(int(found[2]), found[1], told.err) if found else None
+    match = re.search(rb"(?:\A|\n)%s\n(.*)\n%s ([0-9]+)\n" % (word, word), told.out, re.DOTALL)
+    return ProcessResult(int(match[2]), match[1], told.err) if match else None
 
 
 def between(
@@ -218,8 +218,8 @@ def between(
             return (None if code is None else ProcessResult(code, b"", ssh.err)), ssh
         if line == mark:
             opened = True
-        elif opened and (found := re.fullmatch(mark + rb" ([0-9]+)", line)):
-            code = int(found[1])
+        elif opened and (match := re.fullmatch(mark + rb" ([0-9]+)", line)):
+            code = int(match[1])
         elif opened and line and code is None:
             yield line
 
@@ -255,12 +255,12 @@ _REASONS = (  # what ssh says, and what it means to whoever reads it
 
 def connection_error(told: ProcessResult) -> str:
     """Why there is no whole answer, from what ssh said; for people, after the name of the host."""
-    said = told.complaint
+    complaint = told.complaint
     text = told.err.decode("utf-8", "backslashreplace")
     for pattern, words in _REASONS:
         if re.search(pattern, text):
-            return words.format(said=said.rstrip("."))
-    return f"gave no whole answer: {said}. Try again."
+            return words.format(said=complaint.rstrip("."))
+    return f"gave no whole answer: {complaint}. Try again."
 
 
 def transport_to(login: SshLogin, connect: float = CONNECT) -> Transport:

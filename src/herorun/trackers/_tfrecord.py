@@ -81,5 +81,5 @@ def _next_header(data: bytes, at: int) -> int | None:
 
 def _run_end(data: bytes, at: int) -> int:
     """Where the run of zeros ends; never before the next place that is to be looked at."""
-    found = _NOT_ZERO.search(data, at)
-    return max(found.start() if found else len(data), at + 5)
+    match = _NOT_ZERO.search(data, at)
+    return max(match.start() if match else len(data), at + 5)

@@ -102,13 +102,13 @@ def progress(line: bytes) -> int | None:
     The count is rounded: the smallest one that is written so is taken, so that the steps never run
     ahead.
     """
-    told = _PROGRESS.search(line)
-    if not told:
+    match = _PROGRESS.search(line)
+    if not match:
         return None
-    digits = Decimal(told[1].decode())
+    digits = Decimal(match[1].decode())
     exponent = digits.as_tuple().exponent
-    half = Decimal(5).scaleb(int(exponent) - 1) if told[2] or int(exponent) else Decimal(0)
-    least = (digits - half) * _UNITS[told[2]]
+    half = Decimal(5).scaleb(int(exponent) - 1) if match[2] or int(exponent) else Decimal(0)
+    least = (digits - half) * _UNITS[match[2]]
     done = int(least.to_integral_value(rounding="ROUND_CEILING"))
     return done - 1 if done > 0 else None
 

@@ -115,8 +115,8 @@ class Trackio:
 
 def _resumed(database: sqlite3.Connection, cursor: str) -> int | None:
     """The row to go on after; None if this is not the content that the cursor was made on."""
-    told = _CURSOR.fullmatch(cursor)
-    return int(told[1]) if told and _sample(database, int(told[1])) == told[2] else None
+    match = _CURSOR.fullmatch(cursor)
+    return int(match[1]) if match and _sample(database, int(match[1])) == match[2] else None
 
 
 def _sample(database: sqlite3.Connection, row: int) -> str:
@@ -136,10 +136,10 @@ def _parse_trackio_rows(
     problems: list[str] = []
     for number, run, at, step, metrics in found:
         try:
-            told = json.loads(metrics)
-            if not isinstance(told, dict) or not isinstance(step, int):
+            document = json.loads(metrics)
+            if not isinstance(document, dict) or not isinstance(step, int):
                 raise ValueError("no table of metrics under a step")
-            rows.append(Row(step, dict(numbers(told)), _utc(at), run))
+            rows.append(Row(step, dict(numbers(document)), _utc(at), run))
         except (ValueError, TypeError, RecursionError):
             problems.append(
                 f"row {number} of the table metrics is no table of metrics under a step"

@@ -135,8 +135,8 @@ class Wandb:
         """All rows from the step on that the cursor names; a run that was made anew is read from
         its start.
         """
-        known = _CURSOR.fullmatch(cursor)
-        start, created = (int(known[1]), known[2]) if known else (0, "")
+        match = _CURSOR.fullmatch(cursor)
+        start, created = (int(match[1]), match[2]) if match else (0, "")
         answer = self._ask(start=start, created=created, most=MOST_ROWS, most_values=MOST_VALUES)
         if answer.get("run", answer) is None:
             raise FileNotFoundError(f"W&B has no run {self._path}")
@@ -144,7 +144,7 @@ class Wandb:
             raise OSError(said(answer, self._path, self._seconds))
         try:
             return rows_of(
-                answer, restarted=bool(cursor) and (known is None or answer["start"] != start)
+                answer, restarted=bool(cursor) and (match is None or answer["start"] != start)
             )
         except OTHER_FORM as error:
             raise OSError(_unreadable(error)) from None

@@ -103,9 +103,9 @@ class WandbOffline:
             self._path.stat()  # raises what is wrong with it
             yield self._path
         elif own := _log_in(self._path):
-            told = _FOLDER.fullmatch(self._path.resolve().name)
-            if self._path.is_symlink() and told:
-                yield from _of_run(self._path.resolve().parent, told[2])
+            match = _FOLDER.fullmatch(self._path.resolve().name)
+            if self._path.is_symlink() and match:
+                yield from _of_run(self._path.resolve().parent, match[2])
             else:
                 yield own
         elif self._id:

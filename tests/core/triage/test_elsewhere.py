@@ -10,20 +10,25 @@ SAID = {
     "NCCL parts at the end of a run that ended well": (
         "benign",
         (
-            "n1:5:6 [2] proxy.cc:1521 NCCL WARN [Proxy Service 58] Failed to execute operation Close "
+            "n1:5:6 [2] proxy.cc:1521 NCCL WARN [Proxy Service 58] Failed to execute operation "
+            "Close "
             "from rank 62, retcode 3\n"
-            "n1:5:6 [3] proxy.cc:1497 NCCL WARN [Service thread] Could not receive type from localRank "
+            "n1:5:6 [3] proxy.cc:1497 NCCL WARN [Service thread] Could not receive type from "
+            "localRank "
             "6, res=3, closed=0\n"
             "n1:5:6 [1] misc/socket.cc:483 NCCL WARN [Service thread] Accept failed Success\n"
-            "[1,16]<stdout>:w2:21:585 [0] recv_close:3201 NCCL WARN NET/OFI Attempt to call recv_close "
+            "[1,16]<stdout>:w2:21:585 [0] recv_close:3201 NCCL WARN NET/OFI Attempt to call "
+            "recv_close "
             "with outstanding requests!"
         ),
     ),
     "Ray lists what may have been": (
         "unknown",
         (
-            "(raylet) A worker died or was killed while executing a task. Worker exit detail: End of "
-            "file. There are some potential root causes. (1) The process is killed by SIGKILL by OOM "
+            "(raylet) A worker died or was killed while executing a task. Worker exit detail: End "
+            "of "
+            "file. There are some potential root causes. (1) The process is killed by SIGKILL by "
+            "OOM "
             "killer. (3) The worker is crashed unexpectedly due to SIGSEGV or other errors."
         ),
     ),
@@ -34,14 +39,16 @@ SAID = {
     "the port of a launcher": (
         "host-contention",
         (
-            "RuntimeError: The server socket has failed to listen on any local network address. The "
+            "RuntimeError: The server socket has failed to listen on any local network address. "
+            "The "
             "server socket has failed to bind to [::]:44796 (errno: 98 - Address already in use)."
         ),
     ),
     "the same, in newer words": (
         "host-contention",
         (
-            "RuntimeError: The server socket has failed to listen on any local network address. port: "
+            "RuntimeError: The server socket has failed to listen on any local network address. "
+            "port: "
             "29500, useIpv6: 0, code: -98, name: EADDRINUSE, message: address already in use."
         ),
     ),
@@ -67,7 +74,8 @@ SAID = {
     "a collective's time-out": (
         "network-collective",
         (
-            "[rank11]:[E ProcessGroupNCCL.cpp:1537] [PG 1 Rank 11] Timeout at NCCL work: 15734, last "
+            "[rank11]:[E ProcessGroupNCCL.cpp:1537] [PG 1 Rank 11] Timeout at NCCL work: 15734, "
+            "last "
             "enqueued NCCL work: 15735, last completed NCCL work: 15733."
         ),
     ),

@@ -101,8 +101,8 @@ def read_output(text: str) -> LauncherOutput:
 
 
 def _read_launcher_line(told: LauncherOutput, line: str) -> LauncherOutput:
-    if found := _EXPERIMENT.search(line):
-        name = next(part for part in found.groups() if part)
+    if match := _EXPERIMENT.search(line):
+        name = next(part for part in match.groups() if part)
         told = (
             replace(told, statuses=())
             if line.lstrip().startswith("Experiment Status for")
@@ -111,14 +111,14 @@ def _read_launcher_line(told: LauncherOutput, line: str) -> LauncherOutput:
         told = _add_event(
             replace(told, experiment=name), f"experiment {name}", told.experiment != name
         )
-    if found := _SLURM.search(line):
-        number = next(part for part in found.groups() if part)
+    if match := _SLURM.search(line):
+        number = next(part for part in match.groups() if part)
         new = number not in told.slurm
         told = replace(told, slurm=(*told.slurm, number) if new else told.slurm)
         told = _add_event(told, f"Slurm job {number}", new)
-    if found := _IMPORT.search(line):
+    if match := _IMPORT.search(line):
         told = _add_event(
-            replace(told, container=found[0]), "the container is imported", not told.container
+            replace(told, container=match[0]), "the container is imported", not told.container
         )
     if _CALIBRATED.search(line):
         told = _add_event(
@@ -126,22 +126,22 @@ def _read_launcher_line(told: LauncherOutput, line: str) -> LauncherOutput:
             "calibration complete",
             told.calibration != "complete",
         )
-    elif found := _CALIBRATION.search(line):
-        share = f"{found[1]}/{found[2]}" if found[1] else f"{found[3]} %"
+    elif match := _CALIBRATION.search(line):
+        share = f"{match[1]}/{match[2]}" if match[1] else f"{match[3]} %"
         told = _add_event(
             replace(told, calibration=share), "calibration began", not told.calibration
         )
-    if found := _EXPORT.search(line):
-        path = found[1].rstrip(".,;)")
+    if match := _EXPORT.search(line):
+        path = match[1].rstrip(".,;)")
         told = _add_event(
             replace(told, export=path), f"the checkpoint is exported to {path}", told.export != path
         )
-    if found := _STATUS.search(line):
-        told = replace(told, statuses=(*told.statuses, found[1]))
+    if match := _STATUS.search(line):
+        told = replace(told, statuses=(*told.statuses, match[1]))
     if not told.failed and _FAILED.search(line):
         told = replace(told, failed=line.strip()[:200])
     return told
 
 
-def _add_event(told: LauncherOutput, words: str, new: bool) -> LauncherOutput:
-    return replace(told, events=(*told.events, words)) if new else told
+def _add_event(output: LauncherOutput, words: str, new: bool) -> LauncherOutput:
+    return replace(output, events=(*output.events, words)) if new else output

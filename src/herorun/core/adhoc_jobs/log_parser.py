@@ -110,10 +110,10 @@ def _of_line(line: str) -> LogProgress | None:
     if rounded := _ROUNDED.search(line):
         number, unit = [part for part in rounded.groups() if part is not None]
         return LogProgress(int(float(number) * _TIMES[unit]))
-    found = _STEP.search(line)
-    if not found:
+    match = _STEP.search(line)
+    if not match:
         return None
-    return LogProgress(_whole(found[1]), _whole(found[2]) if found[2] else None)
+    return LogProgress(_whole(match[1]), _whole(match[2]) if match[2] else None)
 
 
 def _whole(told: str) -> int:

@@ -66,9 +66,9 @@ def _of_shell(text: str) -> Reads:
     return Reads(tuple(named))
 
 
-def _begin(code: str, found: re.Match[str]) -> int:
+def _begin(code: str, match: re.Match[str]) -> int:
     """Where the word that holds a use begins: `PACK=${PACK:-8}` sets nothing before it uses it."""
-    return max(code.rfind(sign, 0, found.start()) for sign in " \t;") + 1
+    return max(code.rfind(sign, 0, match.start()) for sign in " \t;") + 1
 
 
 def _of_python(tree: ast.Module) -> Reads:

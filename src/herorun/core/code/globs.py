@@ -30,8 +30,8 @@ class _Globs:
     places: tuple[int, ...]
 
     def first(self, text: str) -> int | None:
-        found = self.expression.fullmatch(text)
-        return self.places[found.lastindex - 1] if found and found.lastindex else None
+        match = self.expression.fullmatch(text)
+        return self.places[match.lastindex - 1] if match and match.lastindex else None
 
 
 @dataclass(frozen=True)

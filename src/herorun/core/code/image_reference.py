@@ -39,14 +39,14 @@ def parse_image(text: str) -> ImageReference | None:
     >>> parse_image("ghcr.io/lab/train:v1").repository
     'lab/train'
     """
-    found = _PARTS.fullmatch(text.removeprefix("docker://"))
-    if not found:
+    match = _PARTS.fullmatch(text.removeprefix("docker://"))
+    if not match:
         return None
-    first, _, rest = found["name"].partition("/")
+    first, _, rest = match["name"].partition("/")
     named = rest and (first == "localhost" or "." in first or ":" in first)
-    host, repository = (first, rest) if named else (_DEFAULT, found["name"])
+    host, repository = (first, rest) if named else (_DEFAULT, match["name"])
     if host == _DEFAULT and "/" not in repository:
         repository = f"library/{repository}"
     if not _REPOSITORY.fullmatch(repository):
         return None
-    return ImageReference(host, repository, found["tag"], found["digest"])
+    return ImageReference(host, repository, match["tag"], match["digest"])

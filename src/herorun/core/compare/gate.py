@@ -51,15 +51,15 @@ def parse_gate(text: str) -> ComparisonGate:
     >>> str(parse_gate("loss mean <= +0.5%"))
     'loss mean <= +0.5%'
     """
-    found = _FORM.fullmatch(text.strip())
-    if found is None:
+    match = _FORM.fullmatch(text.strip())
+    if match is None:
         raise ValueError(f"{text!r} is no gate: write {FORM}")
     gate = ComparisonGate(
-        found["metric"],
-        found["measure"],
-        Bound(found["bound"]),
-        float(found["size"]),
-        bool(found["percent"]),
+        match["metric"],
+        match["measure"],
+        Bound(match["bound"]),
+        float(match["size"]),
+        bool(match["percent"]),
     )
     if gate.bound is Bound.WITHIN and gate.size < 0:
         raise ValueError(f"{text!r}: nothing is within less than 0")

@@ -75,8 +75,8 @@ def _is_number(word: str) -> bool:
 
 
 def _parse_flag(word: str) -> tuple[str, str] | None:
-    if found := _OVERRIDE.fullmatch(word):
-        return found["key"], found["value"]
-    if found := _DELETION.fullmatch(word):
-        return found["key"], DELETED
+    if match := _OVERRIDE.fullmatch(word):
+        return match["key"], match["value"]
+    if match := _DELETION.fullmatch(word):
+        return match["key"], DELETED
     return None

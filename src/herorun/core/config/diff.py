@@ -47,7 +47,7 @@ class ConfigChange:
 
 
 def diff(
-    before: Mapping[str, Any], after: Mapping[str, Any], told: Config, place: str = ""
+    before: Mapping[str, Any], after: Mapping[str, Any], config: Config, place: str = ""
 ) -> tuple[ConfigChange, ...]:
     """The keys of two configs that differ in meaning, by name; `place` is argv or env where it is
     not the config.
@@ -58,7 +58,9 @@ def diff(
         was, now = one.get(key, ABSENT), other.get(key, ABSENT)
         if not same(was, now):
             kind = (
-                KeyClass.VOLATILE if _is_late(was) and _is_late(now) else class_of(key, told, place)
+                KeyClass.VOLATILE
+                if _is_late(was) and _is_late(now)
+                else class_of(key, config, place)
             )
             changes.append(ConfigChange(f"{place}.{key}" if place else key, was, now, kind))
     return tuple(changes)
@@ -69,22 +71,22 @@ def _is_late(value: Any) -> bool:
 
 
 def diff_launches(
-    before: Mapping[str, Any], after: Mapping[str, Any], told: Config
+    before: Mapping[str, Any], after: Mapping[str, Any], config: Config
 ) -> tuple[ConfigChange, ...]:
     """What differs between the values of two plans: config, command line, environment and data."""
-    return tuple(_launches(before, after, told))
+    return tuple(_launches(before, after, config))
 
 
 def _launches(
-    before: Mapping[str, Any], after: Mapping[str, Any], told: Config
+    before: Mapping[str, Any], after: Mapping[str, Any], config: Config
 ) -> Iterator[ConfigChange]:
-    yield from diff(before.get("config") or {}, after.get("config") or {}, told)
+    yield from diff(before.get("config") or {}, after.get("config") or {}, config)
     argv = before.get("argv") or ()
-    yield from diff(command_keys(argv), command_keys(after.get("argv") or ()), told, "argv")
+    yield from diff(command_keys(argv), command_keys(after.get("argv") or ()), config, "argv")
     yield from _resuming(
-        before.get("resume_argv") or (), after.get("resume_argv") or (), argv, told
+        before.get("resume_argv") or (), after.get("resume_argv") or (), argv, config
     )
-    yield from diff(_variables(before.get("env")), _variables(after.get("env")), told, "env")
+    yield from diff(_variables(before.get("env")), _variables(after.get("env")), config, "env")
     one, other = before.get("data") or {}, after.get("data") or {}
     for path in sorted(one.keys() | other.keys()):
         if one.get(path) != other.get(path):
@@ -103,12 +105,12 @@ def _variables(env: Any) -> dict[str, Any]:
     }
 
 
-def _resuming(before: Any, after: Any, argv: Any, told: Config) -> Iterator[ConfigChange]:
+def _resuming(before: Any, after: Any, argv: Any, config: Config) -> Iterator[ConfigChange]:
     """A resume command line that is new is measured by what ran; only its start may be new."""
     if not after:
         return
     one, other = command_keys(before or argv), command_keys(after)
-    for change in diff(one, other, told, "resume_argv"):
+    for change in diff(one, other, config, "resume_argv"):
         if not (change.before is ABSENT and _START in str(change.after)):
             yield change
 
@@ -127,17 +129,17 @@ def without_volatile(
     return kept, tuple(dropped)
 
 
-def _drop_ignored(table: Any, at: str, told: Config, dropped: list[str]) -> Any:
+def _drop_ignored(table: Any, at: str, config: Config, dropped: list[str]) -> Any:
     if isinstance(table, (list, tuple)) and any(isinstance(item, Mapping) for item in table):
-        return [_drop_ignored(item, f"{at}{n}.", told, dropped) for n, item in enumerate(table)]
+        return [_drop_ignored(item, f"{at}{n}.", config, dropped) for n, item in enumerate(table)]
     if not isinstance(table, Mapping):
         return table
     kept = {}
     for key, value in table.items():
-        if is_volatile(f"{at}{key}", told):
+        if is_volatile(f"{at}{key}", config):
             dropped.append(f"{at}{key}")
             continue
-        rest = _drop_ignored(value, f"{at}{key}.", told, dropped)
+        rest = _drop_ignored(value, f"{at}{key}.", config, dropped)
         if rest != {} or value == {}:
             kept[key] = rest
     return kept

@@ -28,18 +28,18 @@ def resolve_final_step(
     """Stated as an integer or a key; else inferred from the config's own keys, or from tokens /
     batch.
     """
-    wanted = contract.final_step
-    if isinstance(wanted, int):
-        return Sourced(wanted, said)
-    if wanted is None:
+    final_step = contract.final_step
+    if isinstance(final_step, int):
+        return Sourced(final_step, said)
+    if final_step is None:
         return _inferred(contract, config, source)
-    value = look_up(config, wanted)
+    value = look_up(config, final_step)
     count = whole(value) if isinstance(value, (int, float)) else None
     if count is None:
         return Sourced(
-            None, f"{wanted} is {'missing' if value is None else repr(value)} in {source}"
+            None, f"{final_step} is {'missing' if value is None else repr(value)} in {source}"
         )
-    return Sourced(count, f"{wanted} in {source}")
+    return Sourced(count, f"{final_step} in {source}")
 
 
 def _inferred(contract: Contract, config: Mapping[str, Any], source: str) -> Sourced[int | None]:

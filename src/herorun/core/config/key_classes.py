@@ -16,24 +16,24 @@ UNCLASSIFIED = None
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
-def class_of(key: str, told: Config, place: str = "") -> KeyClass | None:
+def class_of(key: str, config: Config, place: str = "") -> KeyClass | None:
     """The class of a key of the config, or with `place` of a key of `argv` or `env`; None:
     unclassified.
     """
     names = (key, f"{place}.{key}") if place else (key,)
-    if any(_covers(glob, name) for glob in told.volatile for name in names):
+    if any(_covers(glob, name) for glob in config.volatile for name in names):
         return KeyClass.VOLATILE
-    for glob, kind in told.classes.items():
+    for glob, kind in config.classes.items():
         if any(_covers(glob, name) for name in names):
             return kind
     return _shipped_environment(key) if place == "env" else _shipped(key)
 
 
-def is_volatile(key: str, told: Config) -> bool:
+def is_volatile(key: str, config: Config) -> bool:
     """Whether the contract itself calls a key of the config volatile."""
-    if any(_covers(glob, key) for glob in told.volatile):
+    if any(_covers(glob, key) for glob in config.volatile):
         return True
-    first = next((kind for glob, kind in told.classes.items() if _covers(glob, key)), None)
+    first = next((kind for glob, kind in config.classes.items() if _covers(glob, key)), None)
     return first is KeyClass.VOLATILE
 
 
@@ -76,9 +76,9 @@ def _matches_pattern(pattern: str, above: list[str], last: str) -> bool:
     return not dot or any(fnmatchcase(part, table) for part in above)
 
 
-def environment_classes(told: Config) -> list[tuple[str, bool]]:
+def environment_classes(config: Config) -> list[tuple[str, bool]]:
     """Globs of variables, the first that fits wins, and whether one of them steers the training."""
-    own = [*((glob, KeyClass.VOLATILE) for glob in told.volatile), *told.classes.items()]
+    own = [*((glob, KeyClass.VOLATILE) for glob in config.volatile), *config.classes.items()]
     named = [(glob.removeprefix("env."), kind) for glob, kind in own]
     shipped = [(glob, kind) for kind, globs in ENVIRONMENT for glob in globs.split()]
     steering = (KeyClass.TRAJECTORY, KeyClass.RESUME_BREAKING)

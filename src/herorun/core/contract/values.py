@@ -30,13 +30,13 @@ def parse_duration(value: object) -> object:
     datetime.timedelta(seconds=900)
     """
     if isinstance(value, str):
-        found = _DURATION.fullmatch(value.strip())
-        if not found:
+        match = _DURATION.fullmatch(value.strip())
+        if not match:
             raise ValueError(
                 f'{value!r} is no duration: write it like "570s", "15m", "1.5h" or "2d"'
             )
         try:
-            return timedelta(seconds=float(found[1]) * _UNIT[found[2]])
+            return timedelta(seconds=float(match[1]) * _UNIT[match[2]])
         except OverflowError:
             raise ValueError("is longer than any run") from None
     if isinstance(value, (int, float)):

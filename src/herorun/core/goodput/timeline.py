@@ -36,33 +36,33 @@ class Clock:
     high: int = 0  # the most completed updates of any instance
 
 
-def timeline(told: JournalFacts, beats: Sequence[Beat]) -> list[StateSpan]:
+def timeline(facts: JournalFacts, beats: Sequence[Beat]) -> list[StateSpan]:
     """The whole of the time from the first launch to the last thing that is known, in stretches."""
-    if not told.lives:
+    if not facts.lives:
         return []
-    by_life = rows_of_lives(told.lives, beats)
-    line = Timeline(told.lives[0].intended)
+    by_life = rows_of_lives(facts.lives, beats)
+    line = Timeline(facts.lives[0].intended)
     clock = Clock(_pace(gap for rows in by_life for gap in pairwise(rows)))
-    for life, rows, after in zip(told.lives, by_life, [*told.lives[1:], None], strict=True):
-        _live(line, life, rows, clock, told)
+    for life, rows, after in zip(facts.lives, by_life, [*facts.lives[1:], None], strict=True):
+        _live(line, life, rows, clock, facts)
         ended, seen = life.ended, bool(life.seen_ended)
-        until = after.intended if after else _last_known(told, beats, life)
+        until = after.intended if after else _last_known(facts, beats, life)
         if ended is not None:
-            line.upto(min(ended, until), _tail(line.now, ended, rows, told))
+            line.upto(min(ended, until), _tail(line.now, ended, rows, facts))
         else:
-            line.upto(until, _tail(line.now, until, rows, told))
+            line.upto(until, _tail(line.now, until, rows, facts))
         line.accelerators = None
         line.upto(until, WallTimeState.DOWN if seen else WallTimeState.UNKNOWN)
     return line.stretches
 
 
-def _last_known(told: JournalFacts, beats: Sequence[Beat], last: Life) -> int:
+def _last_known(facts: JournalFacts, beats: Sequence[Beat], last: Life) -> int:
     """A run that ended well is over then; of another nobody knows more than the newest line or
     row.
     """
     if last.succeeded and last.ended is not None:
         return last.ended
-    return max(told.until, beats[-1].at if beats else 0)
+    return max(facts.until, beats[-1].at if beats else 0)
 
 
 def rows_of_lives(lives: Sequence[Life], beats: Sequence[Beat]) -> list[list[Beat]]:
@@ -82,7 +82,7 @@ def _pace(gaps: Iterable[tuple[Beat, Beat]]) -> float | None:
     return median(steps) if steps else None
 
 
-def _live(line: Timeline, life: Life, rows: list[Beat], clock: Clock, told: JournalFacts) -> None:
+def _live(line: Timeline, life: Life, rows: list[Beat], clock: Clock, facts: JournalFacts) -> None:
     line.accelerators = None
     line.upto(life.job_started or line.now, WallTimeState.QUEUED)
     line.accelerators = life.accelerators
@@ -95,7 +95,7 @@ def _live(line: Timeline, life: Life, rows: list[Beat], clock: Clock, told: Jour
     if rows:
         _first_steps(line, life, rows[0], clock, pace)
     for before, row in pairwise(rows):
-        _between(line, before, row, clock, pace, told)
+        _between(line, before, row, clock, pace, facts)
         clock.high = max(clock.high, row.step)
 
 
@@ -127,7 +127,7 @@ def _before_first_step(life: Life) -> WallTimeState:
 
 
 def _between(
-    line: Timeline, before: Beat, row: Beat, clock: Clock, pace: float | None, told: JournalFacts
+    line: Timeline, before: Beat, row: Beat, clock: Clock, pace: float | None, facts: JournalFacts
 ) -> None:
     steps = row.step - before.step
     if steps <= 0 or pace is None:  # a restart within the instance, or two rows of one step
@@ -143,7 +143,7 @@ def _between(
     _train(line, before.at + training, before, row, clock.high)
     line.upto(before.at + training + evaluation, WallTimeState.EVAL)
     line.upto(before.at + training + evaluation + saving, WallTimeState.CHECKPOINT)
-    line.upto(row.at, _unexplained(before.at, row, evaluation, told))
+    line.upto(row.at, _unexplained(before.at, row, evaluation, facts))
 
 
 def _train(line: Timeline, until: int, before: Beat, row: Beat, high: int) -> None:
@@ -154,15 +154,17 @@ def _train(line: Timeline, until: int, before: Beat, row: Beat, high: int) -> No
     line.upto(until, WallTimeState.PRODUCTIVE)
 
 
-def _unexplained(since: int, row: Beat, evaluation: int, told: JournalFacts) -> WallTimeState:
-    if _stalled(told, since, row.at):
+def _unexplained(since: int, row: Beat, evaluation: int, facts: JournalFacts) -> WallTimeState:
+    if _stalled(facts, since, row.at):
         return WallTimeState.STALLED
     return WallTimeState.EVAL if row.evaluated and not evaluation else WallTimeState.UNKNOWN
 
 
-def _tail(since: int, until: int, rows: list[Beat], told: JournalFacts) -> WallTimeState:
-    return WallTimeState.STALLED if rows and _stalled(told, since, until) else WallTimeState.UNKNOWN
+def _tail(since: int, until: int, rows: list[Beat], facts: JournalFacts) -> WallTimeState:
+    return (
+        WallTimeState.STALLED if rows and _stalled(facts, since, until) else WallTimeState.UNKNOWN
+    )
 
 
-def _stalled(told: JournalFacts, since: int, until: int) -> bool:
-    return any(begun < until and seen > since for begun, seen in told.stalls)
+def _stalled(facts: JournalFacts, since: int, until: int) -> bool:
+    return any(begun < until and seen > since for begun, seen in facts.stalls)

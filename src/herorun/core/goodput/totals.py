@@ -105,10 +105,10 @@ def _effective(states: Mapping[WallTimeState, int], wall: int) -> Range:
     return Range(productive / wall, (productive + states[WallTimeState.UNKNOWN]) / wall)
 
 
-def _count_lost_steps(told: JournalFacts, beats: Sequence[Beat]) -> tuple[int, int]:
+def _count_lost_steps(facts: JournalFacts, beats: Sequence[Beat]) -> tuple[int, int]:
     """What was reached before each restart beyond the step that it went on from."""
     high, lost, unknown = 0, 0, 0
-    for life, rows in zip(told.lives, rows_of_lives(told.lives, beats), strict=True):
+    for life, rows in zip(facts.lives, rows_of_lives(facts.lives, beats), strict=True):
         if life.start_step is None:
             unknown += 1
         else:
@@ -151,17 +151,17 @@ def _times(hours: Range, rate: float | None) -> Range:
 
 
 def _notes(
-    told: JournalFacts,
+    facts: JournalFacts,
     beats: Sequence[Beat],
     rate: float | None,
     hours: Mapping[WallTimeState, float] | None,
 ) -> Iterable[str]:
-    if not told.lives:
+    if not facts.lives:
         yield "nothing was launched yet"
         return
     if not beats:
         yield "no row tells its time: what the instances did is unknown"
-    untold = [life.name for life in told.lives if life.job_started is None]
+    untold = [life.name for life in facts.lives if life.job_started is None]
     if untold:
         yield (
             f"when {', '.join(untold)} left the queue is not recorded: the time until the first "

@@ -66,8 +66,8 @@ def server_drift(contract: Contract, identity: TrackerIdentity, server: str) -> 
 
 def _host(url: str) -> str:
     """Of W&B's own cloud the page and the programming interface are told by two names."""
-    told = _SERVER.match(url)
-    return told[1].lower().removeprefix("api.") if told else ""
+    match = _SERVER.match(url)
+    return match[1].lower().removeprefix("api.") if match else ""
 
 
 def name_drift(contract: Contract, identity: TrackerIdentity, must_be_there: bool) -> list[Found]:

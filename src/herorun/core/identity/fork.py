@@ -24,8 +24,8 @@ def fork_point(text: str) -> ForkPoint | None:
     >>> fork_point("parent?_step=99")
     ForkPoint(id='parent', step=99)
     """
-    found = _FORK.fullmatch(text)
-    return ForkPoint(found[1], int(found[2])) if found else None
+    match = _FORK.fullmatch(text)
+    return ForkPoint(match[1], int(match[2])) if match else None
 
 
 def first_row(run: TrackerRun, start: StartPoint | None) -> int | None:

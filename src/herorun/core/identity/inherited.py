@@ -38,9 +38,9 @@ def writer_of(source: SourceLaunches, modified: datetime | None) -> RecordedLaun
 
 
 def inherited(
-    before: RecordedLaunch, plan: Mapping[str, Any], start: StartPoint, told: Config
+    before: RecordedLaunch, plan: Mapping[str, Any], start: StartPoint, config: Config
 ) -> Inherited:
-    changes = diff_launches(before.plan, plan, told)
+    changes = diff_launches(before.plan, plan, config)
     names = _rename_pairs(before.plan, plan, before.slug)
     own = [change for change in changes if _is_own(change, names, start.path)]
     rest = [change for change in changes if change not in own]

@@ -26,16 +26,16 @@ def tracker_links(contract: Contract, named: Iterable[str] = ()) -> tuple[str, .
     >>> tracker_links(contract_from(stated, "here"), ["lab/pre/t1", "lab/pre/t2"])
     ('https://wandb.ai/lab/pre/runs/t1', 'https://wandb.ai/lab/pre/runs/t2')
     """
-    told = contract.tracker
-    if told.kind != "wandb":
+    tracker = contract.tracker
+    if tracker.kind != "wandb":
         return ()
-    base = str(told.options.get("base_url") or WANDB).rstrip("/")
+    base = str(tracker.options.get("base_url") or WANDB).rstrip("/")
     own = (
-        [f"{told.entity}/{told.project}/{told.id or contract.slug}"]
-        if told.entity and told.project
+        [f"{tracker.entity}/{tracker.project}/{tracker.id or contract.slug}"]
+        if tracker.entity and tracker.project
         else []
     )
-    parts = (found.groups() for run in (*own, *named) if (found := _RUN.fullmatch(run)))
+    parts = (match.groups() for run in (*own, *named) if (match := _RUN.fullmatch(run)))
     return tuple(
         dict.fromkeys(f"{base}/{entity}/{project}/runs/{id}" for entity, project, id in parts)
     )
@@ -50,7 +50,7 @@ def shown_links(server: str, named: Iterable[str]) -> tuple[tuple[str, str], ...
     """
     if not _SERVER.fullmatch(server):
         return ()
-    parts = (found.groups() for run in named if (found := _RUN.fullmatch(run)))
+    parts = (match.groups() for run in named if (match := _RUN.fullmatch(run)))
     return tuple(
         (f"{e}/{project}/{id}", f"{server}/{e}/{project}/runs/{id}") for e, project, id in parts
     )

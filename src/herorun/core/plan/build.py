@@ -51,37 +51,37 @@ def make_plan(
     environment: Environment = EMPTY,
     bundle: BundleContent | Nothing | Unavailable = NO_BUNDLE,
 ) -> Plan:
-    said = sources.contract_path
+    contract_path = sources.contract_path
     command, runtime = contract.command, contract.runtime
     return Plan(
-        argv=Sourced(command.argv, said),
-        resume_argv=Sourced(command.resume_argv, said),
-        cwd=Sourced(command.cwd, said),
-        env=Sourced({**environment.values, **command.env}, f"{said}, and {SHELL}"),
-        secrets=Sourced(command.secrets, said),
+        argv=Sourced(command.argv, contract_path),
+        resume_argv=Sourced(command.resume_argv, contract_path),
+        cwd=Sourced(command.cwd, contract_path),
+        env=Sourced({**environment.values, **command.env}, f"{contract_path}, and {SHELL}"),
+        secrets=Sourced(command.secrets, contract_path),
         commit=Sourced(tree.commit, "HEAD"),
         code_tree=Sourced(sources.code_tree, "the commit's file list"),
-        patch=_patch(snapshot, said),
-        in_place=Sourced(contract.code.in_place, said),
-        bundle=_bundle(bundle, runtime.bundle, said),
-        container=Sourced(runtime.container, said),
-        packages=Sourced(runtime.packages, said),
-        data=Sourced(contract.data.manifests, said),
-        hardware=Sourced(contract.hardware.model_dump(exclude_none=True), said),
-        output_root=Sourced(contract.output.root.rstrip("/"), said),
-        temporary_root=Sourced(_unslashed(contract.output.temporary_root), said),
-        start=choose_start(contract, said, checkpoints, siblings, history),
+        patch=_patch(snapshot, contract_path),
+        in_place=Sourced(contract.code.in_place, contract_path),
+        bundle=_bundle(bundle, runtime.bundle, contract_path),
+        container=Sourced(runtime.container, contract_path),
+        packages=Sourced(runtime.packages, contract_path),
+        data=Sourced(contract.data.manifests, contract_path),
+        hardware=Sourced(contract.hardware.model_dump(exclude_none=True), contract_path),
+        output_root=Sourced(contract.output.root.rstrip("/"), contract_path),
+        temporary_root=Sourced(_unslashed(contract.output.temporary_root), contract_path),
+        start=choose_start(contract, contract_path, checkpoints, siblings, history),
         final_step=final_step(contract, sources),
-        tracker=_plan_tracker(contract, said),
+        tracker=_plan_tracker(contract, contract_path),
         scheduler=Sourced(
             {
                 "kind": contract.scheduler.kind,
                 "restarts": contract.scheduler.restarts,
                 **contract.scheduler.options,
             },
-            said,
+            contract_path,
         ),
-        retention=_retention(contract, said),
+        retention=_retention(contract, contract_path),
         config=_config(contract, sources),
     )
 
@@ -156,27 +156,33 @@ def _config(contract: Contract, sources: Sources) -> Sourced[Mapping[str, Any]]:
 
 
 def _plan_tracker(contract: Contract, said: str) -> Sourced[TrackerRun]:
-    told = contract.tracker
-    identity = told.id or contract.slug
+    tracker = contract.tracker
+    identity = tracker.id or contract.slug
     run = TrackerRun(
-        kind=told.kind,
+        kind=tracker.kind,
         id=identity,
-        name=told.name or identity,
-        entity=told.entity,
-        project=told.project,
-        resume=told.resume,
-        first_step=told.first_step,
-        options=told.options,
+        name=tracker.name or identity,
+        entity=tracker.entity,
+        project=tracker.project,
+        resume=tracker.resume,
+        first_step=tracker.first_step,
+        options=tracker.options,
     )
-    return Sourced(run, said if told.id else "the slug", inferred=told.id is None)
+    return Sourced(run, said if tracker.id else "the slug", inferred=tracker.id is None)
 
 
 def _retention(contract: Contract, said: str) -> Sourced[Retention]:
-    told = contract.checkpoints
-    every = told.temporary_every.total_seconds() if told.temporary_every else None
-    stated = {"permanent_every", "temporary_every", "keep"} & told.model_fields_set
+    checkpoints = contract.checkpoints
+    every = checkpoints.temporary_every.total_seconds() if checkpoints.temporary_every else None
+    stated = {"permanent_every", "temporary_every", "keep"} & checkpoints.model_fields_set
     return Sourced(
-        Retention(told.layout, told.permanent_every, every, told.keep, told.milestones),
+        Retention(
+            checkpoints.layout,
+            checkpoints.permanent_every,
+            every,
+            checkpoints.keep,
+            checkpoints.milestones,
+        ),
         said if stated else "the default of an ordinary run",
         inferred=not stated,
     )

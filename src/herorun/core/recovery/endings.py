@@ -89,8 +89,12 @@ def temporary_to_record(evidence: Evidence, history: History) -> int | None:
         [c.step for c in found.candidates if c.temporary] if isinstance(found, Checkpoints) else []
     )
     newest = max(steps, default=None)
-    known = history.temporary_saved
-    return newest if newest is not None and (known is None or newest > known) else None
+    temporary_saved = history.temporary_saved
+    return (
+        newest
+        if newest is not None and (temporary_saved is None or newest > temporary_saved)
+        else None
+    )
 
 
 def is_failure(end: End) -> bool:

@@ -75,20 +75,20 @@ def told_by_name(text: str) -> tuple[str, ...]:
 
 def _find_secret_values(text: str) -> Iterator[tuple[int, int]]:
     at = 0
-    while found := _ASSIGNED.search(text, at):
-        kind = next(kind for kind in ("quoted", "inside", "bare") if found[kind] is not None)
-        value = found[kind]
-        if _is_joined(found, value) and is_secret(found["name"], value) and not _is_folder(found):
-            yield found.span(kind)
-            at = found.end(kind)
+    while match := _ASSIGNED.search(text, at):
+        kind = next(kind for kind in ("quoted", "inside", "bare") if match[kind] is not None)
+        value = match[kind]
+        if _is_joined(match, value) and is_secret(match["name"], value) and not _is_folder(match):
+            yield match.span(kind)
+            at = match.end(kind)
         else:  # a quoted value, and one with a sign in it, may hold another name with its own
             whole = kind == "bare" and "=" not in value and ":" not in value
-            at = found.end() if whole else found.start(kind)
+            at = match.end() if whole else match.start(kind)
 
 
-def _is_joined(found: re.Match[str], value: str) -> bool:
+def _is_joined(match: re.Match[str], value: str) -> bool:
     """Whether the value is the name's, by what stands between the two."""
-    name, sign = found["name"], found["join"].strip()
+    name, sign = match["name"], match["join"].strip()
     if name.startswith("-"):
         return not value.startswith("-")
     if sign == "," or "value" in sign.lower():
@@ -96,7 +96,7 @@ def _is_joined(found: re.Match[str], value: str) -> bool:
     if sign in ("is", "->", "→", "|", "│"):
         return bool(_OF_ENVIRONMENT.fullmatch(name) and _MIXED.fullmatch(value))
     if sign:
-        return len(value) > 3 and not (name == "pass" and found["bare"] and value.isalpha())
+        return len(value) > 3 and not (name == "pass" and match["bare"] and value.isalpha())
     if _OF_AWS.search(name):
         return len(value) > 15
     shapes = (_MIXED,) if _OF_ENVIRONMENT.fullmatch(name) else (_RANDOM, _LONG)
@@ -104,9 +104,9 @@ def _is_joined(found: re.Match[str], value: str) -> bool:
     return is_random and names_strongly(name)
 
 
-def _is_folder(found: re.Match[str]) -> bool:
+def _is_folder(match: re.Match[str]) -> bool:
     """`s3://bucket/key=0a1b/part-0`: a weak word within a path names a partition of a table."""
-    return found.string[: found.start()].endswith("/") and not names_strongly(found["name"])
+    return match.string[: match.start()].endswith("/") and not names_strongly(match["name"])
 
 
 def is_secret(name: str, value: str) -> bool:
@@ -117,10 +117,10 @@ def is_secret(name: str, value: str) -> bool:
         return False
     if names_strongly(name):
         return not (_COUNTING_NAME.search(name) and _COUNT.fullmatch(value))
-    found = _LAST_WORD.search(name)
-    if not found or _PATH.fullmatch(value):
+    match = _LAST_WORD.search(name)
+    if not match or _PATH.fullmatch(value):
         return False
-    return found[0].lower()[:3] not in ("key", "pat") or bool(
+    return match[0].lower()[:3] not in ("key", "pat") or bool(
         _SECRET_KEY.search(name) or _RANDOM.fullmatch(value)
     )
 

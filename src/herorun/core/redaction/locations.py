@@ -104,9 +104,9 @@ def mask_places(text: str, mask: str) -> str:
     return text
 
 
-def _masked(found: re.Match[str], mask: str) -> str:
+def _masked(match: re.Match[str], mask: str) -> str:
     """Masked once: the mask's own end is no part of what may stand in a value."""
-    return found[0] if mask.startswith(found["value"]) else f"{found['head']}{mask}"
+    return match[0] if mask.startswith(match["value"]) else f"{match['head']}{mask}"
 
 
 def told_by_place(text: str) -> tuple[str, ...]:

@@ -38,8 +38,8 @@ def secrets_in(text: str) -> tuple[str, ...]:
         return ()
     if len(pieces) > _MOST:
         return (text,)
-    found = re.fullmatch("(.+?)".join(map(re.escape, pieces)), text, re.DOTALL)
-    values = found.groups() if found else (text,)
+    match = re.fullmatch("(.+?)".join(map(re.escape, pieces)), text, re.DOTALL)
+    values = match.groups() if match else (text,)
     return tuple(value for value in values if not harmless(value))
 
 

@@ -46,5 +46,5 @@ def sealing_of(
 
 def _step_of_name(name: str) -> int | None:
     """`v2` is a version: only a number alone, or after `step`, is a step."""
-    found = re.fullmatch(r"(?:.*step[-_ .]?)?([0-9]+)", name, re.IGNORECASE)
-    return int(found[1]) if found else None
+    match = re.fullmatch(r"(?:.*step[-_ .]?)?([0-9]+)", name, re.IGNORECASE)
+    return int(match[1]) if match else None

@@ -42,12 +42,12 @@ def statement(found: SealFacts) -> dict[str, Any]:
         {"name": "commit", "uri": _git(found.remote), "digest": {"gitCommit": found.commit}}
     ]
     if found.manifest:
-        told = found.manifest.facts
+        facts = found.manifest.facts
         subjects.append(
             {
                 "name": found.manifest.path,
                 "digest": {"sha256": found.manifest.digest.removeprefix("sha256:")},
-                "annotations": {name: told[name] for name in ("files", "bytes", "proof")},
+                "annotations": {name: facts[name] for name in ("files", "bytes", "proof")},
             }
         )
     return {
@@ -62,8 +62,8 @@ def statement(found: SealFacts) -> dict[str, Any]:
     }
 
 
-def _definition(found: SealFacts) -> dict[str, Any]:
-    plan = found.plan
+def _definition(facts: SealFacts) -> dict[str, Any]:
+    plan = facts.plan
     asked = (
         "argv",
         "config",
@@ -79,18 +79,18 @@ def _definition(found: SealFacts) -> dict[str, Any]:
         "buildType": BUILD,
         "externalParameters": {name: plan.get(name) for name in asked},
         "internalParameters": {name: plan.get(name) for name in ours},
-        "resolvedDependencies": _dependencies(found),
+        "resolvedDependencies": _dependencies(facts),
     }
 
 
-def _dependencies(found: SealFacts) -> list[dict[str, Any]]:
-    plan = found.plan
+def _dependencies(facts: SealFacts) -> list[dict[str, Any]]:
+    plan = facts.plan
     commit = {
         "name": "code",
-        "uri": _git(found.remote),
+        "uri": _git(facts.remote),
         "digest": {"gitCommit": plan.get("commit")},
     }
-    told = [commit, *(dict(each) for each in found.further)]
+    told = [commit, *(dict(each) for each in facts.further)]
     told += [
         {"name": "data", "uri": path, **_digest_or_annotation(word)}
         for path, word in (plan.get("data") or {}).items()

@@ -98,8 +98,8 @@ class OwnLog:
     @property
     def crowded(self) -> Match | None:
         """What it said of late of a crowded host."""
-        told = self.seen.crowded
-        return told if told and told.line > self.scan.lines - RECENT else None
+        crowded = self.seen.crowded
+        return crowded if crowded and crowded.line > self.scan.lines - RECENT else None
 
     def dated(self, at: datetime, before: "OwnLog") -> "OwnLog":
         """What it complains of stands there since `before` knew it, else since `at`."""
@@ -182,10 +182,10 @@ def _read_sign(signs: Signs, number: int, line: str) -> Signs:
         return replace(
             signs, dropped=_one_more(signs.dropped, number, int(dropped[1]), int(dropped[2]))
         )
-    found = _RUN.search(line)
-    if not found:
+    match = _RUN.search(line)
+    if not match:
         return signs
-    run, server = f"{found[2]}/{found[3]}", found[1].rpartition("@")[2]
+    run, server = f"{match[2]}/{match[3]}", match[1].rpartition("@")[2]
     runs = signs.runs if run in signs.runs else (*signs.runs, run)[-RUNS:]
     return replace(signs, runs=runs, server=server if "://" in server else f"https://{server}")
 

@@ -60,17 +60,17 @@ def readable(raw: bytes) -> Iterator[LogLine]:
     text = _ESCAPE.sub("", raw.decode("utf-8", "replace"))
     for part in text.split("\r"):
         if part.strip():
-            yield _line(_CONTROL.sub("", part))
+            yield _format_line(_CONTROL.sub("", part))
 
 
-def _line(text: str) -> LogLine:
+def _format_line(text: str) -> LogLine:
     at, labels = 0, []
     for _ in range(8):
-        found = _TIME.match(text, at)
-        if not found:
-            found = _LABEL.match(text, at)
-            if not found:
+        match = _TIME.match(text, at)
+        if not match:
+            match = _LABEL.match(text, at)
+            if not match:
                 break
-            labels.append(found[0].strip())
-        at = found.end()
+            labels.append(match[0].strip())
+        at = match.end()
     return LogLine(text.strip(), text[at:].rstrip(), " ".join(labels)[:200])

@@ -98,9 +98,9 @@ def _hits(catalogue: Catalogue, content: str) -> list[tuple[LogSignature, int]]:
 
 def _found(asked: list[LogSignature], content: str, known: str) -> list[tuple[LogSignature, int]]:
     return [
-        (s, found.start())
+        (s, match.start())
         for s in asked
-        if (found := s.pattern.search(content if s.hedged else known))
+        if (match := s.pattern.search(content if s.hedged else known))
     ]
 
 
@@ -126,10 +126,10 @@ def _around(line: LogLine, start: int) -> str:
 
 def _by_type(catalogue: Catalogue, raised: Raised) -> LogSignature:
     name = raised.exception.rpartition(".")[2]
-    known = catalogue.exceptions
-    if name in known.cascade:
+    exceptions = catalogue.exceptions
+    if name in exceptions.cascade:
         return catalogue.named("slurm-cascade")
-    small = name in known.small or (name in known.small_in_one_file and raised.one_file)
+    small = name in exceptions.small or (name in exceptions.small_in_one_file and raised.one_file)
     return catalogue.named(SMALL if small else COMPLEX)
 
 

@@ -45,8 +45,12 @@ def _advance_attempt(seen: AttemptLog, match: Match) -> AttemptLog:
         case LineRole.CASCADE:
             return seen if seen.cascade else replace(seen, cascade=match)
         case LineRole.CONFIRMATION:
-            known = seen.confirmation
-            return seen if known and known.confirms else replace(seen, confirmation=match)
+            confirmation = seen.confirmation
+            return (
+                seen
+                if confirmation and confirmation.confirms
+                else replace(seen, confirmation=match)
+            )
         case LineRole.PROGRESS:
             return _went_on(seen)
         case LineRole.LOADING:

@@ -78,8 +78,8 @@ def begins(content: str) -> bool:
 
 
 def frame_of(content: str) -> Frame | None:
-    found = _FRAME.match(content)
-    return Frame(found[1], int(found[2]), (found[3] or "").strip()) if found else None
+    match = _FRAME.match(content)
+    return Frame(match[1], int(match[2]), (match[3] or "").strip()) if match else None
 
 
 def handles(content: str) -> bool:
@@ -102,19 +102,19 @@ def with_frame(traceback: Open, frame: Frame) -> Open:
 
 def raised_by(traceback: Open, content: str) -> Raised | None:
     """The exception that ends the traceback, if this line is it."""
-    found = _EXCEPTION.match(content)
-    if not found or not _A_NAME.search(found[1]):
+    match = _EXCEPTION.match(content)
+    if not match or not _A_NAME.search(match[1]):
         return None
     one_file = len(traceback.files) == 1
     return Raised(
-        found[1], found[2] or "", traceback.user, one_file, traceback.earlier, traced=True
+        match[1], match[2] or "", traceback.user, one_file, traceback.earlier, traced=True
     )
 
 
 def bare(content: str) -> Raised | None:
     """An exception's line that stands alone, as where only the last line was kept."""
-    found = _BARE.match(content)
-    return Raised(found[1], found[2] or "") if found else None
+    match = _BARE.match(content)
+    return Raised(match[1], match[2] or "") if match else None
 
 
 def patient(traceback: Open) -> Open | None:

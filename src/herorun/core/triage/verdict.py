@@ -47,44 +47,44 @@ def judge_log(
 _SAYS_MORE = (78,)
 
 
-def _settled(catalogue: Catalogue, seen: AttemptLog, code: int | None) -> TriageVerdict | None:
+def _settled(catalogue: Catalogue, attempt: AttemptLog, code: int | None) -> TriageVerdict | None:
     """A faint end, or an exit code, that a confirmation explains."""
-    known = seen.confirmation
-    faint = {seen.root.signature if seen.root else "", f"exit-{code}"}
-    if not known or not faint & set(known.confirms):
+    confirmation = attempt.confirmation
+    faint = {attempt.root.signature if attempt.root else "", f"exit-{code}"}
+    if not confirmation or not faint & set(confirmation.confirms):
         return None
-    anchor = seen.root or known
-    told = _verdict_of(catalogue, anchor, seen)
+    anchor = attempt.root or confirmation
+    told = _verdict_of(catalogue, anchor, attempt)
     return replace(
         told,
-        failure=known.failure,
+        failure=confirmation.failure,
         role=LineRole.ROOT,
-        advice=f"{told.advice} {catalogue.named(known.signature).advice}"
-        if seen.root
+        advice=f"{told.advice} {catalogue.named(confirmation.signature).advice}"
+        if attempt.root
         else told.advice,
     )
 
 
 def _without_a_root(
-    catalogue: Catalogue, seen: AttemptLog, code: int | None, said: int
+    catalogue: Catalogue, attempt: AttemptLog, code: int | None, said: int
 ) -> TriageVerdict:
     known = catalogue.exit_codes.get(code) if code is not None else None
-    told = seen.root or seen.cascade
+    told = attempt.root or attempt.cascade
     if known:
-        found = _verdict_of(catalogue, told, seen) if told else _nothing(seen)
+        found = _verdict_of(catalogue, told, attempt) if told else _nothing(attempt)
         return replace(
             found, failure=known.failure, role=LineRole.ROOT, advice=known.advice, person=True
         )
     if told:
-        return replace(_verdict_of(catalogue, told, seen), failure=_faint(told))
+        return replace(_verdict_of(catalogue, told, attempt), failure=_faint(told))
     if code or not said:
-        return replace(_nothing(seen), advice=_EMPTY if not said else _NO_WORD, person=True)
-    return _quiet(catalogue, seen)
+        return replace(_nothing(attempt), advice=_EMPTY if not said else _NO_WORD, person=True)
+    return _quiet(catalogue, attempt)
 
 
-def _faint(told: Match) -> FailureClass:
+def _faint(match: Match) -> FailureClass:
     """What only follows from something else has no class of its own."""
-    return told.failure if told.role is LineRole.ROOT else FailureClass.UNKNOWN
+    return match.failure if match.role is LineRole.ROOT else FailureClass.UNKNOWN
 
 
 _SURVIVED = "It did not end the training, which continued for many steps: investigate it later."
@@ -103,25 +103,25 @@ _NO_WORD = (
 )
 
 
-def _ended_well(catalogue: Catalogue, seen: AttemptLog) -> TriageVerdict:
+def _ended_well(catalogue: Catalogue, attempt: AttemptLog) -> TriageVerdict:
     """Exit code 0 claims a success: what the log complains of did not end it, a preemption
     apart.
     """
-    root = seen.root
+    root = attempt.root
     if root and root.failure is FailureClass.PREEMPTION:
-        return _verdict_of(catalogue, root, seen)
+        return _verdict_of(catalogue, root, attempt)
     if root:
         survived = "It ended with exit code 0, so this did not end it: verify the artefacts."
         return replace(
-            _verdict_of(catalogue, root, seen),
+            _verdict_of(catalogue, root, attempt),
             failure=FailureClass.NOT_A_FAILURE,
             advice=survived,
             person=False,
         )
-    return _quiet(catalogue, seen)
+    return _quiet(catalogue, attempt)
 
 
-def _verdict_of(catalogue: Catalogue, match: Match, seen: AttemptLog) -> TriageVerdict:
+def _verdict_of(catalogue: Catalogue, match: Match, attempt: AttemptLog) -> TriageVerdict:
     known = {signature.id: signature for signature in catalogue.signatures}.get(match.signature)
     return TriageVerdict(
         failure=match.failure,
@@ -135,16 +135,16 @@ def _verdict_of(catalogue: Catalogue, match: Match, seen: AttemptLog) -> TriageV
         signature=match.signature,
         where=match.where,
         person=known.person if known else True,
-        attempt=seen.attempt,
+        attempt=attempt.attempt,
     )
 
 
-def no_text(found: TriageVerdict) -> TriageVerdict:
+def no_text(verdict: TriageVerdict) -> TriageVerdict:
     """The same of a file that is no text: that nothing was found in it says nothing."""
-    if found.failure is not FailureClass.BENIGN or found.signature:
-        return found
+    if verdict.failure is not FailureClass.BENIGN or verdict.signature:
+        return verdict
     return replace(
-        found, failure=FailureClass.UNKNOWN, role=LineRole.CASCADE, advice=_NO_TEXT, person=True
+        verdict, failure=FailureClass.UNKNOWN, role=LineRole.CASCADE, advice=_NO_TEXT, person=True
     )
 
 
@@ -154,7 +154,7 @@ DOCUMENTS = frozenset(
 )
 
 
-def part_read(found: TriageVerdict, unread: int) -> TriageVerdict:
+def part_read(verdict: TriageVerdict, unread: int) -> TriageVerdict:
     """The same of a log of which so many bytes in its middle were not read: that nothing was found
     says nothing.
     """
@@ -163,19 +163,21 @@ def part_read(found: TriageVerdict, unread: int) -> TriageVerdict:
         "no time for more: "
         "the root may stand there. Split the log, and give `herorun triage` its parts."
     )
-    told = replace(found, advice=f"{found.advice} {words}" if found.line else words, person=True)
-    if found.failure in QUIET:
+    told = replace(
+        verdict, advice=f"{verdict.advice} {words}" if verdict.line else words, person=True
+    )
+    if verdict.failure in QUIET:
         return replace(told, failure=FailureClass.UNKNOWN, role=LineRole.CASCADE)
     return told
 
 
-def no_log(found: TriageVerdict) -> TriageVerdict:
+def no_log(verdict: TriageVerdict) -> TriageVerdict:
     """The same of a document: what it speaks of, it did not go through."""
     nothing = replace(_nothing(AttemptLog()), advice=_NO_LOG, person=True)
-    return replace(nothing, attempt=found.attempt)
+    return replace(nothing, attempt=verdict.attempt)
 
 
-def _nothing(seen: AttemptLog) -> TriageVerdict:
+def _nothing(attempt: AttemptLog) -> TriageVerdict:
     return TriageVerdict(
         failure=FailureClass.UNKNOWN,
         role=LineRole.CASCADE,
@@ -183,21 +185,21 @@ def _nothing(seen: AttemptLog) -> TriageVerdict:
         excerpt="",
         fingerprint="",
         advice="",
-        attempt=seen.attempt,
+        attempt=attempt.attempt,
     )
 
 
-def _quiet(catalogue: Catalogue, seen: AttemptLog) -> TriageVerdict:
+def _quiet(catalogue: Catalogue, attempt: AttemptLog) -> TriageVerdict:
     """Nothing ended it."""
-    if seen.loading and catalogue.named(seen.loading.signature).loads is not Loads.RESUMED:
-        return _verdict_of(catalogue, seen.loading, seen)
-    if seen.survived:
-        told = _verdict_of(catalogue, seen.survived, seen)
+    if attempt.loading and catalogue.named(attempt.loading.signature).loads is not Loads.RESUMED:
+        return _verdict_of(catalogue, attempt.loading, attempt)
+    if attempt.survived:
+        told = _verdict_of(catalogue, attempt.survived, attempt)
         return replace(told, failure=FailureClass.NOT_A_FAILURE, advice=_SURVIVED, person=False)
-    if seen.benign:
-        return _verdict_of(catalogue, seen.benign, seen)
+    if attempt.benign:
+        return _verdict_of(catalogue, attempt.benign, attempt)
     return replace(
-        _nothing(seen),
+        _nothing(attempt),
         failure=FailureClass.BENIGN,
         role=LineRole.BENIGN,
         advice="Nothing in it looks wrong.",

@@ -20,7 +20,7 @@ from herorun.core.evidence import (
     LaunchProof,
     Metrics,
 )
-from herorun.core.evidence_log import digests, encode_evidence, line_of
+from herorun.core.evidence_log import digests, encode_evidence, evidence_line
 from herorun.core.finding import count
 from herorun.core.journal import Memory, fold
 from herorun.core.journal_decision import allowed, checked_in, decided, interventions, to_intend
@@ -337,7 +337,7 @@ def _kept_beside(
     """
     doubts = []
     try:
-        append_line(evidence_file(run, seen.at), line_of(timestamp(seen.at), kept))
+        append_line(evidence_file(run, seen.at), evidence_line(timestamp(seen.at), kept))
     except OSError as error:
         doubts.append(
             f"the evidence of this tick is not kept, so it cannot be replayed: {in_words(error)}"

@@ -29,9 +29,11 @@ def held(run: Run) -> RetentionReference:
                 f"{contract.slug} starts from it, by its contract"
             )
         if contract.slug != run.slug:
-            told = contract.output
+            output = contract.output
             roots |= {
-                root.rstrip("/"): contract.slug for root in (told.root, told.temporary_root) if root
+                root.rstrip("/"): contract.slug
+                for root in (output.root, output.temporary_root)
+                if root
             }
     known = {contract.slug: contract for contract in contracts}
     for slug in sorted({*known_slugs(run.repository), *known, *_recorded_there(run), run.slug}):

@@ -134,7 +134,11 @@ def _root(run: Run, root: str) -> Iterator[DoctorPart]:
     yield DoctorPart(
         "store", root, Fit.WORKS, f"{words}; `herorun preflight {run.slug} --probe` tries a write"
     )
-    if root.startswith("/") and run.place.reach is None and run.contract.scheduler.kind == "local":
+    if (
+        root.startswith("/")
+        and run.place.reach is None
+        and getattr(run.scheduler, "runs_here", False)
+    ):
         free = shutil.disk_usage(_nearest_folder(Path(root))).free
         fit = Fit.WORKS if free >= 1 << 30 else Fit.BROKEN
         yield DoctorPart("disk", root, fit, f"{free / (1 << 30):.1f} GiB free")
@@ -145,8 +149,8 @@ def _nearest_folder(path: Path) -> Path:
 
 
 def _issue(run: Run) -> Iterator[DoctorPart]:
-    told = run.contract.issue
-    name = f"{told.kind} {told.repo}" if told.repo else f"{told.kind}, {run.slug}"
+    issue = run.contract.issue
+    name = f"{issue.kind} {issue.repo}" if issue.repo else f"{issue.kind}, {run.slug}"
     if isinstance(run.issue, Examined):
         yield from run.issue.examine()
         return
@@ -200,8 +204,8 @@ def _sent(channel: Channel) -> tuple[str, str]:
 
 
 def _patterns_name(run: Run) -> str:
-    told = run.contract.babysit.catalogue
-    return f"{told} of {run.slug}" if told else "shipped"
+    catalogue = run.contract.babysit.catalogue
+    return f"{catalogue} of {run.slug}" if catalogue else "shipped"
 
 
 def _patterns(run: Run) -> Iterator[DoctorPart]:

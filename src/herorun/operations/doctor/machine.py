@@ -63,10 +63,10 @@ def _settings(start: Path) -> Iterator[DoctorPart]:
 
 def _git() -> Iterator[DoctorPart]:
     said = run(["git", "--version"], SECONDS, env=environment()).text.strip()
-    found = re.search(r"(\d+)\.(\d+)", said)
-    if found is None:
+    match = re.search(r"(\d+)\.(\d+)", said)
+    if match is None:
         raise CouldNotLook(f"`git --version` says {said!r}.")
-    old = (int(found[1]), int(found[2])) < GIT
+    old = (int(match[1]), int(match[2])) < GIT
     fix = f"Install git {GIT[0]}.{GIT[1]} or newer." if old else ""
     yield DoctorPart(
         "git", "program", Fit.BROKEN if old else Fit.WORKS, f"{said}, {shutil.which('git')}", fix

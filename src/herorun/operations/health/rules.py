@@ -11,21 +11,21 @@ from herorun.runs import MonitoredRun
 
 
 def rules_of(run: MonitoredRun) -> Rules:
-    told = run.contract.babysit
+    babysit = run.contract.babysit
     policy = RecoveryPolicy(
-        recovery=told.recovery,
-        relaunches=told.budgets.relaunches,
-        window=told.budgets.window,
-        cadence=told.cadence,
-        infra=told.budgets.infra,
-        unknown=told.budgets.unknown,
-        code_bug=told.budgets.code_bug,
-        oom=told.budgets.oom,
-        stop_on=told.stop_on,
+        recovery=babysit.recovery,
+        relaunches=babysit.budgets.relaunches,
+        window=babysit.budgets.window,
+        cadence=babysit.cadence,
+        infra=babysit.budgets.infra,
+        unknown=babysit.budgets.unknown,
+        code_bug=babysit.budgets.code_bug,
+        oom=babysit.budgets.oom,
+        stop_on=babysit.stop_on,
         accelerator_hours=run.contract.budget.accelerator_hours,
         accelerators=run.contract.hardware.count,
-        delete_bad_node=told.tpu_bad_node == "delete",
-        zone=told.tpu_zone or "",
+        delete_bad_node=babysit.tpu_bad_node == "delete",
+        zone=babysit.tpu_zone or "",
         resumable=run.contract.tracker.resume != "never",
         milestones=run.contract.checkpoints.milestones,
         rate=run.contract.budget.rate,

@@ -29,8 +29,8 @@ def not_found(folder: Path) -> tuple[bool, str]:
     at, looks, since = now(), 0, now()
     path = folder / _FILE
     with suppress(OSError, ValueError, KeyError, TypeError):
-        told = read_json(path.read_bytes())
-        looks, since = int(told["looks"]), datetime.fromisoformat(told["since"])
+        document = read_json(path.read_bytes())
+        looks, since = int(document["looks"]), datetime.fromisoformat(document["since"])
     looks += 1
     with suppress(OSError):
         write_whole(path, (canonical({"looks": looks, "since": since}) + "\n").encode())

@@ -141,10 +141,10 @@ def _absent(run: Run, found: Checkpoints, memory: Memory, step: int) -> str:
 
 
 def _paths(run: Run, step: int) -> list[str]:
-    told = run.contract.output
+    output = run.contract.output
     return [
         run.layout.final(root.rstrip("/"), step)
-        for root in (told.root, told.temporary_root)
+        for root in (output.root, output.temporary_root)
         if root
     ]
 

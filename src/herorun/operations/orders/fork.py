@@ -159,13 +159,13 @@ def _checked(old: Run, new: Run, step: int | None) -> Run:
     """What is begun is a fork of that run, is committed, and shares nothing that no two runs may
     share.
     """
-    told = new.contract.start
-    if told.source_run != old.slug or told.from_ is None:
+    start = new.contract.start
+    if start.source_run != old.slug or start.from_ is None:
         raise WrongUse(
             f"{new.file.path} exists and is not a fork of {old.slug}: its [start] names "
             "neither that run nor one of its checkpoints."
         )
-    if not (told.reason or "").strip():
+    if not (start.reason or "").strip():
         raise Blocked(f"{new.file.path} does not say why: give [start] a reason and commit it.")
     if not new.file.signed:
         raise Blocked(
@@ -175,7 +175,7 @@ def _checked(old: Run, new: Run, step: int | None) -> Run:
     source = _start_of(new)
     if step is not None and source is not None and source.step != step:
         raise WrongUse(
-            f"{new.file.path} starts from {told.from_}, not from step {step}: change the one or "
+            f"{new.file.path} starts from {start.from_}, not from step {step}: change the one or "
             "the other."
         )
     if shared := same_identity(old.contract, new.contract):
@@ -191,12 +191,12 @@ def fork_facts(old: Run, new: Run) -> dict[str, str]:
     current = memory.current
     commit = current.commit if current else "unknown"
     head = new.repository.resolve("HEAD") or "unknown"
-    told = new.contract.start
+    start = new.contract.start
     facts = {
-        "Reason": told.reason or "",
+        "Reason": start.reason or "",
         "Old identity": f"{_say_identity(old)}, commit {commit}",
         "New identity": f"{_say_identity(new)}, commit {head}",
-        "Source checkpoint": f"{told.from_} ({told.kind})",
+        "Source checkpoint": f"{start.from_} ({start.kind})",
         "Left behind": _left_behind(old, _start_of(new)),
         "Tracker shows": _showing(old, new),
     }
@@ -204,9 +204,11 @@ def fork_facts(old: Run, new: Run) -> dict[str, str]:
 
 
 def _say_identity(run: Run) -> str:
-    told = run.contract.tracker
-    place = "/".join(part for part in (told.entity, told.project, told.id or run.slug) if part)
-    return f"{run.slug}: {told.kind} {place}, root {run.contract.output.root}"
+    tracker = run.contract.tracker
+    place = "/".join(
+        part for part in (tracker.entity, tracker.project, tracker.id or run.slug) if part
+    )
+    return f"{run.slug}: {tracker.kind} {place}, root {run.contract.output.root}"
 
 
 def _start_of(new: Run) -> Candidate | None:
@@ -236,23 +238,24 @@ def _left_behind(old: Run, source: Candidate | None) -> str:
 
 
 def _showing(old: Run, new: Run) -> str:
-    told = new.contract.tracker
-    fork_from = told.options.get("fork_from")
+    tracker = new.contract.tracker
+    fork_from = tracker.options.get("fork_from")
     how = (
         f"as a W&B fork of {fork_from}"
         if fork_from
         else "from its first step after the checkpoint on"
     )
     return (
-        f"{told.id or new.slug} begins {how}; {old.contract.tracker.id or old.slug} stays as it is"
+        f"{tracker.id or new.slug} begins {how}; {old.contract.tracker.id or old.slug} stays as "
+        "it is"
     )
 
 
 def _told_both(old: Run, new: Run, facts: dict[str, str], issue: str) -> list[str]:
     """One comment and one entry in each, under a key: said again, it is said once."""
-    known = old.record.memory().initialised
+    initialised = old.record.memory().initialised
     there = {
-        "Issue": known.issue if known else "none",
+        "Issue": initialised.issue if initialised else "none",
         "Record": f"branch {old.record.branch}, {record_link(old)}",
     }
     here = {"Issue": issue, "Record": f"branch {new.record.branch}, {record_link(new)}"}

@@ -19,8 +19,8 @@ def last_heartbeat(run: MonitoredRun) -> datetime | None:
 
 def _heart(run: MonitoredRun, name: str) -> datetime | None:
     try:
-        found = read_json((run.state / "heartbeat.json").read_bytes())
-        moment = datetime.fromisoformat(found[name])
+        document = read_json((run.state / "heartbeat.json").read_bytes())
+        moment = datetime.fromisoformat(document[name])
     except (OSError, ValueError, KeyError, TypeError):
         return None
     return moment if moment.tzinfo else None

@@ -54,17 +54,19 @@ def register_launch(run: Run, job: Job, why: str) -> None:
     """Of a launch or relaunch, for whoever asks about it later. It never holds one up: the record
     has it anyway.
     """
-    told = run.contract.scheduler
-    if told.kind not in FORMS:
+    scheduler = run.contract.scheduler
+    if scheduler.kind not in FORMS:
         return  # its jobs are found by their run, which the babysitter watches
     with contextlib.suppress(HerorunError, OSError):
-        register_one(run.repository.top, told.kind, _id_of(run, job), run.slug, why, told.options)
+        register_one(
+            run.repository.top, scheduler.kind, _id_of(run, job), run.slug, why, scheduler.options
+        )
 
 
 def _id_of(run: Run, job: Job) -> str:
-    return (
-        str(run.state / "jobs" / job.instance) if run.contract.scheduler.kind == "local" else job.id
-    )
+    """As its adapter says where its own id is known to nobody else."""
+    external_id = getattr(run.scheduler, "external_id", None)
+    return str(external_id(job)) if external_id else job.id
 
 
 def register_one(

@@ -28,13 +28,13 @@ def gather_health(run: Run) -> Evidence:
 
 
 def _list_ended_alerts(
-    run: Run, seen: Tick, memory: Memory, checks: dict[str, Check]
+    run: Run, tick: Tick, memory: Memory, checks: dict[str, Check]
 ) -> list[Alert]:
     """Those above INFO that ended unresolved, but for what a person has acknowledged or accepted in
     a waiver.
     """
-    known = {alert.key: alert for alert in (*memory.unacknowledged, *seen.ended)}
-    over = {alert.key for alert in seen.alerts.values()}  # by evidence that arrived late
+    known = {alert.key: alert for alert in (*memory.unacknowledged, *tick.ended)}
+    over = {alert.key for alert in tick.alerts.values()}  # by evidence that arrived late
     return [
         alert
         for key, alert in sorted(known.items())
@@ -42,7 +42,7 @@ def _list_ended_alerts(
         and key not in over
         and not (alert.check in checks and checks[alert.check].severity is Severity.INFO)
         and not any(
-            w.covers(alert.check, failed("", subject=alert.subject), seen.at) for w in run.waivers
+            w.covers(alert.check, failed("", subject=alert.subject), tick.at) for w in run.waivers
         )
     ]
 
@@ -54,38 +54,38 @@ def _ended_words(alert: Alert, slug: str) -> str:
     )
 
 
-def _alerts(seen: Tick, checks: dict[str, Check], known: set[str]) -> tuple[tuple[str, str], ...]:
+def _alerts(tick: Tick, checks: dict[str, Check], known: set[str]) -> tuple[tuple[str, str], ...]:
     """Only an alert of the record has a key that lasts: that of a new one would be another at each
     look.
     """
-    counted = [alert for alert in seen.alerts.values() if _counts(alert, seen, checks)]
+    counted = [alert for alert in tick.alerts.values() if _counts(alert, tick, checks)]
     return tuple((a.key if a.key in known else _alert_name(a), a.message) for a in counted)
 
 
-def _counts(alert: Alert, seen: Tick, checks: dict[str, Check]) -> bool:
+def _counts(alert: Alert, tick: Tick, checks: dict[str, Check]) -> bool:
     """Firing above INFO; or critical and failing now: at the end of a run nothing is held any
     longer.
     """
     if alert.state is AlertState.RESOLVED or checks[alert.check].severity is Severity.INFO:
         return False
     return alert.firing or (
-        _fails_now(alert, seen, checks) and checks[alert.check].topic is not Topic.MONITOR
+        _fails_now(alert, tick, checks) and checks[alert.check].topic is not Topic.MONITOR
     )
 
 
-def _fails_now(alert: Alert, seen: Tick, checks: dict[str, Check]) -> bool:
+def _fails_now(alert: Alert, tick: Tick, checks: dict[str, Check]) -> bool:
     critical = checks[alert.check].severity is Severity.CRITICAL
-    return critical and alert.state is AlertState.PENDING and alert.seen == seen.at
+    return critical and alert.state is AlertState.PENDING and alert.seen == tick.at
 
 
 def _unseen(
-    seen: Tick, evidence: Evidence, checks: dict[str, Check]
+    tick: Tick, evidence: Evidence, checks: dict[str, Check]
 ) -> tuple[tuple[str, str], ...]:
     """What has no answer, but for what an ended job mutes; and what the monitor says of itself."""
-    muted = muted_topics(evidence, seen.findings, checks)
+    muted = muted_topics(evidence, tick.findings, checks)
     unread = [
         (f.check, f.verdict.message)
-        for f in seen.findings
+        for f in tick.findings
         if f.open
         and f.verdict.outcome is Outcome.UNKNOWN
         and checks[f.check].severity is not Severity.INFO
@@ -93,8 +93,8 @@ def _unseen(
     ]
     blind = [
         (_alert_name(a), a.message)
-        for a in seen.alerts.values()
-        if _fails_now(a, seen, checks) and checks[a.check].topic is Topic.MONITOR
+        for a in tick.alerts.values()
+        if _fails_now(a, tick, checks) and checks[a.check].topic is Topic.MONITOR
     ]
     return (*unread, *blind)
 

@@ -33,10 +33,10 @@ def marker(store: Store, path: str) -> bytes | None:
 def parsed(data: bytes) -> dict[str, Any] | None:
     """A JSON object; None where it is none."""
     try:
-        told = json.loads(data)
+        document = json.loads(data)
     except (ValueError, RecursionError):
         return None
-    return told if isinstance(told, dict) else None
+    return document if isinstance(document, dict) else None
 
 
 def wrong_step(file: str, told: Any, step: int) -> str:

@@ -78,7 +78,7 @@ def _without_data(there: Mapping[str, FileEntry]) -> str:
     names = visible(there)
     if METADATA in names:
         return _distributed_problem(there, names)
-    ranks = {int(found[1]) for name in names if (found := _RANK.fullmatch(name))}
+    ranks = {int(match[1]) for name in names if (match := _RANK.fullmatch(name))}
     lost = next((rank for rank in range(max(ranks, default=-1) + 1) if rank not in ranks), None)
     if lost is not None:
         return f"the folder of tensor rank {lost} is missing"

@@ -58,8 +58,8 @@ def _is_bare(start: Path) -> bool:
 
 def _why_not(start: Path, complaint: str) -> str:
     if "dubious ownership" in complaint:
-        told = _DISTRUSTED.search(complaint)
-        top = told[1] if told else start
+        match = _DISTRUSTED.search(complaint)
+        top = match[1] if match else start
         return (
             f"git does not trust {top}, because another user owns it. If you do: "
             f"`git config --global --add safe.directory {top}`."

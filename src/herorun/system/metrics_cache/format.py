@@ -187,12 +187,12 @@ def index_at(file: BinaryIO, begin: int = 0) -> Index:
     raw = file.read(size) if mark == _MARK else b""
     if mark != _MARK or len(raw) < size or zlib.crc32(raw) != crc:
         raise Damaged("no block")
-    told = json.loads(raw)
-    if told["order"] != sys.byteorder:
+    document = json.loads(raw)
+    if document["order"] != sys.byteorder:
         raise Damaged("written on a machine of another kind")
     first = begin + _HEAD.size + size
-    parts = {name: (first + part[0], *part[1:]) for name, part in told["parts"].items()}
-    return Index(begin, rows, _HEAD.size + size + body, told["told"], parts)
+    parts = {name: (first + part[0], *part[1:]) for name, part in document["parts"].items()}
+    return Index(begin, rows, _HEAD.size + size + body, document["told"], parts)
 
 
 def column_at(file: BinaryIO, index: Index, name: str) -> Column | None:

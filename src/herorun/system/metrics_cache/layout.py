@@ -29,8 +29,8 @@ def files_in(generation: Path) -> list[Path]:
     except FileNotFoundError:
         return []
     for path in paths:
-        if told := _FILE.fullmatch(path.name):
-            found[int(told[1])] = path
+        if match := _FILE.fullmatch(path.name):
+            found[int(match[1])] = path
     return [found[number] for number in sorted(found)]
 
 
