@@ -1,6 +1,6 @@
 """Lines from public threads, cut short, and what people found to be the cause."""
 
-# ruff: noqa: E501  # recorded lines
+# recorded lines
 
 import pytest
 
