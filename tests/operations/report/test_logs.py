@@ -1,5 +1,9 @@
 """`herorun logs`: any scheduler's log, in whole lines, harmless, while it grows or is replaced."""
 
+import contextlib
+import signal
+import subprocess
+import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,7 +17,7 @@ from herorun.core.evidence import Instance, Job, JobState
 from herorun.core.ports import Found, LogPart, Search
 from herorun.operations.report import logs
 from herorun.schedulers._logs import part_here
-from stories import SLUG, Story
+from stories import SLUG, WAIT, Story, eventually
 
 CAPTURE = pytest.CaptureFixture[str]
 AT = datetime(2026, 1, 1, tzinfo=UTC)
@@ -95,6 +99,43 @@ def test_what_is_new_comes_as_whole_lines_until_the_job_has_ended(
     assert followed(scheduler) == ("one\ntwo\nthree\nfour\n", ["tiny-1 has ended (failed)"])
 
 
+def test_a_job_that_is_silent_ends_it_after_a_while(
+    scheduler: Any, steps: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = [0.0]
+    monkeypatch.setattr(logs, "IDLE", 10.0)
+    monkeypatch.setattr(logs.time, "monotonic", lambda: clock[0])
+
+    def grow_and_end() -> None:
+        append(scheduler.path, "one\n")
+        scheduler.state = JobState.SUCCEEDED
+
+    def wait() -> None:
+        clock[0] += 5
+
+    steps += [grow_and_end, wait, wait]
+    assert followed(scheduler) == (
+        "one\n",
+        [
+            "the log of tiny-1 is empty so far; new lines follow here",
+            "tiny-1 has ended (succeeded)",
+        ],
+    )
+
+
+def test_a_job_that_has_ended_is_not_waited_for(scheduler: Any, steps: list[Any]) -> None:
+    append(scheduler.path, "one\n")
+    scheduler.state = JobState.SUCCEEDED
+    assert followed(scheduler) == ("one\n", ["tiny-1 has ended (succeeded)"])
+
+
+def test_a_progress_bar_is_shown_before_its_newline() -> None:
+    text = logs.LogText()
+    assert text.add(b" 10%\r 20%\r") == " 10%\n"
+    assert text.add(b" 30%\r\nnext\r") == " 20%\n 30%\n"
+    assert text.add(b"\n") == "next\n"
+
+
 def test_a_log_that_is_replaced_is_read_from_its_start(scheduler: Any, steps: list[Any]) -> None:
     scheduler.path.write_text("before the rotation\n")
 
@@ -157,3 +198,45 @@ def test_the_list_asks_the_record_alone(story: Story, capsys: CAPTURE) -> None:
     (entry,) = ask(story, capsys, "list", "--json").document["runs"]
     assert (entry["stage"], entry["instance"], entry["error"]) == ("launched", "tiny-1", "")
     assert entry["progress"] in ask(story, capsys, "list").out
+
+
+SOON = """\
+from herorun import cli
+from herorun.operations.report import logs
+
+logs.IDLE = 0.5  # instead of ten seconds
+cli.main()
+"""
+
+
+@contextlib.contextmanager
+def following(story: Story, out: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """`herorun logs -f` as a person starts it; nothing of it is left behind."""
+    with out.open("wb") as file:
+        process = subprocess.Popen(
+            [sys.executable, "-c", SOON, "-C", str(story.work), "logs", SLUG, "-f"],
+            stdout=file,
+            stderr=subprocess.STDOUT,
+        )
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.wait()
+
+
+@pytest.mark.thorough
+def test_a_live_job_is_followed_until_ctrl_c_or_its_end(story: Story, tmp_path: Path) -> None:
+    story.order("tiny-1", f"echo begins; {WAIT}; echo goes on")
+    assert story.init() == 0 and story.launch() == 0
+    first, second = tmp_path / "first", tmp_path / "second"
+    with following(story, first) as interrupted, following(story, second) as whole:
+        eventually(lambda: "begins\n" in first.read_text() and "begins\n" in second.read_text())
+        assert "goes on" not in second.read_text()
+        interrupted.send_signal(signal.SIGINT)
+        assert interrupted.wait(10) == 130
+        (story.data / "go").touch()
+        eventually(lambda: "goes on\n" in second.read_text())
+        assert whole.wait(30) == 0
+    assert "Traceback" not in first.read_text()
+    assert second.read_text().splitlines()[-1] == "herorun: tiny: tiny-1 has ended (succeeded)"

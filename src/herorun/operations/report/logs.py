@@ -14,7 +14,7 @@ from herorun.runs import Run
 PART = 1 << 20  # bytes of one read
 LONGEST_LINE = 1 << 20  # bytes: a line that is longer is shown in pieces
 TAIL = 20_000  # lines, of a scheduler that cannot read from an offset
-IDLE = 10.0  # seconds without a new byte, after which the scheduler is asked whether the job ended
+IDLE = 10.0  # seconds without a new byte until the scheduler is asked again whether the job ended
 SLOWEST = 30.0  # seconds between two reads
 # Control sequences (ECMA-48) and window titles (xterm): they would recolour or retitle a terminal.
 _ESCAPES = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?")
@@ -27,11 +27,15 @@ class LogText:
     rest: bytes = field(default=b"")
 
     def add(self, data: bytes) -> str:
-        whole, newline, rest = (self.rest + data).rpartition(b"\n")
-        self.rest = rest
-        if len(rest) > LONGEST_LINE:
-            return harmless(whole + newline) + self.end()
-        return harmless(whole + newline)
+        """The states of a progress bar end with a carriage return, and none with a newline before
+        the last; a carriage return at the end may be half of a line's end.
+        """
+        text = self.rest + data
+        end = 1 + max(text.rfind(b"\n"), text.rfind(b"\r", 0, -1))
+        self.rest = text[end:]
+        if len(self.rest) > LONGEST_LINE:
+            return harmless(text[:end]) + self.end()
+        return harmless(text[:end])
 
     def end(self) -> str:
         rest, self.rest = self.rest, b""
@@ -81,11 +85,8 @@ def follow_log(
 
     A read that fails is repeated: a link that is cut does not end it.
     """
-    reader, text, quiet_since = (
-        _Reader(scheduler, instance.name, lines),
-        LogText(),
-        time.monotonic(),
-    )
+    reader, text = _Reader(scheduler, instance.name, lines), LogText()
+    ask_at, waiting = time.monotonic(), False
     while True:
         began = time.monotonic()
         for part in reader.attempt(say):
@@ -93,8 +94,12 @@ def follow_log(
                 say(f"the log of {instance.name} was replaced: it is read from its start")
                 yield text.end()
             yield text.add(part.data)
-            quiet_since = time.monotonic()
-        if time.monotonic() - quiet_since > IDLE and (state := _end_of(scheduler, instance)):
+            if part.data and reader.passes:
+                ask_at = time.monotonic() + IDLE
+        if reader.empty and not waiting:
+            waiting = True
+            say(f"the log of {instance.name} is empty so far; new lines follow here")
+        if time.monotonic() >= ask_at and (state := _end_of(scheduler, instance)):
             yield from (text.add(part.data) for part in reader.attempt(say))
             yield text.end()
             say(f"{instance.name} has ended ({state})")
@@ -120,12 +125,18 @@ class _Reader:
         self._offset, self._mark, self._newest = 0, "", ""
         self._begun = False
         self._trouble = ""
+        self.passes = 0  # reads that went well
+
+    @property
+    def empty(self) -> bool:
+        """Whether it was read, and held nothing."""
+        return bool(self.passes) and not self._offset and not self._newest
 
     def attempt(self, say: Callable[[str], None]) -> Iterator[LogPart]:
         """`new`, where a failure is said once and not raised."""
         try:
             yield from self.new()
-            self._trouble = ""
+            self._trouble, self.passes = "", self.passes + 1
         except (CouldNotLook, OSError) as error:
             missing = isinstance(error, FileNotFoundError)
             words = f"{self._instance} has no log yet" if missing else in_words(error)
