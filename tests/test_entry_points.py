@@ -84,14 +84,14 @@ def test_foreign_adapters_are_used_and_those_that_lack_a_member_are_refused(tmp_
             f"[herorun.{template}s]\ntheirs = their_{template}\nolder = older_{template}\n"
         )
     told = asked(tmp_path, entry_points, CONNECT)
-    refused = "The adapter 'older' of [{}] kind lacks {}, which core.ports.{} asks for."
+    refused = "The adapter 'older' of {} lacks {}, which core.ports.{} asks for."
     assert told.splitlines() == [
         "schedulers ()",
-        refused.format("scheduler", "everywhere", "Scheduler"),
+        refused.format("[scheduler] kind", "everywhere", "Scheduler"),
         "trackers ()",
-        refused.format("tracker", "read", "Tracker"),
+        refused.format("[tracker] kind", "read", "Tracker"),
         "notifiers ()",
-        refused.format("issue", "find", "Notifier"),
+        refused.format("[issue] kind or [notify] kinds", "find", "Notifier"),
     ]
 
 

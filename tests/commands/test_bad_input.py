@@ -361,7 +361,7 @@ def test_what_comes_too_early_says_what_comes_first(story: Story, capsys: CAPTUR
         (("logbook", "verify", SLUG, "--json"), 2, "`herorun init tiny`"),
         (("babysit", SLUG), 2, "`herorun launch tiny`"),
         (("babysit", SLUG, "--once", "--json"), 2, "`herorun launch tiny`"),
-        (("babysit",), 2, "`herorun babysit RUN`"),
+        (("babysit",), 2, "`herorun launch tiny`"),
     ):
         answer = ask(story, capsys, *words)
         assert (answer.code, bool(answer.out)) == (code, "--json" in words), words

@@ -41,7 +41,7 @@ def test_what_has_left_nothing_is_gone_at_the_second_look_and_neither_failed_nor
     assert (
         second.raw == word
         and "since 2026-11-21 23:21 UTC" in second.reason
-        and "nobody can tell" in second.reason
+        and "how it ended is unknown" in second.reason
     )
 
 

@@ -186,7 +186,12 @@ def leaves(command: click.Command, name: str) -> list[tuple[str, click.Command]]
     found = [
         (child, command.get_command(context, child)) for child in command.list_commands(context)
     ]
-    return [leaf for child, it in found if it for leaf in leaves(it, f"{name} {child}")]
+    return [
+        leaf
+        for child, it in found
+        if it and not it.hidden
+        for leaf in leaves(it, f"{name} {child}")
+    ]
 
 
 @pytest.mark.parametrize(("name", "command"), leaves(herorun, "herorun"), ids=lambda it: str(it))

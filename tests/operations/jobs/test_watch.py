@@ -328,7 +328,7 @@ def test_what_nel_calls_an_error_and_has_left_nothing_is_taken_out_after_the_sec
     second = jobs(alone, capsys, "watch", "--once")
     assert (second.code, held(alone)) == (3, [])
     assert "nel 15be12f8: ERROR: nel says 'error' of 15be12f8.0 since" in second.out
-    assert "how it ended nobody can tell" in second.out
+    assert "how it ended is unknown" in second.out
 
 
 def test_what_is_not_in_nels_list_is_taken_out_at_the_second_look(

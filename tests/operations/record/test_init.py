@@ -77,7 +77,7 @@ def test_a_lost_page_is_opened_again_and_says_so(story: Story) -> None:
     shutil.rmtree(story.work / ".herorun")
     reopen(story.run)
     page = (story.state / "issue.md").read_text()
-    assert "# Hero run: tiny" in page and "opened again" in page
+    assert "# Hero run: tiny" in page and "created again" in page
     assert git(story.work, "status", "--porcelain") == ""
     reopen(story.run)
     assert (story.state / "issue.md").read_text() == page

@@ -285,6 +285,6 @@ def test_a_jobs_name_cannot_say_whose_it_is() -> None:
         "WorkDir=/x\n"
     )
     assert slurm.origin_in(shown.format("tiny"), "1000").mine is False
-    with pytest.raises(CouldNotLook, match="its name tells of an owner too"):
+    with pytest.raises(CouldNotLook, match="its name shows another owner"):
         slurm.origin_in(shown.format("UserId=ada(1000)"), "1000")
     assert slurm.origin_in(shown.format("x\n   Command=/forged"), "1001").told == ""

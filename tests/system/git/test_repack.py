@@ -164,7 +164,7 @@ class Dead(BaseException):
     pass
 
 
-@pytest.mark.parametrize("step", ["sync_folder", "_held", "_remove"])
+@pytest.mark.parametrize("step", ["sync_folder", "_list_packed", "_remove"])
 def test_an_interruption_loses_nothing(
     growing: Growing, step: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -10,6 +10,7 @@ from pydantic import BaseModel, ValidationError
 from herorun.core.contract.model import Contract
 from herorun.core.contract.toml_lines import line_of
 from herorun.core.errors import WrongUse
+from herorun.core.finding import count
 
 _TYPES = ("int", "str", "float", "bool")  # as pydantic names the members of a union
 _ONE_OF = "neither a number nor text of the right kind"
@@ -41,7 +42,7 @@ def _contract_from(data: Mapping[str, Any], where: str, text: str) -> Contract:
                 f"{where}: {faults[0]}{'' if faults[0].endswith('?') else '.'}"
             ) from None
         lines = "".join(f"\n  {fault}" for fault in faults)
-        raise WrongUse(f"{where} has {len(faults)} faults:{lines}") from None
+        raise WrongUse(f"{where} has {count(len(faults), 'fault')}:{lines}") from None
 
 
 def explain_errors(error: ValidationError, model: type[BaseModel] | None = None) -> str:
