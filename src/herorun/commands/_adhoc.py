@@ -19,7 +19,8 @@ NAMING = (
     )),
     click.option("--scheduler", metavar="KIND", help=(
         "The kind of the id: iris, ray, slurm, "
-        "nel, launcher or local."
+        "nel, launcher, local or ssh, which a number "
+        "with --host is by itself."
     )),
     click.option("--cluster", metavar="NAME", help=(
         "The cluster, by its short name or, for Ray, "
@@ -27,7 +28,7 @@ NAMING = (
     )),
     click.option("--config", metavar="PATH", help="The configuration file of an Iris cluster."),
     click.option("--experiment", metavar="PATH", help="The experiment's script, for Ray."),
-    click.option("--host", metavar="HOST", help="The login node, queried over ssh."),
+    click.option("--host", metavar="HOST", help="The login node or the box, queried over ssh."),
     click.option("--user", metavar="USER", help="The user there."),
     click.option("--log", metavar="FILE", help="The job's log, if its scheduler does not report it."),
 )  # fmt: skip
@@ -176,7 +177,7 @@ def _print_tick(run: "JobRun", turn: "JobTurn", as_json: bool) -> None:
 def _spec_from_options(start: Path, told: dict[str, str | None], anew: bool = False) -> "JobSpec":
     """What is named, over what is known of that job: an option that is absent changes nothing."""
     from herorun.commands._prompts import asked_for
-    from herorun.core.adhoc_jobs.spec import JobSpec, must_be_id, must_be_whole
+    from herorun.core.adhoc_jobs.spec import JobSpec, must_be_id, must_be_whole, with_kind
     from herorun.operations.jobs.clusters import with_config, with_experiment
     from herorun.operations.jobs.paths import placed
     from herorun.operations.jobs.takeover import merged, spec_on_record
@@ -196,7 +197,7 @@ def _spec_from_options(start: Path, told: dict[str, str | None], anew: bool = Fa
     facts = merged(known, named, given, start) if known else named
     if "resubmit" not in given and (known is None or known.names_no_command):
         facts = with_experiment(facts)
-    facts = asked_for(with_config(facts, start), start)
+    facts = asked_for(with_kind(with_config(facts, start)), start)
     must_be_whole(facts)
     return placed(facts, start)
 

@@ -93,7 +93,7 @@ def add(
 ) -> int:
     """Register a job, and make sure that one `jobs watch` of this session runs.
 
-    TYPE is nel, slurm or launcher, or another scheduler whose jobs can be found by id: iris, ray, local.
+    TYPE is nel, slurm or launcher, or another scheduler whose jobs can be found by id: iris, ray, local, ssh.
 
     \b
     Example:

@@ -2,7 +2,14 @@
 
 import pytest
 
-from herorun.core.adhoc_jobs.spec import FORMS, JobSpec, missing, must_be_id, must_be_whole
+from herorun.core.adhoc_jobs.spec import (
+    FORMS,
+    JobSpec,
+    missing,
+    must_be_id,
+    must_be_whole,
+    with_kind,
+)
 from herorun.core.contract import SLUG
 from herorun.core.errors import WrongUse
 
@@ -68,8 +75,8 @@ def test_the_seeds_ids_have_the_right_form(kind: str, job: str) -> None:
 
 
 def test_a_scheduler_whose_jobs_have_no_ids_of_their_own_is_refused_by_name() -> None:
-    with pytest.raises(WrongUse, match="'ssh'"):
-        must_be_id("ssh", "x")
+    with pytest.raises(WrongUse, match="'cron'"):
+        must_be_id("cron", "x")
 
 
 @pytest.mark.parametrize("kind", sorted(FORMS))
@@ -82,3 +89,18 @@ def test_a_jobs_slug_is_a_slug_and_another_on_another_cluster(kind: str) -> None
 def test_a_long_name_keeps_its_date_in_the_slug() -> None:
     job = "/dlwh/iris-run-train_a_rather_long_experiment_name-20260302-185630"
     assert "-20260302-185630-" in JobSpec(job=job, kind="iris", config="c").slug
+
+
+@pytest.mark.parametrize(
+    ("job", "kind", "host", "meant"),
+    [
+        ("4711", "", "box", "ssh"),
+        ("4711", "slurm", "box", "slurm"),
+        ("4711", "", "", ""),
+        ("/ada/x", "", "box", ""),
+    ],
+)
+def test_a_number_with_a_host_alone_is_a_process_there(
+    job: str, kind: str, host: str, meant: str
+) -> None:
+    assert with_kind(JobSpec(job=job, kind=kind, host=host)).kind == meant

@@ -13,7 +13,7 @@ from herorun.core.errors import CouldNotLook
 from herorun.core.evidence import JobState
 from herorun.core.ports import Absent, Found, Place, Unknown
 from herorun.schedulers._nel_results import scores, scores_in
-from herorun.schedulers.external import iris, launcher, slurm
+from herorun.schedulers.external import iris, launcher, slurm, ssh
 from schedulers.test_slurm_answers import AS_ASKED
 
 STAND_IN = Path(__file__).parents[2] / "services" / "iris_stand_in.py"
@@ -271,7 +271,7 @@ def test_scores_are_read_from_nels_results_and_nothing_else() -> None:
     )
 
 
-@pytest.mark.parametrize("kind", ["iris", "launcher", "local", "nel", "ray", "slurm"])
+@pytest.mark.parametrize("kind", ["iris", "launcher", "local", "nel", "ray", "slurm", "ssh"])
 def test_every_kind_whose_ids_have_a_form_has_an_adapter(kind: str) -> None:
     from herorun.core.adhoc_jobs.spec import FORMS
 
@@ -288,3 +288,13 @@ def test_a_jobs_name_cannot_say_whose_it_is() -> None:
     with pytest.raises(CouldNotLook, match="its name shows another owner"):
         slurm.origin_in(shown.format("UserId=ada(1000)"), "1000")
     assert slurm.origin_in(shown.format("x\n   Command=/forged"), "1001").told == ""
+
+
+def test_a_process_that_is_gone_says_what_the_box_knows_of_it() -> None:
+    known = ssh._Known(born="b 7", boot="b", kills=1)
+    now = {"boot": "b", "born": "", "kills": 1}
+    assert "see its log" in ssh._why_gone(known, now)
+    assert "started again" in ssh._why_gone(known, {**now, "boot": "c"})
+    assert "another one's now" in ssh._why_gone(known, {**now, "born": "b 9"})
+    assert "ended 2 there for lack of memory" in ssh._why_gone(known, {**now, "kills": 3})
+    assert "memory" not in ssh._why_gone(known, {**now, "kills": None})

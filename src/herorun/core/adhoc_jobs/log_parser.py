@@ -149,6 +149,7 @@ _SUBMITTED: Mapping[str, re.Pattern[str]] = {
     "nel": re.compile(r"Invocation ID: ([0-9a-f]{6,32})"),
     "launcher": re.compile(r"^(?:[Oo]utput(?: file)?: )?(/\S+)\s*$", re.MULTILINE),
     "local": re.compile(r"Job submitted: (/\S+|\d+)|^(\d+|/\S+)\s*$", re.MULTILINE),
+    "ssh": re.compile(r"Job submitted: (\d+)|^(\d+)\s*$", re.MULTILINE),
 }
 
 

@@ -91,6 +91,8 @@ class Form:
     pattern: re.Pattern[str]
     words: str
     needs: tuple[str, ...] = ()  # fields of `JobSpec` that the seed's loop cannot do without
+    article: str = "a"
+    absent: str = "look at its id, and at the cluster"  # what to do where nobody knows the id
 
 
 # Source: the babysitting loops for Iris and Ray and the job monitor for Slurm and nel that herorun
@@ -100,6 +102,7 @@ FORMS: Mapping[str, Form] = {
         re.compile(r"/[A-Za-z0-9_][A-Za-z0-9_.@-]*(?:/[A-Za-z0-9_][A-Za-z0-9_.@-]*)+"),
         "the canonical name /<user>/<job>, such as /dlwh/train-tiny-20260302-185630",
         ("config",),
+        article="an",
     ),
     "ray": Form(
         re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*"),
@@ -116,14 +119,30 @@ FORMS: Mapping[str, Form] = {
         re.compile(r"[1-9][0-9]{0,9}|/[^\0\n]+"),
         "a process number, or the folder of a job that herorun started here",
     ),
+    "ssh": Form(
+        re.compile(r"[1-9][0-9]{0,9}"),
+        "the number of a process on the box",
+        ("host",),
+        article="an",
+        absent="look at its number and at the host; if a queue gave it, name that by --scheduler",
+    ),
 }
+ON_A_BOX = "ssh"  # what a process number with a host and without a kind is
 OPTIONS = {
     "job": "--job",
     "kind": "--scheduler",
     "config": "--config",
     "cluster": "--cluster",
     "experiment": "--experiment",
+    "host": "--host",
 }
+
+
+def with_kind(facts: JobSpec) -> JobSpec:
+    """`--job PID --host BOX` alone means a process on that box."""
+    if facts.kind or not facts.host or not FORMS[ON_A_BOX].pattern.fullmatch(facts.job):
+        return facts
+    return replace(facts, kind=ON_A_BOX)
 
 
 def missing(facts: JobSpec) -> tuple[str, ...]:
@@ -154,10 +173,7 @@ def must_be_id(kind: str, job: str) -> None:
     """
     form = must_be_kind(kind)
     if not form.pattern.fullmatch(job):
-        raise WrongUse(
-            f"{job!r} is no id of {'an' if kind == 'iris' else 'a'} {kind} job: it must be "
-            f"{form.words}."
-        )
+        raise WrongUse(f"{job!r} is no id of {form.article} {kind} job: it must be {form.words}.")
 
 
 def must_be_kind(kind: str) -> Form:

@@ -1,14 +1,15 @@
 """Watching one job without a contract: the babysitter's own loop, over a `JobRun`."""
 
+import contextlib
 import os
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 
 from herorun.core.adhoc_jobs.resubmit_command import must_return, notices
-from herorun.core.adhoc_jobs.spec import JobSpec
+from herorun.core.adhoc_jobs.spec import JobSpec, must_be_kind
 from herorun.core.adhoc_jobs.stored_command import missing_secrets
-from herorun.core.errors import WrongUse
+from herorun.core.errors import CouldNotLook, WrongUse
 from herorun.core.ports import Absent
 from herorun.core.redaction.scrub import MASK
 from herorun.core.stop_condition import Until
@@ -31,16 +32,26 @@ def ready(
         must_return(facts.kind, facts.resubmit)
     before = set_aside(facts) if anew else None
     run = open_job(facts, every)
-    if run.current is None and isinstance(run.look(), Absent):
+    new = run.current is None
+    if new and isinstance(run.look(), Absent):
         raise WrongUse(
-            f"{facts.kind} knows no job {facts.job}{_where(facts)}: look at its id, and at the "
-            "cluster."
+            f"{facts.kind} knows no job {facts.job}{_where(facts)}: "
+            f"{must_be_kind(facts.kind).absent}."
         )
     run.begin()
+    named = _what_it_is(run) if new else []
     path = file_for(facts, start, anew)
     project(run, path, {})
     told = [f"what was watched by this id before is kept in {before}"] if before else []
-    return run, path, [*told, *_of_secrets(run), *notices(facts.kind, facts.resubmit)]
+    return run, path, [*told, *named, *_of_secrets(run), *notices(facts.kind, facts.resubmit)]
+
+
+def _what_it_is(run: JobRun) -> list[str]:
+    """In words, of schedulers whose ids are easily mistyped."""
+    with contextlib.suppress(CouldNotLook, OSError):
+        words = run.scheduler.describe(run.facts.job)
+        return [words] if words else []
+    return []
 
 
 def _of_secrets(run: JobRun) -> list[str]:

@@ -52,7 +52,7 @@ class Followed:
     ) -> None:
         self._jobs, self._record, self._folder = jobs, record, folder
         self._limit = limit  # MB of memory that the command for it asks for
-        self._tails: dict[str, str] = {}
+        self._tails: dict[str, str | CouldNotLook] = {}
         self._tasks: dict[str, tuple[TaskEnd, ...]] = {}
         self._lock = threading.Lock()
 
@@ -90,8 +90,19 @@ class Followed:
     def tail(self, instance: str, lines: int) -> str:
         with self._lock:
             if instance not in self._tails:
-                self._tails[instance] = self._jobs.tail(self._job(instance), lines)
-            return self._tails[instance]
+                self._tails[instance] = self._fetched(instance, lines)
+        text = self._tails[instance]
+        if isinstance(text, CouldNotLook):
+            raise CouldNotLook(str(text))
+        return text
+
+    def _fetched(self, instance: str, lines: int) -> str | CouldNotLook:
+        """Who asks next in this tick must not wait for the same silent machine once more."""
+        try:
+            text: str = self._jobs.tail(self._job(instance), lines)
+        except CouldNotLook as error:
+            return error
+        return text
 
     def stop(self, instance: str, by: str) -> None:
         self._jobs.stop(self._job(instance))
@@ -127,6 +138,11 @@ class Followed:
         """Key events in words, of schedulers that print some."""
         ask = getattr(self._jobs, "events", None)
         return tuple(ask(self._job(instance))) if ask else ()
+
+    def describe(self, job: str) -> str:
+        """What runs under the id, of schedulers that are asked about processes."""
+        ask = getattr(self._jobs, "describe", None)
+        return str(ask(job)) if ask else ""
 
     def reused(self, instance: str) -> bool:
         """Whether its id is another job's by now, of schedulers that can tell."""

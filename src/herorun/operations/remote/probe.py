@@ -38,11 +38,11 @@ from herorun.core.patrol.parse import (
 from herorun.core.redaction.scrub import scrub
 from herorun.core.remote_target import RemoteTarget, SshLogin
 from herorun.runs import Run
-from herorun.system import _host_cpu, _host_probe, _remote_agent
+from herorun.system import _host_probe
+from herorun.system.box_programs import LOOKING
 from herorun.system.clock import now
-from herorun.system.remote_python import RemoteProgram, own_file, readable, remote_to
+from herorun.system.remote_python import readable, remote_to
 
-LOOKING = RemoteProgram((own_file(_remote_agent), own_file(_host_cpu), own_file(_host_probe)))
 HERE = RemoteTarget(SshLogin(), sys.executable, 1.0, 20.0)
 SPARE = 8.0  # seconds beyond the connection and the look, for reading at both ends
 LINES = 400  # of the scheduler's log

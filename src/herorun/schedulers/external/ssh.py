@@ -1,0 +1,163 @@
+"""A process on a box that is reached by ssh, by its number there: a rented machine without a queue.
+
+A process that is nobody's child leaves no exit code behind: once it is gone, nobody can tell how it
+ended but its log.
+"""
+
+import base64
+import json
+import shlex
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from pydantic import ConfigDict, Field
+
+from herorun.core.errors import CouldNotLook, in_words
+from herorun.core.evidence import Job, JobState
+from herorun.core.ports import Absent, ById, Found, Origin, Place, Search, Unknown
+from herorun.core.redaction.scrub import scrub
+from herorun.core.remote_target import RemoteTarget, SshLogin
+from herorun.core.untrusted_json import read_json
+from herorun.system.box_programs import PROCESSES
+from herorun.system.clock import now
+from herorun.system.files import write_whole
+from herorun.system.host import owner
+from herorun.system.remote_python import readable, remote_to
+
+CONNECT = 15.0  # seconds for a new connection
+
+
+class Options(SshLogin):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    log: str | None = Field(None, description="Its log file, there.")
+    python: str = Field("python3", description="Python there, 3.8 or newer.")
+
+
+@dataclass(frozen=True)
+class _Known:
+    """What the first look saw of it, while the box still told."""
+
+    born: str
+    boot: str
+    mark: str = ""  # of its command line
+    folder: str = ""
+    out: str = ""
+    kills: int | None = None
+
+
+def connect(options: Options, place: Place) -> ById:
+    return SshById(options, Path(place.state))
+
+
+class SshById:
+    """An id is a process number."""
+
+    def __init__(self, options: Options, state: Path) -> None:
+        self._log, self._state = options.log, state
+        self._reach = RemoteTarget(SshLogin(**_login(options)), options.python, CONNECT)
+        self._far = remote_to(self._reach)
+
+    def look(self, job: str) -> Search:
+        """The number may be another process's by now: what it was born as is kept from the first
+        look on.
+        """
+        try:
+            facts = self._ask("process", pid=int(job))
+            with readable(self._far.road.where):
+                return self._judged(job, facts)
+        except (OSError, CouldNotLook) as error:
+            return Unknown(in_words(error))
+
+    def _judged(self, job: str, facts: dict[str, Any]) -> Search:
+        born, known = str(facts["born"]), self._known(job)
+        if known is None and not born:
+            return Absent()
+        if known is None:
+            self._keep(job, facts)
+        if known is None or born == known.born:
+            return Found(Job(job, job, JobState.RUNNING, "running"))
+        if (by := self._stopped(job)).exists():
+            who = by.read_text("utf-8").strip()
+            return Found(Job(job, job, JobState.CANCELLED, "stopped", stopped_by=who, ended=now()))
+        why = _why_gone(known, facts)
+        return Found(Job(job, job, JobState.GONE, "gone", why, ended=now()))
+
+    def reused(self, job: str) -> bool:
+        """Whether the number is a later process's by now."""
+        known, born = self._known(job), self._ask("process", pid=int(job))["born"]
+        return known is not None and bool(born) and born != known.born
+
+    def live_namesakes(self, job: str) -> tuple[str, ...]:
+        """This login's other processes with its command line."""
+        known = self._known(job)
+        mark = known.mark if known else ""
+        return tuple(map(str, self._ask("namesakes", pid=int(job), mark=mark)))
+
+    def origin(self, job: str) -> Origin:
+        facts = self._ask("process", pid=int(job))
+        if not facts["born"]:
+            return Origin()
+        words, folder = tuple(facts["words"]), str(facts["folder"])
+        return Origin(str(facts["owner"]), bool(facts["mine"]), words, folder=folder)
+
+    def describe(self, job: str) -> str:
+        """What runs under that number, for a person who may have mistyped it."""
+        origin = self.origin(job)
+        where = f" in {origin.folder}" if origin.folder else ""
+        return scrub(f"process {job} is `{shlex.join(origin.command)}` of {origin.user}{where}")
+
+    def tail(self, job: str, lines: int) -> str:
+        known = self._known(job)
+        path = self._log or (known.out if known else "")
+        if not path:
+            raise FileNotFoundError(2, "nobody named its log (--log)", f"process {job}")
+        text = self._ask("tail", path=path, folder=known.folder if known else "")
+        with readable(self._far.road.where):
+            whole = base64.b64decode(text).decode("utf-8", "replace")
+        return "".join(whole.splitlines(keepends=True)[-lines:]) if lines > 0 else ""
+
+    def stop(self, job: str) -> None:
+        known, found = self._known(job), self.look(job)
+        if known and isinstance(found, Found) and found.job.state.live:
+            write_whole(self._stopped(job), owner().encode())
+            self._ask("end", pid=int(job), born=known.born)
+
+    def _ask(self, question: str, **given: Any) -> Any:
+        return self._far.ask(PROCESSES, question, self._reach.look, **given)
+
+    def _known(self, job: str) -> _Known | None:
+        try:
+            return _Known(**read_json(self._kept(job).read_bytes()))
+        except FileNotFoundError:
+            return None
+        except (ValueError, TypeError):
+            raise CouldNotLook(f"{self._kept(job)} is damaged: move it away.") from None
+
+    def _keep(self, job: str, facts: dict[str, Any]) -> None:
+        document = {each.name: facts[each.name] for each in fields(_Known)}
+        write_whole(self._kept(job), (json.dumps(document) + "\n").encode())
+
+    def _kept(self, job: str) -> Path:
+        return self._state / f"process-{job}.json"
+
+    def _stopped(self, job: str) -> Path:
+        """By whose order we have asked it to end."""
+        return self._state / f"process-{job}.stopped-by"
+
+
+def _login(options: Options) -> dict[str, Any]:
+    return {name: getattr(options, name) for name in SshLogin.model_fields}
+
+
+def _why_gone(known: _Known, facts: dict[str, Any]) -> str:
+    kills = facts["kills"]
+    parts = ["the process is gone"]
+    if facts["boot"] != known.boot:
+        parts.append("the machine was started again since")
+    elif facts["born"]:
+        parts.append("its number is another one's now")
+    elif isinstance(kills, int) and known.kills is not None and kills > known.kills:
+        parts.append(f"the kernel has since ended {kills - known.kills} there for lack of memory")
+    return f"{', '.join(parts)}, and nobody recorded how it ended: see its log"

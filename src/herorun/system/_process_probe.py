@@ -1,0 +1,106 @@
+"""What a process on a box tells of itself, on the box. It travels with the question
+(`system/remote_python.py`), after `_host_probe`.
+
+Standard library only, from Python 3.8 on.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import os
+import pwd
+import signal
+from typing import Any
+
+from herorun.system import _host_probe
+
+TAIL = 1 << 22  # bytes of a log's end that are sent
+BORN = 19  # of the fields of /proc/PID/stat behind the name: ticks from the machine's start
+
+
+def process(pid: int) -> dict[str, Any]:
+    """What tells it from a later one with its number (empty: it has ended), its words, its owner,
+    its folder and the file that it prints to; and the machine's own start and memory.
+    """
+    memory = _host_probe._part(lambda: _host_probe._memory("self"))
+    facts = {"boot": _boot(), "kills": memory.get("oom_kill"), "born": _born(pid)}
+    if not facts["born"]:
+        return facts
+    owner = os.stat(f"/proc/{pid}").st_uid
+    return {
+        **facts,
+        "words": _words(pid),
+        "mark": _mark(_words(pid)),
+        "folder": _link(f"/proc/{pid}/cwd"),
+        "out": _printed_to(pid),
+        "owner": _name(owner),
+        "mine": owner == os.geteuid(),
+    }
+
+
+def namesakes(pid: int, mark: str) -> list[int]:
+    """This login's other processes with the same command line."""
+    found = (name for name in os.listdir("/proc") if name.isdecimal() and int(name) != pid)
+    return [int(name) for name in found if (w := _host_probe._argv(name)) and _mark(w) == mark]
+
+
+def tail(path: str, folder: str) -> str:
+    """The end of its log; a relative path is one of its own folder."""
+    with open(os.path.join(folder, os.path.expanduser(path)), "rb") as file:
+        size = os.fstat(file.fileno()).st_size
+        file.seek(max(0, size - TAIL))
+        data = file.read(TAIL)
+    whole = data if size <= TAIL else data.partition(b"\n")[2]
+    return base64.b64encode(whole).decode("ascii")
+
+
+def end(pid: int, born: str) -> bool:
+    """Ask that very process to end; False where it is no more."""
+    if not born or _born(pid) != born:
+        return False
+    os.kill(pid, signal.SIGTERM)
+    return True
+
+
+def _born(pid: int) -> str:
+    try:
+        stat = _host_probe._stat(str(pid))
+    except OSError:
+        return ""
+    return f"{_boot()} {stat[BORN]}" if stat and stat[0] not in _host_probe._DEAD else ""
+
+
+def _boot() -> str:
+    with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as file:
+        return file.read().strip()
+
+
+def _words(pid: int) -> list[str]:
+    with open(f"/proc/{pid}/cmdline", "rb") as file:
+        return file.read().decode("utf-8", "replace").rstrip("\0").split("\0")
+
+
+def _mark(words: list[str]) -> str:
+    """Of its command line, which may hold a secret and so is kept nowhere."""
+    return hashlib.sha256("\0".join(words).encode("utf-8", "replace")).hexdigest()
+
+
+def _printed_to(pid: int) -> str:
+    """Empty where that is no file: a terminal, a pipe, another user's."""
+    out = _link(f"/proc/{pid}/fd/1")
+    return out if os.path.isfile(out) else ""
+
+
+def _link(path: str) -> str:
+    try:
+        return os.readlink(path)
+    except OSError:
+        return ""
+
+
+def _name(uid: int) -> str:
+    try:
+        return pwd.getpwuid(uid).pw_name
+    except KeyError:
+        return f"uid {uid}"
