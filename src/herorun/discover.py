@@ -6,7 +6,7 @@ Adding one is adding a file. A third party's comes by entry point: `herorun.chec
 
 import pkgutil
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import is_dataclass
 from functools import cache
 from importlib import import_module
@@ -18,7 +18,8 @@ from pydantic import TypeAdapter, ValidationError
 from herorun.core.check import Check, Gate, Response
 from herorun.core.check import check as make_check
 from herorun.core.check_names import RENAMED
-from herorun.core.contract import KIND, Contract, explain_errors
+from herorun.core.contract import KIND, Contract, ContractFile, explain_errors
+from herorun.core.contract.toml_lines import line_of
 from herorun.core.errors import WrongUse
 from herorun.core.finding import Verdict, unknown
 from herorun.core.ports import (
@@ -252,8 +253,10 @@ def adapter_options(port: str) -> Mapping[str, type[Any]]:
     return {kind: _adapter(port, kind).Options for kind in adapter_kinds(port)}
 
 
-def limits(contract: Contract) -> dict[str, Any]:
-    """The thresholds that the contract sets, by check, validated by each check's `Limits`."""
+def limits(contract: Contract, file: ContractFile | None = None) -> dict[str, Any]:
+    """The thresholds that the contract sets, by check, validated by each check's `Limits`; with the
+    `file` a fault names its line.
+    """
     _must_be_health(contract.babysit.stop_on)
     set_here: dict[str, Any] = {}
     if not contract.babysit.thresholds:  # then no check is imported for it
@@ -262,16 +265,43 @@ def limits(contract: Contract) -> dict[str, Any]:
     for check in checks():
         known[check.name] = check.limits or known.get(check.name)
     for name, values in contract.babysit.thresholds.items():
-        kind = known.get(name)
+        where = _threshold_line(file, name)
         if name not in known:
             raise WrongUse(
-                f"[babysit.thresholds] names {name!r}, which is no check: see `herorun explain "
-                "--list`."
+                f"{where}[babysit.thresholds] names {name!r}, which is no check:"
+                f"{_meant(name, known)} see `herorun explain --list`."
             )
+        kind = known[name]
         if kind is None:
-            raise WrongUse(f"[babysit.thresholds.{name}]: that check has no thresholds.")
-        set_here[name] = _limits(kind, name, values)
+            raise WrongUse(f"{where}[babysit.thresholds.{name}]: that check has no thresholds.")
+        _must_have_keys(kind, name, values, file)
+        set_here[name] = _limits(kind, where, name, values)
     return set_here
+
+
+def _threshold_line(file: ContractFile | None, *path: str) -> str:
+    line = line_of(file.text, ("babysit", "thresholds", *path)) if file else None
+    return f"{file.path}, line {line}: " if file and line else ""
+
+
+def _meant(word: str, known: Iterable[str]) -> str:
+    from difflib import get_close_matches
+
+    near = get_close_matches(word, list(known), 1)
+    return f" did you mean `{near[0]}`?" if near else ""
+
+
+def _must_have_keys(
+    kind: type[Any], name: str, values: Mapping[str, Any], file: ContractFile | None
+) -> None:
+    assert is_dataclass(kind)
+    known = kind.__dataclass_fields__
+    for key in sorted(values.keys() - known.keys()):
+        meant = _meant(key, known) or f" there are {', '.join(known)}."
+        raise WrongUse(
+            f"{_threshold_line(file, name, key)}[babysit.thresholds.{name}]: unknown key "
+            f"`{key}`:{meant}"
+        )
 
 
 def _must_be_health(names: tuple[str, ...]) -> None:
@@ -285,19 +315,12 @@ def _must_be_health(names: tuple[str, ...]) -> None:
             )
 
 
-def _limits(kind: type[Any], name: str, values: Mapping[str, Any]) -> Any:
-    assert is_dataclass(kind)
-    extra = values.keys() - kind.__dataclass_fields__.keys()
-    if extra:
-        there = ", ".join(kind.__dataclass_fields__)
-        raise WrongUse(
-            f"[babysit.thresholds.{name}]: unknown key `{sorted(extra)[0]}`: there are {there}."
-        )
+def _limits(kind: type[Any], where: str, name: str, values: Mapping[str, Any]) -> Any:
     try:
         return TypeAdapter(kind).validate_python(_durations(kind, values))
     except (ValidationError, ValueError) as error:
         words = explain_errors(error) if isinstance(error, ValidationError) else f"{error}."
-        raise WrongUse(f"[babysit.thresholds.{name}]: {words}") from None
+        raise WrongUse(f"{where}[babysit.thresholds.{name}]: {words}") from None
 
 
 def _durations(kind: type[Any], values: Mapping[str, Any]) -> dict[str, Any]:

@@ -91,7 +91,10 @@ def test_a_secret_that_is_not_set_is_broken_and_its_mend_stands_there(
         and "HERO_TEST_KEY=..." in parts(told, "broken")["secret: HERO_TEST_KEY"]["fix"]
     )
     people = ask(story, capsys, "-q", "doctor", SLUG).out
-    assert people.startswith("✗ secret: HERO_TEST_KEY") and "fix: `export HERO_TEST_KEY" in people
+    assert (
+        people.startswith("✗ fail    secret: HERO_TEST_KEY")
+        and "fix: `export HERO_TEST_KEY" in people
+    )
 
 
 def test_a_scheduler_whose_programs_are_missing_is_broken(story: Story, capsys: CAPTURE) -> None:
@@ -122,9 +125,7 @@ def test_a_clock_that_only_the_commits_speak_for_is_not_checked_and_fails_nothin
         "not behind the newest commit here" in clock["message"]
         and "timedatectl" in clock["message"]
     )
-    assert ask(story, capsys, "doctor").out.endswith(
-        "0 broken, 0 could not be seen, 1 not checked\n"
-    )
+    assert ask(story, capsys, "doctor").out.endswith("0 failed, 0 unknown, 1 skipped\n")
 
 
 def test_a_clock_that_nothing_speaks_for_is_neither_well_nor_ill(

@@ -155,7 +155,7 @@ def test_what_one_command_was_told_counts_no_more_for_the_next(
     story: Story, capsys: CAPTURE
 ) -> None:
     assert ask(story, capsys, "-q", "doctor").out != ""
-    assert "✓ git: program" in ask(story, capsys, "doctor").out
+    assert "✓ ok      git: program" in ask(story, capsys, "doctor").out
 
 
 def test_quiet_and_verbose_exclude_each_other(capsys: CAPTURE) -> None:

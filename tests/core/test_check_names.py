@@ -1,6 +1,7 @@
 """Names of checks before they were renamed: what was written with them stays valid."""
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
@@ -9,6 +10,7 @@ from herorun import discover
 from herorun.core.alert import Alert, AlertState
 from herorun.core.canonical_json import canonical, digest
 from herorun.core.check_names import RENAMED, current_key
+from herorun.core.contract import ContractFile
 from herorun.core.errors import WrongUse
 from herorun.core.event import Decided, Done
 from herorun.core.finding import Finding, Waiver, failed
@@ -70,6 +72,23 @@ def test_an_old_name_in_a_contract_means_the_check_of_today() -> None:
     )
     assert contract.babysit.stop_on == ("stalled-by-infrastructure",)
     assert discover.limits(contract)["exhausted-learning-rate"].rows == 7
+
+
+@pytest.mark.parametrize(
+    ("thresholds", "words"),
+    [
+        ({"not-finit": {"rows": 3}}, r"is no check: did you mean `not-finite`\?"),
+        (
+            {"not-finite": {"loss_row": 3}},
+            r"runs/tiny.toml, line 4: .*unknown key `loss_row`: did you mean `loss_rows`\?",
+        ),
+    ],
+)
+def test_a_mistyped_threshold_is_told_its_name_and_line(thresholds: Any, words: str) -> None:
+    contract = a_contract(babysit={"thresholds": thresholds})
+    text = 'slug = "tiny"\n\n[babysit.thresholds.not-finite]\nloss_row = 3\n'
+    with pytest.raises(WrongUse, match=words):
+        discover.limits(contract, ContractFile("runs/tiny.toml", text))
 
 
 def test_an_old_name_that_is_typed_is_told_the_new_one() -> None:

@@ -7,13 +7,13 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from builders import NOON, a_checkpoint, a_tree
+from builders import NOON, a_checkpoint, a_plan, a_tree
 from herorun.core.check import Gate, Mode
 from herorun.core.compare.verdict import ComparisonAnswer, RunComparison
 from herorun.core.doctor_report import DoctorPart, Fit
 from herorun.core.errors import Blocked, CouldNotLook, WrongUse
 from herorun.core.event import Launched
-from herorun.core.evidence import JobState, Published, WorkTree
+from herorun.core.evidence import CodeChange, JobState, Published, WorkTree
 from herorun.core.goodput.latencies import Delay, Delays
 from herorun.core.goodput.states import WallTimeState
 from herorun.core.goodput.totals import GoodputTotals, Range
@@ -34,6 +34,7 @@ from herorun.operations.checkpoints.prune import Pruned
 from herorun.operations.jobs.discover import SearchedPlace
 from herorun.operations.jobs.watch import JobStatus
 from herorun.operations.launch.launch import LaunchOutcome
+from herorun.operations.launch.preflight import plan_json
 from herorun.operations.orders.order import OrderOutcome
 from herorun.operations.orders.trust import TrustQuestion
 from herorun.operations.orders.waive import WaiverProposal
@@ -91,6 +92,19 @@ LAUNCHED = Launched(
     commit="c0" * 20,
     entry={},
 )
+CHANGED_FILES = tuple(f"model/{name}.py" for name in ("a", "b", "c", "d", "e", "f"))
+EARLIER_PLAN = plan_json(a_plan(RUN.contract)) | {"final_step": {"value": 100, "source": ""}}
+LAUNCHED_RUN = SimpleNamespace(
+    **{
+        **vars(RUN),
+        "record": SimpleNamespace(
+            memory=lambda: SimpleNamespace(
+                current=SimpleNamespace(name="tiny-1"),
+                launchings={"tiny-1": SimpleNamespace(plan=EARLIER_PLAN)},
+            )
+        ),
+    }
+)
 GATES: Mapping[str, tuple[Any, ...]] = {
     "clear": (),
     "blocked": (DIRTY,),
@@ -110,6 +124,9 @@ def gates() -> Iterator[Screen]:
         sealed = SealOutcome(gate(Gate.SEAL, *changed), tag, tag and "c0" * 20, None)
         if state != "unknown":
             yield known(f"seal-{state}", "seal tiny", "seal.seal.seal", sealed)
+    changed = preflight(CodeChange("tiny-1", "c0" * 20, "3f" * 20, CHANGED_FILES))
+    screen = known("preflight-changed", "preflight tiny", target, changed)
+    yield replace(screen, given={**screen.given, "herorun.runs.open_run": LAUNCHED_RUN})
     lenient = preflight(DIRTY, mode=Mode.WARN)
     yield known("preflight-lenient", "preflight tiny", target, lenient)
     target = "launch.launch.launch"

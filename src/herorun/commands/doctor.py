@@ -55,10 +55,10 @@ def _show(parts: "Sequence[DoctorPart]") -> None:
     from herorun.system import progress
 
     marks = {
-        Fit.WORKS: ("✓", "green"),
-        Fit.BROKEN: ("✗", "red"),
-        Fit.UNSEEN: ("?", "yellow"),
-        Fit.UNCHECKED: ("-", "dim"),
+        Fit.WORKS: ("✓ ok     ", "green"),
+        Fit.BROKEN: ("✗ fail   ", "red"),
+        Fit.UNSEEN: ("? unknown", "yellow"),
+        Fit.UNCHECKED: ("- skipped", "dim"),
     }
     out = output.console()
     for part in parts:
@@ -74,9 +74,6 @@ def _show(parts: "Sequence[DoctorPart]") -> None:
         if part.fix:
             out.print(f"    fix: {output.clean(part.fix)}")
     count = {fit: sum(part.fit is fit for part in parts) for fit in Fit}
-    words = (
-        f"{count[Fit.WORKS]} work, {count[Fit.BROKEN]} broken, {count[Fit.UNSEEN]} could not be "
-        "seen"
-    )
-    words += f", {count[Fit.UNCHECKED]} not checked" if count[Fit.UNCHECKED] else ""
+    words = f"{count[Fit.WORKS]} ok, {count[Fit.BROKEN]} failed, {count[Fit.UNSEEN]} unknown"
+    words += f", {count[Fit.UNCHECKED]} skipped" if count[Fit.UNCHECKED] else ""
     out.print(words, style="bold")

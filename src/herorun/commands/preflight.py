@@ -50,6 +50,6 @@ def command(start: str, run: str, out: str | None, probe: bool, as_json: bool) -
     if as_json:
         output.show_json(answer.document())
     else:
-        changes = since_last_instance(opened.record.memory(), answer.plan)
+        changes = since_last_instance(opened.record.memory(), answer)
         show_preflight(output.console(), opened.slug, answer, out or "", changes)
     return {"clear": 0, "blocked": 1, "unknown": 3}[answer.verdict.value]

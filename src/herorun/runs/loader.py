@@ -72,7 +72,7 @@ def open_run(name: str, start: Path) -> Run:
         raise WrongUse(
             f"{shown} says slug = {run.slug!r}: a slug names its file. Rename the one or the other."
         )
-    discover.limits(run.contract)
+    discover.limits(run.contract, run.file)
     discover.must_hold_pages(run.contract.issue.kind)
     _must_read_its_catalogue(run)
     return run

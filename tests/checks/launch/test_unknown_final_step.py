@@ -3,6 +3,7 @@ import pytest
 from builders import PARENT, a_checkpoint, a_contract, a_history, a_plan, answer
 from herorun.checks.launch.unknown_final_step import unknown_final_step
 from herorun.core.check import AtRelaunch
+from herorun.core.contract import ContractFile
 from herorun.core.evidence import Unavailable
 from herorun.core.finding import Outcome
 from herorun.core.plan import Plan
@@ -24,7 +25,10 @@ def test_a_number_or_a_key_of_the_config_passes(stated):
 @pytest.mark.parametrize(
     ("stated", "words"),
     [
-        ("trainer.steps", "trainer.steps is missing in config.toml"),
+        (
+            "trainer.steps",
+            "trainer.steps is missing in config.toml (did you mean `trainer.num_train_steps`?)",
+        ),
         ("trainer.name", "trainer.name is 'x' in config.toml"),
         ("trainer.flag", "trainer.flag is True in config.toml"),
         (0, "must be positive"),
@@ -37,6 +41,13 @@ def test_what_is_no_step_fails_in_the_words_of_its_source(stated, words):
 
     assert verdict.outcome is Outcome.FAIL
     assert words in verdict.message
+
+
+def test_the_line_of_the_contract_is_named():
+    file = ContractFile("runs/tiny.toml", 'slug = "tiny"\nfinal_step = "trainer.steps"\n')
+    plan = a_plan(a_contract(final_step="trainer.steps"), config=CONFIG)
+
+    assert answer(unknown_final_step, plan, file).message.endswith(" (runs/tiny.toml, line 2)")
 
 
 def test_where_neither_the_contract_nor_the_config_tells_it_is_unknown():

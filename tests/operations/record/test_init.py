@@ -193,6 +193,9 @@ def test_a_final_step_that_no_key_holds_begins_no_record(story: Story, capsys: C
     story.sign(final_step="trainer.num_train_stepz")
     answer = ask(story, capsys, "init", SLUG)
     assert answer.code == 2 and "trainer.num_train_stepz is missing in config.toml" in answer.err
+    text = (story.work / "runs" / "tiny.toml").read_text()
+    number = text[: text.index("final_step")].count("\n") + 1
+    assert f"runs/tiny.toml, line {number}, says final_step" in answer.err
     assert story.run.record.tip is None
 
 

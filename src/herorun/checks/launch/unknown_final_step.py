@@ -6,15 +6,19 @@ Fix: set `final_step` in the contract: an integer, or a key of the resolved conf
 """
 
 from herorun.core.check import AtRelaunch, Gate, Response, check
+from herorun.core.contract import ContractFile
+from herorun.core.contract.toml_lines import line_of
 from herorun.core.finding import Verdict, failed, passed
 from herorun.core.plan import Plan, StartPoint
 
 
 @check(Gate.LAUNCH, Response.BLOCK, at_relaunch=AtRelaunch.BLOCK)
-def unknown_final_step(plan: Plan) -> Verdict:
+def unknown_final_step(plan: Plan, file: ContractFile) -> Verdict:
     final, begin = plan.final_step, _first_step_of(plan.start.value)
     if final.value is None:
-        return failed(f"the final step is unknown: {final.source}", subject="final_step")
+        line = line_of(file.text, ("final_step",))
+        place = f" ({file.path}, line {line})" if line else ""
+        return failed(f"the final step is unknown: {final.source}{place}", subject="final_step")
     if final.value <= 0:
         return failed(f"the final step is {final}: it must be positive", subject="final_step")
     if final.value <= begin:

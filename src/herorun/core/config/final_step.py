@@ -14,6 +14,7 @@ from herorun.core.config.trainer_keys import (
     ConfigCount,
     counts,
     look_up,
+    nearest_key,
     total_steps,
 )
 from herorun.core.contract import Contract
@@ -36,10 +37,15 @@ def resolve_final_step(
     value = look_up(config, final_step)
     count = whole(value) if isinstance(value, (int, float)) else None
     if count is None:
-        return Sourced(
-            None, f"{final_step} is {'missing' if value is None else repr(value)} in {source}"
-        )
+        state = "missing" if value is None else repr(value)
+        meant = nearest_key(config, final_step) if value is None else ""
+        return Sourced(None, f"{final_step} is {state} in {source}{meant}")
     return Sourced(count, f"{final_step} in {source}")
+
+
+def _describe(config: Mapping[str, Any], key: str) -> str:
+    value = look_up(config, key)
+    return f"missing{nearest_key(config, key)}" if value is None else show_short(value)
 
 
 def _inferred(contract: Contract, config: Mapping[str, Any], source: str) -> Sourced[int | None]:
@@ -123,8 +129,7 @@ def misnamed(contract: Contract, config: Mapping[str, Any]) -> list[tuple[str, s
         "horizon": told.horizon,
     }
     return [
-        (f"[config] {name}", f"{key} is {'missing' if value is None else show_short(value)}")
+        (f"[config] {name}", f"{key} is {_describe(config, key)}")
         for name, key in named.items()
         if key and _count_of_key(config, key) is None
-        for value in [look_up(config, key)]
     ]

@@ -4,6 +4,7 @@ its sequences.
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Any
 
 from herorun.core.config.key_classes import snake_parts
@@ -69,6 +70,23 @@ def look_up(config: Mapping[str, Any], key: str) -> Any:
             return None
         value = value[part]
     return value
+
+
+def nearest_key(config: Mapping[str, Any], key: str) -> str:
+    """The config's key that was probably meant, as a question; empty where there is none.
+
+    >>> nearest_key({"trainer": {"num_train_steps": 9}}, "trainer.num_train_stepz")
+    ' (did you mean `trainer.num_train_steps`?)'
+    >>> nearest_key({"trainer": {"num_train_steps": 9}}, "num_train_steps")
+    ' (did you mean `trainer.num_train_steps`?)'
+    >>> nearest_key({"seed": 9}, "cycle")
+    ''
+    """
+    keys = list(flatten(config))
+    leaf = key.rpartition(".")[2]
+    same = [each for each in keys if each.rpartition(".")[2] == leaf]
+    near = same[:1] or get_close_matches(key, keys, 1, 0.7)
+    return f" (did you mean `{near[0]}`?)" if near else ""
 
 
 def total_steps(config: Mapping[str, Any]) -> list[ConfigCount]:

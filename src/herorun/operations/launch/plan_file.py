@@ -12,7 +12,14 @@ from typing import Any
 from herorun.core.canonical_json import canonical, digest
 from herorun.core.config.files import parse_json
 from herorun.core.errors import Blocked, WrongUse, in_words
-from herorun.core.evidence import Checkpoints, Published, TrackerIdentity
+from herorun.core.evidence import (
+    Checkpoints,
+    CodeChange,
+    Published,
+    TrackerIdentity,
+    Unavailable,
+)
+from herorun.core.finding import count, few
 from herorun.core.journal import Memory
 from herorun.core.plan import PLAN_SCHEMA, Plan, moved
 from herorun.core.redaction.scrub import MASK, scrub, scrub_tree
@@ -132,9 +139,18 @@ def moved_since(reviewed: dict[str, Any], answer: PreflightOutcome) -> str:
     return f"since the plan was reviewed: {'; '.join(changes)}" if changes else ""
 
 
-def since_last_instance(memory: Memory, plan: Plan | None) -> tuple[str, ...]:
-    """What this plan changes against that of the newest instance, one line a value."""
+def since_last_instance(memory: Memory, answer: PreflightOutcome) -> tuple[str, ...]:
+    """What this plan changes against that of the newest instance, one line a value, and the files
+    that differ.
+    """
     launching = memory.launchings.get(memory.current.name) if memory.current else None
-    if launching is None or plan is None:
+    if launching is None or answer.plan is None:
         return ()
-    return moved(_plan_values(dict(launching.plan)), _plan_values(plan_json(plan)))
+    values = moved(_plan_values(dict(launching.plan)), _plan_values(plan_json(answer.plan)))
+    code = answer.report.evidence.get(CodeChange)
+    if isinstance(code, CodeChange) and code.files:
+        names = few([scrub(name) for name in code.files], 5)
+        return (*values, f"{count(len(code.files), 'file')} changed: {names}")
+    if isinstance(code, Unavailable):
+        return (*values, f"changed files unknown: {code.why}")
+    return values

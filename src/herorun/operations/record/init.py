@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 
 from herorun.core.config.final_step import resolve_final_step
 from herorun.core.contract import Contract
+from herorun.core.contract.toml_lines import line_of
 from herorun.core.errors import HerorunError, WrongUse, in_words
 from herorun.core.event import Amended, Initialised
 from herorun.core.evidence import Sourced
@@ -78,9 +79,10 @@ def _admissible(run: Run) -> Sourced[int | None]:
     final = resolved_final_step(run)
     missing = final.value is None and not final.source.startswith(UNRESOLVED)
     if isinstance(run.contract.final_step, str) and missing:
+        line = line_of(run.file.text, ("final_step",))
         raise WrongUse(
-            f"{path} says final_step = {run.contract.final_step!r}, and {final.source}: correct "
-            "the one or the other."
+            f"{path}, line {line}, says final_step = {run.contract.final_step!r}, and "
+            f"{final.source}: correct the one or the other."
         )
     return final
 
