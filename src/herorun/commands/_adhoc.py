@@ -115,7 +115,7 @@ def babysit_job(
     if anew and not told.get("job"):
         raise WrongUse("--new-job starts a new watch of a job: name it with --job and --scheduler.")
     run, path, notices = ready(
-        _spec_from_options(Path(start), told, anew), Path(start), cadence, anew
+        _spec_from_options(Path(start), told, anew), Path(start), cadence, anew, watches=True
     )
     for notice in notices:
         output.say(run.facts.job, notice)

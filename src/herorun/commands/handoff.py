@@ -2,11 +2,13 @@
 
 import click
 
+from herorun.commands._adhoc import naming, one_of_both, ordered_job
 from herorun.commands._options import RunArgument, yes
 
 
 @click.command(short_help="Move the monitoring to another machine, or take it over.")
-@click.argument("run", cls=RunArgument)
+@click.argument("run", cls=RunArgument, required=False)
+@naming
 @click.option(
     "--to", metavar="USER@MACHINE", help="Give it to this owner; only the holder of the lease can."
 )
@@ -23,12 +25,22 @@ from herorun.commands._options import RunArgument, yes
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.pass_obj
 def command(
-    start: str, run: str, to: str | None, take: bool, wait: str, reason: str, as_json: bool
+    start: str,
+    /,
+    run: str | None,
+    to: str | None,
+    take: bool,
+    wait: str,
+    reason: str,
+    as_json: bool,
+    **told: str | None,
 ) -> int:
     """Change the owner of a run, and record what the next one needs: job, cluster, newest signal, tracker links, and
     how to submit it again.
 
     A babysitter that no longer owns the run ends, and takes no further action.
+
+    A job without a contract is named by --job ID; its state file then names the new owner.
 
     \b
     Example:
@@ -40,6 +52,7 @@ def command(
     from herorun.commands._output import show
     from herorun.core.errors import WrongUse
     from herorun.core.stop_condition import seconds_of
+    from herorun.operations.jobs.monitor import give_job, take_job
     from herorun.operations.orders.handoff import hand_over, take_over
     from herorun.runs import watched_run
 
@@ -47,6 +60,12 @@ def command(
         raise WrongUse(
             "Say who watches: `--to user@machine` gives the run away, `--take` takes it over."
         )
+    one_of_both(run, told)
+    if told.get("job"):
+        job, path = ordered_job(start, told)
+        return show(give_job(job, path, to) if to else take_job(job, path), as_json)
+    if not run:
+        raise WrongUse("Name a run, or a job without a contract by --job ID.")
     opened = watched_run(run, Path(start))[0]
     if to:
         return show(hand_over(opened, to, reason), as_json)

@@ -21,7 +21,13 @@ from herorun.core.stop_condition import Until
 from herorun.operations.babysit.tick import TickOutcome, run_tick, tick_exit_code
 from herorun.operations.health.evaluate import must_be_launched
 from herorun.operations.health.shared_polls import SharedPolls
-from herorun.operations.record.heartbeat import beat, bell_file, next_due
+from herorun.operations.record.heartbeat import (
+    babysitter_pid,
+    beat,
+    bell_file,
+    next_due,
+    who_watches,
+)
 from herorun.record import Pushed, Record
 from herorun.runs import MonitoredRun, Run, watched_run
 from herorun.system.clock import now
@@ -50,7 +56,7 @@ def watch(
     run, _ = opened(name, start)
     must_be_launched(run, run.record.memory())
     run.prepare()
-    keep = hold(run.lock("babysitter"), 0.0, f"another babysitter of {run.slug}")
+    keep = hold(run.lock("babysitter"), 0.0, f"another babysitter of {run.slug}{who_watches(run)}")
     if over is None:
         signal.signal(signal.SIGTERM, _interrupted)
     own = BabysitLoop(
@@ -95,8 +101,11 @@ def tick_once(
     run, drift = watched_run(name, start)
     with unattended():
         turn = run_tick(run, drift, looks, lambda: push(run.record))
-    # the loop's next one stays due
-    beat(run, next_due(run) if is_locked(run.lock("babysitter")) else None)
+    # a loop's next one stays due, and the loop stays the babysitter
+    if is_locked(run.lock("babysitter")):
+        beat(run, next_due(run), babysitter_pid(run))
+    else:
+        beat(run)
     return run, turn
 
 

@@ -15,18 +15,23 @@ from herorun.core.redaction.scrub import MASK
 from herorun.core.stop_condition import Until
 from herorun.operations.babysit.loop import unattended, watch
 from herorun.operations.babysit.tick import TickOutcome
+from herorun.operations.jobs.monitor import claim, must_be_ours
 from herorun.operations.jobs.run import CADENCE, JobRun, open_job, set_aside
 from herorun.operations.jobs.state_file import file_for, project
 from herorun.operations.jobs.tick import JobTurn, take_job_turn
 
 
 def ready(
-    facts: JobSpec, start: Path, every: timedelta = CADENCE, anew: bool = False
+    facts: JobSpec,
+    start: Path,
+    every: timedelta = CADENCE,
+    anew: bool = False,
+    watches: bool = False,
 ) -> tuple[JobRun, Path, list[str]]:
     """The job's run, its state file, and what should be known before the command for it is used.
 
     `anew`: the id is another job's than that which was watched before. `WrongUse` where a command
-    would wait, or the job is surely not there.
+    would wait, or the job is surely not there. Who `watches` must not do so beside another machine.
     """
     if facts.resubmit:
         must_return(facts.kind, facts.resubmit)
@@ -38,9 +43,11 @@ def ready(
             f"{facts.kind} knows no job {facts.job}{_where(facts)}: "
             f"{must_be_kind(facts.kind).absent}."
         )
+    path = file_for(facts, start, anew)
+    if watches:
+        must_be_ours(run, path)
     run.begin()
     named = _what_it_is(run) if new else []
-    path = file_for(facts, start, anew)
     project(run, path, {})
     told = [f"what was watched by this id before is kept in {before}"] if before else []
     return run, path, [*told, *named, *_of_secrets(run), *notices(facts.kind, facts.resubmit)]
@@ -82,6 +89,7 @@ def _where(facts: JobSpec) -> str:
 
 def tick_job(run: JobRun, state_file: Path) -> JobTurn:
     with unattended():
+        claim(run, state_file)
         return take_job_turn(run, state_file)
 
 
@@ -96,6 +104,7 @@ def watch_job(
     last: list[JobTurn] = []
 
     def turn(opened: JobRun, drift: str) -> JobTurn:
+        claim(opened, state_file)
         last[:] = [take_job_turn(opened, state_file)]
         return last[0]
 

@@ -3,6 +3,7 @@
 import os
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 from herorun.core.canonical_json import canonical, timestamp
 from herorun.core.untrusted_json import read_json
@@ -19,16 +20,38 @@ def last_heartbeat(run: MonitoredRun) -> datetime | None:
 
 def _heart(run: MonitoredRun, name: str) -> datetime | None:
     try:
-        document = read_json((run.state / "heartbeat.json").read_bytes())
-        moment = datetime.fromisoformat(document[name])
-    except (OSError, ValueError, KeyError, TypeError):
+        moment = datetime.fromisoformat(_document(run)[name])
+    except (ValueError, KeyError, TypeError):
         return None
     return moment if moment.tzinfo else None
 
 
-def beat(run: MonitoredRun, due: datetime | None = None) -> None:
+def _document(run: MonitoredRun) -> dict[str, Any]:
+    """Empty where none can be read."""
+    try:
+        document = read_json((run.state / "heartbeat.json").read_bytes())
+    except (OSError, ValueError):
+        return {}
+    return document if isinstance(document, dict) else {}
+
+
+def babysitter_pid(run: MonitoredRun) -> int | None:
+    """The process that wrote the heartbeat; None where nobody tells."""
+    pid = _document(run).get("pid")
+    return pid if isinstance(pid, int) else None
+
+
+def who_watches(run: MonitoredRun) -> str:
+    """Its process, its machine and its last look, in brackets; empty where nobody tells."""
+    pid, owner, looked = babysitter_pid(run), _document(run).get("owner"), last_heartbeat(run)
+    if pid is None or looked is None:
+        return ""
+    return f" (process {pid} of {owner}, last look {looked:%Y-%m-%d %H:%M:%S} UTC)"
+
+
+def beat(run: MonitoredRun, due: datetime | None = None, pid: int | None = None) -> None:
     """Say that a babysitter is alive, and when its loop looks next."""
-    heart = {"at": timestamp(now()), "pid": os.getpid(), "owner": host.owner()}
+    heart = {"at": timestamp(now()), "pid": pid or os.getpid(), "owner": host.owner()}
     if due is not None:
         heart["next"] = timestamp(due)
     write_whole(run.state / "heartbeat.json", (canonical(heart) + "\n").encode())

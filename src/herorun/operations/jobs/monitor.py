@@ -1,0 +1,99 @@
+"""Which machine monitors a job without a contract: its state file says so, and a second one is
+refused.
+
+There is no shared repository to hold a lease in. Machines that do not share the state file are not
+told apart; before a submission the scheduler is asked for the job's namesakes in any case.
+"""
+
+import os
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+
+from herorun.core.canonical_json import timestamp
+from herorun.core.errors import Blocked, HandedOver, WrongUse
+from herorun.core.lease import stale_at
+from herorun.core.untrusted_json import read_json
+from herorun.operations.jobs.run import JobRun
+from herorun.operations.jobs.state_file import project
+from herorun.operations.orders.order import OrderOutcome
+from herorun.system.clock import now
+
+FIELD = "monitored_by"
+
+
+@dataclass(frozen=True)
+class Monitor:
+    """Who looks at the job, and when it last did, by its own clock."""
+
+    owner: str  # user@machine
+    pid: int  # 0 where it was only named
+    looked: datetime
+    cadence: timedelta
+
+    @property
+    def words(self) -> str:
+        process = f"process {self.pid} of " if self.pid else ""
+        return f"{process}{self.owner}, last look {self.looked:%Y-%m-%d %H:%M:%S} UTC"
+
+
+def monitor_in(path: Path) -> Monitor | None:
+    """As the state file names it; None where it names none that can be read."""
+    try:
+        entry = read_json(path.read_bytes())[FIELD]
+        looked = datetime.fromisoformat(entry["last_look"])
+        cadence = timedelta(seconds=float(entry["cadence_seconds"]))
+        monitor = Monitor(str(entry["owner"]), int(entry["pid"]), looked, cadence)
+    except (OSError, ValueError, KeyError, TypeError, OverflowError):
+        return None
+    return monitor if looked.tzinfo else None
+
+
+def must_be_ours(run: JobRun, path: Path) -> None:
+    """`HandedOver` while another machine's monitor is not late by two cadences."""
+    other = monitor_in(path)
+    if other is None or other.owner == run.launcher.owner:
+        return
+    due = stale_at(other.looked, other.cadence)
+    if now() < due:
+        job = run.current.job if run.current else run.facts.job
+        raise HandedOver(
+            f"{job} is monitored by {other.words}. There, `herorun handoff --job {job} --to "
+            f"{run.launcher.owner}` gives it away; without a further look it can be taken over "
+            f"from {due:%Y-%m-%d %H:%M:%S} UTC on."
+        )
+
+
+def claim(run: JobRun, path: Path) -> None:
+    """Say in the state file that we look now."""
+    must_be_ours(run, path)
+    _name(run, path, run.launcher.owner, os.getpid())
+
+
+def give_job(run: JobRun, path: Path, to: str) -> OrderOutcome:
+    """To another machine, whose monitor is accepted at once; ours ends at its next look."""
+    if "@" not in to or to.strip() != to or " " in to:
+        raise WrongUse(f"{to!r} is no owner: name it as user@machine.")
+    job = run.current.job if run.current else run.facts.job
+    if to == run.launcher.owner:
+        raise WrongUse(f"{to} is this machine: `herorun handoff --job {job} --take` takes it over.")
+    must_be_ours(run, path)
+    _name(run, path, to, 0)
+    words = f"{to} monitors {job} from now on: there, `herorun babysit` with {path}"
+    return OrderOutcome(run, words)
+
+
+def take_job(run: JobRun, path: Path) -> OrderOutcome:
+    """From a machine that no longer looks."""
+    try:
+        claim(run, path)
+    except HandedOver as error:
+        raise Blocked(str(error)) from None
+    job = run.current.job if run.current else run.facts.job
+    return OrderOutcome(run, f"{run.launcher.owner} monitors {job}: `herorun babysit --job {job}`")
+
+
+def _name(run: JobRun, path: Path, owner: str, pid: int) -> None:
+    cadence = run.contract.babysit.cadence.total_seconds()
+    entry = {"owner": owner, "pid": pid, "last_look": timestamp(now()), "cadence_seconds": cadence}
+    project(run, path, {FIELD: entry})

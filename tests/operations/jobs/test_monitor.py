@@ -1,0 +1,72 @@
+"""One machine monitors a job without a contract; a second one is refused by name."""
+
+import json
+import os
+from datetime import timedelta
+
+import pytest
+
+from herorun.core.adhoc_jobs.spec import JobSpec
+from herorun.operations.jobs.monitor import FIELD
+from herorun.operations.jobs.run import open_job
+from herorun.operations.record.heartbeat import beat
+from herorun.system import host
+from herorun.system.clock import now
+from herorun.system.files import hold
+from jobs_alone import GOES, Alone, asked, babysit, state
+
+CAPTURE = pytest.CaptureFixture[str]
+
+
+def _named(alone: Alone, owner: str, ago: timedelta) -> None:
+    """As a monitor on another machine leaves the shared state file."""
+    (path,) = (alone.folder / "scratch").iterdir()
+    look = (now() - ago).isoformat()
+    entry = {"owner": owner, "pid": 4711, "last_look": look, "cadence_seconds": 570}
+    path.write_text(json.dumps({**state(alone), FIELD: entry}))
+
+
+def test_a_second_machine_is_refused_until_the_first_no_longer_looks(
+    alone: Alone, capsys: CAPTURE
+) -> None:
+    job = alone.place(alone.start(GOES))
+    words = ("--job", job, "--scheduler", "local", "--once")
+    babysit(alone, capsys, *words)
+    assert state(alone)[FIELD]["owner"] == host.owner()
+
+    _named(alone, "ada@elsewhere", timedelta(minutes=5))
+    refused = babysit(alone, capsys, *words)
+    assert refused.code == 1
+    assert "process 4711 of ada@elsewhere, last look 20" in refused.err
+    assert state(alone)[FIELD]["owner"] == "ada@elsewhere"
+    taken = asked(alone, capsys, "handoff", "--job", job, "--take")
+    assert taken.code == 1 and "ada@elsewhere" in taken.err
+
+    _named(alone, "ada@elsewhere", timedelta(minutes=20))
+    assert asked(alone, capsys, "handoff", "--job", job, "--take").code == 0
+    assert state(alone)[FIELD]["owner"] == host.owner()
+
+
+def test_a_job_is_handed_over_and_the_monitor_here_ends(alone: Alone, capsys: CAPTURE) -> None:
+    job = alone.place(alone.start(GOES))
+    words = ("--job", job, "--scheduler", "local")
+    babysit(alone, capsys, *words, "--once")
+    handed = asked(alone, capsys, "handoff", "--job", job, "--to", "ada@elsewhere")
+    assert handed.code == 0 and "ada@elsewhere monitors" in handed.out
+    ended = babysit(alone, capsys, *words)  # the loop itself, which returns at once
+    assert ended.code == 1 and "ada@elsewhere" in ended.err
+
+
+def test_a_second_monitor_on_this_machine_is_told_who_the_first_one_is(
+    alone: Alone, capsys: CAPTURE
+) -> None:
+    job = alone.place(alone.start(GOES))
+    words = ("--job", job, "--scheduler", "local")
+    babysit(alone, capsys, *words, "--once")
+    run = open_job(JobSpec(job=job, kind="local"))
+    lock = hold(run.lock("babysitter"), 0.0, "this test")
+    beat(run, pid=4711)
+    refused = babysit(alone, capsys, *words)
+    os.close(lock)
+    assert refused.code == 2
+    assert f"(process 4711 of {host.owner()}, last look 20" in refused.err
