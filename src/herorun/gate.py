@@ -1,6 +1,5 @@
 """Ask a gate: gather what its checks need, evaluate, waive, and give the verdict."""
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -29,7 +28,6 @@ from herorun.runs import Run
 from herorun.schemas.parts import FindingEntry
 from herorun.system.clock import now
 
-_RUN = re.compile(r"\bRUN\b")  # in a check's advice: the run that is asked about
 DEADLINE = 180.0  # seconds for all reads of a gate together
 
 
@@ -194,6 +192,6 @@ def _finding_entry(
         response=check.response,
         waiver=finding.waiver,
         why=check.why,
-        fix=_RUN.sub(slug, check.fix),
+        fix=check.next_action(slug),
         caused_by={"check": cause.check, "subject": cause.verdict.subject} if cause else None,
     )

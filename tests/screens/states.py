@@ -15,7 +15,14 @@ from herorun.core.responsible import responsible
 from herorun.core.run_summary import OpenAlert, Pace, RunSummary
 from herorun.gate import GateReport
 from herorun.operations.launch.preflight import PreflightOutcome
-from herorun.schemas.parts import Acked, AlertEntry, AwaitedEntry, InstanceEntry, OtherJob
+from herorun.schemas.parts import (
+    Acked,
+    AlertEntry,
+    AwaitedEntry,
+    InstanceEntry,
+    OtherJob,
+    UnjudgedEntry,
+)
 from herorun.schemas.runs import RunSummaryEntry, Status, TickEntry
 
 TIP = "4f" * 20
@@ -89,7 +96,9 @@ HEALTHY = RunSummary(
 INSTANCE = InstanceEntry(name="tiny-1", job="job-tiny-1", started=NOON - 600 * MINUTE)
 
 
-def alert(check: str, severity: str, message: str, state: str = "firing") -> AlertEntry:
+def alert(
+    check: str, severity: str, message: str, state: str = "firing", fix: str = ""
+) -> AlertEntry:
     return AlertEntry(
         check=check,
         severity=severity,
@@ -97,10 +106,16 @@ def alert(check: str, severity: str, message: str, state: str = "firing") -> Ale
         state=state,
         since=NOON - 20 * MINUTE,
         message=message,
+        fix=fix,
     )
 
 
-NAN = alert("not-finite", "critical", "train/loss is nan at steps 41150 to 41200")
+NAN = alert(
+    "not-finite",
+    "critical",
+    "train/loss is nan at steps 41150 to 41200",
+    fix="Roll back to a checkpoint before that step.",
+)
 SLOW = alert("slow-steps", "warn", "a step takes 3.9 s instead of 2.4 s since step 40900")
 ENDED = alert("job-gone", "critical", "tiny-1 ended: FAILED, exit code 1", state="ended-unresolved")
 MISSING = AwaitedEvidence("row", "the tracker has no row of tiny-1 yet", NOON + 10 * MINUTE)
@@ -128,6 +143,7 @@ STANDING: dict[str, Any] = {
     "acked": [],
     "stopped": None,
     "next": "",
+    "unjudged": [],
 }
 AWAITED = AwaitedEntry.model_validate(MISSING)
 OTHER = OtherJob(name="tiny-debug", job="job-9", state="running", kind="diagnostic")
@@ -157,6 +173,16 @@ STATES: dict[str, Any] = {
         awaited=[AWAITED],
     ),
     "healthy": status(),
+    "young": status(
+        unjudged=[
+            UnjudgedEntry(
+                metric="loss",
+                checks=["loss-spike", "loss-elevated", "loss-drift", "loss-diverged"],
+                reason="12 rows to compare with, of the 30 that it takes, about 400 steps apart",
+                until_row=30,
+            )
+        ],
+    ),
     "warning": status(
         replace(HEALTHY, run="degraded"), alerts=[SLOW], other=[OTHER], acked=[NOTED]
     ),

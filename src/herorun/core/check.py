@@ -1,5 +1,6 @@
 """A check is one pure question, asked at one gate."""
 
+import re
 import types
 import typing
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -13,6 +14,8 @@ from typing import Any
 from herorun.core.escalation import EscalationReason
 from herorun.core.evidence import Evidence, Nothing, Unavailable
 from herorun.core.finding import Finding, Outcome, Verdict, not_applicable, unknown
+
+_RUN = re.compile(r"\bRUN\b")  # in a check's advice: the run that is asked about
 
 
 class Gate(StrEnum):
@@ -156,6 +159,10 @@ class Check:
     @cached_property
     def fix(self) -> str:
         return self._paragraph("Fix")
+
+    def next_action(self, slug: str) -> str:
+        """The fix, with the run's name in its commands."""
+        return _RUN.sub(slug, self.fix)
 
     def _paragraph(self, title: str) -> str:
         lines, wanted = [], False

@@ -5,6 +5,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from herorun.core.alert import AlertState
 from herorun.output import clean, console, hang, shortened
 from herorun.system import progress
 
@@ -46,7 +47,7 @@ def show_turn(slug: str, turn: Any) -> None:
             out,
             TICK,
             f"  {alert['state']:<8} {alert['severity']:<8} {alert['check']}: "
-            f"{clean(alert['message'])}",
+            f"{clean(alert['message'])}{_next_action(alert)}",
         )
     for action in told["actions"]:
         how = "done" if action["done"] else f"failed: {clean(action['failed'])}"
@@ -83,6 +84,8 @@ def show_status(told: Mapping[str, Any], glance: Sequence[tuple[str, str]] = ())
         _line(out, STATUS, f"  run        {told['run']}, {told['progress']}")
         for missing in told["awaited"]:
             _line(out, STATUS, f"  awaited    {_awaited(missing)}")
+        for metric in told["unjudged"]:
+            _line(out, STATUS, f"  not judged {_unjudged(metric)}")
         _line(out, STATUS, f"  monitor    {told['monitor']}")
         _line(out, STATUS, f"  babysitter {clean(told['babysitter'])}")
         for name, words in glance:
@@ -101,7 +104,7 @@ def show_status(told: Mapping[str, Any], glance: Sequence[tuple[str, str]] = ())
             out,
             STATUS,
             f"  alert      {alert['state']} {alert['severity']} {alert['check']}: "
-            f"{clean(alert['message'])}",
+            f"{clean(alert['message'])}{_next_action(alert)}",
         )
     for other in told["other"]:
         _line(out, STATUS, f"  other      {_other(other)}")
@@ -123,6 +126,19 @@ def show_status(told: Mapping[str, Any], glance: Sequence[tuple[str, str]] = ())
 def _awaited(missing: Mapping[str, Any]) -> str:
     until = f"; until {_cut_fraction(missing['until'])}" if missing["until"] else ""
     return f"{clean(missing['message'])}{until}"
+
+
+def _next_action(alert: Mapping[str, Any]) -> str:
+    """What is over needs none."""
+    over = alert["state"] == AlertState.RESOLVED or not alert["fix"]
+    return "" if over else f"; next: {clean(alert['fix'])}"
+
+
+def _unjudged(metric: Mapping[str, Any]) -> str:
+    return (
+        f"{clean(metric['metric'])} before row {metric['until_row']} ({clean(metric['reason'])}): "
+        f"{', '.join(metric['checks'])}"
+    )
 
 
 def _cut_fraction(moment: str) -> str:

@@ -166,6 +166,8 @@ class FiredEntry(Shape):
     step: int
     until_row: int | None
     message: str
+    fix: str
+    """What to do next."""
 
 
 class Curve(Shape):

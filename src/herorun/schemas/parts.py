@@ -112,6 +112,8 @@ class AlertEntry(Shape):
     """`ended-unresolved`: its instance ended and nothing showed that the condition is gone; `herorun ack` acknowledges it."""
     since: str
     message: str
+    fix: str
+    """What to do next; empty for a check that is gone."""
 
 
 class AwaitedEntry(Shape):
@@ -121,6 +123,16 @@ class AwaitedEntry(Shape):
     message: str
     until: str | None
     """Until when it may be missing; null if unknown."""
+
+
+class UnjudgedEntry(Shape):
+    """A metric that has too few rows yet for some checks: their silence is no good news."""
+
+    metric: str
+    checks: Sequence[str]
+    reason: str
+    until_row: int
+    """The row, counted from 1, before which they cannot judge it."""
 
 
 class Action(Shape):

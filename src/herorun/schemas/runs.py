@@ -22,6 +22,7 @@ from herorun.schemas.parts import (
     Shape,
     SourcedEntry,
     SubmissionEntry,
+    UnjudgedEntry,
     Verdict,
 )
 
@@ -212,6 +213,8 @@ class StatusOf(Standing):
     next: str
     """The command that comes next; empty while there is nothing to do but to watch."""
     glance: RunSummaryEntry
+    unjudged: Sequence[UnjudgedEntry]
+    """Metrics that have too few rows yet for some checks."""
 
 
 class WatchedAlert(Shape):

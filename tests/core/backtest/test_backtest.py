@@ -10,6 +10,7 @@ from builders import a_contract
 from curves import CALM, NAN, curve, values
 from herorun.core.backtest import curve as backtest
 from herorun.core.backtest.curve import GIVEN, CurveBacktest, judging
+from herorun.core.backtest.report import lines
 from herorun.core.check import Gate, Topic
 from herorun.core.contract import Contract
 from herorun.core.detectors import Names
@@ -134,4 +135,15 @@ def test_a_resume_is_compared():
 def test_an_alert_that_ended_says_so():
     (spike, *_) = CurveBacktest(CHECKS).run(curve(*CALM, *[3.2] * 14, *[2.0] * 700))
 
-    assert spike.until_row == 75 and spike.message.endswith("over at step 74")
+    assert spike.until_row == 75 and "over at step 74; in the log steps 60 to 73" in spike.message
+
+
+def test_each_check_that_fired_names_the_next_action_once() -> None:
+    rows = curve(*[2.0] * 60, *[4.0] * 14, *[2.0] * 60, *[4.0] * 14)
+    alerts = CurveBacktest(judging(checks(Gate.HEALTH))).run(rows)
+    told = [line for line in lines([("a.csv", 148, alerts)], {}) if line.startswith("next for ")]
+
+    assert told == [
+        f"next for {name}: {fix}" for name, fix in sorted({(a.check, a.fix) for a in alerts})
+    ]
+    assert "next for loss-spike: the DRI decides: wait, roll back, or skip data." in told

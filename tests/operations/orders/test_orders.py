@@ -458,6 +458,7 @@ def test_a_run_that_is_down_is_said_with_its_code_and_the_order_that_brings_it_b
     assert story.herorun("status", SLUG, "--json") == 1
     told = json.loads(capsys.readouterr().out)
     assert (told["run"], told["next"]) == ("down", f"herorun relaunch {SLUG}")
+    assert all(metric["until_row"] >= 30 for metric in told["unjudged"])
     assert story.herorun("status", "--all") == 1
 
     # and where the gate blocks that order, the page of the check that does is named

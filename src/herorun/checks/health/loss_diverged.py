@@ -44,4 +44,4 @@ def loss_diverged(metrics: Metrics, history: History, limits: Limits) -> list[Ve
         return high and long and not excursion.declared
 
     risen = metrics.of("diverged", "elevated")
-    return judged(metrics, history, risen, lasts, "no divergence")
+    return judged(metrics, history, risen, lasts, "no divergence", check="loss-diverged")

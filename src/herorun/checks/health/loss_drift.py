@@ -29,4 +29,6 @@ def loss_drift(metrics: Metrics, history: History, limits: Limits) -> list[Verdi
     def lasts(excursion: Excursion) -> bool:
         return excursion.rows >= limits.rows and not excursion.declared
 
-    return judged(metrics, history, metrics.of("drift"), lasts, "no upward drift")
+    return judged(
+        metrics, history, metrics.of("drift"), lasts, "no upward drift", check="loss-drift"
+    )

@@ -30,4 +30,6 @@ def loss_elevated(metrics: Metrics, history: History, limits: Limits) -> list[Ve
     def lasts(excursion: Excursion) -> bool:
         return excursion.rows >= limits.rows and not excursion.declared
 
-    return judged(metrics, history, metrics.of("elevated"), lasts, "no raised level")
+    return judged(
+        metrics, history, metrics.of("elevated"), lasts, "no raised level", check="loss-elevated"
+    )

@@ -51,7 +51,7 @@ def loss_spike(metrics: Metrics, history: History, limits: Limits) -> list[Verdi
         apart = spike.usual >= math.exp(limits.noises * spike.noise)
         return (slow or fast) and spike.sigmas >= needed and apart
 
-    return judged(metrics, history, metrics.spikes, lasts, "no lasting spike")
+    return judged(metrics, history, metrics.spikes, lasts, "no lasting spike", check="loss-spike")
 
 
 def _at_crest(spike: Excursion, typical: float, rows: int) -> Excursion:

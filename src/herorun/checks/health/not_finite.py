@@ -19,6 +19,7 @@ from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.contract import Contract
 from herorun.core.evidence import Excursion, History, Metrics
 from herorun.core.finding import Verdict, count, failed, not_applicable, passed
+from herorun.core.health.excursion import logged_words
 
 
 @dataclass(frozen=True)
@@ -59,4 +60,5 @@ def _report_longest_stretch(stretches: list[Excursion], limits: Limits) -> Verdi
             f"{longest.last_step} ({rows})"
         )
     steps = first, max(each.last_step for each in stretches)
+    said += logged_words(longest)
     return failed(said, subject=longest.metric, steps=steps, taints_from=first - limits.margin)

@@ -49,7 +49,8 @@ def throughput_collapse(metrics: Metrics, history: History, limits: Limits) -> l
         return excursion.rows >= limits.rows and excursion.sigmas >= limits.sigmas and not brief
 
     slow = metrics.of("slow", "wall", "leak")
-    found = judged(metrics, history, slow, lasts, "no lasting collapse", pace_words)
+    name = "throughput-collapse"
+    found = judged(metrics, history, slow, lasts, "no lasting collapse", pace_words, name)
     far = {subject(excursion) for excursion in slow if excursion.peak >= limits.unit}
     return [_or_unit(verdict) if verdict.subject in far else verdict for verdict in found]
 

@@ -35,6 +35,8 @@ def throughput_leak(metrics: Metrics, history: History, limits: Limits) -> list[
     long = [e for e in metrics.of("leak") if e.rows >= limits.rows and not e.declared]
     found = [placed(leak, pace_words(leak)) for leak in long]
     found += [_deep(leak) for leak in long if leak.peak >= limits.deep]
+    if not found and (why := metrics.not_judged_by("throughput-leak")):
+        return [not_applicable(f"not judged yet: {why}")]
     return found or [passed(f"no slow leak up to step {metrics.step}")]
 
 

@@ -30,6 +30,5 @@ def vanished_gradient(metrics: Metrics, history: History, limits: Limits) -> lis
     def lasts(excursion: Excursion) -> bool:
         return excursion.rows >= limits.rows
 
-    return judged(
-        metrics, history, metrics.of("vanished"), lasts, "no gradient norm of zero", zero_words
-    )
+    calm, name = "no gradient norm of zero", "vanished-gradient"
+    return judged(metrics, history, metrics.of("vanished"), lasts, calm, zero_words, name)

@@ -80,6 +80,7 @@ class FiredAlert:
     step: int
     until_row: int | None  # None: still firing at the last row
     message: str
+    fix: str = ""  # what to do next
 
 
 @dataclass
@@ -162,6 +163,7 @@ class CurveBacktest:
             step=step,
             until_row=None,
             message=message,
+            fix=check.fix,
         )
         self._firing[key] = fired
         self.alerts.append(fired)

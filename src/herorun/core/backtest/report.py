@@ -63,9 +63,16 @@ def lines(files: Files, scores: Mapping[str, Score]) -> Iterator[str]:
         for alert in alerts:
             until = "" if alert.until_row is None else f" to {alert.until_row}"
             yield f"  {alert.severity:<8} row {alert.row}{until}  {alert.check}: {alert.message}"
+    yield from _next_actions(files)
     if scores:
         yield ""
         yield from score_table(scores)
+
+
+def _next_actions(files: Files) -> Iterator[str]:
+    """Once for each check that fired, however often it did."""
+    for check, fix in sorted({(a.check, a.fix) for _, _, alerts in files for a in alerts if a.fix}):
+        yield f"next for {check}: {fix}"
 
 
 def score_table(scores: Mapping[str, Score]) -> Iterator[str]:

@@ -29,6 +29,7 @@ from herorun.core.detectors.instances import (
     writer_of,
 )
 from herorun.core.detectors.names import Names
+from herorun.core.detectors.readiness import unjudged_metrics
 from herorun.core.detectors.state import MetricsState, copied
 from herorun.core.evidence import Excursion, Metrics, Presence
 from herorun.core.ports import Row
@@ -237,10 +238,10 @@ def _build_metrics(state: MetricsState, names: Names) -> Metrics:
         high_water=state.high_water,
         attempts=state.attempts,
         last=state.last,
-        spikes=tuple(state.loss.spike.told("spike", "loss")),
-        non_finite=tuple(nonfinite.told(state.non_finite)),
+        spikes=_as_logged(state.loss.spike.told("spike", "loss"), names),
+        non_finite=_as_logged(nonfinite.told(state.non_finite), names),
         problems=state.problems,
-        excursions=tuple(excursions),
+        excursions=_as_logged(excursions, names),
         resume=resume.told(state.lineage),
         presence=tuple(
             _presence(state, name) for name in (*(("loss",) if names.loss else ()), *names.declared)
@@ -252,7 +253,12 @@ def _build_metrics(state: MetricsState, names: Names) -> Metrics:
         lost=tuple(state.steps.lost),
         stride=state.steps.stride,
         opening=tuple(state.lineage.opening),
+        unjudged=tuple(unjudged_metrics(state, names)),
     )
+
+
+def _as_logged(excursions: Iterable[Excursion], names: Names) -> tuple[Excursion, ...]:
+    return tuple(replace(each, logged=names.first_step - 1) for each in excursions)
 
 
 def _paced(excursions: Iterable[Excursion], names: Names) -> Iterator[Excursion]:

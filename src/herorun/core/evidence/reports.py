@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 
 
@@ -29,6 +29,8 @@ class Excursion:
     crest: tuple[float, int] | None = (
         None  # the highest `typical` that it had after some of its rows, and their number
     )
+    # the log's own number of a step, less the completed updates that it stands for
+    logged: int = field(default=0, compare=False)
 
     @property
     def steps(self) -> int:
@@ -94,6 +96,20 @@ class Presence:
 
 
 @dataclass(frozen=True)
+class UnjudgedMetric:
+    """A metric that has too few rows yet for some checks: their silence is no good news."""
+
+    metric: str
+    checks: tuple[str, ...]
+    reason: str
+    until_row: int  # at the earliest; rows are counted from 1
+
+    @property
+    def message(self) -> str:
+        return f"{self.reason}, so not judged before row {self.until_row}"
+
+
+@dataclass(frozen=True)
 class Metrics:
     """What the tracker's rows amount to, folded. `step` counts completed updates of the current
     instance.
@@ -122,6 +138,11 @@ class Metrics:
     lost: tuple[tuple[int, int], ...] = ()  # the steps of the rows around each gap, the newest ones
     stride: float = 0.0  # usual steps between two rows; 0: there was only one
     opening: tuple[float, ...] = ()  # the losses of the run's first rows
+    unjudged: tuple[UnjudgedMetric, ...] = ()
+
+    def not_judged_by(self, check: str) -> str:
+        """Why a check that finds nothing has not judged yet; empty where it has."""
+        return next((each.message for each in self.unjudged if check in each.checks), "")
 
     def of(self, *kinds: str) -> tuple[Excursion, ...]:
         """The excursions of these kinds."""

@@ -13,24 +13,38 @@ def judged(
     lasts: Callable[[Excursion], bool],
     calm: str,
     words: Callable[[Excursion], str] | None = None,
+    check: str = "",
 ) -> list[Verdict]:
     """One answer for each excursion that lasts, open or ended since the last look; else that all is
     calm.
 
-    `words` say what happened; the verdict names the steps where it did.
+    `words` say what happened; the verdict names the steps where it did. A `check` that needs more
+    rows than there are says so.
     """
     if not history.wrote(metrics):
         return [not_applicable("no row of this instance yet")]
     found = [placed(each, (words or ratio_words)(each)) for each in excursions if lasts(each)]
+    if not found and (why := metrics.not_judged_by(check)):
+        return [not_applicable(f"not judged yet: {why}")]
     return found or [passed(f"{calm} up to step {metrics.step}")]
 
 
 def placed(excursion: Excursion, message: str, more: str = "") -> Verdict:
     """A failure at the steps of the excursion."""
     return failed(
-        message,
+        f"{message}{logged_words(excursion)}",
         subject=f"{subject(excursion)}{more}",
         steps=(excursion.first_step, excursion.last_step),
+    )
+
+
+def logged_words(excursion: Excursion) -> str:
+    """Steps are completed updates here; many logs count them from 0, and name them otherwise."""
+    if not excursion.logged:
+        return ""
+    first, last = (step + excursion.logged for step in (excursion.first_step, excursion.last_step))
+    return (
+        f"; in the log step {first}" if first == last else f"; in the log steps {first} to {last}"
     )
 
 

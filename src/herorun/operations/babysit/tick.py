@@ -105,7 +105,7 @@ class TickOutcome:
             progress=self.progress,
             awaited=seen.awaited if seen else [],
             findings=finding_entries(seen.findings, checks, slug) if seen else [],
-            alerts=alert_entries(alerts, checks),
+            alerts=alert_entries(alerts, checks, slug or "RUN"),
             actions=actions_of(self.performed),
             other=other_jobs(self.evidence),
         )

@@ -41,8 +41,17 @@ def severity_of(alert: Alert, checks: Mapping[str, Check]) -> str:
     return checks[alert.check].severity.value if alert.check in checks else "warn"
 
 
-def alert_entries(alerts: Iterable[Alert], checks: Mapping[str, Check]) -> list[AlertEntry]:
-    return [AlertEntry.of(alert, severity=severity_of(alert, checks)) for alert in alerts]
+def alert_entries(
+    alerts: Iterable[Alert], checks: Mapping[str, Check], slug: str
+) -> list[AlertEntry]:
+    return [
+        AlertEntry.of(
+            alert,
+            severity=severity_of(alert, checks),
+            fix=checks[alert.check].next_action(slug) if alert.check in checks else "",
+        )
+        for alert in alerts
+    ]
 
 
 def actions_of(performed: Iterable[Performed]) -> list[Action]:

@@ -11,7 +11,7 @@ from herorun.core.canonical_json import timestamp
 from herorun.core.check import Check, Gate
 from herorun.core.durations import say_span
 from herorun.core.escalation import Option
-from herorun.core.evidence import Evidence, LaunchProof, LeaseSeen, Metrics
+from herorun.core.evidence import Evidence, LaunchProof, LeaseSeen, Metrics, UnjudgedMetric
 from herorun.core.journal import Memory, fold
 from herorun.core.journal_decision import decided
 from herorun.core.notifications import progress_of
@@ -36,7 +36,7 @@ from herorun.operations.record.heartbeat import is_lost, last_heartbeat
 from herorun.operations.report.overview import glance_of, stage_of
 from herorun.operations.seal.facts import at_the_end, progress_at_seal
 from herorun.runs import MonitoredRun, Run, log_of, watched_run
-from herorun.schemas.parts import Acked
+from herorun.schemas.parts import Acked, UnjudgedEntry
 from herorun.schemas.runs import BabysitDocument, RunSummaryEntry, Status, StatusOf
 from herorun.system.clock import now
 from herorun.system.files import is_locked
@@ -120,14 +120,20 @@ def standing_of(
         progress=progress_of(evidence),
         awaited=seen.awaited,
         findings=finding_entries(seen.findings, checks, run.slug) if whole else [],
-        alerts=alert_entries(alerts, checks),
+        alerts=alert_entries(alerts, checks, run.slug),
         actions=[],
         other=other_jobs(evidence),
         next=_next(run, seen, fold([decided(seen, evidence, memory, ())], memory), evidence),
         glance=RunSummaryEntry.of_summary(glance),
+        unjudged=[UnjudgedEntry.of(each) for each in _unjudged(evidence)],
         **facts,
     )
     return status, evidence, glance
+
+
+def _unjudged(evidence: Evidence) -> tuple[UnjudgedMetric, ...]:
+    metrics = evidence.get(Metrics)
+    return metrics.unjudged if isinstance(metrics, Metrics) else ()
 
 
 def _silence(
@@ -174,6 +180,7 @@ def _at_rest(
         other=[],
         next=_next(run, None, memory, {}),
         glance=RunSummaryEntry.of_summary(glance),
+        unjudged=[],
         **facts,
     )
     return status, {}, glance

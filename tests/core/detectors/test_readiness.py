@@ -1,0 +1,81 @@
+"""A young curve on which nothing fires is not known to be healthy."""
+
+import pytest
+
+from builders import a_history, an_excursion, answer, some_metrics
+from curves import curve, folded, summarise
+from herorun.checks.health.loss_diverged import loss_diverged
+from herorun.checks.health.loss_drift import loss_drift
+from herorun.checks.health.loss_elevated import loss_elevated
+from herorun.checks.health.loss_spike import loss_spike
+from herorun.checks.health.throughput_collapse import throughput_collapse
+from herorun.checks.health.throughput_leak import throughput_leak
+from herorun.checks.health.vanished_gradient import vanished_gradient
+from herorun.core.detectors import Names
+from herorun.core.detectors.readiness import LEVELS, PACES
+from herorun.core.evidence import UnjudgedMetric
+from herorun.core.finding import Outcome
+
+NAMED = (
+    loss_spike,
+    loss_elevated,
+    loss_drift,
+    loss_diverged,
+    throughput_collapse,
+    throughput_leak,
+    vanished_gradient,
+)
+
+
+def unjudged(rows):
+    return {each.metric: each for each in summarise(folded(rows, names=Names()), Names()).unjudged}
+
+
+@pytest.mark.parametrize(("gap", "spike_too"), [(1, False), (400, True)])
+def test_twelve_rows_judge_no_level_and_sparse_ones_no_spike(gap, spike_too):
+    loss = unjudged(curve(*[2.0] * 12, gap=gap))["loss"]
+
+    assert loss.checks == (("loss-spike", *LEVELS) if spike_too else LEVELS)
+    assert loss.until_row == 30
+    apart = ", about 400 steps apart" if spike_too else ""
+    assert loss.reason == f"12 rows to compare with, of the 30 that it takes{apart}"
+
+
+def test_thirty_rows_judge_all():
+    assert not unjudged(curve(*[2.0] * 30, gap=400, grad_norm=1.0))
+    assert unjudged(curve(*[2.0] * 29))["loss"].until_row == 30
+
+
+def test_norms_and_speeds_have_rows_of_their_own():
+    of = unjudged(curve(*[2.0] * 32, grad_norm=1.0, tokens_per_s=900.0))
+
+    assert list(of) == ["tokens_per_s"]  # whose first five rows are not judged
+    assert of["tokens_per_s"].checks == PACES and of["tokens_per_s"].until_row == 35
+    assert unjudged(curve(*[2.0] * 9, grad_norm=1.0))["grad_norm"].checks == ("vanished-gradient",)
+
+
+def test_a_loss_below_zero_is_not_judged():
+    loss = unjudged(curve(*[2.0] * 40, -1.0, *[2.0] * 5))["loss"]
+
+    assert "loss-spike" in loss.checks and loss.reason == "the loss is or was not above zero"
+
+
+@pytest.mark.parametrize("check", NAMED)
+def test_each_named_check_exists_and_does_not_pass_unseen(check):
+    young = some_metrics(unjudged=(UnjudgedMetric("loss", (check.name,), "too young", 30),))
+    verdict = answer(check, a_history(), young)
+
+    assert verdict.outcome is Outcome.NOT_APPLICABLE
+    assert verdict.message == "not judged yet: too young, so not judged before row 30"
+    assert answer(check, a_history(), some_metrics()).outcome is Outcome.PASS
+
+
+def test_no_other_check_is_named():
+    assert {*LEVELS, *PACES, "loss-spike", "vanished-gradient"} == {each.name for each in NAMED}
+
+
+def test_a_young_curve_that_is_bad_is_told_all_the_same():
+    young = (UnjudgedMetric("loss", ("loss-spike",), "too young", 30),)
+    bad = some_metrics(spikes=(an_excursion(12, peak=9.0),), unjudged=young)
+
+    assert answer(loss_spike, bad).outcome is Outcome.FAIL
