@@ -7,6 +7,61 @@ import pytest
 from core.triage.judged import judged
 
 SAID = {
+    "a retry that succeeded further down wins": (
+        "not-a-failure",
+        (
+            "google.api_core.exceptions.Forbidden: 403 GET storage.objects.get denied\n"
+            "retrying in 5 s (attempt 1)\nstep 7\ndownload succeeded after 2 retries"
+        ),
+    ),
+    "what nobody tried again stays the failure": (
+        "network-collective",
+        (
+            "ConnectionResetError: [Errno 104] Connection reset by peer\n"
+            "upload succeeded after 2 attempts"
+        ),
+    ),
+    "a retry that did not succeed": (
+        "network-collective",
+        "ConnectionResetError: [Errno 104] Connection reset by peer\nretrying in 5 s (attempt 1)",
+    ),
+    "no retry undoes a preemption": (
+        "preemption",
+        (
+            "slurmstepd: error: *** JOB 7 CANCELLED AT 2026-01-01T00:00:00 DUE TO PREEMPTION ***\n"
+            "retrying in 5 s (attempt 1)\nupload succeeded after 2 attempts"
+        ),
+    ),
+    "epochs that begin are progress": (
+        "not-a-failure",
+        "RuntimeError: NCCL error: unhandled system error\n"
+        + "".join(f"Epoch {n}: loss 2.{n}\n" for n in range(3, 7)),
+    ),
+    "one epoch that goes on is none": (
+        "network-collective",
+        "RuntimeError: NCCL error: unhandled system error\n" + "Epoch 3: loss 2.1\n" * 8,
+    ),
+    "Slurm counts a lost node": (
+        "node-failure",
+        "slurmstepd: error: Detected 1 node fail event(s)",
+    ),
+    "a node does not answer": ("node-failure", "srun: error: Node gpu-07 not responding"),
+    "a kernel dies": ("node-failure", "gpu-07 kernel: Kernel panic - not syncing: Fatal"),
+    "Kubernetes shuts a node down": (
+        "node-failure",
+        "Pod was terminated in response to imminent node shutdown.",
+    ),
+    "a throttled host": ("host-contention", "cpu.stat: nr_throttled 5231"),
+    "a host that throttled nothing": ("benign", "cpu.stat: nr_throttled 0"),
+    "a bug is no crowded host": (
+        "code-bug-small",
+        (
+            "DataLoader will create 64 worker processes in total.\n"
+            "Traceback (most recent call last):\n"
+            '  File "/home/ada/train.py", line 3, in <module>\n    model.fitt()\n'
+            "AttributeError: 'Model' object has no attribute 'fitt'"
+        ),
+    ),
     "NCCL parts at the end of a run that ended well": (
         "benign",
         (

@@ -41,7 +41,7 @@ class LineRole(StrEnum):
     BENIGN = "benign"  # it sounds alarming and is not
     RESTART = "restart"  # a new attempt begins here
     LOADING = "loading"  # where the training begins; held against the plan, and no failure
-    PROGRESS = "progress"  # many steps were made since the last root; no row has it
+    PROGRESS = "progress"  # many steps were made since the last root, or a retry succeeded
 
 
 class Loads(StrEnum):

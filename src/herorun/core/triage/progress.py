@@ -3,7 +3,7 @@ back.
 """
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 from herorun.core.triage.classes import FailureClass, LineRole, Strength
@@ -15,6 +15,8 @@ ENOUGH = (
     # so far
     20
 )
+EPOCHS = 3  # that begin, each after the one before: each takes many steps
+_EPOCH = re.compile(rb"\bepoch\b[\"']?[\s:=#\[]{1,4}(\d{1,6})(?!\d)", re.IGNORECASE)
 _STEP = re.compile(
     rb"\b(?:global_?step|step|iter(?:ation)?|num_updates|epoch)\b[\"']?[\s:=#\[]{1,4}(\d{1,12})(?!\d)|\b(\d{1,12})/\d{1,12} \[",  # noqa: E501  # one pattern
     re.IGNORECASE,
@@ -36,12 +38,25 @@ class ProgressWatch:
     on: bool = False
     step: int = -1
     advances: int = 0
+    epoch: int = -1
+    epochs: int = 0  # that were seen to begin
+
+    @property
+    def is_enough(self) -> bool:
+        return self.advances >= ENOUGH or self.epochs >= EPOCHS
 
     def after(self, line: bytes) -> "ProgressWatch":
+        """An epoch begins where its number rises by one; a summary names others at random."""
+        epoch = max((int(each) for each in _EPOCH.findall(line[:_LOOKED_AT])), default=self.epoch)
+        begins = self.epoch >= 0 and epoch == self.epoch + 1
+        known = replace(self, epoch=epoch, epochs=self.epochs + begins)
+        return known._after_steps(line)
+
+    def _after_steps(self, line: bytes) -> "ProgressWatch":
         steps = [int(one or other) for one, other in _STEP.findall(line[:_LOOKED_AT])]
         if not steps or max(steps) <= self.step:
             return self
-        return ProgressWatch(True, max(steps), self.advances + 1)
+        return replace(self, on=True, step=max(steps), advances=self.advances + 1)
 
 
 NOT_YET = ProgressWatch()

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from herorun.core.triage.line_parser import LineParser, look_at_line
 from herorun.core.triage.match import Match, torn
-from herorun.core.triage.progress import ENOUGH, NOT_YET, ProgressWatch, step_lines, went_on
+from herorun.core.triage.progress import NOT_YET, ProgressWatch, step_lines, went_on
 from herorun.core.triage.signatures import Catalogue
 from herorun.core.triage.tracebacks import Open
 
@@ -135,7 +135,7 @@ class _Marks:
 
 def _watched(now: LineParser, line: bytes, number: int) -> None:
     now.watch = now.watch.after(line)
-    if now.watch.advances >= ENOUGH:
+    if now.watch.is_enough:
         now.watch = NOT_YET
         now.found.append(went_on(number))
 

@@ -24,6 +24,7 @@ class AttemptLog:
     crowded: Match | None = None  # the newest line that speaks of a crowded host
     before: "AttemptLog | None" = None  # the attempt before this one
     loading: Match | None = None  # the newest line that says what was loaded
+    retried: int = 0  # the newest line that says that something is tried again
 
 
 def see(seen: AttemptLog, matches: Iterable[Match]) -> AttemptLog:
@@ -52,10 +53,12 @@ def _advance_attempt(seen: AttemptLog, match: Match) -> AttemptLog:
                 else replace(seen, confirmation=match)
             )
         case LineRole.PROGRESS:
-            return _went_on(seen)
+            return _went_on(seen) if match.signature == "progress" else _retry_succeeded(seen)
         case LineRole.LOADING:
             return replace(seen, loading=match)
         case LineRole.BENIGN:
+            if match.signature == "retried":
+                seen = replace(seen, retried=match.line)
             return seen if seen.benign else replace(seen, benign=match)
     return seen
 
@@ -73,6 +76,19 @@ def _with(lately: tuple[Match, ...], match: Match) -> tuple[Match, ...]:
     if not _explains(match, known):
         return lately
     return (*(other for other in lately if other is not known), match)
+
+
+def _retry_succeeded(seen: AttemptLog) -> AttemptLog:
+    """What was tried again after the root, and then succeeded, was that root; what another process
+    complained of and nobody tried again is not.
+    """
+    root = seen.root
+    if root is None or seen.retried < root.line:
+        return seen
+    if root.failure in (FailureClass.NUMERIC, FailureClass.PREEMPTION):
+        return seen
+    lately = tuple(match for match in seen.lately if match.failure is not root.failure)
+    return replace(seen, root=None, survived=root, lately=lately, retried=0)
 
 
 def _went_on(seen: AttemptLog) -> AttemptLog:
