@@ -284,10 +284,10 @@ def _threshold_line(file: ContractFile | None, *path: str) -> str:
     return f"{file.path}, line {line}: " if file and line else ""
 
 
-def _meant(word: str, known: Iterable[str]) -> str:
+def _meant(word: str, names: Iterable[str]) -> str:
     from difflib import get_close_matches
 
-    near = get_close_matches(word, list(known), 1)
+    near = get_close_matches(word, list(names), 1)
     return f" did you mean `{near[0]}`?" if near else ""
 
 
@@ -295,9 +295,9 @@ def _must_have_keys(
     kind: type[Any], name: str, values: Mapping[str, Any], file: ContractFile | None
 ) -> None:
     assert is_dataclass(kind)
-    known = kind.__dataclass_fields__
-    for key in sorted(values.keys() - known.keys()):
-        meant = _meant(key, known) or f" there are {', '.join(known)}."
+    fields = kind.__dataclass_fields__
+    for key in sorted(values.keys() - fields.keys()):
+        meant = _meant(key, fields) or f" there are {', '.join(fields)}."
         raise WrongUse(
             f"{_threshold_line(file, name, key)}[babysit.thresholds.{name}]: unknown key "
             f"`{key}`:{meant}"

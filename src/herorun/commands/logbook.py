@@ -46,7 +46,7 @@ def show(start: str, run: str, as_json: bool) -> int:
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.pass_obj
 def verify(start: str, run: str, as_json: bool) -> int:
-    """The same as `herorun verify RUN`.
+    """The same as `herorun verify RUN`, without the seal.
 
     \b
     Example:
@@ -54,4 +54,4 @@ def verify(start: str, run: str, as_json: bool) -> int:
     """
     from herorun.commands.verify import verify_record
 
-    return verify_record(start, run, as_json)
+    return verify_record(start, run, as_json, seal=False)

@@ -16,13 +16,14 @@ EXIT_CODES = {"clear": 0, "blocked": 1, "unknown": 3}
 @click.command(short_help="Verify the record of a run, or the seal of a tag.")
 @click.argument("run", cls=RunArgument, metavar="RUN|TAG")
 @click.option(
-    "--offline", is_flag=True, help="Of a tag: ask neither the remote nor the checkpoint's store."
+    "--offline", is_flag=True, help="Of a seal: ask neither the remote nor the checkpoint's store."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.pass_obj
 def command(start: str, run: str, offline: bool, as_json: bool) -> int:
     """RUN: walk its record's whole history, and report anything that was changed, removed or inserted. Every record
-    commit that a seal, a receipt or our own issue comment names must be part of it.
+    commit that a seal, a receipt or our own issue comment names must be part of it. The newest seal of a sealed
+    run is verified too, as its TAG would be.
 
     TAG: compare the seal with this clone, its remote and the checkpoint's store: the tag's text and signature,
     its commit, the record with its statement, the tag on the remote, and the content of every file of the
@@ -37,11 +38,7 @@ def command(start: str, run: str, offline: bool, as_json: bool) -> int:
     """
     if is_tag(run):
         return verify_tag(start, run, offline, as_json)
-    if offline:
-        from herorun.core.errors import WrongUse
-
-        raise WrongUse("--offline is for a tag: the record of a run is in this clone.")
-    return verify_record(start, run, as_json)
+    return verify_record(start, run, as_json, offline=offline)
 
 
 def is_tag(target: str) -> bool:
@@ -49,13 +46,20 @@ def is_tag(target: str) -> bool:
     return "/" in target and not target.endswith(".toml")
 
 
-def verify_record(start: str, run: str, as_json: bool) -> int:
+def verify_record(
+    start: str, run: str, as_json: bool, *, seal: bool = True, offline: bool = False
+) -> int:
     from pathlib import Path
 
     from herorun import output
     from herorun.operations.record.verify import verify_run
 
     verification = verify_run(run, Path(start))
+    if seal and verification.seal:
+        from herorun.operations.seal.verify import verify_newest_seal
+        from herorun.system.git import find_repository
+
+        verification = verify_newest_seal(find_repository(Path(start)), verification, offline)
     if as_json:
         output.show_json(verification.document())
     else:
@@ -71,10 +75,12 @@ def _show_record(verification: "Verified") -> None:
         click.echo(f"fault: {output.clean(fault)}")
     for note in verification.notes:
         click.echo(f"note: {output.clean(note)}")
+    sealed = f" and the seal {verification.seal}" if verification.seal else ""
     click.echo(
         f"{verification.verdict}: "
         f"{count(verification.entries, 'journal entry', 'journal entries')} in "
         f"{count(verification.commits, 'commit')}, {count(len(verification.faults), 'fault')}"
+        f"{' in the record' + sealed if sealed else ''}"
     )
 
 

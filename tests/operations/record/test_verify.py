@@ -99,7 +99,7 @@ def test_two_machines_that_both_went_on_are_no_fault(kept: Story) -> None:
     elsewhere(kept, "theirs")
     kept.run.record.append(note("ours"))
     told = verified(kept)
-    assert told.verdict == "clear" and "both went on" in told.notes[0]
+    assert told.verdict == "clear" and "both have new commits" in told.notes[0]
 
 
 def test_a_branch_that_was_pushed_and_is_gone_is_a_fault(kept: Story) -> None:

@@ -89,6 +89,22 @@ def test_a_fresh_clone_proves_it_and_says_what_it_cannot(sealed: Story, capsys: 
 
 
 @pytest.mark.thorough
+def test_verifying_a_sealed_run_verifies_its_newest_seal_too(
+    sealed: Story, capsys: CAPTURE
+) -> None:
+    code, shown = said(sealed, capsys, "verify", SLUG)
+    assert code == 0 and f"0 faults in the record and the seal {TAG}" in shown
+    code, shown = said(sealed, capsys, "verify", SLUG, "--offline")
+    assert code == 3 and f"note: {TAG}: the checkpoint: not read" in shown
+    (sealed.root / "step-4" / "weights").write_text("other")
+    code, shown = said(sealed, capsys, "verify", SLUG)
+    assert code == 1 and f"fault: {TAG}: " in shown
+    git(sealed.work, "tag", "-d", TAG)
+    code, shown = said(sealed, capsys, "verify", SLUG)
+    assert code == 1 and TAG in shown
+
+
+@pytest.mark.thorough
 def test_a_clone_without_the_record_says_how_to_get_it(sealed: Story, capsys: CAPTURE) -> None:
     one = Story(sealed.home / "one-branch")
     git(

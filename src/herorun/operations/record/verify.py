@@ -38,6 +38,7 @@ class Verified:
     faults: tuple[str, ...]
     notes: tuple[str, ...]
     unseen: bool = False
+    seal: str = ""  # the newest seal's tag, by the record
 
     @property
     def verdict(self) -> str:
@@ -85,7 +86,15 @@ def verify_run(name: str, start: Path) -> Verified:
         faults=(*done.faults, *faults),
         notes=(*done.notes, *unseen, *notes),
         unseen=done.unseen or bool(unseen),
+        seal=_seal_of(record),
     )
+
+
+def _seal_of(record: Record) -> str:
+    with contextlib.suppress(HerorunError):  # the faults of a damaged journal are named already
+        if seal := record.memory().sealed:
+            return seal.tag
+    return ""
 
 
 def _unproven(name: str, start: Path, record: Record) -> tuple[list[str], list[str], list[str]]:

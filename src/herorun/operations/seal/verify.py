@@ -1,10 +1,13 @@
 """Proving a seal again, from a clone: what holds, what does not, and what nobody here can tell."""
 
-from herorun.core.errors import WrongUse
+from dataclasses import replace
+
+from herorun.core.errors import WrongUse, in_words
 from herorun.core.redaction.scrub import scrub
 from herorun.core.seal.parse import OtherForm, statement_in
 from herorun.core.seal.render import split_tag
 from herorun.core.seal.verification import SealProof
+from herorun.operations.record.verify import Verified
 from herorun.operations.seal.verify_checkpoint import ask_checkpoint
 from herorun.operations.seal.verify_record import ask_record, kept_manifest, record_of
 from herorun.operations.seal.verify_tag import (
@@ -61,6 +64,23 @@ def verify_seal(repository: Repository, name: str, offline: bool = False) -> Sea
         return proof
     _ask(SealedTag(repository, tag, *split_tag(text), statement), proof, offline)
     return proof
+
+
+def verify_newest_seal(repository: Repository, record: Verified, offline: bool) -> Verified:
+    """The verified record with what its newest seal adds; the same where it has none."""
+    if not record.seal:
+        return record
+    try:
+        proof = verify_seal(repository, record.seal, offline)
+    except WrongUse as error:
+        return replace(record, notes=(*record.notes, in_words(error)), unseen=True)
+    about = f"{record.seal}: "
+    return replace(
+        record,
+        faults=(*record.faults, *(about + words for words in proof.faults)),
+        notes=(*record.notes, *(about + words for words in (*proof.unproven, *proof.notes))),
+        unseen=record.unseen or bool(proof.unproven),
+    )
 
 
 def _ask(seal: SealedTag, proof: SealProof, offline: bool) -> None:
