@@ -56,3 +56,13 @@ def test_rare_looks_tell_what_a_backtest_tells(what, every):
 
     assert looked(rows, every) == told
     assert bool(told) is (what != "calm")
+
+
+@pytest.mark.parametrize("gap", [1, 100, 400])
+@pytest.mark.parametrize("what", CURVES)
+def test_so_do_rows_that_come_more_often_or_rarely(what, gap):
+    rows = curve(*CURVES[what], gap=gap)
+    told = {(alert.check, alert.subject) for alert in CurveBacktest(CHECKS).run(rows)}
+
+    assert looked(rows, 13) == told
+    assert told or what in ("calm", "no learning")  # 200 rows of one step are too few for that

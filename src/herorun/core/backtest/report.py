@@ -129,5 +129,5 @@ def page(scores: Mapping[str, Score]) -> Iterator[str]:
         yield ""
         yield (
             f"{ours.clean_rows:,} rows of {count(ours.quiet, 'quiet curve')} also had "
-            f"{count(ours.warnings, 'warning')}."
+            f"{count(ours.warnings, 'warning')}, {ours.warnings / max(ours.quiet, 1):.2f} a curve."
         )
