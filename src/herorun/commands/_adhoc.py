@@ -37,6 +37,10 @@ WATCHING = (
         "Submits the job again after a recoverable "
         "failure; it must not wait."
     )),
+    click.option("--bad-node-zone", metavar="ZONE", help=(
+        "Before a resubmission delete the machine "
+        "of a bad TPU in this zone, with gcloud."
+    )),
     click.option("--notify", metavar="NAMES", help=(
         "Variables with the addresses of channels "
         "to notify as well: SLACK,MAIL."
@@ -187,7 +191,7 @@ def _spec_from_options(start: Path, told: dict[str, str | None], anew: bool = Fa
         for name, value in told.items()
         if value is not None
     }
-    if set(given) <= {"resubmit", "notify"}:
+    if set(given) <= {"resubmit", "notify", "bad_node_zone"}:
         return _resumed(start, given)
     named = JobSpec.of({**given, "cwd": str(start.resolve())})
     if named.job and named.kind:

@@ -14,6 +14,7 @@ from herorun.system import host
 from herorun.system.clock import now
 from herorun.system.files import hold
 from jobs_alone import GOES, Alone, asked, babysit, state
+from stories import eventually
 
 CAPTURE = pytest.CaptureFixture[str]
 
@@ -70,3 +71,17 @@ def test_a_second_monitor_on_this_machine_is_told_who_the_first_one_is(
     os.close(lock)
     assert refused.code == 2
     assert f"(process 4711 of {host.owner()}, last look 20" in refused.err
+
+
+def test_what_is_wrong_with_a_live_job_is_its_last_signal(alone: Alone, capsys: CAPTURE) -> None:
+    """Who takes over a degraded job must not find the field empty, nor the link of its tracker."""
+    error = "echo 'RuntimeError: CUDA error: an illegal memory access was encountered'"
+    link = "https://wandb.ai/marin/exp/runs/ab12cd34"
+    job = alone.start(f"echo step 3/20; {error}; echo 'wandb: View run at {link}'; {GOES}")
+    eventually(lambda: "step 9" in alone.adapter.tail(job.instance, 9))
+    words = ("--job", alone.place(job), "--scheduler", "local", "--once")
+    for _ in range(2):
+        answer = babysit(alone, capsys, *words)
+    assert state(alone)["state"] == "running"
+    assert state(alone)["wandb_links"] == [link]
+    assert "illegal memory access" in state(alone)["last_signal"], answer

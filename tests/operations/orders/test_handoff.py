@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from herorun.core.errors import Blocked, CouldNotLook
-from herorun.core.evidence import Launcher
+from herorun.core.evidence import JobLog, Launcher
 from herorun.core.lease import Lease, read_lease
 from herorun.core.policy import Stop
 from herorun.operations.babysit.perform import perform
@@ -234,3 +234,13 @@ def test_of_two_clones_that_take_the_record_lease_at_once_one_has_it(
     there.record.fetch()
     held = there.record.memory().lease
     assert held and held.owner == host.owner()
+
+
+def test_a_handoff_names_the_tracker_link_that_the_log_shows(
+    story: Story, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The contract's tracker is another one, and so names no page."""
+    log = JobLog(runs=("lab/pre/ab12cd34",), server="https://wandb.ai")
+    monkeypatch.setattr(handoff, "gather", lambda *_: {JobLog: log})
+    story.init()
+    assert handoff._links(story.run) == ("https://wandb.ai/lab/pre/runs/ab12cd34",)

@@ -71,6 +71,7 @@ def projected(
         "log": facts.log,
         "cwd": facts.cwd,
         "notify": facts.notify,
+        "bad_node_zone": facts.bad_node_zone,
         "resubmit_secrets": list(facts.secrets),
     }
     signal = {"last_signal": facts.last_signal} if facts.last_signal else {}
@@ -106,6 +107,7 @@ def facts_in(data: bytes) -> tuple[JobSpec, dict[str, Any]]:
         log=text["log"],
         cwd=text["cwd"],
         notify=text["notify"],
+        bad_node_zone=text["bad_node_zone"],
         first_job=text["first_job_id"],
         names_no_command="resubmit_command" not in document,
         restarts=_whole_number(document.get("restart_count")),
@@ -136,5 +138,5 @@ def _variable_names(value: Any) -> tuple[str, ...]:
 
 _TEXTS = (
     *("job_id", "first_job_id", "scheduler", "config", "cluster", "experiment", "resubmit_command"),
-    *("host", "user", "log", "cwd", "notify", "last_signal"),
+    *("host", "user", "log", "cwd", "notify", "last_signal", "bad_node_zone"),
 )

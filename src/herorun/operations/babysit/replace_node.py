@@ -36,7 +36,7 @@ def delete_node(run: MonitoredRun, intended: Intended, action: DeleteNode) -> No
             f"{'was deleted' if before else 'is gone already'}"
         ),
         "Evidence": action.why,
-        "Decision": 'delete it, under [babysit] tpu_bad_node = "delete"',
+        "Decision": 'delete it, as [babysit] tpu_bad_node = "delete" or --bad-node-zone says',
         "Next": "relaunch",
         "Command": " ".join(delete_command(before, action.zone)) if before else "none",
         "Before": before or "no machine of that time has that address",

@@ -309,7 +309,10 @@ def contract_for(facts: JobSpec, folder: Path, every: timedelta = CADENCE) -> Co
         scheduler=SchedulerTable(kind=facts.kind),
         notify=_notify(facts.notify),
         babysit=BabysitTable(
-            cadence=every, recovery=Recovery.RELAUNCH if facts.resubmit else Recovery.OBSERVE
+            cadence=every,
+            recovery=Recovery.RELAUNCH if facts.resubmit else Recovery.OBSERVE,
+            tpu_bad_node="delete" if facts.bad_node_zone else "print",
+            tpu_zone=facts.bad_node_zone or None,
         ),
     )
 

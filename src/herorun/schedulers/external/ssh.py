@@ -71,28 +71,28 @@ class SshById:
             return Unknown(in_words(error))
 
     def _judged(self, job: str, facts: dict[str, Any]) -> Search:
-        born, known = str(facts["born"]), self._known(job)
-        if known is None and not born:
+        born, first = str(facts["born"]), self._known(job)
+        if first is None and not born:
             return Absent()
-        if known is None:
+        if first is None:
             self._keep(job, facts)
-        if known is None or born == known.born:
+        if first is None or born == first.born:
             return Found(Job(job, job, JobState.RUNNING, "running"))
         if (by := self._stopped(job)).exists():
             who = by.read_text("utf-8").strip()
             return Found(Job(job, job, JobState.CANCELLED, "stopped", stopped_by=who, ended=now()))
-        why = _why_gone(known, facts)
+        why = _why_gone(first, facts)
         return Found(Job(job, job, JobState.GONE, "gone", why, ended=now()))
 
     def reused(self, job: str) -> bool:
         """Whether the number is a later process's by now."""
-        known, born = self._known(job), self._ask("process", pid=int(job))["born"]
-        return known is not None and bool(born) and born != known.born
+        first, born = self._known(job), self._ask("process", pid=int(job))["born"]
+        return first is not None and bool(born) and born != first.born
 
     def live_namesakes(self, job: str) -> tuple[str, ...]:
         """This login's other processes with its command line."""
-        known = self._known(job)
-        mark = known.mark if known else ""
+        first = self._known(job)
+        mark = first.mark if first else ""
         return tuple(map(str, self._ask("namesakes", pid=int(job), mark=mark)))
 
     def origin(self, job: str) -> Origin:
@@ -109,20 +109,20 @@ class SshById:
         return scrub(f"process {job} is `{shlex.join(origin.command)}` of {origin.user}{where}")
 
     def tail(self, job: str, lines: int) -> str:
-        known = self._known(job)
-        path = self._log or (known.out if known else "")
+        first = self._known(job)
+        path = self._log or (first.out if first else "")
         if not path:
             raise FileNotFoundError(2, "nobody named its log (--log)", f"process {job}")
-        text = self._ask("tail", path=path, folder=known.folder if known else "")
+        text = self._ask("tail", path=path, folder=first.folder if first else "")
         with readable(self._far.road.where):
             whole = base64.b64decode(text).decode("utf-8", "replace")
         return "".join(whole.splitlines(keepends=True)[-lines:]) if lines > 0 else ""
 
     def stop(self, job: str) -> None:
-        known, found = self._known(job), self.look(job)
-        if known and isinstance(found, Found) and found.job.state.live:
+        first, found = self._known(job), self.look(job)
+        if first and isinstance(found, Found) and found.job.state.live:
             write_whole(self._stopped(job), owner().encode())
-            self._ask("end", pid=int(job), born=known.born)
+            self._ask("end", pid=int(job), born=first.born)
 
     def _ask(self, question: str, **given: Any) -> Any:
         return self._far.ask(PROCESSES, question, self._reach.look, **given)
@@ -151,13 +151,13 @@ def _login(options: Options) -> dict[str, Any]:
     return {name: getattr(options, name) for name in SshLogin.model_fields}
 
 
-def _why_gone(known: _Known, facts: dict[str, Any]) -> str:
+def _why_gone(first: _Known, facts: dict[str, Any]) -> str:
     kills = facts["kills"]
     parts = ["the process is gone"]
-    if facts["boot"] != known.boot:
+    if facts["boot"] != first.boot:
         parts.append("the machine was started again since")
     elif facts["born"]:
         parts.append("its number is another one's now")
-    elif isinstance(kills, int) and known.kills is not None and kills > known.kills:
-        parts.append(f"the kernel has since ended {kills - known.kills} there for lack of memory")
+    elif isinstance(kills, int) and first.kills is not None and kills > first.kills:
+        parts.append(f"the kernel has since ended {kills - first.kills} there for lack of memory")
     return f"{', '.join(parts)}, and nobody recorded how it ended: see its log"
