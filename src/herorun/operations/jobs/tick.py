@@ -95,10 +95,10 @@ def take_job_turn(run: JobRun, state_file: Path | None) -> JobTurn:
 
 def look_at_job(run: JobRun) -> JobTurn:
     """As a tick would see it, without one."""
-    seen, evidence = evaluate(run)
+    judged, evidence = evaluate(run)
     return JobTurn(
         run=run,
-        tick=replace(seen, actions=[]),
+        tick=replace(judged, actions=[]),
         evidence=evidence,
         cause=cause_of(run, evidence),
         furthest=_furthest_step(run),
