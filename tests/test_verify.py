@@ -271,7 +271,7 @@ PAGES: dict[str, tuple[Callable[[Story], object], str]] = {
     "a page deleted": (lambda story: _remove(story, "_002.md"), "tiny_002.md was removed"),
     "the newest deleted": (
         lambda story: _remove(story, "_003.md"),
-        "tiny_003.md, which is not there",
+        "tiny_003.md, which does not exist",
     ),
 }
 

@@ -93,8 +93,8 @@ def test_what_the_scheduler_needs_is_asked_once_the_scheduler_is_told(
     at: Start, tmp_path: Path
 ) -> None:
     terminal = at("--job", "ray-run-1")
-    terminal.answers(r"scheduler \(iris, .*slurm\): ", "rey\n")
-    terminal.answers(r"Jobs of 'rey' cannot be looked at.*\n.*scheduler.*: ", "ray\n")
+    terminal.answers(r"scheduler \(iris, .*slurm.*\): ", "rey\n")
+    terminal.answers(r"Jobs of 'rey' cannot be monitored.*\n.*scheduler.*: ", "ray\n")
     terminal.answers("cluster: ", "\n")
     terminal.answers("cluster: ", "us-east5-a\n")
     terminal.answers(

@@ -14,7 +14,7 @@ from herorun.record import Record, maintenance
 from herorun.system.git import Repository, find_repository, repack
 
 STEPS: tuple[tuple[Any, str], ...] = (
-    *((repack, name) for name in ("_written", "_put", "_held", "sync_folder")),
+    *((repack, name) for name in ("_write_pack", "_put", "_list_packed", "sync_folder")),
     *((os, name) for name in ("replace", "unlink")),
     (shutil, "rmtree"),
 )

@@ -145,7 +145,7 @@ def test_what_cannot_be_adopted_leaves_nothing_behind(
         patch.setattr(
             LocalById, "origin", lambda self, job: (_ for _ in ()).throw(CouldNotLook("no /proc"))
         )
-        assert "Nobody can tell whose job" in refused(story, capsys, job, 3)
+        assert "Cannot tell whose job" in refused(story, capsys, job, 3)
         patch.setattr(LocalById, "look", lambda self, job: Unknown("no answer"))
         assert "no answer" in refused(story, capsys, job, 3)
     (story.data / "go").touch()

@@ -93,9 +93,9 @@ def test_it_is_seen_that_exactly_one_job_is_live(
 
     monkeypatch.setattr(start_instance, "company", crowded)
     assert story.launch() == 0
-    assert "tiny-1 runs, and beside it tiny-9 is running" in capsys.readouterr().err
+    assert "tiny-1 runs, and also live: tiny-9 is running" in capsys.readouterr().err
     (launched,) = story.events("Launched")
-    assert launched.entry["Live jobs"] == "beside it tiny-9 is running"
+    assert launched.entry["Live jobs"] == "also live: tiny-9 is running"
 
 
 @pytest.mark.thorough

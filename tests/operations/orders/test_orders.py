@@ -96,7 +96,7 @@ def test_an_end_that_does_not_come_starts_nothing(
     story.launched(WAIT)
     monkeypatch.setattr(Local, "stop", lambda *_: None)
     answer = ask(story, capsys, "relaunch", SLUG, "--stop-first", "--wait", "300ms", "--no-babysit")
-    assert answer.code == 3 and "still is running" in answer.err
+    assert answer.code == 3 and "is still running" in answer.err
     assert len(story.starts) == 1
 
 

@@ -47,7 +47,10 @@ def _down(look: HostObservation, remedy: Remedy, ways: Ways) -> Iterator[Advice]
             ways.chain,
         )
     elif remedy is Remedy.FINISH:
-        yield Advice("unfinished", f"The training is done{without}: only that is to be made.")
+        yield Advice(
+            "unfinished",
+            f"The training is done{without}. Make only what is missing; do not train again.",
+        )
     elif remedy is Remedy.LOOK:
         words = "and its log does not have the words of success"
         yield Advice(
