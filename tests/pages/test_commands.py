@@ -33,6 +33,9 @@ NOT_RUN = {
     "herorun babysit --job 4711 --scheduler slurm --host login": (
         "needs a cluster: tests/operations/jobs/test_jobs_on_slurm.py has one"
     ),
+    "herorun babysit --job 31337 --host box": (
+        "needs a box: tests/operations/jobs/test_jobs_on_a_box.py has one"
+    ),
     "herorun babysit --job /dlwh/train-tiny-20260302-185630 --scheduler iris --cluster marin "
     "--resubmit "
     '"uv run iris --config lib/iris/examples/marin.yaml job run --no-wait --extra marin:tpu --tpu '

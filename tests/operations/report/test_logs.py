@@ -165,8 +165,6 @@ def test_a_cut_link_is_said_once_and_does_not_end_it(tmp_path: Path, steps: list
 def test_the_newest_lines_alone(scheduler: Any, lines: int) -> None:
     scheduler.path.write_text("one\ntwo\nthree\n")
     expected = ["one\n", "two\n", "three\n"][max(0, 3 - lines) :]
-    if lines == 0 and isinstance(scheduler, TailAlone):
-        pytest.skip("its newest no lines are all lines")
     assert "".join(logs.read_log(scheduler, "tiny-1", lines)) == "".join(expected)
 
 

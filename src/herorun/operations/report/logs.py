@@ -178,11 +178,13 @@ class _Reader:
     def _added(self) -> LogPart:
         """By the scheduler's newest lines: what stands behind those that were read before."""
         newest = self._scheduler.tail(
-            self._instance, TAIL if self._begun or self._lines is None else self._lines
+            self._instance, TAIL if self._begun or not self._lines else self._lines
         )
         before, self._newest, first = self._newest, newest, not self._begun
         self._begun = True
-        if newest.startswith(before):
+        if first and self._lines == 0:
+            added, restarted = "", False
+        elif newest.startswith(before):
             added, restarted = newest[len(before) :], False
         else:
             _, overlap, added = newest.rpartition(before[-1000:])
