@@ -1,9 +1,14 @@
 """Fixtures that several folders of tests share."""
 
+import gc
 import os
 import signal
 
 from herorun.core.environment import admissible
+
+# A worker holds some 12,000 tests: by the usual thresholds, going through them all for garbage again
+# and again takes a third of the time that it needs to collect them.
+gc.set_threshold(100_000, 50, 50)
 
 # A test is nobody's session: its launches register with no agent and start no watch of one.
 for variable in ("CLAUDE_CODE_SESSION_ID", "CODEX_THREAD_ID", "HERORUN_SESSION"):
