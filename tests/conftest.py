@@ -6,8 +6,8 @@ import signal
 
 from herorun.core.environment import admissible
 
-# A worker collects some 12,000 tests. By the usual thresholds a third of that time goes into looking
-# for garbage among them.
+# A worker collects some 12,000 tests. By the usual thresholds a third of that time goes into
+# looking for garbage among them.
 gc.set_threshold(100_000, 50, 50)
 
 # A test is nobody's session: its launches register with no agent and start no watch of one.
