@@ -7,13 +7,14 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from builders import NOON, a_checkpoint, a_plan, a_tree
+from builders import NOON, a_checkpoint, a_job, a_plan, a_tree
+from herorun import discover
 from herorun.core.check import Gate, Mode
 from herorun.core.compare.verdict import ComparisonAnswer, RunComparison
 from herorun.core.doctor_report import DoctorPart, Fit
 from herorun.core.errors import Blocked, CouldNotLook, WrongUse
 from herorun.core.event import Launched
-from herorun.core.evidence import CodeChange, JobState, Published, WorkTree
+from herorun.core.evidence import CodeChange, JobState, LiveJobs, Published
 from herorun.core.goodput.latencies import Delay, Delays
 from herorun.core.goodput.states import WallTimeState
 from herorun.core.goodput.totals import GoodputTotals, Range
@@ -27,6 +28,7 @@ from herorun.core.retention import (
     Victim,
 )
 from herorun.core.seal.verification import SealProof
+from herorun.core.tick import critical_topics, exit_code
 from herorun.operations.babysit.batch import BatchResult
 from herorun.operations.babysit.replay import ReplayedTicks
 from herorun.operations.checkpoints.list import CheckpointListing
@@ -79,6 +81,13 @@ def raising(error: Exception) -> Any:
     return raises
 
 
+WATCHDOG = {
+    "fresh": "the last look that could see was at 2026-01-01 11:55 UTC; one is due every 15m",
+    "stale": "the last look that could see was at 2026-01-01 08:00 UTC; one is due every 15m",
+    "unknown": "origin does not answer",
+}
+
+
 # --- the gates ------------------------------------------------------------------------------------
 
 DIRTY = a_tree(unstaged=("train.py",), untracked=("data/mix.toml",))
@@ -120,8 +129,8 @@ def gates() -> Iterator[Screen]:
         yield known(f"preflight-{state}-verbose", "preflight tiny -v", target, outcome)
         yield known(f"preflight-{state}-quiet", "preflight tiny -q", target, outcome)
         tag = "herorun/tiny/seal-1" if state == "clear" else None
-        changed = () if state == "clear" else ({WorkTree: DIRTY},) if state == "blocked" else ()
-        sealed = SealOutcome(gate(Gate.SEAL, *changed), tag, tag and "c0" * 20, None)
+        living = (LiveJobs((a_job(instance="tiny-1"),)),) if state == "blocked" else ()
+        sealed = SealOutcome(gate(Gate.SEAL, *living), tag, tag and "c0" * 20, None)
         if state != "unknown":
             yield known(f"seal-{state}", "seal tiny", "seal.seal.seal", sealed)
     changed = preflight(CodeChange("tiny-1", "c0" * 20, "3f" * 20, CHANGED_FILES))
@@ -181,11 +190,15 @@ def watching() -> Iterator[Screen]:
     target = f"{OPERATIONS}report.status.all_looked_at"
     yield Screen("status-all", "status --all", {**several, target: answers})
     yield Screen("watch", "watch", {**several, f"{OPERATIONS}report.overview.glances": SUMMARIES})
+    checks = {check.name: check for check in discover.checks(Gate.HEALTH)}
     for state, turn in TICKS.items():
+        entry = turn[1].entry()
+        critical = critical_topics((alert.check for alert in entry.alerts), checks)
+        code = exit_code(entry.run, entry.monitor, critical, entry.awaited)
         given = {
             **OPENED,
             f"{OPERATIONS}babysit.loop.tick_once": turn,
-            f"{OPERATIONS}babysit.tick.tick_exit_code": 0,
+            f"{OPERATIONS}babysit.tick.tick_exit_code": 0 if entry.run == "finished" else code,
         }
         yield Screen(f"babysit-{state}", "babysit tiny --once", given)
     told = {"verdict": "tiny is healthy at ~41200/100000 steps; nothing fires."}
@@ -375,7 +388,7 @@ def machines() -> Iterator[Screen]:
     }
     yield Screen("chain", "box chain tiny", {**OPENED, **chained})
     for state in ("fresh", "stale", "unknown"):
-        seen = WatchedRun(slug="tiny", monitor=state, why=f"the monitor is {state}")
+        seen = WatchedRun(slug="tiny", monitor=state, why=WATCHDOG[state])
         yield known(f"watchdog-{state}", "box watchdog tiny", "babysit.watchdog.watch_run", seen)
     entry = ListEntry(
         slug="tiny",

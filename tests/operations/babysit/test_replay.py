@@ -126,7 +126,7 @@ def test_another_threshold_prints_what_differs_tick_by_tick(story: Story, capsys
     assert (
         people.code == 1
         and "not-finite" in people.out
-        and "4 were judged by other rules" in people.out
+        and "4 ticks were judged by other rules" in people.out
     )
 
 

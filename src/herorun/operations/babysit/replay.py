@@ -96,9 +96,9 @@ class ReplayedTicks:
         for tick in self.ticks:
             if tick.result is not ReplayResult.SAME:
                 rules = (
-                    "the rules of then"
+                    "the same rules"
                     if tick.same_rules
-                    else f"rules other than those of {tick.version} then"
+                    else f"today's rules; it was judged by those of {tick.version}"
                 )
                 told.append(
                     f"{timestamp(tick.at)} "
@@ -110,7 +110,8 @@ class ReplayedTicks:
         told.append(
             f"{self.slug}: {count(counts['ticks'], 'tick')}: {counts['same']} the same, "
             f"{counts['differs']} differ, "
-            f"{counts['unknown']} unknown; {others} were judged by other rules than today's"
+            f"{counts['unknown']} unknown; "
+            f"{count(others, 'tick was', 'ticks were')} judged by other rules than today's"
         )
         return told if self.ticks else [f"{self.slug}: no tick is recorded in that time"]
 
