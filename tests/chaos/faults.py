@@ -58,7 +58,7 @@ def pause_and_kill(world: World, fault: Fault) -> None:
     before = len(world.starts(fault.slug))
     time.sleep(3)
     fault.facts["starts in the pause"] = len(world.starts(fault.slug)) - before
-    world.herorun("resume", fault.slug)
+    fault.facts["resumed"] = world.herorun("resume", fault.slug)
 
 
 def second_babysitter(world: World, fault: Fault) -> None:

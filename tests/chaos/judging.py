@@ -40,6 +40,15 @@ def violations(world: World, faults: list[Fault]) -> list[str]:
     ]
 
 
+def newest_lines(world: World) -> list[str]:
+    """The ends of the journals, by which a violation can be explained."""
+    return [
+        f"{slug}: {json.dumps(event)[:600]}"
+        for slug in world.slugs
+        for event in journal(world, slug)[-25:]
+    ]
+
+
 def _of_run(world: World, slug: str, faults: list[Fault]) -> Iterator[str]:
     mine = _mine(slug, faults)
     events = journal(world, slug)

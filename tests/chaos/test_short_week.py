@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from chaos.faults import OF_A_RUN, OF_THE_MACHINE, Fault, full_root, full_state, happen, small_disk
-from chaos.judging import await_relaunches, violations
+from chaos.judging import await_relaunches, newest_lines, violations
 from chaos.world import World
 
 SECONDS = float(os.environ.get("HERORUN_WEEK_SECONDS", "60"))
@@ -49,6 +49,6 @@ def test_a_short_week(home: Path, seed: int) -> None:
             world.end_watch()
             assert len(faults) >= 6
             wrong = violations(world, faults)
-            assert not wrong, "\n".join([*wrong, "", *map(str, faults)])
+            assert not wrong, "\n".join([*wrong, "", *map(str, faults), "", *newest_lines(world)])
         finally:
             world.close()

@@ -217,7 +217,7 @@ def test_of_two_babysitters_that_start_at_once_one_watches(story: Story) -> None
             one.wait()
     ends = {one.returncode: told for one, told in zip(both, said, strict=True)}
     assert sorted(ends) == [0, 2]
-    assert ends[2].startswith("herorun: another babysitter of tiny is at work on this machine")
+    assert ends[2].startswith("herorun: another babysitter of tiny (process ")
     assert ends[2].count("\n") == 1
     must_hold(story)
     assert len(story.starts) == 2
