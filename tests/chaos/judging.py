@@ -28,6 +28,7 @@ RIGHTLY = {
 # machine's matter
 LOOKS = 15
 PATIENCE = 120.0  # seconds for so many
+YOUNG = 5.0  # seconds within which an instance may have saved nothing
 Timed = list[tuple[float, str, dict[str, Any]]]
 LITTER = re.compile(r".*\.new|tmp_(pack|obj|idx)_.*|fast_import_crash_.*|\.export-.*")
 
@@ -41,11 +42,15 @@ def violations(world: World, faults: list[Fault]) -> list[str]:
 
 
 def newest_lines(world: World) -> list[str]:
-    """The ends of the journals, by which a violation can be explained."""
+    """The ends of the journals, without the looks at which nothing was done."""
     return [
-        f"{slug}: {json.dumps(event)[:600]}"
+        f"{slug}: {kind} {json.dumps(event)[:500]}"
         for slug in world.slugs
-        for event in journal(world, slug)[-25:]
+        for kind, event in [
+            (kind, event)
+            for kind, event in journal(world, slug)
+            if kind != "Observed" and (kind != "Decided" or event["actions"])
+        ][-40:]
     ]
 
 
@@ -107,10 +112,30 @@ def looks_until_relaunch(fault: Fault, events: Timed) -> tuple[int, bool]:
     whether it was.
     """
     hits = [at for at, kind, e in events if kind == "Launched" and e["relaunch_of"] == fault.killed]
+    hits += _questions(fault, events)
     looks = [
         at for at, kind, _ in events if kind == "Observed" and at > max(fault.began, fault.ended)
     ]
     return sum(at <= min(hits, default=at) for at in looks), bool(hits)
+
+
+def _questions(fault: Fault, events: Timed) -> list[float]:
+    """A person is rightly asked, and nothing is relaunched, where two faults overlap and kill a job
+    and its relaunch before that could save anything.
+    """
+    launched = [
+        at for at, kind, e in events if kind == "Launched" and e["instance"] == fault.killed
+    ]
+    crashed = [
+        at
+        for at, kind, e in events
+        if kind == "Decided"
+        and any((a["check"], a["instance"]) == ("crashed", fault.killed) for a in e["alerts"])
+    ]
+    if not launched or not crashed or min(crashed) - min(launched) > YOUNG:
+        return []
+    key = f"escalate/relaunch/{fault.killed}/repeated"
+    return [at for at, kind, e in events if kind == "Done" and e["key"] == key]
 
 
 def timed(events: list[tuple[str, dict[str, Any]]], faults: list[Fault]) -> Timed:
