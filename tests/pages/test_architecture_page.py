@@ -60,7 +60,7 @@ def entered(files: set[str]) -> Iterator[None]:
         yield
     finally:
         sys.settrace(before)
-        threading.settrace(None)  # type: ignore[arg-type]
+        threading.settrace(None)  # type: ignore[arg-type]  # None ends it
 
 
 @pytest.mark.thorough

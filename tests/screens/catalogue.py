@@ -316,7 +316,7 @@ def closer() -> Iterator[Screen]:
     for answer in ComparisonAnswer:
         outcome = Compared(
             SimpleNamespace(name="tiny-1"),  # type: ignore[arg-type]  # its name is all that is shown
-            SimpleNamespace(name="tiny-2"),  # type: ignore[arg-type]
+            SimpleNamespace(name="tiny-2"),  # type: ignore[arg-type]  # its name is all that is shown
             "change",
             RunComparison(first=0, last=400, answer=answer, notes=("a note",)),
             ("lr: 0.1 -> 0.2",),
