@@ -1,7 +1,6 @@
 """Ask a gate: gather what its checks need, evaluate, waive, and give the verdict."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -21,6 +20,7 @@ from herorun.core.contract import Contract
 from herorun.core.evidence import Evidence, Now, Sealing, WaiverUse
 from herorun.core.finding import Finding, Outcome, waive
 from herorun.core.finding_groups import FindingGroup, Tally, group_findings, tally
+from herorun.core.lazy_dataclass import dataclass
 from herorun.core.seal.kinds import holds
 from herorun.core.waivers import waiver_use
 from herorun.gather import gather

@@ -1,11 +1,11 @@
 """Runs as a table for people, the worst first: what `watch` draws again and again, and `status --all` once."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
 from herorun.core.durations import say_span
+from herorun.core.lazy_dataclass import dataclass
 from herorun.core.run_summary import WIDTH, RunSummary, shrunk
 from herorun.output import clean
 

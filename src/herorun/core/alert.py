@@ -7,7 +7,7 @@ nor resets; a gap over three cadences starts it anew.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from typing import TypeAlias
@@ -17,6 +17,7 @@ from herorun.core.check import Check, Topic
 from herorun.core.decode import CheckName
 from herorun.core.evidence import Evidence, Job, JobState
 from herorun.core.finding import Finding, Outcome, Verdict
+from herorun.core.lazy_dataclass import dataclass
 
 AlertId: TypeAlias = tuple[str, str]  # check, subject
 

@@ -4,7 +4,7 @@ import re
 import types
 import typing
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, is_dataclass, replace
+from dataclasses import is_dataclass, replace
 from datetime import timedelta
 from enum import StrEnum
 from functools import cached_property
@@ -14,6 +14,7 @@ from typing import Any
 from herorun.core.escalation import EscalationReason
 from herorun.core.evidence import Evidence, Nothing, Unavailable
 from herorun.core.finding import Finding, Outcome, Verdict, not_applicable, unknown
+from herorun.core.lazy_dataclass import dataclass
 
 _RUN = re.compile(r"\bRUN\b")  # in a check's advice: the run that is asked about
 
@@ -269,7 +270,7 @@ def name_of(kind: Any) -> str:
 
 
 def _is_limits(kind: Any) -> bool:
-    return is_dataclass(kind) and name_of(kind) == "Limits"
+    return name_of(kind) == "Limits" and is_dataclass(kind)
 
 
 def _split(kind: Any) -> tuple[Any, frozenset[Any]]:

@@ -1,7 +1,7 @@
 """The journal's vocabulary: one event, one line."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from enum import StrEnum
 from typing import Any, ClassVar, TypeAlias
@@ -10,6 +10,7 @@ from herorun.core.alert import Alert
 from herorun.core.decode import DecodedKey
 from herorun.core.evidence import End, GivenUp
 from herorun.core.health.training import AwaitedEvidence
+from herorun.core.lazy_dataclass import dataclass
 from herorun.core.recovery.classify import Ending
 
 

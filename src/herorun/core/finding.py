@@ -1,11 +1,12 @@
 """What a check says about a run, and the waivers that people grant."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from enum import StrEnum
 
 from herorun.core.check_names import current_name
+from herorun.core.lazy_dataclass import dataclass
 
 
 class Outcome(StrEnum):

@@ -6,11 +6,12 @@ ask about. A finding says in `Verdict.causes` what it follows from, and another 
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 
 from herorun.core.check import Check, Mode, Response, stands_in_the_way
 from herorun.core.finding import Finding, Outcome
+from herorun.core.lazy_dataclass import dataclass
 
 
 class FindingMark(StrEnum):

@@ -8,10 +8,11 @@ It names the clone too: two clones of one user on one machine have a state folde
 a lock each, so they are two owners.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 from herorun.core.canonical_json import canonical
+from herorun.core.lazy_dataclass import dataclass
 from herorun.core.untrusted_json import read_json, whole_number
 
 PATH = "_herorun/lease.json"

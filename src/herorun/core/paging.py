@@ -6,13 +6,14 @@ said before and nothing else: every crash, relaunch and escalation goes out, how
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 
 from herorun.core.action_key import ActionKey, Verb, parse_key, verb_of
 from herorun.core.check import Check, Response, Severity
 from herorun.core.event import Done, Event, Failed, Intended, Ordered, Word
+from herorun.core.lazy_dataclass import dataclass
 from herorun.core.policy import Action, Escalate, Tell
 from herorun.core.recovery.policy import Tries
 

@@ -5,7 +5,6 @@ safe to repeat.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TypeAlias
 
@@ -13,6 +12,7 @@ from herorun.core.alert import Alert, AlertId, AlertState
 from herorun.core.check import Check, Response, Severity, Topic
 from herorun.core.durations import say_span
 from herorun.core.escalation import EscalationReason, Option
+from herorun.core.lazy_dataclass import dataclass
 from herorun.core.recovery.bad_node import steps_in_words
 from herorun.core.recovery.classify import BAD_ACCELERATOR, Ending
 from herorun.core.recovery.decision import (

@@ -1,11 +1,11 @@
 """How a machine is reached that is not this one."""
 
 import re
-from dataclasses import dataclass
 from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
+from herorun.core.lazy_dataclass import dataclass
 from herorun.core.trust import NeedsTrust
 
 NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._@%:-]*")  # never one that ssh would take for an option

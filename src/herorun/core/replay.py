@@ -5,7 +5,6 @@ and never "same".
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from itertools import takewhile
@@ -25,6 +24,7 @@ from herorun.core.journal_decision import (
     reason_of,
     to_intend,
 )
+from herorun.core.lazy_dataclass import dataclass
 from herorun.core.policy import Action
 from herorun.core.redaction.scrub import scrub, scrub_tree
 from herorun.core.tick import Rules, Tick, tick

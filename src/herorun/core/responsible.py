@@ -1,9 +1,9 @@
 """What a run is for, what stops it, and who decides: what a person reads before a launch."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from herorun.core.contract import Contract
+from herorun.core.lazy_dataclass import dataclass
 
 NOT_STATED = "not stated"
 

@@ -5,7 +5,7 @@ complete always stays.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -14,6 +14,7 @@ from herorun.core.durations import say_span
 from herorun.core.errors import Blocked
 from herorun.core.evidence import Candidate
 from herorun.core.finding import count
+from herorun.core.lazy_dataclass import dataclass
 from herorun.core.lineage import is_under
 
 # since an incomplete one last changed: before that somebody may be writing it

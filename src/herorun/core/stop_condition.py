@@ -1,10 +1,10 @@
 """Until when: a moment or a duration, and where a watch ends."""
 
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from herorun.core.contract import parse_duration
 from herorun.core.errors import WrongUse
+from herorun.core.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True)

@@ -7,12 +7,13 @@ last decision that found the run healthy, because the alert alone says only when
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime
 
 from herorun.core.alert import Alert, AlertId, AlertState
 from herorun.core.event import Decided
 from herorun.core.evidence import Taint
+from herorun.core.lazy_dataclass import dataclass
 
 # An alert of these says that the weights, or what was loaded into them, are not to be trusted.
 # Others, a spike or a stall, leave the checkpoint whole.

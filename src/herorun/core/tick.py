@@ -1,7 +1,7 @@
 """One turn of the babysitter, as a pure function: replay it as often as you like."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
@@ -27,6 +27,7 @@ from herorun.core.evidence import (
 from herorun.core.finding import Finding, Outcome, Waiver, failed, waive
 from herorun.core.health.causes import with_causes
 from herorun.core.health.training import AwaitedEvidence, Training, TrainingProof, training
+from herorun.core.lazy_dataclass import dataclass
 from herorun.core.notifications import news
 from herorun.core.past_alerts import carried_over, without_old_news
 from herorun.core.policy import Action, Case, all_answered, decide, told_as_ended, waiting_until

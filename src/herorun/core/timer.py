@@ -5,12 +5,12 @@ Nothing is installed: what outlives a session is for a person to put in place.
 """
 
 import shlex
-from dataclasses import dataclass
 from datetime import timedelta
 from hashlib import sha256
 
 from herorun.core.durations import say_duration
 from herorun.core.errors import WrongUse
+from herorun.core.lazy_dataclass import dataclass
 
 HOUR, DAY = 3600, 86400
 LEAST = 60  # seconds: neither cron nor systemd is meant for less

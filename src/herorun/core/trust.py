@@ -5,10 +5,10 @@ An adapter marks such an option with `NeedsTrust`. One that is left at its defau
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from herorun.core.canonical_json import canonical, plain
+from herorun.core.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True)

@@ -8,13 +8,13 @@ checked, and every entry of the logbook is compared with its journal line, over 
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import timedelta
 from itertools import chain, pairwise
 
 from herorun.core.event import Newer
 from herorun.core.finding import count
 from herorun.core.journal import BrokenJournal, JournalLine, read_lines
+from herorun.core.lazy_dataclass import dataclass
 from herorun.core.logbook import beginning, opened, page_path, parts
 from herorun.core.render import CONTRACT, EVENTS, INSTANCES, MARK, entry_digest
 

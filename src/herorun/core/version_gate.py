@@ -3,11 +3,12 @@ acted alike.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import timedelta
 
 from herorun.core.canonical_json import digest
 from herorun.core.event import Replayed
+from herorun.core.lazy_dataclass import dataclass
 from herorun.core.recovery.policy import RelaunchAnswer
 from herorun.core.requirements import version_fits
 

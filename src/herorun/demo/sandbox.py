@@ -5,10 +5,11 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from herorun.core.errors import Blocked, CouldNotLook
+from herorun.core.lazy_dataclass import dataclass
 from herorun.runs import Run, open_run
 
 SLUG = "tiny-lm"

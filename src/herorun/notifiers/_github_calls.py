@@ -8,12 +8,12 @@ of one comment). What a lost answer meant is found out by looking, never guessed
 import re
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import wraps
 from typing import Any, TypeVar
 
 from herorun.core.errors import CouldNotLook, HerorunError
+from herorun.core.lazy_dataclass import dataclass
 from herorun.core.redaction.scrub import scrub
 
 T = TypeVar("T")

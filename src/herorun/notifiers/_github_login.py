@@ -3,10 +3,10 @@ ours.
 """
 
 import os
-from dataclasses import dataclass
 from typing import Any
 
 from herorun.core.errors import CouldNotLook
+from herorun.core.lazy_dataclass import dataclass
 from herorun.notifiers._github_calls import REQUEST, Calls, GithubRefused
 
 TOKENS = ("GITHUB_TOKEN", "GH_TOKEN")

@@ -1,12 +1,13 @@
 """What a record holds: the journal's files and lines, and what they amount to. Pure."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 
 from herorun.core.event import Event, Initialised
 from herorun.core.journal import START, JournalLine, Memory
 from herorun.core.journal_snapshot import Remembered
+from herorun.core.lazy_dataclass import dataclass
 
 # bytes after which a day goes on in another file: each line writes its own anew
 SEGMENT = 128 * 1024

@@ -10,7 +10,7 @@ Which refs these are, the contract of the checkout says, never the record.
 import contextlib
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from herorun.core.canonical_json import canonical
@@ -20,6 +20,7 @@ from herorun.core.event import Launching
 from herorun.core.journal import Memory, scrubbed
 from herorun.core.journal.state import plan_value
 from herorun.core.launch_id import launch_id
+from herorun.core.lazy_dataclass import dataclass
 from herorun.core.redaction.scrub import scrub
 from herorun.core.unstated import unstated
 from herorun.core.untrusted_json import read_json

@@ -8,7 +8,6 @@ import os
 import signal
 import socket
 import time
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import TypeVar
@@ -16,6 +15,7 @@ from typing import TypeVar
 from herorun.core.decode import decode
 from herorun.core.errors import CouldNotLook
 from herorun.core.evidence import Job, JobState
+from herorun.core.lazy_dataclass import dataclass
 from herorun.core.untrusted_json import read_json
 from herorun.schedulers._processes import (
     Process,

@@ -11,13 +11,14 @@ text out, text in.
 import json
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any
 
 from herorun.core.errors import CouldNotLook
 from herorun.core.finding import count
+from herorun.core.lazy_dataclass import dataclass
 from herorun.core.redaction.scrub import scrub
 from herorun.schedulers._iris_state_names import plain
 from herorun.schedulers._json_output import tables_in

@@ -7,12 +7,13 @@ them where it could not ask. What is gone by then is gone, not failed: how it en
 
 import os
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from herorun.core.canonical_json import canonical
 from herorun.core.evidence import JobState
+from herorun.core.lazy_dataclass import dataclass
 from herorun.core.untrusted_json import read_json
 from herorun.schedulers._nel_parse import Stages, plain
 from herorun.schedulers._nel_state import JudgedTask, Nowhere

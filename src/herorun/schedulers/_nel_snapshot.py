@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 
 from herorun.core.evidence import Job
+from herorun.core.lazy_dataclass import dataclass
 from herorun.schedulers._nel_parse import NelTask
 
 

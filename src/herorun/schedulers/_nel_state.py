@@ -6,10 +6,11 @@ own word. What else a second look settles stands in `_nel_doubts`.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 
 from herorun.core.evidence import Job, JobState
+from herorun.core.lazy_dataclass import dataclass
 from herorun.schedulers._nel_parse import NelTask, Stages, nel_state_of
 from herorun.schedulers._submission_record import SubmissionRecord
 

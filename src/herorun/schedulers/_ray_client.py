@@ -10,12 +10,13 @@ import json
 import ssl
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 from urllib.parse import urlsplit
 
 from herorun.core.durations import say_span
 from herorun.core.errors import CouldNotLook
+from herorun.core.lazy_dataclass import dataclass
 from herorun.core.redaction.scrub import scrub
 
 MOST = 64 * 2**20  # bytes of an answer

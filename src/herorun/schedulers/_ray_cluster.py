@@ -3,13 +3,13 @@ Pure.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from herorun.core.admission.hardware import tpu
 from herorun.core.errors import CouldNotLook
 from herorun.core.finding import count
+from herorun.core.lazy_dataclass import dataclass
 from herorun.schedulers._ray_parse import RayJob, time_of
 
 

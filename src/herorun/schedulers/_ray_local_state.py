@@ -3,7 +3,6 @@ who stopped it.
 """
 
 import contextlib
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import TypeVar
@@ -11,6 +10,7 @@ from typing import TypeVar
 from herorun.core.canonical_json import canonical
 from herorun.core.decode import decode
 from herorun.core.errors import CouldNotLook
+from herorun.core.lazy_dataclass import dataclass
 from herorun.core.untrusted_json import read_json
 from herorun.schedulers._ray_parse import RayStop
 from herorun.system.files import create_whole, write_whole

@@ -3,12 +3,12 @@
 import re
 import signal
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
 from herorun.core.errors import CouldNotLook
 from herorun.core.evidence import Job, JobState
+from herorun.core.lazy_dataclass import dataclass
 from herorun.core.redaction.scrub import scrub
 from herorun.schedulers._ray_request import INSTANCE
 

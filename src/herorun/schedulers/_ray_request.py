@@ -3,11 +3,12 @@
 import re
 import shlex
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import timedelta
 from typing import Any
 
 from herorun.core.errors import WrongUse
+from herorun.core.lazy_dataclass import dataclass
 from herorun.core.ports import Submission
 
 ADMISSION = ".herorun-admission.json"  # at the top of what is uploaded

@@ -3,7 +3,7 @@ it.
 """
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from functools import cached_property
 from typing import Any
@@ -11,6 +11,7 @@ from urllib.parse import quote, urlencode
 
 from herorun.core.errors import CouldNotLook
 from herorun.core.evidence import Job, JobState
+from herorun.core.lazy_dataclass import dataclass
 from herorun.schedulers._ray_client import Dashboard
 from herorun.schedulers._ray_cluster import Node, demand_of, lost_node, nodes_of, unplaced
 from herorun.schedulers._ray_parse import (

@@ -6,11 +6,12 @@ Ray keeps may tell of anything: often they are the log of the raylet that died.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
 from herorun.core.evidence import Job, JobState
+from herorun.core.lazy_dataclass import dataclass
 from herorun.schedulers._ray_parse import RayJob, time_of
 
 # from the loss of a worker to the end of a driver that did not survive it

@@ -9,11 +9,11 @@ of the answer, are taken away.
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from urllib.parse import quote, unquote
 
 from herorun.core.errors import CouldNotLook
+from herorun.core.lazy_dataclass import dataclass
 from herorun.core.redaction.scrub import scrub
 
 PARTED = "\x1f"  # begins what parts the columns

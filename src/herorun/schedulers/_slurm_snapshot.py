@@ -1,9 +1,9 @@
 """One look at Slurm, for all the runs that share it."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 
+from herorun.core.lazy_dataclass import dataclass
 from herorun.schedulers._slurm_parse import SlurmRow
 from herorun.schedulers._slurm_state import Books, needs_books
 

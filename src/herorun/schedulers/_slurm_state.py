@@ -7,11 +7,12 @@ behind by seconds otherwise.
 
 import signal
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 from herorun.core.evidence import Job, JobState
 from herorun.core.finding import count
+from herorun.core.lazy_dataclass import dataclass
 from herorun.core.ports import Absent, Found, Search, Unknown
 from herorun.schedulers._slurm_parse import SlurmRow
 from herorun.schedulers._slurm_state_names import cancelled_by, slurm_state_of

@@ -10,10 +10,10 @@ import posixpath
 import re
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from herorun.core.canonical_json import digest
 from herorun.core.errors import WrongUse
+from herorun.core.lazy_dataclass import dataclass
 from herorun.core.ports import Submission
 from herorun.schedulers._option_types import must_be_variables
 from herorun.schedulers._slurm_options import Options, slurm_time

@@ -1,12 +1,13 @@
 """What a look at a box says about a job: pure, from the facts that `_ssh_look` tells."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, TypeVar
 
 from herorun.core.decode import decode
 from herorun.core.errors import CouldNotLook
 from herorun.core.evidence import Job, JobState
+from herorun.core.lazy_dataclass import dataclass
 from herorun.core.untrusted_json import read_json
 from herorun.schedulers._instance import (
     InstanceExit,

@@ -5,12 +5,12 @@ Other clones find a job by what the cluster itself tells; these files help where
 tells too little.
 """
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from herorun.core.canonical_json import canonical
 from herorun.core.errors import CouldNotLook
+from herorun.core.lazy_dataclass import dataclass
 from herorun.core.untrusted_json import read_json
 from herorun.system.clock import now
 from herorun.system.files import write_whole

@@ -4,10 +4,11 @@ names.
 
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from herorun.core.errors import CouldNotLook, in_words
 from herorun.core.evidence import Submodule
+from herorun.core.lazy_dataclass import dataclass
 from herorun.sources._assume_unchanged import hidden_edits
 from herorun.sources._lfs_pointers import pointers
 from herorun.sources._status import TreeStatus, read_status, show_path

@@ -2,9 +2,9 @@
 than they seem.
 """
 
-from dataclasses import dataclass
 from pathlib import Path
 
+from herorun.core.lazy_dataclass import dataclass
 from herorun.system.git import Repository
 
 

@@ -10,13 +10,14 @@ import re
 import shlex
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from posixpath import basename, join
 
 from herorun.core.code.python_imports import Imported, imported_by
 from herorun.core.contract import Contract
 from herorun.core.errors import in_words
 from herorun.core.evidence import ImportClosure, WorkTree
+from herorun.core.lazy_dataclass import dataclass
 from herorun.sources._modules import Modules
 from herorun.sources._projects import projects, source_folders, table_or_empty
 from herorun.system.git import Repository

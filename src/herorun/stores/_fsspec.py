@@ -7,13 +7,13 @@ failed.
 
 from collections.abc import Awaitable, Callable
 from contextvars import ContextVar
-from dataclasses import dataclass
 from threading import Lock
 from typing import Any, TypeVar
 
 from herorun.core.durations import say_span
 from herorun.core.errors import CouldNotLook, HerorunError, in_words
 from herorun.core.finding import count
+from herorun.core.lazy_dataclass import dataclass
 from herorun.core.redaction.scrub import scrub
 from herorun.system.timeout import within
 

@@ -10,11 +10,11 @@ import tempfile
 import time
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from typing import IO, TypeAlias
 
 from herorun.core.durations import say_span
 from herorun.core.errors import CouldNotLook
+from herorun.core.lazy_dataclass import dataclass
 from herorun.system import progress
 
 MOST = (

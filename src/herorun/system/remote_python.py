@@ -9,7 +9,7 @@ import json
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache
 from pathlib import Path
 from threading import Event, Lock
@@ -17,6 +17,7 @@ from typing import Any
 
 from herorun.core.durations import say_span
 from herorun.core.errors import CouldNotLook
+from herorun.core.lazy_dataclass import dataclass
 from herorun.core.remote_target import RemoteTarget
 from herorun.core.untrusted_json import read_json
 from herorun.system import _remote_agent

@@ -9,8 +9,8 @@ import re
 import struct
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from herorun.core.lazy_dataclass import dataclass
 from herorun.trackers._protobuf_wire import (
     BYTES,
     EIGHT,

@@ -13,11 +13,12 @@ import stat
 from collections import deque
 from collections.abc import Mapping
 from contextlib import closing
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import BinaryIO, Protocol
 
+from herorun.core.lazy_dataclass import dataclass
 from herorun.core.ports import Row, Rows
 
 MOST_ROWS = 200_000  # a read; the cursor goes on from there

@@ -6,12 +6,13 @@ import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from herorun.core.evidence import TrackerState
+from herorun.core.lazy_dataclass import dataclass
 from herorun.trackers._leveldb_log import BLOCK, records
 from herorun.trackers._protobuf_wire import MalformedMessage
 from herorun.trackers._tail_reader import open_regular

@@ -1,8 +1,8 @@
 """What a `.wandb` log says of its run and of the end of its process. Pure: bytes in, facts out."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from herorun.core.lazy_dataclass import dataclass
 from herorun.trackers._protobuf_wire import BYTES, VARINT, fields, signed
 
 _RUN_ID, _CONFIG, _DISPLAY_NAME = 1, 4, 8  # of RunRecord

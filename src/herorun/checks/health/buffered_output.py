@@ -8,13 +8,13 @@ Source: the babysitters' patterns for remote machines: an unchanged log next to 
 a buffer, not a hang.
 """
 
-from dataclasses import dataclass
 from datetime import timedelta
 
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.evidence import Checkpoints, Job, JobLog, Metrics, Nothing, Now, Unavailable
 from herorun.core.finding import Verdict, failed, not_applicable, passed
 from herorun.core.health.preconditions import not_running
+from herorun.core.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True)

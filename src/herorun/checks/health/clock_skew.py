@@ -9,7 +9,6 @@ launch, or our own lease heartbeat before the tick that wrote it; a difference o
 means another job, not a clock.
 """
 
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from herorun.core.check import Gate, Response, Topic, check
@@ -27,6 +26,7 @@ from herorun.core.evidence import (
     Unavailable,
 )
 from herorun.core.finding import Verdict, failed, passed
+from herorun.core.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,6 @@ Source: NVIDIA's resiliency extension and others call five starts within 30 minu
 are counted by check-in's attempt numbers.
 """
 
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from pydantic import PositiveInt
@@ -16,6 +15,7 @@ from herorun.core.durations import say_span
 from herorun.core.evidence import History, Job, Now
 from herorun.core.finding import Verdict, count, failed, not_applicable, passed
 from herorun.core.health.preconditions import not_running
+from herorun.core.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,6 @@ Source: marin-community/marin, manage-hero-run: never rely on permanent retentio
 rollback source.
 """
 
-from dataclasses import dataclass
 from datetime import timedelta
 
 from pydantic import PositiveFloat
@@ -17,6 +16,7 @@ from herorun.core.contract import Contract
 from herorun.core.escalation import EscalationReason
 from herorun.core.evidence import Job, Now, RecoverySource
 from herorun.core.finding import Verdict, failed, passed, unknown
+from herorun.core.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,6 @@ Source: marin-community/marin, job-monitoring loop: HBM reports and tracebacks a
 the job still runs.
 """
 
-from dataclasses import dataclass
 from datetime import timedelta
 
 from herorun.core.check import Gate, Response, Topic, check
@@ -28,6 +27,7 @@ from herorun.core.finding import Verdict, failed, passed
 from herorun.core.health.liveness import RowPatience
 from herorun.core.health.log_errors import idle_since, in_words, worst_complaint
 from herorun.core.health.preconditions import not_running
+from herorun.core.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True)

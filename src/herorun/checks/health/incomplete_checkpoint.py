@@ -6,7 +6,6 @@ may delete it.
 Source: half an hour, or three times what the last save took.
 """
 
-from dataclasses import dataclass
 from datetime import timedelta
 
 from pydantic import PositiveFloat
@@ -15,6 +14,7 @@ from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.durations import say_span
 from herorun.core.evidence import Candidate, Checkpoints, Nothing, Now, SaveTime
 from herorun.core.finding import Verdict, failed, not_applicable, passed
+from herorun.core.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,6 @@ Source: the same step must have the same learning rate; a neighbouring one nearl
 """
 
 import math
-from dataclasses import dataclass
 
 from pydantic import PositiveFloat
 
@@ -16,6 +15,7 @@ from herorun.core.evidence import History, Metrics
 from herorun.core.finding import Verdict, failed, not_applicable, passed, unknown
 from herorun.core.health.excursion import two_write
 from herorun.core.health.resume_point import resume_of
+from herorun.core.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ steps; the fast tier reports a threefold loss after 3 rows.
 """
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from pydantic import PositiveFloat, PositiveInt
 
@@ -15,6 +15,7 @@ from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.evidence import Excursion, History, Metrics
 from herorun.core.finding import Verdict
 from herorun.core.health.excursion import judged
+from herorun.core.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True)

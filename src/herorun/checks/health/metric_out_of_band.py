@@ -8,7 +8,6 @@ optimizer instability; without a band, three times or a third of the trend; Mega
 end the search of a loss scale at 1.
 """
 
-from dataclasses import dataclass
 from typing import Annotated
 
 from pydantic import PositiveInt, StringConstraints
@@ -17,6 +16,7 @@ from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.evidence import Excursion, History, Metrics
 from herorun.core.finding import Verdict
 from herorun.core.health.excursion import judged
+from herorun.core.lazy_dataclass import dataclass
 
 Band = Annotated[
     str, StringConstraints(pattern=r"^\S+ -?[0-9.]+(e-?[0-9]+)? -?[0-9.]+(e-?[0-9]+)?$")

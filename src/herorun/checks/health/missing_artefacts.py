@@ -8,7 +8,6 @@ Source: marin-community/marin, babysit logbook of April 2026: at least 6 of 12 r
 their final checkpoint.
 """
 
-from dataclasses import dataclass
 from datetime import timedelta
 
 from herorun.core.check import Gate, Response, Topic, check
@@ -25,6 +24,7 @@ from herorun.core.evidence import (
     TrackerState,
 )
 from herorun.core.finding import Verdict, failed, not_applicable, passed, unknown
+from herorun.core.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,6 @@ Source: marin-community/marin #8506: an attempt died after 54 minutes, before it
 minutes of 704 accelerators were replayed.
 """
 
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from pydantic import PositiveFloat
@@ -18,6 +17,7 @@ from herorun.core.durations import say_duration, say_span
 from herorun.core.evidence import Checkpoints, History, Job, JobState, Metrics
 from herorun.core.finding import Verdict, count, failed, not_applicable, passed, unknown
 from herorun.core.health.checkpoint_lag import job_start, save_interval
+from herorun.core.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True)

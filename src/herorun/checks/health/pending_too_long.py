@@ -8,7 +8,6 @@ Source: marin-community/marin, manage-hero-run: pending for more than 30 minutes
 after 2 hours, and daily.
 """
 
-from dataclasses import dataclass
 from datetime import timedelta
 
 from herorun.core.check import Gate, Response, Topic, check
@@ -26,6 +25,7 @@ from herorun.core.evidence import (
 )
 from herorun.core.finding import Verdict, failed, not_applicable, passed, unknown
 from herorun.core.health.queue_reasons import ADVICE, Waiting, why_waiting
+from herorun.core.lazy_dataclass import dataclass
 
 UNCONFIRMED = (
     "allocation unconfirmed (the scheduler says running, but there is no row, log line or "

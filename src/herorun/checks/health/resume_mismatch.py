@@ -9,7 +9,7 @@ re-shardings of bigscience-workshop/bigscience differed by 0.00007 (sound) to 0.
 """
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from pydantic import PositiveFloat, PositiveInt
 
@@ -20,6 +20,7 @@ from herorun.core.evidence import History, Metrics, Resume
 from herorun.core.finding import Outcome, Verdict, count, failed, not_applicable, passed, unknown
 from herorun.core.health.excursion import two_write
 from herorun.core.health.resume_point import resume_of
+from herorun.core.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True)

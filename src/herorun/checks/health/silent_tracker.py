@@ -7,7 +7,6 @@ below its counter).
 Source: as `stalled-steps`; a log that changed within 5 minutes shows progress.
 """
 
-from dataclasses import dataclass
 from datetime import timedelta
 
 from herorun.core.check import Gate, Response, Topic, check
@@ -27,6 +26,7 @@ from herorun.core.evidence import (
 from herorun.core.finding import Verdict, failed, passed, unknown
 from herorun.core.health.liveness import FRESH, RowPatience, rows_since, sign_of_life
 from herorun.core.health.preconditions import not_running
+from herorun.core.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,6 @@ run. Two cadences by our own clock, in which neither the lease nor the heartbeat
 minutes nothing is stale.
 """
 
-from dataclasses import dataclass
 from datetime import timedelta
 
 from pydantic import PositiveFloat
@@ -17,6 +16,7 @@ from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.durations import say_span
 from herorun.core.evidence import Cadence, Heartbeat, LeaseSeen, Nothing, Now
 from herorun.core.finding import Verdict, failed, not_applicable, passed
+from herorun.core.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,6 @@ Source: marin-community/marin, manage-hero-run: validate state, timestamp and st
 recorded identity.
 """
 
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from math import isclose
 
@@ -32,6 +31,7 @@ from herorun.core.evidence import (
 from herorun.core.finding import Verdict, failed, not_applicable, passed, unknown
 from herorun.core.health.checkpoint_lag import job_start
 from herorun.core.identity.drift import heartbeat_of
+from herorun.core.lazy_dataclass import dataclass
 
 OVER = (TrackerState.FINISHED, TrackerState.CRASHED, TrackerState.FAILED)
 

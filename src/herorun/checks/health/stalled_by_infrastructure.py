@@ -7,7 +7,6 @@ Source: marin-community/marin, job-monitoring loop: no progress for several inte
 these is `degraded`, and reported at once.
 """
 
-from dataclasses import dataclass
 from datetime import timedelta
 
 from pydantic import PositiveFloat
@@ -20,6 +19,7 @@ from herorun.core.finding import Verdict, failed, passed
 from herorun.core.health.liveness import rows_since
 from herorun.core.health.preconditions import not_running
 from herorun.core.health.stall_patterns import signal_in
+from herorun.core.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,6 @@ silent log; #8861: a watchdog with an hour of grace came too late. An evaluation
 the last step is no hang.
 """
 
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from herorun.core.check import Gate, Response, Topic, check
@@ -29,6 +28,7 @@ from herorun.core.evidence import (
 from herorun.core.finding import Outcome, Verdict, failed, passed, unknown
 from herorun.core.health.liveness import RowPatience, rows_since, sign_of_life
 from herorun.core.health.preconditions import not_running
+from herorun.core.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ Source: marin-community/marin, manage-hero-run: 20-30 % below the baseline for m
 single dips quiet; every real collapse among the public curves lasted 93 s or more.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from pydantic import PositiveFloat, PositiveInt
 
@@ -15,6 +15,7 @@ from herorun.core.check import Gate, Hold, Response, Topic, check
 from herorun.core.evidence import Excursion, History, Metrics
 from herorun.core.finding import Verdict
 from herorun.core.health.excursion import judged, pace_words, subject
+from herorun.core.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True)

@@ -8,12 +8,12 @@ Source: trackio's alerts of level warn and error; one of level info is no findin
 without an end, so each is reported for a day.
 """
 
-from dataclasses import dataclass
 from datetime import timedelta
 
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.evidence import History, Now, TrackerAlert, TrackerAlerts
 from herorun.core.finding import Verdict, count, failed, not_applicable, passed
+from herorun.core.lazy_dataclass import dataclass
 
 SILENT = "info"
 MOST = 10  # titles at once

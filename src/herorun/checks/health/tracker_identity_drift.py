@@ -7,7 +7,6 @@ under a new id.
 Source: marin-community/marin, manage-hero-run: alert immediately; do not rely only on a saved URL.
 """
 
-from dataclasses import dataclass
 from datetime import timedelta
 
 from herorun.core.check import Gate, Response, Topic, check
@@ -28,6 +27,7 @@ from herorun.core.evidence import (
 )
 from herorun.core.finding import Verdict, failed, not_applicable, passed, unknown
 from herorun.core.identity.drift import name_drift, receipt_drift, reported_drift, server_drift
+from herorun.core.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,6 @@ vocabulary or new data may explain it: `herorun ack`.
 Source: an untrained model gives each of V tokens the same probability, so its loss is ln V.
 """
 
-from dataclasses import dataclass
 from statistics import fmean
 
 from pydantic import PositiveFloat
@@ -17,6 +16,7 @@ from herorun.core.escalation import EscalationReason
 from herorun.core.evidence import History, Metrics, Nothing, PriorLaunch, SourceLoss, Unavailable
 from herorun.core.finding import Verdict, failed, not_applicable
 from herorun.core.health.opening import is_untrained, opening_of, vocabulary, weights_of
+from herorun.core.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 Pure.
 """
 
-from dataclasses import dataclass
+from herorun.core.lazy_dataclass import dataclass
 
 _SMALL = "code-bug-small"
 # Nothing in the code or the command is to be changed.

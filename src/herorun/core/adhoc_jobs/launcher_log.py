@@ -6,10 +6,11 @@ task).
 """
 
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from herorun.core.adhoc_jobs.log_parser import LONGEST
 from herorun.core.evidence import JobState
+from herorun.core.lazy_dataclass import dataclass
 from herorun.core.triage.lines import without_escapes
 
 _EXPERIMENT = re.compile(

@@ -5,9 +5,9 @@ Pure.
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from herorun.core.durations import say_span
+from herorun.core.lazy_dataclass import dataclass
 
 NEAR = 0.9  # of the limit
 OOM_CODE = 137  # 128 and SIGKILL: what a container ends with that met its memory limit

@@ -6,7 +6,7 @@ is found. So a long calm curve costs one pass, and what is found does not depend
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import UTC, datetime
 from itertools import islice
 from typing import Any
@@ -24,6 +24,7 @@ from herorun.core.evidence import (
     SourceLoss,
 )
 from herorun.core.finding import Outcome
+from herorun.core.lazy_dataclass import dataclass
 from herorun.core.ports import Row
 
 CHUNK = 512

@@ -6,10 +6,11 @@ Curves whose labels are neither quiet nor have events ("ambiguous") count for no
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from herorun.core.backtest.curve import FiredAlert
 from herorun.core.check import Topic
+from herorun.core.lazy_dataclass import dataclass
 
 SLACK = 3  # rows by which a label's window is rough
 QUIET = ("clean", "noisy", "rl-critic-noisy")

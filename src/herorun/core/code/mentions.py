@@ -9,10 +9,10 @@ import ast
 import re
 import warnings
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from posixpath import basename, splitext
 
 from herorun.core.code.python_imports import imported_by
+from herorun.core.lazy_dataclass import dataclass
 
 # Libraries that compute, and write no metrics on their own: any other one may name what the script
 # does not.

@@ -2,10 +2,10 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from statistics import fmean, median
 
 from herorun.core.compare.gate import Bound, ComparisonGate
+from herorun.core.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True)

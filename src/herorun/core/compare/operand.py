@@ -1,11 +1,12 @@
 """One of the two that are compared, and what its window put to the test."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import pairwise
 
 from herorun.core.detectors.names import Names, is_eval
 from herorun.core.finding import count
+from herorun.core.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True)

@@ -1,13 +1,13 @@
 """Go or no-go, by gates alone. What could not be compared is neither."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 
 from herorun.core.compare.gate import ComparisonGate
 from herorun.core.compare.join import Pairing, pair
 from herorun.core.compare.operand import Side, unexercised
 from herorun.core.finding import count
+from herorun.core.lazy_dataclass import dataclass
 
 
 class ComparisonAnswer(StrEnum):

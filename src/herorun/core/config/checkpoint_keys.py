@@ -21,13 +21,13 @@ MaxText (AI-Hypercomputer/maxtext:src/maxtext/common/checkpointing.py; `checkpoi
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
 from herorun.core.config.command_keys import command_keys
 from herorun.core.config.key_classes import snake_parts
 from herorun.core.config.normalise import flatten, number, whole
+from herorun.core.lazy_dataclass import dataclass
 
 PERMANENT, TEMPORARY, KEEP, OFF = "permanent_every", "temporary_every", "keep", "off"
 _ELSEWHERE = re.compile(

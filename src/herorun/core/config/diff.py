@@ -2,13 +2,13 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from herorun.core.config.command_keys import command_keys
 from herorun.core.config.key_classes import class_of, is_volatile
 from herorun.core.config.normalise import flatten, same, show_short
 from herorun.core.contract import Config, KeyClass
+from herorun.core.lazy_dataclass import dataclass
 
 _LATE = re.compile(r"\$\{(now|oc\.env):")  # Hydra fills it in when the job starts
 _START = "{start}"

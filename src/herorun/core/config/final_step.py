@@ -3,7 +3,6 @@ text.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from herorun.core.config.normalise import flatten, show_short, whole
@@ -19,6 +18,7 @@ from herorun.core.config.trainer_keys import (
 )
 from herorun.core.contract import Contract
 from herorun.core.evidence.base import Sourced
+from herorun.core.lazy_dataclass import dataclass
 
 PERHAPS_TOKENS = 131_072  # from here on a batch may be counted in tokens, as OLMo-core does
 

@@ -3,12 +3,12 @@ its sequences.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
 
 from herorun.core.config.key_classes import snake_parts
 from herorun.core.config.normalise import flatten, whole
+from herorun.core.lazy_dataclass import dataclass
 
 _TOTAL = (
     "num_train_steps max_steps train_iters max_train_steps total_train_steps train_steps "

@@ -1,6 +1,5 @@
 """All tables together."""
 
-from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field
@@ -23,6 +22,7 @@ from herorun.core.contract.plan_tables import (
 from herorun.core.contract.policy import CompareTable, PolicyTable, SealTable, WaiverTable
 from herorun.core.contract.remote import ChainTable, PatrolTable
 from herorun.core.contract.values import SLUG, Table, Whole
+from herorun.core.lazy_dataclass import dataclass
 from herorun.core.requirements import specifier_problem
 
 HERO_FLOPS = 1e22  # the seed's rule of thumb for a hero run, in model FLOPs

@@ -3,10 +3,11 @@ anything.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from herorun.core.detectors import reorder
 from herorun.core.detectors.names import Names
+from herorun.core.lazy_dataclass import dataclass
 from herorun.core.ports import Row
 
 

@@ -3,11 +3,12 @@ what they were.
 """
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from herorun.core.detectors.baseline import SETTLE, Trend
 from herorun.core.detectors.excursion import ExcursionWatch
 from herorun.core.evidence import Excursion
+from herorun.core.lazy_dataclass import dataclass
 
 FAR = 3.0  # times what it was, or a third of it
 NOISE = 8.0

@@ -9,7 +9,7 @@ loss that falls, and it follows that four times as fast: what lags above a falli
 rise.
 """
 
-from dataclasses import dataclass
+from herorun.core.lazy_dataclass import dataclass
 
 HALF_LIFE = 50  # rows
 RATE = 1 - 2 ** (-1 / HALF_LIFE)

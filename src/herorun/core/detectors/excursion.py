@@ -1,9 +1,10 @@
 """A stretch of rows in which a curve is out of bounds, while it lasts and when it is over."""
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from herorun.core.evidence import Excursion
+from herorun.core.lazy_dataclass import dataclass
 
 MISSES = 1  # rows back in bounds that do not yet end a streak
 CREST = 3  # rows of which a mean is one: no check fires by fewer

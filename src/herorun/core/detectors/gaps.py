@@ -5,9 +5,10 @@ Nothing is compared across such a gap. A trainer that logs more rarely from some
 none: there the steps stay far apart.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from herorun.core.detectors.reorder import WAITING
+from herorun.core.lazy_dataclass import dataclass
 
 FAR = 5.0  # times the usual steps between two rows
 KEPT = 5  # gaps

@@ -3,11 +3,12 @@ all.
 """
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from herorun.core.detectors.baseline import SETTLE, Trend
 from herorun.core.detectors.excursion import ExcursionWatch
 from herorun.core.evidence import Excursion
+from herorun.core.lazy_dataclass import dataclass
 
 EXPLODED = 10.0
 FREEZE = 500

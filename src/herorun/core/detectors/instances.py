@@ -7,10 +7,10 @@ seen.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 
 from herorun.core.evidence import History
+from herorun.core.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True)

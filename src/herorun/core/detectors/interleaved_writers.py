@@ -5,11 +5,12 @@ each row, or each batch of rows, jumps to where the other one is. Where both are
 step after step is told twice, with another loss each.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from herorun.core.detectors.excursion import ExcursionWatch
 from herorun.core.detectors.reorder import WAITING
 from herorun.core.evidence import Excursion
+from herorun.core.lazy_dataclass import dataclass
 
 SWITCHES = 6  # turns, one after another, from which on there are two
 # times the steps between two rows of one writer: what is less may be one writer that skips a row

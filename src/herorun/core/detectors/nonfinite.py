@@ -1,10 +1,11 @@
 """Values that are not finite, and steps that were skipped for them."""
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from herorun.core.detectors.excursion import ExcursionWatch
 from herorun.core.evidence import Excursion
+from herorun.core.lazy_dataclass import dataclass
 
 SKIPS = "skipped steps"
 OFTEN = 3  # skipped steps within WITHIN seconds

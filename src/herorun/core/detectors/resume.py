@@ -6,13 +6,14 @@ compared with.
 """
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import islice
 from statistics import fmean, median
 from typing import NamedTuple
 
 from herorun.core.detectors.baseline import Trend
 from herorun.core.evidence import Resume
+from herorun.core.lazy_dataclass import dataclass
 
 REMEMBERED = 2048  # rows
 OPENING = 4  # rows of the run's beginning

@@ -9,11 +9,12 @@ again.
 """
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from herorun.core.detectors.baseline import RATE, SETTLE, Trend
 from herorun.core.detectors.excursion import ExcursionWatch
 from herorun.core.evidence import Excursion
+from herorun.core.lazy_dataclass import dataclass
 
 SLOW = 0.75  # of the usual throughput: the middle of the seed's 20-30 % below
 SLOW_WALL = 0.70  # evaluations and saves are in it

@@ -1,11 +1,12 @@
 """Checkpoints, and the roots that they lie in."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 
 from herorun.core.clock_skew import SKEW
 from herorun.core.evidence.base import Nothing, Unavailable
+from herorun.core.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True)

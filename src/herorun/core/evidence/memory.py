@@ -1,11 +1,11 @@
 """What the record knows."""
 
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from herorun.core.evidence.checkpoints import GivenUp, Taint
 from herorun.core.evidence.jobs import JobState
 from herorun.core.evidence.reports import Metrics
+from herorun.core.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)

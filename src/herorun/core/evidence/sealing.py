@@ -1,10 +1,11 @@
 """What the seal gate alone asks for."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from herorun.core.evidence.checkpoints import Candidate
+from herorun.core.lazy_dataclass import dataclass
 from herorun.core.seal.kinds import SealKind
 
 

@@ -3,11 +3,12 @@ watches, what is waived.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from typing import Any
 
 from herorun.core.finding import Waiver
+from herorun.core.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True)

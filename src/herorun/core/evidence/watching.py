@@ -3,9 +3,10 @@ own heartbeat.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 
+from herorun.core.lazy_dataclass import dataclass
 from herorun.core.lease import Lease
 
 

@@ -3,13 +3,14 @@ ended.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from typing import Any
 
 from herorun.core.event import CheckedIn, Decided, Event, Launched, Launching, Sealed
 from herorun.core.evidence import End, JobState
 from herorun.core.goodput.states import SECOND
+from herorun.core.lazy_dataclass import dataclass
 from herorun.core.recovery.classify import Cause, Ending
 
 # the alerts that say that a live job makes no steps

@@ -3,13 +3,13 @@ long a person took.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from statistics import median
 
 from herorun.core.action_key import Verb, parse_key, verb_of
 from herorun.core.event import Done, Event, Launched, Ordered, Word
 from herorun.core.goodput.instances import JournalFacts, micros
 from herorun.core.goodput.states import SECOND
+from herorun.core.lazy_dataclass import dataclass
 
 ANSWERS = frozenset({Word.APPROVE, Word.DENY, Word.STOP, Word.RELAUNCH, Word.ROLLBACK})
 

@@ -1,13 +1,13 @@
 """From what is told to stretches of time: instance by instance, row by row."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
 from typing import NamedTuple
 
 from herorun.core.goodput.instances import JournalFacts, Life
 from herorun.core.goodput.states import SECOND, StateSpan, Timeline, WallTimeState
+from herorun.core.lazy_dataclass import dataclass
 
 # A gap between two rows of up to so many times the usual one is training, slow as it may be: rows
 # come unevenly, and a slow machine still makes steps. What is longer needs an explanation, or is

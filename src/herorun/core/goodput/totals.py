@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from herorun.core.event import Event
@@ -10,6 +9,7 @@ from herorun.core.goodput.instances import JournalFacts, told_by
 from herorun.core.goodput.latencies import Delays, delays
 from herorun.core.goodput.states import HELD, SECOND, StateSpan, WallTimeState
 from herorun.core.goodput.timeline import Beat, rows_of_lives, timeline
+from herorun.core.lazy_dataclass import dataclass
 from herorun.core.recovery.classify import Cause
 
 ON_PURPOSE = frozenset({Cause.BY_HAND, Cause.BY_US})  # no fault of the run or the machines

@@ -2,7 +2,6 @@
 the limits.
 """
 
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import pairwise
 from statistics import median
@@ -14,6 +13,7 @@ from herorun.core.durations import say_duration
 from herorun.core.evidence import Candidate, Checkpoints, History, Job, Metrics
 from herorun.core.finding import Verdict, count, failed, not_applicable, passed
 from herorun.core.health.preconditions import not_running
+from herorun.core.lazy_dataclass import dataclass
 
 GAPS = 5  # of the newest checkpoints, where the contract states no interval
 LEAST_GAPS = 2

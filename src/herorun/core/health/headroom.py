@@ -4,13 +4,14 @@ Source: days of headroom and not percent: an alarm that comes too early is ignor
 for disks whose pace nobody knows yet.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 from pydantic import NonNegativeInt, PositiveFloat
 
 from herorun.core.evidence import Disk, Disks
 from herorun.core.finding import Verdict, failed, passed
+from herorun.core.lazy_dataclass import dataclass
 
 DAY = timedelta(days=1)
 RESERVE = 4 << 20  # bytes that a clone keeps for its last words

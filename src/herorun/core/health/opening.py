@@ -6,13 +6,13 @@ more by its random start. A trained one lies far below.
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
 
 from herorun.core.config.key_classes import snake_parts
 from herorun.core.config.normalise import flatten, whole
 from herorun.core.evidence import History, Metrics, PriorLaunch, SourceLoss
+from herorun.core.lazy_dataclass import dataclass
 
 ROWS = 4  # as many as the folds keep of a run's beginning
 ALIKE = 0.1  # as a logarithm: within it two rows repeat each other

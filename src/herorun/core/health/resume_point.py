@@ -1,9 +1,9 @@
 """Where an instance really began, against where its plan says it should. Pure."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from herorun.core.evidence import Checkpoints, History, Metrics, PriorLaunch, Receipt, Resume
+from herorun.core.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True)

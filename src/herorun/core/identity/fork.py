@@ -1,10 +1,10 @@
 """Whether a fork would work: its form, its parent, and its step against the checkpoint's."""
 
 import re
-from dataclasses import dataclass
 
 from herorun.core.evidence import TrackerIdentity, TrackerState
 from herorun.core.finding import Verdict, failed, passed, unknown
+from herorun.core.lazy_dataclass import dataclass
 from herorun.core.plan import StartPoint, TrackerRun
 
 _FORK = re.compile(r"([^?]+)\?_step=(\d{1,15})", re.ASCII)

@@ -3,11 +3,11 @@ its checkpoints.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from herorun.core.contract import Contract
 from herorun.core.errors import WrongUse
+from herorun.core.lazy_dataclass import dataclass
 
 OWN = ("waiver", "logbook")  # what was signed for, or belongs to, the parent alone
 

@@ -4,7 +4,6 @@ one.
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -13,6 +12,7 @@ from herorun.core.config.diff import ConfigChange, diff_launches
 from herorun.core.config.normalise import same
 from herorun.core.contract import Config, KeyClass
 from herorun.core.evidence import RecordedLaunch, SourceLaunches
+from herorun.core.lazy_dataclass import dataclass
 from herorun.core.plan import StartPoint
 
 

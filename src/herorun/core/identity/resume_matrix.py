@@ -8,10 +8,10 @@ again.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 
 from herorun.core.evidence import TrackerState
+from herorun.core.lazy_dataclass import dataclass
 
 POLICIES = ("allow", "must", "never", "auto")
 

@@ -7,13 +7,13 @@ of that).
 
 import json
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
 from herorun.core.canonical_json import canonical, canonical_json, digest, digest_of, plain
 from herorun.core.decode import decode
 from herorun.core.event import KINDS, Event, Newer
+from herorun.core.lazy_dataclass import dataclass
 from herorun.core.redaction.scrub import scrub_tree
 from herorun.core.untrusted_json import read_json
 

@@ -5,9 +5,9 @@ proves nothing about a job that is dead, and a job that is gone is no reason to 
 training is done.
 """
 
-from dataclasses import dataclass
 from enum import StrEnum
 
+from herorun.core.lazy_dataclass import dataclass
 from herorun.core.patrol.advice import PatrolState
 
 

@@ -1,7 +1,6 @@
 """The plan, made of the contract and of what was read. Pure."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from herorun.core.config.diff import without_volatile
@@ -21,6 +20,7 @@ from herorun.core.evidence import (
     WorkTree,
 )
 from herorun.core.finding import few
+from herorun.core.lazy_dataclass import dataclass
 from herorun.core.lineage import acceptable, decided_on
 from herorun.core.plan.model import Plan
 from herorun.core.plan.values import Patch, Retention, StartPoint, TrackerRun

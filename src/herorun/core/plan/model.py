@@ -1,11 +1,12 @@
 """The plan itself."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from typing import Any
 
 from herorun.core.canonical_json import digest, plain
 from herorun.core.evidence import Candidate, Sourced
+from herorun.core.lazy_dataclass import dataclass
 from herorun.core.plan.values import Patch, Retention, StartPoint, TrackerRun
 
 PLAN_SCHEMA = 1

@@ -1,12 +1,12 @@
 """What the values of a plan are made of."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
 from herorun.core.durations import say_duration
 from herorun.core.finding import count
+from herorun.core.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True)

@@ -1,11 +1,11 @@
 """Stores, and the layouts of the checkpoints in them."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Protocol, runtime_checkable
 
 from herorun.core.evidence import Candidate
+from herorun.core.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True)

@@ -1,10 +1,10 @@
 """How an instance ended: what the recovery policy goes by."""
 
 import re
-from dataclasses import dataclass
 from datetime import datetime
 
 from herorun.core.evidence import Checkpoints, Instance, Job, JobState, Triage
+from herorun.core.lazy_dataclass import dataclass
 from herorun.core.recovery.diagnosis import BAD_ACCELERATOR as BAD_ACCELERATOR
 from herorun.core.recovery.diagnosis import Cause as Cause
 from herorun.core.recovery.diagnosis import Scene, diagnose

@@ -6,7 +6,6 @@ journal, so it is the same on every machine and after every interruption.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import takewhile
 
@@ -16,6 +15,7 @@ from herorun.core.contract import Recovery
 from herorun.core.durations import say_duration
 from herorun.core.escalation import QUESTION_WAYS, EscalationReason, Option
 from herorun.core.finding import count
+from herorun.core.lazy_dataclass import dataclass
 from herorun.core.recovery.classify import Cause, Ending
 from herorun.core.recovery.diagnosis import ROOT_GONE, TEMPORARY_GONE
 from herorun.core.recovery.policy import Ledger, RecoveryPolicy, hours_used

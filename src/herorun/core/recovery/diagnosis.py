@@ -7,11 +7,11 @@ whose output root was deleted under it leaves a log that looks like a bug in the
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 
 from herorun.core.evidence import Job, JobState, Triage
 from herorun.core.health.headroom import is_full, room_in_words
+from herorun.core.lazy_dataclass import dataclass
 from herorun.core.recovery.lost_root import LostRoot, lost_root
 from herorun.core.recovery.scene import Scene as Scene
 from herorun.core.recovery.scene import scene_of as scene_of

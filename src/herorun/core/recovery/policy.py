@@ -3,12 +3,13 @@ beside the alerts.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime, timedelta
 
 from herorun.core.alert import Alert
 from herorun.core.contract import Recovery
 from herorun.core.evidence import Taint
+from herorun.core.lazy_dataclass import dataclass
 from herorun.core.recovery.classify import Cause, Ending
 
 

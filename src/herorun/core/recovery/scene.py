@@ -1,6 +1,6 @@
 """What was seen of an end, or of a job that lives, beside the job itself."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from herorun.core.evidence import (
     Checkpoints,
@@ -13,6 +13,7 @@ from herorun.core.evidence import (
     Triage,
     Unavailable,
 )
+from herorun.core.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)

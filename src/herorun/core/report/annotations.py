@@ -1,13 +1,13 @@
 """What happened to a run, each with the step at which a curve shows it."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
 from herorun.core.alert import Alert, AlertState
 from herorun.core.event import Decided, Event, Launched, Launching, Sealed
+from herorun.core.lazy_dataclass import dataclass
 from herorun.core.render import turn_of
 
 

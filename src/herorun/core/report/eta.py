@@ -3,7 +3,6 @@ that came between.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import pairwise
 from statistics import median
@@ -11,6 +10,7 @@ from statistics import median
 from herorun.core.durations import say_span
 from herorun.core.goodput.states import SECOND
 from herorun.core.goodput.timeline import SLOW, Beat
+from herorun.core.lazy_dataclass import dataclass
 
 WINDOWS = (timedelta(hours=1), timedelta(hours=6), timedelta(days=1), timedelta(days=7))
 ENOUGH = 5  # rows that advance, for a pace

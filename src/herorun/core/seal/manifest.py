@@ -1,11 +1,11 @@
 """What a checkpoint is made of: every file by its name, its size and the digest of its content."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from herorun.core.canonical_json import canonical, digest
 from herorun.core.finding import count
+from herorun.core.lazy_dataclass import dataclass
 
 # From the strongest on. `-of-parts`: a digest of the digests of an upload's parts, which depends on
 # how it was cut.

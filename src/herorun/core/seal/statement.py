@@ -7,9 +7,10 @@ provenance v1.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
+from herorun.core.lazy_dataclass import dataclass
 from herorun.core.seal.manifest import Manifest
 
 TYPE = "https://in-toto.io/Statement/v1"

@@ -1,9 +1,10 @@
 """What became of each question about a seal. Pure."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from herorun.core.errors import HerorunError, in_words
+from herorun.core.lazy_dataclass import dataclass
 from herorun.core.redaction.scrub import scrub
 
 

@@ -7,12 +7,13 @@ them is the same.
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime
 from functools import cache
 
 from herorun.core.evidence import Dropped
 from herorun.core.health.stall_patterns import WORDS, signal_in
+from herorun.core.lazy_dataclass import dataclass
 from herorun.core.redaction.scrub import scrub
 from herorun.core.triage.classes import LineRole
 from herorun.core.triage.match import Match

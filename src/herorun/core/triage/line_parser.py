@@ -2,8 +2,9 @@
 matched.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from herorun.core.lazy_dataclass import dataclass
 from herorun.core.triage.classes import LineRole
 from herorun.core.triage.lines import LogLine, readable
 from herorun.core.triage.match import Match, of_exception, of_line

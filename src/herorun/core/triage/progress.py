@@ -3,9 +3,10 @@ back.
 """
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 
+from herorun.core.lazy_dataclass import dataclass
 from herorun.core.triage.classes import FailureClass, LineRole, Strength
 from herorun.core.triage.match import Match
 from herorun.core.triage.prefilter import Sieve

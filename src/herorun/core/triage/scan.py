@@ -6,8 +6,9 @@ A line longer than `LONGEST` is looked at in overlapping pieces.
 """
 
 from bisect import bisect_left
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from herorun.core.lazy_dataclass import dataclass
 from herorun.core.triage.line_parser import LineParser, look_at_line
 from herorun.core.triage.match import Match, torn
 from herorun.core.triage.progress import NOT_YET, ProgressWatch, step_lines, went_on

@@ -2,9 +2,9 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
 
+from herorun.core.lazy_dataclass import dataclass
 from herorun.core.triage.classes import FailureClass, LineRole, Loads, Strength
 from herorun.core.triage.prefilter import KeywordFilter, Sieve
 

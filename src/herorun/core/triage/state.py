@@ -1,8 +1,9 @@
 """What a log has said so far: a fold over the matches, of constant size."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from herorun.core.lazy_dataclass import dataclass
 from herorun.core.triage.classes import FailureClass, LineRole
 from herorun.core.triage.match import Match
 from herorun.core.triage.progress import can_survive

@@ -1,7 +1,8 @@
 """The verdict on a log: of all that it says the one root, in the newest attempt."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from herorun.core.lazy_dataclass import dataclass
 from herorun.core.triage.classes import QUIET, FailureClass, LineRole, Loads, Strength
 from herorun.core.triage.match import Match
 from herorun.core.triage.signatures import Catalogue

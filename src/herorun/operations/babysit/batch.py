@@ -1,11 +1,11 @@
 """Several runs at once: one that cannot be read is reported, and does not blind the others."""
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Generic, TypeVar
 
 from herorun.core.errors import HerorunError, in_words
+from herorun.core.lazy_dataclass import dataclass
 from herorun.core.redaction.scrub import scrub
 from herorun.record import Record
 from herorun.runs import known_slugs

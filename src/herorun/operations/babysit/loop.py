@@ -7,7 +7,6 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 from types import FrameType
@@ -16,6 +15,7 @@ from typing import Generic, TypeVar
 from herorun.core.cadence import FIRST_CHECK
 from herorun.core.canonical_json import timestamp
 from herorun.core.errors import HandedOver, in_words
+from herorun.core.lazy_dataclass import dataclass
 from herorun.core.redaction.scrub import scrub
 from herorun.core.stop_condition import Until
 from herorun.operations.babysit.tick import TickOutcome, run_tick, tick_exit_code

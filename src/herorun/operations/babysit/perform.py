@@ -5,7 +5,7 @@ intended and has no outcome is settled by asking the world, never by doing it ag
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 
 from herorun import discover
@@ -17,6 +17,7 @@ from herorun.core.event import Done, Failed, Intended
 from herorun.core.evidence import Evidence, Metrics
 from herorun.core.journal import Memory
 from herorun.core.journal_decision import reason_of
+from herorun.core.lazy_dataclass import dataclass
 from herorun.core.notifications import is_digest
 from herorun.core.paging import urgency
 from herorun.core.policy import Action, DeleteNode, Escalate, Relaunch, Stop, Tell, backs_off

@@ -1,7 +1,6 @@
 """Reading what recorded ticks saw, and judging them again."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -9,6 +8,7 @@ from herorun import __version__
 from herorun.core.canonical_json import timestamp
 from herorun.core.errors import in_words
 from herorun.core.finding import count
+from herorun.core.lazy_dataclass import dataclass
 from herorun.core.replay import Replay, ReplayResult, past_ticks, replay, totals
 from herorun.core.tick import Rules
 from herorun.core.untrusted_json import read_json

@@ -10,11 +10,12 @@ import contextlib
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import TypeAlias
 
 from herorun.core.errors import HandedOver, HerorunError, WrongUse, in_words
+from herorun.core.lazy_dataclass import dataclass
 from herorun.core.redaction.scrub import scrub
 from herorun.core.stop_condition import Until
 from herorun.core.watchdog import LEAST, MISSED

@@ -1,7 +1,7 @@
 """The run's checkpoints, every one looked into and listed, and the plan of what may be deleted."""
 
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from itertools import chain
 from pathlib import Path
@@ -11,6 +11,7 @@ from herorun.core.canonical_json import canonical, plain
 from herorun.core.errors import Blocked, CouldNotLook, WrongUse, in_words, sentence
 from herorun.core.evidence import Candidate, FinalStep, Taint
 from herorun.core.journal import Memory
+from herorun.core.lazy_dataclass import dataclass
 from herorun.core.lineage import acceptable, tainted
 from herorun.core.redaction.scrub import scrub
 from herorun.core.retention import PrunePlan, RetentionPolicy, Sized, plan_from, prune_plan

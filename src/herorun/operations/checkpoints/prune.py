@@ -7,13 +7,14 @@ deletion is journalled before and after; an interrupted one is finished by the s
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from herorun.core.action_key import ActionKey, Verb
 from herorun.core.errors import Blocked, CouldNotLook, HerorunError, in_words
 from herorun.core.event import Done, Failed, Intended
 from herorun.core.finding import count
 from herorun.core.journal import Memory
+from herorun.core.lazy_dataclass import dataclass
 from herorun.core.redaction.scrub import scrub
 from herorun.core.retention import PrunePlan, Victim, size_words
 from herorun.operations.checkpoints.list import listed, make_plan, sized

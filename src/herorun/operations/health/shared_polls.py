@@ -8,7 +8,7 @@ So a round of ticks costs one look, however many runs take part in it.
 
 import contextlib
 from collections.abc import Hashable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime, timedelta
 from pathlib import Path
 from threading import Lock
@@ -16,6 +16,7 @@ from typing import Any, TypeAlias
 
 from herorun.core.errors import CouldNotLook, HerorunError, in_words
 from herorun.core.journal import Memory
+from herorun.core.lazy_dataclass import dataclass
 from herorun.core.ports import Scheduler, Search, Unknown
 from herorun.runs import MonitoredRun, watched_run
 from herorun.system.clock import now

@@ -6,12 +6,12 @@ told apart; before a submission the scheduler is asked for the job's namesakes i
 """
 
 import os
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 
 from herorun.core.canonical_json import timestamp
 from herorun.core.errors import Blocked, HandedOver, WrongUse
+from herorun.core.lazy_dataclass import dataclass
 from herorun.core.lease import stale_at
 from herorun.core.untrusted_json import read_json
 from herorun.operations.jobs.run import JobRun

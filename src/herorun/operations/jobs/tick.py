@@ -4,7 +4,7 @@ beside it.
 
 import contextlib
 import shlex
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from herorun.core.adhoc_jobs.tasks import summary
 from herorun.core.canonical_json import digest
 from herorun.core.errors import HerorunError, in_words
 from herorun.core.evidence import Evidence, Job, JobState, Triage
+from herorun.core.lazy_dataclass import dataclass
 from herorun.core.policy import DeleteNode, Relaunch, Stop, Tell
 from herorun.core.redaction.scrub import scrub
 from herorun.core.triage.classes import QUIET

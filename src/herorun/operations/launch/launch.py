@@ -1,6 +1,5 @@
 """Launch: the reviewed plan and nothing else, submitted once, watched from the first minute."""
 
-from dataclasses import dataclass
 from typing import Any
 
 from herorun.core.adoption import not_proved
@@ -10,6 +9,7 @@ from herorun.core.errors import HerorunError, in_words
 from herorun.core.event import Adopted, Launched
 from herorun.core.evidence import Adoptee, Checkpoints, LiveJobs, Nothing, PriorLaunch
 from herorun.core.identity.intent import identity_of, prior_identity
+from herorun.core.lazy_dataclass import dataclass
 from herorun.core.redaction.scrub import scrub
 from herorun.operations.health.taints import record_taints
 from herorun.operations.launch.adopt import adopted_job, already, facts_of, find_adoptee

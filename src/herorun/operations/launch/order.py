@@ -1,10 +1,11 @@
 """What starting an instance is told."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from herorun.core.event import Adopted
 from herorun.core.evidence import GivenUp
+from herorun.core.lazy_dataclass import dataclass
 from herorun.core.plan import Plan
 from herorun.operations.launch.submit import Say, unsaid
 

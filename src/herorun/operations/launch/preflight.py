@@ -2,7 +2,7 @@
 verdict.
 """
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from typing import Any
 
 from herorun.adopted_scheduler import without
@@ -24,6 +24,7 @@ from herorun.core.evidence import (
     Unavailable,
     Unfinished,
 )
+from herorun.core.lazy_dataclass import dataclass
 from herorun.core.plan import Plan
 from herorun.core.ports import Scheduler, Submission, submission_of
 from herorun.core.redaction.scrub import scrub_argv

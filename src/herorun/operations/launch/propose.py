@@ -7,7 +7,7 @@ way, always does.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 
 from herorun import discover
@@ -16,6 +16,7 @@ from herorun.core.escalation import Option, ProposedCommand, command_of, proposa
 from herorun.core.event import Word
 from herorun.core.evidence import Evidence, GivenUp, History, LiveJobs
 from herorun.core.journal import Memory
+from herorun.core.lazy_dataclass import dataclass
 from herorun.core.plan import Plan
 from herorun.core.recovery.classify import Cause
 from herorun.gather import gather

@@ -3,7 +3,7 @@ of that day.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from herorun import discover
 from herorun.core.check import Response
@@ -12,6 +12,7 @@ from herorun.core.durations import say_duration
 from herorun.core.errors import Blocked, CouldNotLook
 from herorun.core.evidence import Checkpoints, Evidence, GivenUp, History, ImportClosure, WorkTree
 from herorun.core.journal import Memory
+from herorun.core.lazy_dataclass import dataclass
 from herorun.core.lineage import acceptable, reasons_once, refusal
 from herorun.core.plan import Plan
 from herorun.core.redaction.scrub import scrub

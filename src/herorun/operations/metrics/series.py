@@ -3,7 +3,7 @@ tracker has now.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
 from typing import Protocol
 
@@ -13,6 +13,7 @@ from herorun.core.detectors.names import EVAL_TIMES, SAVE_TIMES, is_eval
 from herorun.core.errors import CouldNotLook, HerorunError, in_words
 from herorun.core.goodput.instances import micros
 from herorun.core.goodput.timeline import Beat
+from herorun.core.lazy_dataclass import dataclass
 from herorun.core.ports import Row, Tracker
 from herorun.core.redaction.scrub import scrub
 from herorun.runs import MonitoredRun, Run

@@ -1,12 +1,12 @@
 """What people order, each once in the record: who, what about, and why."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 
 from herorun.core.errors import Blocked
 from herorun.core.event import Ordered, Word
 from herorun.core.journal import Memory
+from herorun.core.lazy_dataclass import dataclass
 from herorun.core.redaction.scrub import scrub
 from herorun.operations.record.heartbeat import ring
 from herorun.runs import MonitoredRun, Run

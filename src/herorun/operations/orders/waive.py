@@ -1,6 +1,5 @@
 """A waiver as it would be signed: proposed, never signed and never written into a file."""
 
-from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 
@@ -8,6 +7,7 @@ from herorun import discover
 from herorun.core.check import Gate
 from herorun.core.errors import WrongUse
 from herorun.core.finding import Outcome
+from herorun.core.lazy_dataclass import dataclass
 from herorun.core.redaction.scrub import scrub
 from herorun.core.waivers import waiver_toml
 from herorun.operations.launch.preflight import preflight

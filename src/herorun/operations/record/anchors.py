@@ -5,12 +5,13 @@ Everything here only looks, and what cannot be looked at is said: it is no fault
 """
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from herorun.core.anchors import named_in_comment, named_in_receipt, receipts_in
 from herorun.core.errors import HerorunError, in_words
 from herorun.core.finding import count
+from herorun.core.lazy_dataclass import dataclass
 from herorun.core.ports import ReadBack
 from herorun.core.redaction.scrub import scrub
 from herorun.core.untrusted_json import read_json

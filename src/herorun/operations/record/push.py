@@ -3,10 +3,10 @@
 import contextlib
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from herorun.core.errors import HerorunError, in_words
+from herorun.core.lazy_dataclass import dataclass
 from herorun.core.redaction.scrub import scrub
 from herorun.record import Pushed, Record
 from herorun.system.git import Repository

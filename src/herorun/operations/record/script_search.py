@@ -2,9 +2,9 @@
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import PurePosixPath
 
+from herorun.core.lazy_dataclass import dataclass
 from herorun.system.git import Repository
 
 _SCRIPTS = (

@@ -7,11 +7,11 @@ import hashlib
 import os
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from herorun.core.adhoc_jobs.registry import Entry, read_entries, write_entries
 from herorun.core.errors import CouldNotLook, HerorunError, WrongUse, in_words
+from herorun.core.lazy_dataclass import dataclass
 from herorun.system.files import create_whole, locked, make_folders, write_whole
 from herorun.system.git import find_repository
 

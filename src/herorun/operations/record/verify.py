@@ -6,12 +6,13 @@ import contextlib
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from herorun.core.errors import HerorunError, WrongUse, in_words
 from herorun.core.evidence import LaunchProof
 from herorun.core.finding import count
+from herorun.core.lazy_dataclass import dataclass
 from herorun.core.redaction.scrub import scrub
 from herorun.core.seal.parse import statement_of
 from herorun.core.seal.statement import facts_of

@@ -4,10 +4,10 @@ import os
 import shutil
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import timedelta
 
 from herorun.core.errors import WrongUse
+from herorun.core.lazy_dataclass import dataclass
 from herorun.core.timer import TimerRequest, actions, cron, systemd, units
 from herorun.runs import Run, template
 from herorun.schemas.boxes import TimerDocument, TimerFile

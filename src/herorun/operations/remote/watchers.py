@@ -2,10 +2,10 @@
 nothing.
 """
 
-from dataclasses import dataclass
 from pathlib import Path
 
 from herorun.core.errors import HerorunError
+from herorun.core.lazy_dataclass import dataclass
 from herorun.record import Record
 from herorun.system import process_registry
 from herorun.system.clock import now

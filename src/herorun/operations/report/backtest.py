@@ -3,7 +3,7 @@
 import csv
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import UTC, datetime
 from io import TextIOWrapper
 from pathlib import Path
@@ -16,6 +16,7 @@ from herorun.core.check import Gate
 from herorun.core.detectors import Names
 from herorun.core.detectors.names import LOSSES
 from herorun.core.errors import WrongUse
+from herorun.core.lazy_dataclass import dataclass
 from herorun.core.ports import Place, Row, Tracker
 from herorun.core.untrusted_json import read_json
 from herorun.system import progress

@@ -1,7 +1,7 @@
 """Two runs, two instances or two files, compared step by step by gates that were set before."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from herorun.core.detectors import Names
 from herorun.core.errors import CouldNotLook, HerorunError, WrongUse
 from herorun.core.event import Launching
 from herorun.core.finding import count
+from herorun.core.lazy_dataclass import dataclass
 from herorun.core.plan import moved
 from herorun.operations.metrics.series import Curves, RowSeries, curves_of
 from herorun.operations.report.backtest import columns_of, rows_of

@@ -3,10 +3,11 @@
 import re
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from herorun.core.errors import Blocked, CouldNotLook, WrongUse, in_words
 from herorun.core.evidence import Instance
+from herorun.core.lazy_dataclass import dataclass
 from herorun.core.ports import Found, LogPart, Scheduler
 from herorun.core.redaction.scrub import scrub
 from herorun.runs import Run

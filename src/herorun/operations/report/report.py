@@ -3,7 +3,6 @@ is changed.
 """
 
 from collections.abc import Container, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from math import isnan
 from typing import Any
@@ -21,6 +20,7 @@ from herorun.core.goodput.instances import STALLS
 from herorun.core.goodput.timeline import Beat
 from herorun.core.goodput.totals import goodput
 from herorun.core.journal import Memory
+from herorun.core.lazy_dataclass import dataclass
 from herorun.core.notifications import progress
 from herorun.core.plan import moved
 from herorun.core.render import turn_of

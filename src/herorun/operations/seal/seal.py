@@ -1,6 +1,6 @@
 """The seal: one statement, one annotated tag, pushed create-only; sealing twice is one seal."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from herorun.core.canonical_json import canonical, digest
@@ -18,6 +18,7 @@ from herorun.core.evidence import (
     Sealing,
 )
 from herorun.core.journal import Memory
+from herorun.core.lazy_dataclass import dataclass
 from herorun.core.redaction.scrub import scrub
 from herorun.core.render import quoted
 from herorun.core.seal.kinds import SealKind

@@ -1,9 +1,9 @@
 """What a seal's tag proves by itself, in a clone, and on the remote."""
 
-from dataclasses import dataclass
 from typing import Any
 
 from herorun.core.contract import Contract, parse_contract
+from herorun.core.lazy_dataclass import dataclass
 from herorun.core.redaction.scrub import scrub
 from herorun.core.seal.render import tag_message
 from herorun.core.seal.statement import checkpoint_of, commit_of, facts_of

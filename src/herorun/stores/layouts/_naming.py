@@ -3,10 +3,11 @@
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar
 
 from herorun.core.evidence import Candidate
+from herorun.core.lazy_dataclass import dataclass
 from herorun.core.ports import FileEntry, Store
 from herorun.stores.layouts._contents import contents, last_touched
 

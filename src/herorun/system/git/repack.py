@@ -15,9 +15,9 @@ import os
 import re
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
+from herorun.core.lazy_dataclass import dataclass
 from herorun.system.files import sync_folder
 from herorun.system.git import Repository
 

@@ -4,11 +4,11 @@ import contextlib
 import os
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
 from herorun.core.errors import CouldNotLook, rooted
+from herorun.core.lazy_dataclass import dataclass
 from herorun.core.redaction.scrub import scrub
 from herorun.system.git.config_watch import known_settings
 from herorun.system.git.loose_objects import Elsewhere, Loose

@@ -1,8 +1,8 @@
 """Signatures of tags, as git is set up to make and to check them: OpenPGP, X.509 or ssh keys."""
 
-from dataclasses import dataclass
 from enum import StrEnum
 
+from herorun.core.lazy_dataclass import dataclass
 from herorun.system.git import Repository
 
 

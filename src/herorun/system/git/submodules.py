@@ -2,10 +2,10 @@
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from herorun.core.errors import CouldNotLook
+from herorun.core.lazy_dataclass import dataclass
 from herorun.system.git import Repository
 
 _GITLINK = "160000"

@@ -10,10 +10,11 @@ import sys
 import zlib
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import UTC, datetime, timedelta
 from typing import Any, BinaryIO
 
+from herorun.core.lazy_dataclass import dataclass
 from herorun.core.ports import Row
 
 # mark, rows, bytes of the index and of the columns, CRC-32 of the index

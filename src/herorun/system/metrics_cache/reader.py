@@ -7,7 +7,6 @@ import math
 from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
@@ -17,6 +16,7 @@ from herorun.core.decode import decode
 from herorun.core.detectors import Names
 from herorun.core.detectors.attempts import Arrivals
 from herorun.core.errors import CouldNotLook
+from herorun.core.lazy_dataclass import dataclass
 from herorun.core.ports import Row
 from herorun.system.metrics_cache.format import (
     OWN,
