@@ -7,6 +7,7 @@ from click.testing import CliRunner
 
 from herorun.commands.compare import command
 from herorun.core.errors import WrongUse
+from wording import mentions
 
 
 @pytest.fixture
@@ -51,8 +52,8 @@ def test_the_shape_and_the_exit_codes(curves):
 def test_a_repeat_is_told_as_noise(curves):
     _, out = ran(curves, "a.csv", "b.csv", "--repeat")
 
-    assert "49 of 50 steps are equal to the last bit" in out
-    assert "first difference at step 49" in out
+    assert mentions(out, "49 of", "50 steps", "equal")
+    assert mentions(out, "difference", "49")
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from commands.answers import ask
 from herorun import cli
 from herorun.commands._families import ALIASES, BOX, FAMILIES
 from stories import SLUG, Story
+from wording import mentions
 
 CAPTURE = pytest.CaptureFixture[str]
 # The names that were promised first, each with the one that the help shows now.
@@ -108,7 +109,7 @@ def test_global_options_work_before_and_after_a_command(
     assert cli.run(["-C", str(tmp_path), "-q", "logbook", "-C", str(story.work), "show", SLUG]) == 0
     capsys.readouterr()
     assert cli.run(["-q", "preflight", SLUG, "-v", "-C", str(story.work)]) == 2
-    assert "exclude each other" in capsys.readouterr().err
+    assert mentions(capsys.readouterr().err, "exclude")
 
 
 # --- a RUN that is left out -----------------------------------------------------------------------
@@ -129,4 +130,4 @@ def test_of_two_runs_one_must_be_named(story: Story, capsys: CAPTURE) -> None:
     shutil.copy(runs / "tiny.toml", runs / "other.toml")
     for words in (("seal",), ("stop",), ("babysit", "--once"), ("verify",)):
         assert story.herorun(*words) == 2, words
-        assert "The runs here: other, tiny." in capsys.readouterr().err, words
+        assert mentions(capsys.readouterr().err, "here", "tiny"), words

@@ -16,6 +16,8 @@ from typing import Any
 
 import pytest
 
+from wording import mentions
+
 SOURCES = str(Path(__file__).parents[2] / "src")
 Start = Callable[..., "Terminal"]
 
@@ -137,7 +139,7 @@ def test_the_end_of_the_input_is_no_answer_and_the_sentence_says_what_is_missing
     terminal.answers("cluster: ", "\x04")
     code, said = terminal.ended()
     assert (code, said.count("herorun: ")) == (2, 1)
-    assert "To watch a job without a contract, --cluster and --experiment are missing." in said
+    assert mentions(said, "watch", "--cluster", "--experiment")
     assert not (tmp_path / "scratch").exists()
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from herorun import cli
+from wording import mentions
 
 CAPTURE = pytest.CaptureFixture[str]
 
@@ -74,12 +75,12 @@ def test_the_schema_as_a_document_has_its_number(capsys: CAPTURE) -> None:
 def test_a_run_that_was_not_named_is_offered_by_name(tmp_path: Path, capsys: CAPTURE) -> None:
     (tmp_path / ".git").mkdir()
     assert cli.run(["-C", str(tmp_path), "seal"]) == 2
-    assert "No run here yet: `herorun init RUN`." in capsys.readouterr().err
+    assert mentions(capsys.readouterr().err, "here", "herorun init RUN")
     (tmp_path / "runs").mkdir()
     for slug in ("grug", "tiny"):
         (tmp_path / "runs" / f"{slug}.toml").write_text(f'slug = "{slug}"\n')
     assert cli.run(["-C", str(tmp_path), "seal"]) == 2
-    assert "The runs here: grug, tiny." in capsys.readouterr().err
+    assert mentions(capsys.readouterr().err, "grug", "tiny")
 
 
 def test_a_group_without_a_word_shows_its_help(capsys: CAPTURE) -> None:

@@ -10,6 +10,7 @@ from herorun.core.errors import WrongUse
 from herorun.runs import open_run
 from herorun.system.clock import now
 from stories import SLUG, Story, git
+from wording import mentions
 
 CAPTURE = pytest.CaptureFixture[str]
 
@@ -28,7 +29,7 @@ def test_a_name_that_no_check_has_is_refused_with_the_nearest(
 ) -> None:
     told = ask(story, capsys, "waive", "dirty-tre")
     assert (told.code, told.out) == (2, "")
-    assert "Did you mean dirty-tree" in told.err
+    assert mentions(told.err, "mean", "dirty-tree")
 
 
 def test_with_a_run_each_open_finding_is_proposed_with_its_subject(
@@ -48,7 +49,7 @@ def test_with_a_run_each_open_finding_is_proposed_with_its_subject(
 def test_what_is_not_open_is_said(story: Story, capsys: CAPTURE) -> None:
     story.init()
     told = ask(story, capsys, "waive", "dirty-tree", SLUG)
-    assert "dirty-tree is not open now" in told.err
+    assert mentions(told.err, "dirty-tree", "open")
     assert len(tomllib.loads(told.out)["waiver"]) == 1
 
 

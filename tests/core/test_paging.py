@@ -13,6 +13,7 @@ from herorun.core.finding import Verdict
 from herorun.core.journal import fold
 from herorun.core.paging import FOLDED, SENT, PageBudget, Urgency, is_the_dri, sending_key, urgency
 from herorun.core.policy import Escalate, Relaunch, Tell
+from wording import mentions
 
 HOUR = 60 * MINUTE
 BUDGET = PageBudget(hour=2, day=4)
@@ -211,8 +212,8 @@ def test_a_sending_that_was_interrupted_says_so():
     key = f"escalate/{alert_key()}"
     seen = pages(post(key), failed(key, interrupted=True))
     assert seen.interrupted == {sending_key("ALERTS", key): 1}
-    assert "may be a repeat" in seen.words(seen.waiting[key], sending_key("ALERTS", key))
-    assert "may be a repeat" not in seen.words(seen.waiting[key], sending_key("MAIL", key))
+    assert mentions(seen.words(seen.waiting[key], sending_key("ALERTS", key)), "repeat")
+    assert not mentions(seen.words(seen.waiting[key], sending_key("MAIL", key)), "repeat")
 
 
 # --- what reached nobody --------------------------------------------------------------------------
@@ -224,7 +225,7 @@ def test_what_no_channel_took_is_not_told():
         [post(key), failed(key, why="ALERTS did not take it: it answered 500")]
     ).not_told
     assert (missed.title, missed.since) == ("what", NOON)
-    assert missed.why == "ALERTS did not take it: it answered 500"
+    assert mentions(missed.why, "ALERTS", "answered", "500")
 
 
 def test_what_was_not_tried_yet_is_not_missed():
@@ -241,7 +242,7 @@ def test_an_escalation_that_the_issue_did_not_take_and_a_channel_did_is_told():
     lost = Failed(NOON, key, 1, "the post failed: no answer")
     assert fold([post(key), lost, sent(key)]).not_told == ()
     (missed,) = fold([post(key, page=""), lost]).not_told  # without a channel
-    assert missed.why == "the post failed: no answer"
+    assert mentions(missed.why, "post", "failed")
 
 
 def test_that_something_is_undelivered_is_not_missed_itself():

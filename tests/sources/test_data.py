@@ -13,6 +13,7 @@ from herorun.sources import data as source
 from herorun.stores import local
 from herorun.system.git import Repository, find_repository
 from stories import git
+from wording import mentions
 
 MIX = b'{"web": 0.7}\n'
 DIGEST = "sha256:" + hashlib.sha256(MIX).hexdigest()
@@ -100,7 +101,7 @@ def test_a_large_file_is_refused_with_advice(bench: Bench, monkeypatch: pytest.M
     monkeypatch.setattr(source, "LARGEST", len(MIX) - 1)
     path = str(bench.outside)
 
-    assert "pin it by its generation" in bench.read(path).unread[path]
+    assert mentions(bench.read(path).unread[path], "generation")
     monkeypatch.setattr(source, "LARGEST", len(MIX))
     assert bench.read(path).found == {path: DIGEST}
 

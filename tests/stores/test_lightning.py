@@ -10,6 +10,7 @@ import pytest
 from herorun.stores.layouts import lightning
 from ports.disks import PLACE, LocalDisk, Trainer
 from ports.layout_suite import LayoutSuite
+from wording import mentions
 
 
 def a_zip(members: int = 3, big: bool = False) -> bytes:
@@ -90,14 +91,14 @@ def test_every_cut_is_seen(tmp_path: Path) -> None:
     for count in (1, 10, 21, 22, 60, len(data) - 30):
         assert "cut short" in problem_of(tmp_path, data[:-count])
     assert "cut short" in problem_of(tmp_path, data + b"\0")  # left over from a longer file
-    assert problem_of(tmp_path, b"") == "the file is empty"
+    assert mentions(problem_of(tmp_path, b""), "file", "empty")
 
 
 def test_a_damaged_directory_is_seen(tmp_path: Path) -> None:
     data = bytearray(a_zip())
     data[data.index(b"PK\x01\x02")] = 0
-    assert problem_of(tmp_path, bytes(data)) == "the directory of the zip is damaged"
-    assert problem_of(tmp_path, a_zip(0)) == "the file is a zip without content"
+    assert mentions(problem_of(tmp_path, bytes(data)), "directory", "damaged")
+    assert mentions(problem_of(tmp_path, a_zip(0)), "without", "content")
 
 
 def test_a_folder_without_its_shards_is_seen(tmp_path: Path) -> None:

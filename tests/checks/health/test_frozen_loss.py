@@ -7,6 +7,7 @@ from herorun.checks.health.frozen_loss import Limits, frozen_loss
 from herorun.core.check import Response, Topic
 from herorun.core.evidence import Metrics, Nothing, Unavailable
 from herorun.core.finding import Outcome
+from wording import mentions
 
 
 def lasting(rows, **changes):
@@ -18,7 +19,7 @@ def outcome_of(*excursions, limits=None):
 
 
 def test_a_calm_run_passes():
-    assert answer(frozen_loss).message == "no loss that repeats up to step 100"
+    assert mentions(answer(frozen_loss).message, "repeats", "100")
 
 
 @pytest.mark.parametrize(("rows", "outcome"), [(30, Outcome.FAIL), (29, Outcome.PASS)])
@@ -40,9 +41,9 @@ def test_it_says_which_value_and_since_when():
     verdict = answer(frozen_loss, some_metrics(excursions=(lasting(30, expected=2.3125),)))
 
     assert verdict.subject == "loss from step 90"
-    assert verdict.message == "the loss is 2.3125 in every row since before step 90"
+    assert mentions(verdict.message, "loss", "2.3125", "90")
     over = answer(frozen_loss, some_metrics(excursions=(lasting(30, open=False),)))
-    assert over.message.endswith(", up to step 119")
+    assert mentions(over.message, "step", "119")
 
 
 def test_it_only_tells():

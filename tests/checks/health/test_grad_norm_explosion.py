@@ -7,6 +7,7 @@ from herorun.checks.health.grad_norm_explosion import Limits, grad_norm_explosio
 from herorun.core.detectors import MetricsState, Names, fold_rows, summarise
 from herorun.core.evidence import Metrics, Nothing, Unavailable
 from herorun.core.finding import Outcome
+from wording import mentions
 
 
 def boom(rows, peak=20.0, **changes):
@@ -18,7 +19,7 @@ def outcome_of(*excursions, limits=None):
 
 
 def test_a_calm_run_passes():
-    assert answer(grad_norm_explosion).message == "no explosion up to step 100"
+    assert mentions(answer(grad_norm_explosion).message, "explosion", "100")
 
 
 @pytest.mark.parametrize(

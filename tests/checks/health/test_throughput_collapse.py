@@ -7,6 +7,7 @@ from herorun.checks.health.throughput_collapse import Limits, throughput_collaps
 from herorun.core.check import Topic
 from herorun.core.evidence import Metrics, Nothing, Unavailable
 from herorun.core.finding import Outcome
+from wording import mentions
 
 
 def slow(rows, kind="slow", **changes):
@@ -18,7 +19,7 @@ def outcome_of(*excursions, limits=None):
 
 
 def test_a_calm_run_passes():
-    assert answer(throughput_collapse).message == "no lasting collapse up to step 100"
+    assert mentions(answer(throughput_collapse).message, "collapse", "100")
 
 
 @pytest.mark.parametrize(

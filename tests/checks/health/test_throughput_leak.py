@@ -15,6 +15,7 @@ from builders import (
 from herorun.checks.health.throughput_leak import Limits, throughput_leak
 from herorun.core.evidence import Metrics, Nothing, Unavailable
 from herorun.core.finding import Outcome
+from wording import mentions
 
 
 def lasting(rows, **changes):
@@ -26,7 +27,7 @@ def outcome_of(*excursions, limits=None):
 
 
 def test_a_calm_run_passes():
-    assert answer(throughput_leak).message == "no slow leak up to step 100"
+    assert mentions(answer(throughput_leak).message, "leak", "100")
 
 
 @pytest.mark.parametrize(("rows", "outcome"), [(100, Outcome.FAIL), (99, Outcome.PASS)])
@@ -47,7 +48,7 @@ def test_a_declared_phase_mutes_a_warning():
 def test_it_says_where_it_began():
     verdict = answer(throughput_leak, some_metrics(excursions=(lasting(100),)))
 
-    assert verdict.subject == "loss from step 90" and "still in progress" in verdict.message
+    assert verdict.subject == "loss from step 90" and mentions(verdict.message, "progress")
 
 
 def test_what_an_earlier_instance_reported_is_not_this_ones():

@@ -4,6 +4,7 @@ from builders import COMMIT, a_contract, answer
 from herorun.checks.launch.changed_trajectory import changed_trajectory
 from herorun.core.evidence import CodeChange, ImportClosure, Unavailable
 from herorun.core.finding import Outcome
+from wording import mentions
 
 
 def a_change(*files, tracker_id="tiny"):
@@ -50,7 +51,7 @@ def test_under_a_new_tracker_id_it_passes():
     verdict = answer(changed_trajectory, a_change("model.py"), a_contract(tracker={"id": "tiny-b"}))
 
     assert verdict.outcome is Outcome.PASS
-    assert verdict.message.endswith("under the new tracker id tiny-b")
+    assert mentions(verdict.message, "tracker", "tiny-b")
 
 
 def test_without_an_id_the_slug_is_the_id():

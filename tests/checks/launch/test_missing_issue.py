@@ -2,10 +2,11 @@ from builders import a_history, answer
 from herorun.checks.launch.missing_issue import missing_issue
 from herorun.core.evidence import History, IssuePage
 from herorun.core.finding import Outcome
+from wording import mentions
 
 
 def test_a_record_with_an_issue_passes():
-    assert answer(missing_issue).message == "the issue is issue.md"
+    assert mentions(answer(missing_issue).message, "issue.md")
 
 
 def test_a_record_without_one_fails():

@@ -8,6 +8,7 @@ from herorun.core.check import AtRelaunch
 from herorun.core.evidence import Unavailable
 from herorun.core.finding import Outcome
 from herorun.core.plan import Plan
+from wording import mentions
 
 KEY = "ghp_" + "a1B2" * 9
 RANDOM = "a8f5f167f44f4964e6c998dee827110c0123abcd"
@@ -48,7 +49,7 @@ def test_the_place_is_named_and_not_the_secret(changes, where):
     (verdict,) = ask(config, **changes)
 
     assert (verdict.outcome, verdict.subject) == (Outcome.FAIL, where)
-    assert verdict.message == f"{where} looks like a secret"
+    assert mentions(verdict.message, f"{where}", "looks", "like")
 
 
 def test_each_place_is_an_answer_of_its_own():

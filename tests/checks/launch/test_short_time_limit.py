@@ -5,6 +5,7 @@ from herorun.checks.launch.short_time_limit import short_time_limit
 from herorun.core.check import Response
 from herorun.core.evidence import Offered
 from herorun.core.finding import Outcome
+from wording import mentions
 
 BUDGETED = {"budget": {"accelerator_hours": 1000}, "hardware": {"count": 8}}
 
@@ -21,7 +22,7 @@ def test_the_limit_against_the_budget(hours, outcome):
 def test_the_sentence_names_both():
     verdict = answer(short_time_limit, a_contract(**BUDGETED), Offered(time_limit=86400))
 
-    assert verdict.message == "1000 accelerator-hours on 8 take 5d5h, and the time limit is 1d"
+    assert mentions(verdict.message, "1000", "accelerator-hours", "8 take", "5d5h", "limit", "1d")
 
 
 @pytest.mark.parametrize("left_out", BUDGETED)

@@ -5,6 +5,7 @@ from herorun.checks.launch.wrong_region import wrong_region
 from herorun.core.check import AtRelaunch
 from herorun.core.evidence import RootFacts, Unavailable
 from herorun.core.finding import Outcome
+from wording import mentions
 
 HERE = a_contract(hardware={"region": "us-central1"})
 
@@ -48,7 +49,7 @@ def test_another_region_fails(region, hardware):
 
     assert verdict.outcome is Outcome.FAIL
     assert verdict.subject == ROOT
-    assert f"{ROOT} lies in {region}, but the hardware is in {hardware}" in verdict.message
+    assert mentions(verdict.message, f"{ROOT}", "lies", f"{region}", "hardware", f"{hardware}")
 
 
 def test_each_root_and_the_start_checkpoint_is_judged_apart():

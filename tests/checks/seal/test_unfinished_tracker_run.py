@@ -4,6 +4,7 @@ from builders import FINAL, a_contract, answers, some_metrics
 from herorun.checks.seal.unfinished_tracker_run import unfinished_tracker_run
 from herorun.core.evidence import Metrics, Nothing, TrackerIdentity, TrackerState, Unavailable
 from herorun.core.finding import Outcome
+from wording import mentions
 
 
 def ask(state=TrackerState.FINISHED, last=FINAL - 1, *changes):
@@ -17,7 +18,7 @@ def test_a_finished_run_whose_last_row_is_that_of_the_last_update_passes():
     """`step-200` holds 200 updates, and the last of them was logged as 199."""
     told = ask()
     assert [verdict.outcome for verdict in told.values()] == [Outcome.PASS] * 2
-    assert told["step"].message == "its last row is step 199, which is 200 of 200 updates"
+    assert mentions(told["step"].message, "last", "199", "200 of", "200 updates")
 
 
 def test_where_the_first_update_is_logged_as_1_the_last_row_is_the_final_step():
@@ -38,7 +39,7 @@ def test_a_trainer_that_logs_every_tenth_step_lacks_no_row():
 
 @pytest.mark.parametrize("state", [TrackerState.RUNNING, TrackerState.CRASHED, TrackerState.ABSENT])
 def test_any_other_state_fails(state):
-    assert ask(state)["state"].message == f"the tracker's run tiny is {state}"
+    assert mentions(ask(state)["state"].message, "tracker", "tiny", f"{state}")
 
 
 def test_a_tracker_out_of_reach_is_unknown():

@@ -8,6 +8,7 @@ from herorun.core.compare.gate import parse_gate
 from herorun.core.compare.join import pair
 from herorun.core.compare.operand import Side, unexercised
 from herorun.core.compare.verdict import ComparisonAnswer, compare
+from wording import mentions
 
 STEPS = range(100)
 FLAT = dict.fromkeys(STEPS, 2.0)
@@ -110,7 +111,7 @@ def test_the_last_row_before_the_window_ends_is_its_end():
 def test_curves_without_a_common_step():
     told = compare(a_side(), a_side("b", {500: 2.0}))
 
-    assert told.answer is ComparisonAnswer.UNKNOWN and "no step is in both" in told.notes[0]
+    assert told.answer is ComparisonAnswer.UNKNOWN and mentions(told.notes[0], "step", "both")
 
 
 def test_each_side_has_its_own_name_for_the_loss():

@@ -15,6 +15,7 @@ from herorun.core.detectors import Names
 from herorun.core.detectors.readiness import LEVELS, PACES
 from herorun.core.evidence import UnjudgedMetric
 from herorun.core.finding import Outcome
+from wording import mentions
 
 NAMED = (
     loss_spike,
@@ -38,7 +39,7 @@ def test_twelve_rows_judge_no_level_and_sparse_ones_no_spike(gap, spike_too):
     assert loss.checks == (("loss-spike", *LEVELS) if spike_too else LEVELS)
     assert loss.until_row == 30
     apart = ", about 400 steps apart" if spike_too else ""
-    assert loss.reason == f"12 rows to compare with, of the 30 that it takes{apart}"
+    assert mentions(loss.reason, "12 rows", "compare", "30 that", f"{apart}")
 
 
 def test_thirty_rows_judge_all():
@@ -57,7 +58,7 @@ def test_norms_and_speeds_have_rows_of_their_own():
 def test_a_loss_below_zero_is_not_judged():
     loss = unjudged(curve(*[2.0] * 40, -1.0, *[2.0] * 5))["loss"]
 
-    assert "loss-spike" in loss.checks and loss.reason == "the loss is or was not above zero"
+    assert "loss-spike" in loss.checks and mentions(loss.reason, "above", "zero")
 
 
 @pytest.mark.parametrize("check", NAMED)
@@ -66,7 +67,7 @@ def test_each_named_check_exists_and_does_not_pass_unseen(check):
     verdict = answer(check, a_history(), young)
 
     assert verdict.outcome is Outcome.NOT_APPLICABLE
-    assert verdict.message == "not judged yet: too young, so not judged before row 30"
+    assert mentions(verdict.message, "young", "30")
     assert answer(check, a_history(), some_metrics()).outcome is Outcome.PASS
 
 

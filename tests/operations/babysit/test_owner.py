@@ -8,6 +8,7 @@ import pytest
 from herorun.core.lease import Lease, read_lease
 from herorun.system import host
 from stories import SLUG, Story
+from wording import mentions
 
 CAPTURE = pytest.CaptureFixture[str]
 THERE = "eve@there"
@@ -36,7 +37,7 @@ def test_launch_starts_none_where_the_owner_is_elsewhere_and_gives_the_run_to_it
     story.init()
     code, told = launch(story, capsys)
     assert (code, told["verdict"], outcome(told, "no-babysitter")) == (0, "clear", "fail")
-    assert told["babysitter"].startswith(f"{THERE}, every 15m: none is started here")
+    assert mentions(told["babysitter"], f"{THERE}", "15m", "started")
     assert not (story.state / "heartbeat.json").exists()
     assert lease(story) == Lease(THERE, SLUG, 2, 0)
     story.ended()
@@ -75,4 +76,4 @@ def test_a_line_to_paste_is_only_printed_where_it_helps(story: Story, capsys: CA
     story.init()
     capsys.readouterr()
     assert story.launch() == 0
-    assert "Watch it with" not in capsys.readouterr().out
+    assert not mentions(capsys.readouterr().out, "Watch")

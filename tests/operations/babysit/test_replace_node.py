@@ -8,6 +8,7 @@ import pytest
 from herorun.core.policy import DeleteNode
 from herorun.operations.babysit.perform import perform, settle
 from stories import Story
+from wording import mentions
 
 GCLOUD = """#!/usr/bin/env python3
 import json, pathlib, sys
@@ -56,7 +57,7 @@ def test_exactly_that_machine_is_deleted_once_and_all_of_it_recorded(
     assert deletions(cloud) == ["compute tpus tpu-vm delete ray-2 --zone us-east5-a --quiet"]
     (done,) = story.events("Done")
     assert done.key == "node/tiny-1" and done.lines["Before"] == "ray-2"
-    assert done.lines["After"] == "no machine of that time has that address"
+    assert mentions(done.lines["After"], "time", "address")
     assert done.lines["Command"] == f"gcloud {deletions(cloud)[0]}"
     (intended,) = story.events("Intended")
     assert "10.0.0.7" in intended.what and "us-east5-a" in intended.what
@@ -70,7 +71,7 @@ def test_a_machine_that_is_gone_is_not_deleted_again(story: Story, cloud: Path) 
     assert len(deletions(cloud)) == 1
     told = story.events("Done")[-1].lines
     assert (told["Before"], told["Command"]) == ("no machine of that time has that address", "none")
-    assert told["Status"] == "the machine of worker 10.0.0.7 is gone already"
+    assert mentions(told["Status"], "worker", "10.0.0.7")
 
 
 @pytest.mark.thorough

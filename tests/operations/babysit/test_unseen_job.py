@@ -7,6 +7,7 @@ import tomli_w
 
 from commands.answers import ask
 from stories import SLUG, Story, contract_of, eventually
+from wording import mentions
 
 pytestmark = pytest.mark.thorough
 
@@ -62,7 +63,7 @@ def test_a_job_that_reports_elsewhere_is_warned_of_and_never_healthy(
         assert {each["evidence"] for each in seen.document["awaited"]} >= {"receipt"}
         assert unseen.tick() == 3, look
     alerts = open_checks(ask(unseen, capsys, "status", SLUG, "--json").document)
-    assert "metrics.jsonl: is that where it reports to?" in alerts["unreported-steps"]
+    assert mentions(alerts["unreported-steps"], "metrics.jsonl", "reports")
     (unseen.data / "go").touch()
     unseen.ended()
 

@@ -9,6 +9,7 @@ import pytest
 
 from herorun.operations.launch import start_babysitter
 from stories import SLUG, Story
+from wording import mentions
 
 CAPTURE = pytest.CaptureFixture[str]
 
@@ -28,7 +29,7 @@ def test_a_babysitter_that_does_not_start_hides_no_launch(
         "tiny-1",
         "not started",
     )
-    assert "its babysitter ended at once (exit code 1)" in told["warnings"][0]
+    assert mentions(told["warnings"][0], "babysitter", "1")
     assert told["warnings"][0] in said.err
 
 

@@ -11,6 +11,7 @@ import pytest
 from jobs_alone import GOES, Alone, babysit, state
 from operations.babysit.test_replace_node import GCLOUD, MADE
 from stories import eventually, note
+from wording import mentions
 
 CAPTURE = pytest.CaptureFixture[str]
 BAD = (
@@ -43,7 +44,7 @@ def test_only_a_zone_that_a_person_gave_deletes_the_machine(
     eventually(lambda: (j := alone.adapter.find(job.instance, note("x").at)) and j.job.state.ended)
     words = ("--job", alone.place(job), "--scheduler", "local")
     looked = babysit(alone, capsys, *words, "--once")
-    assert "Nothing is deleted" in looked.out + looked.err, looked
+    assert mentions(looked.out + looked.err, "Nothing", "deleted"), looked
     assert Path(cloud).read_text() == ""
 
     again = ("--resubmit", alone.again(GOES), "--bad-node-zone", "us-east5-a", "--once")

@@ -7,6 +7,7 @@ from herorun.core.event import Intended
 from herorun.notifiers.local import LocalIssue
 from herorun.operations.launch import announce, start_instance
 from stories import CRASH, WAIT, Story, git
+from wording import mentions
 
 
 def page(story: Story) -> str:
@@ -100,7 +101,7 @@ def test_another_checkpoint_policy_is_told_of(story: Story) -> None:
     assert story.launch() == 0
     story.ended("tiny-2")
     said = comment(story, "tell/tiny-2/retention")
-    assert "Checkpoint policy changed with tiny-2" in said
+    assert mentions(said, "policy", "tiny-2")
     assert "checkpoints.keep: 10 -> 3" in said
 
 

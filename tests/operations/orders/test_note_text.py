@@ -4,6 +4,7 @@ import pytest
 
 from commands.answers import ask
 from stories import SLUG, Story
+from wording import mentions
 
 CAPTURE = pytest.CaptureFixture[str]
 
@@ -20,6 +21,6 @@ def test_a_mistyped_run_and_half_a_note_are_no_notes(story: Story, capsys: CAPTU
     story.init()
     for words in (("tinny",), (SLUG,), (SLUG, "--status", "a")):
         assert story.herorun("note", *words) == 2, words
-        assert "Missing: the text of the note, or --" in capsys.readouterr().err
+        assert mentions(capsys.readouterr().err, "note", "--")
     assert story.herorun("note", "tinny", "text") == 2
-    assert "did you mean tiny?" in capsys.readouterr().err
+    assert mentions(capsys.readouterr().err, "mean", "tiny")

@@ -8,6 +8,7 @@ import pytest
 
 from herorun.operations.babysit import watchdog
 from stories import CRASH, SLUG, TAG, WAIT, Story
+from wording import mentions
 
 CAPTURE = pytest.CaptureFixture[str]
 CRONTAB = """\
@@ -89,7 +90,7 @@ def test_a_babysitter_says_that_there_is_nothing_to_watch(story: Story, capsys: 
     for words in (("babysit", SLUG, "--once"), ("babysit", SLUG)):
         capsys.readouterr()
         assert story.herorun(*words) == 0
-        assert f"{SLUG}: sealed by {TAG}: nothing to watch\n" in capsys.readouterr().out
+        assert mentions(capsys.readouterr().out, f"{SLUG}", "sealed", f"{TAG}", "monitor")
     assert story.tick("--json") == 0
     told = json.loads(capsys.readouterr().out)
     assert (told["run"], told["progress"], told["actions"]) == ("finished", "~4/4", [])
