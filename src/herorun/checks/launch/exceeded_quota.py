@@ -1,0 +1,19 @@
+"""A quota has less left than the request needs.
+
+Why: the job is taken, and its pods are not: it waits until other work ends, and perhaps never starts.
+Fix: ask for less, wait, or ask the person who sets the quota.
+"""
+
+from herorun.core.check import Gate, Response, check
+from herorun.core.evidence import RequestReview
+from herorun.core.finding import Verdict, failed, passed, unknown
+
+
+@check(Gate.LAUNCH, Response.BLOCK)
+def exceeded_quota(review: RequestReview) -> list[Verdict]:
+    """One answer for each quota and resource; all pods count together."""
+    if "exceeded" in review.unseen:
+        return [unknown(f"the quotas may not be read: {review.unseen['exceeded']}")]
+    if not review.exceeded:
+        return [passed(f"the quotas of {review.where} have room for the request")]
+    return [failed(f"the request needs {words}", subject=words) for words in review.exceeded]

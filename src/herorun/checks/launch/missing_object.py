@@ -1,0 +1,19 @@
+"""The request names a Secret or another object that is not there.
+
+Why: a pod without one never starts, and its job stays active.
+Fix: create it in the namespace, or correct the name in `[scheduler]` or in the pod template.
+"""
+
+from herorun.core.check import Gate, Response, check
+from herorun.core.evidence import RequestReview
+from herorun.core.finding import Verdict, failed, passed, unknown
+
+
+@check(Gate.LAUNCH, Response.BLOCK)
+def missing_object(review: RequestReview) -> list[Verdict]:
+    """One answer for each; what this login may not look at is unknown."""
+    if "missing" in review.unseen:
+        return [unknown(f"what the request names was not looked for: {review.unseen['missing']}")]
+    if not review.missing:
+        return [passed(f"{review.where} has all that the request names")]
+    return [failed(f"{review.where} has no {words}", subject=words) for words in review.missing]

@@ -1,0 +1,20 @@
+"""This login may not do what the run will need.
+
+Why: a job that can be submitted and not be listed, read or stopped is nobody's: the first who notices is the one who has to stop it at night.
+Fix: ask for the verb in that namespace; the manifest of least rights is on the page of the scheduler.
+"""
+
+from herorun.core.check import Gate, Response, check
+from herorun.core.evidence import RequestReview
+from herorun.core.finding import Verdict, failed, passed
+
+
+@check(Gate.LAUNCH, Response.BLOCK)
+def missing_permission(review: RequestReview) -> list[Verdict]:
+    """One answer for each verb, now or later in the run."""
+    if not review.forbidden:
+        return [passed(f"this login may do in {review.where} what the run needs")]
+    return [
+        failed(f"this login may not {words} in {review.where}", subject=words)
+        for words in review.forbidden
+    ]

@@ -1,0 +1,19 @@
+"""No machine of the cluster could take the job.
+
+Why: a label or a size that no machine has is mostly a mistake, and the job never starts, unless machines are added on demand.
+Fix: correct `[scheduler] node_selector` and `resources`, or wait for a machine that fits.
+"""
+
+from herorun.core.check import Gate, Response, check
+from herorun.core.evidence import RequestReview
+from herorun.core.finding import Verdict, failed, passed, unknown
+
+
+@check(Gate.LAUNCH, Response.WARN)
+def no_fitting_node(review: RequestReview) -> list[Verdict]:
+    """By the labels and the whole size of each machine, whether it is free or not."""
+    if "unplaceable" in review.unseen:
+        return [unknown(f"the machines may not be listed: {review.unseen['unplaceable']}")]
+    if not review.unplaceable:
+        return [passed(f"{review.where} has a machine of the size that is asked for")]
+    return [failed(words, subject=words) for words in review.unplaceable]

@@ -1,0 +1,18 @@
+"""The cluster would not take the request as it is sent.
+
+Why: a server or a webhook drops or changes a field without a word, and a quota or a limit range refuses the pods of a job that it has taken: the job then waits, or runs by other rules than were reviewed.
+Fix: change `[scheduler]` as the message says; a change that you accept is named under `[scheduler] tolerated`.
+"""
+
+from herorun.core.check import Gate, Response, check
+from herorun.core.evidence import RequestReview
+from herorun.core.finding import Verdict, failed, passed
+
+
+@check(Gate.LAUNCH, Response.BLOCK)
+def refused_request(review: RequestReview) -> list[Verdict]:
+    """The back end's own dry run decides: one answer for each objection."""
+    objections = (*review.refused, *review.changed)
+    if not objections:
+        return [passed(f"{review.where} would take the request as it is sent")]
+    return [failed(words, subject=words) for words in objections]

@@ -1,0 +1,158 @@
+"""kubectl, each question one bounded call, and what its failures mean.
+
+Questions go by `--raw`: one request each, its answer whole, and no paging in between.
+"""
+
+import json
+import os
+import re
+from collections.abc import Sequence
+from typing import Any
+from urllib.parse import quote, urlencode
+
+from herorun.core.canonical_json import canonical
+from herorun.core.errors import CouldNotLook, HerorunError, WrongUse
+from herorun.core.untrusted_json import read_json
+from herorun.schedulers._kubernetes_options import Options
+from herorun.system.process import ProcessResult, run
+
+_SERVER = re.compile(r"^Error from server(?: \((?P<reason>\w+)\))?: (?P<said>.*)", re.DOTALL)
+_LOGIN = re.compile(r"Unauthorized|must be logged in|getting credentials|token (has|is) expired")
+_CONFIG = re.compile(r"context .* does not exist|no such file or directory|error loading config")
+_NEVER = ("Forbidden", "Invalid", "BadRequest", "NotFound", "MethodNotAllowed")
+_WEBHOOK = re.compile(r'admission webhook "(?P<name>[^"]+)" denied the request: ?(?P<why>.*)', re.S)
+
+
+class NotThere(FileNotFoundError):
+    """The server was asked, and has no such object."""
+
+
+class NameTaken(HerorunError):
+    """An object of that name is there already."""
+
+
+class ServerRefusal(WrongUse):
+    """The server has understood, and will not."""
+
+
+class Kubectl:
+    """One context of one kubeconfig; what the environment says of either is ignored."""
+
+    def __init__(self, options: Options) -> None:
+        seconds = options.timeout.total_seconds()
+        self._timeout = seconds
+        self.words = [
+            options.program,
+            f"--kubeconfig={options.config_path}",
+            f"--context={options.context}",
+            f"--request-timeout={max(1, round(seconds) - 1)}s",
+        ]
+        self.where = f"{options.context}, namespace {options.namespace}"
+        self.namespace = options.namespace
+
+    def path(self, group: str, kind: str, name: str = "", **query: str | int) -> str:
+        """Of one object, or of a list, in the namespace."""
+        begin = "/api/v1" if group == "v1" else f"/apis/{group}"
+        words = f"{begin}/namespaces/{self.namespace}/{kind}"
+        words += f"/{quote(name, safe='/')}" if name else ""
+        return f"{words}?{urlencode(query)}" if query else words
+
+    def get(self, path: str) -> dict[str, Any]:
+        return self._table(self._checked(["get", "--raw", path], path))
+
+    def read(self, path: str) -> bytes:
+        return self._checked(["get", "--raw", path], path).out
+
+    def create(self, path: str, document: Any) -> dict[str, Any]:
+        words = ["create", "--raw", path, "-f", "-"]
+        return self._table(self._checked(words, path, canonical(document).encode()))
+
+    def create_all(self, document: Any) -> list[dict[str, Any]]:
+        """Of a List of objects that are questions, such as access reviews: the answers."""
+        words = ["create", "--validate=false", "--filename=-", "--output=json"]
+        answer = self._checked(words, "a list", canonical(document).encode())
+        return documents_in(answer.text)
+
+    def names_in(self, kind: str, name: str) -> frozenset[str]:
+        """The keys of a Secret or ConfigMap; their values never come here."""
+        template = "{{range $key, $value := .data}}{{$key}}\n{{end}}"
+        words = [
+            "get",
+            kind,
+            name,
+            f"--namespace={self.namespace}",
+            "-o",
+            f"go-template={template}",
+        ]
+        return frozenset(self._checked(words, f"{kind} {name}").text.split())
+
+    def change(self, kind: str, name: str, document: Any) -> None:
+        words = ["patch", kind, name, f"--namespace={self.namespace}", "--type=merge"]
+        self._checked([*words, f"--patch={canonical(document)}", "--output=name"], name)
+
+    def _checked(self, words: Sequence[str], asked: str, stdin: bytes = b"") -> ProcessResult:
+        answer = run(
+            [*self.words, *words], self._timeout + 5, env=kubectl_environment(), stdin=stdin
+        )
+        if answer.code:
+            raise self.trouble(answer.err.decode("utf-8", "replace"), asked)
+        return answer
+
+    def _table(self, answer: ProcessResult) -> dict[str, Any]:
+        try:
+            document = read_json(answer.out)
+        except ValueError:
+            document = None
+        if not isinstance(document, dict):
+            raise CouldNotLook(f"{self.where} answered with something else than an object.")
+        return document
+
+    def trouble(self, stderr: str, asked: str) -> Exception:
+        """What a failed call means, in one sentence."""
+        plain = " ".join(stderr.split())
+        lines = [line.strip() for line in stderr.splitlines() if line.strip()]
+        match = _SERVER.match(plain)
+        if _LOGIN.search(plain):
+            words = f"{self.where} does not take the login of this kubeconfig: log in again."
+            return CouldNotLook(words)
+        if match is None:
+            if _CONFIG.search(plain):
+                return WrongUse(f"[scheduler] kubeconfig and context: {_last_words(lines)}.")
+            return CouldNotLook(f"{self.where} could not be asked: {_last_words(lines)}.")
+        reason, why = match["reason"] or "", match["said"]
+        webhook = _WEBHOOK.search(why)
+        if webhook:
+            why = webhook["why"].rstrip(".")
+            return ServerRefusal(
+                f"The admission webhook {webhook['name']} of {self.where} says: {why}."
+            )
+        if reason == "AlreadyExists":
+            return NameTaken(why)
+        if reason == "NotFound" and not why.startswith("namespaces "):
+            return NotThere(2, f"{self.where} has none", asked.partition("?")[0])
+        if reason in _NEVER:
+            return ServerRefusal(f"{self.where} refuses: {why[:400].rstrip('.')}.")
+        return CouldNotLook(f"{self.where} could not tell: {why[:400].rstrip('.')}.")
+
+
+def _last_words(lines: Sequence[str]) -> str:
+    return (
+        (lines[-1] if lines else "kubectl said nothing").removeprefix("error: ")[:400].rstrip(".")
+    )
+
+
+def kubectl_environment() -> dict[str, str]:
+    """What would choose another cluster is taken away."""
+    return {name: value for name, value in os.environ.items() if name != "KUBECONFIG"}
+
+
+def documents_in(text: str) -> list[dict[str, Any]]:
+    """Objects that kubectl prints one after the other."""
+    decoder, at, documents = json.JSONDecoder(), 0, []
+    while at < len(text.rstrip()):
+        try:
+            document, at = decoder.raw_decode(text, at + len(text[at:]) - len(text[at:].lstrip()))
+        except (ValueError, RecursionError):
+            raise CouldNotLook("kubectl printed something else than objects.") from None
+        documents += [document] if isinstance(document, dict) else []
+    return documents

@@ -1,0 +1,83 @@
+"""Whether the server has taken what it was sent: a server or a webhook that drops or changes a
+field says nothing of it. What they add is theirs to add. Pure.
+"""
+
+from collections.abc import Iterator, Mapping
+from decimal import Decimal, InvalidOperation
+from typing import Any
+
+_UNITS = {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
+_HARMFUL = {
+    "ttlSecondsAfterFinished": "deleted after its end",
+    "activeDeadlineSeconds": "ended after that time",
+}
+_BINARY = ("Ki", "Mi", "Gi", "Ti", "Pi", "Ei")
+
+
+def differing_fields(
+    sent: Mapping[str, Any], admitted: Any, tolerated: tuple[str, ...] = ()
+) -> tuple[str, ...]:
+    """In words, each with its path: `spec.suspend was dropped`."""
+    fields = (*_differences("", sent, admitted), *_ended_early(sent, admitted))
+    return tuple(words for path, words in fields if path not in tolerated)
+
+
+def _ended_early(sent: Mapping[str, Any], admitted: Any) -> Iterator[tuple[str, str]]:
+    """What may not be added: it would delete the record, or end the job."""
+    spec = admitted.get("spec") if isinstance(admitted, Mapping) else None
+    for name, harm in _HARMFUL.items():
+        value = spec.get(name) if isinstance(spec, Mapping) else None
+        if value is not None and name not in sent.get("spec", {}):
+            yield f"spec.{name}", f"spec.{name} was added as {value}: the Job would be {harm}"
+
+
+def _differences(path: str, sent: Any, admitted: Any) -> Iterator[tuple[str, str]]:
+    if isinstance(sent, Mapping):
+        for name, value in sent.items():
+            inside = f"{path}.{name}" if path else str(name)
+            if not isinstance(admitted, Mapping) or name not in admitted:
+                if value not in ({}, [], None):
+                    yield inside, f"{inside} was dropped"
+            else:
+                yield from _differences(inside, value, admitted[name])
+    elif isinstance(sent, list) and sent and isinstance(sent[0], Mapping) and "name" in sent[0]:
+        by_name = {each.get("name"): each for each in admitted or () if isinstance(each, Mapping)}
+        for value in sent:
+            inside = f"{path}[{value['name']}]"
+            if value["name"] not in by_name:
+                yield inside, f"{inside} was dropped"
+            else:
+                yield from _differences(inside, value, by_name[value["name"]])
+    elif not _same(path, sent, admitted):
+        yield path, f"{path} was changed from {_show(sent)} to {_show(admitted)}"
+
+
+def _same(path: str, sent: Any, admitted: Any) -> bool:
+    if sent == admitted:
+        return True
+    return (
+        ".resources." in path
+        and quantity(sent) is not None
+        and quantity(sent) == quantity(admitted)
+    )
+
+
+def quantity(text: Any) -> Decimal | None:
+    """
+    >>> quantity("1024Mi") == quantity("1Gi"), quantity("0.5") == quantity("500m")
+    (True, True)
+    """
+    word = str(text)
+    try:
+        for power, unit in enumerate(_BINARY, 1):
+            if word.endswith(unit):
+                return Decimal(word.removesuffix(unit)) * Decimal(1024**power)
+        unit = word[-1:] if word[-1:] in _UNITS and not word[-1:].isdigit() else ""
+        return Decimal(word.removesuffix(unit)) * Decimal(10) ** _UNITS[unit]
+    except InvalidOperation:
+        return None
+
+
+def _show(value: Any) -> str:
+    text = "nothing" if value is None else f"{value!r}"
+    return text if len(text) <= 80 else f"{text[:77]}..."

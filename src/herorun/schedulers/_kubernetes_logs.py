@@ -1,0 +1,65 @@
+"""Logs of pods, by container. A log that cannot be read is not one that is empty."""
+
+from collections.abc import Sequence
+
+from herorun.core.errors import CouldNotLook
+from herorun.schedulers._kubernetes_client import Kubectl, NotThere, ServerRefusal
+from herorun.schedulers._kubernetes_parse import PodRecord
+from herorun.schedulers._kubernetes_request import MAIN
+
+_NONE_YET = (
+    "is waiting to start",
+    "does not have a host assigned",
+    "previous terminated container",
+)
+
+
+class PodLogs:
+    def __init__(self, kube: Kubectl, container: str = MAIN) -> None:
+        self._kube, self._container = kube, container
+
+    def tail(self, pods: Sequence[PodRecord], lines: int) -> str:
+        """Of the pod that failed first, else of the first index; a container that was started
+        again shows its earlier attempt before.
+        """
+        pod = telling(pods)
+        if pod is None:
+            raise FileNotFoundError(2, "No pod of it is there, and no log", self._kube.where)
+        if not pod.node:  # the server gives an empty log, as if something had begun
+            raise FileNotFoundError(2, "No node has taken the pod, and it has no log", pod.name)
+        if lines <= 0:
+            return ""
+        text = self._read(pod, lines)
+        missing = lines - text.count("\n")
+        if pod.restarts and missing > 0:
+            text = self._earlier(pod, missing) + text
+        return text
+
+    def _read(self, pod: PodRecord, lines: int, **query: str) -> str:
+        path = self._kube.path(
+            "v1", "pods", f"{pod.name}/log", container=self._container, tailLines=lines, **query
+        )
+        try:
+            return self._kube.read(path).decode("utf-8", "replace")
+        except NotThere:
+            raise FileNotFoundError(2, "The pod is gone, and its log", pod.name) from None
+        except ServerRefusal as error:
+            if any(words in str(error) for words in _NONE_YET):
+                raise FileNotFoundError(2, "It has no log yet", pod.name) from None
+            raise CouldNotLook(str(error)) from None
+
+    def _earlier(self, pod: PodRecord, lines: int) -> str:
+        try:
+            return self._read(pod, lines, previous="true")
+        except FileNotFoundError:
+            return ""
+
+
+def telling(pods: Sequence[PodRecord]) -> PodRecord | None:
+    failed = [pod for pod in pods if pod.phase == "Failed" and pod.ended and pod.ended.at]
+    if failed:
+        return min(failed, key=lambda pod: (str(pod.ended and pod.ended.at), pod.name))
+    begun = [pod for pod in pods if pod.phase != "Pending"] or list(pods)
+    first = min((pod.index for pod in begun), default="")
+    newest = [pod for pod in begun if pod.index == first]
+    return max(newest, key=lambda pod: (str(pod.created), pod.name), default=None)

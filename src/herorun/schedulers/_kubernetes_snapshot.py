@@ -1,0 +1,57 @@
+"""One look at a namespace: its Jobs, their pods, and the nodes that may be lost."""
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+
+from herorun.core.errors import CouldNotLook, WrongUse
+from herorun.core.lazy_dataclass import dataclass
+from herorun.schedulers._kubernetes_client import Kubectl, NotThere
+from herorun.schedulers._kubernetes_parse import (
+    JobRecord,
+    PodRecord,
+    items_of,
+    job_record,
+    pod_record,
+)
+from herorun.system.clock import now
+
+
+@dataclass(frozen=True)
+class KubernetesSnapshot:
+    at: datetime  # when it was asked for
+    jobs: Mapping[str, JobRecord]  # by name
+    pods: tuple[PodRecord, ...]
+    lost: frozenset[str]  # nodes that do not answer
+
+    def pods_of(self, instance: str) -> tuple[PodRecord, ...]:
+        return tuple(pod for pod in self.pods if pod.instance == instance)
+
+
+def look_at(kube: Kubectl, selector: str) -> KubernetesSnapshot:
+    """The Jobs first: a pod that is there without its Job was then left behind."""
+    at = now()
+    listed = items_of(kube.get(kube.path("batch/v1", "jobs", labelSelector=selector)))
+    records = [job_record(each) for each in listed]
+    listed = items_of(kube.get(kube.path("v1", "pods", labelSelector=selector)))
+    pods = tuple(pod_record(each) for each in listed)
+    return KubernetesSnapshot(at, {each.name: each for each in records}, pods, _lost(kube, pods))
+
+
+def _lost(kube: Kubectl, pods: Iterable[PodRecord]) -> frozenset[str]:
+    """Nodes are asked for only where a pod runs and is not ready, as its node's controller leaves
+    it when the node falls silent; one that cannot be asked about counts as silent.
+    """
+    doubtful = {pod.node for pod in pods if pod.phase == "Running" and pod.ready is False}
+    return frozenset(node for node in doubtful if node and not _node_answers(kube, node))
+
+
+def _node_answers(kube: Kubectl, node: str) -> bool:
+    try:
+        node_object = kube.get(f"/api/v1/nodes/{node}")
+    except (NotThere, CouldNotLook, WrongUse):
+        return False
+    conditions = (node_object.get("status") or {}).get("conditions") or ()
+    ready: Mapping[str, object] = next(
+        (each for each in conditions if each.get("type") == "Ready"), {}
+    )
+    return bool(ready.get("status") == "True")

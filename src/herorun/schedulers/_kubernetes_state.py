@@ -1,0 +1,216 @@
+"""What a Job's conditions and its pods say together about an instance. Pure.
+
+It has ended where the Job says so and no pod lives. Either alone is not the end: a Job is called
+failed while its pod still has its grace period, and pods end before their Job is concluded.
+"""
+
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+from herorun.core.evidence import Job, JobState
+from herorun.schedulers._kubernetes_parse import Condition, JobRecord, PodRecord
+
+# What never gets better by waiting, of a container that waits.
+STUCK = (
+    "ErrImagePull",
+    "ImagePullBackOff",
+    "ErrImageNeverPull",
+    "InvalidImageName",
+    "ImageInspectError",
+    "RegistryUnavailable",
+    "CreateContainerConfigError",
+    "CreateContainerError",
+    "CrashLoopBackOff",
+    "RunContainerError",
+    "StartError",
+)
+_PREEMPTED = (
+    "PreemptionByScheduler",
+    "PreemptionByKubeScheduler",
+    "EvictionByEvictionAPI",
+    "TerminationByKubelet",
+    "Preempting",
+    "Evicted",
+    "Preempted",
+    "Shutdown",
+    "NodeShutdown",
+    "Terminated",
+)
+_NODE = ("DeletionByTaintManager", "DeletionByPodGC", "NodeLost", "NodeFailures")
+_NEVER = datetime.max.replace(tzinfo=UTC)
+_REPLACED = timedelta(seconds=30)  # a Job makes its pods at once
+
+
+def judge_kubernetes(
+    record: JobRecord, pods: Sequence[PodRecord], lost: Collection[str] = ()
+) -> Job:
+    """`lost` are the nodes that do not answer: what runs there, nobody can say."""
+    live = [pod for pod in pods if pod.live]
+    job = Job(
+        id=record.uid,
+        instance=record.instance or record.name,
+        state=JobState.UNKNOWN,
+        raw=_raw(record, live),
+        submitted=record.created,
+        started=min((at for pod in pods if (at := _began(pod))), default=None),
+        tasks=record.parallelism,
+        other_writers=other_writers(record, pods),
+    )
+    over = record.conditions.get("Complete") or record.conditions.get("Failed")
+    if over and not live:
+        return _end(replace(job, ended=_last(over, pods)), record, pods, over)
+    if over:
+        words = f"{job.raw}, and pod {live[0].name} is still {live[0].phase}: it may still write"
+        return _alive(replace(job, reason=words), live, lost)
+    if not live:
+        return _nobody(job, record, pods)
+    return _alive(job, live, lost)
+
+
+def _raw(record: JobRecord, live: Sequence[PodRecord]) -> str:
+    words = [
+        f"{name}/{why.reason}" if why.reason else name
+        for name, why in sorted(record.conditions.items())
+    ]
+    words += ["Suspended"] if record.suspended and "Suspended" not in record.conditions else []
+    return ", ".join(words or sorted({pod.phase for pod in live}))
+
+
+def _began(pod: PodRecord) -> datetime | None:
+    return pod.running_since or (pod.ended.started if pod.ended else None)
+
+
+def _last(over: Condition, pods: Sequence[PodRecord]) -> datetime | None:
+    times = [over.at, *(pod.ended.at for pod in pods if pod.ended)]
+    return max((at for at in times if at), default=None)
+
+
+# --- while it lives ------------------------------------------------------------------------------
+
+
+def _nobody(job: Job, record: JobRecord, pods: Sequence[PodRecord]) -> Job:
+    if pods and not record.suspended:
+        words = f"pod {pods[0].name} is {pods[0].phase}, and the Job is not concluded yet"
+        return replace(job, reason=words)
+    if record.suspended and record.stopped_by:
+        return replace(job, state=JobState.CANCELLED, stopped_by=record.stopped_by)
+    words = "the Job is suspended" if record.suspended else "the Job has no pod yet"
+    return replace(job, state=JobState.PENDING, reason=words, running_tasks=0)
+
+
+def _alive(job: Job, live: Sequence[PodRecord], lost: Collection[str]) -> Job:
+    doubt = next((pod for pod in live if pod.node and pod.node in lost), None)
+    odd = next((pod for pod in live if pod.phase not in ("Pending", "Running")), None)
+    if doubt or odd:
+        words = (
+            f"node {doubt.node} does not answer, and pod {doubt.name} may run on it"
+            if doubt
+            else f"pod {odd.name} is {odd.phase or 'of no phase'}"  # type: ignore[union-attr]
+        )
+        return replace(job, reason="; ".join(part for part in (job.reason, words) if part))
+    running = [pod for pod in live if pod.phase == "Running"]
+    job = replace(job, running_tasks=min(len(running), job.tasks or len(running)))
+    waiting = next((pod for pod in live if pod.phase == "Pending"), None)
+    words = "; ".join(part for part in (job.reason, _waits(waiting) if waiting else "") if part)
+    if running:
+        return replace(job, state=JobState.RUNNING, reason=words)
+    state = JobState.BUILDING if waiting and _is_starting(waiting) else JobState.PENDING
+    return replace(job, state=state, reason=words, started=None)
+
+
+def _is_starting(pod: PodRecord) -> bool:
+    return bool(pod.node) and pod.waiting.reason not in STUCK
+
+
+def _waits(pod: PodRecord) -> str:
+    words = pod.unschedulable or ": ".join(
+        part for part in (pod.waiting.reason, pod.waiting.message) if part
+    )
+    return f"pod {pod.name}: {words}" if words else f"pod {pod.name} waits"
+
+
+def other_writers(record: JobRecord, pods: Sequence[PodRecord]) -> tuple[str, ...]:
+    """Pods beside the one that there should be of each index, and one that took the place of a pod
+    whose end nobody saw.
+    """
+    writers = []
+    by_index: dict[str, list[PodRecord]] = {}
+    for pod in pods:
+        by_index.setdefault(pod.index, []).append(pod)
+    for index, group in sorted(by_index.items()):
+        places = 1 if index else record.parallelism
+        running = sorted((pod for pod in group if pod.phase == "Running"), key=_age)
+        writers += [
+            f"pod {pod.name} runs together with {running[-1].name}" for pod in running[:-places]
+        ]
+        ended = [pod for pod in group if not pod.live]
+        if not ended and len(running) == len(group) <= places:
+            writers += [_replacing(pod) for pod in running if _is_late(record, pod)]
+    return tuple(writers)
+
+
+def _age(pod: PodRecord) -> tuple[bool, str, str]:
+    """The ones that are being deleted first, then by age."""
+    return (not pod.deleting, pod.created.isoformat() if pod.created else "", pod.name)
+
+
+def _is_late(record: JobRecord, pod: PodRecord) -> bool:
+    begun = record.started
+    return bool(begun and pod.created and pod.created - begun > _REPLACED)
+
+
+def _replacing(pod: PodRecord) -> str:
+    return (
+        f"pod {pod.name} has taken the place of one whose end nobody saw: on a lost node, or after "
+        "a forced deletion, that one may still write"
+    )
+
+
+# --- how it ended --------------------------------------------------------------------------------
+
+
+def _end(job: Job, record: JobRecord, pods: Sequence[PodRecord], over: Condition) -> Job:
+    if "Complete" in record.conditions:
+        return replace(job, state=JobState.SUCCEEDED, exit_code=0)
+    if over.reason == "DeadlineExceeded":
+        state = JobState.CANCELLED if record.stopped_by else JobState.TIMED_OUT
+        return replace(job, state=state, reason=over.reason, stopped_by=record.stopped_by or None)
+    failed = [pod for pod in pods if pod.phase == "Failed"]
+    if not failed:
+        words = f"{_say(over)}; its pods are gone, and with them how they ended"
+        return replace(job, state=JobState.FAILED, reason=words)
+    first = min(failed, key=lambda pod: pod.ended.at if pod.ended and pod.ended.at else _NEVER)
+    return _by_pod(job, first, over)
+
+
+def _by_pod(job: Job, pod: PodRecord, over: Condition) -> Job:
+    state, ended = cause_of(pod), pod.ended
+    why = pod.disruption or Condition(pod.reason, pod.message)
+    words = _say(why) or (_say(Condition(ended.reason)) if ended else "") or _say(over)
+    node = (pod.node,) if state is JobState.NODE_FAILED and pod.node else ()
+    return replace(
+        job,
+        state=state,
+        reason=f"pod {pod.name}: {words}",
+        exit_code=ended.exit_code if ended else None,
+        failed_on=node,
+    )
+
+
+def cause_of(pod: PodRecord) -> JobState:
+    """Of a pod that has failed: what its node or its cluster did to it, before its own exit."""
+    words = {pod.reason, pod.disruption.reason if pod.disruption else ""}
+    if words.intersection(_NODE):
+        return JobState.NODE_FAILED
+    if words.intersection(_PREEMPTED):
+        return JobState.PREEMPTED
+    if "DeadlineExceeded" in words:
+        return JobState.TIMED_OUT
+    if pod.ended and pod.ended.reason == "OOMKilled":
+        return JobState.OUT_OF_MEMORY
+    return JobState.FAILED
+
+
+def _say(condition: Condition) -> str:
+    return ": ".join(part for part in (condition.reason, condition.message) if part)

@@ -1,0 +1,380 @@
+"""A Job of Kubernetes, spoken to by kubectl with the context, namespace and kubeconfig that the
+contract names.
+
+The Job's name is the instance's, which the server takes once. Its conditions and its pods together
+say how it is (`_kubernetes_state`). Nothing here deletes: an ended Job stays, and a stop gives it a
+deadline that is over, so that its record tells who asked.
+"""
+
+import re
+from collections.abc import Hashable, Mapping
+from contextlib import suppress
+from copy import copy
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from herorun.core.canonical_json import canonical, timestamp
+from herorun.core.errors import CouldNotLook, HerorunError, WrongUse, in_words
+from herorun.core.evidence import Job, Offered, RequestReview
+from herorun.core.plan import Plan
+from herorun.core.ports import (
+    Absent,
+    Found,
+    Place,
+    Scheduler,
+    Search,
+    Submission,
+    Unknown,
+    submission_of,
+)
+from herorun.core.untrusted_json import read_json
+from herorun.schedulers import _submission_record as keeping
+from herorun.schedulers._idempotent import end_once, known_job, taken_after
+from herorun.schedulers._kubernetes_client import Kubectl, NameTaken, NotThere, ServerRefusal
+from herorun.schedulers._kubernetes_compare import differing_fields
+from herorun.schedulers._kubernetes_logs import PodLogs
+from herorun.schedulers._kubernetes_options import Options as Options
+from herorun.schedulers._kubernetes_options import asked_of
+from herorun.schedulers._kubernetes_parse import JobRecord, items_of, job_record
+from herorun.schedulers._kubernetes_request import (
+    INSTANCE,
+    MOST,
+    PLAN,
+    RUN,
+    STOPPED_AT,
+    STOPPED_BY,
+    RunFacts,
+    admission_path,
+    job_of,
+    must_be_sound,
+    root_of,
+)
+from herorun.schedulers._kubernetes_review import review_of
+from herorun.schedulers._kubernetes_snapshot import KubernetesSnapshot, look_at
+from herorun.schedulers._kubernetes_state import judge_kubernetes
+from herorun.schedulers._submission_record import SubmissionRecord
+from herorun.schedulers._validate import must_be_instance
+from herorun.system.clock import now
+from herorun.system.files import locked
+
+BATCH = "batch/v1"
+# on this machine, and how it tells its version
+OWN_PROGRAMS = (("kubectl", "version", "--client"),)
+
+
+def connect(options: Options, place: Place) -> Scheduler:
+    return Kubernetes(options, place)
+
+
+class Kubernetes:
+    """The scheduler `kubernetes`."""
+
+    everywhere = True
+    reach = "cluster"
+    # in each pod, by itself: a service's address is told in variables of its name
+    sets = ("KUBERNETES_*", "*_SERVICE_HOST", "*_SERVICE_PORT*", "*_PORT_*", "JOB_COMPLETION_INDEX")
+    secrets_vouched = True  # `missing-object` asks the cluster itself
+
+    def __init__(self, options: Options, place: Place) -> None:
+        self._options, self._place = options, place
+        self._folder = Path(place.state).absolute() / "kubernetes"
+        self._kube = Kubectl(options)
+        self._root = root_of(place.output_root)
+        self._shared: KubernetesSnapshot | None = None
+        self.secrets_road = f"the Secrets of {self._kube.where}"
+
+    # --- looking ---------------------------------------------------------------------------------
+
+    def find(self, instance: str, intended_at: datetime) -> Search:
+        return self.find_all({instance: intended_at})[instance]
+
+    def find_all(self, wanted: Mapping[str, datetime]) -> Mapping[str, Search]:
+        """One list of Jobs and one of pods, for any number of instances."""
+        for instance in wanted:
+            must_be_instance(instance)
+        try:
+            snapshot = self._shared or self._look(f"{INSTANCE} in ({','.join(wanted)})")
+        except (CouldNotLook, WrongUse, OSError) as error:
+            return dict.fromkeys(wanted, Unknown(in_words(error)))
+        return {name: self._search(snapshot, name, at) for name, at in wanted.items()}
+
+    @property
+    def cluster(self) -> Hashable:
+        options = self._options
+        return (
+            "kubernetes",
+            options.config_path,
+            options.context,
+            options.namespace,
+            options.program,
+        )
+
+    def look(self, wanted: Mapping[str, datetime]) -> KubernetesSnapshot:
+        return self._look(INSTANCE)
+
+    def by(self, look: KubernetesSnapshot) -> "Kubernetes":
+        answering = copy(self)
+        answering._shared = look
+        return answering
+
+    def _look(self, selector: str) -> KubernetesSnapshot:
+        return look_at(self._kube, selector)
+
+    def _search(self, snapshot: KubernetesSnapshot, instance: str, intended_at: datetime) -> Search:
+        record = snapshot.jobs.get(instance)
+        pods = snapshot.pods_of(instance)
+        try:
+            if record is not None and record.root != self._root:
+                return Unknown(f"{self._kube.where} has a Job {instance} of another run")
+            if record is not None:
+                return Found(self._judged(snapshot, record))
+            if any(pod.live for pod in pods):
+                names = ", ".join(pod.name for pod in pods if pod.live)
+                return Unknown(f"the Job {instance} is gone, and its pods may still write: {names}")
+            return self._nowhere(instance, intended_at, snapshot.at, self._kept(instance))
+        except (CouldNotLook, OSError) as error:
+            return Unknown(in_words(error))
+
+    def _judged(self, snapshot: KubernetesSnapshot, record: JobRecord) -> Job:
+        pods = [pod for pod in snapshot.pods_of(record.name) if pod.owner in ("", record.uid)]
+        return judge_kubernetes(record, pods, snapshot.lost)
+
+    def _nowhere(
+        self, instance: str, intended_at: datetime, asked_at: datetime, submitted: SubmissionRecord
+    ) -> Search:
+        """After a deletion only a 404 is left, which is what one says of a name never used."""
+        if submitted.id:
+            return Unknown(
+                f"{self._kube.where} has no Job {instance}, which it took as {submitted.id}: "
+                "it was deleted, and nobody can say how it ended"
+            )
+        if asked_at - intended_at <= self._options.settle:
+            return Unknown(
+                f"too early to tell: {instance} was to be submitted at {intended_at:%H:%M:%S}"
+            )
+        if asked_at - intended_at > self._options.forgets:
+            return Unknown(
+                f"{self._kube.where} has no Job {instance}, which may have been deleted: see "
+                "[scheduler] forgets"
+            )
+        return Absent()
+
+    def live(self, slug: str) -> tuple[Job, ...]:
+        """By their labels; a Job of another run that shares the name is not ours."""
+        whole = re.compile(rf"{re.escape(slug)}-[0-9]+")
+        snapshot = self._shared or self._look(f"{RUN}={slug}")
+        records = [r for name, r in snapshot.jobs.items() if whole.fullmatch(name)]
+        jobs = [self._judged(snapshot, record) for record in records if record.root == self._root]
+        living = [job for job in jobs if not job.state.ended]
+        return tuple(sorted(living, key=lambda job: (len(job.instance), job.instance)))
+
+    def beside(self, slug: str) -> tuple[Job, ...]:
+        """Jobs of the namespace that no herorun has submitted."""
+        other = re.compile(rf"{re.escape(slug)}-(?![0-9]+$).+")
+        listed = items_of(self._kube.get(self._kube.path(BATCH, "jobs")))
+        records = [record for record in map(job_record, listed) if other.fullmatch(record.name)]
+        unlabelled = [record for record in records if not record.instance]
+        jobs = (judge_kubernetes(record, ()) for record in unlabelled)
+        return tuple(sorted((j for j in jobs if not j.state.ended), key=lambda job: job.instance))
+
+    def offers(self, plan: Plan) -> Offered:
+        """The options decide it; the plan is not asked."""
+        return asked_of(self._options)
+
+    def review(self, plan: Plan, slug: str) -> RequestReview:
+        """Of an instance that nobody will ever launch: numbers begin with 1."""
+        document = self._document(submission_of(plan, f"{slug}-0"), "<code>", "<admission>")
+        return review_of(self._kube, self._options, document)
+
+    def tail(self, instance: str, lines: int) -> str:
+        """FileNotFoundError where it has no pod, or none that has begun."""
+        snapshot = self._look(f"{INSTANCE}={must_be_instance(instance)}")
+        return PodLogs(self._kube).tail(snapshot.pods_of(instance), lines)
+
+    # --- acting ----------------------------------------------------------------------------------
+
+    def request(self, submission: Submission, code: str, admission: str) -> str:
+        """The very object that is sent."""
+        document = self._document(submission, code, admission)
+        return f"POST {self._kube.path(BATCH, 'jobs')} of {self._options.context}\n" + canonical(
+            document
+        )
+
+    def submit(self, submission: Submission, code: str, admission: str) -> Job:
+        """Asks first what would be admitted; the name is taken once, whoever else submits it."""
+        instance = must_be_instance(submission.instance)
+        document = self._document(submission, code, admission)
+        self._must_have_secrets(submission)
+        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        within = self._options.timeout.total_seconds()
+        lock = self._folder / f"{instance}.lock"
+        with locked(lock, within, f"another submission of {instance}"):
+            there = self._there(instance) if self._kept(instance).asked else None
+            return there or self._submit_first(instance, document)
+
+    def _submit_first(self, instance: str, document: Mapping[str, Any]) -> Job:
+        """The dry run finds out too whether the name is taken."""
+        try:
+            self._must_be_taken_as_sent(document)
+        except NameTaken:
+            return self._must_be_ours(instance, document)
+        keeping.keep_asked(self._folder, instance)
+        job = self._create(instance, document)
+        keeping.keep_id(self._folder, instance, job.id)
+        return job
+
+    def _document(self, submission: Submission, code: str, admission: str) -> dict[str, Any]:
+        must_be_sound(submission, self._options)
+        unread = admission.startswith("<")
+        plan = "" if unread else _plan_of(admission)
+        if self._options.code == "shared":
+            facts = RunFacts(self._root, plan, code, admission)
+        else:
+            text = "<the admission>" if unread else _text_of(admission)
+            facts = RunFacts(self._root, plan, self._options.folder or "", admission_path(), text)
+        return job_of(submission, self._options, facts, self._template(code))
+
+    def _template(self, code: str) -> Mapping[str, Any]:
+        """As the code folder has it; before there is one, as the work tree does."""
+        name = self._options.pod_template
+        if name is None:
+            return {}
+        from herorun.core.config.yaml_text import parse_yaml
+
+        top = Path(self._place.repository if code.startswith("<") else code)
+        try:
+            template = parse_yaml((top / name).read_bytes())
+        except (OSError, ValueError) as error:
+            raise WrongUse(f"[scheduler] pod_template cannot be read: {in_words(error)}.") from None
+        if not isinstance(template, dict):
+            raise WrongUse(f"[scheduler] pod_template: {name} holds no table.")
+        return template
+
+    def _must_have_secrets(self, submission: Submission) -> None:
+        """A pod without one waits for ever, and its Job stays active."""
+        for name in submission.secrets:
+            secret, _, key = self._options.secrets[name].partition("/")
+            if self.has_secret(secret, key) is False:
+                raise WrongUse(
+                    f"{submission.instance} needs {name}, and {self._kube.where} has no key {key} "
+                    f"in a Secret {secret}."
+                )
+
+    def has_secret(self, secret: str, key: str) -> bool | None:
+        """None where nobody may look. Only the names of its keys are brought here."""
+        try:
+            keys = self._kube.names_in("secret", secret)
+        except NotThere:
+            return False
+        except ServerRefusal:
+            return None
+        return key in keys
+
+    def _must_be_taken_as_sent(self, document: Mapping[str, Any]) -> None:
+        admitted = self.dry_run(document)
+        self._must_be_alike(document, admitted)
+
+    def dry_run(self, document: Mapping[str, Any]) -> dict[str, Any]:
+        """What the server would make of it, its webhooks included; nothing is kept."""
+        path = self._kube.path(BATCH, "jobs", dryRun="All", fieldManager="herorun")
+        return self._kube.create(path, document)
+
+    def _must_be_alike(self, document: Mapping[str, Any], admitted: Mapping[str, Any]) -> None:
+        odd = differing_fields(document, admitted, self._options.tolerated)
+        if odd:
+            raise WrongUse(
+                f"{document['metadata']['name']} was not submitted: in {self._kube.where} "
+                f"{odd[0]}. Change the request, or name the field under [scheduler] tolerated."
+            )
+
+    def _create(self, instance: str, document: Mapping[str, Any]) -> Job:
+        path = self._kube.path(BATCH, "jobs", fieldManager="herorun")
+        try:
+            admitted = self._kube.create(path, document)
+        except NameTaken:
+            return self._must_be_ours(instance, document)
+        except CouldNotLook as error:
+            return taken_after(lambda: self._there(instance), error)
+        self._keep_only_if_alike(instance, document, admitted)
+        return judge_kubernetes(job_record(admitted), ())
+
+    def _keep_only_if_alike(
+        self, instance: str, document: Mapping[str, Any], admitted: Mapping[str, Any]
+    ) -> None:
+        """What was admitted differs from what the dry run said: it is ended at once."""
+        try:
+            self._must_be_alike(document, admitted)
+        except WrongUse:
+            with suppress(HerorunError):
+                self._end(job_record(admitted).uid, instance, "herorun")
+            raise
+
+    def _must_be_ours(self, instance: str, document: Mapping[str, Any]) -> Job:
+        """The same request was quicker; another plan under this name is not ours."""
+        record = job_record(self._kube.get(self._kube.path(BATCH, "jobs", instance)))
+        plan = document["metadata"]["annotations"][PLAN]
+        if record.root != self._root or record.annotations.get(PLAN, "") != plan:
+            raise WrongUse(
+                f"{self._kube.where} has a Job {instance} already, of another plan or not "
+                "herorun's at all: choose another slug."
+            )
+        job = self._there(instance)
+        if job is None:
+            raise CouldNotLook(f"{self._kube.where} took {instance}, and does not know it now.")
+        return job
+
+    def stop(self, instance: str, by: str) -> None:
+        """SIGTERM to its pods, SIGKILL after their grace period; its record stays."""
+        job = self._to_stop(must_be_instance(instance))
+        if job is None:
+            raise WrongUse(f"There is no Job {instance} in {self._kube.where}.")
+        end_once(
+            self._folder, job, by, "Kubernetes", lambda job: self._end(job.id, job.instance, by)
+        )
+
+    def _end(self, uid: str, instance: str, by: str) -> None:
+        """The very Job that was snapshot: another one of the name has another uid."""
+        notes = {STOPPED_BY: by, STOPPED_AT: timestamp(now())}
+        change = {
+            "metadata": {"uid": uid, "annotations": notes},
+            "spec": {"activeDeadlineSeconds": 1},
+        }
+        self._kube.change("job", instance, change)
+
+    def _there(self, instance: str) -> Job | None:
+        """The Job of the name, as long as nobody deletes it."""
+        return known_job(self.find, instance, now() - self._remembered)
+
+    def _to_stop(self, instance: str) -> Job | None:
+        return known_job(self.find, instance, now() - self._remembered)
+
+    @property
+    def _remembered(self) -> timedelta:
+        return max(self._options.forgets - timedelta(minutes=1), self._options.settle * 2)
+
+    def _kept(self, instance: str) -> SubmissionRecord:
+        return keeping.kept(self._folder, instance)
+
+
+def _text_of(admission: str) -> str:
+    try:
+        text = Path(admission).read_text("utf-8")
+    except (OSError, ValueError) as error:
+        raise WrongUse(f"The admission cannot be sent along: {in_words(error)}.") from None
+    size = len(text.encode())
+    if size > MOST:
+        raise WrongUse(
+            f"The admission has {size >> 10} KiB, more than the {MOST >> 10} KiB that "
+            'travel with a pod: set [scheduler] code = "shared".'
+        )
+    return text
+
+
+def _plan_of(admission: str) -> str:
+    """The digest of the admitted plan; empty where the admission is not there to be read."""
+    try:
+        document = read_json(Path(admission).read_bytes())
+    except (OSError, ValueError):
+        return ""
+    return str(document.get("plan", "")) if isinstance(document, dict) else ""

@@ -1,0 +1,22 @@
+from builders import answers
+from herorun.checks.launch.missing_permission import missing_permission
+from herorun.core.evidence import Nothing, RequestReview
+from herorun.core.finding import Outcome
+
+
+def outcomes(review):
+    return [verdict.outcome for verdict in answers(missing_permission, review)]
+
+
+def test_a_request_without_objections_passes():
+    assert outcomes(RequestReview("prod")) == [Outcome.PASS]
+
+
+def test_each_objection_is_an_answer():
+    review = RequestReview("prod", forbidden=("get pods/log",))
+
+    assert outcomes(review) == [Outcome.FAIL] * 1
+
+
+def test_a_scheduler_that_cannot_be_asked_is_not_judged():
+    assert outcomes({RequestReview: Nothing("cannot be asked")}) == [Outcome.NOT_APPLICABLE]

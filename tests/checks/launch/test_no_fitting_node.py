@@ -1,0 +1,28 @@
+from builders import answers
+from herorun.checks.launch.no_fitting_node import no_fitting_node
+from herorun.core.evidence import Nothing, RequestReview
+from herorun.core.finding import Outcome
+
+
+def outcomes(review):
+    return [verdict.outcome for verdict in answers(no_fitting_node, review)]
+
+
+def test_a_request_without_objections_passes():
+    assert outcomes(RequestReview("prod")) == [Outcome.PASS]
+
+
+def test_each_objection_is_an_answer():
+    review = RequestReview("prod", unplaceable=("no node has the labels zone=x",))
+
+    assert outcomes(review) == [Outcome.FAIL] * 1
+
+
+def test_a_scheduler_that_cannot_be_asked_is_not_judged():
+    assert outcomes({RequestReview: Nothing("cannot be asked")}) == [Outcome.NOT_APPLICABLE]
+
+
+def test_what_may_not_be_looked_at_does_not_pass():
+    review = RequestReview("prod", unseen={"unplaceable": "forbidden"})
+
+    assert outcomes(review) == [Outcome.UNKNOWN]

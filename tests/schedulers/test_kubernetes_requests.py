@@ -1,0 +1,201 @@
+"""What Kubernetes is sent, and whether it was taken as it was sent."""
+
+import json
+import re
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from herorun.core.errors import WrongUse
+from herorun.core.ports import Submission
+from herorun.schedulers._kubernetes_compare import differing_fields, quantity
+from herorun.schedulers._kubernetes_options import Options, asked_of
+from herorun.schedulers._kubernetes_request import (
+    RunFacts,
+    job_of,
+    must_be_sound,
+)
+from services.fixtures import skip_or_fail
+from services.servers import PYTHON
+from wording import mentions
+
+IMAGE = f"registry.test/train@sha256:{'0' * 64}"
+TOLD = RunFacts("abc", "sha256:1", "/app", "/herorun/admission.json", '{"plan": "sha256:1"}')
+
+
+def options(**changes: Any) -> Options:
+    told = {"context": "prod", "namespace": "heroes", "image": IMAGE, "folder": "/app", **changes}
+    return Options.model_validate(told)
+
+
+def submission(*argv: str, **changes: Any) -> Submission:
+    told = {"cwd": ".", "env": {"A": "1"}, "secrets": (), **changes}
+    return Submission("tiny-1", argv or ("python", "train.py"), **told)
+
+
+def request(template: dict[str, Any] | None = None, **changes: Any) -> dict[str, Any]:
+    return job_of(submission(), options(**changes), TOLD, template or {})
+
+
+def spec_of(job: dict[str, Any]) -> dict[str, Any]:
+    return job["spec"]["template"]["spec"]
+
+
+def test_nothing_starts_it_again() -> None:
+    job = request()
+    policy = {name: job["spec"][name] for name in ("backoffLimit", "podReplacementPolicy")}
+    assert policy == {"backoffLimit": 0, "podReplacementPolicy": "Failed"}
+    assert spec_of(job)["restartPolicy"] == "Never"
+    assert "ttlSecondsAfterFinished" not in job["spec"]
+    assert request(restarts="backend", retries=2)["spec"]["backoffLimit"] == 2
+
+
+def test_it_says_whose_it_is() -> None:
+    job = request()
+    assert job["metadata"]["name"] == "tiny-1"
+    labels = {"herorun/run": "tiny", "herorun/instance": "tiny-1", "herorun/root": "abc"}
+    assert job["metadata"]["labels"] == labels
+    assert job["spec"]["template"]["metadata"]["labels"] == labels
+    assert job["metadata"]["annotations"] == {"herorun/plan": "sha256:1"}
+
+
+def test_no_value_of_a_secret_is_in_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TOKEN", "correct-horse")
+    asked = submission(secrets=("TOKEN",))
+    job = job_of(asked, options(secrets={"TOKEN": "tokens/wandb"}), TOLD, {})
+    (entry,) = [each for each in spec_of(job)["containers"][0]["env"] if each["name"] == "TOKEN"]
+    assert entry["valueFrom"] == {"secretKeyRef": {"name": "tokens", "key": "wandb"}}
+    assert "correct-horse" not in json.dumps(job)
+    with pytest.raises(WrongUse, match="TOKEN"):
+        must_be_sound(asked, options())
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        submission("a\0b"),
+        submission("caf\udce9"),
+        submission(env={"A": "\0"}),
+        submission(env={"A=B": "1"}),
+        submission(env={"1 A": "1"}),
+    ],
+)
+def test_what_kubernetes_could_not_hold_is_refused(asked: Submission) -> None:
+    with pytest.raises(WrongUse):
+        must_be_sound(asked, options())
+
+
+def test_a_template_is_merged_by_names() -> None:
+    template = {
+        "metadata": {"labels": {"team": "x"}},
+        "spec": {
+            "tolerations": [{"key": "gpu"}],
+            "volumes": [{"name": "data", "emptyDir": {}}],
+            "containers": [
+                {"name": "main", "env": [{"name": "A", "value": "0"}, {"name": "B", "value": "2"}]},
+                {"name": "sidecar", "image": "s"},
+            ],
+        },
+    }
+    job = request(template)
+    spec = spec_of(job)
+    assert job["spec"]["template"]["metadata"]["labels"]["team"] == "x"
+    assert [each["name"] for each in spec["containers"]] == ["main", "sidecar"]
+    assert [each["name"] for each in spec["volumes"]] == ["herorun", "data"]
+    env = {each["name"]: each.get("value") for each in spec["containers"][0]["env"]}
+    assert (env["A"], env["B"], spec["containers"][0]["image"]) == ("1", "2", IMAGE)
+    assert spec["tolerations"] == [{"key": "gpu"}]
+
+
+@pytest.mark.parametrize(
+    "template",
+    [
+        {"spec": {"restartPolicy": "OnFailure"}},
+        {"spec": {"containers": [{"name": "main", "command": ["sh"]}]}},
+        {"kind": "Pod", "spec": {}},
+        {"spec": [1]},
+    ],
+)
+def test_a_template_decides_nothing_that_herorun_decides(template: dict[str, Any]) -> None:
+    with pytest.raises(WrongUse, match="pod_template"):
+        request(template)
+
+
+def test_what_was_dropped_or_changed_is_named_and_what_was_added_is_not() -> None:
+    sent = request(resources={"memory": "1024Mi", "cpu": "0.5"})
+    admitted = json.loads(json.dumps(sent))
+    admitted["spec"]["manualSelector"] = False
+    spec_of(admitted)["containers"].append({"name": "istio", "image": "x"})
+    limits = {"memory": "1Gi", "cpu": "500m"}
+    spec_of(admitted)["containers"][-2]["resources"] = {"requests": limits, "limits": limits}
+    assert differing_fields(sent, admitted) == ()
+    del admitted["spec"]["podReplacementPolicy"]
+    spec_of(admitted)["containers"][0]["image"] = "mirror/x"
+    found = differing_fields(sent, admitted)
+    assert found[0] == "spec.podReplacementPolicy was dropped"
+    assert mentions(found[1], "spec.template.spec.containers[main].image", "changed")
+    tolerated = ("spec.podReplacementPolicy", "spec.template.spec.containers[main].image")
+    assert differing_fields(sent, admitted, tolerated) == ()
+
+
+def test_a_ttl_that_somebody_adds_is_named() -> None:
+    """After it, only a 404 is left, and nobody can say how the job ended."""
+    admitted = request()
+    admitted["spec"]["ttlSecondsAfterFinished"] = 5
+    assert differing_fields(request(), admitted) == (
+        "spec.ttlSecondsAfterFinished was added as 5: the Job would be deleted after its end",
+    )
+
+
+def test_quantities_that_are_none_are_not_alike() -> None:
+    assert quantity("lots") is None and quantity("") is None
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"namespace": "No_Such"},
+        {"kubeconfig": "config"},
+        {"folder": None},
+        {"code": "shared"},
+        {"secrets": {"A": "no-key"}},
+        {"pod_template": "/etc/passwd"},
+        {"pod_template": "../x.yaml"},
+        {"resources": {"memory": "lots"}},
+        {"replicas": 0},
+    ],
+)
+def test_options_that_cannot_be_meant(changes: dict[str, Any]) -> None:
+    with pytest.raises(ValidationError):
+        options(**changes)
+
+
+def test_the_hardware_that_is_asked_for() -> None:
+    told = options(
+        resources={"nvidia.com/gpu": "8"},
+        replicas=4,
+        node_selector={"nvidia.com/gpu.product": "H100"},
+        time_limit="2d",
+    )
+    assert asked_of(told).hardware == {"accelerator": "H100", "count": 32}
+    assert asked_of(told).time_limit == 2 * 86400
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("version", ["1.25", "1.28", "1.31", "1.37"])
+def test_the_request_fits_the_schemas_of_newer_servers(version: str, tmp_path: Path) -> None:
+    """The server of the tests drops without a word what it does not know."""
+    program = PYTHON.with_name("kubernetes-validate")
+    if not program.exists():
+        skip_or_fail(f"{program} is not there: `make services` installs it")
+    asked = {"replicas": 4, "queue": "heroes", "time_limit": "2d"}
+    path = tmp_path / "job.json"
+    path.write_text(json.dumps(request(**asked, resources={"nvidia.com/gpu": "8"})))
+    words = [program, "--strict", "-k", version, path]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    unexpected = re.findall(r"'(\w+)' was unexpected", done.stdout + done.stderr)
+    assert unexpected == (["podReplacementPolicy"] if version == "1.25" else [])
+    assert (done.returncode == 0) == (not unexpected)

@@ -1,0 +1,205 @@
+"""What a Job's conditions and its pods say together, by what a real cluster told."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from builders import NOON
+from herorun.core.errors import CouldNotLook
+from herorun.core.evidence import Job, JobState
+from herorun.core.health.queue_reasons import Waiting, why_waiting
+from herorun.schedulers._kubernetes_parse import items_of, job_record, pod_record
+from herorun.schedulers._kubernetes_state import judge_kubernetes
+
+EXIT = {"startedAt": "2026-03-02T12:00:00Z", "finishedAt": "2026-03-02T12:30:00Z"}
+
+
+def stamp(seconds: float = 0) -> str:
+    return f"{NOON + timedelta(seconds=seconds):%Y-%m-%dT%H:%M:%SZ}"
+
+
+def a_job(*conditions: tuple[str, str], **told: Any) -> dict[str, Any]:
+    listed = [
+        {"type": name, "status": "True", "reason": reason, "lastTransitionTime": stamp(1900)}
+        for name, reason in conditions
+    ]
+    return {
+        "metadata": {
+            "name": "tiny-1",
+            "uid": "u-1",
+            "creationTimestamp": stamp(),
+            "labels": {"herorun/instance": "tiny-1", "herorun/root": "abc"},
+            "annotations": told.get("annotations", {}),
+        },
+        "spec": {"parallelism": told.get("parallelism", 1), "suspend": told.get("suspend", False)},
+        "status": {"startTime": stamp(), "conditions": listed},
+    }
+
+
+def a_pod(phase: str, name: str = "tiny-1-a", **told: Any) -> dict[str, Any]:
+    state = told.get("state", {"running": {"startedAt": stamp(2)}} if phase == "Running" else {})
+    meta = {
+        "name": name,
+        "uid": f"uid of {name}",
+        "labels": {"herorun/instance": "tiny-1"},
+        "creationTimestamp": stamp(told.get("created", 0)),
+        "ownerReferences": [{"uid": "u-1", "controller": True}],
+        "annotations": told.get("annotations", {}),
+    }
+    if told.get("deleting"):
+        meta["deletionTimestamp"] = stamp(60)
+    status = {
+        "phase": phase,
+        "containerStatuses": [{"name": "main", "state": state, "restartCount": 0}],
+        "conditions": told.get("conditions", []),
+        **{name: told[name] for name in ("reason", "message") if name in told},
+    }
+    return {"metadata": meta, "spec": {"nodeName": told.get("node", "node-1")}, "status": status}
+
+
+def judged(job: dict[str, Any], *pods: dict[str, Any], lost: tuple[str, ...] = ()) -> Job:
+    return judge_kubernetes(job_record(job), [pod_record(pod) for pod in pods], lost)
+
+
+def ended(code: int, reason: str = "Error", **told: Any) -> dict[str, Any]:
+    state = {"terminated": {"exitCode": code, "reason": reason, **EXIT}}
+    return a_pod("Failed" if code else "Succeeded", state=state, **told)
+
+
+def disrupted(reason: str) -> list[dict[str, str]]:
+    return [{"type": "DisruptionTarget", "status": "True", "reason": reason}]
+
+
+FAILED = ("Failed", "BackoffLimitExceeded")
+
+
+@pytest.mark.parametrize(
+    ("pod", "state", "code"),
+    [
+        (ended(3), JobState.FAILED, 3),
+        (ended(78), JobState.FAILED, 78),
+        (ended(137, "OOMKilled"), JobState.OUT_OF_MEMORY, 137),
+        (
+            ended(137, conditions=disrupted("PreemptionByScheduler")),
+            JobState.PREEMPTED,
+            137,
+        ),
+        (ended(143, conditions=disrupted("EvictionByEvictionAPI")), JobState.PREEMPTED, 143),
+        (ended(137, conditions=disrupted("DeletionByTaintManager")), JobState.NODE_FAILED, 137),
+        (a_pod("Failed", reason="Evicted", message="low on memory"), JobState.PREEMPTED, None),
+        (a_pod("Failed", reason="NodeLost"), JobState.NODE_FAILED, None),
+    ],
+)
+def test_a_failed_pod_tells_what_ended_it(
+    pod: dict[str, Any], state: JobState, code: int | None
+) -> None:
+    job = judged(a_job(FAILED), pod)
+    assert (job.state, job.exit_code) == (state, code)
+    assert job.failed_on == (("node-1",) if state is JobState.NODE_FAILED else ())
+    assert job.crashed == (code != 78)
+
+
+def test_the_end_is_the_condition_and_no_live_pod() -> None:
+    """Seen: `Failed/DeadlineExceeded` while the pod runs on in its grace period."""
+    over = a_job(("Failed", "DeadlineExceeded"))
+    job = judged(over, a_pod("Running", deleting=True))
+    assert (job.state, job.state.ended) == (JobState.RUNNING, False)
+    assert "tiny-1-a" in job.reason
+    assert judged(over, ended(143)).state is JobState.TIMED_OUT
+    assert judged(over).state is JobState.TIMED_OUT
+
+
+def test_pods_that_have_ended_are_no_end_before_the_job_says_so() -> None:
+    job = judged(a_job(), ended(1))
+    assert job.state is JobState.UNKNOWN and "tiny-1-a" in job.reason
+
+
+def test_a_stop_is_told_from_a_deadline() -> None:
+    by = {"herorun/stopped-by": "ada@box"}
+    job = judged(a_job(("Failed", "DeadlineExceeded"), annotations=by))
+    assert (job.state, job.stopped_by, job.crashed) == (JobState.CANCELLED, "ada@box", False)
+    failed = judged(a_job(FAILED, annotations=by), ended(1))
+    assert (failed.state, failed.crashed) == (JobState.FAILED, True)
+
+
+def test_pods_that_are_gone_leave_no_cause() -> None:
+    job = judged(a_job(FAILED))
+    assert job.state is JobState.FAILED and job.exit_code is None and "are gone" in job.reason
+
+
+@pytest.mark.parametrize(
+    "reason",
+    ["ErrImageNeverPull", "ImagePullBackOff", "CreateContainerConfigError", "InvalidImageName"],
+)
+def test_what_never_gets_better_is_pending_and_can_never_start(reason: str) -> None:
+    state = {"waiting": {"reason": reason, "message": "secret tokens not found"}}
+    job = judged(a_job(), a_pod("Pending", state=state))
+    assert (job.state, why_waiting(job.reason)) == (JobState.PENDING, Waiting.NEVER)
+    assert reason in job.reason
+
+
+def test_a_pod_that_no_node_takes_says_why() -> None:
+    words = "0/1 nodes are available: 1 Insufficient nvidia.com/gpu."
+    placed = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable"}
+    job = judged(a_job(), a_pod("Pending", node="", conditions=[{**placed, "message": words}]))
+    assert (job.state, why_waiting(job.reason)) == (JobState.PENDING, Waiting.CAPACITY)
+    assert f"Unschedulable: {words}" in job.reason
+
+
+def test_a_pod_that_begins_is_building() -> None:
+    state = {"waiting": {"reason": "ContainerCreating"}}
+    assert judged(a_job(), a_pod("Pending", state=state)).state is JobState.BUILDING
+
+
+def test_a_node_that_does_not_answer_leaves_its_pod_unknown() -> None:
+    """Seen: the phase stays Running, and 44 rows were written in 22 s of NotReady."""
+    job = judged(a_job(), a_pod("Running"), lost=("node-1",))
+    assert job.state is JobState.UNKNOWN and "node-1" in job.reason
+
+
+@pytest.mark.parametrize("phase", ["Unknown", "Hibernating", ""])
+def test_a_phase_that_nobody_knows_is_no_end(phase: str) -> None:
+    assert judged(a_job(FAILED), a_pod(phase)).state is JobState.UNKNOWN
+
+
+def test_a_pod_beside_another_is_another_writer() -> None:
+    """Seen: with `backoffLimit: 0`, for the whole grace period of one that was deleted."""
+    old = a_pod("Running", "tiny-1-old", deleting=True)
+    new = a_pod("Running", "tiny-1-new", created=60)
+    job = judged(a_job(), old, new)
+    assert job.other_writers == ("pod tiny-1-old runs together with tiny-1-new",)
+    gang = [
+        a_pod("Running", f"p{n}", annotations={"batch.kubernetes.io/job-completion-index": str(n)})
+        for n in range(4)
+    ]
+    job = judged(a_job(parallelism=4), *gang)
+    assert (job.other_writers, job.running_tasks, job.tasks) == ((), 4, 4)
+
+
+def test_a_pod_whose_forerunner_vanished_may_not_be_alone() -> None:
+    """Seen: after `delete --force` on a lost node the old process went on writing."""
+    job = judged(a_job(), a_pod("Running", "tiny-1-new", created=900))
+    assert len(job.other_writers) == 1 and "tiny-1-new" in job.other_writers[0]
+    assert judged(a_job(), a_pod("Running")).other_writers == ()
+    assert judged(a_job(), ended(1), a_pod("Running", "b", created=900)).other_writers == ()
+
+
+def test_a_suspended_job_waits_until_it_is_stopped() -> None:
+    assert judged(a_job(("Suspended", "JobSuspended"), suspend=True)).state is JobState.PENDING
+    by = {"herorun/stopped-by": "ada@box"}
+    job = judged(a_job(("Suspended", "JobSuspended"), suspend=True, annotations=by))
+    assert (job.state, job.stopped_by) == (JobState.CANCELLED, "ada@box")
+
+
+@pytest.mark.parametrize("answer", [{}, {"items": None}, {"items": [3]}, {"kind": "Status"}])
+def test_an_answer_that_is_no_list_is_no_empty_one(answer: dict[str, Any]) -> None:
+    with pytest.raises(CouldNotLook):
+        items_of(answer)
+
+
+@pytest.mark.parametrize("told", [{}, {"metadata": None}, {"metadata": {"name": "x"}}])
+def test_an_object_that_cannot_be_read_is_no_crash(told: dict[str, Any]) -> None:
+    for read in (job_record, pod_record):
+        with pytest.raises(CouldNotLook):
+            read(told)

@@ -1,0 +1,245 @@
+"""What a real cluster does that an adapter is easily wrong about, and bad input: one sentence each,
+and nothing is submitted twice.
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from builders import a_plan
+from herorun.core.config.yaml_text import parse_yaml
+from herorun.core.errors import CouldNotLook, HerorunError, WrongUse
+from herorun.core.evidence import Job, JobState, RequestReview, Sourced
+from herorun.core.ports import Found, Submission, Unknown
+from herorun.schedulers.kubernetes import Kubernetes
+from ports.scheduler_suite import long_ago
+from schedulers.kubernetes_rig import adapter
+from services.k8s import Space, kubectl
+from services.k8s_node import wait_for
+
+pytestmark = pytest.mark.back_end
+
+BATCH = "/apis/batch/v1/namespaces"
+
+
+def a_submission(script: str = "exit 0", **changes: object) -> Submission:
+    env = {"HERORUN_INSTANCE": "tiny-1"}
+    return Submission("tiny-1", ("sh", "-c", script), ".", env, ())
+
+
+def submit(scheduler: Kubernetes, folder: Path, script: str = "exit 0") -> Job:
+    return scheduler.submit(a_submission(script), str(folder), "/state/admission.json")
+
+
+def found(scheduler: Kubernetes) -> Job:
+    answer = scheduler.find("tiny-1", long_ago())
+    assert isinstance(answer, Found), answer
+    return answer.job
+
+
+def jobs_of(space: Space) -> list[str]:
+    listed = space.control.ask("GET", f"{BATCH}/{space.name}/jobs")["items"]
+    return [each["metadata"]["name"] for each in listed]
+
+
+def one_pod(space: Space) -> str:
+    (pod,) = wait_for(lambda: space.control.pods(space.name), 40)
+    return str(pod["metadata"]["name"])
+
+
+def test_a_deleted_pod_gets_a_second_beside_it(space: Space, tmp_path: Path) -> None:
+    """In spite of `backoffLimit: 0`, where the server does not know `podReplacementPolicy`."""
+    scheduler = adapter(space, tmp_path, grace="20s")
+    submit(scheduler, tmp_path, "trap '' TERM; while true; do sleep 0.1; done")
+    wait_for(lambda: found(scheduler).state is JobState.RUNNING, 40)
+    pod = one_pod(space)
+    space.control.ask("DELETE", f"/api/v1/namespaces/{space.name}/pods/{pod}")
+    writers = wait_for(lambda: found(scheduler).other_writers, 40)
+    assert len(writers) == 1 and f"pod {pod} runs together with" in writers[0]
+    scheduler.stop("tiny-1", "ada@box")
+    assert found(scheduler).state.live  # until no pod lives, whatever the Job says
+
+
+def test_a_lost_node_is_no_end_and_its_log_cannot_be_read(
+    space_by_hand: Space, tmp_path: Path
+) -> None:
+    space, name = space_by_hand, f"lost-{space_by_hand.name}"
+    space.node.add_dead_node(name)
+    scheduler = adapter(space, tmp_path, node_selector={"kubernetes.io/hostname": name})
+    submit(scheduler, tmp_path)
+    pod = one_pod(space)
+    wait_for(lambda: space.control.pods(space.name)[0]["spec"].get("nodeName"), 40)
+    assert found(scheduler).state in (JobState.PENDING, JobState.BUILDING)
+    space.node.set_ready(name, "Unknown")
+    space.set_running(pod, ready="False")
+    job = found(scheduler)
+    assert job.state is JobState.UNKNOWN and name in job.reason
+    with pytest.raises(CouldNotLook, match=space.name):
+        scheduler.tail("tiny-1", 5)
+    with pytest.raises(CouldNotLook, match="tiny-1"):
+        scheduler.stop("tiny-1", "ada@box")
+
+
+def test_what_no_node_can_take_says_why(space: Space, tmp_path: Path) -> None:
+    scheduler = adapter(space, tmp_path, resources={"nvidia.com/gpu": "16"})
+    submit(scheduler, tmp_path)
+    reason = wait_for(lambda: "Unschedulable" in found(scheduler).reason and found(scheduler), 40)
+    assert (reason.state, reason.other_writers) == (JobState.PENDING, ())
+    assert "Insufficient nvidia.com/gpu" in reason.reason
+    with pytest.raises(FileNotFoundError):
+        scheduler.tail("tiny-1", 5)
+
+
+def test_what_was_deleted_is_never_absent_and_its_name_never_used_again(
+    space: Space, tmp_path: Path
+) -> None:
+    scheduler = adapter(space, tmp_path)
+    submit(scheduler, tmp_path)
+    path = f"{BATCH}/{space.name}/jobs/tiny-1?propagationPolicy=Background"
+    space.control.ask("DELETE", path)
+    wait_for(lambda: not jobs_of(space))
+    answer = scheduler.find("tiny-1", long_ago())
+    assert isinstance(answer, Unknown)
+    with pytest.raises(CouldNotLook):
+        submit(scheduler, tmp_path)
+    assert jobs_of(space) == []
+
+
+def test_a_field_that_the_server_drops_blocks_by_its_name(space: Space, tmp_path: Path) -> None:
+    """Seen on 1.20: `suspend` and `podReplacementPolicy` went without a word."""
+    scheduler = adapter(space, tmp_path, tolerated=[], queue="heroes")
+    with pytest.raises(WrongUse, match=r"spec\.(podReplacementPolicy|suspend) was dropped"):
+        submit(scheduler, tmp_path)
+    assert jobs_of(space) == []
+
+
+def test_another_job_of_the_name_is_left_alone(space: Space, tmp_path: Path) -> None:
+    pod = {"restartPolicy": "Never", "containers": [{"name": "x", "image": "y"}]}
+    theirs = {"metadata": {"name": "tiny-1"}, "spec": {"template": {"spec": pod}}}
+    space.control.ask("POST", f"{BATCH}/{space.name}/jobs", theirs)
+    with pytest.raises(WrongUse, match="Job tiny-1 already"):
+        submit(adapter(space, tmp_path), tmp_path)
+
+
+def test_an_answer_that_was_lost_is_looked_for(space: Space, tmp_path: Path) -> None:
+    """The request went through, and the connection broke: one job, not two, and not none."""
+    program = tmp_path / "kubectl"
+    lost = "The connection to the server was refused - did you specify the right host or port?"
+    program.write_text(
+        f'#!/bin/sh\n{kubectl()} "$@"; code=$?\n'
+        f'case "$*" in *dryRun*) ;; *create*) echo "{lost}" >&2; exit 1;; esac\nexit $code\n'
+    )
+    program.chmod(0o755)
+    job = submit(adapter(space, tmp_path, program=str(program)), tmp_path, "sleep 30")
+    assert jobs_of(space) == ["tiny-1"]
+    assert submit(adapter(space, tmp_path), tmp_path, "sleep 30").id == job.id
+
+
+def test_bad_input_is_one_sentence_and_submits_nothing(
+    space: Space, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    dead = space.control.kubeconfig(server="https://127.0.0.1:9")
+    expired = space.control.kubeconfig(token="expired")
+    for changes, error, words in (
+        ({"kubeconfig": dead}, CouldNotLook, space.name),
+        ({"kubeconfig": expired}, CouldNotLook, "login"),
+        ({"kubeconfig": space.control.kubeconfig("nobody")}, WrongUse, "forbidden"),
+        ({"context": "prod"}, WrongUse, "prod"),
+        ({"kubeconfig": "/no/such/file"}, HerorunError, "context|file"),
+        ({"namespace": "no-such"}, WrongUse, 'namespaces "no-such" not found'),
+        ({"program": "/no/such/kubectl"}, CouldNotLook, "/no/such/kubectl"),
+    ):
+        scheduler = adapter(space, tmp_path / "fresh", **changes)
+        with pytest.raises(error, match=words) as raised:
+            submit(scheduler, tmp_path)
+        assert "\n" not in str(raised.value)
+        answer = scheduler.find("tiny-1", datetime.now(UTC) - timedelta(minutes=5))
+        assert isinstance(answer, Unknown) or "no-such" in changes.values()
+    assert jobs_of(space) == [] and capfd.readouterr().err == ""
+
+
+def test_a_webhook_that_refuses_is_quoted(
+    space: Space, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    name = space.deny("gpus are for Tuesdays")
+    hooks = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations"
+    request.addfinalizer(lambda: space.control.ask("DELETE", f"{hooks}/{name}"))
+
+    def refused() -> str:
+        try:
+            submit(adapter(space, tmp_path), tmp_path)
+        except WrongUse as error:
+            return str(error)
+        raise AssertionError("it was submitted")
+
+    assert "says: gpus are for Tuesdays." in refused()
+    assert jobs_of(space) == []
+
+
+def test_the_cluster_is_asked_before_anything_is_submitted(space: Space, tmp_path: Path) -> None:
+    space.control.quota(space.name, {"requests.cpu": "4", "pods": "3"})
+    told = {"resources": {"cpu": "3"}, "replicas": 2, "secrets": {"A": "tokens/a"}}
+    review = review_of_adapter(adapter(space, tmp_path, **told))
+    assert (review.refused, review.changed, review.forbidden) == ((), (), ())
+    assert review.missing == ("secret tokens",)
+    assert review.exceeded == ("6 requests.cpu of quota small, where 0 of 4 are used",)
+    assert review.unplaceable == ()
+    odd = {"priority_class": "no-such", "resources": {"nvidia.com/gpu": "16"}, "tolerated": []}
+    review = review_of_adapter(adapter(space, tmp_path, **{**odd, "queue": "heroes"}))
+    assert "spec.podReplacementPolicy was dropped" in review.changed
+    assert any("no-such" in words for words in review.refused)
+    assert len(review.unplaceable) == 1 and "16 nvidia.com/gpu" in review.unplaceable[0]
+    elsewhere = adapter(space, tmp_path, node_selector={"zone": "x"})
+    assert review_of_adapter(elsewhere).unplaceable == ("no node has the labels zone=x",)
+    assert jobs_of(space) == []
+
+
+def test_what_this_login_may_not_is_named(space: Space, tmp_path: Path) -> None:
+    space.allow("watcher", "jobs", ["get", "list"])
+    login = space.control.kubeconfig("watcher")
+    review = review_of_adapter(adapter(space, tmp_path, kubeconfig=login))
+    assert review.forbidden == ("create jobs", "patch jobs", "list pods", "get pods/log")
+    assert "jobs.batch" in review.refused[0]
+    assert set(review.unseen) == {"exceeded", "unplaceable"}
+
+
+def test_the_role_of_the_page_is_enough_and_no_more(space: Space, tmp_path: Path) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "schedulers" / "kubernetes.md").read_text()
+    (text,) = re.findall(r"```yaml\n(.*?)```", page, re.DOTALL)
+    space.allow_rules("watcher", parse_yaml(text.encode())["rules"])
+    scheduler = adapter(space, tmp_path, kubeconfig=space.control.kubeconfig("watcher"))
+    review = review_of_adapter(scheduler)
+    assert (review.refused, review.forbidden, review.missing) == ((), (), ())
+    assert set(review.unseen) == {"unplaceable"}  # nodes are the cluster's
+    submit(scheduler, tmp_path, "sleep 30")
+    wait_for(lambda: found(scheduler).state is JobState.RUNNING, 40)
+    assert scheduler.tail("tiny-1", 5) == ""
+    scheduler.stop("tiny-1", "ada@box")
+    job = wait_for(lambda: found(scheduler).state.ended and found(scheduler), 40)
+    assert (job.state, job.stopped_by) == (JobState.CANCELLED, "ada@box")
+
+
+def review_of_adapter(scheduler: Kubernetes) -> RequestReview:
+    plan = replace(a_plan(), secrets=Sourced((*scheduler._options.secrets,), ""))
+    plan = replace(plan, secrets=Sourced(("A",) if "A" in plan.secrets.value else (), ""))
+    return scheduler.review(plan, "tiny")
+
+
+ACTS: list[Callable[[Kubernetes], object]] = [
+    lambda scheduler: scheduler.live("tiny"),
+    lambda scheduler: scheduler.tail("tiny-1", 5),
+    lambda scheduler: scheduler.stop("tiny-1", "ada@box"),
+]
+
+
+@pytest.mark.parametrize("act", ACTS)
+def test_an_expired_login_is_no_empty_answer(
+    act: Callable[[Kubernetes], object], space: Space, tmp_path: Path
+) -> None:
+    scheduler = adapter(space, tmp_path, kubeconfig=space.control.kubeconfig(token="expired"))
+    with pytest.raises(CouldNotLook):
+        act(scheduler)
