@@ -1,0 +1,145 @@
+"""The runs' metrics for Prometheus, from what lies on this machine: the records, and what the
+babysitters keep. However often somebody scrapes, no scheduler, tracker, store or remote is asked.
+"""
+
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from herorun.core.errors import CouldNotLook, HerorunError
+from herorun.core.evidence import LeaseSeen
+from herorun.core.exported_metrics import METRICS, RunReading, Sample, samples
+from herorun.core.goodput.totals import GoodputTotals
+from herorun.core.journal import Memory
+from herorun.core.run_health import RunHealth
+from herorun.core.run_summary import RunSummary
+from herorun.operations.babysit.batch import each
+from herorun.operations.report.goodput import kept_account
+from herorun.operations.report.overview import kept_summary, last_evidence
+from herorun.runs import Run, known_slugs, open_run
+from herorun.system.clock import now
+from herorun.system.files import is_locked
+from herorun.system.git import find_repository
+
+if TYPE_CHECKING:
+    from prometheus_client import CollectorRegistry
+
+FRESH = 5.0  # seconds for which one reading serves every scrape
+ACCOUNT = 300.0  # seconds for which goodput and cost serve: they are made of every line and row
+
+
+class RunExporter:
+    """Reads the runs of one repository; all of them where none are named."""
+
+    def __init__(self, start: Path, names: Sequence[str] = ()) -> None:
+        self._start, self._names = start, names
+        self._one_at_a_time = threading.Lock()
+        self._read_at = -FRESH
+        self._samples: list[Sample] = []
+        self._accounts: dict[str, tuple[float, GoodputTotals | None]] = {}
+
+    def samples(self) -> Sequence[Sample]:
+        """Of now, or of a moment ago where another scrape was quicker."""
+        with self._one_at_a_time:
+            if time.monotonic() - self._read_at >= FRESH:
+                self._samples = list(samples(self._readings(), now()))
+                self._read_at = time.monotonic()
+            return self._samples
+
+    def collect(self) -> Iterator[Any]:
+        """As prometheus-client asks its collectors."""
+        from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
+
+        families = {}
+        for metric in METRICS:
+            family = CounterMetricFamily if metric.kind == "counter" else GaugeMetricFamily
+            families[metric.name] = family(metric.name, metric.help, labels=("run", *metric.labels))
+        for sample in self.samples():
+            families[sample.metric].add_metric((sample.run, *sample.labels), sample.value)
+        yield from families.values()
+
+    def _readings(self) -> list[RunReading]:
+        names = self._names or list(known_slugs(find_repository(self._start)))
+        answers = each(names, lambda name: self._reading(open_run(name, self._start)))
+        return [
+            answer.value
+            or RunReading(summary=RunSummary(answer.slug, "unknown", error=answer.error))
+            for answer in answers
+        ]
+
+    def _reading(self, run: Run) -> RunReading:
+        known = run.record.known()
+        memory, decided = known.memory, known.memory.last_decided
+        lease = last_evidence(run, decided.at).get(LeaseSeen) if decided else None
+        return RunReading(
+            summary=kept_summary(run, memory, _unseen_is_unknown),
+            memory=memory,
+            cadence=run.contract.babysit.cadence,
+            running=is_locked(run.lock("babysitter")),
+            lines=known.lines,
+            unpushed=run.record.unpushed,
+            lease_held=lease.mine if isinstance(lease, LeaseSeen) else None,
+            goodput=self._account(run, memory),
+        )
+
+    def _account(self, run: Run, memory: Memory) -> GoodputTotals | None:
+        made, account = self._accounts.get(run.slug, (-ACCOUNT, None))
+        if memory.instances and time.monotonic() - made >= ACCOUNT:
+            try:
+                account = kept_account(run)
+            except (HerorunError, OSError):  # the rest is told all the same
+                account = None
+            self._accounts[run.slug] = time.monotonic(), account
+        return account
+
+
+def _unseen_is_unknown(standing: tuple[str, str]) -> tuple[str, str]:
+    """What was seen long ago is nothing that anybody knows now."""
+    return (RunHealth.UNKNOWN.value, "stale") if standing[1] == "stale" else standing
+
+
+def registry_of(exporter: RunExporter) -> "CollectorRegistry":
+    """A registry with nothing else in it. `CouldNotLook` without the package."""
+    try:
+        from prometheus_client import CollectorRegistry
+    except ImportError:
+        raise CouldNotLook(
+            "The metrics need the package prometheus-client: `pip install 'herorun[metrics]'`."
+        ) from None
+    registry = CollectorRegistry()
+    registry.register(exporter)
+    return registry
+
+
+def exposition(exporter: RunExporter) -> str:
+    """All metrics in Prometheus's text format."""
+    registry = registry_of(exporter)
+    from prometheus_client import generate_latest
+
+    return generate_latest(registry).decode()
+
+
+def write_textfile(exporter: RunExporter, path: Path) -> None:
+    """For node_exporter's textfile collector: the whole file at once, and never a half of it."""
+    registry = registry_of(exporter)
+    from prometheus_client import write_to_textfile
+
+    write_to_textfile(str(path), registry)
+
+
+def serve(exporter: RunExporter, host: str, port: int, ready: Callable[[str], None]) -> None:
+    """Answer scrapes until interrupted; `ready` gets the URL."""
+    registry = registry_of(exporter)
+    from prometheus_client import start_http_server
+
+    server, thread = start_http_server(port, host, registry)
+    try:
+        name = f"[{host}]" if ":" in host else host
+        ready(f"http://{name}:{server.server_port}/metrics")
+        while thread.is_alive():
+            thread.join(1.0)
+    finally:
+        server.shutdown()
+        server.server_close()

@@ -1,0 +1,144 @@
+"""What Prometheus is told of real runs: everything that the record and the kept rows know, and
+nothing good that nobody has seen.
+"""
+
+import re
+import socket
+import threading
+import urllib.request
+from collections.abc import Mapping
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+
+from herorun.core.exported_metrics import METRICS
+from herorun.operations.report import exporter as exporting
+from herorun.operations.report import overview
+from herorun.operations.report.exporter import RunExporter, exposition
+from herorun.system.clock import now
+from stories import CRASH, SLUG, WAIT, Story
+
+CAPTURE = pytest.CaptureFixture[str]
+Values = Mapping[tuple[str, ...], float]
+
+
+def values(text: str) -> Values:
+    """By name, run, and the values of the other labels."""
+    return {
+        (sample.name, sample.labels.pop("run"), *sample.labels.values()): sample.value
+        for family in text_string_to_metric_families(text)
+        for sample in family.samples
+    }
+
+
+def states(found: Values, metric: str = "herorun_run_state") -> list[str]:
+    return [key[2] for key, value in found.items() if key[0] == metric and value]
+
+
+def test_a_run_that_was_watched(story: Story, capsys: CAPTURE) -> None:
+    story.launched(WAIT)
+    story.tick()
+    story.tick()
+    capsys.readouterr()
+    assert story.herorun("metrics") == 0
+    found = values(capsys.readouterr().out)
+    assert found["herorun_ticks_total", SLUG] == 2
+    assert found["herorun_step", SLUG] == 3
+    assert found["herorun_final_step", SLUG] == 4
+    assert found["herorun_loss", SLUG] == 2.5
+    assert found["herorun_checkpoint_step", SLUG] == 2
+    assert found["herorun_instances_total", SLUG] == 1
+    assert found["herorun_lease_held", SLUG] == 1
+    assert found["herorun_record_unpushed_lines", SLUG] == 0
+    assert found["herorun_cadence_seconds", SLUG] == 900
+    assert found["herorun_babysitter_running", SLUG] == 0
+    assert abs(found["herorun_last_tick_timestamp_seconds", SLUG] - now().timestamp()) < 60
+    assert states(found, "herorun_run_stage") == ["launched"]
+    assert states(found, "herorun_monitor_state") == ["fresh"]
+    assert len(states(found)) == 1
+    assert sum(v for k, v in found.items() if k[0] == "herorun_wall_time_seconds") > 0
+
+
+def test_what_was_seen_long_ago_is_unknown(story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
+    story.launched(WAIT)
+    story.tick()
+    later = now() + timedelta(hours=2)
+    monkeypatch.setattr(overview, "now", lambda: later)
+    found = values(exposition(RunExporter(story.work)))
+    assert states(found) == ["unknown"]
+    assert states(found, "herorun_monitor_state") == ["stale"]
+    assert not {"herorun_steps_per_second", "herorun_remaining_seconds"} & {k[0] for k in found}
+
+
+def test_a_crash_its_relaunch_and_what_is_not_pushed(story: Story) -> None:
+    story.launched(CRASH)
+    hook = story.refuse_pushes()
+    story.tick()
+    found = values(exposition(RunExporter(story.work, [SLUG])))
+    assert found["herorun_instances_total", SLUG] == 2
+    (cause,) = [k[2] for k in found if k[0] == "herorun_relaunches_total"]
+    assert cause == "unknown"
+    assert found["herorun_record_unpushed_lines", SLUG] > 0
+    hook.unlink()
+
+
+def test_a_run_that_cannot_be_read_hides_no_other(story: Story, capsys: CAPTURE) -> None:
+    story.launched(WAIT)
+    story.tick()
+    (story.work / "runs" / "tiny.toml").write_text("slug = [")
+    capsys.readouterr()
+    assert story.herorun("metrics") == 3
+    found = values(capsys.readouterr().out)
+    assert found["herorun_run_readable", SLUG] == 0
+    assert states(found) == ["unknown"]
+
+
+def test_every_metric_is_described_once_with_its_unit() -> None:
+    names = [metric.name for metric in METRICS]
+    assert len(set(names)) == len(names)
+    for metric in METRICS:
+        assert metric.name.endswith("_total") == (metric.kind == "counter")
+        assert re.fullmatch(r"herorun(_[a-z]+)+", metric.name)
+        assert metric.help.endswith(".")
+
+
+def test_it_is_served_and_no_scrape_asks_anybody(
+    story: Story, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    story.launched(WAIT)
+    story.tick()
+    exporter, ready, urls = RunExporter(story.work), threading.Event(), []
+
+    def tell(url: str) -> None:
+        urls.append(url)
+        ready.set()
+
+    monkeypatch.setattr("herorun.discover.connect", _nobody)
+    threading.Thread(
+        target=exporting.serve, args=(exporter, "127.0.0.1", 0, tell), daemon=True
+    ).start()
+    assert ready.wait(10)
+    with urllib.request.urlopen(urls[0], timeout=10) as answer:
+        assert answer.headers["Content-Type"].startswith("text/plain")
+        assert values(answer.read().decode())["herorun_step", SLUG] == 3
+
+
+def _nobody(*asked: object, **_: object) -> None:
+    raise AssertionError(f"a scrape connected to {asked}")
+
+
+def test_the_text_file_is_whole_and_faults_are_named(
+    story: Story, tmp_path: Path, capsys: CAPTURE
+) -> None:
+    story.launched(WAIT)
+    story.tick()
+    target = tmp_path / "herorun.prom"
+    assert story.herorun("metrics", "--textfile", str(target)) == 0
+    assert values(target.read_text())["herorun_step", SLUG] == 3
+    assert story.herorun("metrics", "--textfile", str(tmp_path / "no" / "x.prom")) == 2
+    assert story.herorun("metrics", "--listen", "127.0.0.1:nope") == 2
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        place = f"127.0.0.1:{taken.getsockname()[1]}"
+        assert story.herorun("metrics", "--listen", place) == 3
