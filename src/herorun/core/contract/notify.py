@@ -96,6 +96,13 @@ class Notify(Table):
     options: Mapping[str, Mapping[str, Any]] = Field(
         {}, description="[notify.options.KIND]: the keys of such a notifier."
     )
+    heartbeat: Annotated[str, AfterValidator(_channel)] | None = Field(
+        None,
+        description=(
+            "Name of the environment variable that holds a URL, asked by GET after each tick that "
+            "saw the whole run; the service there raises the alarm when no tick comes."
+        ),
+    )
     pages_per_hour: Whole = Field(
         6,
         gt=0,

@@ -1,0 +1,52 @@
+"""The ping of a dead-man's switch: a GET of a URL that only its owner knows.
+
+The service at that URL (Healthchecks, Cronitor, Uptime Kuma and the like) expects one every so
+often, and raises the alarm itself when none comes. So it tells what no babysitter can: that the
+whole machine is gone. The URL is a secret: messages name its variable only.
+"""
+
+import os
+from urllib.parse import urlsplit
+
+from herorun.core.errors import CouldNotLook
+from herorun.system.timeout import within
+
+ANSWER = 5.0  # seconds to connect, and again to answer
+LONGEST = 15.0  # seconds in all: a name server or a drip of bytes must not hold the next tick up
+
+
+def ping_problem(variable: str) -> str:
+    """Why the variable cannot be pinged; empty where it can. Nothing is sent."""
+    url = os.environ.get(variable, "")
+    if not url:
+        return f"{variable} is not set, or is empty"
+    try:
+        parts = urlsplit(url)
+        understood = parts.scheme in ("http", "https") and bool(parts.hostname)
+    except ValueError:
+        understood = False
+    return "" if understood else f"{variable} holds no http or https URL"
+
+
+def ping(variable: str) -> str:
+    """Ask the URL once, and say why it was not told; empty where it was."""
+    if problem := ping_problem(variable):
+        return problem
+    try:
+        return within(LONGEST, lambda: _get(variable, os.environ[variable]))
+    except CouldNotLook:
+        return f"{variable} did not answer in time"
+
+
+def _get(variable: str, url: str) -> str:
+    import requests
+
+    try:
+        # streamed and left: what it says beyond its status is not needed, and may have no end
+        with requests.get(url, timeout=ANSWER, stream=True) as answer:
+            status = answer.status_code
+    except requests.Timeout:
+        return f"{variable} did not answer in time"
+    except (requests.RequestException, ValueError):
+        return f"{variable} could not be reached"
+    return "" if 200 <= status < 300 else f"{variable} answered {status}"
