@@ -212,9 +212,10 @@ def under_way(begun: Run, number: int) -> str:
     )
     since = int(at.timestamp())
     asked = begun.contract.scheduler
-    slurm: Slurm = connect(
+    slurm = connect(
         "schedulers", asked.kind, asked.options, begun.place, {"restarts": asked.restarts}
     )
+    assert isinstance(slurm, Slurm)
     comment = Tag(slurm._run, "0" * 12, since).comment
     told = (
         job,

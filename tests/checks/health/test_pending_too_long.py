@@ -8,6 +8,7 @@ from herorun.core.check import Response, Topic
 from herorun.core.evidence import History, JobLog, JobState, Metrics, Nothing, Receipt, Unavailable
 from herorun.core.finding import Outcome
 from herorun.core.health.queue_reasons import Waiting, why_waiting
+from wording import mentions
 
 SECOND = timedelta(seconds=1)
 HOUR = 60 * MINUTE
@@ -35,7 +36,7 @@ def test_running_without_a_row_a_log_line_or_a_receipt_is_an_unconfirmed_allocat
     (verdict,) = called_running(31 * MINUTE, SILENT)
 
     assert (verdict.outcome, verdict.subject) == (Outcome.FAIL, "tiny-1")
-    assert verdict.message.startswith("tiny-1 has been pending for 31m: allocation unconfirmed")
+    assert mentions(verdict.message, "tiny-1", "31m", "unconfirmed")
     assert len(called_running(3 * HOUR, SILENT)) == 2
 
 
@@ -70,9 +71,7 @@ def test_half_an_hour_is_too_long():
     (verdict,) = waiting(30 * MINUTE + SECOND)
 
     assert (verdict.outcome, verdict.subject) == (Outcome.FAIL, "tiny-1")
-    assert verdict.message == (
-        "tiny-1 has been pending for 30m: capacity (Resources); wait, or decide on other capacity"
-    )
+    assert mentions(verdict.message, "tiny-1", "pending", "30m")
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ from herorun.checks.health.learning_rate_jump import learning_rate_jump
 from herorun.checks.health.resume_mismatch import Limits, resume_mismatch
 from herorun.core.evidence import Metrics, Nothing, Resume, Unavailable
 from herorun.core.finding import Outcome
+from wording import mentions
 
 
 def outcome_of(limits=None, **told):
@@ -92,7 +93,7 @@ def test_where_nobody_can_tell_how_the_loss_fell_a_lower_level_says_nothing():
 
     assert outcome_of(compared=9, **young) is Outcome.PASS  # by its equal steps
     assert asked(**young).outcome is Outcome.UNKNOWN
-    assert asked(**young).message.startswith("not comparable: the loss is -9.52% from the trend")
+    assert mentions(asked(**young).message, "-9.52%", "trend")
     assert outcome_of(compared=9, **young | {"offset": 0.011}) is Outcome.FAIL
 
 
@@ -105,9 +106,7 @@ def test_a_level_within_the_noise_is_no_mismatch():
 
 def test_what_cannot_be_compared_is_said_aloud():
     gap = asked()
-    assert gap.outcome is Outcome.UNKNOWN and gap.message.startswith(
-        "not comparable: no step up to 60"
-    )
+    assert gap.outcome is Outcome.UNKNOWN and mentions(gap.message, "comparable", "60")
 
     early = asked(after=49, noise=0.001)
     assert early.outcome is Outcome.UNKNOWN
@@ -122,9 +121,7 @@ def test_a_resume_without_a_common_step_is_judged_by_the_level_behind_the_warm_u
     """
     sound = asked(offset=0.004, after=50, noise=0.001)
     assert sound.outcome is Outcome.PASS
-    assert sound.message == (
-        "no step was logged twice, and the loss is +0.40% from the trend 50 rows after the warm-up"
-    )
+    assert mentions(sound.message, "+0.40%", "trend", "50 rows", "warm-up")
     assert asked(offset=0.011, after=50, noise=0.001).outcome is Outcome.FAIL
 
 
@@ -133,13 +130,10 @@ def test_it_says_where_and_which_way():
         compared=9, early=(-0.01,) * 5, median=0.01, worst=-0.01, worst_step=52, first_bad_step=51
     )
 
-    assert said.subject == "resume at step 50"
+    assert mentions(said.subject, "resume", "50")
     both = asked(compared=9, median=0.01, worst=-0.01, worst_step=52, worst_new=1.5)
-    assert "at step 52 (1.51 before, 1.5 now, lower: data seen twice?)" in both.message
-    assert said.message == (
-        "9 equal steps differ by 0.0100 in the median, at most 0.0100 at step 52 "
-        "(lower: data seen twice?), first at step 51"
-    )
+    assert mentions(both.message, "52", "1.51", "1.5", "lower")
+    assert mentions(said.message, "9 equal", "0.0100", "0.0100", "52", "lower", "51")
 
 
 def test_each_limit_is_the_contracts():
@@ -221,14 +215,14 @@ def test_without_a_fixed_order_the_mean_of_equal_steps_tells(shift, compared, ou
 
 
 def test_a_mean_that_is_off_is_said_in_per_cent():
-    assert asked(compared=50, shift=math.log(1.015), **NOISY).message == (
-        "the loss is +1.50% on average at 50 equal steps"
+    assert mentions(
+        asked(compared=50, shift=math.log(1.015), **NOISY).message, "+1.50%", "average", "50 equal"
     )
 
 
 def test_rows_that_are_missing_behind_the_resume_leave_it_unknown():
     cut = asked(broken=True)
-    assert cut.outcome is Outcome.UNKNOWN and "rows are missing" in cut.message
+    assert cut.outcome is Outcome.UNKNOWN and mentions(cut.message, "rows", "missing")
 
 
 def test_the_resume_of_an_older_instance_is_not_the_present_ones():

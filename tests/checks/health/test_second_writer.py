@@ -86,3 +86,10 @@ def test_what_nobody_knows_is_unknown():
 def test_it_asks_a_person_and_holds_a_relaunch_back():
     assert second_writer.response is Response.ESCALATE
     assert second_writer.vetoes_relaunch
+
+
+def test_a_part_of_the_job_beside_another():
+    words = "pod tiny-1-a runs together with tiny-1-b"
+    verdict = answer(second_writer, a_job(other_writers=(words,)))
+
+    assert (verdict.outcome, verdict.message) == (Outcome.FAIL, words)

@@ -6,6 +6,7 @@ from builders import EVERY, MINUTE, NOON, a_history, a_job, an_instance, answer,
 from herorun.checks.health.stalled_steps import Limits, stalled_steps
 from herorun.core.evidence import Cadence, FinalStep, Job, JobState, Metrics, Nothing, Unavailable
 from herorun.core.finding import Outcome
+from wording import mentions
 
 SECOND = timedelta(seconds=1)
 LONG_RUNNING = a_job(started=NOON - timedelta(days=1))
@@ -25,7 +26,7 @@ def before_the_first_row(running_for, limits=None):
 
 
 def test_a_run_that_advances_passes():
-    assert answer(stalled_steps).message == "tiny-1: last step 100, 20s ago; the limit is 45m"
+    assert mentions(answer(stalled_steps).message, "tiny-1", "100", "20s", "limit", "45m")
 
 
 @pytest.mark.parametrize(
@@ -68,7 +69,7 @@ def test_behind_the_final_step_the_last_evaluation_may_take_three_hours(step, ho
 def test_it_says_how_long_and_at_which_step():
     verdict = after(16.5 * MINUTE)
 
-    assert verdict.message == "tiny-1: last step 100, 16m ago; the limit is 15m"
+    assert mentions(verdict.message, "tiny-1", "100", "16m", "limit", "15m")
     assert verdict.subject == "tiny-1"
 
 
@@ -84,7 +85,7 @@ def test_each_limit_is_the_contracts():
 def test_before_the_first_row_the_startup_budget_counts():
     assert before_the_first_row(45 * MINUTE).outcome is Outcome.PASS
     assert before_the_first_row(45 * MINUTE + SECOND).outcome is Outcome.FAIL
-    assert "no step yet" in before_the_first_row(50 * MINUTE).message
+    assert mentions(before_the_first_row(50 * MINUTE).message, "step")
 
 
 def test_an_earlier_instances_rows_do_not_count():
@@ -151,6 +152,4 @@ def test_a_scheduler_whose_clock_is_hours_behind_makes_no_older_row_the_jobs():
     older = some_metrics(advanced_at=NOON - 30 * MINUTE, pause=20.0)
 
     starting = answer(stalled_steps, behind, history, older)
-    assert starting.outcome is Outcome.PASS and starting.message.startswith(
-        "tiny-2: no step yet, 5m ago"
-    )
+    assert starting.outcome is Outcome.PASS and mentions(starting.message, "tiny-2", "step", "5m")

@@ -6,6 +6,7 @@ from builders import MINUTE, NOON, a_history, an_excursion, an_instance, answer,
 from herorun.checks.health.weights_reset import weights_reset
 from herorun.core.evidence import Metrics, Nothing, Unavailable
 from herorun.core.finding import Outcome
+from wording import mentions
 
 
 def lasting(rows, **changes):
@@ -17,7 +18,7 @@ def outcome_of(*excursions, limits=None):
 
 
 def test_a_calm_run_passes():
-    assert answer(weights_reset).message == "no second beginning up to step 100"
+    assert mentions(answer(weights_reset).message, "beginning", "100")
 
 
 @pytest.mark.parametrize(("rows", "outcome"), [(1, Outcome.FAIL)])
@@ -33,9 +34,8 @@ def test_a_declared_phase_mutes_no_critical():
 def test_it_says_where_it_began():
     verdict = answer(weights_reset, some_metrics(excursions=(lasting(1),)))
 
-    assert verdict.subject == "loss from step 90" and verdict.message == (
-        "the first four rows came again at step 90, with the loss back at 3.2; it had come down to "
-        "2: training began from untrained weights"
+    assert verdict.subject == "loss from step 90" and mentions(
+        verdict.message, "four", "90", "3.2", "2"
     )
 
 

@@ -7,6 +7,7 @@ from herorun.checks.health.zero_loss import Limits, zero_loss
 from herorun.core.check import Topic
 from herorun.core.evidence import Metrics, Nothing, Unavailable
 from herorun.core.finding import Outcome
+from wording import mentions
 
 
 def lasting(rows, **changes):
@@ -18,7 +19,7 @@ def outcome_of(*excursions, limits=None):
 
 
 def test_a_calm_run_passes():
-    assert answer(zero_loss).message == "no loss of zero up to step 100"
+    assert mentions(answer(zero_loss).message, "zero", "100")
 
 
 @pytest.mark.parametrize(("rows", "outcome"), [(10, Outcome.FAIL), (9, Outcome.PASS)])
@@ -39,8 +40,8 @@ def test_a_declared_phase_mutes_no_critical():
 def test_it_says_where_it_began():
     verdict = answer(zero_loss, some_metrics(excursions=(lasting(10),)))
 
-    assert verdict.subject == "loss from step 90" and verdict.message.endswith(
-        "is exactly 0 for 10 steps from step 90, still in progress; it was about 2"
+    assert verdict.subject == "loss from step 90" and mentions(
+        verdict.message, "exactly", "0 for", "10 steps", "90", "2"
     )
 
 

@@ -5,7 +5,7 @@ from random import Random
 
 import pytest
 
-from curves import curve, folded, summarise
+from curves import curve, folded, found, summarise
 from herorun.core.backtest.curve import CurveBacktest, judging
 from herorun.core.check import Gate
 from herorun.discover import checks
@@ -73,3 +73,37 @@ def test_its_state_is_small_however_long_it_takes():
     state = folded(curve(7.4, 7.2, *noise(5000, width=0.03), gap=20)).loss.begun
 
     assert len(state.values) < 60 and state.every > 60
+
+
+CHANCE = math.log(1000)
+
+
+def chance(*losses, gap=20):
+    return found(curve(*losses, gap=gap), "chance")
+
+
+def test_a_loss_that_leaps_and_comes_back_to_chance_is_found():
+    leaping = [7.3, 19.0, CHANCE, *([CHANCE, 12.0, CHANCE + 0.01] * 14)]
+
+    (flat,) = chance(*leaping)
+
+    assert flat.open and flat.expected == pytest.approx(CHANCE)
+
+
+@pytest.mark.parametrize(
+    "losses",
+    [
+        [7.3, 6.95, *[CHANCE] * 30, *[0.99 * CHANCE] * 20],  # learns in the end
+        [CHANCE] * 60,  # begins there: weights whose last layer is zero
+        [7.3 - 0.01 * i for i in range(60)],  # passes by
+        [7.7, *[7.6] * 60],  # never comes down to it
+        [9.5, *[CHANCE] * 60],  # began elsewhere
+    ],
+)
+def test_what_is_not_at_chance_from_its_first_rows_on_is_left_alone(losses):
+    assert not chance(*losses)
+
+
+def test_chance_takes_forty_rows_and_eight_hundred_steps():
+    assert not chance(7.3, *[CHANCE] * 38)
+    assert not chance(7.3, *[CHANCE] * 60, gap=5)

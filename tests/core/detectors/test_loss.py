@@ -345,3 +345,13 @@ def test_zeros_must_be_five_times_as_many_as_ever_before():
 def test_no_ratio_says_anything_of_a_loss_that_is_zero_again_and_again():
     assert spikes(*[0.001] * 60, 0.0, *[0.001] * 60, 0.0, 0.0, *[0.5] * 30) == ()
     assert spikes(0.0, 0.0, 0.0005, 0.0003, 1.7809, 1.8603, 1.8, 1.9) == ()
+
+
+def test_a_small_rise_may_be_much_of_what_was_learned():
+    falling = [6.9 - 0.01 * i for i in range(200)]
+    rising = [*[4.9] * 100, *[4.9 + 0.001 * i for i in range(600)]]
+
+    (lost,) = found(curve(*falling, *rising), "regressed")
+
+    assert lost.open and not found(curve(*falling, *[4.9] * 600), "regressed")
+    assert not found(curve(*[4.9] * 200, *rising), "regressed")  # had learned nothing

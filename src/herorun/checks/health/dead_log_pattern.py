@@ -7,16 +7,15 @@ Source: marin-community/marin, NCCL hang: two patterns that were searched for co
 by the deployed jaxlib.
 """
 
-from dataclasses import dataclass
-
 from pydantic import PositiveInt
 
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.contract import Contract
-from herorun.core.evidence import Checkpoints, History, Job, JobLog, Metrics, Nothing
+from herorun.core.evidence import Checkpoints, History, Job, JobLog, Metrics, Nothing, TrackerTraits
 from herorun.core.finding import Verdict, failed, passed
 from herorun.core.health.checkpoint_lag import job_start
 from herorun.core.health.preconditions import not_running
+from herorun.core.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True)
@@ -34,9 +33,12 @@ def dead_log_pattern(
     metrics: Metrics | Nothing,
     checkpoints: Checkpoints | Nothing,
     history: History,
+    tracker: TrackerTraits,
     limits: Limits,
 ) -> list[Verdict]:
-    """One answer for each row that states when a line is due (`due_mib`), and one for Levanter's progress lines."""
+    """One answer for each row that states when a line is due (`due_mib`), and one for the progress
+    lines that the tracker reads, such as Levanter's.
+    """
     if verdict := not_running(job):
         return [verdict]
     dead = [
@@ -46,10 +48,10 @@ def dead_log_pattern(
         )
         for name, due, silent in log.overdue
     ]
-    if contract.tracker.kind == "levanter_log" and isinstance(metrics, Nothing):
+    if tracker.progress_lines and isinstance(metrics, Nothing):
         why = _say_progress(job, log, checkpoints, history, limits)
-        said = f"no line of the tracker's log is Levanter's progress, and {why}"
-        dead += [failed(said, subject="levanter_log")] if why else []
+        message = f"no line of the tracker's log is {tracker.progress_lines} progress, and {why}"
+        dead += [failed(message, subject=contract.tracker.kind)] if why else []
     return dead or [passed(f"the log patterns of {job.instance} match, for those that are due")]
 
 

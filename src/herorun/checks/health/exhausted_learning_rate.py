@@ -8,14 +8,13 @@ Source: ten rows; marin-community/marin, num_train_steps bug: four runs whose sc
 differed by a factor of 2.
 """
 
-from dataclasses import dataclass
-
 from pydantic import PositiveFloat, PositiveInt
 
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.evidence import FinalStep, History, Metrics, Nothing, Unavailable
 from herorun.core.finding import Verdict, failed, not_applicable, passed
 from herorun.core.health.excursion import duration
+from herorun.core.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True)

@@ -6,14 +6,13 @@ Source: days of headroom and not percent, as an alarm that comes too early is ig
 unknown pace.
 """
 
-from dataclasses import dataclass
-
 from pydantic import NonNegativeInt, PositiveFloat
 
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.evidence import Disks, Now
 from herorun.core.finding import Verdict
 from herorun.core.health.headroom import Headroom, room
+from herorun.core.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True)

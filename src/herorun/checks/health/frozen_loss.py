@@ -8,14 +8,13 @@ Source: fifty rows, and five times as long as any such stretch before, for logs 
 until there is a new one; from the first rows on 30 rows and 500 steps, at hardly any noise.
 """
 
-from dataclasses import dataclass
-
 from pydantic import PositiveInt
 
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.evidence import Excursion, History, Metrics
 from herorun.core.finding import Verdict
 from herorun.core.health.excursion import flat_words, judged
+from herorun.core.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True)

@@ -6,14 +6,13 @@ Source: marin-community/marin #9148 and the logbook of OPT-175B: threefold growt
 over 200 rows against that over 5,000, for 500 rows.
 """
 
-from dataclasses import dataclass
-
 from pydantic import PositiveInt
 
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.evidence import Excursion, History, Metrics
 from herorun.core.finding import Verdict
 from herorun.core.health.excursion import judged
+from herorun.core.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True)

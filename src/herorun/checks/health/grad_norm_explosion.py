@@ -6,14 +6,13 @@ Source: bigscience-workshop/bigscience, 176B: the norm rose from 0.24 to 145 one
 loss left 2.2 for 5.1; ten times the trend for 3 rows, or a hundred times once.
 """
 
-from dataclasses import dataclass
-
 from pydantic import PositiveFloat, PositiveInt
 
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.evidence import Excursion, History, Metrics
 from herorun.core.finding import Verdict
 from herorun.core.health.excursion import judged
+from herorun.core.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True)

@@ -9,14 +9,13 @@ once, and a crash loop never jumps ahead again. Marin-community/marin: a second 
 compete for the same tree.
 """
 
-from dataclasses import dataclass
-
 from pydantic import PositiveInt
 
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.escalation import EscalationReason
 from herorun.core.evidence import Excursion, History, Metrics
 from herorun.core.finding import Verdict, failed, not_applicable, passed
+from herorun.core.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True)

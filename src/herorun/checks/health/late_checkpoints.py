@@ -6,8 +6,6 @@ Fix: check in the job's log and the store whether a save is in progress, there i
 Source: one and a half save intervals leave room for a slow write and not for a missing one.
 """
 
-from dataclasses import dataclass
-
 from pydantic import PositiveFloat
 
 from herorun.core.check import Gate, Hold, Response, Topic, check
@@ -15,6 +13,7 @@ from herorun.core.contract import Contract
 from herorun.core.evidence import Checkpoints, History, Job, Metrics
 from herorun.core.finding import Verdict
 from herorun.core.health.checkpoint_lag import CheckpointPatience, overdue
+from herorun.core.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True)

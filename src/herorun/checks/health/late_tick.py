@@ -6,7 +6,6 @@ overloaded.
 Source: two cadences: one was missed for certain. Below two minutes nothing is late.
 """
 
-from dataclasses import dataclass
 from datetime import timedelta
 
 from pydantic import PositiveFloat
@@ -16,6 +15,7 @@ from herorun.core.contract import Contract
 from herorun.core.durations import say_duration, say_span
 from herorun.core.evidence import Cadence, History, Job, JobState, Nothing, Now, Unavailable
 from herorun.core.finding import Verdict, failed, not_applicable, passed
+from herorun.core.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ def late_tick(
     ago = now.at - last
     if ago > max(limits.least, limits.cadences * cadence.every):
         said = (
-            f"nobody looked for {say_span(ago)}, since {last:%Y-%m-%d %H:%M} UTC; the cadence is "
+            f"no tick for {say_span(ago)}, since {last:%Y-%m-%d %H:%M} UTC; the cadence is "
             f"{say_duration(cadence.every)}"
         )
         return failed(said)

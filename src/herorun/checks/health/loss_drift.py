@@ -7,14 +7,13 @@ change as a [[phase]].
 Source: a draw-up of 1 % that stands out of the noise (`core.detectors.loss`), for 25 rows.
 """
 
-from dataclasses import dataclass
-
 from pydantic import PositiveInt
 
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.evidence import Excursion, History, Metrics
 from herorun.core.finding import Verdict
 from herorun.core.health.excursion import judged
+from herorun.core.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True)

@@ -8,14 +8,13 @@ Source: six times the noise and at least 2 % (`core.detectors.loss`), for 20 row
 public curves by `herorun backtest`.
 """
 
-from dataclasses import dataclass
-
 from pydantic import PositiveInt
 
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.evidence import Excursion, History, Metrics
 from herorun.core.finding import Verdict
 from herorun.core.health.excursion import judged
+from herorun.core.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True)

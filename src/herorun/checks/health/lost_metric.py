@@ -6,13 +6,12 @@ logging it.
 Source: 50 rows, and five times the longest gap so far.
 """
 
-from dataclasses import dataclass
-
 from pydantic import PositiveFloat, PositiveInt
 
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.evidence import History, Metrics, Presence
 from herorun.core.finding import Verdict, count, failed, not_applicable, passed
+from herorun.core.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True)

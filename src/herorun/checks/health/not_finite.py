@@ -10,7 +10,6 @@ step is computed with the weights of the step before. If rows are logged every N
 margin of N.
 """
 
-from dataclasses import dataclass
 from itertools import groupby
 
 from pydantic import NonNegativeInt, PositiveInt
@@ -19,7 +18,7 @@ from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.contract import Contract
 from herorun.core.evidence import Excursion, History, Metrics
 from herorun.core.finding import Verdict, count, failed, not_applicable, passed
-from herorun.core.health.excursion import logged_words
+from herorun.core.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True)
@@ -60,5 +59,4 @@ def _report_longest_stretch(stretches: list[Excursion], limits: Limits) -> Verdi
             f"{longest.last_step} ({rows})"
         )
     steps = first, max(each.last_step for each in stretches)
-    said += logged_words(longest)
     return failed(said, subject=longest.metric, steps=steps, taints_from=first - limits.margin)

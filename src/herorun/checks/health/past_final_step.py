@@ -8,8 +8,6 @@ Source: marin-community/marin, num_train_steps bug: four runs had exactly twice 
 of them overshot. One row beyond the end, of a last evaluation, is ordinary.
 """
 
-from dataclasses import dataclass
-
 from pydantic import NonNegativeInt
 
 from herorun.core.check import Gate, Response, Topic, check
@@ -24,6 +22,7 @@ from herorun.core.evidence import (
     Unavailable,
 )
 from herorun.core.finding import Verdict, failed, not_applicable, passed
+from herorun.core.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,6 @@ Source: marin-community/marin: a second submission would compete for the same tr
 job continues to write.
 """
 
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from pydantic import PositiveFloat
@@ -28,6 +27,7 @@ from herorun.core.evidence import (
 )
 from herorun.core.finding import Verdict, failed, passed, unknown
 from herorun.core.identity.drift import heartbeat_of, writes_after
+from herorun.core.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ def second_writer(
     cadence: Cadence,
     limits: Limits,
 ) -> list[Verdict]:
-    """One answer for each: another live instance, rows after the end, a heartbeat after the end."""
+    """One answer for each: another live instance, another part of the job itself, rows after the end, a heartbeat after the end."""
     others = [other for other in live.jobs if other.instance != job.instance]
     found = [
         failed(
@@ -65,6 +65,7 @@ def second_writer(
         for other in others
         if other.state.live
     ]
+    found += [failed(words, subject=words) for words in job.other_writers]
     grace = max(limits.after, limits.cadences * cadence.every)
     rows = metrics.advanced_at if isinstance(metrics, Metrics) else None
     beat = heartbeat_of(contract, identity) if isinstance(identity, TrackerIdentity) else None

@@ -7,8 +7,6 @@ Source: marin-community/marin, manage-hero-run: alert before the rollback window
 a half save intervals are one save that was missed for certain.
 """
 
-from dataclasses import dataclass
-
 from pydantic import PositiveFloat
 
 from herorun.core.check import Gate, Hold, Response, Topic, check
@@ -16,6 +14,7 @@ from herorun.core.contract import Contract
 from herorun.core.evidence import Checkpoints, History, Job, Metrics
 from herorun.core.finding import Verdict
 from herorun.core.health.checkpoint_lag import CheckpointPatience, overdue
+from herorun.core.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True)

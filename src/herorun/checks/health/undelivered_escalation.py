@@ -19,4 +19,4 @@ def undelivered_escalation(undelivered: Undelivered) -> Verdict:
         f"{title}, since {at:%Y-%m-%d %H:%M} UTC: {why}" for title, at, why in undelivered.posts
     ]
     rest = f", and {len(details) - 1} more" if len(details) > 1 else ""
-    return failed(f"reached nobody yet: {details[0]}{rest}", *details)
+    return failed(f"not delivered yet: {details[0]}{rest}", *details)

@@ -8,14 +8,13 @@ Source: a public fine-tuning run had a norm of 0.0 for 1,100 steps before its lo
 good; ten rows in a row, after thirty above zero, for a single step that was skipped may print zero.
 """
 
-from dataclasses import dataclass
-
 from pydantic import PositiveInt
 
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.evidence import Excursion, History, Metrics
 from herorun.core.finding import Verdict
 from herorun.core.health.excursion import judged, zero_words
+from herorun.core.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True)

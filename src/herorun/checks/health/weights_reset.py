@@ -7,8 +7,6 @@ Source: four rows within 10 % of the first four, after the level had fallen to h
 runs that began again unseen.
 """
 
-from dataclasses import dataclass
-
 from pydantic import PositiveInt
 
 from herorun.core.check import Gate, Response, Topic, check
@@ -25,6 +23,7 @@ from herorun.core.evidence import (
 from herorun.core.finding import Verdict, failed
 from herorun.core.health.excursion import judged
 from herorun.core.health.opening import opening_of, repeats, weights_of
+from herorun.core.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True)

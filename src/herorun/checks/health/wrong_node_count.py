@@ -23,7 +23,7 @@ def wrong_node_count(job: Job, contract: Contract) -> Verdict:
     asked = contract.scheduler.options.get("nodes")
     if not isinstance(asked, int) or job.tasks is None:
         return not_applicable(
-            f"nobody tells how many nodes {job.instance} has", subject=job.instance
+            f"the number of nodes of {job.instance} is not reported", subject=job.instance
         )
     said = f"{job.instance} runs on {count(job.tasks, 'node')}"
     if job.tasks != asked:

@@ -6,6 +6,7 @@ from typing import NamedTuple, TypeVar
 from herorun.core.bounded import MOST_NAMES
 from herorun.core.detectors import band, gaps, grad_norm, loss, nonfinite, resume, throughput
 from herorun.core.detectors.excursion import ExcursionWatch
+from herorun.core.detectors.growth import Growth, begin_again, judge_growth
 from herorun.core.detectors.names import ColumnRole, Names
 from herorun.core.detectors.state import MetricsState, ReportingRhythm
 from herorun.core.ports import Row
@@ -118,6 +119,26 @@ def _judge_value(
         _report(state, name)
     if is_finite and role.kind:
         JUDGES[role.kind](state, name, value, names, at)
+    if is_finite and role.precursor and at.fresh:
+        _precursor(state, name, value, role.precursor > 0, at)
+
+
+def _precursor(state: MetricsState, name: str, value: float, rises: bool, at: RowPosition) -> None:
+    if _room_for(state, state.growths, name):
+        followed = _state_for(state.growths, name, Growth)
+        if state.rate_rises:
+            begin_again(followed)
+            return
+        judge_growth(followed, name, at.step, value, rises, at.declared)
+
+
+def _room_for(state: MetricsState, table: Mapping[str, object], name: str) -> bool:
+    """A run may invent names with each row."""
+    if name in table or len(table) < MOST_NAMES:
+        return True
+    if TOO_MANY not in state.problems:
+        state.problems = (*state.problems, TOO_MANY)
+    return False
 
 
 def _norm(state: MetricsState, name: str, value: float, names: Names, at: RowPosition) -> None:
@@ -128,6 +149,8 @@ def _norm(state: MetricsState, name: str, value: float, names: Names, at: RowPos
 
 def _rate(state: MetricsState, name: str, value: float, names: Names, at: RowPosition) -> None:
     resume.see_rate(state.lineage, at.step, value)
+    state.rate_rises = state.rate is not None and value > state.rate
+    state.rate = value
     if value > 0.0:
         _state_for(state.rates, name, ExcursionWatch).within("spent", name, 0)
     elif value == 0.0 and name in state.rates:
@@ -162,9 +185,7 @@ def _speed(state: MetricsState, name: str, value: float, names: Names, at: RowPo
 
 
 def _wander(state: MetricsState, name: str, value: float, names: Names, at: RowPosition) -> None:
-    if name not in state.wanders and len(state.wanders) >= MOST_NAMES:
-        if TOO_MANY not in state.problems:
-            state.problems = (*state.problems, TOO_MANY)
+    if not _room_for(state, state.wanders, name):
         return
     band.judge_wander(
         _state_for(state.wanders, name, band.Wander), name, at.step, value, at.fresh, at.declared

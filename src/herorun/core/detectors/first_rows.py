@@ -8,12 +8,13 @@ floor to be seen.
 """
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import pairwise
 from statistics import median
 
 from herorun.core.detectors.excursion import ExcursionWatch
 from herorun.core.evidence import Excursion
+from herorun.core.lazy_dataclass import dataclass
 
 SKIPPED = 3  # rows in which even a run that learns nothing falls to what untrained weights give
 LEAST, MOST = 30, 60  # values that stand for the rows
@@ -24,8 +25,21 @@ DEEPER = 0.002  # of the smoothed loss below that level, by which it has begun t
 RATE = 1 - 2 ** (-1 / 10)  # of the smoothing
 FALL = 0.005  # from the first half to the later one, as a logarithm, that is none
 SURE = 2.0  # standard errors: what chance explains
+# Usual numbers of classes, and vocabularies of usual tokenizers: weights that know nothing of them
+# have their logarithm as loss.
+CLASSES = (
+    10, 100, 1000, 21841, 30522, 32000, 32768, 50257, 50304, 50432, 64000, 65536, 100277, 100352,
+    128000, 128256, 151936, 152064, 250880, 256000,
+)  # fmt: skip
+ABOVE = (1.02, 1.2)  # times that logarithm: where weights begin that have not learned a thing
+TOUCHED, BELOW = 1.005, 0.997  # times it: as low as those weights come, and lower than they do
+SETTLES = 20  # rows in which they come as low
+STANDS, STANDS_STEPS = 40, 800  # the slowest clean curve left that level after 32 rows
 
-RULES = (SKIPPED, LEAST, MOST, STEPS, TIGHT, FELL, LEARNED, DEEPER, RATE, FALL, SURE)
+RULES = (
+    SKIPPED, LEAST, MOST, STEPS, TIGHT, FELL, LEARNED, DEEPER, RATE, FALL, SURE,
+    *CLASSES, *ABOVE, TOUCHED, BELOW, SETTLES, STANDS, STANDS_STEPS,
+)  # fmt: skip
 
 
 @dataclass(slots=True)
@@ -33,6 +47,7 @@ class FirstRows:
     rows: int = 0
     first: float = 0.0  # the highest of the first losses, as a logarithm
     first_step: int = 0
+    floor: float = math.inf  # the lowest of all losses, as a logarithm
     values: list[float] = field(default_factory=list)
     every: int = 1  # rows that one value stands for
     lowest: float = math.inf  # of the rows that the next value stands for
@@ -40,14 +55,41 @@ class FirstRows:
     smooth: float = 0.0  # the newest rows
     over: bool = False  # it has learned, or did not begin at the beginning
     flat: ExcursionWatch = field(default_factory=ExcursionWatch)
+    levels: tuple[float, ...] = ()  # of chance, that the first loss lies a little above
+    chance: ExcursionWatch = field(default_factory=ExcursionWatch)
 
     def told(self) -> list[Excursion]:
-        return self.flat.told("flat", "loss")
+        return [*self.flat.told("flat", "loss"), *self.chance.told("chance", "loss")]
+
+
+def follow_chance(state: FirstRows, step: int, loss: float) -> None:
+    """Whether a loss that began a little above chance came down to it at once, and never below.
+
+    It may leap upwards as it likes: weights that overshoot come back to the same floor.
+    """
+    if state.rows == 1:
+        low, high = ABOVE
+        levels = (math.log(classes) for classes in CLASSES)
+        state.levels = tuple(level for level in levels if low * level <= loss <= high * level)
+        return
+    kept = tuple(level for level in state.levels if loss >= BELOW * level)
+    if state.rows == SETTLES:
+        lowest = math.exp(state.floor)
+        kept = tuple(level for level in kept if lowest <= TOUCHED * level)
+    if not kept or (state.rows == 2 and state.first_step > 2 * (step - state.first_step)):
+        state.chance.end("chance", "loss")
+        state.levels = ()
+    elif state.rows >= STANDS and step - state.first_step >= STANDS_STEPS:
+        state.chance.over(step, 0.0, kept[0], 0.0)
+        state.levels = kept
+    else:
+        state.levels = kept
 
 
 def follow_start(state: FirstRows, step: int, y: float) -> None:
     """One row more, its loss as a logarithm."""
     state.rows += 1
+    state.floor = min(state.floor, y)
     if state.rows == 1:
         state.first, state.first_step = y, step
         return

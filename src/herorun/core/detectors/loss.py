@@ -10,9 +10,10 @@ goes on over a gap.
 
 import math
 
-from herorun.core.detectors import first_rows
+from herorun.core.detectors import first_rows, relapse
 from herorun.core.detectors.baseline import CLIP, FLOOR, RATE, SETTLE, Trend
 from herorun.core.detectors.loss_state import LossState
+from herorun.core.detectors.relapse import REGRESSED
 
 RATIO = 1.5  # the seed's: more than 50 % above the expected trend
 ALONE = 3.0  # the same, while one row is all there is to compare with ...
@@ -79,8 +80,11 @@ def judge_loss(
         return
     state.positive = loss
     y = math.log(loss)
-    if not state.begun.over:
-        first_rows.follow_start(state.begun, step, y)
+    begun = state.begun
+    if not begun.over or begun.levels:
+        first_rows.follow_start(begun, step, y)
+        if begun.levels or begun.rows == 1:
+            first_rows.follow_chance(begun, step, loss)
     gap, state.last_step = step - state.last_step, step
     if not state.trend.rows:
         state.trend.begin(y)
@@ -119,7 +123,8 @@ def _frozen(state: LossState, step: int, loss: float, declared: bool) -> None:
     check of its own.
     """
     if loss != state.newest or loss == 0.0:
-        state.frozen.end("frozen", "loss")
+        if state.frozen.streak is not None:
+            state.frozen.end("frozen", "loss")
         state.longest_same = max(state.longest_same, state.same)
         state.newest, state.same = loss, 0
         state.changes += 1
@@ -135,7 +140,7 @@ def _signed(state: LossState, loss: float) -> None:
     """
     state.signed = SIGNED if loss < 0.0 else state.signed - 1
     if state.trend.rows:
-        for kind in ("spike", "elevated", "drift", "diverged", "untrained"):
+        for kind in ("spike", "elevated", "drift", "diverged", "regressed", "untrained"):
             getattr(state, kind).end(kind, "loss")
         state.trend, state.settled = Trend(), False
 
@@ -208,6 +213,10 @@ def _level(state: LossState, step: int, y: float, declared: bool, boundary: bool
         state.low = smooth
     if smooth < state.lowest:
         state.lowest = smooth
+    if smooth > state.lowest + REGRESSED:
+        relapse.gave_back(state, step, smooth, declared)
+    elif state.regressed.streak is not None:
+        state.regressed.within("regressed", "loss", 0)
     if excess > _ELEVATED and excess > ELEVATED_NOISE * scale:
         state.elevated.over(step, excess, math.exp(trend.level), scale, declared)
     elif state.elevated.streak is not None:

@@ -1,11 +1,12 @@
 """What is remembered of a loss."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from herorun.core.detectors.baseline import Trend
 from herorun.core.detectors.excursion import ExcursionWatch
 from herorun.core.detectors.first_rows import FirstRows
 from herorun.core.evidence import Excursion
+from herorun.core.lazy_dataclass import dataclass
 
 
 @dataclass(slots=True)
@@ -17,6 +18,7 @@ class LossState:
     elevated: ExcursionWatch = field(default_factory=ExcursionWatch)
     drift: ExcursionWatch = field(default_factory=ExcursionWatch)
     diverged: ExcursionWatch = field(default_factory=ExcursionWatch)
+    regressed: ExcursionWatch = field(default_factory=ExcursionWatch)
     collapsed: ExcursionWatch = field(default_factory=ExcursionWatch)
     untrained: ExcursionWatch = field(default_factory=ExcursionWatch)
     frozen: ExcursionWatch = field(default_factory=ExcursionWatch)
@@ -42,6 +44,6 @@ class LossState:
     signed: int = 0  # rows until a loss that was below zero is forgotten
 
     def told(self) -> list[Excursion]:
-        kinds = ("elevated", "drift", "diverged", "collapsed", "untrained", "frozen")
+        kinds = ("elevated", "drift", "diverged", "regressed", "collapsed", "untrained", "frozen")
         shaped = [each for kind in kinds for each in getattr(self, kind).told(kind, "loss")]
         return [*shaped, *self.begun.told()]

@@ -2,11 +2,11 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from math import inf
 
 from herorun.core.bounded import MOST_NAMES
+from herorun.core.lazy_dataclass import dataclass
 
 # Levanter's, Hugging Face's and plain ones; then those of Megatron-LM, NeMo, torchtitan, MaxText,
 # OLMo-core and Composer.
@@ -69,6 +69,19 @@ SAVE_TIMES = ("checkpoint_time_s", "save_time_s")  # seconds that training waite
 # parts of names, however they part their words
 WANDERING = ("z_loss", "router", "load_balanc", "aux_loss")
 
+# Columns that are known to grow, or to fall, before a loss diverges: words that the name must have.
+RISING = (
+    ("attn", "logit"),
+    ("attention", "logit"),
+    ("g2", "v"),
+    ("update", "rms"),
+    ("grad", "clipped"),
+    ("step", "clipped"),
+    ("max", "load"),
+    ("load", "imbalance"),
+)
+FALLING = (("router", "entropy"), ("routing", "entropy"))
+
 _EVAL = re.compile(r"(?:^|[/_.-])(?:eval|evaluation|val|valid|validation)(?:[/_.-]|$)")
 
 
@@ -83,6 +96,20 @@ def is_eval(name: str) -> bool:
     [True, True, False, False]
     """
     return _EVAL.search(name) is not None
+
+
+def precursor_of(name: str) -> int:
+    """1 where a growth of this metric precedes trouble, -1 where a fall does, 0 where neither.
+
+    >>> [precursor_of(name) for name in ("max_attn_logit/layer 3", "router/entropy", "entropy")]
+    [1, -1, 0]
+    """
+    words = set(re.split(r"[^a-z0-9]+", _joined(name).replace("_", " ")))
+    words |= {word.removesuffix("s") for word in words}
+    for direction, columns in ((1, RISING), (-1, FALLING)):
+        if any(words.issuperset(parts) for parts in columns):
+            return direction
+    return 0
 
 
 @dataclass(frozen=True)
@@ -142,6 +169,7 @@ class ColumnRole:
     kind: str  # norm, rate, time, speed, band, wander, skipped, or nothing
     watched: bool  # must be finite
     declared: bool  # must be reported
+    precursor: int = 0  # grows (1) or falls (-1) before a loss diverges
 
 
 class Roles(dict[str, ColumnRole | None]):
@@ -172,5 +200,5 @@ class Roles(dict[str, ColumnRole | None]):
         kind = next((role for role, known in listed.items() if name in known), "")
         if not kind and any(part in _joined(name) for part in WANDERING):
             kind = "wander"
-        found = ColumnRole(kind, name in names.watched, name in names.declared)
+        found = ColumnRole(kind, name in names.watched, name in names.declared, precursor_of(name))
         return found if found != ColumnRole("", False, False) else None

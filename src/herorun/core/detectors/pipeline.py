@@ -12,9 +12,11 @@ from herorun.core.detectors import (
     first_rows,
     gaps,
     grad_norm,
+    growth,
     interleaved_writers,
     loss,
     nonfinite,
+    relapse,
     reorder,
     resume,
     throughput,
@@ -45,7 +47,7 @@ TREND = (
     baseline.FLOOR,
 )
 STREAK = (excursion.MISSES, excursion.KEPT)
-SHAPE = 10  # of the state
+SHAPE = 11  # of the state
 
 
 def rules_digest() -> str:
@@ -53,6 +55,7 @@ def rules_digest() -> str:
     parts = (
         loss.RULES,
         first_rows.RULES,
+        relapse.RULES,
         grad_norm.RULES,
         throughput.RULES,
         band.RULES,
@@ -60,6 +63,7 @@ def rules_digest() -> str:
         reorder.RULES,
         nonfinite.RULES,
         gaps.RULES,
+        growth.RULES,
     )
     return digest([SHAPE, MUTED, TREND, STREAK, *parts, interleaved_writers.RULES])
 
@@ -176,9 +180,19 @@ def _no_later(written: datetime | None, seen: datetime | None) -> datetime | Non
 def _end_attempt(state: MetricsState) -> None:
     """What was open ended with the old attempt, and is still to be told."""
     shape = state.loss
-    for kind in ("spike", "elevated", "drift", "diverged", "collapsed", "untrained", "frozen"):
+    for kind in (
+        "spike",
+        "elevated",
+        "drift",
+        "diverged",
+        "regressed",
+        "collapsed",
+        "untrained",
+        "frozen",
+    ):
         getattr(shape, kind).end(kind, "loss")
     shape.begun.flat.end("flat", "loss")
+    shape.begun.chance.end("chance", "loss")
     for name, watch in state.non_finite.items():
         watch.end("not-finite", name)
     for name, found in state.norms.items():
@@ -226,6 +240,7 @@ def _build_metrics(state: MetricsState, names: Names) -> Metrics:
         *(replace(e, inverse=True) for e in state.wall.told()),
         *state.skips.often.told("skipped", nonfinite.SKIPS),
         *(e for name, other in sorted(state.wanders.items()) for e in other.told(name)),
+        *(e for name, each in sorted(state.growths.items()) for e in each.told(name)),
         *(e for name, watch in sorted(state.bands.items()) for e in watch.told("band", name)),
         *(e for name, watch in sorted(state.rates.items()) for e in watch.told("spent", name)),
         *state.turns.told(),
@@ -234,14 +249,15 @@ def _build_metrics(state: MetricsState, names: Names) -> Metrics:
         step=state.step,
         rows=state.rows,
         advanced_at=state.advanced_at,
+        undated=state.undated,
         first_step=state.first_step,
         high_water=state.high_water,
         attempts=state.attempts,
         last=state.last,
-        spikes=_as_logged(state.loss.spike.told("spike", "loss"), names),
-        non_finite=_as_logged(nonfinite.told(state.non_finite), names),
+        spikes=tuple(state.loss.spike.told("spike", "loss")),
+        non_finite=tuple(nonfinite.told(state.non_finite)),
         problems=state.problems,
-        excursions=_as_logged(excursions, names),
+        excursions=tuple(excursions),
         resume=resume.told(state.lineage),
         presence=tuple(
             _presence(state, name) for name in (*(("loss",) if names.loss else ()), *names.declared)
@@ -255,10 +271,6 @@ def _build_metrics(state: MetricsState, names: Names) -> Metrics:
         opening=tuple(state.lineage.opening),
         unjudged=tuple(unjudged_metrics(state, names)),
     )
-
-
-def _as_logged(excursions: Iterable[Excursion], names: Names) -> tuple[Excursion, ...]:
-    return tuple(replace(each, logged=names.first_step - 1) for each in excursions)
 
 
 def _paced(excursions: Iterable[Excursion], names: Names) -> Iterator[Excursion]:

@@ -2,7 +2,7 @@
 
 import dataclasses
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from typing import Any, TypeVar
 
@@ -10,11 +10,13 @@ from herorun.core.detectors.band import Wander
 from herorun.core.detectors.excursion import ExcursionWatch
 from herorun.core.detectors.gaps import Steps
 from herorun.core.detectors.grad_norm import Norm
+from herorun.core.detectors.growth import Growth
 from herorun.core.detectors.interleaved_writers import Turns
 from herorun.core.detectors.loss_state import LossState
 from herorun.core.detectors.nonfinite import Skips
 from herorun.core.detectors.resume import Lineage
 from herorun.core.detectors.throughput import Pauses, Speed, Wall
+from herorun.core.lazy_dataclass import dataclass
 from herorun.core.ports import Row
 
 T = TypeVar("T")
@@ -52,8 +54,11 @@ class MetricsState:
     attempts: int = 0
     advanced_at: datetime | None = None
     looked_at: datetime | None = None  # when the tracker was read last, by our clock
+    undated: bool = False  # nothing tells when the newest row was written
     behind: float = 0.0  # seconds that the newest rows' clock is behind ours, where that is seen
     last: Mapping[str, float] = field(default_factory=dict)
+    rate: float | None = None  # of learning, in the newest row
+    rate_rises: bool = False
     since_phase: int = 1_000_000  # rows since a declared phase began
     phases: int = 0  # how many have begun
     loss: LossState = field(default_factory=LossState)
@@ -62,6 +67,7 @@ class MetricsState:
     timed: bool = False  # step times are reported: rates are the same thing told twice
     wanders: dict[str, Wander] = field(default_factory=dict)
     bands: dict[str, ExcursionWatch] = field(default_factory=dict)
+    growths: dict[str, Growth] = field(default_factory=dict)
     wall: Wall = field(default_factory=Wall)
     pauses: Pauses = field(default_factory=Pauses)
     non_finite: dict[str, ExcursionWatch] = field(default_factory=dict)
@@ -82,10 +88,12 @@ class MetricsState:
             loss.elevated,
             loss.drift,
             loss.diverged,
+            loss.regressed,
             loss.collapsed,
             loss.untrained,
             loss.frozen,
             loss.begun.flat,
+            loss.begun.chance,
             self.wall.slow,
             self.skips.often,
             self.turns.mixed,
@@ -96,6 +104,7 @@ class MetricsState:
         for speed in self.speeds.values():
             found += [speed.slow, speed.leak]
         found += [wander.away for wander in self.wanders.values()]
+        found += [growth.growing for growth in self.growths.values()]
         return [*found, *self.bands.values(), *self.non_finite.values(), *self.rates.values()]
 
 

@@ -1,5 +1,6 @@
 """How checks speak of excursions, so that all of them say the same things in the same order."""
 
+import math
 from collections.abc import Callable, Iterable
 
 from herorun.core.evidence import Excursion, History, Metrics
@@ -32,19 +33,9 @@ def judged(
 def placed(excursion: Excursion, message: str, more: str = "") -> Verdict:
     """A failure at the steps of the excursion."""
     return failed(
-        f"{message}{logged_words(excursion)}",
+        message,
         subject=f"{subject(excursion)}{more}",
         steps=(excursion.first_step, excursion.last_step),
-    )
-
-
-def logged_words(excursion: Excursion) -> str:
-    """Steps are completed updates here; many logs count them from 0, and name them otherwise."""
-    if not excursion.logged:
-        return ""
-    first, last = (step + excursion.logged for step in (excursion.first_step, excursion.last_step))
-    return (
-        f"; in the log step {first}" if first == last else f"; in the log steps {first} to {last}"
     )
 
 
@@ -84,6 +75,12 @@ def zero_words(excursion: Excursion) -> str:
 
 def flat_words(flat: Excursion) -> str:
     """Of a loss that stands still from its first rows on."""
+    if flat.kind == "chance":
+        until = "so far" if flat.open else f"up to step {flat.last_step}"
+        return (
+            f"the loss has not gone below {flat.expected:.4g}, what untrained weights give for "
+            f"{math.exp(flat.expected):.0f} classes, {until}: nothing learned"
+        )
     until = "still" if flat.open else f"until step {flat.last_step}"
     return f"the loss stands at {flat.expected:.4g} since its first rows, {until}: nothing learned"
 

@@ -1,6 +1,5 @@
 """How long rows may stay away, and signs that a job trains although they do."""
 
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from pydantic import PositiveFloat
@@ -17,7 +16,10 @@ from herorun.core.evidence import (
     Nothing,
     Unavailable,
 )
+from herorun.core.lazy_dataclass import dataclass
 
+# Linux dates a file by the clock's last interrupt: up to 10 ms before the time that a program reads
+FILE_CLOCK = timedelta(milliseconds=20)
 FRESH = timedelta(minutes=5)  # a log that changed so lately goes on
 
 
@@ -93,8 +95,12 @@ def steps_seen(
     resumed = max(
         (c.step for c in saved if not c.alike), default=0
     )  # a trainer that resumes prints its step too
-    if isinstance(log, JobLog) and log.step is not None and log.step > max(above, resumed):
-        return f"its log tells of step {log.step}"
+    if not isinstance(log, JobLog) or log.step is None:
+        return ""
+    # a log that several jobs write to ends with the step of the one before
+    own_step = not (start and log.stepped_at) or log.stepped_at >= start
+    if own_step and log.step > max(above, resumed):
+        return f"its log reports step {log.step}"
     return ""
 
 
@@ -113,7 +119,9 @@ def rows_since(
     began.
     """
     started = _began(job, history, now)
-    if isinstance(metrics, Metrics) and (started is None or metrics.advanced_at >= started):
+    if isinstance(metrics, Metrics) and (
+        started is None or metrics.advanced_at >= started - FILE_CLOCK
+    ):
         return metrics.advanced_at, True
     return started, False
 

@@ -33,7 +33,14 @@ ADVICE = {
 
 # Slurm's reasons, Kueue's and Kubernetes' conditions, Ray's and Iris' words.
 PATTERNS: tuple[tuple[Waiting, str], ...] = (
-    (Waiting.NEVER, r"\bDependencyNeverSatisfied\b"),
+    (
+        Waiting.NEVER,
+        (
+            r"\bDependencyNeverSatisfied\b|\b(ErrImagePull|ImagePullBackOff|ErrImageNeverPull"
+            r"|InvalidImageName|ImageInspectError|CreateContainer(Config)?Error|CrashLoopBackOff"
+            r"|RunContainerError|StartError)\b"
+        ),
+    ),
     (
         Waiting.EXPECTED,
         r"\bDependency\b|\bBeginTime\b|\bJobArrayTaskLimit\b|\bJobHeldUser\b|maintenance",

@@ -5,7 +5,6 @@ A row proves training only while it is as young as the run's own pace predicts; 
 that what runs is what was admitted. What could not be read proves nothing, whatever it said before.
 """
 
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
@@ -27,6 +26,7 @@ from herorun.core.evidence import (
     Unavailable,
 )
 from herorun.core.health.liveness import FRESH, RowPatience, rows_since, steps_seen
+from herorun.core.lazy_dataclass import dataclass
 
 QUEUE = timedelta(minutes=30)  # as `pending-too-long` waits first
 SOURCES = (Metrics, Receipt, JobLog, Checkpoints)
@@ -155,6 +155,8 @@ def _judge_newest_row(
         return (
             AwaitedEvidence("row", f"the newest row is dated {say_span(-age)} in the future"),
         ), True
+    if rows.undated:
+        return (_undated(rows, patience),), False
     limit = fresh_for(rows, patience)
     return ((_stale(rows, evidence, age, limit, patience),) if age > limit else ()), True
 
@@ -181,6 +183,15 @@ def _stale(
         step = final if isinstance(final, FinalStep) else Nothing()
         until = metrics.advanced_at + patience.between_rows(metrics, step, cadence)
     return AwaitedEvidence("row", due, until)
+
+
+def _undated(metrics: Metrics, patience: RowPatience) -> AwaitedEvidence:
+    """A step that stood in the log at the first look may be hours old."""
+    words = (
+        f"step {metrics.step} stood in the log at the first look, and nothing tells when it was "
+        "written: the next step is awaited"
+    )
+    return AwaitedEvidence("row", words, metrics.advanced_at + patience.idle)
 
 
 def _first_row(

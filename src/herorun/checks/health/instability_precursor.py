@@ -1,0 +1,60 @@
+"""A metric grows that has been seen to grow before a loss diverges, or the gradient norm leapt.
+
+Why: attention logits, the ratio of g^2 to v, the updates and a router's entropy show some
+instabilities before the loss does.
+Fix: nothing yet: watch the loss and the gradient norm; where both stay calm for thousands of steps,
+ignore it.
+Source: QK-Clip of Kimi K2 and Wortsman et al. 2023; five means, of 25 to 1,600 rows each, that rise
+linearly or faster, by half at least (`python -m benchmarks.precursors`). A gradient norm of ten
+times its average preceded one public event in nine: too few to wake anybody.
+"""
+
+import math
+
+from pydantic import PositiveFloat, PositiveInt
+
+from herorun.core.check import Gate, Response, Topic, check
+from herorun.core.evidence import Excursion, History, Metrics
+from herorun.core.finding import Verdict
+from herorun.core.health.excursion import duration, judged, state
+from herorun.core.lazy_dataclass import dataclass
+
+
+@dataclass(frozen=True)
+class Limits:
+    """For how many rows the growth lasts after its five means, and for how many the norm is high.
+
+    The norm must also be `norm_noises` times its noise above its average.
+    """
+
+    rows: PositiveInt = 25
+    norm_rows: PositiveInt = 1
+    norm_noises: PositiveFloat = 4.0
+
+
+@check(Gate.HEALTH, Response.INFO, topic=Topic.METRIC)
+def instability_precursor(metrics: Metrics, history: History, limits: Limits) -> list[Verdict]:
+    """By the columns that the trainer logs; most log none of them."""
+
+    def lasts(excursion: Excursion) -> bool:
+        if excursion.declared:
+            return False
+        if excursion.kind == "growth":
+            return excursion.rows >= limits.rows
+        apart = math.log(excursion.peak) >= limits.norm_noises * excursion.noise
+        return excursion.rows >= limits.norm_rows and apart
+
+    early = metrics.of("growth", "explosion")
+    return judged(metrics, history, early, lasts, "no growth that precedes trouble", _words)
+
+
+def _words(excursion: Excursion) -> str:
+    if excursion.kind == "explosion":
+        return (
+            f"{excursion.metric} up to {excursion.peak:.3g} times its average of "
+            f"{excursion.expected:.4g} for {duration(excursion)}"
+        )
+    return (
+        f"{excursion.metric} went from {excursion.expected:.4g} to "
+        f"{excursion.expected * excursion.peak:.4g} without slowing down, {state(excursion)}"
+    )

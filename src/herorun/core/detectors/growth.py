@@ -1,0 +1,104 @@
+"""Metrics that are known to grow before a loss diverges: block by block, linearly or faster.
+
+The mean of each block must rise by no less than the one before it did, nearly, and by more than the
+rows waver; a metric that saturates is left alone. Blocks of 25, 100, 400 and 1,600 rows are looked
+at, for a growth may take hours or days. While the learning rate rises, such metrics rise with it.
+Sources: QK-Clip of Kimi K2 for attention logits; Wortsman et al. 2023 for the RMS of g^2/v.
+"""
+
+import math
+from dataclasses import field
+from itertools import pairwise
+
+from herorun.core.detectors.excursion import ExcursionWatch
+from herorun.core.evidence import Excursion
+from herorun.core.lazy_dataclass import dataclass
+
+BLOCK = 25  # rows of the smallest block
+WIDER = 4  # blocks that are one of the next scale
+SCALES = 4
+BLOCKS = 5  # means that are compared
+STEADY = 0.7  # of the rise before, that a rise must be at least
+NOISES = 6.0  # standard errors of a block's mean that the whole rise must exceed
+GROWN, FELL = 1.5, 0.75  # times the first of these means, upwards and downwards
+GROWS_ON, FALLS_ON = 1.1, 0.9  # the same, for one that has begun
+RULES = (BLOCK, WIDER, SCALES, BLOCKS, STEADY, NOISES, GROWN, FELL, GROWS_ON, FALLS_ON)
+
+
+@dataclass(slots=True)
+class Scale:
+    """The block under way, and the means of those before it."""
+
+    parts: int = 0  # rows, or blocks of the scale below
+    total: float = 0.0
+    means: list[float] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Growth:
+    squares: float = 0.0  # of the moves from row to row, lately: a mean
+    before: float | None = None  # the value before
+    scales: dict[int, Scale] = field(default_factory=dict)
+    at: int = 0  # the scale that shows the growth
+    growing: ExcursionWatch = field(default_factory=ExcursionWatch)
+
+    def told(self, metric: str) -> list[Excursion]:
+        return self.growing.told("growth", metric)
+
+
+def begin_again(state: Growth) -> None:
+    """Forget the blocks: what rose so far has a reason."""
+    state.scales, state.before = {}, None
+
+
+def judge_growth(
+    state: Growth, metric: str, step: int, value: float, up: bool, declared: bool
+) -> None:
+    """One value more. `up`: whether a rise, or a fall, is what precedes trouble."""
+    if state.before is not None:
+        state.squares += ((value - state.before) ** 2 - state.squares) / BLOCK
+    state.before = value
+    parts, size = BLOCK, 1
+    for place in range(SCALES):
+        scale = state.scales.setdefault(place, Scale())
+        scale.parts, scale.total = scale.parts + 1, scale.total + value
+        if scale.parts < parts:
+            return
+        value, size = scale.total / parts, size * parts
+        scale.means = [*scale.means, value][-BLOCKS:]
+        scale.parts, scale.total = 0, 0.0
+        # moves from row to row waver by twice the variance of a row
+        error = math.sqrt(state.squares / 2 / size)
+        goes_on = state.growing.streak is not None and place == state.at
+        on = grows(scale.means, error, up, goes_on)
+        _weigh(state, metric, place, step, size, on, declared)
+        parts = WIDER
+
+
+def _weigh(
+    state: Growth, metric: str, place: int, step: int, rows: int, on: bool, declared: bool
+) -> None:
+    open_now = state.growing.streak is not None
+    means = state.scales[place].means
+    if on and (not open_now or place == state.at):
+        state.at = place
+        first = means[0]
+        growth = state.growing
+        growth.over(step, math.log(means[-1] / first), first, 0.0, declared).rows += rows - 1
+    elif open_now and place == state.at:
+        state.growing.within("growth", metric, 0)
+
+
+def grows(means: list[float], error: float, up: bool, goes_on: bool = False) -> bool:
+    """Whether these means go one way, linearly or faster, and far enough."""
+    first, last = means[0], means[-1]
+    if len(means) < BLOCKS or min(means) <= 0.0:
+        return False
+    grown, fell = (GROWS_ON, FALLS_ON) if goes_on else (GROWN, FELL)
+    if last < grown * first if up else last > fell * first:
+        return False
+    sign = 1.0 if up else -1.0
+    rises = [sign * (after - before) for before, after in pairwise(means)]
+    if min(rises) <= 0.0 or sum(rises) <= NOISES * error:
+        return False
+    return all(after >= STEADY * before - error for before, after in pairwise(rises))

@@ -1,0 +1,21 @@
+"""What was learned and is lost again: a rise that is small beside the loss may be much of it."""
+
+import math
+from statistics import median
+
+from herorun.core.detectors.loss_state import LossState
+
+REGRESSED = math.log(1.05)  # of the smoothed loss above its lowest
+GAVE_BACK = 0.2  # of what was learned since the first rows
+LEAST_LEARNED = 0.25  # times the lowest, that must have been learned
+RULES = (REGRESSED, GAVE_BACK, LEAST_LEARNED)
+
+
+def gave_back(state: LossState, step: int, smooth: float, declared: bool) -> None:
+    """A smoothed loss that has risen by more than `REGRESSED` above its lowest."""
+    low = math.exp(state.lowest)
+    learned, lost = math.exp(median(state.opening)) - low, math.exp(smooth) - low
+    if learned > LEAST_LEARNED * low and lost > GAVE_BACK * learned:
+        state.regressed.over(step, smooth - state.lowest, low, state.trend.scale, declared)
+    else:
+        state.regressed.within("regressed", "loss", 0)
