@@ -11,10 +11,11 @@ from dataclasses import is_dataclass
 from functools import cache
 from importlib import import_module
 from types import ModuleType
-from typing import Any
+from typing import Any, Literal, TypeGuard, overload
 
 from pydantic import TypeAdapter, ValidationError
 
+from herorun.core.adhoc_jobs.kind import JobKind
 from herorun.core.check import Check, Gate, Response
 from herorun.core.check import check as make_check
 from herorun.core.check_names import RENAMED
@@ -24,6 +25,7 @@ from herorun.core.errors import WrongUse
 from herorun.core.finding import Verdict, unknown
 from herorun.core.ports import (
     ById,
+    Channel,
     IssueTracker,
     Layout,
     Notifier,
@@ -134,13 +136,69 @@ def sources() -> Mapping[Any, Callable[..., Any]]:
     )
 
 
+@overload
+def connect(
+    port: Literal["schedulers"],
+    kind: str,
+    options: Mapping[str, Any],
+    place: Place,
+    stated: Mapping[str, Any] | None = None,
+) -> Scheduler: ...
+@overload
+def connect(
+    port: Literal["schedulers.external"],
+    kind: str,
+    options: Mapping[str, Any],
+    place: Place,
+    stated: Mapping[str, Any] | None = None,
+) -> ById: ...
+@overload
+def connect(
+    port: Literal["trackers"],
+    kind: str,
+    options: Mapping[str, Any],
+    place: Place,
+    stated: Mapping[str, Any] | None = None,
+) -> Tracker: ...
+@overload
+def connect(
+    port: Literal["stores"],
+    kind: str,
+    options: Mapping[str, Any],
+    place: Place,
+    stated: Mapping[str, Any] | None = None,
+) -> Store: ...
+@overload
+def connect(
+    port: Literal["stores.layouts"],
+    kind: str,
+    options: Mapping[str, Any],
+    place: Place,
+    stated: Mapping[str, Any] | None = None,
+) -> Layout: ...
+@overload
+def connect(
+    port: Literal["notifiers"],
+    kind: str,
+    options: Mapping[str, Any],
+    place: Place,
+    stated: Mapping[str, Any] | None = None,
+) -> Notifier: ...
+@overload
 def connect(
     port: str,
     kind: str,
     options: Mapping[str, Any],
     place: Place,
     stated: Mapping[str, Any] | None = None,
-) -> Any:
+) -> object: ...
+def connect(
+    port: str,
+    kind: str,
+    options: Mapping[str, Any],
+    place: Place,
+    stated: Mapping[str, Any] | None = None,
+) -> object:
     """The adapter of a kind, its options validated; a `WrongUse` says which key is wrong or what
     there is.
 
@@ -154,13 +212,41 @@ def connect(
         for name, value in (stated or {}).items()
         if name in declared and value is not None
     }
-    adapter = module.connect(_validated(port, kind, module, {**own, **options}), place)
+    adapter: object = module.connect(_validated(port, kind, module, {**own, **options}), place)
     if lacking := missing_members(PORTS[port], adapter):
         raise WrongUse(
             f"The adapter {kind!r} of {ADAPTERS[port]} lacks {', '.join(lacking)}, which "
             f"core.ports.{PORTS[port].__name__} asks for."
         )
     return adapter
+
+
+def connect_issue(
+    kind: str, options: Mapping[str, Any], place: Place, stated: Mapping[str, Any] | None = None
+) -> IssueTracker:
+    """A notifier that can hold a run's page; a `WrongUse` for one that only sends."""
+    adapter = connect("notifiers", kind, options, place, stated)
+    if not _is_issue_tracker(adapter):
+        must_hold_pages(kind)
+        lacking = ", ".join(missing_members(IssueTracker, adapter))
+        raise WrongUse(f"[issue] kind = {kind!r} lacks {lacking} of core.ports.IssueTracker.")
+    return adapter
+
+
+def connect_channel(variable: str, place: Place) -> Channel:
+    """The channel whose address a variable holds."""
+    adapter = connect("notifiers", "channel", {"variable": variable}, place)
+    if not _is_channel(adapter):
+        raise WrongUse(f"{variable} is no channel: the notifier lacks name or problem.")
+    return adapter
+
+
+def _is_issue_tracker(adapter: Notifier) -> TypeGuard[IssueTracker]:
+    return not missing_members(IssueTracker, adapter)
+
+
+def _is_channel(adapter: Notifier) -> TypeGuard[Channel]:
+    return not missing_members(Channel, adapter)
 
 
 def must_hold_pages(kind: str) -> None:
@@ -212,6 +298,31 @@ def reach(kind: str, options: Mapping[str, Any]) -> RemoteTarget | None:
     return told
 
 
+def programs(kind: str, options: Mapping[str, Any]) -> tuple[tuple[str, ...], ...]:
+    """What must be on this machine's PATH for a scheduler, each with the argument that prints its
+    version: `OWN_PROGRAMS` of its module always, `PROGRAMS` where no other machine is asked.
+    """
+    module = _adapter("schedulers", kind)
+    names = ["OWN_PROGRAMS"] if reach(kind, options) else ["OWN_PROGRAMS", "PROGRAMS"]
+    return tuple(argv for name in names for argv in getattr(module, name, ()))
+
+
+def tracker_links(contract: Contract, named: Iterable[str] = ()) -> tuple[str, ...]:
+    """Pages of the contract's own run, and of those that a log names as `entity/project/id`; none
+    for a tracker without a function `links(table, slug, named)` beside its `connect`.
+    """
+    links = getattr(_adapter("trackers", contract.tracker.kind), "links", None)
+    return tuple(links(contract.tracker, contract.slug, named)) if links else ()
+
+
+def issue_address(contract: Contract) -> str:
+    """Where the run's issue will be on the web, before it is opened; empty where its notifier has
+    no function `address(table)` beside its `connect`.
+    """
+    address = getattr(_adapter("notifiers", contract.issue.kind), "address", None)
+    return str(address(contract.issue)) if address else ""
+
+
 def _validated(port: str, kind: str, module: Any, options: Mapping[str, Any]) -> Any:
     try:
         return module.Options.model_validate(dict(options))
@@ -236,7 +347,7 @@ def _adapter(port: str, kind: str) -> Any:
     if foreign:
         return foreign[0].load()
     raise WrongUse(
-        f"There is no {ADAPTERS[port]} = {kind!r}. There are: {', '.join(adapter_kinds(port))}."
+        f"There is no {ADAPTERS[port]} = {kind!r}. There are: {', '.join(offered_kinds(port))}."
     )
 
 
@@ -246,6 +357,28 @@ def adapter_kinds(port: str) -> tuple[str, ...]:
     return tuple(
         n for n in _module_names(package) if hasattr(import_module(f"{package}.{n}"), "connect")
     )
+
+
+def offered_kinds(port: str) -> tuple[str, ...]:
+    """The kinds of a port that can be selected here: built in, and of installed packages."""
+    foreign = {point.name for point in _entry_points(f"herorun.{port}")}
+    return tuple(sorted({*adapter_kinds(port), *foreign}))
+
+
+def is_offered(port: str, kind: str) -> bool:
+    """Whether a kind can be selected; of our own no adapter is imported for the answer."""
+    if kind in _module_names(f"herorun.{port}"):
+        return not kind.startswith("_")
+    return any(point.name == kind for point in _entry_points(f"herorun.{port}"))
+
+
+def declared_jobs(kind: str) -> JobKind:
+    """What the adapter that looks at jobs by id declares of them, as `JOBS` in its module."""
+    port = "schedulers.external"
+    declared = getattr(_adapter(port, kind), "JOBS", None)
+    if not isinstance(declared, JobKind):
+        raise WrongUse(f"The adapter {kind!r} of {ADAPTERS[port]} lacks JOBS, which is a JobKind.")
+    return declared
 
 
 def adapter_options(port: str) -> Mapping[str, type[Any]]:

@@ -8,6 +8,7 @@ whose marker is there is not run again.
 """
 
 import shlex
+from collections.abc import Callable
 
 from herorun.core.contract import ChainTable, Contract
 from herorun.core.errors import WrongUse
@@ -141,7 +142,7 @@ def _push(chain: ChainTable) -> str:
         return "  return 0"
     return (
         f"  timeout -k 5 {PUSHING} bash -o pipefail -c {shlex.quote(chain.push)} < /dev/null 9>&- "
-        '|| say "nobody could be told"'
+        '|| say "the message could not be sent"'
     )
 
 
@@ -157,22 +158,18 @@ def install_and_start(contract: Contract, top: str, login: SshLogin | None) -> s
     return _piped(contract, top, login, start_there(chain))
 
 
-def behind_a_job(contract: Contract, top: str, login: SshLogin | None, job: str) -> str:
-    """The same where Slurm keeps nobody's processes on its login node: a job of its own, once that
-    one has ended well.
+def behind_a_job(
+    contract: Contract,
+    top: str,
+    login: SshLogin | None,
+    submission: Callable[[str, str, str], str],
+) -> str:
+    """The same where a login node keeps nobody's processes: a job of its own. `submission` gives
+    the command for the script, its log and its name.
     """
     folder = shlex.quote(must_have_stages(contract).folder or "")
-    told = contract.scheduler.options
-    conf = f"SLURM_CONF={shlex.quote(str(told['slurm_conf']))} " if told.get("slurm_conf") else ""
-    sbatch = shlex.quote(f"{told['programs']}/sbatch") if told.get("programs") else "sbatch"
-    return _piped(
-        contract,
-        top,
-        login,
-        f"{conf}{sbatch} --dependency=afterok:{shlex.quote(job)} --kill-on-invalid-dep=yes "
-        f"--job-name={contract.slug}-chain --output={folder}/chain.log --open-mode=append "
-        f"{folder}/chain.sh",
-    )
+    command = submission(f"{folder}/chain.sh", f"{folder}/chain.log", f"{contract.slug}-chain")
+    return _piped(contract, top, login, command)
 
 
 def _piped(contract: Contract, top: str, login: SshLogin | None, then: str) -> str:

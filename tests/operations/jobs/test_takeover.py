@@ -13,6 +13,7 @@ import pytest
 from herorun.operations.jobs.run import jobs_home
 from jobs_alone import GOES, PREEMPTED, Alone, asked, babysit, state
 from stories import eventually, note
+from wording import mentions
 
 CAPTURE = pytest.CaptureFixture[str]
 SECRET = "0a1b2c3d4e5f6a7b8c9d0e1f2a3b4c5d6e7f8a9b"
@@ -46,6 +47,23 @@ def test_a_state_file_alone_is_enough_to_take_over_and_nothing_is_launched_twice
     assert (file["job_id"], file["first_job_id"]) == (alone.place("loose-2"), first[1])
     assert (file["restart_count"], file["resubmit_command"]) == (4, command)
     assert file["last_signal"] == "preemption: the node was reclaimed"
+
+
+def test_a_job_that_was_submitted_again_is_called_down_by_neither_id(
+    alone: Alone, capsys: CAPTURE
+) -> None:
+    """By the old id, by the new one, and by the new one where nothing else is known."""
+    ended(alone, alone.start(PREEMPTED).instance)
+    first, second = (("--job", alone.place(f"loose-{n}"), "--scheduler", "local") for n in (1, 2))
+    babysit(alone, capsys, *first, "--resubmit", alone.again(GOES), "--once")
+    eventually(lambda: "step 9" in alone.adapter.tail("loose-2", 9))
+    for words in (("status", *second), ("babysit", *second, "--once"), ("status", *first)):
+        answer = asked(alone, capsys, *words)
+        assert answer.code == 0 and "healthy" in answer.out, (words, answer)
+    shutil.rmtree(jobs_home())
+    shutil.rmtree(alone.folder / "scratch")
+    answer = babysit(alone, capsys, *second, "--once")
+    assert answer.code == 0 and "healthy" in answer.out, answer
 
 
 def test_a_live_job_of_the_same_name_is_not_joined_by_another(
@@ -119,7 +137,9 @@ def test_a_job_has_a_status_that_writes_nothing_and_its_alerts_are_acknowledged(
     ended(alone, alone.start(PREEMPTED).instance)
     job = ("--job", alone.place("loose-1"))
     unknown = asked(alone, capsys, "status", *job, "--scheduler", "local")
-    assert unknown.code == 2 and f"herorun babysit --job {job[1]} --scheduler local" in unknown.err
+    assert unknown.code == 2 and mentions(
+        unknown.err, "babysit", "--job", f"{job[1]}", "--scheduler"
+    )
     babysit(alone, capsys, *job, "--scheduler", "local", "--once")
     (journal,) = jobs_home().glob("*/journal.jsonl")
     before = journal.read_bytes(), state(alone)
@@ -132,4 +152,6 @@ def test_a_job_has_a_status_that_writes_nothing_and_its_alerts_are_acknowledged(
 
 def test_outside_a_repository_a_status_leads_to_jobs(alone: Alone, capsys: CAPTURE) -> None:
     answer = asked(alone, capsys, "status", "4711")
-    assert answer.code == 2 and "herorun status --job 4711 --scheduler KIND" in answer.err
+    assert answer.code == 2 and mentions(
+        answer.err, "status", "--job", "4711", "--scheduler", "KIND"
+    )

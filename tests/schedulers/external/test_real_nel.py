@@ -47,5 +47,17 @@ def test_an_invocation_is_looked_at_by_its_id_and_its_scores_are_read(
     assert isinstance(found, Found)
     assert (found.job.state, found.job.raw) == (JobState.SUCCEEDED, "success")
     assert adapter.results("01047efef1aeb3cc") == "ifeval: 42.3%"
-    assert [job for job, _ in adapter.recent(5)] == ["01047efef1aeb3cc"]
+    assert [job for job, _ in adapter.listed(5)] == ["01047efef1aeb3cc"]
     assert isinstance(adapter.look("deadbeef"), Absent)
+
+    assert adapter.live_namesakes("01047efef1aeb3cc") == ()
+    other = tmp_path / "again"
+    (other / "logs").mkdir(parents=True)
+    for stage in ("pre-start", "running"):
+        (other / "logs" / f"stage.{stage}").write_text("2026-11-20T18:00:00Z\n")
+    again = {**row, "invocation_id": "0badc0de0badc0de", "job_id": "0badc0de0badc0de.0"}
+    different = {**again, "invocation_id": "0ddc0de00ddc0de0", "job_id": "0ddc0de00ddc0de0.0"}
+    again["data"] = {**row["data"], "output_dir": str(other)}
+    rows = [row, again, {**different, "data": again["data"], "config": {"other": 1}}]
+    listed.write_text("".join(json.dumps(each) + "\n" for each in rows))
+    assert adapter.live_namesakes("01047efef1aeb3cc") == ("0badc0de0badc0de",)

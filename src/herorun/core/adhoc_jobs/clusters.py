@@ -1,7 +1,5 @@
-"""Clusters by their short names, and the configuration file of each: a table that the user can add
-to. Pure.
-
-Source: the mappings of the babysitting loop for Iris that herorun was asked to cover.
+"""Clusters by their short names, and the configuration file or address of each: a table that the
+user can add to. Pure.
 """
 
 import tomllib
@@ -9,22 +7,11 @@ from collections.abc import Mapping
 
 from herorun.core.errors import WrongUse
 
-IRIS: Mapping[str, str] = {
-    "marin": "lib/iris/examples/marin.yaml",
-    "marin_prod": "lib/iris/examples/marin.yaml",
-    "marin_dev": "lib/iris/examples/marin-dev.yaml",
-    "coreweave": "lib/iris/examples/coreweave.yaml",
-}
 
+def read_table(text: str, where: str, kind: str, ours: Mapping[str, str]) -> dict[str, str]:
+    """The user's table of a scheduler, such as `[iris]`, over ours; `WrongUse` for anything else.
 
-RAY: Mapping[str, str] = {}
-OURS: Mapping[str, Mapping[str, str]] = {"iris": IRIS, "ray": RAY}
-
-
-def read_table(text: str, where: str, kind: str = "iris") -> dict[str, str]:
-    """The user's `[iris]` or `[ray]` table, over ours; `WrongUse` for anything else.
-
-    >>> read_table('[iris]\\nmine = "/etc/iris/mine.yaml"', "clusters.toml")["mine"]
+    >>> read_table('[iris]\\nmine = "/etc/iris/mine.yaml"', "clusters.toml", "iris", {})["mine"]
     '/etc/iris/mine.yaml'
     """
     try:
@@ -39,12 +26,12 @@ def read_table(text: str, where: str, kind: str = "iris") -> dict[str, str]:
         raise WrongUse(
             f'{where} must hold a table [{kind}] with lines such as marin = "path/of/marin.yaml".'
         )
-    return {**OURS[kind], **{_normalise_cluster(name): value for name, value in told.items()}}
+    return {**ours, **{_normalise_cluster(name): value for name, value in told.items()}}
 
 
-def resolve(name: str, table: Mapping[str, str], where: str, kind: str = "iris") -> str:
-    """The file, or for Ray the address, of a short name, written with `-` or `_`; a path or address
-    stays what it is.
+def resolve(name: str, table: Mapping[str, str], where: str, kind: str, instead: str) -> str:
+    """What the table has for a short name, written with `-` or `_`; a path or address stays what it
+    is. `instead` is what a person can give in place of a name.
     """
     if "/" in name or name.endswith((".yaml", ".yml")):
         return name
@@ -54,13 +41,10 @@ def resolve(name: str, table: Mapping[str, str], where: str, kind: str = "iris")
     if found is None:
         raise WrongUse(
             f"{name!r} is no cluster that is known here "
-            f"({', '.join(sorted(table)) or 'none is'}): give {_INSTEAD[kind]}, or add it to "
+            f"({', '.join(sorted(table)) or 'none is'}): give {instead}, or add it to "
             f"[{kind}] in {where}."
         )
     return found
-
-
-_INSTEAD = {"iris": "--config PATH", "ray": "--cluster http://HOST:8265, its dashboard"}
 
 
 def _normalise_cluster(name: str) -> str:

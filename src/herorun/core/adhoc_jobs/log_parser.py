@@ -3,9 +3,8 @@ command has submitted. Pure.
 """
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
 
+from herorun.core.lazy_dataclass import dataclass
 from herorun.core.triage.lines import without_escapes
 
 LONGEST = (
@@ -77,6 +76,16 @@ def progress_in(text: str) -> LogProgress | None:
     return None
 
 
+def ends_with_step(text: str) -> bool:
+    """Whether its last line tells a step: then the step is as old as the log's last change.
+
+    >>> ends_with_step("step 7/20\\n"), ends_with_step("step 7/20\\nNCCL WARN: a slow link\\n")
+    (True, False)
+    """
+    lines = [line for line in text.replace("\r", "\n").splitlines() if line.strip()]
+    return bool(lines) and progress_in(lines[-1]) is not None
+
+
 def trained_in(text: str) -> LogProgress | None:
     """The newest step that a line tells as finished: a bar, a step of all, one with what was
     measured, or a bare one.
@@ -142,24 +151,13 @@ def run_id(link: str) -> str:
     return link.rpartition("/")[2]
 
 
-_SUBMITTED: Mapping[str, re.Pattern[str]] = {
-    "iris": re.compile(r"Job submitted: (/\S+/\S+)|^(/[^\s/]+/\S+)\s*$", re.MULTILINE),
-    "slurm": re.compile(r"Submitted batch job (\d+)|^(\d+)(?:;\S+)?\s*$", re.MULTILINE),
-    "ray": re.compile(r"Job '([^'\s]+)' submitted|\b((?:ray-run|raysubmit)[\w.-]*\w)"),
-    "nel": re.compile(r"Invocation ID: ([0-9a-f]{6,32})"),
-    "launcher": re.compile(r"^(?:[Oo]utput(?: file)?: )?(/\S+)\s*$", re.MULTILINE),
-    "local": re.compile(r"Job submitted: (/\S+|\d+)|^(\d+|/\S+)\s*$", re.MULTILINE),
-    "ssh": re.compile(r"Job submitted: (\d+)|^(\d+)\s*$", re.MULTILINE),
-}
-
-
-def submitted_in(kind: str, text: str) -> str:
+def submitted_in(printed: re.Pattern[str], text: str) -> str:
     """The id of the job that a resubmit command says it has submitted, the newest; empty where it
-    says none.
+    says none. `printed` is how its scheduler names it, see `JobKind`.
 
-    >>> submitted_in("iris", "I0701 Job submitted: /ada/tiny-2"), submitted_in("slurm", "Submitted
-    batch job 4712") ('/ada/tiny-2', '4712')
+    >>> submitted_in(re.compile(r"Submitted batch job (\\d+)"), "Submitted batch job 4712")
+    '4712'
     """
-    found = _SUBMITTED[kind].findall(text)
-    last = found[-1] if found else ""
+    matches = printed.findall(text)
+    last = matches[-1] if matches else ""
     return last if isinstance(last, str) else next((part for part in last if part), "")

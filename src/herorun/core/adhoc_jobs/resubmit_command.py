@@ -1,13 +1,11 @@
 """What is wrong with a resubmit command, found before it is needed at night. Pure.
 
-Source: the babysitting loop for Iris that herorun was asked to cover.
+What one scheduler's submission command needs stands in its adapter, see `JobKind.must_return`.
 """
 
 import shlex
 
 from herorun.core.errors import WrongUse
-
-_ACCELERATORS = ("tpu", "gpu")
 
 
 def words_of(command: str) -> list[str]:
@@ -25,81 +23,25 @@ def words_of(command: str) -> list[str]:
     return words
 
 
-def must_return(kind: str, command: str) -> None:
-    """`WrongUse` for a command that waits for the job's end: nothing would be watched meanwhile."""
+def submitter_words(command: str) -> list[str]:
+    """Those before `--`: what follows is the job's own command."""
     words = words_of(command)
-    own = words[: words.index("--")] if "--" in words else words
-    flags = {word.partition("=")[0].replace("_", "-") for word in own}
-    if kind in ("iris", "ray") and "--no-wait" not in flags:
+    return words[: words.index("--")] if "--" in words else words
+
+
+def submitter_flags(command: str) -> set[str]:
+    """The names of its options, with hyphens.
+
+    >>> sorted(submitter_flags("sbatch --job_name=x --wait -- train --lr=1"))
+    ['--job-name', '--wait', 'sbatch']
+    """
+    return {word.partition("=")[0].replace("_", "-") for word in submitter_words(command)}
+
+
+def must_have_no_wait(command: str) -> None:
+    """`WrongUse` where a submitter that waits by default is not told to return."""
+    if "--no-wait" not in submitter_flags(command):
         raise WrongUse(
             "The resubmit command has no --no-wait before `--`, so it would wait for the job's "
             f"end: add it, and give it again ({command})."
         )
-    if kind == "slurm" and ("srun" in own or ("sbatch" in own and flags & {"--wait", "-W"})):
-        raise WrongUse(
-            f"The resubmit command waits for the job's end: use sbatch without --wait ({command})."
-        )
-
-
-def notices(kind: str, command: str) -> list[str]:
-    """What may well be meant, and mostly is not: a sentence each."""
-    if kind != "iris" or not command:
-        return []
-    words = words_of(command)
-    own = words[: words.index("--")] if "--" in words else words
-    told = _collect_flags(own)
-    return [*_extras(told), *_reservation(told), *_note_fixed_name(told)]
-
-
-def _collect_flags(words: list[str]) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
-    for at, word in enumerate(words):
-        name, equals, value = word.partition("=")
-        if name.startswith("--"):
-            follows = (
-                words[at + 1] if at + 1 < len(words) and not words[at + 1].startswith("--") else ""
-            )
-            found.setdefault(name.removeprefix("--"), []).append(value if equals else follows)
-    return found
-
-
-def _extras(told: dict[str, list[str]]) -> list[str]:
-    """An extra that names another device than the one that is attached."""
-    asked = [name for name in _ACCELERATORS if name in told]
-    devices = [extra.rpartition(":")[2] for extra in told.get("extra", ()) if ":" in extra]
-    said = []
-    for device in devices:
-        if asked and device in ("cpu", *_ACCELERATORS) and device not in asked:
-            said.append(
-                f"--extra ...:{device} installs the packages for {device}, and the job asks for "
-                f"--{asked[0]}: use the extra for {asked[0]}."
-            )
-        if not asked and device in _ACCELERATORS:
-            said.append(
-                f"--extra ...:{device} installs the packages for {device}, and no --{device} "
-                f"attaches one: add --{device} <variant>."
-            )
-    return said
-
-
-def _reservation(told: dict[str, list[str]]) -> list[str]:
-    if "reserve" not in told or any(name in told for name in _ACCELERATORS):
-        return []
-    variant = told["reserve"][0] or "<variant>"
-    return [
-        (
-            f"--reserve {variant} only holds capacity and attaches no device to the job: add "
-            "--tpu or --gpu with the variant."
-        )
-    ]
-
-
-def _note_fixed_name(told: dict[str, list[str]]) -> list[str]:
-    if "job-name" not in told:
-        return []
-    return [
-        (
-            f"--job-name {told['job-name'][0]} is fixed: Iris may replace the ended job and use "
-            "its id again, so the new job is told from the old one by its time of submission."
-        )
-    ]

@@ -1,15 +1,13 @@
-"""What a person says of a job that has no contract, what must not be missing, and the form of its
-id.
-"""
+"""What a person says of a job that has no contract."""
 
 import re
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import field, replace
 from typing import Any
 
 from herorun.core.canonical_json import digest
 from herorun.core.contract import SLUG
-from herorun.core.errors import WrongUse
+from herorun.core.lazy_dataclass import dataclass
 
 _LONGEST = 40  # characters of a name in a slug
 
@@ -85,50 +83,6 @@ class JobSpec:
         return f"{words}-{told}"
 
 
-@dataclass(frozen=True)
-class Form:
-    """What an id of one scheduler looks like."""
-
-    pattern: re.Pattern[str]
-    words: str
-    needs: tuple[str, ...] = ()  # fields of `JobSpec` that the seed's loop cannot do without
-    article: str = "a"
-    absent: str = "look at its id, and at the cluster"  # what to do where nobody knows the id
-
-
-# Source: the babysitting loops for Iris and Ray and the job monitor for Slurm and nel that herorun
-# was asked to cover.
-FORMS: Mapping[str, Form] = {
-    "iris": Form(
-        re.compile(r"/[A-Za-z0-9_][A-Za-z0-9_.@-]*(?:/[A-Za-z0-9_][A-Za-z0-9_.@-]*)+"),
-        "the canonical name /<user>/<job>, such as /dlwh/train-tiny-20260302-185630",
-        ("config",),
-        article="an",
-    ),
-    "ray": Form(
-        re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*"),
-        "a submission id, such as ray-run-held-isoflop_sweep-20260131-051716",
-        ("cluster", "experiment"),
-    ),
-    "slurm": Form(
-        re.compile(r"[0-9]{1,15}(?:_[0-9]{1,15}|\+[0-9]{1,15})?"),
-        "a number, such as 4711 or 4711_3 of an array",
-    ),
-    "nel": Form(re.compile(r"[0-9a-f]{6,32}(?:\.[0-9]+)?"), "an invocation id, such as 15be12f8"),
-    "launcher": Form(re.compile(r"[^\0\n]+"), "the path of the launcher's output file"),
-    "local": Form(
-        re.compile(r"[1-9][0-9]{0,9}|/[^\0\n]+"),
-        "a process number, or the folder of a job that herorun started here",
-    ),
-    "ssh": Form(
-        re.compile(r"[1-9][0-9]{0,9}"),
-        "the number of a process on the box",
-        ("host",),
-        article="an",
-        absent="look at its number and at the host; if a queue gave it, name that by --scheduler",
-    ),
-}
-ON_A_BOX = "ssh"  # what a process number with a host and without a kind is
 OPTIONS = {
     "job": "--job",
     "kind": "--scheduler",
@@ -137,60 +91,6 @@ OPTIONS = {
     "experiment": "--experiment",
     "host": "--host",
 }
-
-
-def with_kind(facts: JobSpec) -> JobSpec:
-    """`--job PID --host BOX` alone means a process on that box."""
-    if facts.kind or not facts.host or not FORMS[ON_A_BOX].pattern.fullmatch(facts.job):
-        return facts
-    return replace(facts, kind=ON_A_BOX)
-
-
-def missing(facts: JobSpec) -> tuple[str, ...]:
-    """The options that this kind of job cannot do without and that were not given."""
-    form = FORMS.get(facts.kind)
-    wanted = ("job", "kind", *(form.needs if form else ()))
-    return tuple(OPTIONS[name] for name in wanted if not getattr(facts, name))
-
-
-def must_be_whole(facts: JobSpec) -> None:
-    """`WrongUse` in one sentence, with every option that is missing."""
-    if lacking := missing(facts):
-        kinds = (
-            f" (--scheduler is one of {', '.join(sorted(FORMS))})"
-            if "--scheduler" in lacking
-            else ""
-        )
-        raise WrongUse(
-            f"To watch a job without a contract, {_and(lacking)} "
-            f"{'is' if len(lacking) == 1 else 'are'} missing{kinds}."
-        )
-    must_be_id(facts.kind, facts.job)
-
-
-def must_be_id(kind: str, job: str) -> None:
-    """`WrongUse` for an id of the wrong form, or of a scheduler whose jobs nobody can look at by
-    their id.
-    """
-    form = must_be_kind(kind)
-    if not form.pattern.fullmatch(job):
-        raise WrongUse(f"{job!r} is no id of {form.article} {kind} job: it must be {form.words}.")
-
-
-def must_be_kind(kind: str) -> Form:
-    """`WrongUse` for a scheduler whose jobs nobody can look at by their id."""
-    form = FORMS.get(kind)
-    if form is None:
-        raise WrongUse(
-            f"Jobs of {kind!r} cannot be monitored by id; supported kinds: "
-            f"{', '.join(sorted(FORMS))}."
-        )
-    return form
-
-
-def _and(names: Iterable[str]) -> str:
-    *first, last = names
-    return f"{', '.join(first)} and {last}" if first else last
 
 
 assert SLUG.fullmatch(JobSpec(job="/Ada/x_1", kind="iris", config="c").slug)

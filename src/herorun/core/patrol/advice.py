@@ -2,8 +2,9 @@
 command.
 """
 
-from dataclasses import dataclass
 from enum import StrEnum
+
+from herorun.core.lazy_dataclass import dataclass
 
 
 class PatrolState(StrEnum):

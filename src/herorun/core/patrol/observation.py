@@ -3,9 +3,11 @@ there".
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from enum import StrEnum
+
+from herorun.core.lazy_dataclass import dataclass
 
 
 class Alive(StrEnum):

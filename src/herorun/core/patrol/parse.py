@@ -122,7 +122,7 @@ def room_of(found: Any) -> DiskRoom | Blind:
         if isinstance(found, list)
         else found
         if isinstance(found, Blind)
-        else Blind("nothing was told")
+        else Blind("the answer has no figures")
     )
 
 

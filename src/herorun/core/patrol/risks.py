@@ -53,14 +53,14 @@ def _advise_on_log(look: HostObservation) -> Iterator[Advice]:
         )
         yield Advice(
             "buffered",
-            f"The log has stood still for {say_span(log.age)}, but {words}.",
+            f"The log has not changed for {say_span(log.age)}, but {words}.",
             grave=False,
         )
     else:
         yield Advice(
             "silent",
-            f"The log has stood still for {say_span(log.age)}, and so has the output: look "
-            "whether it hangs.",
+            f"Neither the log nor the output has changed for {say_span(log.age)}: check whether "
+            "the job hangs.",
         )
 
 
@@ -134,7 +134,7 @@ def _chain(look: HostObservation, ways: Ways) -> Iterator[Advice]:
         return
     yield Advice(
         "chain-failed",
-        f"The chain has failed: {look.chain.failed}. Once that is mended, go on with it:",
+        f"The chain has failed: {look.chain.failed}. Fix the cause, then start the chain again:",
         ways.chain,
     )
 

@@ -43,7 +43,7 @@ def _down(look: HostObservation, remedy: Remedy, ways: Ways) -> Iterator[Advice]
     if by_chain or (remedy is Remedy.FINISH and ways.chain):
         yield Advice(
             "chain",
-            f"The training is done{without}. Start the chain, which goes on behind its markers:",
+            f"The training is done{without}. Start the chain; it skips stages that are done:",
             ways.chain,
         )
     elif remedy is Remedy.FINISH:
@@ -77,7 +77,7 @@ def _resumed(look: HostObservation, without: str, ways: Ways) -> Iterator[Advice
     if ways.chain and chain_fact(look) in (ChainFact.GONE, ChainFact.FAILED, ChainFact.NONE):
         yield Advice(
             "chain",
-            "Then start its chain again, which goes on behind the markers that are there:",
+            "Then start its chain again; it skips stages that are done:",
             ways.chain,
         )
 

@@ -1,13 +1,13 @@
 """What a sentinel waits for, and when it is over. Pure."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 
 from herorun.core.durations import say_span
 from herorun.core.errors import WrongUse
 from herorun.core.evidence import JobState
+from herorun.core.lazy_dataclass import dataclass
 from herorun.core.patrol.advice import PatrolState
 from herorun.core.patrol.observation import HostObservation, Own
 from herorun.core.run_health import RunHealth
@@ -79,7 +79,7 @@ def judge_wish(
     if still >= STALL and isinstance(look.log, Own):  # what waits in a queue has no log yet
         return (
             WaitOutcome.OVER,
-            f"nothing of it has moved for {say_span(still)}: look whether it hangs",
+            f"neither log nor output has changed for {say_span(still)}: check whether it hangs",
         )
     return WaitOutcome.WAIT, f"{wish} has not come"
 

@@ -5,7 +5,9 @@ from herorun.core.ports.jobs import (
     Absent,
     Beside,
     ById,
+    DatedLogs,
     Found,
+    ListsJobs,
     LogPart,
     Logs,
     ManyJobs,
@@ -20,7 +22,7 @@ from herorun.core.ports.jobs import (
     submission_of,
 )
 from herorun.core.ports.members import members, missing_members
-from herorun.core.ports.metrics import Alerts, Identities, Row, Rows, Tracker
+from herorun.core.ports.metrics import Alerts, Identities, Mention, Mentions, Row, Rows, Tracker
 from herorun.core.ports.place import Place
 from herorun.core.ports.posts import (
     Channel,
@@ -32,6 +34,7 @@ from herorun.core.ports.posts import (
     ReadBack,
     Sending,
 )
+from herorun.core.ports.traits import SchedulerTraits, scheduler_traits
 
 __all__ = [
     "Absent",
@@ -41,6 +44,7 @@ __all__ = [
     "Channel",
     "Channels",
     "Comments",
+    "DatedLogs",
     "FileDigest",
     "FileEntry",
     "Found",
@@ -48,11 +52,14 @@ __all__ = [
     "IssueTracker",
     "Layout",
     "LifecycleRule",
+    "ListsJobs",
     "LogPart",
     "Logs",
     "ManyJobs",
     "ManyRuns",
     "Measured",
+    "Mention",
+    "Mentions",
     "Notifier",
     "Origin",
     "Place",
@@ -62,6 +69,7 @@ __all__ = [
     "Row",
     "Rows",
     "Scheduler",
+    "SchedulerTraits",
     "Search",
     "Sending",
     "Store",
@@ -71,5 +79,6 @@ __all__ = [
     "Unknown",
     "members",
     "missing_members",
+    "scheduler_traits",
     "submission_of",
 ]

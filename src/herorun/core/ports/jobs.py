@@ -1,11 +1,11 @@
 """Schedulers: what is submitted, found, read and stopped."""
 
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass
-from datetime import datetime
-from typing import Any, Protocol, TypeAlias
+from datetime import datetime, timedelta
+from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 from herorun.core.evidence import Job
+from herorun.core.lazy_dataclass import dataclass
 from herorun.core.plan import Plan
 
 
@@ -130,6 +130,25 @@ class ById(Protocol):
 
     def stop(self, job: str) -> None:
         """Ask the job to end. Stopping an ended job does nothing."""
+
+
+class DatedLogs(Protocol):
+    """A `ById` that tells how old the newest line of a job's log is. One without it tells
+    nothing.
+    """
+
+    def log_age(self, job: str) -> timedelta:
+        """Since its log last changed, by the clock of the machine where it lies; FileNotFoundError
+        where it has none, `CouldNotLook` or OSError where nobody could tell.
+        """
+
+
+@runtime_checkable
+class ListsJobs(Protocol):
+    """A `ById` whose back end lists the user's jobs. `JobKind.listing` names that list."""
+
+    def listed(self, most: int) -> tuple[tuple[str, str], ...]:
+        """Ids, the newest first, each with what the list says of it."""
 
 
 @dataclass(frozen=True)

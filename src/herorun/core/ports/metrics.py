@@ -1,11 +1,12 @@
 """Trackers: what a run logs, and what is known of it there."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
 from herorun.core.evidence import TrackerAlert, TrackerIdentity
+from herorun.core.lazy_dataclass import dataclass
+from herorun.core.plan import TrackerRun
 
 
 @dataclass(frozen=True)
@@ -27,6 +28,7 @@ class Rows:
     changed_at: datetime | None = None  # when the source last changed, by its host's clock
     restarted: bool = False  # the source was replaced or shortened: the rows begin anew
     problems: tuple[str, ...] = ()  # lines that could not be read, by place
+    undated: bool = False  # nothing tells when the newest of them was written
 
 
 class Identities(Protocol):
@@ -47,6 +49,29 @@ class Alerts(Protocol):
         """The run's alerts after the one of that number, oldest first. A missing source raises
         FileNotFoundError.
         """
+
+
+@dataclass(frozen=True)
+class Mention:
+    """A value of `[tracker]` that the job's program names, and the call that it names it in.
+
+    Without a call it is the name of a file that the program writes its rows to.
+    """
+
+    key: str  # of `[tracker]`
+    value: str
+    call: str = ""  # as `wandb.init`
+    argument: str = ""
+    position: int | None = None  # of the argument, where it may be given without its name
+
+
+class Mentions(Protocol):
+    """A tracker that knows how a program names where it reports. Of one that does not, nothing is
+    concluded from the program's text.
+    """
+
+    def mentions(self, run: TrackerRun) -> tuple[Mention, ...]:
+        """What a program that reports where the contract says would name."""
 
 
 class Tracker(Protocol):

@@ -1,7 +1,6 @@
 """Where an adapter finds itself."""
 
-from dataclasses import dataclass
-
+from herorun.core.lazy_dataclass import dataclass
 from herorun.core.remote_target import RemoteTarget
 
 

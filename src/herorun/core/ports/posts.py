@@ -1,7 +1,8 @@
 """Whom we tell: notifiers, and the issue among them."""
 
-from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
+
+from herorun.core.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True)

@@ -6,13 +6,13 @@ from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 
-from herorun.core.adhoc_jobs.resubmit_command import must_return, notices
-from herorun.core.adhoc_jobs.spec import JobSpec, must_be_kind
+from herorun.core.adhoc_jobs.spec import JobSpec
 from herorun.core.adhoc_jobs.stored_command import missing_secrets
 from herorun.core.errors import CouldNotLook, WrongUse
 from herorun.core.ports import Absent
 from herorun.core.redaction.scrub import MASK
 from herorun.core.stop_condition import Until
+from herorun.job_kinds import job_kind
 from herorun.operations.babysit.loop import unattended, watch
 from herorun.operations.babysit.tick import TickOutcome
 from herorun.operations.jobs.monitor import claim, must_be_ours
@@ -26,31 +26,35 @@ def ready(
     start: Path,
     every: timedelta = CADENCE,
     anew: bool = False,
-    watches: bool = False,
+    exclusive: bool = False,
 ) -> tuple[JobRun, Path, list[str]]:
     """The job's run, its state file, and what should be known before the command for it is used.
 
     `anew`: the id is another job's than that which was watched before. `WrongUse` where a command
-    would wait, or the job is surely not there. Who `watches` must not do so beside another machine.
+    would wait, or the job is surely not there. `exclusive`: `HandedOver` while another machine
+    monitors the job.
     """
     if facts.resubmit:
-        must_return(facts.kind, facts.resubmit)
+        job_kind(facts.kind).must_return(facts.resubmit)
     before = set_aside(facts) if anew else None
     run = open_job(facts, every)
     new = run.current is None
     if new and isinstance(run.look(), Absent):
         raise WrongUse(
-            f"{facts.kind} knows no job {facts.job}{_where(facts)}: "
-            f"{must_be_kind(facts.kind).absent}."
+            f"{facts.kind} knows no job {facts.job}{_where(facts)}: {job_kind(facts.kind).absent}."
         )
     path = file_for(facts, start, anew)
-    if watches:
+    if exclusive:
         must_be_ours(run, path)
     run.begin()
     named = _what_it_is(run) if new else []
     project(run, path, {})
     told = [f"what was watched by this id before is kept in {before}"] if before else []
-    return run, path, [*told, *named, *_of_secrets(run), *notices(facts.kind, facts.resubmit)]
+    return (
+        run,
+        path,
+        [*told, *named, *_of_secrets(run), *job_kind(facts.kind).notices(facts.resubmit)],
+    )
 
 
 def _what_it_is(run: JobRun) -> list[str]:

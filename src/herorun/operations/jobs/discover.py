@@ -1,21 +1,25 @@
-"""Jobs found again with no id given, in the seed's order: the registry, nel's runs, Slurm's queue,
-experiment folders.
+"""Jobs found again with no id given, in the seed's order: the registry, the lists of schedulers
+that have one (nel's runs, Slurm's queue), experiment folders.
 """
 
-import shutil
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
+from typing import TypeAlias
 
 from herorun.core.adhoc_jobs.spec import JobSpec
 from herorun.core.errors import CouldNotLook, HerorunError, in_words
+from herorun.core.lazy_dataclass import dataclass
+from herorun.core.ports import ListsJobs
 from herorun.core.redaction.scrub import scrub
-from herorun.operations.jobs.scheduler import adapter_for
+from herorun.job_kinds import job_kind, kinds
+from herorun.operations.jobs.scheduler import connect_kind
 from herorun.operations.record.session import JobSession, read_jobs
 from herorun.system.process_registry import state_home
 
 EXPERIMENTS = "tools/launcher/experiments/cicd"
 NEWEST = 10
+Listing: TypeAlias = Callable[[], tuple[tuple[str, str], ...]]
 
 
 @dataclass(frozen=True)
@@ -31,10 +35,9 @@ def find_jobs(
     session: JobSession, start: Path, host: str = "", user: str = ""
 ) -> list[SearchedPlace]:
     """Every place, in order, whatever became of the one before."""
-    places: list[tuple[str, Callable[[], tuple[tuple[str, str], ...]]]] = [
+    places: list[tuple[str, Listing]] = [
         (f"registry {session.file}", lambda: _registered(session)),
-        ("nel ls runs --since 1d", lambda: _recent_nel_jobs(host, user)),
-        (f"squeue -u {user or '$USER'}{f' on {host}' if host else ''}", lambda: _queue(host, user)),
+        *_listings(host, user),
         (f"{EXPERIMENTS}/", lambda: _experiments(start)),
     ]
     found = []
@@ -64,18 +67,20 @@ def _join_parts(*parts: object) -> str:
     return ", ".join(str(part) for part in parts if part)
 
 
-def _recent_nel_jobs(host: str, user: str) -> tuple[tuple[str, str], ...]:
-    nel = adapter_for(
-        JobSpec(job="000000", kind="nel", host=host, user=user), state_home() / "jobs"
-    )
-    return tuple((f"nel {job}", told) for job, told in nel.recent(NEWEST))
+def _listings(host: str, user: str) -> Iterator[tuple[str, Listing]]:
+    """Of each scheduler that can list the user's jobs."""
+    for kind in kinds():
+        spec = JobSpec(job="", kind=kind, host=host, user=user)
+        if name := job_kind(kind).listing(spec):
+            yield name, partial(_listed, spec)
 
 
-def _queue(host: str, user: str) -> tuple[tuple[str, str], ...]:
-    if not host and shutil.which("squeue") is None:
-        raise CouldNotLook("there is no squeue on this machine: name the login node with --host")
-    slurm = adapter_for(JobSpec(job="1", kind="slurm", host=host, user=user), state_home() / "jobs")
-    return tuple((f"slurm {job}", _join_parts(word, name)) for job, word, name in slurm.mine())
+def _listed(spec: JobSpec) -> tuple[tuple[str, str], ...]:
+    job_kind(spec.kind).must_be_reachable(spec)
+    adapter = connect_kind(spec, state_home() / "jobs")
+    if not isinstance(adapter, ListsJobs):
+        raise CouldNotLook(f"the adapter {spec.kind} has no method listed")
+    return tuple((f"{spec.kind} {job}", about) for job, about in adapter.listed(NEWEST))
 
 
 def _experiments(start: Path) -> tuple[tuple[str, str], ...]:

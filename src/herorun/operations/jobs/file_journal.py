@@ -98,8 +98,8 @@ class Journal:
             )
         except BrokenJournal as error:
             raise CouldNotLook(
-                f"{self.path} is damaged ({error}): nothing is done on the word of it; move it "
-                "away to begin anew."
+                f"{self.path} is damaged ({error}), so nothing is done. Move it away to start a "
+                "new one."
             ) from None
         self._seen, self._lines, self._memory = (
             seen,

@@ -37,15 +37,12 @@ def not_found(folder: Path) -> tuple[bool, str]:
     if looks >= LOOKS and at - since >= WITHIN:
         return True, (
             f"its source answered {count(looks, 'time')} in {say_span(at - since)} and does not "
-            "know it: whether it ran, or runs "
-            "elsewhere, nobody can tell. It is not watched any longer: look at its id and host, "
-            "and `herorun jobs add` "
-            "it again if it is there"
+            "know it, so its result is unknown and it is no longer watched: check its id and host, "
+            "and `herorun jobs add` it again if it exists"
         )
     return False, (
-        "its source does not know it: look at its id and host; it is given up after "
-        f"{WITHIN // timedelta(minutes=1)} "
-        "min of such answers"
+        "its source does not know it: check its id and host; it is removed after "
+        f"{WITHIN // timedelta(minutes=1)} min of such answers"
     )
 
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from herorun.core.adhoc_jobs.spec import JobSpec
+from herorun.job_kinds import job_kind
 
 
 def placed(facts: JobSpec, start: Path) -> JobSpec:
@@ -15,7 +16,6 @@ def placed(facts: JobSpec, start: Path) -> JobSpec:
     if facts.host:
         return facts
     log = str((start / facts.log).resolve()) if facts.log else ""
-    job = (
-        str((start / facts.job).resolve()) if facts.kind == "launcher" and facts.job else facts.job
-    )
+    is_path = bool(facts.job and facts.kind) and job_kind(facts.kind).id_is_path
+    job = str((start / facts.job).resolve()) if is_path else facts.job
     return replace(facts, log=log, job=job)

@@ -13,6 +13,7 @@ from herorun.core.errors import Blocked, CouldNotLook, HerorunError
 from herorun.core.event import Done, Failed, Intended
 from herorun.core.journal import Memory
 from herorun.core.redaction.scrub import scrub
+from herorun.job_kinds import job_kind
 from herorun.operations.jobs.run import JobRun, keep_facts
 from herorun.operations.record.lease import take_lease
 from herorun.operations.record.registry import register_one
@@ -117,7 +118,7 @@ def _submitted(run: JobRun, instance: str) -> str:
     except CouldNotLook as error:
         raise Blocked(f"The resubmit command was not seen to end: {error}") from None
     said = f"{answer.text}\n{answer.err.decode('utf-8', 'replace')}"
-    job = submitted_in(run.facts.kind, said)
+    job = submitted_in(job_kind(run.facts.kind).printed, said)
     if answer.code:
         raise Blocked(f"The resubmit command failed: {scrub(answer.complaint)}.")
     if not job:

@@ -21,7 +21,7 @@ from herorun import discover
 from herorun.core import evidence as kinds
 from herorun.core.adhoc_jobs.log_parser import progress_in
 from herorun.core.adhoc_jobs.resubmit_command import words_of
-from herorun.core.adhoc_jobs.spec import JobSpec, must_be_whole
+from herorun.core.adhoc_jobs.spec import JobSpec
 from herorun.core.adhoc_jobs.state_file import facts_in, projected
 from herorun.core.adhoc_jobs.stored_command import without_secrets
 from herorun.core.adhoc_jobs.tasks import memory_asked
@@ -43,10 +43,12 @@ from herorun.core.escalation import Option
 from herorun.core.event import Launched
 from herorun.core.evidence import FinalStep, Instance, Launcher, Nothing, Unavailable
 from herorun.core.finding import Waiver
+from herorun.core.health.liveness import RowPatience
 from herorun.core.journal import Memory
 from herorun.core.ports import Layout, Place, Post, Search, Tracker
 from herorun.core.redaction.scrub import scrub
 from herorun.core.untrusted_json import read_json
+from herorun.job_kinds import must_be_whole
 from herorun.operations.jobs.file_journal import Journal
 from herorun.operations.jobs.scheduler import LINES, Followed, JobLogTracker, adapter_for
 from herorun.runs import MonitoredRun
@@ -145,7 +147,7 @@ class JobRun(MonitoredRun):
 
     @property
     def dri(self) -> str:
-        return f"{host.user() or 'unknown'} (inferred: whoever asked for the watch)"
+        return f"{host.user() or 'unknown'} (inferred: the user who started the watch)"
 
     def submit_again(self, instance: str, why: str) -> str:
         """By the command that a person gave."""
@@ -164,7 +166,7 @@ class JobRun(MonitoredRun):
             [
                 (
                     f"- `{again}`: {'stop it and ' if live else ''}submit it again by its "
-                    "command, once what is wrong is mended"
+                    "command, after the cause is fixed"
                 )
                 if self.facts.resubmit
                 else (
@@ -186,7 +188,11 @@ class JobRun(MonitoredRun):
             **super().given(memory),
             **dict.fromkeys((*_UNKNOWN_KINDS, Repository, Layout), UNPLANNED),
             FinalStep: self._final(memory),
-            Tracker: JobLogTracker(self.scheduler, memory.current.name if memory.current else ""),
+            Tracker: JobLogTracker(
+                self.scheduler,
+                memory.current.name if memory.current else "",
+                max(RowPatience().idle, 2 * self.contract.babysit.cadence),
+            ),
         }
 
     def _final(self, memory: Memory) -> FinalStep | Nothing | Unavailable:
@@ -225,7 +231,7 @@ class JobRun(MonitoredRun):
             why = "as its state file names it" if self.facts.first_job else "as a person named it"
             self.record.append(self.instance(job, why))
         elif job not in [each.job for each in memory.instances]:
-            why = "as its state file names it, which another machine went on with"
+            why = "from its state file, which another machine updated"
             self.record.append(self.instance(job, why, after=memory.current.name))
         keep_facts(self)
         self.issue.open(
@@ -296,8 +302,8 @@ def set_aside(facts: JobSpec) -> Path | None:
 
 
 def contract_for(facts: JobSpec, folder: Path, every: timedelta = CADENCE) -> Contract:
-    """`observe`; with a command for it a relaunch is the standing order of whoever gave it, under
-    the usual policy.
+    """`observe`; with a command for it, a relaunch is the standing order of the person who gave
+    it, under the usual policy.
     """
     return Contract(
         slug=folder.name,

@@ -4,38 +4,38 @@ tracker's.
 
 import threading
 from dataclasses import replace
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
 
 from herorun import discover
-from herorun.core.adhoc_jobs.log_parser import progress_in
-from herorun.core.adhoc_jobs.spec import JobSpec, must_be_id
+from herorun.core.adhoc_jobs.log_parser import ends_with_step, progress_in
+from herorun.core.adhoc_jobs.spec import JobSpec
 from herorun.core.adhoc_jobs.tasks import TaskEnd, ended_for_memory, summary
-from herorun.core.canonical_json import canonical, digest
 from herorun.core.errors import CouldNotLook, WrongUse, in_words
 from herorun.core.evidence import Job, JobState
+from herorun.core.lazy_dataclass import dataclass
 from herorun.core.ports import Absent, ById, Found, Place, Row, Rows, Search, Submission, Unknown
-from herorun.core.untrusted_json import read_json
-from herorun.operations.jobs.clusters import address_of
+from herorun.job_kinds import PORT, job_kind, must_be_id
 from herorun.record import RunRecord
 from herorun.system.clock import now
-from herorun.system.files import write_whole
 
 LINES = 20_000  # of a log's end
+# Linux stamps files by a clock that ticks 100 to 1,000 times a second: a line can seem older than
+# the process that wrote it
+GRAIN = timedelta(milliseconds=20)
 
 
-def adapter_for(facts: JobSpec, folder: Path) -> Any:
+def adapter_for(facts: JobSpec, folder: Path) -> ById:
     """What looks at the job by its id."""
     must_be_id(facts.kind, facts.job)
-    told = {name: getattr(facts, name) for name in ("cluster", "config", "host", "user", "log")}
-    if facts.kind == "ray":
-        told["cluster"] = address_of(facts.cluster)
+    return connect_kind(facts, folder)
+
+
+def connect_kind(facts: JobSpec, folder: Path) -> ById:
+    """The same where no job is named yet: only where it would be is looked at."""
     place = str(folder)
-    options = {name: value for name, value in told.items() if value}
-    return discover.connect(
-        "schedulers.external", facts.kind, {}, Place("job", place, place, place), options
-    )
+    options = job_kind(facts.kind).adapter_options(facts)
+    return discover.connect(PORT, facts.kind, {}, Place("job", place, place, place), options)
 
 
 class Followed:
@@ -53,6 +53,7 @@ class Followed:
         self._jobs, self._record, self._folder = jobs, record, folder
         self._limit = limit  # MB of memory that the command for it asks for
         self._tails: dict[str, str | CouldNotLook] = {}
+        self._changes: dict[str, datetime | None] = {}
         self._tasks: dict[str, tuple[TaskEnd, ...]] = {}
         self._lock = threading.Lock()
 
@@ -150,18 +151,23 @@ class Followed:
         return bool(ask(self._job(instance))) if ask else False
 
     def log_changed_at(self, instance: str) -> datetime | None:
-        """When a look last found its log changed, by our own clock."""
-        told = digest(self.tail(instance, LINES))
-        kept, path = None, self._folder / "log-seen.json"
+        """By our own clock, asked once a tick; None where its kind of job does not tell, or nobody
+        could read it.
+        """
+        with self._lock:
+            if instance not in self._changes:
+                self._changes[instance] = self._ask_change(instance)
+        return self._changes[instance]
+
+    def _ask_change(self, instance: str) -> datetime | None:
+        ask = getattr(self._jobs, "log_age", None)
+        if ask is None:
+            return None
         try:
-            kept = read_json(path.read_bytes())
-            if kept["digest"] == told and kept["instance"] == instance:
-                return datetime.fromisoformat(kept["at"])
-        except (OSError, ValueError, KeyError, TypeError):
-            pass
-        seen = {"instance": instance, "digest": told, "at": now()}
-        write_whole(path, (canonical(seen) + "\n").encode())
-        return now()
+            age: timedelta = ask(self._job(instance))
+        except (CouldNotLook, OSError):
+            return None
+        return now() - max(timedelta(), age - GRAIN)
 
     def _job(self, instance: str) -> str:
         known = {each.name: each.job for each in self._record.memory().instances}
@@ -176,17 +182,49 @@ class Followed:
 
 
 class JobLogTracker:
-    """The tracker port over a job's log: a row whenever it tells of a further step."""
+    """The tracker port over a job's log: a row whenever it tells of a further step.
 
-    def __init__(self, scheduler: Followed, instance: str) -> None:
-        self._scheduler, self._instance = scheduler, instance
+    A step that stood there before the first look, or that came while nobody looked for longer than
+    `gap`, may be hours old. It is dated by the log's own change; where that tells nothing of the
+    step, the row is undated.
+    """
+
+    def __init__(self, scheduler: Followed, instance: str, gap: timedelta) -> None:
+        self._scheduler, self._instance, self._gap = scheduler, instance, gap
 
     def read(self, cursor: str) -> Rows:
-        known, _, step = cursor.rpartition(":")
-        found = progress_in(self._scheduler.tail(self._instance, LINES)) if self._instance else None
-        if found is None or (known == self._instance and found.step == int(step)):
+        if not self._instance:
             return Rows((), cursor)
+        text, at = self._scheduler.tail(self._instance, LINES), now()
+        progress, known = progress_in(text), _JobCursor.of(cursor)
+        follows = known is not None and known.instance == self._instance
+        if progress is None:
+            return Rows((), cursor)
+        after = str(_JobCursor(self._instance, progress.step, at))
+        if known and follows and known.step == progress.step:
+            return Rows((), after)
         # a job that begins again at an earlier step trains those steps once more
-        again = known == self._instance and found.step < int(step)
-        row, at = Row(found.step, {}, now()), f"{self._instance}:{found.step}"
-        return Rows((row,), at, now(), restarted=again)
+        again = known is not None and follows and progress.step < known.step
+        changed_at = self._scheduler.log_changed_at(self._instance)
+        since_look = known is not None and follows and at - known.read_at <= self._gap
+        undated = not since_look and (changed_at is None or not ends_with_step(text))
+        return Rows((Row(progress.step, {}, changed_at or at),), after, at, again, undated=undated)
+
+
+@dataclass(frozen=True)
+class _JobCursor:
+    """The newest step that was read, of which job, and when."""
+
+    instance: str
+    step: int
+    read_at: datetime
+
+    def __str__(self) -> str:
+        return f"{self.instance}:{self.step}:{int(self.read_at.timestamp())}"
+
+    @classmethod
+    def of(cls, cursor: str) -> "_JobCursor | None":
+        parts = cursor.rsplit(":", 2)
+        if len(parts) != 3:
+            return None
+        return cls(parts[0], int(parts[1]), datetime.fromtimestamp(int(parts[2]), UTC))

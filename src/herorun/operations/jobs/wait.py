@@ -16,12 +16,11 @@ from herorun.core.patrol.table import decide
 from herorun.core.patrol.wait_condition import WaitCondition
 from herorun.core.ports import ById, Found
 from herorun.core.redaction.scrub import scrub
+from herorun.job_kinds import job_kind
 from herorun.operations.jobs.run import JobRun
 from herorun.operations.jobs.scheduler import LINES, adapter_for
 from herorun.operations.remote.wait import Ended, Seen, wait_on
 from herorun.system.clock import now
-
-FAR = ("ray", "iris")  # whose jobs leave nothing on a machine that we could look at
 
 
 def wait_for_job(
@@ -29,7 +28,7 @@ def wait_for_job(
 ) -> Ended:
     """As for a run. A job that its back end does not know is unknown, and never down."""
     facts = run.facts
-    if wish.marker and (facts.host or facts.kind in FAR):
+    if wish.marker and (facts.host or not job_kind(facts.kind).has_machine):
         raise WrongUse(
             f"--marker of a job without a contract must lie on this machine, and {facts.job} does "
             "not run here: use --state or --step."

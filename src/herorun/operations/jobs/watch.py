@@ -8,7 +8,6 @@ import shutil
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -28,11 +27,13 @@ from herorun.core.canonical_json import canonical, digest
 from herorun.core.errors import HerorunError, WrongUse, in_words
 from herorun.core.evidence import Job, JobState
 from herorun.core.finding import count
+from herorun.core.lazy_dataclass import dataclass
 from herorun.core.ports import Absent, Found
 from herorun.core.redaction.scrub import scrub
 from herorun.core.triage.classes import QUIET
 from herorun.core.triage.incremental import OwnLog, follow, judged
 from herorun.core.untrusted_json import read_json
+from herorun.job_kinds import job_kind
 from herorun.operations.babysit.batch import worst
 from herorun.operations.jobs.not_found_grace import found_again, not_found
 from herorun.operations.jobs.scheduler import LINES, adapter_for
@@ -84,7 +85,7 @@ class JobStatus:
         before = str(self.entry.get("last_status") or "")
         about = f" ({self.entry['description']})" if self.entry.get("description") else ""
         moved = (
-            f"{before} -> {self.word}"
+            f"{before} -> {self.word or 'unknown'}"
             if before and before != self.word
             else self.word or "not seen"
         )
@@ -125,16 +126,11 @@ def _memory_path(entry: Entry) -> Path:
 
 
 def _status_of_missing(entry: Entry, before: str) -> JobStatus:
-    """nel's list is a file of this machine: what is missing there at the second look too is not
-    watched any longer.
-
-    Other sources are asked for an hour, see `not_found`.
+    """What a list that is whole lacks at the second look too is not watched any longer; other
+    sources are asked for an hour, see `not_found`.
     """
-    if entry["type"] == "nel" and before == LOST:
-        why = (
-            "nel's list does not have it: look at its id; whether it ran, or runs elsewhere, "
-            "nobody can tell"
-        )
+    why = job_kind(str(entry["type"])).missing_twice
+    if why and before == LOST:
         return JobStatus(entry, JobState.GONE, LOST, why)
     over, why = not_found(_memory_path(entry))
     return JobStatus(entry, JobState.GONE if over else JobState.UNKNOWN, LOST, why)

@@ -10,7 +10,6 @@ import sys
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from datetime import datetime
 from functools import partial
 from pathlib import Path
 from threading import Thread
@@ -35,6 +34,7 @@ from herorun.core.patrol.parse import (
     told_of,
     unreachable,
 )
+from herorun.core.ports import scheduler_traits
 from herorun.core.redaction.scrub import scrub
 from herorun.core.remote_target import RemoteTarget, SshLogin
 from herorun.runs import Run
@@ -46,8 +46,6 @@ from herorun.system.remote_python import readable, remote_to
 HERE = RemoteTarget(SshLogin(), sys.executable, 1.0, 20.0)
 SPARE = 8.0  # seconds beyond the connection and the look, for reading at both ends
 LINES = 400  # of the scheduler's log
-ON_THE_MACHINE = ("local", "ssh")  # schedulers whose job runs on the very machine that is looked at
-OUT_OF_REACH = ("ray", "iris")  # whose jobs leave nothing on a machine that we could look at
 BOX = ("alive", "files", "copied", "machine", "said")  # what the box itself is asked
 
 
@@ -101,7 +99,7 @@ def _questions(
     run: Run, reach: RemoteTarget, instance: str, wished: str
 ) -> dict[str, Callable[[], Any]]:
     """Asked all at once, those to the box share one connection; each is late alone."""
-    told, kind, far = run.contract.patrol, run.contract.scheduler.kind, remote_to(reach)
+    told, traits, far = run.contract.patrol, scheduler_traits(run.scheduler), remote_to(reach)
     asked: dict[str, Callable[[], Any]] = {}
 
     def ask(part: str, **given: Any) -> None:
@@ -116,7 +114,7 @@ def _questions(
             f"{run.slug} was not launched by herorun, and its contract names no [patrol] session, "
             "process or slurm: there is nothing to look at."
         )
-    if kind not in OUT_OF_REACH:
+    if traits.leaves_files:
         if told.session or told.process or told.slurm:
             ask(
                 "alive",
@@ -124,7 +122,8 @@ def _questions(
                 socket=told.socket,
                 process=told.process or "",
                 slurm=told.slurm or "",
-                **_of_slurm(run),
+                programs=traits.slurm_client.get("programs", ""),
+                conf=traits.slurm_client.get("conf", ""),
             )
         chain = run.contract.chain
         where = chain.folder or "" if chain.stage else ""
@@ -133,30 +132,17 @@ def _questions(
             "results": list(told.results),
         }
         ask("files", **paths, disks=list(_disks(run)), roots=list(_local_roots(run)), chain=where)
-    if told.copies and kind not in OUT_OF_REACH:
+    if told.copies and traits.leaves_files:
         ask("copied", copies=list(told.copies))
-    if kind in ON_THE_MACHINE:
+    if traits.on_the_machine:
         ask("machine", gpu_seconds=told.gpu_seconds, process=told.process or "", instance=instance)
-    if told.log and kind not in OUT_OF_REACH:
+    if told.log and traits.leaves_files:
         ask("said", log=told.log, words=told.done_words or "")
     elif instance:
         asked["tail"] = lambda: run.scheduler.tail(instance, LINES)
-        changed = getattr(run.scheduler, "log_changed_at", None)
-        if changed is not None:
-            asked["changed"] = lambda: changed(instance)
     for path, local in told.copies.items():
         asked[f"copy {path}"] = partial(_host_probe.counted, source(run, local))
     return asked
-
-
-def _of_slurm(run: Run) -> dict[str, str]:
-    """Where its programs and its configuration are, which a contract that runs by Slurm says."""
-    told = run.contract.scheduler
-    options = told.options if told.kind == "slurm" else {}
-    return {
-        "programs": str(options.get("programs") or ""),
-        "conf": str(options.get("slurm_conf") or ""),
-    }
 
 
 def _together(asked: Mapping[str, Callable[[], Any]], seconds: float) -> dict[str, Any]:
@@ -195,19 +181,14 @@ def _read_log_by_end(run: Run, answers: Mapping[str, Any]) -> Own | Blind | None
     if said is None or isinstance(said, Blind):
         return said
     if isinstance(said, str):
-        age = _age(answers.get("changed"))
         done = bool(re.search(told.done_words, said)) if told.done_words else None
         own = own_log(known, said.encode("utf-8", "surrogateescape"), told.progress, whole=True)
-        return replace(own, done=done, age=age)
+        return replace(own, done=done)
     data = base64.b64decode(said["tail"])
     own = own_log(known, data, told.progress, whole=len(data) == said["size"])
     return replace(
         own, done=said["done"], size=said["size"], age=max(0.0, said["now"] - said["changed"])
     )
-
-
-def _age(changed: Any) -> float | None:
-    return max(0.0, (now() - changed).total_seconds()) if isinstance(changed, datetime) else None
 
 
 # --- of the contract ------------------------------------------------------------------------------

@@ -7,16 +7,17 @@ import signal
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, TypeAlias
 
 from herorun.core.errors import HerorunError, WrongUse, in_words
 from herorun.core.evidence import Job, Metrics
+from herorun.core.lazy_dataclass import dataclass
 from herorun.core.patrol.advice import PatrolAdvice, PatrolState
 from herorun.core.patrol.observation import HostObservation
 from herorun.core.patrol.summary_line import movement_of, patrol_line
 from herorun.core.patrol.wait_condition import WaitCondition, WaitOutcome, judge_wish
+from herorun.core.ports import scheduler_traits
 from herorun.core.redaction.scrub import scrub
 from herorun.operations.health.evaluate import evaluate
 from herorun.operations.remote.patrol import decided
@@ -49,7 +50,7 @@ def wait_for(
     bound and ends.
     """
     must_end(every, most)
-    if not run.place.reach and run.contract.scheduler.kind in ("ray", "iris") and wish.marker:
+    if not run.place.reach and wish.marker and not scheduler_traits(run.scheduler).leaves_files:
         raise WrongUse(
             f"--marker needs a machine to look at, which {run.contract.scheduler.kind} has not: "
             "use --state or --step."

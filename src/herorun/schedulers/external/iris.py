@@ -2,23 +2,31 @@
 
 import re
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from herorun.core.adhoc_jobs.kind import JobKind
+from herorun.core.adhoc_jobs.resubmit_command import must_have_no_wait
+from herorun.core.adhoc_jobs.spec import JobSpec
 from herorun.core.adhoc_jobs.tasks import TaskEnd
-from herorun.core.errors import CouldNotLook, in_words
+from herorun.core.errors import CouldNotLook, WrongUse, in_words
 from herorun.core.evidence import JobState
+from herorun.core.lazy_dataclass import dataclass
 from herorun.core.ports import Absent, ById, Origin, Place, Search, Unknown
 from herorun.core.untrusted_json import read_json
+from herorun.schedulers._clusters import ClusterNames
 from herorun.schedulers._iris_client import CommandLine
 from herorun.schedulers._iris_parse import (
     IrisListing,
     detail_argv,
     stop_argv,
 )
+from herorun.schedulers._iris_resubmit import iris_notices
 from herorun.schedulers._iris_state import gang_of, judge_iris, root_of
 from herorun.schedulers._iris_state_names import iris_state_of
 from herorun.schedulers._submission_record import SubmissionRecord
@@ -29,6 +37,63 @@ _TABLE = re.compile(r"^\s*TASK +STATE +EXIT\b")
 _ADDED = re.compile(r"-\d{8}-\d{6}$")  # `iris job run` makes a name unique with its time
 _MIB = re.compile(r"([0-9.]+)\s*(KB|MB|GB|TB|KiB|MiB|GiB|TiB)", re.IGNORECASE)
 _TIMES = {"k": 1 / 1024, "m": 1.0, "g": 1024.0, "t": 1024.0**2}
+# Source: the mappings of the babysitting loop for Iris that herorun was asked to cover.
+CLUSTERS = ClusterNames(
+    "iris",
+    {
+        "marin": "lib/iris/examples/marin.yaml",
+        "marin_prod": "lib/iris/examples/marin.yaml",
+        "marin_dev": "lib/iris/examples/marin-dev.yaml",
+        "coreweave": "lib/iris/examples/coreweave.yaml",
+    },
+    "--config PATH",
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class IrisJobKind(JobKind):
+    def resolved(self, spec: JobSpec, start: str) -> JobSpec:
+        """With the configuration file, from `--config` or a cluster's short name; it must exist."""
+        if not (spec.config or spec.cluster):
+            return spec
+        path = Path(start, CLUSTERS.resolve(spec.config or spec.cluster)).resolve()
+        if not path.is_file():
+            raise WrongUse(
+                f"There is no {path}, the configuration of the Iris cluster: give it by --config "
+                "PATH."
+            )
+        return replace(spec, config=str(path))
+
+    def contract_options(self, options: Mapping[str, Any]) -> dict[str, Any]:
+        if not (options.get("config") or options.get("cluster")):
+            raise WrongUse(
+                "A job of Iris is adopted by [scheduler] config or cluster, not by controller_url."
+            )
+        return dict(options)
+
+    def must_be_reachable(self, spec: JobSpec) -> None:
+        if not spec.config:
+            raise WrongUse(
+                "An Iris job needs --config, or --cluster with the cluster's short name."
+            )
+
+    def must_return(self, command: str) -> None:
+        must_have_no_wait(command)
+
+    def notices(self, command: str) -> list[str]:
+        return iris_notices(command) if command else []
+
+
+JOBS = IrisJobKind(
+    id_pattern=re.compile(r"/[A-Za-z0-9_][A-Za-z0-9_.@-]*(?:/[A-Za-z0-9_][A-Za-z0-9_.@-]*)+"),
+    id_form="the canonical name /<user>/<job>, such as /dlwh/train-tiny-20260302-185630",
+    article="an",
+    needs=("config",),
+    place=("config", "cluster"),
+    printed=re.compile(r"Job submitted: (/\S+/\S+)|^(/[^\s/]+/\S+)\s*$", re.MULTILINE),
+    asks_for_command=True,
+    has_machine=False,
+)
 
 
 class Options(BaseModel):

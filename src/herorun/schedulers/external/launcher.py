@@ -2,15 +2,18 @@
 it has submitted.
 """
 
+import re
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from pydantic import ConfigDict, Field
 
+from herorun.core.adhoc_jobs.kind import JobKind
 from herorun.core.adhoc_jobs.launcher_log import LauncherOutput, read_output
 from herorun.core.errors import CouldNotLook, in_words
 from herorun.core.evidence import Job, JobState
 from herorun.core.ports import Absent, ById, Found, Place, Search, Unknown
+from herorun.schedulers._log_age import file_age
 from herorun.schedulers._road import SshLogin, transport_to
 from herorun.schedulers.external import slurm
 from herorun.system.clock import now
@@ -19,6 +22,13 @@ TIMEOUT = 30.0  # seconds
 QUIET = timedelta(minutes=2)  # a file that still grows has not had its last word
 _ABSENT = 44
 _READ = f'test -e "$1" || exit {_ABSENT}; stat -c %Y -- "$1"; tail -c 4194304 -- "$1"'
+
+JOBS = JobKind(
+    id_pattern=re.compile(r"[^\0\n]+"),
+    id_form="the path of the launcher's output file",
+    printed=re.compile(r"^(?:[Oo]utput(?: file)?: )?(/\S+)\s*$", re.MULTILINE),
+    id_is_path=True,
+)
 
 
 class Options(SshLogin):
@@ -71,6 +81,9 @@ class LauncherById:
 
     def tail(self, job: str, lines: int) -> str:
         return "".join(self._read(job)[0].splitlines(keepends=True)[-lines:]) if lines > 0 else ""
+
+    def log_age(self, job: str) -> timedelta:
+        return file_age(self._road, job, TIMEOUT)
 
     def events(self, job: str) -> tuple[str, ...]:
         return read_output(self._read(job)[0]).events

@@ -6,14 +6,16 @@ ended but its log.
 
 import os
 import pwd
+import re
 import signal
 from contextlib import suppress
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from herorun.core.adhoc_jobs.kind import JobKind
 from herorun.core.errors import CouldNotLook, WrongUse, in_words
 from herorun.core.evidence import Job, JobState
 from herorun.core.ports import Absent, ById, Found, Origin, Place, Search, Unknown
@@ -23,6 +25,12 @@ from herorun.schedulers._processes import start_time
 from herorun.system.clock import now
 from herorun.system.files import write_whole
 from herorun.system.host import owner
+
+JOBS = JobKind(
+    id_pattern=re.compile(r"[1-9][0-9]{0,9}|/[^\0\n]+"),
+    id_form="a process number, or the folder of a job that herorun started here",
+    printed=re.compile(r"Job submitted: (/\S+|\d+)|^(\d+|/\S+)\s*$", re.MULTILINE),
+)
 
 
 class Options(BaseModel):
@@ -142,6 +150,9 @@ class LocalById:
 
     def tail(self, job: str, lines: int) -> str:
         return last_lines(self._path(job), lines).decode("utf-8", "replace")
+
+    def log_age(self, job: str) -> timedelta:
+        return now() - datetime.fromtimestamp(self._path(job).stat().st_mtime, UTC)
 
     def _path(self, job: str) -> Path:
         if self._log:

@@ -1,13 +1,17 @@
 """An invocation of the NeMo evaluator launcher, or one of its tasks, by its id."""
 
+import re
 from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
 
 from pydantic import ConfigDict, Field
 
+from herorun.core.adhoc_jobs.kind import JobKind
+from herorun.core.adhoc_jobs.spec import JobSpec
 from herorun.core.adhoc_jobs.tasks import TaskEnd
 from herorun.core.errors import CouldNotLook, in_words
+from herorun.core.lazy_dataclass import dataclass
 from herorun.core.ports import Absent, ById, Found, Origin, Place, Search, Unknown
 from herorun.schedulers._nel_jobs import NelJobs
 from herorun.schedulers._nel_options import Options as NelOptions
@@ -20,6 +24,23 @@ from herorun.system import host
 from herorun.system.clock import now
 
 DAY = timedelta(days=1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class NelJobKind(JobKind):
+    def listing(self, spec: JobSpec) -> str:
+        return "nel ls runs --since 1d"
+
+
+JOBS = NelJobKind(
+    id_pattern=re.compile(r"[0-9a-f]{6,32}(?:\.[0-9]+)?"),
+    id_form="an invocation id, such as 15be12f8",
+    printed=re.compile(r"Invocation ID: ([0-9a-f]{6,32})"),
+    missing_twice=(  # its list is a file of this machine
+        "nel does not list this id, so its result is unknown; the id may be wrong or belong to "
+        "another machine"
+    ),
+)
 
 
 class Options(SshLogin):
@@ -79,6 +100,22 @@ class NelById(NelJobs):
         """nel lists what this user has submitted from here, and nothing else."""
         return Origin(host.user() or "", mine=bool(self._of(job)) or None)
 
+    def live_namesakes(self, job: str) -> tuple[str, ...]:
+        """Other live invocations of the same configuration: nel gives no names, and lists this
+        user's alone.
+        """
+        entries = self._entries()
+        own = [entry for entry in entries if job in (entry.invocation, entry.id)]
+        if not own or not own[-1].config:
+            raise CouldNotLook(f"nel's list does not tell what {job} was started with")
+        same = [
+            entry
+            for entry in entries
+            if entry.config == own[-1].config and entry.invocation != own[-1].invocation
+        ]
+        parts = self._parts(same)
+        return tuple(dict.fromkeys(e.invocation for e in same if parts[e.id].state.live))
+
     def tasks(self, job: str) -> tuple[TaskEnd, ...]:
         entries = self._of(job)
         parts = self._parts(entries)
@@ -101,7 +138,7 @@ class NelById(NelJobs):
                 found += self._scores(entry)
         return ", ".join(found)
 
-    def recent(self, count: int) -> tuple[tuple[str, str], ...]:
+    def listed(self, most: int) -> tuple[tuple[str, str], ...]:
         """The invocations of the last day, newest first, as `nel ls runs --since 1d` lists them:
         id, and what of it.
         """
@@ -109,5 +146,5 @@ class NelById(NelJobs):
         for entry in sorted(self._entries(), key=lambda each: each.at, reverse=True):
             if now() - entry.at <= DAY:
                 newest.setdefault(entry.invocation, entry)
-        found = list(newest.values())[:count]
+        found = list(newest.values())[:most]
         return tuple((e.invocation, f"{e.at:%Y-%m-%d %H:%M} UTC, {e.executor}") for e in found)

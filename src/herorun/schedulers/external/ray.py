@@ -2,18 +2,77 @@
 
 import re
 import shlex
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from herorun.core.adhoc_jobs.kind import JobKind
+from herorun.core.adhoc_jobs.resubmit_command import must_have_no_wait
+from herorun.core.adhoc_jobs.spec import JobSpec
 from herorun.core.errors import CouldNotLook, WrongUse
+from herorun.core.lazy_dataclass import dataclass
 from herorun.core.ports import Absent, ById, Found, Origin, Place, Search, Unknown
+from herorun.schedulers._clusters import ClusterNames
 from herorun.schedulers._ray_client import Dashboard
 from herorun.schedulers._ray_log import read_log
 from herorun.schedulers._ray_parse import ray_state_of
 from herorun.schedulers._ray_snapshot import RaySnapshot
 
 TIMEOUT = 20.0  # seconds of one question
+SUBMITTER = "lib/marin/src/marin/run/ray_run.py"  # of the repository that the seed's loop is for
+CLUSTERS = ClusterNames("ray", {}, "--cluster http://HOST:8265, its dashboard")
+
+
+@dataclass(frozen=True, kw_only=True)
+class RayJobKind(JobKind):
+    def resolved(self, spec: JobSpec, start: str) -> JobSpec:
+        """Only looked at: the submitter of the seed's repository takes the short name itself."""
+        if spec.cluster:
+            CLUSTERS.resolve(spec.cluster)
+        return spec
+
+    def with_command(self, spec: JobSpec) -> JobSpec:
+        """The experiment is submitted by the submitter of the seed's repository if the folder has
+        it, otherwise by Ray's own.
+        """
+        if not spec.experiment or not spec.cluster or spec.resubmit:
+            return spec
+        program = ["--", "python", spec.experiment]
+        if Path(spec.cwd or ".", SUBMITTER).is_file():
+            argv = ["uv", "run", SUBMITTER, "--no_wait", "--cluster", spec.cluster, *program]
+        else:
+            where = ["--address", CLUSTERS.resolve(spec.cluster)]
+            argv = ["ray", "job", "submit", *where, "--no-wait", "--working-dir", ".", *program]
+        return replace(spec, names_no_command=False, resubmit=shlex.join(argv))
+
+    def adapter_options(self, spec: JobSpec) -> dict[str, str]:
+        return {"cluster": CLUSTERS.resolve(spec.cluster)}
+
+    def contract_options(self, options: Mapping[str, Any]) -> dict[str, Any]:
+        return {**options, "cluster": options.get("address")}
+
+    def must_be_reachable(self, spec: JobSpec) -> None:
+        if not spec.cluster:
+            raise WrongUse(
+                "A Ray job needs --cluster, its dashboard's address or the cluster's short name."
+            )
+
+    def must_return(self, command: str) -> None:
+        must_have_no_wait(command)
+
+
+JOBS = RayJobKind(
+    id_pattern=re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*"),
+    id_form="a submission id, such as ray-run-held-isoflop_sweep-20260131-051716",
+    needs=("cluster", "experiment"),
+    place=("cluster",),
+    printed=re.compile(r"Job '([^'\s]+)' submitted|\b((?:ray-run|raysubmit)[\w.-]*\w)"),
+    has_machine=False,
+)
 
 
 class Options(BaseModel):

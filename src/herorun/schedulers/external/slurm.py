@@ -1,16 +1,22 @@
 """A Slurm job by its number: sacct decides its end, since squeue lags behind."""
 
 import re
+import shutil
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
 
 from pydantic import ConfigDict, Field
 
+from herorun.core.adhoc_jobs.kind import JobKind
+from herorun.core.adhoc_jobs.resubmit_command import submitter_flags
+from herorun.core.adhoc_jobs.spec import JobSpec
 from herorun.core.adhoc_jobs.tasks import OOM_CODE, TaskEnd
-from herorun.core.errors import CouldNotLook
+from herorun.core.errors import CouldNotLook, WrongUse
 from herorun.core.evidence import Job, JobState
+from herorun.core.lazy_dataclass import dataclass
 from herorun.core.ports import Absent, ById, Found, Origin, Place, Search, Unknown
+from herorun.schedulers._log_age import file_age
 from herorun.schedulers._road import SshLogin, transport_to
 from herorun.schedulers._slurm_client import Programs, new_parted
 from herorun.schedulers._slurm_parse import SlurmRow, log_in, squeue_argv, squeue_rows
@@ -28,6 +34,31 @@ _ID = re.compile(r"(\d+)((?:_\d+|\+\d+)?)")
 _STEPS = "JobID State ExitCode ElapsedRaw MaxRSS ReqMem"
 _SIZE = re.compile(r"([0-9.]+)([KMGT]?)[cn]?")
 _MB = {"": 1 / 2**20, "K": 1 / 1024, "M": 1.0, "G": 1024.0, "T": 1024.0**2}
+
+
+@dataclass(frozen=True, kw_only=True)
+class SlurmJobKind(JobKind):
+    def listing(self, spec: JobSpec) -> str:
+        return f"squeue -u {spec.user or '$USER'}{f' on {spec.host}' if spec.host else ''}"
+
+    def must_be_reachable(self, spec: JobSpec) -> None:
+        if not spec.host and shutil.which("squeue") is None:
+            raise WrongUse("There is no squeue on this machine: name the login node with --host.")
+
+    def must_return(self, command: str) -> None:
+        flags = submitter_flags(command)
+        if "srun" in flags or ("sbatch" in flags and flags & {"--wait", "-W"}):
+            raise WrongUse(
+                "The resubmit command waits for the job's end: use sbatch without --wait "
+                f"({command})."
+            )
+
+
+JOBS = SlurmJobKind(
+    id_pattern=re.compile(r"[0-9]{1,15}(?:_[0-9]{1,15}|\+[0-9]{1,15})?"),
+    id_form="a number, such as 4711 or 4711_3 of an array",
+    printed=re.compile(r"Submitted batch job (\d+)|^(\d+)(?:;\S+)?\s*$", re.MULTILINE),
+)
 
 
 class Options(SshLogin):
@@ -83,6 +114,12 @@ class SlurmById:
                 f"{path} on {self._road.where} could not be read: {answer.complaint}"
             )
         return answer.out.decode("utf-8", "replace")
+
+    def log_age(self, job: str) -> timedelta:
+        path = self._options.log or self._log_of(job)
+        if not path:
+            raise FileNotFoundError(2, "Slurm does not tell its log: say --log", job)
+        return file_age(self._road, path, TIMEOUT)
 
     def _log_of(self, job: str) -> str:
         """As the controller tells while it remembers the job, else sbatch's own default in the
@@ -142,14 +179,17 @@ class SlurmById:
         same = [row for row in rows if (row.name, row.user) == (name, user) and row.id != number]
         return tuple(dict.fromkeys(row.id for row in same if slurm_state_of(row.word).live))
 
-    def mine(self) -> tuple[tuple[str, str, str], ...]:
-        """The user's jobs that Slurm has now: id, word and name."""
+    def listed(self, most: int) -> tuple[tuple[str, str], ...]:
+        """The user's jobs that Slurm has now, all of them: id, and its state and name."""
         user = ["-u", self._options.user] if self._options.user else ["--me"]
         answer = self._slurm.ask(["squeue", "-h", *user, "-o", "%i|%T|%j"])
         if answer.code:
             raise self._slurm.trouble("squeue", answer)
         rows = [line.split("|", 2) for line in answer.text.splitlines() if line.count("|") >= 2]
-        return tuple((row[0].strip(), row[1].strip(), row[2].strip()) for row in rows)
+        return tuple(
+            (row[0].strip(), ", ".join(filter(None, (row[1].strip(), row[2].strip()))))
+            for row in rows
+        )
 
 
 def _split_job_id(job: str) -> tuple[str, str]:

@@ -6,15 +6,19 @@ ended but its log.
 
 import base64
 import json
+import re
 import shlex
-from dataclasses import dataclass, fields
+from dataclasses import fields
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 from pydantic import ConfigDict, Field
 
+from herorun.core.adhoc_jobs.kind import JobKind
 from herorun.core.errors import CouldNotLook, in_words
 from herorun.core.evidence import Job, JobState
+from herorun.core.lazy_dataclass import dataclass
 from herorun.core.ports import Absent, ById, Found, Origin, Place, Search, Unknown
 from herorun.core.redaction.scrub import scrub
 from herorun.core.remote_target import RemoteTarget, SshLogin
@@ -26,6 +30,15 @@ from herorun.system.host import owner
 from herorun.system.remote_python import readable, remote_to
 
 CONNECT = 15.0  # seconds for a new connection
+JOBS = JobKind(
+    id_pattern=re.compile(r"[1-9][0-9]{0,9}"),
+    id_form="the number of a process on the box",
+    article="an",
+    needs=("host",),
+    absent="look at its number and at the host; if a queue gave it, name that by --scheduler",
+    printed=re.compile(r"Job submitted: (\d+)|^(\d+)\s*$", re.MULTILINE),
+    is_process=True,
+)
 
 
 class Options(SshLogin):
@@ -63,21 +76,24 @@ class SshById:
         """The number may be another process's by now: what it was born as is kept from the first
         look on.
         """
+        asked_at = now()
         try:
             facts = self._ask("process", pid=int(job))
             with readable(self._far.road.where):
-                return self._judged(job, facts)
+                return self._judged(job, facts, asked_at)
         except (OSError, CouldNotLook) as error:
             return Unknown(in_words(error))
 
-    def _judged(self, job: str, facts: dict[str, Any]) -> Search:
+    def _judged(self, job: str, facts: dict[str, Any], asked_at: datetime) -> Search:
         born, first = str(facts["born"]), self._known(job)
         if first is None and not born:
             return Absent()
         if first is None:
             self._keep(job, facts)
         if first is None or born == first.born:
-            return Found(Job(job, job, JobState.RUNNING, "running"))
+            # never later than it was, or its first lines would be older than itself
+            started = asked_at - timedelta(seconds=float(facts["seconds"]))
+            return Found(Job(job, job, JobState.RUNNING, "running", started=started))
         if (by := self._stopped(job)).exists():
             who = by.read_text("utf-8").strip()
             return Found(Job(job, job, JobState.CANCELLED, "stopped", stopped_by=who, ended=now()))
@@ -108,12 +124,20 @@ class SshById:
         where = f" in {origin.folder}" if origin.folder else ""
         return scrub(f"process {job} is `{shlex.join(origin.command)}` of {origin.user}{where}")
 
-    def tail(self, job: str, lines: int) -> str:
+    def log_age(self, job: str) -> timedelta:
+        age = self._ask("age", **self._log_place(job))
+        with readable(self._far.road.where):
+            return timedelta(seconds=float(age))
+
+    def _log_place(self, job: str) -> dict[str, str]:
         first = self._known(job)
         path = self._log or (first.out if first else "")
         if not path:
             raise FileNotFoundError(2, "nobody named its log (--log)", f"process {job}")
-        text = self._ask("tail", path=path, folder=first.folder if first else "")
+        return {"path": path, "folder": first.folder if first else ""}
+
+    def tail(self, job: str, lines: int) -> str:
+        text = self._ask("tail", **self._log_place(job))
         with readable(self._far.road.where):
             whole = base64.b64decode(text).decode("utf-8", "replace")
         return "".join(whole.splitlines(keepends=True)[-lines:]) if lines > 0 else ""

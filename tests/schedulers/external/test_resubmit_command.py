@@ -2,8 +2,8 @@
 
 import pytest
 
-from herorun.core.adhoc_jobs.resubmit_command import must_return, notices
 from herorun.core.errors import WrongUse
+from herorun.job_kinds import job_kind
 
 GOOD = (
     "uv run iris --config c.yaml job run --no-wait --extra marin:tpu --tpu v5litepod-16 -- python "
@@ -12,8 +12,8 @@ GOOD = (
 
 
 def test_the_seeds_own_command_has_no_fault() -> None:
-    must_return("iris", GOOD)
-    assert notices("iris", GOOD) == []
+    job_kind("iris").must_return(GOOD)
+    assert job_kind("iris").notices(GOOD) == []
 
 
 @pytest.mark.parametrize(
@@ -28,11 +28,11 @@ def test_the_seeds_own_command_has_no_fault() -> None:
 )
 def test_a_command_that_waits_for_the_jobs_end_is_refused(kind: str, command: str) -> None:
     with pytest.raises(WrongUse, match="wait"):
-        must_return(kind, command)
+        job_kind(kind).must_return(command)
 
 
 def test_rays_spelling_with_an_underscore_does_not_wait() -> None:
-    must_return("ray", "uv run ray_run.py --no_wait --cluster us-east5-a -- python x.py")
+    job_kind("ray").must_return("uv run ray_run.py --no_wait --cluster us-east5-a -- python x.py")
 
 
 @pytest.mark.parametrize(
@@ -45,10 +45,11 @@ def test_rays_spelling_with_an_underscore_does_not_wait() -> None:
     ],
 )
 def test_what_is_mostly_a_mistake_is_pointed_out(before: str, after: str, told: str) -> None:
-    assert any(told in notice for notice in notices("iris", GOOD.replace(before, after)))
+    assert any(told in notice for notice in job_kind("iris").notices(GOOD.replace(before, after)))
 
 
+@pytest.mark.parametrize("kind", ["iris", "slurm", "local"])
 @pytest.mark.parametrize("command", ["", "sh -c 'x"])
-def test_what_no_shell_could_run_is_refused(command: str) -> None:
+def test_what_no_shell_could_run_is_refused(command: str, kind: str) -> None:
     with pytest.raises(WrongUse, match="--resubmit"):
-        must_return("iris", command)
+        job_kind(kind).must_return(command)

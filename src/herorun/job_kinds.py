@@ -1,0 +1,88 @@
+"""Jobs that are named by their ids: which scheduler's adapter knows the id, and what a person must
+say of one that has no contract.
+"""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Final
+
+from herorun import discover
+from herorun.core.adhoc_jobs.kind import JobKind
+from herorun.core.adhoc_jobs.spec import OPTIONS, JobSpec
+from herorun.core.errors import WrongUse
+
+PORT: Final = "schedulers.external"
+
+
+def kinds() -> tuple[str, ...]:
+    """The schedulers whose jobs can be looked at by id, installed packages' too."""
+    return discover.offered_kinds(PORT)
+
+
+def is_supported(kind: str) -> bool:
+    """Whether this scheduler's jobs can be looked at by id; no adapter is loaded for the answer."""
+    return discover.is_offered(PORT, kind)
+
+
+def job_kind(kind: str) -> JobKind:
+    """What its adapter declares; `WrongUse` for a scheduler whose jobs nobody can look at by id."""
+    if not is_supported(kind):
+        raise WrongUse(
+            f"Jobs of {kind!r} cannot be monitored by id; supported kinds: {', '.join(kinds())}."
+        )
+    return discover.declared_jobs(kind)
+
+
+def must_be_id(kind: str, job: str) -> None:
+    """`WrongUse` for an id of the wrong form, or of a scheduler whose jobs nobody can look at by
+    their id.
+    """
+    declared = job_kind(kind)
+    if not declared.id_pattern.fullmatch(job):
+        raise WrongUse(
+            f"{job!r} is no id of {declared.article} {kind} job: it must be {declared.id_form}."
+        )
+
+
+def with_kind(spec: JobSpec) -> JobSpec:
+    """`--job PID --host HOST` alone means a process on that host."""
+    if spec.kind or not spec.host or not spec.job:
+        return spec
+    meant = [
+        kind
+        for kind in kinds()
+        if (declared := job_kind(kind)).is_process and declared.id_pattern.fullmatch(spec.job)
+    ]
+    return replace(spec, kind=meant[0]) if len(meant) == 1 else spec
+
+
+def resolved(spec: JobSpec, start: str) -> JobSpec:
+    """The same with short names of clusters replaced, where its scheduler is named."""
+    return job_kind(spec.kind).resolved(spec, start) if spec.kind else spec
+
+
+def with_command(spec: JobSpec) -> JobSpec:
+    """The same with the submission command that follows from its other fields, if any does."""
+    return job_kind(spec.kind).with_command(spec) if spec.kind else spec
+
+
+def missing_options(spec: JobSpec) -> tuple[str, ...]:
+    """The options that this kind of job cannot do without and that were not given."""
+    needs = job_kind(spec.kind).needs if spec.kind else ()
+    return tuple(OPTIONS[name] for name in ("job", "kind", *needs) if not getattr(spec, name))
+
+
+def must_be_whole(spec: JobSpec) -> None:
+    """`WrongUse` in one sentence, with every option that is missing."""
+    if lacking := missing_options(spec):
+        choices = f" (--scheduler is one of {', '.join(kinds())})" if not spec.kind else ""
+        raise WrongUse(
+            f"To watch a job without a contract, {_join_names(lacking)} "
+            f"{'is' if len(lacking) == 1 else 'are'} missing{choices}."
+        )
+    must_be_id(spec.kind, spec.job)
+
+
+def _join_names(names: Iterable[str]) -> str:
+    *first, last = names
+    return f"{', '.join(first)} and {last}" if first else last
