@@ -15,6 +15,7 @@ from herorun.notifiers import github as adapter
 from herorun.notifiers.github import GitHubIssue, Options
 from ports.notifier_suite import IssueBench, IssueTrackerSuite, a_post
 from services.github import ANOTHER, APP, ENTERPRISE, INSTALLATION, REPO, GitHub
+from wording import mentions
 
 COMMENTS = f"/repos/{REPO}/issues/1/comments"
 START = a_post("init:tiny", "Hero run: tiny", "Show the path.")
@@ -100,7 +101,7 @@ def test_without_the_right_to_make_labels_the_page_says_so(github: GitHub) -> No
         method="POST", url="/labels", status=403, body={"message": "Must have push access"}
     )
     an_issue(github).open(START, ("experiment",))
-    assert "Labels that could not be set: experiment." in github.issues()[0]["body"]
+    assert mentions(github.issues()[0]["body"], "Labels", "experiment")
 
 
 def test_an_issue_that_is_there_is_taken_with_the_facts_as_a_comment(github: GitHub) -> None:
@@ -181,7 +182,7 @@ def test_a_page_whose_answer_is_lost_is_opened_once(github: GitHub, after: bool)
 def test_while_nobody_can_look_nothing_is_sent_again(github: GitHub, opened: GitHubIssue) -> None:
     github.fault(method="POST", url="/comments", after=True)
     github.fault(method="GET", times=-1, skip=1)
-    with pytest.raises(CouldNotLook, match="did not answer"):
+    with pytest.raises(CouldNotLook, match="answer"):
         opened.post(a_post())
     assert len(github.asked("POST")) == 1
     github.heal()
@@ -421,7 +422,7 @@ def test_without_a_token_the_variables_are_named(
     github: GitHub, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("GITHUB_TOKEN")
-    with pytest.raises(CouldNotLook, match="export GITHUB_TOKEN or GH_TOKEN"):
+    with pytest.raises(CouldNotLook, match=r"export.*GITHUB_TOKEN.*GH_TOKEN"):
         an_issue(github).open(START, ())
     monkeypatch.setenv("MINE", "token-of-other")
     an_issue(github, token="MINE").open(START, ())

@@ -88,7 +88,7 @@ def test_a_closed_stream_is_an_error_and_the_post_was_not_said(
         closed = io.StringIO()
         closed.close()
         patch.setattr(sys, "stderr", closed)
-        with pytest.raises(OSError, match="no standard error"):
+        with pytest.raises(OSError, match=r"standard.*error"):
             bench.connect().post(a_post())
     assert bench.connect().find(a_post().key) is None
     bench.connect().post(a_post())

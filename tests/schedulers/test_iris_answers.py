@@ -29,6 +29,7 @@ from herorun.schedulers._iris_state import gang_of, judge_iris, root_of
 from herorun.schedulers._iris_state_names import STATES, iris_state_of
 from herorun.schedulers._iris_submit import run_argv, unknown_flags
 from herorun.schedulers._submission_record import SubmissionRecord
+from wording import mentions
 
 RECORDINGS = Path(__file__).parents[1] / "recordings" / "iris"
 LONG_AGO = datetime(2026, 1, 1, tzinfo=UTC)
@@ -86,7 +87,7 @@ def test_a_generation_is_told_by_what_its_list_offers(
 
 
 def test_a_program_that_is_no_iris_is_not_guessed_at() -> None:
-    with pytest.raises(CouldNotLook, match="no Iris that herorun knows"):
+    with pytest.raises(CouldNotLook, match=r"Iris.*knows"):
         generation_of("Usage: iris [OPTIONS]")
 
 
@@ -151,7 +152,7 @@ def test_only_the_named_gang_counts() -> None:
 @pytest.mark.parametrize("word", ["failed", "killed", "succeeded", "worker_failed"])
 def test_nothing_has_ended_while_a_gang_outlives_its_coordinator(word: str) -> None:
     job = of(family(word, "running"), "tiny-1")
-    assert job.state is JobState.RUNNING and "may still write" in job.reason
+    assert job.state is JobState.RUNNING and mentions(job.reason, "write")
 
 
 def test_a_coordinator_that_ran_out_of_time_tells_what_became_of_its_gang() -> None:
@@ -209,7 +210,7 @@ def test_a_lost_worker_is_a_lost_node() -> None:
 def test_an_older_job_of_the_name_is_another_job() -> None:
     (root,) = family("succeeded")
     answer = judge_iris("tiny-1", root, [], SubmissionRecord(), AT + timedelta(hours=1), None)
-    assert isinstance(answer, Unknown) and "another job of that name" in answer.why
+    assert isinstance(answer, Unknown) and mentions(answer.why, "another", "name")
 
 
 def test_a_time_without_a_zone_is_never_compared() -> None:
@@ -235,7 +236,7 @@ def test_names_are_matched_whole() -> None:
 )
 def test_an_answer_that_is_no_list_of_jobs_is_no_empty_one(text: str) -> None:
     for generation in Generation:
-        with pytest.raises(CouldNotLook, match="something else than jobs"):
+        with pytest.raises(CouldNotLook, match=r"something.*else"):
             listing(generation, text, "")
 
 
@@ -275,7 +276,7 @@ def test_killed_tasks_are_told_with_the_memory_that_they_had() -> None:
         IrisRow(id="/ada/tiny-4", word="failed"),
         killed.replace('"memory_peak_mb":0', '"memory_peak_mb":1990'),
     )
-    assert row.reason == "1 of 2 tasks ended by SIGKILL, with up to 1990 MB of memory in use"
+    assert mentions(row.reason, "1 of", "2 tasks", "SIGKILL", "1990", "MB")
     assert detailed(A, IrisRow(id="/ada/tiny-4", word="failed"), killed).reason == ""
 
 

@@ -501,7 +501,7 @@ def test_a_second_supervisor_of_one_instance_leaves_at_once(jobs: Path) -> None:
 
 def test_a_supervisor_that_cannot_begin_says_why(rig: Rig, jobs: Path, monkeypatch) -> None:
     monkeypatch.setattr(_supervisor, "__file__", str(jobs / "gone.py"))
-    with pytest.raises(HerorunError, match=r"tiny-1 was not started: .*gone\.py"):
+    with pytest.raises(HerorunError, match=r"tiny-1.*started.*gone\.py"):
         rig.submit(rig.job("exit 0"))
     assert rig.connect().find("tiny-1", long_ago()) == Absent()
 
@@ -712,7 +712,7 @@ def test_a_huge_environment_travels(rig: Rig) -> None:
 
 
 def test_an_environment_that_no_process_can_have_is_refused(rig: Rig) -> None:
-    with pytest.raises(HerorunError, match="tiny-1 was not started: Argument list too long"):
+    with pytest.raises(HerorunError, match=r"tiny-1.*Argument"):
         rig.submit(rig.job("exit 0", env={"BIG": "x" * 300_000}))
     assert rig.connect().find("tiny-1", long_ago()) == Absent()
 

@@ -15,6 +15,7 @@ import pytest
 from herorun.core.errors import WrongUse
 from herorun.core.evidence import Job, JobState
 from herorun.core.ports import Absent, Found, Place, Search, Submission
+from herorun.operations.report.logs import read_log
 from herorun.schedulers import nel
 from ports.scheduler_suite import SECRET, long_ago
 from services.nel import EVALUATED
@@ -179,6 +180,7 @@ def test_one_answer_tells_of_many(story: Story) -> None:
 
 def test_the_log_is_the_containers(story: Story) -> None:
     assert story.adapter.tail("tiny-2", 5).startswith("evaluating tiny-2 1")
+    assert "".join(read_log(story.adapter, "tiny-2", 5)).startswith("evaluating tiny-2 1")
     with pytest.raises(FileNotFoundError):
         story.adapter.tail("tiny-4", 5)
 

@@ -16,6 +16,7 @@ import pytest
 
 from herorun.core.evidence import Job, JobState
 from herorun.core.ports import Absent, Found, Place, Submission
+from herorun.operations.report.logs import read_log
 from herorun.schedulers import nel
 from ports.scheduler_suite import SECRET, long_ago
 from schedulers.test_nel import PROGRAM
@@ -75,7 +76,7 @@ class Login:
         end = time.monotonic() + PATIENCE
         while not true(job := self.now(instance)):
             assert time.monotonic() < end, job
-            time.sleep(0.2)
+            time.sleep(1.0)  # each look asks over ssh, and Slurm too
         return job
 
     def numbers(self, instance: str) -> list[str]:
@@ -165,6 +166,7 @@ def test_nel_submits_over_ssh_and_its_job_is_followed_on_slurm_and_stopped(login
     assert [job.instance for job in login.adapter.live("tiny")] == ["tiny-1"]
     eventually(lambda: login.logged("tiny-1"), within=30)
     assert login.adapter.tail("tiny-1", 5) == "evaluating tiny-1\n"
+    assert "".join(read_log(login.adapter, "tiny-1", 5)) == "evaluating tiny-1\n"
     login.adapter.stop("tiny-1", "ada@box")
     stopped = login.until("tiny-1", ended)
     assert (stopped.state, stopped.stopped_by, stopped.crashed) == (

@@ -12,6 +12,7 @@ import pytest
 from herorun.core.evidence import Job, JobState
 from herorun.schedulers._ray_parse import RayJob, job_of, record_of
 from herorun.schedulers._ray_worker_failures import asks_for_losses, loss_of, with_loss
+from wording import mentions
 
 RECORDED = json.loads(
     (Path(__file__).parents[1] / "recordings" / "ray" / "losses.json").read_text()
@@ -76,10 +77,8 @@ def test_what_the_raylet_said_of_another_job_is_not_this_jobs_end() -> None:
 
 def test_the_reason_names_the_cause_and_not_the_supervisors_ids() -> None:
     reason = job_of(record("the command on a lost node"), "tiny-1").reason
-    assert "its node has died" in reason and "actor_id" not in reason
-    assert judged("a task on a lost node").reason.endswith(
-        "its task train was lost with the node 192.0.2.2"
-    )
+    assert mentions(reason, "node", "died") and "actor_id" not in reason
+    assert mentions(judged("a task on a lost node").reason, "task", "192.0.2.2")
 
 
 @pytest.mark.parametrize("what", GANGS)

@@ -19,6 +19,7 @@ from herorun.schedulers._ray_log import own_lines
 from herorun.schedulers._ray_package import package
 from herorun.schedulers._ray_parse import RayJob, RayStop, job_of, record_of, records_of
 from herorun.schedulers._ray_request import Needs, UploadPaths, entrypoint, request_of
+from wording import mentions
 
 RECORDED = json.loads((Path(__file__).parents[1] / "recordings" / "ray" / "jobs.json").read_text())
 AT = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -115,7 +116,7 @@ def test_a_signal_is_no_exit_code() -> None:
 
 
 def test_the_reason_is_rays_sentence_without_the_log() -> None:
-    assert job("failed").reason == "Job entrypoint command failed with exit code 3"
+    assert mentions(job("failed").reason, "entrypoint", "3")
 
 
 def test_who_stopped_it_is_known_only_where_we_passed_it_on() -> None:
@@ -125,7 +126,7 @@ def test_who_stopped_it_is_known_only_where_we_passed_it_on() -> None:
 
 
 def test_one_that_was_stopped_before_it_was_placed_says_so_and_has_not_crashed() -> None:
-    assert "asked to stop by ada@box" in job("pending", BY_US).reason
+    assert mentions(job("pending", BY_US).reason, "asked", "ada@box")
     assert (job("started too late", BY_US).state, job("started too late").crashed) == (
         JobState.CANCELLED,
         True,
@@ -188,10 +189,7 @@ STATUS = {
 
 def test_a_demand_that_no_node_meets_is_the_wrong_hardware_and_one_that_waits_is_capacity() -> None:
     told = demand_of(STATUS)
-    assert told == (
-        "unsatisfied resources in this cluster: 64 CPU + 2 tpu; no node satisfies that as "
-        "things stand"
-    )
+    assert mentions(told, "64", "CPU", "2 tpu", "satisfies")
     assert why_waiting(told) is Waiting.HARDWARE
     that_fits = json.loads(json.dumps(STATUS).replace('"CPU": 4.0', '"CPU": 96.0, "tpu": 4.0'))
     assert why_waiting(demand_of(that_fits)) is Waiting.CAPACITY
@@ -225,7 +223,7 @@ def test_only_the_placement_groups_of_the_same_job_count() -> None:
     ]
     told = {"data": {"result": {"result": groups}}}
     assert unplaced(told, "02") == ""
-    assert "1 of 1 placement groups wait" in unplaced(told, "01")
+    assert mentions(unplaced(told, "01"), "1 of", "1 placement", "wait")
 
 
 def test_the_hardware_is_told_as_far_as_the_cluster_shows_it() -> None:
@@ -298,7 +296,7 @@ def test_a_secret_that_is_not_on_the_cluster_ends_the_job_before_it_begins(tmp_p
     ended = subprocess.run(
         script, shell=True, capture_output=True, text=True, env={"PATH": "/bin:/usr/bin"}
     )
-    assert (ended.returncode, "HF_TOKEN is not set" in ended.stderr, list(tmp_path.iterdir())) == (
+    assert (ended.returncode, mentions(ended.stderr, "HF_TOKEN"), list(tmp_path.iterdir())) == (
         78,
         True,
         [],
@@ -352,7 +350,7 @@ def test_what_cannot_be_packed_is_said(tree: Path, monkeypatch: pytest.MonkeyPat
         packed(tree)
     monkeypatch.undo()
     (tree / "code" / "folder").symlink_to("src")
-    with pytest.raises(WrongUse, match="link to a folder"):
+    with pytest.raises(WrongUse, match=r"link.*folder"):
         packed(tree)
 
 

@@ -213,9 +213,9 @@ def test_what_slurm_refuses_is_wrong_use_in_one_sentence(
 
 def test_a_code_folder_that_is_not_there_is_refused(rig: Rig) -> None:
     """Slurm itself would run it in /tmp."""
-    with pytest.raises(WrongUse, match="there is no folder"):
+    with pytest.raises(WrongUse, match="folder"):
         rig.connect().submit(rig.job("true"), str(rig.code / "gone"), rig.admission)
-    with pytest.raises(WrongUse, match="there is no folder"):
+    with pytest.raises(WrongUse, match="folder"):
         rig.submit(rig.job("true", cwd="gone"))
 
 
@@ -273,7 +273,7 @@ def test_a_job_of_another_run_is_never_cancelled(
     rig: Rig, cluster: Cluster, tmp_path: Path
 ) -> None:
     rig.submit(rig.job("sleep 30"))
-    with pytest.raises(WrongUse, match="There is no job tiny-1"):
+    with pytest.raises(WrongUse, match="tiny-1"):
         adapter(cluster, tmp_path / "another run").stop("tiny-1", "ada@box")
     assert rig.now("tiny-1").state.live
 

@@ -16,6 +16,7 @@ from herorun.schedulers._slurm_parse import PARTED, SlurmRow, Tag, log_in, tag_i
 from herorun.schedulers._slurm_state import Books, judge_slurm, live_jobs, needs_books, ours
 from herorun.schedulers._slurm_state_names import STATES, slurm_state_of
 from herorun.schedulers._submission_record import SubmissionRecord
+from wording import mentions
 
 RECORDINGS = Path(__file__).parents[1] / "recordings" / "slurm"
 RUN, OTHER = "a" * 16, "c" * 16
@@ -115,7 +116,7 @@ def test_a_recorded_situation_is_told(what: str, state: JobState, raw: str, reas
 def test_a_log_that_cannot_be_opened_is_said_in_words() -> None:
     found = recorded("output lost")
     assert (found.state, found.exit_code, found.signal) == (JobState.FAILED, None, None)
-    assert "could not open the log" in found.reason
+    assert mentions(found.reason, "open")
 
 
 def test_the_parts_of_an_array_and_of_a_heterogeneous_job_are_counted() -> None:
@@ -182,7 +183,7 @@ def test_where_no_accounting_is_kept_squeue_is_believed() -> None:
 
 def test_what_sacct_calls_live_and_squeue_does_not_know_is_unknown() -> None:
     found = job([], [sacct("RUNNING")])
-    assert found.state is JobState.UNKNOWN and "squeue does not know job 71" in found.reason
+    assert found.state is JobState.UNKNOWN and mentions(found.reason, "squeue", "71")
 
 
 def test_a_job_that_nobody_knows_is_absent_unless_it_was_taken() -> None:
@@ -195,7 +196,7 @@ def test_without_accounting_a_forgotten_job_is_gone_and_one_that_may_never_have_
     None
 ):
     gone = job([], Books(none_kept=True), SubmissionRecord(True, "71"))
-    assert gone.state is JobState.GONE and "keeps no accounting" in gone.reason
+    assert gone.state is JobState.GONE and mentions(gone.reason, "keeps", "accounting")
     assert isinstance(told([], Books(none_kept=True), SubmissionRecord(True)), Unknown)
 
 
@@ -234,7 +235,7 @@ def test_our_own_stop_is_told_from_the_comment_or_from_what_was_kept() -> None:
 @pytest.mark.parametrize(("code", "told_as"), [("0:0", 128), ("9:0", 9), ("78:0", 78)])
 def test_an_exit_code_from_sacct_alone_may_lack_128_and_says_so(code: str, told_as: int) -> None:
     found = job([], [sacct("FAILED", code=code)])
-    assert found.exit_code == told_as and "sacct says exit code" in found.reason
+    assert found.exit_code == told_as and mentions(found.reason, "sacct", "exit")
 
 
 def test_a_job_that_a_deadline_took_from_the_queue_was_never_placed() -> None:
@@ -325,7 +326,7 @@ def test_a_federated_number_and_what_a_site_adds_are_read() -> None:
 )
 def test_an_answer_that_is_no_list_of_jobs_is_no_empty_queue(text: str) -> None:
     for read in (squeue_rows, sacct_rows):
-        with pytest.raises(CouldNotLook, match="something else than jobs"):
+        with pytest.raises(CouldNotLook, match=r"something.*else"):
             read(text)
 
 

@@ -15,6 +15,7 @@ from herorun.core.ports import Absent, Found, Place, Submission, Unknown
 from herorun.schedulers import slurm
 from herorun.schedulers._slurm_parse import Tag
 from schedulers.test_slurm_answers import AS_ASKED, sacct, squeue
+from wording import mentions
 
 LONG_AGO = datetime.now(UTC) - timedelta(days=2)
 JOB = Submission("tiny-1", ("true",), ".", {}, ())
@@ -146,9 +147,7 @@ def test_an_answer_that_failed_is_never_an_absence(
 
 def test_a_missing_program_is_told_with_what_to_do(stand_in: Slurm) -> None:
     answer = stand_in.adapter(programs=str(stand_in.folder / "none")).find("tiny-1", LONG_AGO)
-    assert (
-        isinstance(answer, Unknown) and "must [scheduler] programs name its folder?" in answer.why
-    )
+    assert isinstance(answer, Unknown) and mentions(answer.why, "must", "[scheduler]")
 
 
 def test_without_accounting_only_this_clone_remembers(stand_in: Slurm) -> None:
@@ -225,7 +224,7 @@ def test_a_job_of_another_user_is_named_and_nobody_is_said_to_have_stopped_it(
     stand_in.says("squeue", stand_in.queue("RUNNING", user="grace"))
     denied = "scancel: error: Kill job error on job id 71: Access/permission denied"
     stand_in.says("scancel", "", denied, 210)
-    with pytest.raises(WrongUse, match="job 71 of another user"):
+    with pytest.raises(WrongUse, match=r"71 of.*user"):
         stand_in.adapter().stop("tiny-1", "ada@box")
     stand_in.says("squeue", "")
     stand_in.says("sacct", stand_in.books("CANCELLED by 0"))

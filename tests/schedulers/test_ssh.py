@@ -21,6 +21,7 @@ from ports.scheduler_suite import SECRET, ReadsLogsOn, Rig, SchedulerSuite, Shar
 from services.boxes import Box
 from services.fixtures import skip_or_fail
 from services.relay import free_port
+from wording import mentions
 
 pytestmark = pytest.mark.back_end
 
@@ -165,12 +166,12 @@ def test_the_printed_request_is_what_is_done_and_holds_no_secret(
         "", argv=("python", "train.py", "--name", "a b"), secrets=("TRAINING_TOKEN",)
     )
     told = shipped(rig, box, folder).request(submission, str(rig.code), "/admission.json")
-    assert f"-- {box.name} (a Python program, by standard input)\n" in told
+    assert mentions(told, "--", f"{box.name}", "input")
     assert f"claim:   mkdir {folder}/tiny-1\n" in told
-    assert f"code:    {rig.code} is sent to {folder}/code/tiny-1\n" in told
+    assert mentions(told, f"{rig.code}", "sent", f"{folder}", "/code/tiny-1")
     assert "argv:    python train.py --name 'a b'\n" in told
-    assert "tmux -L herorun new-session -d -s tiny-1\n" in told
-    assert "secrets: TRAINING_TOKEN (by standard input)\n" in told
+    assert mentions(told, "tmux", "new-session", "tiny-1")
+    assert mentions(told, "TRAINING_TOKEN", "input")
     assert SECRET not in told
 
 
@@ -185,9 +186,7 @@ def test_a_submission_that_is_cut_while_it_sends_starts_nothing_and_can_be_made_
         torn.setattr(
             ssh.build, "digest_of", lambda data: {"size": len(data) + 1, "sha256": "0" * 64}
         )
-        with pytest.raises(
-            HerorunError, match=r"Nothing was started on .*: the connection ended before"
-        ):
+        with pytest.raises(HerorunError, match=r"started.*connection"):
             scheduler.submit(rig.job("echo ran"), str(rig.code), str(admission(rig)))
     assert scheduler.find("tiny-1", long_ago()) == Absent()
     assert box.ssh(f"ls {shlex.quote(folder)}/code").stdout == ""
@@ -198,16 +197,14 @@ def test_a_submission_that_is_cut_while_it_sends_starts_nothing_and_can_be_made_
 
 def test_an_order_that_a_cut_link_held_up_starts_nothing(rig: Rig, box: Box, folder: str) -> None:
     scheduler = adapter(box, folder, settle="1ms")
-    with pytest.raises(HerorunError, match=r"Nothing was started on .*: the order came too late"):
+    with pytest.raises(HerorunError, match=r"order.*late"):
         scheduler.submit(rig.job("echo ran"), str(rig.code), rig.admission)
     assert scheduler.find("tiny-1", long_ago()) == Absent()
 
 
 def test_another_runs_job_of_the_same_name_is_not_taken_for_ours(rig: Rig) -> None:
     rig.run(rig.job("echo theirs"))
-    with pytest.raises(
-        WrongUse, match=r"another job, with another command: give this run a `folder` of its own"
-    ):
+    with pytest.raises(WrongUse, match=r"give.*folder"):
         rig.submit(rig.job("echo ours"))
 
 
@@ -289,7 +286,7 @@ def test_a_hung_program_on_a_plain_box_is_ended_there_in_time(
     """By BusyBox' own `timeout`, whose exit code is another one."""
     hangs = SshTransport(SshLogin(host=plain.name, ssh_config=str(plain.config)), connect=5)
     began = time.monotonic()
-    with pytest.raises(CouldNotLook, match="gave no answer there within 1s"):
+    with pytest.raises(CouldNotLook, match=r"gave.*1s"):
         hangs.run(["sleep", "31"], 1)
     assert time.monotonic() - began < 8
 
@@ -316,7 +313,7 @@ def test_a_supervisor_that_is_killed_leaves_the_job_running_and_a_stop_still_end
     rig.submit(rig.job("sleep 60"))
     box.ssh("tmux -L herorun kill-server; pkill -9 -f '[_]ssh_remote_start.py'", check=False)
     job = rig.now("tiny-1")
-    assert job.state is JobState.RUNNING and "supervisor is gone" in job.reason
+    assert job.state is JobState.RUNNING and mentions(job.reason, "supervisor", "gone")
     rig.connect().stop("tiny-1", "ada@box")
     job = rig.now("tiny-1")
     assert (job.state, job.stopped_by) == (JobState.CANCELLED, "ada@box")

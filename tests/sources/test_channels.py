@@ -2,6 +2,7 @@
 
 import pytest
 
+from builders import a_contract
 from herorun.core.evidence import ChannelState, Nothing
 from herorun.core.ports import Channels, Place
 from herorun.notifiers import channel
@@ -18,7 +19,7 @@ def test_each_channel_with_what_is_wrong_with_it(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setenv("GOOD", "json://127.0.0.1:1/x")
     monkeypatch.setenv("STRANGE", "nope://x")
     monkeypatch.delenv("UNSET", raising=False)
-    state = read_channels(Channels(tuple(map(one, ("GOOD", "STRANGE", "UNSET")))))
+    state = read_channels(Channels(tuple(map(one, ("GOOD", "STRANGE", "UNSET")))), a_contract())
     assert state == ChannelState(
         {
             "GOOD": "",
@@ -29,4 +30,13 @@ def test_each_channel_with_what_is_wrong_with_it(monkeypatch: pytest.MonkeyPatch
 
 
 def test_a_contract_without_channels() -> None:
-    assert isinstance(read_channels(Channels()), Nothing)
+    assert isinstance(read_channels(Channels(), a_contract()), Nothing)
+
+
+def test_the_variable_of_the_heartbeat_is_one_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    told = a_contract(notify={"heartbeat": "PING"})
+    monkeypatch.delenv("PING", raising=False)
+    state = read_channels(Channels(), told)
+    assert state == ChannelState({"PING": "PING is not set, or is empty"})
+    monkeypatch.setenv("PING", "https://127.0.0.1:1/hidden")
+    assert read_channels(Channels(), told) == ChannelState({"PING": ""})

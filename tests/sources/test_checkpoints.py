@@ -259,9 +259,7 @@ def unreadable(path: str) -> None:
 def test_one_that_may_be_the_newest_and_cannot_be_read_raises(local: LocalDisk) -> None:
     save(local, 10)
     unreadable(save(local, 20, complete=False))
-    with pytest.raises(
-        OSError, match=r"step-20 may be the newest checkpoint: it could not be read"
-    ):
+    with pytest.raises(OSError, match=r"step-20.*newest"):
         look(local)
 
 

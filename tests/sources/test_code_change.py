@@ -87,9 +87,7 @@ def test_an_older_commit_is_compared_as_well(repository: Repository) -> None:
 
 def test_a_commit_that_is_not_here_is_could_not_look(repository: Repository) -> None:
     head = commit(repository, "train.py")
-    with pytest.raises(
-        CouldNotLook, match="Commit 121212121, which tiny-1 was launched from, is not in this"
-    ):
+    with pytest.raises(CouldNotLook, match=r"121212121.*tiny-1.*launched"):
         change(repository, "12" * 20, head)
 
 

@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 from pathlib import Path
+from types import SimpleNamespace
 
 from builders import NOON, a_contract
 from herorun.core.canonical_json import canonical
@@ -23,7 +24,8 @@ def read(
 ) -> Disks:
     told = {"root": root or str(home / "not" / "there"), "temporary_root": None}
     contract = a_contract(output=told, scheduler={"kind": kind})
-    return read_disks(Place("tiny", str(home / "state"), "", "", reach), contract, Far())
+    scheduler = SimpleNamespace(runs_here=kind == "local")
+    return read_disks(Place("tiny", str(home / "state"), "", "", reach), contract, Far(), scheduler)
 
 
 def test_a_path_that_is_not_there_yet_is_measured_where_it_would_be_made(tmp_path: Path) -> None:

@@ -77,7 +77,7 @@ def test_an_interpreter_that_fails_is_no_answer(tmp_path: Path) -> None:
     with pytest.raises(CouldNotLook, match="cannot start"):
         read(tmp_path, str(broken), "train.py")
     broken.write_text("#!/bin/sh\necho '[]'\n")
-    with pytest.raises(CouldNotLook, match="gave no answer"):
+    with pytest.raises(CouldNotLook, match=r"gave.*answer"):
         read(tmp_path, str(broken), "train.py")
 
 

@@ -7,7 +7,9 @@ from typing import Any
 import pytest
 
 from builders import a_contract, a_plan, a_tree
+from herorun import discover
 from herorun.core.evidence import Nothing, Sourced, TrackerMentions
+from herorun.core.ports import Place, Tracker
 from herorun.sources.import_closure import read_import_closure
 from herorun.sources.mentions import read_tracker_mentions
 from herorun.system.git import Repository
@@ -34,9 +36,15 @@ def read(
     )
     plan = replace(a_plan(), tracker=Sourced(changed, "test"), argv=Sourced(tuple(words), "test"))
     repository = Repository(top, top / ".git")
-    return read_tracker_mentions(
-        repository, contract, plan, read_import_closure(repository, contract, a_tree())
-    )
+    closure = read_import_closure(repository, contract, a_tree())
+    return read_tracker_mentions(repository, contract, plan, closure, the_tracker(tracker))
+
+
+def the_tracker(table: dict[str, str]) -> Tracker:
+    kind = table["kind"]
+    stated = {"entity": "e", "project": "p", "id": "x", "name": "x"} if kind == "wandb" else {}
+    options = {"path": table["path"]} if "path" in table else {}
+    return discover.connect("trackers", kind, options, Place("tiny", "/s", "/o", "/r"), stated)
 
 
 @pytest.mark.parametrize(
@@ -111,8 +119,10 @@ def test_a_job_without_a_python_file_of_this_repository_tells_nothing(tmp_path: 
     repository = Repository(tmp_path, tmp_path / ".git")
     contract = a_contract(command={"argv": ["python", "-m", "levanter"]})
     closure = read_import_closure(repository, contract, a_tree())
-    nothing = read_tracker_mentions(repository, contract, a_plan(), closure)
-    assert isinstance(nothing, Nothing) and "no Python file" in nothing.why
+    nothing = read_tracker_mentions(
+        repository, contract, a_plan(), closure, the_tracker({"kind": "jsonl"})
+    )
+    assert isinstance(nothing, Nothing) and "Python" in nothing.why
 
 
 @pytest.mark.parametrize(

@@ -387,7 +387,7 @@ def test_private_refs_are_gone_after_an_error_too(
         raise CouldNotLook("the disk is gone")
 
     monkeypatch.setattr("herorun.sources.published.containing", lost)
-    with pytest.raises(CouldNotLook, match="the disk is gone"):
+    with pytest.raises(CouldNotLook, match=r"disk.*gone"):
         world.read()
     assert git(world.work, "for-each-ref", PROBE) == ""
 

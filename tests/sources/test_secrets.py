@@ -8,6 +8,7 @@ from herorun.core.evidence import Nothing, SecretNames
 from herorun.schedulers.local import Local, Options
 from herorun.sources.secrets import read_secret_names
 from stories import SLUG, Story
+from wording import mentions
 
 NEEDS = a_contract(command={"secrets": ["SET_TOKEN", "EMPTY_TOKEN", "UNSET_TOKEN"]})
 
@@ -34,9 +35,7 @@ def test_a_contract_without_secrets_has_none(local):
 def test_a_scheduler_whose_jobs_get_them_elsewhere_cannot_be_looked_into(local):
     local.secrets_road = "the runtime environment of the cluster"
 
-    with pytest.raises(
-        CouldNotLook, match=r"SET_TOKEN, .* in the runtime environment of the cluster"
-    ):
+    with pytest.raises(CouldNotLook, match=r"SET_TOKEN.*runtime"):
         read_secret_names(NEEDS, local)
 
 
@@ -46,7 +45,7 @@ def test_where_a_person_vouches_for_them_they_count_as_set_by_that_word(local):
     found = read_secret_names(NEEDS, local)
 
     assert found.present == {"SET_TOKEN", "EMPTY_TOKEN", "UNSET_TOKEN"}
-    assert found.road == "the environment of the cluster, by the contract's word"
+    assert mentions(found.road, "environment", "word")
 
 
 @pytest.mark.thorough
@@ -75,7 +74,7 @@ def test_a_relaunch_whose_babysitter_lacks_it_is_put_to_a_person(
     assert story.tick() == 1
     assert len(story.starts) == 1
     assert any(
-        "missing-secret: TRAINING_TOKEN is not set" in event.why for event in story.events("Failed")
+        mentions(event.why, "missing-secret", "TRAINING_TOKEN") for event in story.events("Failed")
     )
 
 
@@ -88,5 +87,5 @@ def test_a_secret_in_the_command_blocks_and_is_told_nowhere(
     assert story.herorun("preflight", SLUG) == 1
     assert story.launch("--json") == 1
     told = capsys.readouterr()
-    assert "env.WANDB_API_KEY looks like a secret" in told.out
+    assert mentions(told.out, "env.WANDB_API_KEY", "like")
     assert secret not in told.out + told.err

@@ -21,6 +21,9 @@ from herorun.sources.tracker import (
     read_tracker_identity,
 )
 from herorun.trackers.jsonl import JsonLines
+from herorun.trackers.wandb_offline import WandbOffline
+
+OFFLINE = WandbOffline(Path("/nowhere"))
 
 FOUND = TrackerIdentity(TrackerState.FINISHED, id="tiny")
 
@@ -97,7 +100,7 @@ def test_another_tracker_takes_nothing_from_the_environment(
 ) -> None:
     monkeypatch.setenv("WANDB_RUN_ID", "other")
 
-    assert isinstance(read_tracker_environment(a_contract(), a_plan()), Nothing)
+    assert isinstance(read_tracker_environment(OFFLINE, a_contract(), a_plan()), Nothing)
 
 
 def test_what_the_plan_took_from_the_shell_counts_and_the_contract_wins(
@@ -107,15 +110,17 @@ def test_what_the_plan_took_from_the_shell_counts_and_the_contract_wins(
     contract = tracked(env={"WANDB_PROJECT": "stated", "SEED": "7"})
     shell = Environment({"WANDB_RUN_ID": "here", "WANDB_PROJECT": "here"})
 
-    found = read_tracker_environment(contract, a_plan(contract, environment=shell))
+    found = read_tracker_environment(OFFLINE, contract, a_plan(contract, environment=shell))
 
-    assert found == TrackerEnvironment({"WANDB_PROJECT": "stated", "WANDB_RUN_ID": "here"})
+    assert found == TrackerEnvironment(
+        {"WANDB_PROJECT": "stated", "WANDB_RUN_ID": "here"}, ("offline", "dryrun")
+    )
 
 
 def test_a_secret_is_passed_on_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("WANDB_ENTITY", "named")
     contract = tracked("slurm", secrets=["WANDB_ENTITY"])
 
-    found = read_tracker_environment(contract, a_plan(contract))
+    found = read_tracker_environment(OFFLINE, contract, a_plan(contract))
 
-    assert found == TrackerEnvironment({"WANDB_ENTITY": "named"})
+    assert found == TrackerEnvironment({"WANDB_ENTITY": "named"}, ("offline", "dryrun"))

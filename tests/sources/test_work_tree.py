@@ -202,7 +202,7 @@ def test_nor_does_a_sparse_one(work: Path) -> None:
 @pytest.mark.skipif(os.geteuid() == 0, reason="nothing is closed to root")
 def test_a_folder_that_git_may_not_open_is_not_empty(work: Path) -> None:
     (work / "closed").mkdir(mode=0)
-    with pytest.raises(CouldNotLook, match="could not open directory 'closed/'"):
+    with pytest.raises(CouldNotLook, match=r"directory.*closed/"):
         read(work)
 
 
@@ -383,10 +383,10 @@ def test_replaced_objects_are_named_and_not_followed(work: Path) -> None:
 def test_an_unborn_branch_and_a_bare_repository_are_wrong_use(work: Path) -> None:
     empty, bare = work.parent / "empty", work.parent / "bare"
     git(work.parent, "init", "-q", str(empty))
-    with pytest.raises(WrongUse, match="has no commit yet"):
+    with pytest.raises(WrongUse, match="commit"):
         read(empty)
     git(work.parent, "init", "-q", "--bare", str(bare))
-    with pytest.raises(WrongUse, match="bare git repository"):
+    with pytest.raises(WrongUse, match=r"bare.*repository"):
         read(bare)
 
 

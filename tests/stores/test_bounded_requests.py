@@ -43,14 +43,14 @@ def test_a_file_system_is_opened_once_and_only_when_it_is_used() -> None:
 def test_a_client_that_is_never_ready_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_fsspec, "OPENING", 0.1)
     never = threading.Event()
-    with pytest.raises(OSError, match=r"gs://b: its client was not ready within 0.1s"):
+    with pytest.raises(OSError, match=r"gs://b.*ready.*0\.1s"):
         Requests(never.wait, 5).ask("gs://b", answered)
     never.set()
 
 
 def test_a_client_that_blocks_its_own_loop_is_a_time_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_fsspec, "GRACE", 0.1)
-    with pytest.raises(TimeoutError, match=r"gs://b: no answer within 0.1s"):
+    with pytest.raises(TimeoutError, match=r"gs://b.*within.*0\.1s"):
         Requests(file_system, 0.1).ask("gs://b", blocking)
 
 

@@ -90,7 +90,7 @@ def test_a_read_that_fails_is_said(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("path", ["", "a\0b", "gs://bucket/x", "file:///data"])
 def test_what_is_no_local_path_is_wrong_use(path: str) -> None:
-    with pytest.raises(WrongUse, match="local paths only"):
+    with pytest.raises(WrongUse, match=r"local.*paths"):
         connect().read(path)
 
 

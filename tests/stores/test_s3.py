@@ -272,7 +272,7 @@ def test_no_credentials_are_never_taken_for_anonymous_ones(
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
     (told,) = connect().examine()
     assert told.fit is Fit.BROKEN and "set AWS_PROFILE" in told.message
-    with pytest.raises(OSError, match="no AWS credentials"):
+    with pytest.raises(OSError, match="AWS"):
         connect().names("s3://bucket/x")
 
 
@@ -408,3 +408,17 @@ def _client(s3: Service) -> Any:
     return botocore.session.get_session().create_client(
         "s3", endpoint_url=os.environ["AWS_ENDPOINT_URL"]
     )
+
+
+def test_an_object_that_is_too_large_to_be_read_whole_is_refused_before_it_is_here(
+    s3: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = a_bucket(s3)
+    s3.tell("fill", bucket=name, files={"large": "x" * 3000, "well": "x" * 1000, "empty": ""})
+    monkeypatch.setattr(module, "MOST_READ", 1000)
+    store = connect()
+    with pytest.raises(OSError, match="it is larger than"):
+        store.read(f"s3://{name}/large")
+    assert store.end(f"s3://{name}/large", 10) == b"x" * 10
+    assert len(store.read(f"s3://{name}/well")) == 1000
+    assert store.read(f"s3://{name}/empty") == b""

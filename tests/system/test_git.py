@@ -87,9 +87,7 @@ def test_a_commit_or_folder_that_cannot_be_read_is_an_error(
 ) -> None:
     with pytest.raises(CouldNotLook):
         repository.entries("12" * 20)
-    with pytest.raises(
-        CouldNotLook, match=r"Commit 121212121 is not in this clone.*`git fetch --all`"
-    ):
+    with pytest.raises(CouldNotLook, match=r"121212121 is.*clone.*git fetch --all"):
         repository.read("12" * 20, ["runs/tiny.toml"])
     head = str(repository.resolve("HEAD"))
     lost(story.work, "HEAD:runs")
@@ -110,7 +108,7 @@ def test_a_file_that_is_not_there_is_none_and_one_that_is_lost_an_error(
         git(story.work, "rev-parse", f"HEAD:{name}").strip() for name in ("config.toml", "train.sh")
     ]
     assert repository.blobs(oids[:1])[oids[0]].startswith(b"[trainer]")
-    with pytest.raises(CouldNotLook, match="is damaged or missing"):
+    with pytest.raises(CouldNotLook, match=r"damaged.*missing"):
         repository.blobs(oids)
 
 

@@ -189,5 +189,5 @@ def test_a_call_without_an_answer_ends_at_its_deadline(
     slow.write_text("#!/bin/sh\nexec sleep 5\n")
     slow.chmod(0o755)
     repository.git("config", "remote.origin.uploadpack", str(slow))
-    with pytest.raises(CouldNotLook, match=r"no answer within 0\.2s"):
+    with pytest.raises(CouldNotLook, match=r"within.*0\.2s"):
         repository.git("ls-remote", "origin", timeout=0.2)

@@ -11,7 +11,7 @@ import pytest
 
 from builders import NOON
 from herorun.core.errors import CouldNotLook
-from herorun.system import files
+from herorun.system import files, litter
 from herorun.system.files import write_whole
 from herorun.system.git import find_repository
 from herorun.system.git.plumbing import commit_files
@@ -164,6 +164,16 @@ def test_the_lock_of_a_ref_that_a_killed_git_left_stops_no_later_write(repositor
     with pytest.raises(CouldNotLook):
         commit_files(opened, ref, None, {"a": b"x"}, "x", NOON)
     assert commit_files(opened, ref, None, {"a": b"x"}, "x", NOON)
+
+
+def test_a_process_that_ends_while_it_is_looked_at_has_nothing_open(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    listed, gone = os.listdir, str(ended())
+    monkeypatch.setattr(os, "listdir", lambda path: [gone, *listed(path)])
+    own = os.stat(sys.executable)
+    with open(sys.executable, "rb"):
+        assert (own.st_dev, own.st_ino) in (litter._open_files() or set())
 
 
 def ended() -> int:

@@ -72,10 +72,10 @@ def test_nothing_is_asked_or_shared_or_forwarded() -> None:
 
 @pytest.mark.parametrize("host", ["-oProxyCommand=x", "", "a b", "a;b"])
 def test_what_is_no_host_is_not_given_to_ssh(host: str) -> None:
-    with pytest.raises(CouldNotLook, match="is no host"):
+    with pytest.raises(CouldNotLook, match="host"):
         SshTransport(SshLogin.model_construct(host=host))
     for name in ("host", "user"):
-        with pytest.raises(ValidationError, match="must be a name that ssh could be given"):
+        with pytest.raises(ValidationError, match=r"must.*given"):
             SshLogin.model_validate({name: host})
 
 
@@ -162,9 +162,7 @@ def test_a_login_that_talks_spoils_no_answer(noisy: Box) -> None:
 
 def test_what_hangs_there_is_ended_there_and_said(box: Box) -> None:
     began = time.monotonic()
-    with pytest.raises(
-        CouldNotLook, match=r"could be reached, but `sh` gave no answer there within 1s"
-    ):
+    with pytest.raises(CouldNotLook, match=r"reached.*sh.*1s"):
         to(box).run(["sh", "-c", "sleep 47; true"], 1)
     assert time.monotonic() - began < 5
     assert box.ssh("pgrep -f '[s]leep 47'", check=False).stdout == ""
@@ -205,17 +203,17 @@ def test_a_server_that_hangs_is_not_waited_for(box: Box) -> None:
 
 
 def test_refused_rejected_and_unknown_are_three_sentences(box: Box, tmp_path: Path) -> None:
-    with pytest.raises(CouldNotLook, match="refuses the connection"):
+    with pytest.raises(CouldNotLook, match=r"refuses.*connection"):
         to(box, port=free_port()).run(["true"], 2)
     stranger = tmp_path / "stranger"
     subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(stranger)], check=True)
     text = box.config.read_text()
     other = tmp_path / "other"
     other.write_text(text.replace(f"{box.folder}/id", str(stranger)))
-    with pytest.raises(CouldNotLook, match="rejects the key"):
+    with pytest.raises(CouldNotLook, match="rejects"):
         to(box, ssh_config=str(other)).run(["true"], 2)
     other.write_text(text.replace(f"{box.folder}/known_hosts", str(tmp_path / "nothing")))
-    with pytest.raises(CouldNotLook, match="host key that is not the known one"):
+    with pytest.raises(CouldNotLook, match=r"host.*known"):
         to(box, ssh_config=str(other)).run(["true"], 2)
 
 

@@ -183,13 +183,13 @@ def test_problems_are_named_by_line_also_after_a_cursor_and_the_newest_are_kept(
 
 def test_a_pipe_is_not_waited_for(bench: Bench) -> None:
     os.mkfifo(bench.path)
-    with pytest.raises(OSError, match="not a regular file"):
+    with pytest.raises(OSError, match=r"regular.*file"):
         bench.connect().read("")
 
 
 def test_a_folder_is_not_a_file(bench: Bench) -> None:
     bench.path.mkdir()
-    with pytest.raises(OSError, match="not a regular file"):
+    with pytest.raises(OSError, match=r"regular.*file"):
         bench.connect().read("")
 
 
@@ -363,11 +363,11 @@ def test_what_cannot_be_used_is_named(line: bytes, why: str) -> None:
 
 
 def test_a_step_below_zero_is_no_step() -> None:
-    with pytest.raises(Unusable, match="a negative step"):
+    with pytest.raises(Unusable, match=r"negative.*step"):
         parse_row(b'{"step": -5, "loss": 2.0}')
 
 
 @pytest.mark.parametrize("step", [str(2**53 + 1), "9" * 400, '"' + "9" * 20 + '"'])
 def test_a_step_that_no_training_reaches_gives_no_row(step: str) -> None:
-    with pytest.raises(Unusable, match="a step beyond"):
+    with pytest.raises(Unusable, match=r"step.*beyond"):
         parse_row(b'{"step": %s, "train/loss": 2.0}' % step.encode())

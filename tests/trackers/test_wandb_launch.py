@@ -13,6 +13,7 @@ from herorun.core.doctor_report import Fit
 from herorun.trackers.wandb import Options, Wandb
 from services.wandb_service import WandbService
 from stories import SLUG, Story
+from wording import mentions
 
 ASKED = {
     "tracker-identity",
@@ -60,7 +61,7 @@ def test_a_free_id_is_clear_and_a_strangers_run_blocks(
     wandb.put({"ent/proj/tiny": {**other, "displayName": "tiny"}})
     outcome, said = asked(story, capsys)["tracker-identity"]
     assert outcome == "fail"
-    assert "W&B would append to it" in said
+    assert mentions(said, "W&B", "append")
 
 
 # --- the key --------------------------------------------------------------------------------------
@@ -81,6 +82,6 @@ def test_a_key_is_looked_for_where_its_client_looks_and_never_told(
     (part,) = tracker.examine()  # it may hold one all the same
     assert (
         part.fit is Fit.UNSEEN
-        and "around its line" in part.message
+        and mentions(part.message, "around", "line")
         and "0123456789abcdef" not in part.message
     )

@@ -481,7 +481,7 @@ def test_one_read_is_bounded_and_goes_on(
 def test_a_pipe_is_not_waited_for(bench: Bench) -> None:
     bench.log_file.parent.mkdir(parents=True)
     os.mkfifo(bench.log_file)
-    with pytest.raises(OSError, match="not a regular file"):
+    with pytest.raises(OSError, match=r"regular.*file"):
         bench.connect().read("")
 
 

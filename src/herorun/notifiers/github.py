@@ -7,16 +7,19 @@ nothing else remembers it. Comments of other people are read by nobody here and 
 import contextlib
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import cached_property, partial
 from itertools import islice
 from typing import Annotated, Any
+from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from herorun.core.contract.notify import Issue
 from herorun.core.doctor_report import DoctorPart, Fit
 from herorun.core.errors import CouldNotLook, WrongUse
+from herorun.core.lazy_dataclass import dataclass
 from herorun.core.ports import Comments, IssueTracker, Place, Post
 from herorun.core.render import one_line
 from herorun.core.trust import NeedsTrust
@@ -63,6 +66,15 @@ def connect(options: Options, place: Place) -> IssueTracker:
     if options.repo is None:
         raise WrongUse('[issue] kind = "github" needs repo = "owner/name".')
     return GitHubIssue(options, options.repo)
+
+
+def address(table: Issue) -> str:
+    """The page that the run's issue will have, without asking."""
+    if not table.repo:
+        return ""
+    api = urlsplit(str(table.options.get("base_url") or "https://api.github.com"))
+    host = api.netloc.removeprefix("api.")
+    return f"{api.scheme}://{host}/{table.repo}/issues/{table.number or 0}"
 
 
 @dataclass(frozen=True)

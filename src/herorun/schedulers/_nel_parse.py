@@ -7,12 +7,14 @@ works that out anew each time it is asked. Source: nemo-evaluator-launcher 0.2.6
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import UTC, datetime
 from typing import Any
 
+from herorun.core.canonical_json import digest
 from herorun.core.errors import CouldNotLook
 from herorun.core.evidence import JobState
+from herorun.core.lazy_dataclass import dataclass
 from herorun.core.redaction.scrub import scrub
 from herorun.core.untrusted_json import read_json
 from herorun.schedulers._json_output import tables_in
@@ -39,6 +41,7 @@ class NelTask:
     output: str  # the invocation's output directory, as its configuration has it
     at: datetime
     data: Mapping[str, Any] = field(default_factory=dict)
+    config: str = ""  # digest of all that it was started with; nel gives no names
 
     @property
     def folder(self) -> str:
@@ -65,11 +68,12 @@ def entries(text: str) -> tuple[NelTask, ...]:
 def _parse_task_line(line: str) -> NelTask | None:
     try:
         document = read_json(line)
-        output = ((document.get("config") or {}).get("execution") or {}).get("output_dir")
+        config = document.get("config") or {}
+        output = (config.get("execution") or {}).get("output_dir")
         at = datetime.fromtimestamp(float(document["timestamp"]), UTC)
         return NelTask(
             str(document["invocation_id"]), str(document["job_id"]), str(document["executor"]), str(output or ""), at,  # noqa: E501  # one entry of a table, or one recorded value
-            dict(document.get("data") or {}),
+            dict(document.get("data") or {}), digest(config) if config else "",
         )  # fmt: skip
     except (ValueError, KeyError, TypeError, AttributeError):
         return None

@@ -8,12 +8,12 @@ it, or this machine, knows. No secret travels: the cluster must have them.
 import re
 from collections.abc import Hashable, Mapping
 from copy import copy
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from herorun.core.errors import CouldNotLook, WrongUse, in_words
 from herorun.core.evidence import Job, Offered
+from herorun.core.lazy_dataclass import dataclass
 from herorun.core.plan import Plan
 from herorun.core.ports import Absent, Found, Place, Scheduler, Search, Submission, Unknown
 from herorun.schedulers import _submission_record as keeping
@@ -48,6 +48,8 @@ _TAKEN = re.compile(r"already exists", re.IGNORECASE)
 _DENIED = re.compile(r"permission.?denied|not authorized|forbidden|owned by", re.IGNORECASE)
 _EVER = datetime(1970, 1, 2, tzinfo=UTC)
 
+OWN_PROGRAMS = (("iris", "--version"),)
+
 
 def connect(options: Options, place: Place) -> Scheduler:
     return Iris(options, Path(place.state).absolute() / "iris")
@@ -67,6 +69,7 @@ class Iris:
 
     everywhere = True
     reach = "cluster"
+    leaves_files = False
     sets = ("IRIS_*", "*_VISIBLE_DEVICES", "TPU_*", "JAX_PLATFORMS")  # in each job, by itself
     secrets_road = "the environment of the Iris cluster's jobs"
 

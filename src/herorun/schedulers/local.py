@@ -52,7 +52,7 @@ def connect(options: Options, place: Place) -> Scheduler:
 class Local:
     """The scheduler `local`."""
 
-    runs_here = True  # its jobs run on this machine, where bare paths are their own
+    runs_here = on_the_machine = True
     everywhere = False  # it knows the jobs of its own state folder, and of no other
     whole_environment = True  # nothing but herorun sets a variable of the job
 

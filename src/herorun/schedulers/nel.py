@@ -48,6 +48,9 @@ def _of_launcher() -> dict[str, str]:
     return {**machine_environment(), **own}
 
 
+OWN_PROGRAMS = (("nemo-evaluator-launcher", "--version"),)
+
+
 def connect(options: Options, place: Place) -> Scheduler:
     folder = options.folder or f"{place.output_root.rstrip('/')}/nel"
     if not folder.startswith("/"):

@@ -47,6 +47,7 @@ class Ray:
 
     everywhere = True
     reach = "cluster"
+    leaves_files = False
     sets = (
         "RAY_*",
         "*_VISIBLE_DEVICES",

@@ -6,6 +6,7 @@ sacct. One question to each answers for any number of jobs. Secrets travel by na
 """
 
 import re
+import shlex
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
@@ -51,6 +52,8 @@ from herorun.system.clock import now
 from herorun.system.files import locked
 
 T = TypeVar("T")
+
+PROGRAMS = (("sbatch", "--version"), ("squeue", "--version"), ("sacct", "--version"))
 
 
 def connect(options: Options, place: Place) -> Scheduler:
@@ -102,6 +105,8 @@ class Slurm:
             timeout=self._slurm.timeout,
         )
         self.reach = road.reach
+        client = {"programs": options.programs, "conf": options.slurm_conf}
+        self.slurm_client = {name: value for name, value in client.items() if value}
         self.everywhere = True  # until it turns out that the cluster keeps no accounting
         self.log: Callable[[str], str] | None = self._files.log if self.reach == "here" else None
         self._sight: SlurmSnapshot | None = None
@@ -248,6 +253,18 @@ class Slurm:
         words = sbatch_argv(submission, self._options, where, self._tag(submission))
         return show_request(
             words, job_script(submission, where), submission.secrets, self._slurm.road.where
+        )
+
+    def dependent_command(self, job: str, script: str, log: str, name: str) -> str:
+        """For a shell on the login node: the script as a job of its own, once `job` has ended well.
+        `script` and `log` are quoted already.
+        """
+        conf, programs = self._options.slurm_conf, self._options.programs
+        return (
+            f"{f'SLURM_CONF={shlex.quote(conf)} ' if conf else ''}"
+            f"{shlex.quote(f'{programs}/sbatch') if programs else 'sbatch'} "
+            f"--dependency=afterok:{shlex.quote(job)} --kill-on-invalid-dep=yes "
+            f"--job-name={name} --output={log} --open-mode=append {script}"
         )
 
     def submit(self, submission: Submission, code: str, admission: str) -> Job:

@@ -17,13 +17,13 @@ import re
 import time
 from collections.abc import Hashable, Mapping, Set
 from copy import copy
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from herorun.core.durations import say_duration
 from herorun.core.errors import CouldNotLook, HerorunError, WrongUse, in_words
 from herorun.core.evidence import Job, JobState
+from herorun.core.lazy_dataclass import dataclass
 from herorun.core.ports import Absent, Found, LogPart, Place, Scheduler, Search, Submission, Unknown
 from herorun.core.remote_target import RemoteTarget, SshLogin
 from herorun.schedulers import _ssh_request as build
@@ -34,6 +34,8 @@ from herorun.schedulers._validate import must_be_instance, secret_values
 from herorun.system.clock import now
 from herorun.system.remote_python import readable, remote_to
 from herorun.system.transport import ssh_argv
+
+OWN_PROGRAMS = (("ssh", "-V"),)
 
 
 def connect(options: Options, place: Place) -> Scheduler:
@@ -66,6 +68,7 @@ class SshScheduler:
 
     everywhere = True  # the box gives every machine the same answers
     reach = "ssh"
+    on_the_machine = True
     whole_environment = True  # nothing but herorun sets a variable of the job
 
     def __init__(self, options: Options) -> None:

@@ -1,7 +1,6 @@
 """Which modified files differ in nothing but their mode or their line endings."""
 
-from dataclasses import dataclass
-
+from herorun.core.lazy_dataclass import dataclass
 from herorun.sources._status import FILES, QUIET, STRICT, PathChange, TreeStatus
 
 _MOST = 500  # paths named on one command line; beyond them git compares everything

@@ -1,12 +1,15 @@
-"""Whether the contract's channels can be used from here: set, and an address that is understood.
-Nothing is sent.
+"""Whether what the contract notifies by can be used from here: set, and an address that is
+understood. Nothing is sent.
 """
 
+from herorun.core.contract import Contract
 from herorun.core.evidence import ChannelState, Nothing
 from herorun.core.ports import Channels
+from herorun.system.heartbeat_ping import ping_problem
 
 
-def read_channels(channels: Channels) -> ChannelState | Nothing:
-    if not channels.all:
-        return Nothing("the contract names no channels")
-    return ChannelState({channel.name: channel.problem() for channel in channels.all})
+def read_channels(channels: Channels, contract: Contract) -> ChannelState | Nothing:
+    problems = {channel.name: channel.problem() for channel in channels.all}
+    if variable := contract.notify.heartbeat:
+        problems[variable] = ping_problem(variable)
+    return ChannelState(problems) if problems else Nothing("the contract names no channels")

@@ -9,22 +9,22 @@ from pathlib import Path
 from herorun.core.contract import Contract
 from herorun.core.decode import decode
 from herorun.core.evidence import Disk, Disks
-from herorun.core.ports import Measured, Place, Store
+from herorun.core.ports import Measured, Place, Scheduler, Store, scheduler_traits
 from herorun.core.untrusted_json import read_json
 
 DAYS = 2  # files of the evidence that are looked into for an older look
 
 
-def read_disks(place: Place, contract: Contract, store: Store) -> Disks:
+def read_disks(place: Place, contract: Contract, store: Store, scheduler: Scheduler) -> Disks:
     """A path that is not there yet is measured where it would be made."""
-    now = {path: _measure_disk(path) for path in _paths(place, contract)}
+    now = {path: _measure_disk(path) for path in _paths(place, contract, scheduler)}
     if place.reach and isinstance(store, Measured):
         now |= {root: Disk(*store.room(root)) for root in _roots_on_disk(contract)}
     before, at = _before(Path(place.state) / "evidence")
     return Disks(now, before, at)
 
 
-def _paths(place: Place, contract: Contract) -> list[str]:
+def _paths(place: Place, contract: Contract, scheduler: Scheduler) -> list[str]:
     """Roots count where the job runs on this machine: elsewhere the same path is another disk."""
     clone = (
         [place.repository]
@@ -34,7 +34,7 @@ def _paths(place: Place, contract: Contract) -> list[str]:
     return [
         place.state,
         *clone,
-        *(_roots_on_disk(contract) if contract.scheduler.kind == "local" else []),
+        *(_roots_on_disk(contract) if scheduler_traits(scheduler).runs_here else []),
     ]
 
 

@@ -16,7 +16,7 @@ from herorun.core.evidence import (
     PriorLaunch,
     Unavailable,
 )
-from herorun.core.ports import Scheduler
+from herorun.core.ports import Scheduler, scheduler_traits
 from herorun.core.redaction.scrub import scrub_tree
 from herorun.system.git import Repository
 
@@ -28,16 +28,16 @@ def read_environment(
     its last value.
     """
     secrets = contract.command.secrets
-    here = getattr(scheduler, "reach", "here") == "here"
-    values, withheld = from_shell(os.environ, secrets, getattr(scheduler, "sets", ()), here)
+    traits = scheduler_traits(scheduler)
+    here = traits.reach == "here"
+    values, withheld = from_shell(os.environ, secrets, traits.sets, here)
     kept = prior.secrets if isinstance(prior, PriorLaunch) else {}
     changed = (
         name
         for name in secrets
         if name in kept and name in os.environ and not is_salted(os.environ[name], kept[name])
     )
-    whole = bool(getattr(scheduler, "whole_environment", False))
-    return Environment(values, withheld, tuple(changed), whole)
+    return Environment(values, withheld, tuple(changed), traits.whole_environment)
 
 
 def read_code_flags(
@@ -48,7 +48,7 @@ def read_code_flags(
     """
     found: dict[str, Flag] = {}
     computed: list[str] = []
-    sets = getattr(scheduler, "sets", ())
+    sets = scheduler_traits(scheduler).sets
     for path in sorted(closure.files):
         reads = environment_reads(path, _read_file_or_empty(Path(repository.top, path)))
         for name, line in reads.named:

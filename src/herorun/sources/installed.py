@@ -16,7 +16,7 @@ from typing import Any
 from herorun.core.contract import Contract
 from herorun.core.errors import CouldNotLook
 from herorun.core.evidence import Installed, Nothing
-from herorun.core.ports import Scheduler
+from herorun.core.ports import Scheduler, scheduler_traits
 from herorun.system.git import Repository
 from herorun.system.process import run
 
@@ -45,7 +45,7 @@ def read_installed(
     """Nothing where the job runs on another machine, or its command starts no Python that can be
     found here.
     """
-    if getattr(scheduler, "reach", "here") != "here":
+    if scheduler_traits(scheduler).reach != "here":
         return Nothing("the job runs elsewhere: check-in compares there")
     env = {**os.environ, **contract.command.env}
     interpreter = interpreter_of(contract.command.argv, env)

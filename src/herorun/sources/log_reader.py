@@ -91,11 +91,11 @@ def _caught_up(scheduler: Scheduler, known: Catalogue, log: OwnLog) -> OwnLog:
             mark=part.mark,
             changed_at=part.changed_at,
         )
-        log = _stepped(log, before, part)
+        log = _stepped(log, before, part, scheduler)
     return log.dated(log.changed_at or now(), before)
 
 
-def _stepped(log: OwnLog, before: OwnLog, part: LogPart) -> OwnLog:
+def _stepped(log: OwnLog, before: OwnLog, part: LogPart, scheduler: Scheduler) -> OwnLog:
     """The newest step that it tells of. One that the last look knew, in a log that is read anew,
     was seen then.
     """
@@ -104,7 +104,9 @@ def _stepped(log: OwnLog, before: OwnLog, part: LogPart) -> OwnLog:
         return log
     if progress.step == before.step:
         return replace(log, step=before.step, stepped_at=before.stepped_at)
-    return replace(log, step=progress.step, stepped_at=part.changed_at or now())
+    ask = getattr(scheduler, "log_changed_at", None)
+    changed_at = part.changed_at or (ask(log.instance) if ask else None)
+    return replace(log, step=progress.step, stepped_at=changed_at or now())
 
 
 def _read_new_parts(scheduler: Scheduler, log: OwnLog) -> Iterator[LogPart]:

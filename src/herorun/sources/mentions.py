@@ -10,7 +10,7 @@ import os
 import re
 import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from posixpath import basename, splitext
 
 from herorun.core.code.mentions import (
@@ -22,8 +22,9 @@ from herorun.core.code.mentions import (
 )
 from herorun.core.contract import Contract
 from herorun.core.evidence import ImportClosure, Nothing, TrackerMentions
-from herorun.core.identity.intent import is_wandb
+from herorun.core.lazy_dataclass import dataclass
 from herorun.core.plan import Plan
+from herorun.core.ports import Tracker
 from herorun.core.redaction.scrub import scrub
 from herorun.system.git import Repository
 
@@ -33,7 +34,11 @@ _OWN_LOG = re.compile(rb"herorun\.(log|callbacks)\b|from herorun import [^\n]*\b
 
 
 def read_tracker_mentions(
-    repository: Repository, contract: Contract, plan: Plan, closure: ImportClosure
+    repository: Repository,
+    contract: Contract,
+    plan: Plan,
+    closure: ImportClosure,
+    tracker: Tracker,
 ) -> TrackerMentions | Nothing:
     """By the contract's key."""
     if closure.entry is None:
@@ -46,7 +51,7 @@ def read_tracker_mentions(
     if foreign := foreign_imports(files, sys.stdlib_module_names):
         return Nothing(f"{foreign[0]}, which the job imports, may name what its own files do not")
     mentions = _Mentions(files, plan, program(files))
-    mentions.tracker()
+    mentions.tracker(tracker)
     for key in ("progress", "done_words"):
         mentions.pattern(f"[patrol] {key}", getattr(contract.patrol, key))
     if not mentions.named and not mentions.others:
@@ -62,20 +67,15 @@ class _Mentions:
     named: dict[str, str] = field(default_factory=dict)
     others: dict[str, str] = field(default_factory=dict)
 
-    def tracker(self) -> None:
-        run = self.plan.tracker.value
-        if is_wandb(run.kind):
-            for key, value in (("id", run.id), ("project", run.project), ("entity", run.entity)):
-                if value:
-                    self._compare(
-                        f"[tracker] {key}", value, [*self.program.arguments("wandb.init", key)]
-                    )
-        elif run.kind == "tensorboard":
-            folder = str(run.options.get("path", "tensorboard"))
-            writers = [*self.program.arguments("SummaryWriter", "log_dir", 0)]
-            self._compare("[tracker] path", basename(folder.rstrip("/")), writers)
-        elif run.kind == "jsonl":
-            self._file(basename(str(run.options.get("path", "metrics.jsonl"))))
+    def tracker(self, tracker: Tracker) -> None:
+        ask = getattr(tracker, "mentions", None)
+        for each in ask(self.plan.tracker.value) if ask else ():
+            if each.call:
+                position = () if each.position is None else (each.position,)
+                given = [*self.program.arguments(each.call, each.argument, *position)]
+                self._compare(f"[tracker] {each.key}", each.value, given)
+            else:
+                self._file(each.value)
 
     def _file(self, name: str) -> None:
         key, suffix = "[tracker] path", splitext(name)[1]

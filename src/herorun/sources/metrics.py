@@ -9,7 +9,7 @@ can be deleted.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime, timedelta
 from functools import lru_cache
 from pathlib import Path
@@ -29,6 +29,7 @@ from herorun.core.detectors import (
 )
 from herorun.core.errors import HerorunError, in_words
 from herorun.core.evidence import History, Metrics, Nothing, Now
+from herorun.core.lazy_dataclass import dataclass
 from herorun.core.ports import Place, Row, Rows, Tracker
 from herorun.core.redaction.scrub import scrub
 from herorun.core.untrusted_json import read_json
@@ -202,7 +203,10 @@ def _catch_up(
             news = not first and state.rows > told
             state = fold_rows(state, rows, names, batch.changed_at, news, boundaries)
         state = replace(
-            state, cursor=batch.cursor, problems=(*state.problems, *batch.problems)[-20:]
+            state,
+            cursor=batch.cursor,
+            problems=(*state.problems, *batch.problems)[-20:],
+            undated=batch.undated if batch.rows else state.undated,
         )
         first = False
         if not batch.rows:

@@ -6,7 +6,7 @@ import os
 
 from herorun.core.contract import Contract
 from herorun.core.evidence import Nothing, OwnSecrets
-from herorun.core.ports import Scheduler
+from herorun.core.ports import Scheduler, scheduler_traits
 
 
 def read_own_secrets(contract: Contract, scheduler: Scheduler) -> OwnSecrets | Nothing:
@@ -15,7 +15,7 @@ def read_own_secrets(contract: Contract, scheduler: Scheduler) -> OwnSecrets | N
     """
     if not contract.command.secrets:
         return Nothing("the contract names no secrets")
-    road = getattr(scheduler, "secrets_road", None)
+    road = scheduler_traits(scheduler).secrets_road
     if road is not None:
         return Nothing(f"jobs get their secrets from {road}")
     return OwnSecrets(frozenset(name for name in contract.command.secrets if os.environ.get(name)))

@@ -5,7 +5,7 @@ import os
 from herorun.core.contract import Contract
 from herorun.core.errors import CouldNotLook
 from herorun.core.evidence import Nothing, SecretNames
-from herorun.core.ports import Scheduler
+from herorun.core.ports import Scheduler, scheduler_traits
 
 _HERE = "this environment"
 
@@ -21,8 +21,9 @@ def read_secret_names(contract: Contract, scheduler: Scheduler) -> SecretNames |
     secrets = contract.command.secrets
     if not secrets:
         return Nothing("the contract names no secrets")
-    road = str(getattr(scheduler, "secrets_road", _HERE))
-    if getattr(scheduler, "secrets_vouched", False):
+    traits = scheduler_traits(scheduler)
+    road = traits.secrets_road or _HERE
+    if traits.secrets_vouched:
         return SecretNames(frozenset(secrets), f"{road}, by the contract's word")
     if road != _HERE:
         raise CouldNotLook(

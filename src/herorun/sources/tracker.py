@@ -6,7 +6,13 @@ import os
 from dataclasses import replace
 
 from herorun.core.contract import Contract
-from herorun.core.evidence import Nothing, TrackerAlerts, TrackerEnvironment, TrackerIdentity
+from herorun.core.evidence import (
+    Nothing,
+    TrackerAlerts,
+    TrackerEnvironment,
+    TrackerIdentity,
+    TrackerTraits,
+)
 from herorun.core.identity.intent import is_wandb
 from herorun.core.plan import Plan
 from herorun.core.ports import Tracker
@@ -55,12 +61,19 @@ def read_tracker_alerts(tracker: Tracker, contract: Contract) -> TrackerAlerts |
     return TrackerAlerts(tuple(said)[-MOST_ALERTS:])
 
 
-def read_tracker_environment(contract: Contract, plan: Plan) -> TrackerEnvironment | Nothing:
+def read_tracker_environment(
+    tracker: Tracker, contract: Contract, plan: Plan
+) -> TrackerEnvironment | Nothing:
     """As the job gets it: of the plan's environment, and of the secrets by name."""
     if not is_wandb(contract.tracker.kind):
         return Nothing(f"the tracker {contract.tracker.kind} takes nothing from the environment")
     secrets = {name: os.environ[name] for name in contract.command.secrets if name in os.environ}
     passed_on = {**plan.env.value, **secrets}
     return TrackerEnvironment(
-        {name: passed_on[name] for name in sorted(passed_on) if name in CLIENT_VARIABLES}
+        {name: passed_on[name] for name in sorted(passed_on) if name in CLIENT_VARIABLES},
+        getattr(tracker, "client_modes", ()),
     )
+
+
+def read_tracker_traits(tracker: Tracker) -> TrackerTraits:
+    return TrackerTraits(getattr(tracker, "progress_lines", ""))

@@ -1,9 +1,11 @@
 """What each object store does in its own way, and how a place in one is written."""
 
-from dataclasses import dataclass, replace
+import errno
+from dataclasses import replace
 from datetime import datetime
 from typing import Protocol
 
+from herorun.core.lazy_dataclass import dataclass
 from herorun.core.ports import FileDigest, FileEntry, LifecycleRule
 
 
@@ -37,6 +39,17 @@ class ObjectFacts:
     tag: str
     generation: str
     modified: datetime | None
+
+
+def too_large(at: At, most: int) -> OSError:
+    return OSError(errno.EFBIG, f"it is larger than {most >> 20} MiB", str(at))
+
+
+def bearable(data: bytes, at: At, most: int) -> bytes:
+    """What a job wrote is read whole: an object of gigabytes must not end the machine."""
+    if len(data) > most:
+        raise too_large(at, most)
+    return data
 
 
 class Objects(Protocol):

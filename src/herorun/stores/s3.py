@@ -15,7 +15,7 @@ from herorun.core.doctor_report import DoctorPart, Fit
 from herorun.core.ports import FileDigest, FileEntry, LifecycleRule, Place, Store
 from herorun.stores._fsspec import DEADLINE, MalformedAnswer, Requests
 from herorun.stores._object_store import ObjectStore
-from herorun.stores._objects import At, ObjectFacts
+from herorun.stores._objects import At, ObjectFacts, bearable, too_large
 from herorun.stores._s3_client import (
     NONE,
     ask,
@@ -27,6 +27,7 @@ from herorun.stores._s3_client import (
     refusing,
 )
 from herorun.stores._s3_lifecycle import rules_of
+from herorun.stores._ssh_remote import MOST_READ
 
 T = TypeVar("T")
 LOGIN = "AWS"
@@ -174,7 +175,13 @@ async def _read(fs: Any, at: At, last: int | None) -> tuple[bytes, str]:
             return b"", ""
         raise
     async with told["Body"] as body:
-        return await body.read(), told["ETag"]
+        if told.get("ContentLength", 0) > MOST_READ:
+            raise too_large(at, MOST_READ)
+        data = bytearray()
+        # one reading gives what has come so far
+        while len(data) <= MOST_READ and (part := await body.read(MOST_READ + 1 - len(data))):
+            data += part
+        return bearable(bytes(data), at, MOST_READ), told["ETag"]
 
 
 async def _put(fs: Any, at: At, data: bytes, tag: str | None) -> None:

@@ -11,6 +11,7 @@ import hashlib
 import os
 import pwd
 import signal
+import time
 from typing import Any
 
 from herorun.system import _host_probe
@@ -20,8 +21,8 @@ BORN = 19  # of the fields of /proc/PID/stat behind the name: ticks from the mac
 
 
 def process(pid: int) -> dict[str, Any]:
-    """What tells it from a later one with its number (empty: it has ended), its words, its owner,
-    its folder and the file that it prints to; and the machine's own start and memory.
+    """What tells it from a later one with its number (empty: it has ended), its age, its words, its
+    owner, its folder and the file that it prints to; and the machine's own start and memory.
     """
     memory = _host_probe._part(lambda: _host_probe._memory("self"))
     facts = {"boot": _boot(), "kills": memory.get("oom_kill"), "born": _born(pid)}
@@ -30,6 +31,7 @@ def process(pid: int) -> dict[str, Any]:
     owner = os.stat(f"/proc/{pid}").st_uid
     return {
         **facts,
+        "seconds": _seconds(pid),
         "words": _words(pid),
         "mark": _mark(_words(pid)),
         "folder": _link(f"/proc/{pid}/cwd"),
@@ -55,6 +57,11 @@ def tail(path: str, folder: str) -> str:
     return base64.b64encode(whole).decode("ascii")
 
 
+def age(path: str, folder: str) -> float:
+    """Seconds since its log last changed, by the clock here."""
+    return time.time() - os.stat(os.path.join(folder, os.path.expanduser(path))).st_mtime
+
+
 def end(pid: int, born: str) -> bool:
     """Ask that very process to end; False where it is no more."""
     if not born or _born(pid) != born:
@@ -69,6 +76,13 @@ def _born(pid: int) -> str:
     except OSError:
         return ""
     return f"{_boot()} {stat[BORN]}" if stat and stat[0] not in _host_probe._DEAD else ""
+
+
+def _seconds(pid: int) -> float:
+    """Since it was started."""
+    with open("/proc/uptime", encoding="ascii") as file:
+        up = float(file.read().split()[0])
+    return up - int(_host_probe._stat(str(pid))[BORN]) / os.sysconf("SC_CLK_TCK")
 
 
 def _boot() -> str:

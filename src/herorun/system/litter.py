@@ -146,8 +146,17 @@ def _open_files() -> set[tuple[int, int]] | None:
     if not Path("/proc/self/fd").is_dir():
         return None
     held = set()
-    for path in Path("/proc").glob("[0-9]*/fd/*"):
-        with contextlib.suppress(OSError):
-            found = path.stat()
-            held.add((found.st_dev, found.st_ino))
+    for pid in filter(str.isdecimal, os.listdir("/proc")):
+        for path in _files_of(Path("/proc", pid, "fd")):
+            with contextlib.suppress(OSError):
+                found = path.stat()
+                held.add((found.st_dev, found.st_ino))
     return held
+
+
+def _files_of(folder: Path) -> list[Path]:
+    """What a process has open; nothing of one that has ended meanwhile, or is another user's."""
+    try:
+        return list(folder.iterdir())
+    except OSError:
+        return []

@@ -7,9 +7,9 @@ a new one, where people read and sign it; changing it later changes no run.
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 TABLE = "[tool.herorun]"
 KEYS = {"run": "the RUN of a command that only looks, where none is named"}
@@ -23,13 +23,12 @@ INIT = {
 }
 
 
-@dataclass(frozen=True)
-class Settings:
+class Settings(NamedTuple):  # read before each command, where `dataclasses` is not loaded yet
     """`path` is None where no pyproject.toml says anything."""
 
     path: Path | None = None
     run: str = ""
-    init: Mapping[str, str] = field(default_factory=dict)
+    init: Mapping[str, str] = MappingProxyType({})
 
 
 def read_settings(start: Path) -> Settings:

@@ -4,6 +4,7 @@ Only complete lines are read; a torn last line waits for its end. A line that ca
 named among the problems, by place and never by content, and does not stop the reading.
 """
 
+import posixpath
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -11,7 +12,8 @@ from typing import BinaryIO
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from herorun.core.ports import Place, Row, Rows, Tracker
+from herorun.core.plan import TrackerRun
+from herorun.core.ports import Mention, Place, Row, Rows, Tracker
 from herorun.core.remote_target import RemoteTarget
 from herorun.trackers._open_remote import file_path, opener
 from herorun.trackers._tail_reader import MOST_ZEROS, Batch, ReadPosition, read_growing, skip_hole
@@ -48,8 +50,11 @@ class JsonLines:
     ) -> None:
         self._path = path
         self._open = opener(reach)
-        self._shown = shown
+        self._shown = self.rows_file = shown  # where `herorun.log` writes, as the contract says
         self._step_keys = (step_key,) if step_key else STEP_KEYS
+
+    def mentions(self, run: TrackerRun) -> tuple[Mention, ...]:
+        return (Mention("path", posixpath.basename(self._shown)),)
 
     def read(self, cursor: str) -> Rows:
         """The next rows; none only if there are no more. A large file takes several reads."""

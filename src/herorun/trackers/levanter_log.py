@@ -47,6 +47,8 @@ def connect(options: Options, place: Place) -> Tracker:
 class LevanterLog:
     """One log, or several in the order of the numbers in their names."""
 
+    progress_lines = "Levanter's"
+
     def __init__(self, path: Path) -> None:
         self._path = path
 

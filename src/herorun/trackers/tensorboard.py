@@ -14,7 +14,8 @@ from typing import BinaryIO
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from herorun.core.ports import Place, Row, Rows, Tracker
+from herorun.core.plan import TrackerRun
+from herorun.core.ports import Mention, Place, Row, Rows, Tracker
 from herorun.trackers._events import Event, event_of
 from herorun.trackers._open_remote import local_path
 from herorun.trackers._protobuf_wire import MalformedMessage
@@ -48,6 +49,9 @@ class TensorBoard:
 
     def __init__(self, path: Path) -> None:
         self._path = path
+
+    def mentions(self, run: TrackerRun) -> tuple[Mention, ...]:
+        return (Mention("path", self._path.name, "SummaryWriter", "log_dir", 0),)
 
     def read(self, cursor: str) -> Rows:
         """The next rows: what was logged one after the other for one step is one row, as far as it

@@ -9,7 +9,7 @@ import json
 import os
 import re
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import timedelta
 from netrc import NetrcParseError, netrc
 from tempfile import TemporaryDirectory
@@ -18,14 +18,16 @@ from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from herorun.core.contract import Duration
+from herorun.core.contract import Duration, TrackerTable
 from herorun.core.doctor_report import DoctorPart, Fit
 from herorun.core.errors import CouldNotLook, in_words
 from herorun.core.evidence import TrackerIdentity, TrackerState
 from herorun.core.identity.fork import fork_point
+from herorun.core.identity.links import run_pages
 from herorun.core.ports import Place, Rows, Tracker
 from herorun.core.trust import NeedsTrust
 from herorun.system.process import MOST, TooMuch, run
+from herorun.trackers._wandb_mentions import wandb_mentions
 from herorun.trackers._wandb_response import OTHER_FORM, identity_of, rows_of, said
 
 Answer: TypeAlias = Mapping[str, Any]
@@ -82,8 +84,20 @@ def connect(options: Options, place: Place) -> Tracker:
     return Wandb(options)
 
 
+def links(tracker: TrackerTable, slug: str, named: Iterable[str]) -> tuple[str, ...]:
+    """The pages of the contract's own run, and of those that a log names as `entity/project/id`."""
+    base = str(tracker.options.get("base_url") or "https://wandb.ai")
+    stated = tracker.entity and tracker.project
+    own = [f"{tracker.entity}/{tracker.project}/{tracker.id or slug}"] if stated else []
+    pages = (page for _, page in run_pages(base.rstrip("/"), (*own, *named)))
+    return tuple(dict.fromkeys(pages))
+
+
 class Wandb:
     """One run of one project. `ask` puts one question to W&B's client, within as many seconds."""
+
+    client_modes = ("online", "run", "shared")
+    mentions = staticmethod(wandb_mentions)
 
     def __init__(self, options: Options, ask: Ask | None = None) -> None:
         self._options = options

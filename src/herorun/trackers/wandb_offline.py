@@ -21,6 +21,7 @@ from herorun.trackers._open_remote import local_path
 from herorun.trackers._protobuf_wire import MalformedMessage
 from herorun.trackers._tail_reader import Batch, ReadPosition, read_growing
 from herorun.trackers._wandb_edges import beginning_of, glance_of
+from herorun.trackers._wandb_mentions import wandb_mentions
 from herorun.trackers._wandb_records import HISTORY, kind_of, row_of
 
 _FOLDER = re.compile(r"(?:offline-)?run-(\d{8}_\d{6})-(.+)", re.DOTALL)
@@ -50,6 +51,9 @@ def connect(options: Options, place: Place) -> Tracker:
 
 class WandbOffline:
     """The logs of one run."""
+
+    client_modes = ("offline", "dryrun")
+    mentions = staticmethod(wandb_mentions)
 
     def __init__(self, path: Path, identity: str | None = None, name: str | None = None) -> None:
         self._path = path

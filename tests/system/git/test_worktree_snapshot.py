@@ -238,7 +238,7 @@ def test_secrets_are_named_by_their_line_where_they_are_new(work: Path) -> None:
 def test_a_repository_inside_this_one_is_no_part_of_it(work: Path) -> None:
     git(work, "init", "-q", "--template=", "vendored")
     (work / "vendored" / "code.py").write_text("x = 1\n")
-    with pytest.raises(WrongUse, match="vendored/ is a git repository of its own"):
+    with pytest.raises(WrongUse, match=r"vendored/.*repository"):
         taken(work)
 
 
@@ -253,7 +253,7 @@ def test_edits_inside_a_submodule_are_no_part_of_it(work: Path, tmp_path: Path) 
     assert taken(work)["lib"].startswith("160000 ")
     git(work, "config", "submodule.lib.ignore", "all")
     (work / "lib" / "code.py").write_text("x = 2\n")
-    with pytest.raises(WrongUse, match="The submodule lib has edits inside"):
+    with pytest.raises(WrongUse, match=r"submodule.*inside"):
         taken(work)
 
 
@@ -262,7 +262,7 @@ def test_what_git_lfs_keeps_elsewhere_is_no_part_of_it(work: Path) -> None:
     git(work, "config", "filter.lfs.clean", f"printf '{pointer}'")
     (work / ".gitattributes").write_text("*.bin filter=lfs\n")
     (work / "data.bin").write_text("the content\n")
-    with pytest.raises(WrongUse, match=r"data\.bin is kept by Git LFS"):
+    with pytest.raises(WrongUse, match=r"data\.bin.*kept.*LFS"):
         taken(work)
 
 

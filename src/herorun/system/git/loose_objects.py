@@ -7,11 +7,16 @@ not, or is not what its name says, is `Elsewhere`: then git is asked, and what i
 import hashlib
 import zlib
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
+
+from herorun.core.lazy_dataclass import dataclass
 
 Row = tuple[str, str, str]  # mode, object, path: as `git ls-tree` prints them
 TREE = "040000"
+# Bytes of a commit or a tree: whoever may push can give a commit a message of megabytes, and of
+# a commit only the tree is wanted here.
+LARGEST = 4 << 20
 
 
 class Elsewhere(Exception):
@@ -25,14 +30,18 @@ class Loose:
     store: Path  # the folder `objects` of the git directory
     _trees: dict[str, list[Row]] = field(default_factory=dict)
 
-    def content(self, oid: str, kind: bytes, most: int | None = None) -> bytes:
+    def content(self, oid: str, kind: bytes, most: int | None = LARGEST) -> bytes:
         """What an object of this kind holds; its name is the digest of it, and must be.
 
         What is larger than `most` bytes, git is asked about: its size stands in a head that is read
         first.
         """
+        path = self.store / oid[:2] / oid[2:]
         try:
-            packed = (self.store / oid[:2] / oid[2:]).read_bytes()
+            # what does not compress takes a little more than it holds
+            if most is not None and path.stat().st_size > most + (most >> 8) + 4096:
+                raise Elsewhere(oid)
+            packed = path.read_bytes()
             start = zlib.decompressobj().decompress(packed, 64).partition(b"\0")[0]
             size = int(start.rpartition(b" ")[2])
             if most is not None and size > most:

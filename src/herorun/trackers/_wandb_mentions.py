@@ -1,0 +1,10 @@
+"""How a program names the run of W&B that it reports to."""
+
+from herorun.core.plan import TrackerRun
+from herorun.core.ports import Mention
+
+
+def wandb_mentions(run: TrackerRun) -> tuple[Mention, ...]:
+    """What the contract states of id, project and entity, as arguments of `wandb.init`."""
+    stated = {"id": run.id, "project": run.project, "entity": run.entity}
+    return tuple(Mention(key, value, "wandb.init", key) for key, value in stated.items() if value)
