@@ -4,6 +4,7 @@ from builders import COMMIT, a_contract, answer
 from herorun.checks.launch.stale_worktree import stale_worktree
 from herorun.core.evidence import ImportClosure, Published, Unavailable
 from herorun.core.finding import Outcome
+from wording import mentions
 
 TIP = "12" * 20
 BEHIND = Published(
@@ -19,17 +20,14 @@ BEHIND = Published(
 
 
 def test_the_tip_passes():
-    assert answer(stale_worktree).message == "3f2a9c1d0 is the tip of refs/heads/main"
+    assert mentions(answer(stale_worktree).message, "3f2a9c1d0", "refs/heads/main")
 
 
 def test_commits_that_can_change_the_training_fail():
     verdict = answer(stale_worktree, BEHIND)
 
     assert verdict.outcome is Outcome.FAIL
-    assert verdict.message == (
-        "refs/heads/main of origin is 3 commits ahead, with 1 file that can change the training: "
-        "model.py"
-    )
+    assert mentions(verdict.message, "refs/heads/main", "origin", "3 commits", "1 file", "model.py")
     assert verdict.details == ("model.py",)
     assert verdict.subject == "refs/heads/main"
 

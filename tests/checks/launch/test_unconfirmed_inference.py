@@ -6,6 +6,7 @@ from builders import a_contract, a_plan, answer, answers
 from herorun.checks.launch.unconfirmed_inference import unconfirmed_inference
 from herorun.core.evidence import Sourced
 from herorun.core.finding import Outcome
+from wording import mentions
 
 HERO = a_contract(hero=True)
 
@@ -19,7 +20,7 @@ def guessed(*names, contract=None):
 
 
 def test_a_plan_that_is_all_stated_passes():
-    assert answer(unconfirmed_inference).message == "nothing in the plan is inferred"
+    assert mentions(answer(unconfirmed_inference).message, "plan", "inferred")
 
 
 @pytest.mark.parametrize("name", ["start", "output_root", "temporary_root"])
@@ -56,6 +57,4 @@ def test_what_a_named_key_resolves_to_is_not_inferred():
     contract = a_contract(final_step="trainer.steps")
     plan = a_plan(contract, config={"trainer": {"steps": 200}})
 
-    assert (
-        answer(unconfirmed_inference, plan, contract).message == "nothing in the plan is inferred"
-    )
+    assert mentions(answer(unconfirmed_inference, plan, contract).message, "plan", "inferred")

@@ -7,6 +7,7 @@ from herorun.core.contract import ContractFile
 from herorun.core.evidence import Unavailable
 from herorun.core.finding import Outcome
 from herorun.core.plan import Plan
+from wording import mentions
 
 CONFIG = {"trainer": {"num_train_steps": 5155, "name": "x", "zero": 0, "flag": True}}
 
@@ -19,7 +20,7 @@ def ask(final_step, **changes):
 
 @pytest.mark.parametrize("stated", [5155, "trainer.num_train_steps"])
 def test_a_number_or_a_key_of_the_config_passes(stated):
-    assert ask(stated).message.startswith("ends at step 5155 (")
+    assert mentions(ask(stated).message, "ends", "5155")
 
 
 @pytest.mark.parametrize(
@@ -53,14 +54,11 @@ def test_the_line_of_the_contract_is_named():
 def test_where_neither_the_contract_nor_the_config_tells_it_is_unknown():
     silent = a_plan(a_contract(final_step=None), config={"trainer": {"name": "x"}})
 
-    assert "the contract states no final_step" in answer(unknown_final_step, silent).message
+    assert mentions(answer(unknown_final_step, silent).message, "states", "final_step")
 
 
 def test_what_the_config_tells_is_labelled_as_inferred():
-    assert (
-        ask(None).message
-        == "ends at step 5155 (inferred from trainer.num_train_steps in config.toml)"
-    )
+    assert mentions(ask(None).message, "5155", "inferred", "trainer.num_train_steps", "config.toml")
 
 
 @pytest.mark.parametrize(

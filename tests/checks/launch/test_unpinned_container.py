@@ -2,7 +2,7 @@ import pytest
 
 from builders import a_contract, answer
 from herorun.checks.launch.unpinned_container import unpinned_container
-from herorun.core.evidence import Container, Unavailable
+from herorun.core.evidence import Container, RequestReview, Unavailable
 from herorun.core.finding import Outcome
 
 DIGEST = "sha256:" + "ab" * 32
@@ -52,3 +52,11 @@ def test_an_ordinary_run_may_use_a_tag():
 
 def test_an_image_file_has_no_tag():
     assert answer(unpinned_container, named("/images/train.sif")).outcome is Outcome.NOT_APPLICABLE
+
+
+@pytest.mark.parametrize(("image", "outcome"), [("x:1", "FAIL"), (f"x@{DIGEST}", "PASS")])
+def test_the_image_of_the_request_is_the_one_that_runs(image, outcome):
+    contract = a_contract(hero=True)
+    verdict = answer(unpinned_container, contract, RequestReview("prod", image))
+
+    assert verdict.outcome.name == outcome

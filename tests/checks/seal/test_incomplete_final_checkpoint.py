@@ -4,6 +4,7 @@ from builders import FINAL, ROOT, TEMPORARY, a_checkpoint, answer
 from herorun.checks.seal.incomplete_final_checkpoint import incomplete_final_checkpoint
 from herorun.core.evidence import Checkpoints, FinalStep, Nothing, Unavailable
 from herorun.core.finding import Outcome
+from wording import mentions
 
 GOOD = a_checkpoint(FINAL)
 ROLLING = a_checkpoint(FINAL, TEMPORARY, temporary=True)
@@ -25,21 +26,18 @@ def test_an_incomplete_one_fails_with_its_problem():
 
 def test_a_temporary_one_is_not_enough():
     assert ask(ROLLING).outcome is Outcome.FAIL
-    assert ask(HALF, ROLLING).message.endswith("step-200 is only temporary")
+    assert mentions(ask(HALF, ROLLING).message, "step-200", "temporary")
 
 
 def test_another_step_is_not_enough():
     verdict = ask(a_checkpoint(100), a_checkpoint(FINAL + 1))
 
     assert verdict.outcome is Outcome.FAIL
-    assert (
-        verdict.message
-        == f"there is no checkpoint of step 200; the newest complete one is {ROOT}/step-201"
-    )
+    assert mentions(verdict.message, "200", "newest", f"{ROOT}", "/step-201")
 
 
 def test_no_checkpoint_at_all_fails():
-    assert ask().message.endswith("there is no complete one")
+    assert mentions(ask().message, "complete")
     assert answer(incomplete_final_checkpoint, {Checkpoints: Nothing()}).outcome is Outcome.FAIL
 
 

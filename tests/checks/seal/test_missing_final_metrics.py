@@ -2,6 +2,7 @@ from builders import FINAL, answers, some_metrics
 from herorun.checks.seal.missing_final_metrics import missing_final_metrics
 from herorun.core.evidence import FinalStep, Metrics, Nothing, Presence, Unavailable
 from herorun.core.finding import Outcome
+from wording import mentions
 
 LAST = {"train/loss": 2.5}
 
@@ -11,15 +12,12 @@ def ask(*changes):
 
 
 def test_the_last_row_of_the_final_step_passes():
-    assert ask()["rows"].message == "the last row is of step 200 and holds 1 metric"
+    assert mentions(ask()["rows"].message, "last", "200 and", "1 metric")
 
 
 def test_rows_that_end_before_the_end_fail():
     told = ask(some_metrics(FINAL - 1, last=LAST))
-    assert (
-        told["rows"].message
-        == "the last row is of step 199 of 200: the metrics of the end are missing"
-    )
+    assert mentions(told["rows"].message, "199 of", "200", "metrics")
 
 
 def test_no_row_at_all_fails():

@@ -17,9 +17,7 @@ def command_mismatch(adoptee: Adoptee, plan: Plan) -> Verdict:
     """A command that its back end does not tell is compared with nothing: `unverified-job` says so."""
     job = adoptee.job.id
     if not adoptee.command:
-        return not_applicable(
-            f"{adoptee.kind} tells no command of job {job} that could be compared"
-        )
+        return not_applicable(f"{adoptee.kind} reports no command of job {job} to compare")
     if any(runs(adoptee.command, argv) for argv in (plan.argv.value, plan.command_line)):
         return passed(f"job {job} runs the contract's command", subject=job)
     theirs, ours = command_line(adoptee.command), command_line(plan.command_line)

@@ -19,4 +19,4 @@ def dead_log_pattern(patterns: PrintedPatterns) -> list[Verdict]:
         failed(f"no line can match {name} of the catalogue: {why}", subject=name)
         for name, why in sorted(patterns.lost.items())
     ]
-    return dead or [passed(f"{len(patterns.found)} log patterns stand in what is installed")]
+    return dead or [passed(f"{len(patterns.found)} log patterns occur in the installed packages")]

@@ -20,7 +20,7 @@ def hardware_mismatch(contract: Contract, offered: Offered) -> list[Verdict]:
     stated = contract.hardware.model_dump(exclude_none=True)
     both = [name for name in stated if name in offered.hardware]
     if not both:
-        why = offered.partial or "the scheduler tells nothing that [hardware] states"
+        why = offered.partial or "the scheduler reports nothing that [hardware] states"
         return [not_applicable(why)]
     kind = str(stated.get("accelerator") or offered.hardware.get("accelerator") or "")
     return [_compare_hardware(name, stated[name], offered.hardware[name], kind) for name in both]

@@ -29,7 +29,7 @@ def no_complete_checkpoint(contract: Contract, history: History, own: Checkpoint
         f"{c.path}: {_say_why_incomplete(c, contract, history)}" for c in reversed(own.candidates)
     ]
     said = (
-        f"none of {count(len(wrong), 'checkpoint')} can be gone on from; the newest is {wrong[0]}"
+        f"none of {count(len(wrong), 'checkpoint')} can be resumed from; the newest is {wrong[0]}"
     )
     return failed(said, *wrong[:20], subject=own.candidates[-1].path)
 
@@ -43,4 +43,4 @@ def _mistrusted(own: Checkpoints, contract: Contract, history: History) -> bool:
 
 
 def _say_why_incomplete(candidate: Candidate, contract: Contract, history: History) -> str:
-    return refusal(candidate, contract, history) or candidate.problem or "nobody looked into it"
+    return refusal(candidate, contract, history) or candidate.problem or "it was not inspected"

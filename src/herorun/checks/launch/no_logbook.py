@@ -16,6 +16,6 @@ from herorun.core.finding import Verdict, failed, passed
 def no_logbook(contract: Contract, file: ContractFile, history: History) -> Verdict:
     """A record begins with a committed contract, so an uncommitted one comes first."""
     if history.initialised:
-        return passed("the record is begun")
+        return passed("the record exists")
     missing = f"{contract.slug} has no logbook: run `herorun init {contract.slug}`"
     return replace(failed(missing, subject=contract.slug), causes=(f"file {file.path}",))

@@ -22,7 +22,7 @@ def short_time_limit(contract: Contract, offered: Offered) -> Verdict:
             "the contract does not state both [budget] accelerator_hours and [hardware] count"
         )
     if told.limit_hours is None:
-        return not_applicable("the scheduler tells no time limit")
+        return not_applicable("the scheduler reports no time limit")
     budgeted = f"{told.accelerator_hours:g} accelerator-hours on {contract.hardware.count}"
     words = (
         f"{budgeted} take {say_span(3600 * told.wall_hours)}, and the time limit is "

@@ -23,4 +23,4 @@ def store_rules(roots: RootFacts) -> list[Verdict]:
         unknown(f"the rules of {root} could not be asked: {why}", why, subject=root)
         for root, why in roots.unknown_rules.items()
     ]
-    return [*shown, *unread] or [not_applicable("no store tells of a rule about the roots")]
+    return [*shown, *unread] or [not_applicable("no store reports a rule about the roots")]

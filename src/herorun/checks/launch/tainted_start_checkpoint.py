@@ -48,14 +48,14 @@ def tainted_start_checkpoint(
         return passed(f"the record has nothing against {path}", subject=path)
     if decided_on(contract, [found]):
         return passed(f"{path}: {problem}; chosen because: {contract.start.reason}", subject=path)
-    return failed(f"{path} must not be gone on from: {problem}", subject=path)
+    return failed(f"{path} must not be resumed from: {problem}", subject=path)
 
 
 def _elsewhere(candidate: Candidate, source: SourceRun | Nothing | Unavailable) -> str:
     if not isinstance(source, SourceRun):
         return ""
     if candidate.path in source.foreign:
-        return f"it lay there before {source.slug} was launched: no recorded instance wrote it"
+        return f"it is older than the launch of {source.slug}: no recorded instance wrote it"
     back = given_up(candidate, source.given_up)
     if back is not None:
         return f"{source.slug} wrote it, and {given_up_words(back)}"

@@ -15,7 +15,6 @@ from herorun.core.plan import Plan, TrackerRun
 from herorun.core.redaction.scrub import scrub
 
 _TRUE = ("1", "true", "yes", "on")
-_ONLINE, _OFFLINE = ("online", "run", "shared"), ("offline", "dryrun")
 
 
 @check(Gate.LAUNCH, Response.BLOCK, at_relaunch=AtRelaunch.WARN)
@@ -28,25 +27,28 @@ def tracker_environment(
         return [not_applicable(f"the tracker {run.kind} takes nothing from the environment")]
     forks = bool(option(run, "fork_from")) and not is_same(run, prior)
     told = {name: value.strip() for name, value in environment.variables.items() if value.strip()}
-    return [_judge_variable(name, value, run, forks) for name, value in told.items()] or [
-        passed("no WANDB_ variable would change the run's identity")
-    ]
+    return [
+        _judge_variable(name, value, run, forks, environment.modes) for name, value in told.items()
+    ] or [passed("no WANDB_ variable would change the run's identity")]
 
 
-def _judge_variable(name: str, value: str, run: TrackerRun, forks: bool) -> Verdict:
-    why = _switch(name, value, run) or _exclusive(name, forks) or _difference(name, value, run)
+def _judge_variable(
+    name: str, value: str, run: TrackerRun, forks: bool, modes: tuple[str, ...]
+) -> Verdict:
+    why = (
+        _switch(name, value, run, modes) or _exclusive(name, forks) or _difference(name, value, run)
+    )
     shown = f"{name} is {scrub(value)!r} in the job's environment"
     if why:
         return failed(f"{shown}, {why}", subject=name)
     return passed(f"{shown}, as the contract says", subject=name)
 
 
-def _switch(name: str, value: str, run: TrackerRun) -> str:
+def _switch(name: str, value: str, run: TrackerRun, modes: tuple[str, ...]) -> str:
     """What turns reporting off, or into another kind."""
     if name == "WANDB_DISABLED" and value.lower() in _TRUE:
         return "so nothing would be reported at all: unset it"
-    wanted = _ONLINE if run.kind == "wandb" else _OFFLINE
-    if name == "WANDB_MODE" and value.lower() not in wanted:
+    if name == "WANDB_MODE" and value.lower() not in modes:
         return f"and the contract's tracker is {run.kind}: unset it, or state the other kind"
     if name == "WANDB_RESUME_FROM":
         return "which would rewind the run: unset it"

@@ -2,23 +2,28 @@
 
 Why: a tag can be moved to another image at any time, so a relaunch may run other code than was
 reviewed.
-Fix: name the image by its digest in `[runtime] container`: name@sha256:...
+Fix: name the image by its digest in `[runtime] container`, or where the scheduler takes it, `[scheduler] image`: name@sha256:...
 """
 
 import re
 
 from herorun.core.check import Gate, Response, check
 from herorun.core.contract import Contract
-from herorun.core.evidence import Container, Nothing, Unavailable
+from herorun.core.evidence import Container, Nothing, RequestReview, Unavailable
 from herorun.core.finding import Verdict, failed, not_applicable, passed
 
 DIGEST = re.compile(r"@(sha256:[0-9a-f]{64}|sha512:[0-9a-f]{128})$")
 
 
 @check(Gate.LAUNCH, Response.BLOCK)
-def unpinned_container(contract: Contract, container: Container | Nothing | Unavailable) -> Verdict:
+def unpinned_container(
+    contract: Contract,
+    container: Container | Nothing | Unavailable,
+    review: RequestReview | Nothing | Unavailable,
+) -> Verdict:
     """An image that is a file of its own has no tag; whether it is the right one, its revision tells."""
-    image = contract.runtime.container
+    named = review.image if isinstance(review, RequestReview) else None
+    image = named or contract.runtime.container
     if not image:
         return not_applicable("the contract names no container")
     if DIGEST.search(image):

@@ -47,7 +47,9 @@ def _judge_pin(
     login = launcher.owner.partition("@")[0]
     for pattern, what in TEMPLATES:
         if found := re.search(pattern, root):
-            return failed(f"{root} holds {what}, {found[0]!r}: it is no one place", subject=root)
+            return failed(
+                f"{root} contains {what}, {found[0]!r}: it is not one fixed place", subject=root
+            )
     if earlier and _only_the_user_differs(root, earlier, login):
         said = f"{root} differs from the prior instance's {earlier} only in the user's name {login}"
         return failed(said, subject=root)

@@ -23,7 +23,7 @@ def unverified_job(adoptee: Adoptee, plan: Plan) -> list[Verdict]:
             subject="check-in",
         ),
         failed(
-            f"nobody can compare the code that job {job} runs with commit {plan.commit.value[:9]}",
+            f"the code that job {job} runs cannot be compared with commit {plan.commit.value[:9]}",
             subject="commit",
         ),
         passed(f"the command of job {job} is known", subject="command")
@@ -38,5 +38,5 @@ def unverified_job(adoptee: Adoptee, plan: Plan) -> list[Verdict]:
         ),
         passed(f"job {job} is {adoptee.user}'s", subject="owner")
         if adoptee.user
-        else failed(f"{adoptee.kind} does not tell whose job {job} is", subject="owner"),
+        else failed(f"{adoptee.kind} does not report the owner of job {job}", subject="owner"),
     ]

@@ -37,7 +37,7 @@ def wrong_region(contract: Contract, roots: RootFacts) -> list[Verdict]:
     known = [
         _judge_region(root, region, wanted) for root, region in roots.regions.items() if region
     ]
-    return [*known, *unread] or [not_applicable("no store tells the region of a root")]
+    return [*known, *unread] or [not_applicable("no store reports the region of a root")]
 
 
 def _judge_region(root: str, region: str, wanted: str) -> Verdict:

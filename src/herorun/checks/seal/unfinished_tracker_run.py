@@ -53,7 +53,7 @@ def _last_step(
     if final.value is None:
         return [failed(f"the final step is unknown: {final.source}", subject="step")]
     if identity.last_step is None:
-        return [not_applicable("the tracker tells no last step", subject="step")]
+        return [not_applicable("the tracker reports no last step", subject="step")]
     first = contract.tracker.first_step
     reached = identity.last_step + 1 - first
     missing = missing_updates(
