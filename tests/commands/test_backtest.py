@@ -8,6 +8,7 @@ from click.testing import CliRunner
 
 from herorun.commands.backtest import command
 from herorun.core.errors import WrongUse
+from wording import mentions
 
 CALM = [f"{i},2.0,{i}" for i in range(100)]
 SPIKE = [f"{i},3.5,{i}" for i in range(100, 130)]
@@ -91,7 +92,7 @@ def test_labels_give_figures(curves):
     )
     assert totals["false_alarms_per_1000_steps"] == 0.0 and totals["median_delay_steps"] == 9
     page = ran(*paths, "--markdown").output
-    assert page.startswith("# What the health checks find") and "| herorun | 0 |" in page
+    assert mentions(page, "health", "checks") and "| herorun | 0 |" in page
 
 
 def test_people_are_told_each_alert(curves):
@@ -131,10 +132,7 @@ def test_among_several_files_one_that_is_no_curve_is_left_out_aloud(curves):
     index = write(curves, "INDEX.csv", ["a,b"], "file,label")
     result = ran(curves / "calm.csv", index)
 
-    assert (
-        "INDEX.csv has no column called step: left out" in result.stderr
-        and "calm.csv: 100 rows" in result.stdout
-    )
+    assert mentions(result.stderr, "INDEX.csv", "column") and "calm.csv: 100 rows" in result.stdout
 
 
 def test_among_several_files_json_lines_without_a_step_are_left_out_too(curves):
@@ -142,10 +140,7 @@ def test_among_several_files_json_lines_without_a_step_are_left_out_too(curves):
     logged.write_text('{"loss": 1.0}\n')
     result = ran(curves / "calm.csv", logged)
 
-    assert (
-        "logged.jsonl has no JSON line with a step" in result.stderr
-        and ": left out" in result.stderr
-    )
+    assert mentions(result.stderr, "logged.jsonl", "JSON", "step") and ": left out" in result.stderr
     assert "calm.csv: 100 rows" in result.stdout
 
 
@@ -165,10 +160,10 @@ def test_what_is_no_curve_is_wrong_use(tmp_path, name, text, words):
 
 
 def test_figures_need_labels_and_labels_their_shape(curves):
-    with pytest.raises(WrongUse, match="name it with --labels"):
+    with pytest.raises(WrongUse, match=r"name.*--labels"):
         run(curves / "calm.csv", "--markdown")
     (curves / "bad.json").write_text('{"calm.csv": {"events": [[1]]}}')
-    with pytest.raises(WrongUse, match="no file of labels"):
+    with pytest.raises(WrongUse, match=r"file.*labels"):
         run(curves / "calm.csv", "--labels", curves / "bad.json")
 
 
@@ -189,7 +184,7 @@ def test_a_curve_of_which_nothing_is_judged_is_not_calm(curves):
     result = ran(odd)
 
     assert result.return_value == 3
-    assert "odd.csv has no column that a rule knows" in result.stderr
+    assert mentions(result.stderr, "odd.csv", "rule")
 
 
 def test_json_lines_are_judged_as_the_tracker_reads_them(tmp_path):

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from stories import SLUG, Story, git
+from wording import mentions
 
 # Inside .git: our refs, the seal's tag, and git's own mark of what was pushed.
 REMOTE = "refs/remotes/origin/herorun/"
@@ -132,7 +133,9 @@ def test_init_without_a_contract_writes_that_file_and_says_so(
     before = checkout(story.work)
     assert story.herorun("init", "other") == 0
     path = story.work / "runs" / "other.toml"
-    assert f"created {path}" in (said := capsys.readouterr().out) and "commit this file" in said
+    assert f"created {path}" in (said := capsys.readouterr().out) and mentions(
+        said, "commit", "file"
+    )
     written = path.read_text()
     path.unlink()
     assert changes(before, checkout(story.work)) == []

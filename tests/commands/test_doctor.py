@@ -14,6 +14,7 @@ from herorun.core.doctor_report import DoctorPart, Fit, verdict
 from herorun.core.errors import CouldNotLook
 from herorun.operations.doctor import machine
 from stories import SLUG, Story, git
+from wording import mentions
 
 CAPTURE = pytest.CaptureFixture[str]
 
@@ -105,7 +106,7 @@ def test_a_scheduler_whose_programs_are_missing_is_broken(story: Story, capsys: 
         text = text.replace(line, "")
     path.write_text(text)
     told = examined(story, capsys, SLUG)
-    assert parts(told, "broken")["scheduler: iris, iris"]["message"] == "iris is not on the PATH"
+    assert mentions(parts(told, "broken")["scheduler: iris, iris"]["message"], "iris", "PATH")
 
 
 def test_a_clock_behind_the_newest_commit_is_broken(story: Story, capsys: CAPTURE) -> None:
@@ -121,10 +122,7 @@ def test_a_clock_that_only_the_commits_speak_for_is_not_checked_and_fails_nothin
     told = examined(story, capsys)
     assert (told.code, told.document["verdict"], parts(told, "unseen")) == (0, "works", {})
     clock = parts(told, "unchecked")["clock: this machine"]
-    assert (
-        "not behind the newest commit here" in clock["message"]
-        and "timedatectl" in clock["message"]
-    )
+    assert mentions(clock["message"], "behind", "newest") and "timedatectl" in clock["message"]
     assert ask(story, capsys, "doctor").out.endswith("0 failed, 0 unknown, 1 skipped\n")
 
 
@@ -132,7 +130,7 @@ def test_a_clock_that_nothing_speaks_for_is_neither_well_nor_ill(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(CouldNotLook, match="timedatectl is not on this machine"):
+    with pytest.raises(CouldNotLook, match=r"timedatectl.*machine"):
         list(machine._clock(None))
 
 

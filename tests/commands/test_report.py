@@ -3,6 +3,8 @@
 import json
 import math
 import re
+import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator
 from dataclasses import replace
@@ -18,6 +20,7 @@ from herorun.core.evidence import Metrics, Nothing, Unavailable
 from herorun.core.journal import Memory
 from herorun.operations.report import report
 from stories import CRASH, JOB, SLUG, TAG, Story, in_memory
+from wording import mentions
 
 CAPTURE = pytest.CaptureFixture[str]
 WARM_UP = {"name": "warm-up ends", "step": 1, "kind": "warm-up-end"}
@@ -43,7 +46,7 @@ def test_the_document_tells_what_the_page_shows(told: Story, capsys: CAPTURE) ->
     document = answer.document
     assert (answer.code, document["state"], document["level"]) == (0, "finished", "good")
     assert document["progress"] == {"step": 4, "final_step": 4, "words": "~4/4"}
-    assert document["eta"]["words"] == "none: all steps are done"
+    assert mentions(document["eta"]["words"], "steps", "done")
     assert [(one["turn"], one["steps"]) for one in document["instances"]] == [
         ("launch", 3),
         ("relaunch", 4),
@@ -98,11 +101,9 @@ def test_rows_that_no_tick_has_kept_yet_are_drawn_and_nothing_is_written(
         rows.write_bytes(whole)
     loss = document["charts"][0]
     assert (loss["newest"], loss["not_finite"]) == ("not finite", 1)
-    assert any(
-        note.endswith(", and 2 more as the tracker has them now") for note in document["notes"]
-    )
+    assert any(mentions(note, "2 more", "tracker") for note in document["notes"])
     page = (told.work / "page.html").read_text()
-    assert "the newest value is not finite" in page
+    assert mentions(page, "value", "finite")
     (data,) = re.findall(r'id="data">(.*?)</script>', page)
     assert json.loads(data)["charts"][0]["series"][0]["lines"][0]["x"] == [1, 2, 3, 4, 5]
     assert {path: path.stat().st_mtime_ns for path in (told.state / "metrics").rglob("*")} == before
@@ -116,14 +117,25 @@ def test_another_place(told: Story, capsys: CAPTURE) -> None:
     (told.work / "page.html").unlink()
 
 
+def test_the_page_is_opened_in_the_users_browser(
+    told: Story, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A process of its own: Python reads BROWSER once."""
+    browser, page = tmp_path / "browser", tmp_path / "page.html"
+    browser.write_text(f'#!/bin/sh\nprintf %s "$1" > {tmp_path}/opened\n')
+    browser.chmod(0o700)
+    monkeypatch.setenv("BROWSER", f"{browser} %s")
+    argv = [sys.executable, "-m", "herorun", "-C", str(told.work), "report", SLUG]
+    done = subprocess.run([*argv, "--out", str(page), "--open"], timeout=60, check=False)
+    assert done.returncode in (0, 3)
+    assert (tmp_path / "opened").read_text() == page.as_uri()
+
+
 def test_before_the_launch_there_is_a_page_and_no_estimate(story: Story, capsys: CAPTURE) -> None:
     story.init()
     answer = ask(story, capsys, "report", SLUG, "--json")
-    assert (
-        answer.code == 0
-        and answer.document["eta"]["words"] == "unknown: the final step is not resolved"
-    )
-    assert "was not launched yet" in answer.document["verdict"]
+    assert answer.code == 0 and mentions(answer.document["eta"]["words"], "final", "resolved")
+    assert mentions(answer.document["verdict"], "launched")
 
 
 def test_rows_that_cannot_be_read_are_said_and_the_rest_stands(
@@ -161,9 +173,6 @@ def test_a_sealed_run_is_shown_and_judged_no_more(story: Story, capsys: CAPTURE)
     story.tick()
     assert story.seal() == 0
     document = ask(story, capsys, "report", SLUG, "--json").document
-    assert (
-        document["verdict"] == f"tiny is sealed as {TAG}, at ~4/4 steps."
-        and document["level"] == "good"
-    )
+    assert mentions(document["verdict"], "tiny", f"{TAG}", "~4/4") and document["level"] == "good"
     assert document["checkpoint"]["step"] == 4
     assert [mark["step"] for mark in document["marks"] if mark["kind"] == "seal"] == [4]

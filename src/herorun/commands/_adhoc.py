@@ -79,14 +79,19 @@ def named_job(start: str, told: dict[str, str | None]) -> "JobRun":
     return open_job(_spec_from_options(Path(start), told))
 
 
-def ordered_job(start: str, told: dict[str, str | None]) -> "tuple[JobRun, Path]":
-    """The job that a person orders about, begun, and its state file; what is not given stands in that file."""
+def ordered_job(
+    start: str, told: dict[str, str | None], exclusive: bool = True
+) -> "tuple[JobRun, Path]":
+    """The job that a person orders about, begun, and its state file; what is not given stands in that file.
+
+    Another machine's monitor would not see the order, and undo it: there the order is refused.
+    """
     from herorun.core.errors import WrongUse
     from herorun.operations.jobs.babysit import ready
 
     if not told.get("job"):
         raise WrongUse("Name a run, or a job without a contract by --job ID --scheduler KIND.")
-    return ready(_spec_from_options(Path(start), told), Path(start))[:2]
+    return ready(_spec_from_options(Path(start), told), Path(start), exclusive=exclusive)[:2]
 
 
 def one_of_both(run: str | None, told: dict[str, str | None]) -> None:
@@ -119,7 +124,7 @@ def babysit_job(
     if anew and not told.get("job"):
         raise WrongUse("--new-job starts a new watch of a job: name it with --job and --scheduler.")
     run, path, notices = ready(
-        _spec_from_options(Path(start), told, anew), Path(start), cadence, anew, watches=True
+        _spec_from_options(Path(start), told, anew), Path(start), cadence, anew, exclusive=True
     )
     for notice in notices:
         output.say(run.facts.job, notice)
@@ -181,8 +186,8 @@ def _print_tick(run: "JobRun", turn: "JobTurn", as_json: bool) -> None:
 def _spec_from_options(start: Path, told: dict[str, str | None], anew: bool = False) -> "JobSpec":
     """What is named, over what is known of that job: an option that is absent changes nothing."""
     from herorun.commands._prompts import asked_for
-    from herorun.core.adhoc_jobs.spec import JobSpec, must_be_id, must_be_whole, with_kind
-    from herorun.operations.jobs.clusters import with_config, with_experiment
+    from herorun.core.adhoc_jobs.spec import JobSpec
+    from herorun.job_kinds import must_be_id, must_be_whole, resolved, with_command, with_kind
     from herorun.operations.jobs.paths import placed
     from herorun.operations.jobs.takeover import merged, spec_on_record
 
@@ -196,21 +201,21 @@ def _spec_from_options(start: Path, told: dict[str, str | None], anew: bool = Fa
     named = JobSpec.of({**given, "cwd": str(start.resolve())})
     if named.job and named.kind:
         must_be_id(named.kind, named.job)
-    named = placed(with_config(named, start), start)
+    named = placed(resolved(named, str(start)), start)
     known = spec_on_record(named, start) if named.job and not anew else None
     facts = merged(known, named, given, start) if known else named
     if "resubmit" not in given and (known is None or known.names_no_command):
-        facts = with_experiment(facts)
-    facts = asked_for(with_kind(with_config(facts, start)), start)
+        facts = with_command(facts)
+    facts = asked_for(with_kind(resolved(facts, str(start))), start)
     must_be_whole(facts)
     return placed(facts, start)
 
 
 def _resumed(start: Path, given: dict[str, str]) -> "JobSpec":
     from herorun import output
-    from herorun.core.adhoc_jobs.spec import JobSpec, must_be_whole
+    from herorun.core.adhoc_jobs.spec import JobSpec
     from herorun.core.errors import WrongUse
-    from herorun.operations.jobs.clusters import with_experiment
+    from herorun.job_kinds import must_be_whole, with_command
     from herorun.operations.jobs.state_file import newest
     from herorun.operations.jobs.takeover import merged
 
@@ -226,7 +231,7 @@ def _resumed(start: Path, given: dict[str, str]) -> "JobSpec":
     named = JobSpec.of({"job": known.job, "kind": known.kind, **given})
     facts = merged(known, named, given, start)
     if "resubmit" not in given and known.names_no_command:
-        facts = with_experiment(facts)
+        facts = with_command(facts)
     must_be_whole(facts)
     return facts
 

@@ -31,6 +31,7 @@ FAMILIES: Mapping[str, Sequence[str]] = {
         "replay",
         "triage",
         "explain",
+        "metrics",
         "doctor",
         "checkpoints",
         "logbook",

@@ -7,9 +7,9 @@ from pathlib import Path
 import click
 
 from herorun import output
-from herorun.core.adhoc_jobs.spec import FORMS, OPTIONS, JobSpec, missing, must_be_id, must_be_kind
+from herorun.core.adhoc_jobs.spec import OPTIONS, JobSpec
 from herorun.core.errors import WrongUse
-from herorun.operations.jobs.clusters import address_of, with_config
+from herorun.job_kinds import job_kind, kinds, missing_options, must_be_id, resolved
 
 
 def asked_for(facts: JobSpec, start: Path) -> JobSpec:
@@ -22,7 +22,7 @@ def asked_for(facts: JobSpec, start: Path) -> JobSpec:
         return facts
     fields = {option: name for name, option in OPTIONS.items()}
     before = facts
-    while lacking := missing(facts):
+    while lacking := missing_options(facts):
         field = fields["--scheduler" if "--scheduler" in lacking else lacking[0]]
         told = _ask_field(field, facts, start)
         if told is None:
@@ -30,7 +30,7 @@ def asked_for(facts: JobSpec, start: Path) -> JobSpec:
         facts = told
         if field == "kind" and facts.job:
             must_be_id(facts.kind, facts.job)  # given on the command line, which is not asked again
-    asks = facts is not before or facts.kind == "iris"  # there the seed's loop requires it
+    asks = facts is not before or job_kind(facts.kind).asks_for_command
     return facts if facts.resubmit or not asks else replace(facts, resubmit=_resubmission())
 
 
@@ -56,19 +56,17 @@ def _ask_field(field: str, facts: JobSpec, start: Path) -> JobSpec | None:
 
 def _field_label(field: str, kind: str) -> str:
     if field == "kind":
-        return f"scheduler ({', '.join(sorted(FORMS))})"
+        return f"scheduler ({', '.join(kinds())})"
     if field == "job":
-        return f"job ({FORMS[kind].words})"
+        return f"job ({job_kind(kind).id_form})"
     return {"config": "config, or the short name of the cluster"}.get(field, field)
 
 
 def _checked(field: str, facts: JobSpec, start: Path) -> JobSpec:
     if field == "kind":
-        must_be_kind(facts.kind)
+        job_kind(facts.kind)
     elif field == "job":
         must_be_id(facts.kind, facts.job)
-    elif field == "config":
-        return with_config(facts, start)
-    elif field == "cluster" and facts.kind == "ray":
-        address_of(facts.cluster)
+    elif field in ("config", "cluster"):
+        return resolved(facts, str(start))
     return facts

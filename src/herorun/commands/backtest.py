@@ -48,7 +48,12 @@ def command(files: tuple[Path, ...], labels: Path | None, markdown: bool, as_jso
             BacktestDocument(files=curves, totals=totals_of(report.files, report.scores))
         )
     else:
-        told = page(report.scores) if markdown else lines(report.files, report.scores)
-        click.echo("\n".join(told))
+        if markdown:
+            click.echo("\n".join(page(report.scores)))
+        else:
+            screen = output.console()
+            for line in lines(report.files, report.scores):
+                indent = "  " if line.startswith("  ") else ""
+                output.hang(screen, indent, line.removeprefix(indent))
     fired = any(alert.severity == "critical" for _, _, alerts in report.files for alert in alerts)
     return 1 if fired else 3 if len(report.unjudged) == len(report.files) else 0

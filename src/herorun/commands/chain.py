@@ -27,6 +27,7 @@ def command(start: str, run: str, out: str | None, as_json: bool) -> int:
     Example:
       herorun box chain grug --out chain.sh
     """
+    from functools import partial
     from pathlib import Path
 
     from herorun import output
@@ -41,8 +42,11 @@ def command(start: str, run: str, out: str | None, as_json: bool) -> int:
     login = opened.place.reach.login if opened.place.reach else None
     top = str(opened.repository.top)
     told = install_and_start(opened.contract, top, login)
-    job = _slurm_job(opened) if opened.contract.scheduler.kind == "slurm" else ""
-    behind = behind_a_job(opened.contract, top, login, job) if job else ""
+    depend = getattr(opened.scheduler, "dependent_command", None)
+    job = _job_before(opened) if depend else ""
+    behind = (
+        behind_a_job(opened.contract, top, login, partial(depend, job)) if depend and job else ""
+    )
     # all that can be refused was refused: what is printed below is whole
     if path is not None:
         write_whole(path, text.encode(), 0o755)
@@ -51,13 +55,13 @@ def command(start: str, run: str, out: str | None, as_json: bool) -> int:
         return 0
     if path is None:
         click.echo(text, nl=False)
-    click.echo(f"herorun: this brings it there and starts it: {told}", err=True)
+    click.echo(f"herorun: copy and start it with: {told}", err=True)
     if behind:
         click.echo(f"herorun: or this, as a job of its own behind job {job}: {behind}", err=True)
     return 0
 
 
-def _slurm_job(run: "Run") -> str:
+def _job_before(run: "Run") -> str:
     """The newest instance, or what the contract names of one that herorun did not start."""
     current = run.record.memory().current
     return current.job if current else run.contract.patrol.slurm or ""

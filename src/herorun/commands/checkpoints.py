@@ -142,8 +142,8 @@ def prune(start: str, run: str, file: str, as_json: bool) -> int:
     for victim in told.victims:
         click.echo(f"delete  {output.clean(victim.path)}, {size_words(victim.bytes)}", err=True)
     click.echo(
-        "This cannot be undone. Type the digest of the plan, or its first 12 digits: "
-        f"{told.digest}",
+        "This cannot be undone. Type the first 12 digits of the plan's digest: "
+        f"{told.digest.removeprefix('sha256:')[:12]}",
         err=True,
     )
     done = delete(watched_run(run, Path(start))[0], told, sys.stdin.readline())

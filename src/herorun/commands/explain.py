@@ -31,7 +31,7 @@ def command(check: str | None, every: bool, as_json: bool) -> int:
         else:
             gates = list(Gate)
             for found in sorted(known, key=lambda c: (gates.index(c.gate), c.name)):
-                click.echo(f"{found.gate:<8} {found.name:<30} {found.problem}")
+                click.echo(_list_line(found))
         return 0
     asked = discover.checks_named(check)
     if as_json:
@@ -54,3 +54,16 @@ def _check_page(check: "Check") -> "CheckPage":
 
     evidence = [name_of(need) for need in check.needs]
     return CheckPage.of(check, check=check.name, evidence=evidence)
+
+
+def _list_line(check: "Check") -> str:
+    """One line where nobody looks, as in a pipe; in a terminal the problem wraps below itself."""
+    import sys
+    from shutil import get_terminal_size
+    from textwrap import fill
+
+    head = f"{check.gate:<8} {check.name:<30} "
+    if not sys.stdout.isatty():
+        return head + check.problem
+    width = max(get_terminal_size().columns, len(head) + 20)
+    return fill(check.problem, width, initial_indent=head, subsequent_indent=" " * len(head))

@@ -62,7 +62,7 @@ def command(
         )
     one_of_both(run, told)
     if told.get("job"):
-        job, path = ordered_job(start, told)
+        job, path = ordered_job(start, told, exclusive=False)
         return show(give_job(job, path, to) if to else take_job(job, path), as_json)
     if not run:
         raise WrongUse("Name a run, or a job without a contract by --job ID.")

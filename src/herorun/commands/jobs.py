@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from herorun.core.adhoc_jobs.spec import JobSpec
     from herorun.operations.record.session import JobSession
 
 _SESSION = click.option(
@@ -103,8 +102,8 @@ def add(
 
     from herorun import output
     from herorun.core.adhoc_jobs.registry import entry_of
-    from herorun.core.adhoc_jobs.spec import JobSpec, must_be_id
-    from herorun.operations.jobs.clusters import with_config
+    from herorun.core.adhoc_jobs.spec import JobSpec
+    from herorun.job_kinds import job_kind, must_be_id, resolved
     from herorun.operations.jobs.paths import placed
     from herorun.operations.record.registry import ensure_watch, register
     from herorun.schemas.boxes import JobsAdd
@@ -112,10 +111,8 @@ def add(
 
     must_be_id(kind, job)
     here = _here(start, session)
-    facts = placed(
-        with_config(JobSpec.of({"job": job, "kind": kind, **told}), Path(start)), Path(start)
-    )
-    _must_be_reachable(facts)
+    facts = placed(resolved(JobSpec.of({"job": job, "kind": kind, **told}), start), Path(start))
+    job_kind(kind).must_be_reachable(facts)
     named = {**told, "config": facts.config, "log": facts.log, "description": description}
     entry = entry_of(kind, facts.job, now(), (here.agent, here.id), named)
     register(here, entry)
@@ -211,7 +208,7 @@ def remove(start: str, job: str, session: str, as_json: bool) -> int:
     if as_json:
         output.show_json(JobsRemove(session=here.id, file=here.file, removed=found))
     else:
-        click.echo(f"{job} is not registered any more.")
+        click.echo(f"{job} is no longer registered.")
     return 0
 
 
@@ -270,19 +267,3 @@ def _print_line(words: str) -> None:
     from herorun.system.clock import now
 
     click.echo(f"{now():%Y-%m-%dT%H:%M:%SZ} {output.clean(words)}")
-
-
-def _must_be_reachable(facts: "JobSpec") -> None:
-    """A missing host is said now, and not by the watch at night."""
-    import shutil
-
-    from herorun.core.errors import WrongUse
-
-    if facts.kind == "slurm" and not facts.host and shutil.which("squeue") is None:
-        raise WrongUse("There is no squeue on this machine: name the login node with --host.")
-    if facts.kind == "ray" and not facts.cluster:
-        raise WrongUse(
-            "A Ray job needs --cluster, its dashboard's address or the cluster's short name."
-        )
-    if facts.kind == "iris" and not facts.config:
-        raise WrongUse("An Iris job needs --config, or --cluster with the cluster's short name.")

@@ -59,7 +59,7 @@ def command(
         if done.report:
             show_findings(page, [each.as_json() for each in done.report.entries])
         if done.tag:
-            again = "" if done.report else " (it was sealed before)"
+            again = "" if done.report else " (already sealed)"
             commit = output.shortened(done.commit or "")
             page.print(f"sealed: tag {done.tag} at commit {commit}{again}", style="bold green")
             if done.statement:

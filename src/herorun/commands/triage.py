@@ -59,7 +59,7 @@ def command(
         words = f"{failure.file}: {failure.class_}{where}{line}: {failure.excerpt or '(nothing)'}"
         click.echo(output.clean(words))
         if failure.advice:
-            click.echo(f"    {output.clean(failure.advice)}")
+            output.hang(output.console(), "    ", output.clean(failure.advice))
     return int(any(failure.class_ not in QUIET for failure in found))
 
 

@@ -66,6 +66,8 @@ def _agreed(as_json: bool) -> bool:
     import sys
 
     if as_json or not sys.stdin.isatty():
-        click.echo("herorun: nobody was asked; --yes trusts it.", err=True)
+        click.echo(
+            "herorun: not trusted: there is no terminal to ask on; --yes trusts it.", err=True
+        )
         return False
     return click.confirm("Trust it?", default=False)

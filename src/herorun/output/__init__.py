@@ -94,4 +94,5 @@ def show_verdict(out: Any, verdict: str, words: str = "") -> None:
 
 def clean(text: str) -> str:
     """Text from outside, harmless on a terminal."""
-    return "".join(c if c.isprintable() else "�" for c in " ".join(scrub(text).split(" ")))
+    one_line = scrub(text).replace(":\n ", ":").replace("\n ", ";")  # a list of faults
+    return "".join(c if c.isprintable() else "�" for c in one_line)

@@ -37,7 +37,7 @@ def show_turn(slug: str, turn: Any) -> None:
     at = f"{turn.tick.at:%Y-%m-%dT%H:%M:%SZ} " if turn.tick else ""
     out = console()
     if turn.sealed:
-        hang(out, "", f"{slug}: sealed by {turn.sealed}: nothing to watch")
+        hang(out, "", f"{slug}: sealed as {turn.sealed}; nothing to monitor")
         return
     hang(out, "", f"{at}{slug}: {told['run']}, monitor {told['monitor']}, {told['progress']}")
     for missing in told["awaited"]:
@@ -51,7 +51,7 @@ def show_turn(slug: str, turn: Any) -> None:
         )
     for action in told["actions"]:
         how = "done" if action["done"] else f"failed: {clean(action['failed'])}"
-        _line(out, TICK, f"  {action['action']:<8} {clean(action['key'])}: {how}")
+        _line(out, TICK, f"  {action['action']:<8} {clean(action['title'])}: {how}")
     for other in told["other"]:
         _line(out, TICK, f"  other    {_other(other)}")
     for doubt in turn.doubts:
@@ -111,7 +111,7 @@ def show_status(told: Mapping[str, Any], glance: Sequence[tuple[str, str]] = ())
     for line in _orders(told):
         _line(out, STATUS, line)
     for doubt in told["unfinished"]:
-        _line(out, STATUS, f"  unfinished {clean(doubt)}")
+        _line(out, STATUS, f"  unfinished {clean(doubt.replace('/', ' ', 1))}")
     if told["sealed"]:
         _line(out, STATUS, f"  sealed     {told['sealed']}, at {told['progress']} steps")
     for doubt in told["doubts"]:

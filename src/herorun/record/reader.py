@@ -84,6 +84,17 @@ class RecordReader:
         return self.repository.resolve(self.pushed_ref)
 
     @property
+    def unpushed(self) -> int:
+        """Lines of the record that this clone does not know to be on the remote; 0 where the
+        record has none.
+        """
+        tip, pushed = self.tip, self.pushed
+        if self.remote is None or tip is None or tip == pushed:
+            return 0
+        there = self._load(pushed).count if pushed else 0
+        return max(0, self._read().count - there)
+
+    @property
     def anchor(self) -> str | None:
         """The newest commit that may be named outside: one that no push can put on top of somebody
         else's anew.

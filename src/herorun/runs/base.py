@@ -128,23 +128,16 @@ class MonitoredRun(ABC):
     def issue(self) -> IssueTracker:
         told, begun = self.contract.issue, self.record.memory().initialised
         stated = {"repo": told.repo, "number": told.number, "known": begun.issue if begun else None}
-        adapter: IssueTracker = discover.connect(
-            "notifiers", told.kind, told.options, self.place, stated
-        )
-        return adapter
+        return discover.connect_issue(told.kind, told.options, self.place, stated)
 
     @cached_property
     def terminal(self) -> Notifier:
-        adapter: Notifier = discover.connect("notifiers", "terminal", {}, self.place)
-        return adapter
+        return discover.connect("notifiers", "terminal", {}, self.place)
 
     @cached_property
     def channels(self) -> Channels:
         notify = self.contract.notify
-        addressed = (
-            discover.connect("notifiers", "channel", {"variable": name}, self.place)
-            for name in notify.targets
-        )
+        addressed = (discover.connect_channel(name, self.place) for name in notify.targets)
         sending = (
             Sending(
                 kind, discover.connect("notifiers", kind, notify.options.get(kind, {}), self.place)

@@ -1,6 +1,5 @@
 """One run in one repository, and everything of it, opened only when it is used."""
 
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -26,6 +25,7 @@ from herorun.core.evidence import (
 )
 from herorun.core.finding import Waiver
 from herorun.core.journal import Memory
+from herorun.core.lazy_dataclass import dataclass
 from herorun.core.paging import is_the_dri
 from herorun.core.ports import Layout, Place, Scheduler, Tracker
 from herorun.record import Record
@@ -134,7 +134,7 @@ class Run(MonitoredRun):
     @cached_property
     def scheduler(self) -> Scheduler:
         scheduler = self.contract.scheduler
-        adapter: Scheduler = discover.connect(
+        adapter = discover.connect(
             "schedulers",
             scheduler.kind,
             scheduler.options,
@@ -154,17 +154,11 @@ class Run(MonitoredRun):
             "id": identity,
             "name": tracker.name or identity,
         }
-        adapter: Tracker = discover.connect(
-            "trackers", tracker.kind, tracker.options, self.place, stated
-        )
-        return adapter
+        return discover.connect("trackers", tracker.kind, tracker.options, self.place, stated)
 
     @cached_property
     def layout(self) -> Layout:
-        adapter: Layout = discover.connect(
-            "stores.layouts", self.contract.checkpoints.layout, {}, self.place
-        )
-        return adapter
+        return discover.connect("stores.layouts", self.contract.checkpoints.layout, {}, self.place)
 
     @cached_property
     def signed(self) -> Contract | None:

@@ -16,6 +16,7 @@ from herorun.runs import watched_run
 from herorun.system.clock import now
 from herorun.system.git.plumbing import commit_files
 from stories import SLUG, WAIT, Story
+from wording import mentions
 
 CAPTURE = pytest.CaptureFixture[str]
 BROKEN = "aaa"  # comes before the other one
@@ -45,9 +46,7 @@ def test_a_broken_run_does_not_blind_a_tick_of_the_others(
     broken, fine = answer.document["runs"]
     assert broken["slug"] == BROKEN and "is damaged" in broken["error"]
     assert (fine["slug"], fine["run"], fine["monitor"]) == (SLUG, "finished", "fresh")
-    assert (
-        answer.code == 1 and f"herorun: {BROKEN}: The record of {BROKEN} is damaged" in answer.err
-    )
+    assert answer.code == 1 and mentions(answer.err, f"{BROKEN}", "record", f"{BROKEN}", "damaged")
     assert len(two.events("Decided")) == ticks + 1
 
 
@@ -132,7 +131,7 @@ def test_drift_and_a_record_that_is_not_pushed_are_in_both_documents(
     tick = json.loads(capsys.readouterr().out)  # what it tells besides stands on the other stream
     status = ask(story, capsys, "status", SLUG, "--json").document
     for told in (tick, status):
-        assert told["contract"] == "runs/tiny.toml was changed since the launch"
+        assert mentions(told["contract"], "runs/tiny.toml", "changed")
         assert told["doubts"] == [
             f"contract-drift: {told['contract']}; the admitted contract stands"
         ]
@@ -211,4 +210,4 @@ def test_a_note_wants_all_four(story: Story, capsys: CAPTURE, option: str) -> No
 
 def test_an_unknown_check_suggests_the_near_one(story: Story, capsys: CAPTURE) -> None:
     answer = ask(story, capsys, "explain", "dirty-trees")
-    assert answer.code == 2 and "Did you mean dirty-tree?" in answer.err
+    assert answer.code == 2 and mentions(answer.err, "mean", "dirty-tree")

@@ -10,6 +10,7 @@ from herorun.operations.record.lease import take_lease
 from herorun.stores.local import LocalStore
 from herorun.system import host
 from stories import CRASH, SLUG, WAIT, Story
+from wording import mentions
 
 CAPTURE = pytest.CaptureFixture[str]
 
@@ -70,7 +71,8 @@ def test_the_second_clone_says_who_watches_and_leaves_no_trace(
             other.tick()
         said = capsys.readouterr().out
         assert (
-            "this clone only observes" in said and f"held by {host.owner()} in {story.work}" in said
+            mentions(said, "clone", "observes")
+            and f"held by {host.owner()} in {story.work}" in said
         )
         assert (other.run.record.tip, lease(story)) == (before, held)
         assert not (other.state / "issue.md").exists() and len(story.starts) == 1
@@ -96,7 +98,7 @@ def test_the_second_clone_goes_on_once_it_has_taken_the_lease(
     assert lease(story).clone == str(other.work)
     capsys.readouterr()
     story.tick()
-    assert "this clone only observes" in capsys.readouterr().out
+    assert mentions(capsys.readouterr().out, "clone", "observes")
     (story.data / "go").touch()
     story.ended()
 
@@ -109,4 +111,4 @@ def test_a_launch_from_the_second_clone_is_blocked_and_says_where(
     other = story.clone("elsewhere")
     capsys.readouterr()
     assert other.launch() == 1
-    assert f"in another clone, {story.work}" in "".join(capsys.readouterr())
+    assert mentions("".join(capsys.readouterr()), "another", "clone", f"{story.work}")

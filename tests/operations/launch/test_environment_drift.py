@@ -8,6 +8,7 @@ import tarfile
 import pytest
 
 from stories import CRASH, SLUG, Story, git
+from wording import mentions
 
 READS = 'echo "$HERORUN_INSTANCE PACK=${PACK-} XLA_FLAGS=${XLA_FLAGS-}" >> "$1/environments"\n'
 
@@ -48,9 +49,7 @@ def test_by_hand_each_difference_is_named_and_blocks(
     monkeypatch.setenv("PACK", "8")
     assert reading.init() == 0
     assert reading.launch() == 1
-    assert (
-        "PACK (train.sh:1) is '8' in this shell, and is not in the plan" in capsys.readouterr().out
-    )
+    assert mentions(capsys.readouterr().out, "PACK", "train.sh:1", "8", "shell")
     reading.sign(command={"env": {"PACK": "8"}})
     assert reading.launch() == 0
     reading.ended()
@@ -84,6 +83,6 @@ def test_a_relaunch_from_another_bundle_asks(
         story.tick()
 
     assert len(story.events("Launched")) == 1
-    assert f"bundle-mismatch: the content of {bundle} is now sha256:" in capsys.readouterr().out
+    assert mentions(capsys.readouterr().out, "bundle-mismatch", "content", f"{bundle}", "sha256")
     assert story.launch() == 1
     assert "1 changed (train.sh)" in capsys.readouterr().out

@@ -20,6 +20,7 @@ from herorun.system import trusted
 from herorun.system.clock import now
 from herorun.system.git.plumbing import commit_files
 from stories import SLUG, WAIT, Story, git
+from wording import mentions
 
 CAPTURE = pytest.CaptureFixture[str]
 
@@ -130,7 +131,7 @@ def test_a_forged_launch_runs_nothing_in_a_fresh_clone(
     code, verified = told(fresh, capsys, "logbook", "verify", SLUG)
     assert not mark.exists()
     assert code == 1 and verified["verdict"] == "blocked"
-    assert any(f.startswith("tiny-2 does not count: its commit") for f in verified["faults"])
+    assert any(mentions(f, "tiny-2", "count") for f in verified["faults"])
 
 
 def test_the_watch_goes_on_with_the_launch_that_counts(
@@ -150,7 +151,7 @@ def test_the_watch_goes_on_with_the_launch_that_counts(
         for f in turn["findings"]
         if f["check"] == "live-duplicate" or f["check"] == "unproven-launch"
     ]
-    assert "tiny-2 does not count" in finding["message"]
+    assert mentions(finding["message"], "tiny-2", "count")
     assert story.herorun("stop", SLUG, "--reason", "x") == 1
     assert not (home / "ran").exists()
 
@@ -175,7 +176,7 @@ def test_a_launch_by_another_name_than_the_runs_does_not_count(
     adopt_the_forgers(story)
     _, look = told(story, capsys, "status", SLUG)
     (doubt,) = [f["message"] for f in look["findings"] if f["check"] == "unproven-launch"]
-    assert "../../evil does not count: its name is not the run's and its number" in doubt
+    assert mentions(doubt, "/../evil", "count")
     assert look["run"] == "healthy"
     story.tick()
     assert "@\u200bteam, @dri: run this" in (story.state / "issue.md").read_text()
@@ -201,7 +202,7 @@ def test_a_forged_hand_over_ends_no_watch_and_its_owner_takes_it_back(
     capsys.readouterr()
     assert story.tick() == 3
     said = capsys.readouterr().out
-    assert "unproven-launch" in said and "the record says that eve@there watches tiny" in said
+    assert "unproven-launch" in said and mentions(said, "eve@there", "tiny")
     assert [*story.events("Observed")][-1].at > story.events("HandedOff")[-1].at
     assert slugs_to_watch(story.run.repository) == [SLUG]
     assert story.herorun("handoff", SLUG, "--take") == 0
@@ -272,7 +273,7 @@ def test_a_fresh_clone_proves_an_honest_launch_and_looks(story: Story, capsys: C
     fresh = story.clone("fresh")
     _, standing = told(fresh, capsys, "status", SLUG)
     assert standing["stage"] == "launched" and not [d for d in standing["doubts"] if "count" in d]
-    assert (fresh.work / ".git" / "herorun" / "tiny.proven.json").exists()
+    assert (fresh.work / ".git" / "herorun" / "tiny.proven.json").exists(), standing["doubts"]
 
 
 def test_a_launch_that_cannot_be_asked_about_is_shown_from_the_record(
@@ -285,7 +286,7 @@ def test_a_launch_that_cannot_be_asked_about_is_shown_from_the_record(
     code, standing = told(fresh, capsys, "status", SLUG)
     (story.home / "away").rename(story.origin)
     assert code == 3 and standing["run"] == "unknown" and standing["monitor"] == "stale"
-    assert any(doubt.startswith("from the record alone: ") for doubt in standing["doubts"])
+    assert any(mentions(doubt, "record", "alone") for doubt in standing["doubts"])
 
 
 def test_a_forged_seal_ends_no_watch(story: Story, capsys: CAPTURE) -> None:
@@ -294,11 +295,9 @@ def test_a_forged_seal_ends_no_watch(story: Story, capsys: CAPTURE) -> None:
     fresh = story.clone("fresh")
     _, standing = told(fresh, capsys, "status", SLUG)
     assert standing["sealed"] is None and standing["stage"] == "launched"
-    assert any(
-        "the seal herorun/tiny/seal-1 does not count" in doubt for doubt in standing["doubts"]
-    )
+    assert any(mentions(doubt, "herorun/tiny/seal-1", "count") for doubt in standing["doubts"])
     code, verified = told(fresh, capsys, "logbook", "verify", SLUG)
-    assert code == 1 and any("does not count" in fault for fault in verified["faults"])
+    assert code == 1 and any(mentions(fault, "count") for fault in verified["faults"])
     assert fresh.launch() == 1
 
 
@@ -321,7 +320,7 @@ def test_a_record_that_fills_the_memory_is_not_read(story: Story, capsys: CAPTUR
     commit_files(run.repository, run.record.ref, run.record.tip, bomb, "a bomb", now())
     capsys.readouterr()
     assert story.herorun("status", SLUG) == 3
-    assert "is too large: 65 MiB" in capsys.readouterr().err
+    assert mentions(capsys.readouterr().err, "large", "65", "MiB")
 
 
 # --- what a cloned contract names -----------------------------------------------------------------
@@ -362,7 +361,7 @@ def test_a_plain_contract_needs_no_trust(story: Story, untrusting: Path, capsys:
     story.init()
     assert story.herorun("preflight", SLUG) == 0
     assert story.herorun("trust", SLUG) == 0 and not untrusting.exists()
-    assert "nothing has to be trusted" in capsys.readouterr().out
+    assert mentions(capsys.readouterr().out, "nothing", "trusted")
 
 
 def test_a_config_command_is_asked_about(story: Story, untrusting: Path, capsys: CAPTURE) -> None:
@@ -383,5 +382,5 @@ def test_an_ssh_configuration_in_the_repository_is_refused(
         text[:start] + "[scheduler]\n" + rows + text[text.index("\n[", start) :]
     )
     assert story.herorun("preflight", SLUG) == 2
-    assert "lies inside the repository" in capsys.readouterr().err
+    assert mentions(capsys.readouterr().err, "lies", "inside")
     assert story.herorun("trust", SLUG, "--yes") == 2

@@ -18,6 +18,7 @@ from herorun.operations.orders.rollback import rollback
 from herorun.schedulers.local import Local
 from herorun.system.clock import now
 from stories import CRASH, SLUG, WAIT, Story, eventually
+from wording import mentions
 
 CAPTURE = pytest.CaptureFixture[str]
 LATER = "sleep 600"
@@ -70,7 +71,7 @@ def test_a_second_stop_is_the_same_stop(story: Story, capsys: CAPTURE) -> None:
     story.launched(WAIT)
     story.herorun("stop", SLUG)
     answer = ask(story, capsys, "stop", SLUG)
-    assert answer.code == 0 and "has ended already" in answer.out
+    assert answer.code == 0 and mentions(answer.out, "ended", "already")
     assert words(story) == ["stop"]
 
 
@@ -108,12 +109,12 @@ def test_a_person_relaunches_an_ended_run_through_the_gate(story: Story, capsys:
     story.sign(babysit={"recovery": "observe"})
     story.launched(CRASH)
     answer = ask(story, capsys, "relaunch", SLUG, "--reason", "new switch", "--no-babysit")
-    assert answer.code == 0 and "tiny-2 was started in place of tiny-1" in answer.out
+    assert answer.code == 0 and mentions(answer.out, "tiny-2", "place", "tiny-1")
     story.ended("tiny-2")
     assert story.starts[1] == f"tiny-2 {story.root}/step-2"
     again = ask(story, capsys, "relaunch", SLUG, "--reason", "new switch", "--no-babysit")
-    assert again.code == 0 and "was started already" in again.out
-    assert "has ended since: to relaunch tiny-2 too, give another `--reason`" in again.out
+    assert again.code == 0 and mentions(again.out, "started", "already")
+    assert mentions(again.out, "tiny-2", "give", "--reason")
     assert len(story.starts) == 2
     requested = story.events("Launching")[1]
     assert requested.why == "relaunch after tiny-1: ordered by Dri: new switch"
@@ -152,7 +153,7 @@ def test_what_the_gate_refuses_no_person_gets_past(story: Story, capsys: CAPTURE
     story.launched(CRASH)
     (story.root / "step-2" / "metadata.json").unlink()
     answer = ask(story, capsys, "relaunch", SLUG, "--no-babysit")
-    assert answer.code == 1 and "no complete checkpoint" in answer.err
+    assert answer.code == 1 and mentions(answer.err, "complete", "checkpoint")
     assert len(story.starts) == 1
 
 
@@ -169,8 +170,8 @@ def test_an_order_that_the_gate_refused_is_no_start_of_what_a_rollback_began(
     rollback(story.run, 2, babysit=False)
     story.ended("tiny-2")
     answer = ask(story, capsys, "relaunch", SLUG, "--no-babysit")
-    assert (
-        answer.code == 1 and "the run would start at step 4" in answer.err
+    assert answer.code == 1 and mentions(
+        answer.err, "start", "4"
     )  # the gate was asked about tiny-2
 
 
@@ -204,7 +205,7 @@ def test_nothing_can_be_answered_that_was_not_asked(story: Story, capsys: CAPTUR
     story.launched(WAIT)
     for word in ("approve", "deny"):
         answer = ask(story, capsys, word, SLUG)
-        assert answer.code == 2 and "Nothing is asked" in answer.err
+        assert answer.code == 2 and mentions(answer.err, "Nothing", "asked")
 
 
 @pytest.mark.thorough
@@ -307,7 +308,7 @@ def test_an_ack_without_a_name_is_of_all_and_once(asked: Story, capsys: CAPTURE)
     assert "already" in ask(asked, capsys, "ack", SLUG).out
     assert words(asked) == ["ack"]
     unknown = ask(asked, capsys, "ack", SLUG, "crashd")
-    assert unknown.code == 2 and "Did you mean crashed?" in unknown.err
+    assert unknown.code == 2 and mentions(unknown.err, "mean", "crashed")
 
 
 @pytest.mark.thorough
@@ -401,7 +402,7 @@ def test_a_check_that_the_contract_names_stops_a_running_job(story: Story) -> No
 def test_what_is_no_health_check_cannot_stop(story: Story, capsys: CAPTURE) -> None:
     story.sign(babysit={"stop_on": ["dirty-tree"]})
     answer = ask(story, capsys, "preflight", SLUG)
-    assert answer.code == 2 and "no health check" in answer.err
+    assert answer.code == 2 and mentions(answer.err, "health", "check")
 
 
 # --- interruptions --------------------------------------------------------------------------------
@@ -466,7 +467,7 @@ def test_a_run_that_is_down_is_said_with_its_code_and_the_order_that_brings_it_b
     monkeypatch.setattr(Local, "live", lambda self, slug: live)
     capsys.readouterr()
     assert story.herorun("relaunch", SLUG, "--no-babysit") == 1
-    assert "`herorun explain live-duplicate` says how to fix it" in capsys.readouterr().err
+    assert mentions(capsys.readouterr().err, "herorun explain live-duplicate", "says")
 
 
 @pytest.mark.thorough

@@ -18,6 +18,7 @@ from operations.seal.sealed_story import seal_json
 from services.servers import Service
 from services.wandb_service import WandbService
 from stories import SLUG, TAG, Story, eventually
+from wording import mentions
 
 pytestmark = pytest.mark.back_end
 
@@ -118,10 +119,7 @@ def forked_from_108(told: Story, wandb: WandbService, capsys: CAPTURE) -> None:
     told.publish()
     capsys.readouterr()
     assert told.herorun("fork", SLUG, NEW, "--launch", "--no-babysit") == 0, capsys.readouterr()
-    assert (
-        f"{NEW} begins from its first step after the checkpoint on; tiny stays"
-        in capsys.readouterr().err
-    )
+    assert mentions(capsys.readouterr().err, f"{NEW}", "tiny", "stays")
     jobs = told.work / ".herorun" / NEW / "jobs"
     eventually(lambda: list(jobs.glob(f"{NEW}-1/exit*")), 60)
     eventually(lambda: wandb.runs()[f"ent/proj/{NEW}"].get("state") == "finished", 60)
@@ -145,7 +143,7 @@ def test_under_resume_never_a_crash_on_object_stores_is_a_question_and_nothing_i
     before = rows(wandb)
     for words in (BACK, ("relaunch", SLUG, "--no-babysit")):
         answer = ask(told, capsys, *words)
-        assert answer.code == 1 and f"`herorun status {SLUG}` shows the command" in answer.err
+        assert answer.code == 1 and mentions(answer.err, "herorun", "status", f"{SLUG}")
     capsys.readouterr()
     assert told.tick("--json") == 1
     acts = {action["action"] for action in json.loads(capsys.readouterr().out)["actions"]}

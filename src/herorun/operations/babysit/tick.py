@@ -1,7 +1,7 @@
 """One turn of the babysitter with its hands: settle, gather, tick, journal, perform, push."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -24,6 +24,7 @@ from herorun.core.evidence_log import digests, encode_evidence, evidence_line
 from herorun.core.finding import count
 from herorun.core.journal import Memory, fold
 from herorun.core.journal_decision import allowed, checked_in, decided, interventions, to_intend
+from herorun.core.lazy_dataclass import dataclass
 from herorun.core.notifications import progress_of
 from herorun.core.policy import Action
 from herorun.core.redaction.scrub import scrub
@@ -52,6 +53,7 @@ from herorun.sources.log_reader import keep_own_log
 from herorun.sources.metrics import keep_metrics
 from herorun.system.clock import now
 from herorun.system.files import append_line, locked
+from herorun.system.heartbeat_ping import ping
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -165,6 +167,7 @@ def _acting_turn(
             sweep_receipts(run, evidence)
     # nobody with an order waits for a remote that does not answer
     pushed = (push or run.record.push)()
+    doubts += _ping(run, seen)
     after = run.record.memory()
     return TickOutcome(
         run=run,
@@ -176,6 +179,17 @@ def _acting_turn(
         paused=after.ledger.paused(seen.at),
         pause=pause_after(run, seen, after),
     )
+
+
+def _ping(run: MonitoredRun, tick: Tick) -> list[str]:
+    """Tell the dead-man's switch that somebody looks. A tick that could not see all stays silent,
+    and so does a clone that only observes: its ping would hide that the one that acts is gone.
+    """
+    variable = run.contract.notify.heartbeat
+    if variable is None or tick.monitor is not MonitorHealth.FRESH:
+        return []
+    problem = ping(variable)
+    return [f"the heartbeat was not sent: {problem}"] if problem else []
 
 
 def observed(

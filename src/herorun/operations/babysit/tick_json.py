@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 
+from herorun.core import policy
 from herorun.core.alert import Alert
 from herorun.core.check import Check
 from herorun.core.evidence import Evidence, OtherJobs
@@ -54,11 +55,23 @@ def alert_entries(
     ]
 
 
+def title_of(action: policy.Action) -> str:
+    """For people, who know no keys."""
+    match action:
+        case policy.Tell() | policy.Escalate():
+            return action.title
+        case policy.DeleteNode():
+            return f"{action.worker} of {action.instance}"
+        case _:
+            return action.instance
+
+
 def actions_of(performed: Iterable[Performed]) -> list[Action]:
     return [
         Action.of(
             each.action,
             action=type(each.action).__name__.lower(),
+            title=title_of(each.action),
             done=not each.why,
             failed=each.why,
         )

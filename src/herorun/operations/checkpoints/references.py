@@ -42,7 +42,7 @@ def held(run: Run) -> RetentionReference:
         if slug == run.slug:
             foreign = fold(events).history.foreign
             names |= dict.fromkeys(
-                foreign, "it lay there before the first launch: no recorded instance wrote it"
+                foreign, "it is older than the first launch: no recorded instance wrote it"
             )
         else:
             roots |= dict.fromkeys(_launched_roots(events), slug)

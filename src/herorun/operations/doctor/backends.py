@@ -11,26 +11,21 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
-from herorun import signatures
+from herorun import discover, signatures
 from herorun.core.canonical_json import timestamp
 from herorun.core.doctor_report import DoctorPart, Examined, Fit, Probe
 from herorun.core.errors import HerorunError, in_words
 from herorun.core.finding import count
-from herorun.core.ports import Channel, Post
+from herorun.core.ports import Channel, Post, scheduler_traits
 from herorun.core.redaction.scrub import scrub
 from herorun.operations.record.heartbeat import last_heartbeat
 from herorun.runs import Run
 from herorun.store_router import RoutedStore
 from herorun.system.clock import now
+from herorun.system.heartbeat_ping import ping, ping_problem
 from herorun.system.process import run as run_program
 
 SECONDS = 20.0
-PROGRAMS = {  # by scheduler, what must be on this machine's PATH, and how it tells its version
-    "slurm": (("sbatch", "--version"), ("squeue", "--version"), ("sacct", "--version")),
-    "iris": (("iris", "--version"),),
-    "nel": (("nemo-evaluator-launcher", "--version"),),
-    "ssh": (("ssh", "-V"),),
-}
 
 
 def probes(run: Run, send_test: bool = False) -> Iterator[tuple[str, str, Probe]]:
@@ -38,8 +33,8 @@ def probes(run: Run, send_test: bool = False) -> Iterator[tuple[str, str, Probe]
     contract = run.contract
     yield "contract", run.slug, lambda: _contract(run)
     kind = contract.scheduler.kind
-    for words in PROGRAMS.get(kind, ()) if run.place.reach is None or kind == "ssh" else ():
-        yield "scheduler", f"{kind}, {words[0]}", partial(_program, kind, words)
+    for argv in discover.programs(kind, contract.scheduler.options):
+        yield "scheduler", f"{kind}, {argv[0]}", partial(_program, kind, argv)
     yield "scheduler", _join_kind_and_slug(kind, run.slug), lambda: _scheduler(run)
     yield (
         "tracker",
@@ -60,6 +55,8 @@ def probes(run: Run, send_test: bool = False) -> Iterator[tuple[str, str, Probe]
             channel.name,
             partial(_channel, channel, send_test),
         )
+    if heartbeat := contract.notify.heartbeat:
+        yield "channel", heartbeat, partial(_heartbeat, heartbeat, send_test)
     for secret in contract.command.secrets:
         yield "secret", secret, partial(_secret, run, secret)
     yield "patterns", _patterns_name(run), lambda: _patterns(run)
@@ -79,14 +76,14 @@ def _contract(run: Run) -> Iterator[DoctorPart]:
     yield DoctorPart("contract", run.slug, Fit.WORKS, words)
 
 
-def _program(kind: str, words: tuple[str, ...]) -> Iterator[DoctorPart]:
-    where = shutil.which(words[0])
-    name = f"{kind}, {words[0]}"
+def _program(kind: str, argv: tuple[str, ...]) -> Iterator[DoctorPart]:
+    where = shutil.which(argv[0])
+    name = f"{kind}, {argv[0]}"
     if where is None:
         fix = f"Install it, or work where {kind} is: the contract's [scheduler] kind is {kind!r}."
-        yield DoctorPart("scheduler", name, Fit.BROKEN, f"{words[0]} is not on the PATH", fix)
+        yield DoctorPart("scheduler", name, Fit.BROKEN, f"{argv[0]} is not on the PATH", fix)
         return
-    answer = run_program(words, SECONDS)
+    answer = run_program(argv, SECONDS)
     said = (answer.text.strip() or answer.complaint).splitlines()[0]
     yield DoctorPart("scheduler", name, Fit.WORKS, f"{said}, {where}")
 
@@ -137,7 +134,7 @@ def _root(run: Run, root: str) -> Iterator[DoctorPart]:
     if (
         root.startswith("/")
         and run.place.reach is None
-        and getattr(run.scheduler, "runs_here", False)
+        and scheduler_traits(run.scheduler).runs_here
     ):
         free = shutil.disk_usage(_nearest_folder(Path(root))).free
         fit = Fit.WORKS if free >= 1 << 30 else Fit.BROKEN
@@ -161,8 +158,9 @@ def _issue(run: Run) -> Iterator[DoctorPart]:
 def _secret(run: Run, name: str) -> Iterator[DoctorPart]:
     """Whether the job would get it; its value is read by nobody here."""
     here = "this environment"
-    road = str(getattr(run.scheduler, "secrets_road", here))
-    if road != here and getattr(run.scheduler, "secrets_vouched", False):
+    traits = scheduler_traits(run.scheduler)
+    road = traits.secrets_road or here
+    if road != here and traits.secrets_vouched:
         yield DoctorPart("secret", name, Fit.WORKS, f"is set in {road}, by the contract's word")
     elif road != here:
         words = f"must be set in {road}, which cannot be looked into from here"
@@ -186,6 +184,19 @@ def _channel(channel: Channel, send_test: bool) -> Iterator[DoctorPart]:
         else ""
     )
     yield DoctorPart("channel", channel.name, Fit.BROKEN if problem else Fit.WORKS, message, fix)
+
+
+def _heartbeat(variable: str, send_test: bool) -> Iterator[DoctorPart]:
+    problem = ping(variable) if send_test else ping_problem(variable)
+    good = "took a ping" if send_test else "can be pinged; nothing was sent"
+    fix = (
+        "Set the variable to the ping URL of your service, then `herorun doctor --send-test` again."
+        if problem
+        else ""
+    )
+    yield DoctorPart(
+        "channel", variable, Fit.BROKEN if problem else Fit.WORKS, problem or good, fix
+    )
 
 
 def _sent(channel: Channel) -> tuple[str, str]:

@@ -15,8 +15,8 @@ from herorun.core.contract import Contract, Impact
 from herorun.core.environment import NEVER, SHELL, TRAINERS
 from herorun.core.evidence import CodeFlags, ImportClosure, WorkTree
 from herorun.core.module_provenance import code_roots
-from herorun.core.plan import Plan, TrackerRun
-from herorun.core.ports import Scheduler, Submission
+from herorun.core.plan import Plan
+from herorun.core.ports import Scheduler, Submission, scheduler_traits
 from herorun.core.redaction.scrub import scrub_argv, scrub_tree
 from herorun.core.requirements import exact_versions
 from herorun.gather import gather
@@ -48,7 +48,7 @@ def write_admission(run: Run, plan: Plan, submission: Submission, code: str) -> 
         "output_root": plan.output_root.value,
         "tracker_kind": plan.tracker.value.kind,
         "tracker_id": plan.tracker.value.id,
-        "metrics": _metrics_file(plan.tracker.value),
+        "metrics": getattr(run.tracker, "rows_file", None),
         "start": start.path if start else None,
         "roots": code_roots(submission.argv, plan.cwd.value, names),
         "packages": exact_versions(plan.packages.value),
@@ -65,7 +65,7 @@ def salted_secrets(run: Run, plan: Plan) -> dict[str, str]:
     """Of the secrets that travel from here, what tells another value; one that the cluster has is
     out of sight.
     """
-    if getattr(run.scheduler, "secrets_road", None) is not None:
+    if scheduler_traits(run.scheduler).secrets_road is not None:
         return {}
     return {
         name: salted(os.environ[name], os.urandom(8).hex())
@@ -79,6 +79,7 @@ def _admitted_environment(run: Run, plan: Plan, code: str) -> dict[str, Any]:
     contract's part alone.
     """
     from_shell = SHELL in plan.env.source
+    traits = scheduler_traits(run.scheduler)
     flags = _gathered(run, plan, code, CodeFlags)
     known = dict.fromkeys(plan.secrets.value, "") | salted_secrets(run, plan)
     return {
@@ -86,22 +87,10 @@ def _admitted_environment(run: Run, plan: Plan, code: str) -> dict[str, Any]:
         "secrets": known,
         "flags": sorted(flags.names) if from_shell and isinstance(flags, CodeFlags) else [],
         "watched": TRAINERS if from_shell else [],
-        "ignored": (*NEVER, *_scheduler_variables(run), "PYTHONUNBUFFERED"),
+        "ignored": (*NEVER, *traits.sets, "PYTHONUNBUFFERED"),
         "classes": environment_classes(run.contract.config),
-        "whole": from_shell and bool(getattr(run.scheduler, "whole_environment", False)),
+        "whole": from_shell and traits.whole_environment,
     }
-
-
-def _scheduler_variables(run: Run) -> tuple[str, ...]:
-    """What the scheduler sets in a job by itself."""
-    return tuple(getattr(run.scheduler, "sets", ()))
-
-
-def _metrics_file(tracker: TrackerRun) -> str | None:
-    """Where `herorun.log` writes, as the contract spells it; None where the tracker reads no file
-    of rows.
-    """
-    return str(tracker.options.get("path") or "metrics.jsonl") if tracker.kind == "jsonl" else None
 
 
 def _sealed(value: Any, name: str = "") -> Any:

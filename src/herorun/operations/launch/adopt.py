@@ -5,7 +5,6 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from herorun.adopted_scheduler import jobs_by_id
-from herorun.core.adhoc_jobs.spec import must_be_id
 from herorun.core.adoption import not_proved
 from herorun.core.errors import Blocked, CouldNotLook, HerorunError, in_words
 from herorun.core.event import Launched
@@ -14,6 +13,7 @@ from herorun.core.ports import Found, Origin, Unknown
 from herorun.core.redaction.scrub import scrub
 from herorun.core.render import command_line
 from herorun.gate import GateReport
+from herorun.job_kinds import must_be_id
 from herorun.runs import Run
 from herorun.schemas.runs import AdoptedJob
 

@@ -2,7 +2,7 @@
 the choice costs.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from herorun import discover
 from herorun.core.errors import Blocked, CouldNotLook, in_words
@@ -19,6 +19,7 @@ from herorun.core.evidence import (
 from herorun.core.finding import count
 from herorun.core.identity.tracker_rewind import after_rollback
 from herorun.core.journal import Memory
+from herorun.core.lazy_dataclass import dataclass
 from herorun.core.lineage import (
     acceptable,
     discarded,
@@ -131,7 +132,7 @@ def _absent(run: Run, found: Checkpoints, memory: Memory, step: int) -> str:
         return f"{ruled_out.path}: {given_up_words(back)}"
     foreign = [path for path in memory.history.foreign if path in _paths(run, step)]
     if foreign:
-        return f"{foreign[0]} lay there before the first launch: no instance of this run wrote it"
+        return f"{foreign[0]} is older than the first launch: no instance of this run wrote it"
     steps = sorted({c.step for c in found.candidates})
     near = ", ".join(str(each) for each in sorted(steps, key=lambda each: abs(each - step))[:5])
     return (

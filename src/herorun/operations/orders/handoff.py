@@ -11,7 +11,7 @@ from herorun.core.errors import Blocked, CouldNotLook, HerorunError, WrongUse, i
 from herorun.core.escalation import Option
 from herorun.core.event import Done, Failed, HandedOff, Intended
 from herorun.core.evidence import JobLog, LeaseSeen, Metrics, Now, Unavailable
-from herorun.core.identity.links import shown_links, tracker_links
+from herorun.core.identity.links import shown_links
 from herorun.core.journal import Memory
 from herorun.core.lease import stale_at
 from herorun.core.notifications import progress_of
@@ -238,9 +238,9 @@ def _links(run: Run) -> tuple[str, ...]:
     evidence = gather([JobLog], discover.sources(), run.given(run.record.memory()))
     log = evidence[JobLog]
     if not isinstance(log, JobLog):
-        return tracker_links(run.contract)
+        return discover.tracker_links(run.contract)
     shown = (page for _, page in shown_links(log.server, log.runs))
-    return tuple(dict.fromkeys((*tracker_links(run.contract, log.runs), *shown)))
+    return tuple(dict.fromkeys((*discover.tracker_links(run.contract, log.runs), *shown)))
 
 
 def _post_handoff(run: Run) -> tuple[str, ...]:

@@ -3,17 +3,18 @@ of the contract.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from string import Template
-from urllib.parse import urlsplit
 
+from herorun import discover
 from herorun.core.config.final_step import resolve_final_step
 from herorun.core.contract import Contract
 from herorun.core.contract.toml_lines import line_of
 from herorun.core.errors import HerorunError, WrongUse, in_words
 from herorun.core.event import Amended, Initialised
 from herorun.core.evidence import Sourced
-from herorun.core.identity.links import file_link, tracker_links
+from herorun.core.identity.links import file_link
+from herorun.core.lazy_dataclass import dataclass
 from herorun.core.plan import Plan
 from herorun.core.ports import Post
 from herorun.core.redaction.scrub import scrub, scrub_tree
@@ -137,7 +138,7 @@ def issue_key(run: MonitoredRun) -> str:
 def _issue(run: Run, final_step: str) -> Post:
     contract, record = run.contract, run.record
     known = record.memory().initialised
-    page = known.issue if known else _web_issue(contract)
+    page = known.issue if known else discover.issue_address(contract)
     remote = run.repository.remotes().get(record.remote or "", "")
     facts = {
         "slug": run.slug,
@@ -149,7 +150,7 @@ def _issue(run: Run, final_step: str) -> Post:
         "output_root": quoted(contract.output.root),
         "final_step": quoted(final_step),
         "tracker_name": tracker_name(contract.tracker.kind),
-        "tracker": one_line("; ".join((_say_tracker(run), *tracker_links(contract)))),
+        "tracker": one_line("; ".join((_say_tracker(run), *discover.tracker_links(contract)))),
         "stop_when": quoted(contract.stop_when),
         "logbook": file_link(record.logbook_path, record.branch, remote, page),
     }
@@ -157,17 +158,6 @@ def _issue(run: Run, final_step: str) -> Post:
         {name: _cell(told) for name, told in facts.items()}
     )
     return Post(issue_key(run), f"Hero run: {run.slug}", body)
-
-
-def _web_issue(contract: Contract) -> str:
-    """An address on the GitHub that the issue will be on, before it has one of its own."""
-    told = contract.issue
-    if told.kind != "github" or not told.repo:
-        return ""
-    api = urlsplit(str(told.options.get("base_url") or "https://api.github.com"))
-    return (
-        f"{api.scheme}://{(api.netloc).removeprefix('api.')}/{told.repo}/issues/{told.number or 0}"
-    )
 
 
 def _cluster(contract: Contract) -> str:

@@ -11,9 +11,9 @@ from herorun.core.adhoc_jobs.registry import (
     entry_of,
     with_entry,
 )
-from herorun.core.adhoc_jobs.spec import FORMS, must_be_id
 from herorun.core.errors import HerorunError
 from herorun.core.evidence import Job
+from herorun.job_kinds import is_supported, job_kind, must_be_id
 from herorun.operations.record.session import (
     OWN,
     JobSession,
@@ -55,11 +55,16 @@ def register_launch(run: Run, job: Job, why: str) -> None:
     has it anyway.
     """
     scheduler = run.contract.scheduler
-    if scheduler.kind not in FORMS:
+    if not is_supported(scheduler.kind):
         return  # its jobs are found by their run, which the babysitter watches
     with contextlib.suppress(HerorunError, OSError):
         register_one(
-            run.repository.top, scheduler.kind, _id_of(run, job), run.slug, why, scheduler.options
+            run.repository.top,
+            scheduler.kind,
+            _id_of(run, job),
+            run.slug,
+            why,
+            job_kind(scheduler.kind).contract_options(scheduler.options),
         )
 
 
@@ -82,18 +87,10 @@ def register_one(
     session = session_of_launch(start)
     if session is None:
         return None
-    told = {
-        name: str(options[name])
-        for name in ("host", "user", "config", "cluster")
-        if options.get(name)
-    }
-    if kind == "ray" and options.get("address"):
-        told["cluster"] = str(options["address"])
-    if kind == "iris":
-        told.pop("user", None)
-    told["description"] = f"{about}: {why}"
+    where = {name: str(options[name]) for name in job_kind(kind).place if options.get(name)}
+    fields = {**where, "description": f"{about}: {why}"}
     register(
-        session, entry_of(kind, job, at or now(), (session.agent, session.id), told, "SUBMITTED")
+        session, entry_of(kind, job, at or now(), (session.agent, session.id), fields, "SUBMITTED")
     )
     ensure_watch(session, start)
     return session

@@ -1,7 +1,5 @@
 """Where a run's wall time and accelerator-hours went, for people and programs."""
 
-from dataclasses import dataclass
-
 from herorun.core.durations import say_span
 from herorun.core.errors import CouldNotLook, HerorunError, in_words
 from herorun.core.finding import count
@@ -9,7 +7,8 @@ from herorun.core.goodput.latencies import Delay
 from herorun.core.goodput.states import WallTimeState
 from herorun.core.goodput.timeline import Beat
 from herorun.core.goodput.totals import GoodputTotals, Range, goodput
-from herorun.operations.metrics.series import beats_of, curves_of
+from herorun.core.lazy_dataclass import dataclass
+from herorun.operations.metrics.series import beats_of, curves_of, kept_curves
 from herorun.runs import Run
 from herorun.schemas.judged import GoodputDocument
 
@@ -53,6 +52,17 @@ def account(run: Run) -> Account:
         notes.append(f"no rows: {in_words(error)}")
     events = [line.event for line in run.record.lines()]
     return Account(run, goodput(events, beats, run.contract.budget.rate, notes), blind)
+
+
+def kept_account(run: Run) -> GoodputTotals | None:
+    """From the journal and the rows that the babysitter kept; no tracker is asked. None where there
+    are none.
+    """
+    curves = kept_curves(run)
+    if curves is None:
+        return None
+    events = [line.event for line in run.record.lines()]
+    return goodput(events, beats_of(curves, run)[0], run.contract.budget.rate)
 
 
 def _goodput_lines(told: GoodputTotals) -> list[str]:

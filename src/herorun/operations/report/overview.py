@@ -6,7 +6,7 @@ No tracker, no store and no remote is asked.
 
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
@@ -17,7 +17,16 @@ from herorun.core.alert import Alert
 from herorun.core.check import Gate
 from herorun.core.decode import decode
 from herorun.core.errors import CouldNotLook, HerorunError, in_words
-from herorun.core.evidence import Checkpoints, Evidence, FinalStep, Job, Metrics, Now, Unavailable
+from herorun.core.evidence import (
+    Checkpoints,
+    Evidence,
+    FinalStep,
+    Job,
+    LeaseSeen,
+    Metrics,
+    Now,
+    Unavailable,
+)
 from herorun.core.health.training import AwaitedEvidence
 from herorun.core.journal import Memory
 from herorun.core.lineage import given_up
@@ -38,7 +47,12 @@ from herorun.system.metrics_cache import Fetched, fetched
 
 READ_DEADLINE = 10.0  # seconds for the scheduler's answer
 MOST_STEPS = 5_000  # of the newest attempt, that a curve is drawn from
-KEPT: Mapping[str, Any] = {"Metrics": Metrics, "FinalStep": FinalStep, "Checkpoints": Checkpoints}
+KEPT: Mapping[str, Any] = {
+    "Metrics": Metrics,
+    "FinalStep": FinalStep,
+    "Checkpoints": Checkpoints,
+    "LeaseSeen": LeaseSeen,
+}
 LONGEST = 64 << 20  # bytes of an evidence file that are looked through for its last line
 
 
@@ -46,6 +60,21 @@ def glance_at(name: str, start: Path, looks: SharedPolls | None = None) -> RunSu
     """One run as its babysitter saw it last, unless its job says something else by now."""
     run = open_run(name, start)
     memory = run.record.memory()
+
+    def as_scheduled(standing: tuple[str, str]) -> tuple[str, str]:
+        return _as_scheduled(job_now(run, memory, looks or SharedPolls()), standing)
+
+    return kept_summary(run, memory, as_scheduled)
+
+
+def kept_summary(
+    run: Run,
+    memory: Memory,
+    judge: Callable[[tuple[str, str]], tuple[str, str]] = lambda standing: standing,
+) -> RunSummary:
+    """One run as its babysitter saw it last; `judge` may know better how it and its monitor
+    stand.
+    """
     told = memory.last_decided
     if told is None or not memory.instances:
         bare = RunSummary(run.slug, stage_of(run))
@@ -55,10 +84,10 @@ def glance_at(name: str, start: Path, looks: SharedPolls | None = None) -> RunSu
         "down",
     )
     standing = (
-        ("finished", "fresh") if memory.sealed else (told.run, "stale" if stale else told.monitor)
+        ("finished", "fresh")
+        if memory.sealed
+        else judge((told.run, "stale" if stale else told.monitor))
     )
-    if not memory.sealed:
-        standing = _as_scheduled(job_now(run, memory, looks or SharedPolls()), standing)
     alerts = (*memory.alerts.values(), *memory.unacknowledged)
     seen = last_evidence(run, told.at)
     # what became of the job answers the rest

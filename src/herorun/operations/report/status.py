@@ -310,10 +310,7 @@ def babysitter_words(run: Run, over: bool = False) -> str:
         return "none was seen on this machine"
     age = (now() - seen).total_seconds()
     if over and not is_locked(run.lock("babysitter")):
-        return (
-            "gone, with nothing left to watch (last heartbeat "
-            f"{timestamp(seen.replace(microsecond=0))})"
-        )
+        return f"stopped (run finished; last heartbeat {timestamp(seen.replace(microsecond=0))})"
     if _is_lost(run):
         return f"gone, last heartbeat {say_span(age)} ago: resume with `herorun babysit {run.slug}`"
     return f"{'monitor stale: ' if monitor_is_stale(run) else ''}last heartbeat {say_span(age)} ago"
