@@ -10,24 +10,19 @@ from typing import Any
 
 from herorun import discover
 from herorun.core.contract import SchedulerTable
-from herorun.core.errors import CouldNotLook, WrongUse
+from herorun.core.errors import CouldNotLook
 from herorun.core.evidence import Job
 from herorun.core.journal import Memory
 from herorun.core.ports import ById, Found, Place, Scheduler, Search, Submission, Unknown
+from herorun.job_kinds import PORT, job_kind
 
 _ITS_OWN = ("log", "read_log")  # what an adapter tells of the instances that it started itself
 
 
-def jobs_by_id(told: SchedulerTable, place: Place) -> Any:
+def jobs_by_id(table: SchedulerTable, place: Place) -> ById:
     """What looks at jobs of the contract's scheduler by their ids, by the same road."""
-    stated = dict(told.options)
-    if told.kind == "ray":
-        stated["cluster"] = stated.get("address")
-    if told.kind == "iris" and not (stated.get("config") or stated.get("cluster")):
-        raise WrongUse(
-            "A job of Iris is adopted by [scheduler] config or cluster, not by controller_url."
-        )
-    return discover.connect("schedulers.external", told.kind, {}, place, stated)
+    stated = job_kind(table.kind).contract_options(table.options)
+    return discover.connect(PORT, table.kind, {}, place, stated)
 
 
 class WithAdopted:

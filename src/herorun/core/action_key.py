@@ -5,8 +5,9 @@ or the key of another post does.
 """
 
 import re
-from dataclasses import dataclass
 from enum import StrEnum
+
+from herorun.core.lazy_dataclass import dataclass
 
 _CHECK = re.compile(r"[a-z0-9-]+")
 

@@ -1,9 +1,10 @@
 """What `herorun doctor` says of one part of the surroundings. Pure."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol, runtime_checkable
+
+from herorun.core.lazy_dataclass import dataclass
 
 
 class Fit(StrEnum):

@@ -1,8 +1,9 @@
 """What a person is asked: why it is theirs to decide, and what they can do, as commands to copy."""
 
 import shlex
-from dataclasses import dataclass
 from enum import StrEnum
+
+from herorun.core.lazy_dataclass import dataclass
 
 
 class EscalationReason(StrEnum):

@@ -1,10 +1,9 @@
 """What the run is expected to take, before it starts: compute, accelerator-hours, money, time."""
 
-from dataclasses import dataclass
-
 from herorun.core.contract import HERO_FLOPS, Contract
 from herorun.core.durations import say_span
 from herorun.core.evidence import Nothing, Offered, Unavailable
+from herorun.core.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True)

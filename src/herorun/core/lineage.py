@@ -1,15 +1,15 @@
-"""Which checkpoints may be gone on from, which is the newest, and what a choice throws away. All of
+"""Which checkpoints may be resumed from, which is the newest, and what a choice throws away. All of
 it is pure.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 
 from herorun.core.clock_skew import SKEW
 from herorun.core.contract import Contract
 from herorun.core.evidence import Candidate, Checkpoints, GivenUp, History, Metrics, Taint
 from herorun.core.finding import count
+from herorun.core.lazy_dataclass import dataclass
 
 
 def is_under(path: str, roots: Iterable[str]) -> bool:
@@ -32,7 +32,7 @@ def mistrust(candidate: Candidate, history: History) -> str:
         return "its deletion was begun: it may be half there"
     first = history.instances[0].intended
     if candidate.path in history.foreign:
-        return "it lay there before the first launch: no recorded instance wrote it"
+        return "it is older than the first launch: no recorded instance wrote it"
     if first and candidate.modified and candidate.modified < first - SKEW:
         return (
             f"it is older than the first launch ({first:%Y-%m-%d %H:%M} UTC): no recorded "

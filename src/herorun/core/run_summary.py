@@ -4,7 +4,6 @@ Pure.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import pairwise
 from statistics import median
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from herorun.core.goodput.instances import STALLS
 from herorun.core.goodput.timeline import SLOW
+from herorun.core.lazy_dataclass import dataclass
 from herorun.core.report.eta import PATIENCE
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ class RunSummary:
         pace = self.pace.step_seconds if self.pace else None
         if self.run not in ("healthy", "degraded") or None in (self.step, self.final_step, pace):
             return None
-        if self._stands_still:
+        if self.stands_still:
             return None
         assert self.step is not None and self.final_step is not None and pace is not None
         try:
@@ -112,7 +112,7 @@ class RunSummary:
             return None
 
     @property
-    def _stands_still(self) -> bool:
+    def stands_still(self) -> bool:
         """As a report's estimate goes by it: an alert says so, or no step came for long."""
         stalled = any(alert.state == "firing" and alert.check in STALLS for alert in self.alerts)
         pace = self.pace.step_seconds if self.pace else None

@@ -3,9 +3,9 @@ text.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from herorun.core.contract import Contract
+from herorun.core.lazy_dataclass import dataclass
 from herorun.core.patrol.advice import Ways
 
 
@@ -109,10 +109,10 @@ def _commands(contract: Contract, ways: Ways, known: RunbookFacts) -> Iterator[s
             yield ""
     else:
         yield (
-            "How it is resumed nobody has written down: herorun did not start it, and [patrol] "
-            "resume is empty. Ask whoever"
+            "The command that resumes it is unknown: herorun did not start it, and [patrol] resume "
+            "is empty."
         )
-        yield "is responsible, and write the command there."
+        yield "Ask the person responsible, and write the command there."
         yield ""
     if contract.chain.stage:
         yield "Its chain on the box, stage by stage, each after the one before:"
@@ -120,8 +120,8 @@ def _commands(contract: Contract, ways: Ways, known: RunbookFacts) -> Iterator[s
         yield from (f"1. `{stage.name}`: `{stage.run}`" for stage in contract.chain.stage)
         yield ""
         yield (
-            "Bring it there again and start it; it goes on behind its markers, and a second one "
-            "keeps out:"
+            "Copy it there again and start it; it skips stages that are done, and never runs "
+            "twice at once:"
         )
         yield from _write_code(ways.chain)
     for path, command in ways.transfer:

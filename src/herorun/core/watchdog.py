@@ -5,7 +5,6 @@ watched.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 
@@ -13,6 +12,7 @@ from herorun.core.check import Check
 from herorun.core.contract import Contract
 from herorun.core.durations import say_duration
 from herorun.core.journal import Memory
+from herorun.core.lazy_dataclass import dataclass
 from herorun.core.policy import all_answered
 from herorun.core.run_health import RunHealth
 
@@ -52,11 +52,7 @@ def watchdog(
     seen = memory.last_seen if memory.last_seen and memory.last_seen >= current.started else None
     since, cadence = seen or current.started, contract.babysit.cadence
     due = since + max(LEAST, MISSED * cadence)
-    what = (
-        "the last look that could see was"
-        if seen
-        else f"nobody has looked since {current.name} was launched"
-    )
+    what = "the last successful tick was" if seen else f"no tick since {current.name} was launched"
     said = f"{what} at {since:%Y-%m-%d %H:%M} UTC; one is due every {say_duration(cadence)}"
     key = f"watchdog/{current.name}/{since:%Y%m%dT%H%M%S.%f}"
     return WatchdogSight(

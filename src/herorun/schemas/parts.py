@@ -6,10 +6,18 @@ from enum import Enum
 from pathlib import PurePath
 from typing import Any, Literal, Self, TypeAlias
 
-from pydantic import AliasChoices, BaseModel, ConfigDict, Field, field_validator
+from pydantic import (
+    AliasChoices,
+    BaseModel,
+    ConfigDict,
+    Field,
+    GetJsonSchemaHandler,
+    field_validator,
+)
 
 from herorun.core.canonical_json import plain
 from herorun.core.redaction.scrub import scrub_tree
+from herorun.schemas._field_docs import field_docs
 
 Verdict: TypeAlias = Literal["clear", "blocked", "unknown"]
 AlertState: TypeAlias = Literal["pending", "firing", "resolved", "ended-unresolved"]
@@ -20,10 +28,22 @@ _NONE = object()  # the source has no attribute of the name
 
 
 class Shape(BaseModel):
+    # Each command imports all shapes and uses a few: `defer_build` builds one when it is first used.
     # A value of core is read by the names of its fields, so that nobody writes these names twice.
     model_config = ConfigDict(
-        frozen=True, use_attribute_docstrings=True, from_attributes=True, populate_by_name=True
+        frozen=True, defer_build=True, from_attributes=True, populate_by_name=True
     )
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, core: Any, handler: GetJsonSchemaHandler) -> Any:
+        """With the string under each field as its description."""
+        schema = handler(core)
+        properties = handler.resolve_ref_schema(schema).get("properties", {})
+        for name, text in field_docs(cls).items():
+            key = cls.model_fields[name].serialization_alias or name
+            if key in properties:
+                properties[key].setdefault("description", text)
+        return schema
 
     @classmethod
     def of(cls, source: Any, **others: Any) -> Self:
@@ -142,6 +162,8 @@ class Action(Shape):
     """tell, relaunch, escalate, stop, and the like."""
     key: str
     """The name under which it is done once."""
+    title: str
+    """In words: what is reported or asked, or which instance it concerns."""
     why: str
     done: bool
     failed: str

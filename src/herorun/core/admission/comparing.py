@@ -164,7 +164,8 @@ def _compare_code(admission: Mapping[str, Any], presented: Presented) -> Item:
         )
     unread = {name: why for name, why in presented.unread.items() if name in wanted}
     same = presented.files_seen - len(unread)
-    seen = f"{same} of {presented.files_total} files as admitted"
+    total = presented.files_total
+    seen = f"{same} of {total} {'file' if total == 1 else 'files'} as admitted"
     if unread:
         return Item("code", UNSEEN, f"{seen}; {_could_not(unread)}")
     return Item("code", PASS if same else UNSEEN, seen)

@@ -9,7 +9,8 @@ import ast
 import re
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from herorun.core.lazy_dataclass import dataclass
 
 _SHELL = (".sh", ".bash", ".sbatch", ".slurm")
 _CONFIG = (".yaml", ".yml", ".toml", ".json")

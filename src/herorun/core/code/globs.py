@@ -11,8 +11,9 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
+
+from herorun.core.lazy_dataclass import dataclass
 
 
 def first_match(globs: tuple[str, ...], path: str) -> int | None:

@@ -1,7 +1,8 @@
 """The name of a container image, in its parts."""
 
 import re
-from dataclasses import dataclass
+
+from herorun.core.lazy_dataclass import dataclass
 
 _PARTS = re.compile(
     r"(?P<name>[^:@]+(?::\d+/[^:@]+)?)(?::(?P<tag>[\w.-]+))?(?:@(?P<digest>[a-z0-9]+:[0-9a-f]{32,}))?"

@@ -4,7 +4,8 @@ a literal name.
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from herorun.core.lazy_dataclass import dataclass
 
 _BY_MODULE = ("import_module", "__import__", "run_module")
 _BY_PATH = ("run_path",)

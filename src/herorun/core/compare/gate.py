@@ -1,8 +1,9 @@
 """A bound on a difference that a person set before they looked: `loss mean <= +0.5%`."""
 
 import re
-from dataclasses import dataclass
 from enum import StrEnum
+
+from herorun.core.lazy_dataclass import dataclass
 
 _FORM = re.compile(
     r"(?P<metric>\S+)\s+(?P<measure>mean|median|largest)\s+(?P<bound><=|>=|within)\s*"

@@ -6,9 +6,10 @@ in UTC.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Generic, TypeAlias, TypeVar
+
+from herorun.core.lazy_dataclass import dataclass
 
 T = TypeVar("T")
 Evidence: TypeAlias = Mapping[Any, Any]  # evidence type -> value, Nothing or Unavailable

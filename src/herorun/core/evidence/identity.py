@@ -1,10 +1,12 @@
 """The tracker's run: what is there under the identity that the contract states."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
+
+from herorun.core.lazy_dataclass import dataclass
 
 
 class TrackerState(StrEnum):
@@ -45,6 +47,14 @@ class TrackerEnvironment:
     """
 
     variables: Mapping[str, str] = field(default_factory=dict)
+    modes: tuple[str, ...] = ()  # of the client's modes those that the contract's tracker means
+
+
+@dataclass(frozen=True)
+class TrackerTraits:
+    """What the run's tracker declares of itself."""
+
+    progress_lines: str = ""  # whose progress lines it reads, where it reads the job's own log
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,9 +1,10 @@
 """Jobs, as their scheduler tells of them."""
 
 import re
-from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+
+from herorun.core.lazy_dataclass import dataclass
 
 
 class JobState(StrEnum):
@@ -62,6 +63,8 @@ class Job:
     tasks: int | None = None  # how many it is made of; None: the scheduler knows no parts
     running_tasks: int | None = None
     failed_on: tuple[str, ...] = ()  # nodes, where the scheduler tells which one failed
+    # what else of this very job runs or may run, in words; a scheduler that sees its parts tells
+    other_writers: tuple[str, ...] = ()
 
     @property
     def ending(self) -> str:

@@ -2,8 +2,9 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from datetime import datetime
+
+from herorun.core.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,8 +30,6 @@ class Excursion:
     crest: tuple[float, int] | None = (
         None  # the highest `typical` that it had after some of its rows, and their number
     )
-    # the log's own number of a step, less the completed updates that it stands for
-    logged: int = field(default=0, compare=False)
 
     @property
     def steps(self) -> int:
@@ -121,6 +120,9 @@ class Metrics:
     first_step: int = 0  # of the current attempt
     high_water: int = 0  # the highest step of any attempt
     attempts: int = 1
+    # The newest row stood there at the first look and nothing tells when it was written:
+    # `advanced_at` is that look, and proves no training.
+    undated: bool = False
     last: Mapping[str, float] | None = None
     spikes: tuple[Excursion, ...] = ()
     non_finite: tuple[Excursion, ...] = ()

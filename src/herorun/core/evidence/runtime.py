@@ -1,8 +1,10 @@
 """What the job runs in: container, packages, bundle, hardware."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
+
+from herorun.core.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True)
@@ -104,6 +106,22 @@ class Offered:
     hardware: Mapping[str, Any] = field(default_factory=dict)
     time_limit: float | None = None  # seconds
     partial: str = ""  # why some of it is not told
+
+
+@dataclass(frozen=True)
+class RequestReview:
+    """What the back end says of the request before it is submitted, in words."""
+
+    where: str = ""  # the back end
+    image: str = ""  # the container image of the request
+    refused: tuple[str, ...] = ()  # why the request, or a part of it, would not be taken
+    changed: tuple[str, ...] = ()  # fields that would be dropped or changed
+    forbidden: tuple[str, ...] = ()  # what the run needs sooner or later, and this login may not
+    missing: tuple[str, ...] = ()  # what the request names, and is not there
+    exceeded: tuple[str, ...] = ()  # quotas that have too little left
+    unplaceable: tuple[str, ...] = ()  # why no machine could ever take it
+    # by the field's name, why this login could not look
+    unseen: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,8 @@
 """The source tree, what is published of it, and who launches."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from herorun.core.lazy_dataclass import dataclass
 
 
 @dataclass(frozen=True)

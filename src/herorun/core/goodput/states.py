@@ -2,8 +2,10 @@
 whole.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
+
+from herorun.core.lazy_dataclass import dataclass
 
 
 class WallTimeState(StrEnum):

@@ -5,40 +5,12 @@ GitHub.
 import re
 from collections.abc import Iterable
 
-from herorun.core.contract import Contract
-
-WANDB = "https://wandb.ai"
 _REMOTE = re.compile(
     r"(?:(?:https?|ssh|git)://(?:[^/@]*@)?|[^/@:]+@)(?P<host>[\w.-]+)(?::\d+)?[:/]/?(?P<repo>[^/]+/[^/]+?)(?:\.git)?/?"
 )
 _PAGE = re.compile(r"(?P<base>https?://(?P<host>[\w.-]+)(?::\d+)?)/[^/]+/[^/]+/issues/\d+")
 _SERVER = re.compile(r"https?://[\w.-]+(?::\d+)?")
 _RUN = re.compile(r"([\w.-]+)/([\w.-]+)/([\w.-]+)")
-
-
-def tracker_links(contract: Contract, named: Iterable[str] = ()) -> tuple[str, ...]:
-    """Of the contract's own run, and of those that a log names as `entity/project/id`; none for
-    other trackers.
-
-    >>> from herorun.core.contract import contract_from
-    >>> stated = {"slug": "tiny", "command": {"argv": ["x"]}, "output": {"root": "/data"}}
-    >>> stated["tracker"] = {"kind": "wandb", "entity": "lab", "project": "pre", "id": "t1"}
-    >>> tracker_links(contract_from(stated, "here"), ["lab/pre/t1", "lab/pre/t2"])
-    ('https://wandb.ai/lab/pre/runs/t1', 'https://wandb.ai/lab/pre/runs/t2')
-    """
-    tracker = contract.tracker
-    if tracker.kind != "wandb":
-        return ()
-    base = str(tracker.options.get("base_url") or WANDB).rstrip("/")
-    own = (
-        [f"{tracker.entity}/{tracker.project}/{tracker.id or contract.slug}"]
-        if tracker.entity and tracker.project
-        else []
-    )
-    parts = (match.groups() for run in (*own, *named) if (match := _RUN.fullmatch(run)))
-    return tuple(
-        dict.fromkeys(f"{base}/{entity}/{project}/runs/{id}" for entity, project, id in parts)
-    )
 
 
 def shown_links(server: str, named: Iterable[str]) -> tuple[tuple[str, str], ...]:
@@ -50,9 +22,15 @@ def shown_links(server: str, named: Iterable[str]) -> tuple[tuple[str, str], ...
     """
     if not _SERVER.fullmatch(server):
         return ()
+    return run_pages(server, named)
+
+
+def run_pages(base: str, named: Iterable[str]) -> tuple[tuple[str, str], ...]:
+    """Runs that are named as `entity/project/id`, each with its page below an address of W&B."""
     parts = (match.groups() for run in named if (match := _RUN.fullmatch(run)))
     return tuple(
-        (f"{e}/{project}/{id}", f"{server}/{e}/{project}/runs/{id}") for e, project, id in parts
+        (f"{entity}/{project}/{id}", f"{base}/{entity}/{project}/runs/{id}")
+        for entity, project, id in parts
     )
 
 

@@ -131,6 +131,7 @@ def _ticked(memory: Memory, event: Decided) -> Memory:
         left=(),
         ended=ended,
         last_decided=event,
+        ticks=memory.ticks + 1,
         last_seen=memory.last_seen if event.monitor == "stale" else event.at,
         last_summary=said,
         health=health,

@@ -1,7 +1,7 @@
 """What the journal amounts to."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -18,6 +18,7 @@ from herorun.core.event import (
     Word,
 )
 from herorun.core.evidence import End, GivenUp, History, Instance, LaunchedEdits, Unfinished
+from herorun.core.lazy_dataclass import dataclass
 from herorun.core.lease import Lease
 from herorun.core.paging import NotTold, Pages, not_told
 from herorun.core.recovery.classify import Cause, Ending
@@ -62,6 +63,7 @@ class Memory:
     sealed: Sealed | None = None
     milestones: tuple[Sealed, ...] = ()  # seals after which the run goes on
     last_decided: Decided | None = None
+    ticks: int = 0  # that were recorded
     last_seen: datetime | None = None  # the newest tick that could see the run
     last_summary: datetime | None = None
     rows: int = 0  # of the tracker, that the newest tick knew that could read them

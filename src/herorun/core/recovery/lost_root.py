@@ -1,7 +1,6 @@
 """Whether a root that the run wrote to is gone: of a job that lives as of one that has ended."""
 
-from dataclasses import dataclass
-
+from herorun.core.lazy_dataclass import dataclass
 from herorun.core.recovery.scene import Scene
 
 

@@ -2,9 +2,10 @@
 
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 from math import ceil, isfinite
+
+from herorun.core.lazy_dataclass import dataclass
 
 # points of a curve: more than a screen has columns, so that a zoom still shows something new
 MOST = 6000

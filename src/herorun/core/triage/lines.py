@@ -4,7 +4,8 @@ prefix.
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from herorun.core.lazy_dataclass import dataclass
 
 _ESCAPE = re.compile(
     r"\x1b(?:\[[0-?]{0,40}[ -/]{0,8}[@-~]|\][^\x07\x1b]{0,300}(?:\x07|\x1b\\)|[@-Z\\^_])"

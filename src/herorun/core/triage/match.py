@@ -1,7 +1,6 @@
 """What one line means: its signature, or the exception that it ends."""
 
-from dataclasses import dataclass
-
+from herorun.core.lazy_dataclass import dataclass
 from herorun.core.triage.classes import FailureClass, LineRole, Strength
 from herorun.core.triage.fingerprint import fingerprint
 from herorun.core.triage.lines import LogLine

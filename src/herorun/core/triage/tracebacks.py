@@ -3,7 +3,9 @@ log.
 """
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
+
+from herorun.core.lazy_dataclass import dataclass
 
 _HEAD = re.compile(r"(?:^|\W)Traceback \(most recent call last\):\s*$")
 _FRAME = re.compile(r'^\s*File "?([^"\n]{1,400})", line (\d{1,9})(?:, in ([\w<>.]{1,200}).*)?\s*$')
