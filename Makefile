@@ -13,6 +13,7 @@ WORKERS ?= $(shell n=$$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2); [ $$n 
 BIN := $(VENV)/bin
 RUN := $(VENV)/.for-running
 DEV := $(VENV)/.for-development
+COMPILED := $(VENV)/.tests-compiled
 SERVICES := .venv-services/.installed
 WITH_RAY := .venv-services/.with-ray
 NODE := .node-services/.installed
@@ -22,14 +23,18 @@ GITHUB_API := .node-services/node_modules/@octokit/openapi/generated
 NEL := .venv-nel/.installed
 BESIDE := .venv-bench/.installed
 SITE := .venv-site/.installed
-SERVERS := gcp-storage-emulator 'moto[server]' trackio
-PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
+SERVERS := gcp-storage-emulator kubernetes-validate 'moto[server]' trackio
+QUIETLY := -m pip install --quiet --disable-pip-version-check --no-compile
+PIP := $(BIN)/python $(QUIETLY)
+# uv takes a tenth of pip's time, and reads none of pip's settings: where it cannot install, pip does.
+UV := uv==0.13.9
+install = $(BIN)/uv pip install --quiet --python $(1) --requirement $(2) 2>/dev/null || $(1) $(QUIETLY) --requirement $(2)
 
 # Without its bytecode each of the many processes that the tests start would compile all that it imports.
 unexport PYTHONPATH PYTHONHOME VIRTUAL_ENV PYTHONDONTWRITEBYTECODE
 export PIP_REQUIRE_VIRTUALENV := 1
 
-.PHONY: help demo test test-thorough services services-ray services-nel crash lint types screens mutate picture docs docs-check site bench wheel pins clean
+.PHONY: help demo test test-thorough test-k8s services services-ray services-nel services-k8s crash lint types screens mutate picture docs docs-check site bench wheel pins clean
 .DELETE_ON_ERROR:
 
 help:  ## Say what can be made.
@@ -38,17 +43,23 @@ help:  ## Say what can be made.
 demo: $(RUN)  ## Tell a whole hero run on this machine, in about a minute.
 	$(BIN)/herorun demo
 
-test: $(DEV) $(SERVICES) $(NODE)  ## Run the tests.
+test: $(COMPILED) $(SERVICES) $(NODE)  ## Run the tests.
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "not back_end and not thorough"
 
-test-thorough: $(DEV) $(SERVICES)  ## Run the long tests: long stories, real Slurm, Ray, ssh boxes, nel and object stores, and crash points.
+test-thorough: $(COMPILED) $(SERVICES)  ## Run the long tests: long stories, real Slurm, Ray, ssh boxes, nel and object stores, and crash points.
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "back_end or thorough"
+
+test-k8s: $(DEV) services-k8s  ## Run the tests on a real Kubernetes, which are among the long ones where it is built.
+	HERORUN_REQUIRE_SERVICES=1 $(BIN)/python -m pytest -n 2 --dist worksteal -m back_end -k kubernetes tests
 
 services: $(SERVICES) $(NODE)  ## Install the servers that the tests talk to, in environments of their own.
 
 services-ray: $(WITH_RAY)  ## The same with Ray, another 320 MB: without it, the tests on a real Ray head are skipped.
 
 services-nel: $(NEL)  ## The NeMo evaluator launcher, 350 MB, in .venv-nel: without it, the tests of real invocations are skipped.
+
+services-k8s:  ## Build Kubernetes 1.20 from Debian's sources, some eight minutes once, into ~/.cache/herorun/k8s: without it, the tests on a real one are skipped.
+	@nice tests/services/k8s_build.sh
 
 crash: $(DEV)  ## Kill the commands at every point, not at a sample: takes long.
 	HERORUN_CRASH_ALL=1 $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal tests/crash
@@ -125,23 +136,31 @@ $(RUN): requirements.txt pyproject.toml
 		"and there is none on the PATH. Install one, or name it: make PYTHON=/path/to/python3 $(MAKECMDGOALS)" >&2; exit 1; }
 	@echo "Setting up $(VENV) with $(PYTHON): once, and again when the pins change."
 	@$(BIN)/python -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv $(VENV)
-	$(PIP) --requirement requirements.txt
+	@$(PIP) $(UV) 2>/dev/null || echo "Without uv the set-up takes some minutes longer."
+	$(call install,$(BIN)/python,requirements.txt)
 	$(PIP) --no-deps --no-build-isolation --editable .
 	@touch $@
 
 $(DEV): requirements-dev.txt $(RUN)
-	$(PIP) --requirement requirements-dev.txt
+	$(call install,$(BIN)/python,requirements-dev.txt)
+	@touch $@
+
+# Else each of the workers would compile all of it for itself. What cannot be collected is told by the tests.
+$(COMPILED): $(DEV)
+	@echo "Compiling the tests: once."
+	@ls -d tests/*/ tests/test_*.py | \
+		xargs -n 12 -P 2 $(BIN)/python -m pytest --collect-only -qq >/dev/null 2>&1 || true
 	@touch $@
 
 $(SERVICES): tests/services/requirements.txt $(RUN)
 	@echo "Setting up $(@D): once, and again when its pins change."
 	@$(@D)/bin/python -m pip --version >/dev/null 2>&1 || $(BIN)/python -m venv $(@D)
-	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check --no-compile --requirement $<
+	$(call install,$(@D)/bin/python,$<)
 	@touch $@
 
 $(WITH_RAY): tests/services/requirements-ray.txt $(SERVICES)
 	@echo "Adding Ray to $(@D): once, and again when its pins change."
-	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check --no-compile --requirement $<
+	$(call install,$(@D)/bin/python,$<)
 	@touch $@
 
 # The GitHub of the tests, and GitHub's own description of its API: one file of that package, the others are large.
@@ -155,18 +174,18 @@ $(NODE): Makefile
 $(NEL): tests/services/requirements-nel.txt $(RUN)
 	@echo "Setting up $(@D): once, and again when its pins change."
 	@$(@D)/bin/python -m pip --version >/dev/null 2>&1 || $(BIN)/python -m venv $(@D)
-	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check --no-compile --requirement $<
+	$(call install,$(@D)/bin/python,$<)
 	@touch $@
 
 # Where they cannot be installed, their lines are left out of the tables, by name.
 $(BESIDE): benchmarks/requirements.txt $(RUN)
 	@echo "Setting up $(@D): once, and again when its pins change."
 	@$(@D)/bin/python -m pip --version >/dev/null 2>&1 || $(BIN)/python -m venv $(@D)
-	@$(@D)/bin/python -m pip install --quiet --disable-pip-version-check --no-compile --requirement $< && touch $@ || \
+	@{ $(call install,$(@D)/bin/python,$<); } && touch $@ || \
 		{ rm -rf $(@D); echo "They cannot be installed here: their lines are left out."; }
 
 $(SITE): docs/requirements.txt $(RUN)
 	@echo "Setting up $(@D): once, and again when its pins change."
 	@$(@D)/bin/python -m pip --version >/dev/null 2>&1 || $(BIN)/python -m venv $(@D)
-	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check --no-compile --requirement $<
+	$(call install,$(@D)/bin/python,$<)
 	@touch $@
