@@ -3,7 +3,7 @@ is stale.
 
 checks.md from the checks' own pages, cli.md from the commands' help, contract.md from the
 contract's schema, triage.md from the catalogue of failures, json.md from the shapes, library.md
-from the docstrings.
+from the docstrings, metrics.md from the exported metrics and the shipped alert rules.
 """
 
 import sys
@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+import yaml
 from json_page import json_page
 from library_page import library_page
 from pydantic import TypeAdapter
@@ -26,9 +27,11 @@ from herorun.contract_schema import ContractSchema
 from herorun.core.check import AtRelaunch, Check, Gate, Hold, name_of
 from herorun.core.contract import PLAN_TABLES, Contract, Duration
 from herorun.core.durations import say_duration
+from herorun.core.exported_metrics import METRICS
 from herorun.core.seal.kinds import SealKind, holds
 from herorun.core.triage.classes import FailureClass, LineRole, Strength
 from herorun.core.triage.signatures import LogSignature
+from herorun.runs.templates import template
 
 FOLDER = Path(__file__).parent
 Schema = Mapping[str, Any]
@@ -43,6 +46,7 @@ def main(argv: list[str]) -> int:
         "triage.md": triage_page(),
         "json.md": json_page(),
         "library.md": library_page(),
+        "metrics.md": metrics_page(),
     }
     stale = [name for name, text in pages.items() if read(FOLDER / name) != text]
     if "--check" in argv:
@@ -181,6 +185,56 @@ def limits_table(limits: type[Any]) -> str:
         for name, told in shape["properties"].items()
     ]
     return table(("threshold", "type", "default"), rows)
+
+
+# --- metrics.md -----------------------------------------------------------------------------------
+
+METRICS_INTRO = """\
+`herorun metrics` exposes the runs of a repository to Prometheus; it needs `pip install 'herorun[metrics]'`.
+Everything comes from the records and from what the babysitters of that machine keep, so run it where they run; no scrape queries a scheduler, tracker, store or remote.
+
+```sh
+herorun metrics --listen 127.0.0.1:9477                        # a target for Prometheus
+herorun metrics --textfile /var/lib/node_exporter/herorun.prom # for node_exporter, from cron
+herorun metrics grug                                           # print one run
+```
+
+```yaml
+# prometheus.yml
+rule_files: [alerts.yml]            # a copy of templates/prometheus/alerts.yml
+scrape_configs:
+  - job_name: herorun
+    scrape_interval: 30s
+    static_configs: [{targets: ["127.0.0.1:9477"]}]
+```
+
+`templates/prometheus/dashboard.json` is a Grafana dashboard: import it and choose the data source.
+There is no password and no TLS: keep the port on loopback, or put a proxy before it.
+
+What nobody saw has no sample, and a run whose last tick is older than two cadences has the state `unknown`.
+Moments are timestamps, so an age is `time() - herorun_last_tick_timestamp_seconds`.
+Labels are bounded: run, check, severity and words of herorun; never a metric's name, a host or a message.
+`bound="least"` and `bound="most"` enclose a value of which a part is unknown."""  # noqa: E501  # a text that is read as it stands
+
+
+def metrics_page() -> str:
+    """The exported metrics, and the shipped rules."""
+    rows = [
+        (f"`{m.name}`", m.kind, ", ".join(f"`{name}`" for name in ("run", *m.labels)), m.help)
+        for m in METRICS
+    ]
+    rules = yaml.safe_load(template("prometheus/alerts.yml"))["groups"][0]["rules"]
+    shown_rules = [
+        (f"`{rule['alert']}`", rule["for"], f"`{' '.join(rule['expr'].split())}`") for rule in rules
+    ]
+    parts = [
+        METRICS_INTRO,
+        "## Metrics",
+        table(("metric", "type", "labels", "meaning"), rows),
+        "## Alert rules",
+        table(("alert", "after", "fires when"), shown_rules),
+    ]
+    return page("Metrics", "the exported metrics and the shipped alert rules", parts)
 
 
 # --- cli.md ---------------------------------------------------------------------------------------
