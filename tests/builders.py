@@ -60,6 +60,7 @@ from herorun.core.evidence import (
     RecordState,
     RecoverySource,
     Remotes,
+    RequestReview,
     RootAtEnd,
     RootFacts,
     SaveTime,
@@ -74,6 +75,7 @@ from herorun.core.evidence import (
     TrackerEnvironment,
     TrackerIdentity,
     TrackerMentions,
+    TrackerTraits,
     Triage,
     Undelivered,
     Unfinished,
@@ -85,6 +87,7 @@ from herorun.core.evidence import (
 from herorun.core.finding import Verdict
 from herorun.core.plan import Plan, Sources, make_plan
 from herorun.core.ports import Row
+from screens.wording import pin_wording
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)
@@ -288,8 +291,10 @@ def healthy(gate: Gate) -> dict[Any, Any]:
         Environment(),
         CodeFlags(),
         Offered(),
+        RequestReview(),
         OtherRoots(),
-        TrackerEnvironment(),
+        TrackerEnvironment(modes=("online", "run", "shared")),
+        TrackerTraits(),
         ImportClosure(frozenset({"train.py"}), "train.py"),
         RecordState(COMMIT, COMMIT, "origin"),
         Remotes({"origin": "https://example.org/tiny.git"}),
@@ -347,7 +352,9 @@ def answers(check: Check, *changes: Any, limits: Any = None) -> list[Verdict]:
     for change in changes:
         evidence |= change if isinstance(change, dict) else {type(change): change}
     findings = evaluate([check], evidence, {check.name: limits} if limits else {})
-    return [finding.verdict for finding in findings]
+    verdicts = [finding.verdict for finding in findings]
+    pin_wording(check, verdicts)
+    return verdicts
 
 
 def answer(check: Check, *changes: Any, limits: Any = None) -> Verdict:

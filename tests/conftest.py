@@ -27,4 +27,10 @@ for variable in [name for name in os.environ if admissible(name) and name != "PY
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-pytest_plugins = ["services.fixtures", "services.github", "services.slurm", "stories"]
+pytest_plugins = [
+    "services.fixtures",
+    "services.github",
+    "services.slurm",
+    "services.k8s",
+    "stories",
+]

@@ -202,6 +202,7 @@ NO_AGENT = {
     "replay": "judges the checks, not a run",
     "demo": "for people",
     "completion": "for a shell",
+    "metrics": "for Prometheus",
     "schema": "for an editor",
     "box chain": "a person sets a box up",
     "box timer": "a person sets a machine up",

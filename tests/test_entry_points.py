@@ -95,6 +95,57 @@ def test_foreign_adapters_are_used_and_those_that_lack_a_member_are_refused(tmp_
     ]
 
 
+BY_ID = """
+import re
+from herorun.core.adhoc_jobs.kind import JobKind
+from herorun.core.ports import Absent
+from pydantic import BaseModel
+
+class Options(BaseModel):
+    pass
+
+class Queue:
+    def look(self, job):
+        return Absent()
+    def tail(self, job, lines):
+        return ""
+    def stop(self, job):
+        pass
+
+def connect(options, place):
+    return Queue()
+"""
+JOBS = 'JOBS = JobKind(id_pattern=re.compile(r"q-[0-9]+"), id_form="a ticket, such as q-7")\n'
+USE = """
+from pathlib import Path
+from herorun import job_kinds
+from herorun.core.adhoc_jobs.spec import JobSpec
+from herorun.core.errors import WrongUse
+from herorun.operations.jobs.scheduler import adapter_for
+print(job_kinds.kinds())
+for kind, job in (("theirs", "q-7"), ("theirs", "7"), ("older", "q-7"), ("nobodys", "q-7")):
+    try:
+        print(adapter_for(JobSpec(job=job, kind=kind), Path("/nowhere")).look(job))
+    except WrongUse as error:
+        print(error)
+"""
+
+
+def test_jobs_of_a_foreign_scheduler_are_watched_by_id_as_our_own(tmp_path: Path) -> None:
+    (tmp_path / "their_jobs.py").write_text(BY_ID + JOBS)
+    (tmp_path / "older_jobs.py").write_text(BY_ID)
+    entry_points = "[herorun.schedulers.external]\ntheirs = their_jobs\nolder = older_jobs\n"
+    kinds, *answers = asked(tmp_path, entry_points, USE).splitlines()
+    assert "'older'" in kinds and "'theirs'" in kinds and "'slurm'" in kinds
+    assert answers[:3] == [
+        "Absent()",
+        "'7' is no id of a theirs job: it must be a ticket, such as q-7.",
+        "The adapter 'older' of --scheduler lacks JOBS, which is a JobKind.",
+    ]
+    assert answers[3].startswith("Jobs of 'nobodys' cannot be monitored by id; supported kinds: ")
+    assert "theirs" in answers[3]
+
+
 def test_a_foreign_check_is_asked_and_a_broken_one_is_unknown_and_blocks(tmp_path: Path) -> None:
     (tmp_path / "moon.py").write_text(CHECK)
     (tmp_path / "eclipse.py").write_text("import a_module_that_is_not_there\n")

@@ -132,7 +132,7 @@ def test_a_few_bytes_of_a_box_do_not_unpack_to_many(monkeypatch: pytest.MonkeyPa
     bomb = base64.b64encode(zlib.compress(b"0" * (64 << 20))).decode()
     end = remote_python.RemotePython(Box({"size": 9, "changed": 0.0, "pieces": [bomb]}))
     monkeypatch.setattr(remote_file, "remote_to", lambda reach: end)
-    with pytest.raises(ConnectionError, match="cannot be read"):
+    with pytest.raises(ConnectionError, match=r"cannot.*read"):
         remote_file.FarFile(REACH, "/a", [[0, 9]])
 
 

@@ -39,6 +39,7 @@ from herorun.runs import template
 from herorun.system.files import is_locked
 from herorun.system.git import Repository, find_repository
 from stories import Story, git, note
+from wording import mentions
 
 AT = NOON
 BRANCH = "refs/heads/herorun/tiny"
@@ -246,7 +247,7 @@ def test_a_rewritten_remote_is_never_adopted(two: tuple[Record, Record], story: 
     second.append(note("later"))
     before = second.tip
     pushed = second.push()
-    assert "was rewritten" in pushed.why and "A person must look" in pushed.why
+    assert "was rewritten" in pushed.why and mentions(pushed.why, "person", "must")
     assert second.tip == before
     assert git(story.origin, "rev-parse", BRANCH) == forged
     assert first.tip
@@ -257,7 +258,7 @@ def test_a_branch_that_was_removed_is_said(two: tuple[Record, Record], story: St
     git(story.origin, "update-ref", "-d", BRANCH)
     first.append(note("one"))
     pushed = first.push()
-    assert "herorun/tiny is gone from origin" in pushed.why
+    assert mentions(pushed.why, "herorun/tiny", "origin")
     command = pushed.why.partition("`git ")[2].partition("`")[0].split()
     git(story.work, *command)
     assert first.push() and first.pushed == first.tip
@@ -535,7 +536,7 @@ def test_no_act_is_written_on_top_of_what_the_journal_does_not_say(long: Story) 
     forged(long)
     opened = record(long)
     assert opened.memory().most_saved == 98
-    with pytest.raises(HerorunError, match="was not what its journal says"):
+    with pytest.raises(HerorunError, match=r"journal.*says"):
         opened.append(Intended(at=AT, key="relaunch/tiny-1", attempt=1, what="relaunch"))
     assert opened.memory().most_saved == 0
     opened.append(Intended(at=AT, key="relaunch/tiny-1", attempt=1, what="relaunch"))

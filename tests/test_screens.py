@@ -3,19 +3,26 @@ reads. `make screens` renders them anew.
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import click
 import pytest
 
+from builders import a_tree, answer
+from herorun import discover
+from herorun.checks.launch.dirty_tree import dirty_tree
 from herorun.commands._families import load, visible
+from herorun.core.check import Gate
 from screens.catalogue import all_screens
 from screens.rendering import Screen, render
+from screens.wording import pin_wording, pinned
 
 FOLDER = Path(__file__).parent / "screens"
 SCREENS = all_screens()
 ELSEWHERE = {
     "demo": "tests/demo plays it",
+    "metrics": "Prometheus's text format: tests/operations/report/test_exporter.py reads it",
     "schema": "a JSON Schema",
     "completion": "a script for a shell",
 }
@@ -63,3 +70,15 @@ def test_a_screen_that_changed_is_noticed(tmp_path: Path) -> None:
     target = "herorun.operations.report.status.standing_of"
     other = Screen("other", screen.argv, {**screen.given, target: (moved, evidence, summary)})
     assert render(other, tmp_path) != render(screen, tmp_path)
+
+
+def test_what_a_check_says_in_other_words_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTEST_CURRENT_TEST", "tests/checks/launch/test_dirty_tree.py")
+    verdict = answer(dirty_tree, a_tree(unstaged=("train.py",)))
+    with pytest.raises(AssertionError, match="make screens"):
+        pin_wording(dirty_tree, [replace(verdict, message="1 change on 3f2a9c1d0: train.py")])
+
+
+@pytest.mark.parametrize("gate", list(Gate))
+def test_what_is_pinned_is_said_by_a_check_that_there_is(gate: Gate) -> None:
+    assert set(pinned(gate)) <= {check.name for check in discover.checks(gate)}

@@ -179,3 +179,11 @@ def test_check_in_needs_the_standard_library_alone(tmp_path: Path) -> None:
         "dataclasses",
         "inspect",
     }
+
+
+def test_the_shapes_of_documents_are_built_when_they_are_used(tmp_path: Path) -> None:
+    built = (
+        "from herorun.schemas import DOCUMENTS\n"
+        "assert not [kind for kind in DOCUMENTS.values() if kind.__pydantic_complete__]"
+    )
+    imported(built, tmp_path / "modules")

@@ -14,6 +14,7 @@ import pydantic
 import pytest
 
 from herorun.core.admission import FAIL, PASS, UNSEEN, Presented, compare, refused, sealed
+from wording import mentions
 
 ADMISSION = {
     "schema": 1,
@@ -245,7 +246,7 @@ def test_changed_code_fails_by_name_and_commit():
     found = item("code", files={"train.py": "sha256:99", "model.py": None})
 
     assert found.outcome is FAIL
-    assert found.message == "differs from commit 3f2a9c1d0: model.py, train.py"
+    assert mentions(found.message, "differs", "3f2a9c1d0", "model.py", "train.py")
 
 
 def test_code_that_was_not_looked_at_is_unseen():
@@ -306,7 +307,7 @@ def test_a_config_of_any_kind_is_compared(number):
     def compared(trainer, seed):
         return item("resolved-config", config=of_every_kind(trainer, seed)[number])
 
-    assert compared(Trainer(), 7).message.startswith("3 keys as admitted, 2 not shown")
+    assert mentions(compared(Trainer(), 7).message, "3 keys", "admitted", "2 not")
     assert compared(Trainer(), np.int64(7)).outcome is PASS
     assert compared(Trainer(), 8).outcome is FAIL
     assert compared(Trainer(steps=np.int32(201)), 7).message == "trainer.steps is 201, admitted 200"
@@ -401,7 +402,7 @@ def test_files_that_could_not_be_read_are_unseen_and_named():
     assert (config.outcome, code.outcome) == (UNSEEN, UNSEEN)
     assert "config.toml: Input/output error" in config.message
     assert (
-        code.message.startswith("1 of 2 files as admitted")
+        mentions(code.message, "1 of", "2 files", "admitted")
         and "model.py: Permission denied" in code.message
     )
 

@@ -64,12 +64,12 @@ def test_a_time_is_in_utc_whatever_its_zone():
 
 
 def test_a_time_without_a_zone_is_refused():
-    with pytest.raises(ValueError, match="no time zone"):
+    with pytest.raises(ValueError, match=r"time.*zone"):
         timestamp(datetime(2026, 1, 1))  # noqa: DTZ001  # a naive time is the case
 
 
 def test_what_has_no_form_is_refused():
-    with pytest.raises(TypeError, match="object has no canonical form"):
+    with pytest.raises(TypeError, match=r"canonical.*form"):
         canonical({"x": object()})
 
 

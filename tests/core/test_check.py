@@ -132,7 +132,7 @@ def test_several_answers_are_several_findings():
     ],
 )
 def test_a_response_must_make_sense_at_its_gate(gate, response):
-    with pytest.raises(ValueError, match="makes no sense"):
+    with pytest.raises(ValueError, match=r"makes.*sense"):
         check(gate, response)
 
 
@@ -156,7 +156,7 @@ def test_the_severity_follows_the_response(response, severity):
 
 @pytest.mark.parametrize("response", [Response.WARN, Response.INFO])
 def test_only_what_blocks_can_insist(response):
-    with pytest.raises(ValueError, match="makes no sense"):
+    with pytest.raises(ValueError, match=r"makes.*sense"):
         check(Gate.LAUNCH, response, always=True)
 
 

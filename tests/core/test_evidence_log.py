@@ -151,7 +151,7 @@ def test_what_is_not_what_was_seen_is_lost(change: str) -> None:
 
 def test_what_this_version_reads_otherwise_is_lost_and_what_it_does_not_know_is_left_out() -> None:
     kept = {"Job": {"value": {"id": "1", "state": "sleeping", "instance": "tiny-1"}}}
-    with pytest.raises(Lost, match="Job cannot be read"):
+    with pytest.raises(Lost, match=r"cannot.*read"):
         decode_evidence(kept, digests(kept))
     strange = {"Moon": {"value": {"phase": "full"}}}
     assert decode_evidence(strange, digests(strange)) == {}

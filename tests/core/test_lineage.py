@@ -27,6 +27,7 @@ from herorun.core.lineage import (
     seconds_between,
     written_later,
 )
+from wording import mentions
 
 
 def written(step, minutes=None, stamp="", **changes):
@@ -54,8 +55,10 @@ def test_before_the_first_launch_there_is_nobody_to_trust():
 
 
 def test_what_lay_there_before_is_not_trusted():
-    assert "no recorded instance" in mistrust(
-        written(100, 10), a_run(foreign=frozenset({f"{ROOT}/step-100"}))
+    assert mentions(
+        mistrust(written(100, 10), a_run(foreign=frozenset({f"{ROOT}/step-100"}))),
+        "recorded",
+        "instance",
     )
 
 
@@ -111,8 +114,8 @@ def test_a_taint_names_its_alert_and_its_steps():
         bad_step=121,
     )
 
-    assert mistrust(written(200, 5), a_run(taint)) == (
-        "it is tainted by not-finite[loss], bad from step 121; trusted up to step 119"
+    assert mentions(
+        mistrust(written(200, 5), a_run(taint)), "tainted", "not-finite[loss]", "121", "119"
     )
 
 
@@ -126,7 +129,7 @@ def test_where_the_store_tells_no_time_a_taint_is_a_step(step, tainted):
 def test_a_rejected_lineage_is_refused():
     contract = a_contract(start={"rejected": [f"{ROOT}/step-200"]})
 
-    assert refusal(written(200), contract, a_run()) == "its lineage is rejected"
+    assert mentions(refusal(written(200), contract, a_run()), "lineage", "rejected")
     assert acceptable([written(100), written(200)], contract, a_run()) == Checkpoints(
         (written(100),)
     )
@@ -197,7 +200,7 @@ def test_its_price_is_that_of_the_steps_between_two_checkpoints():
     assert discarded(300, seen, some_metrics(420), 8).accelerator_hours == pytest.approx(
         120 * 30 * 8 / 3600
     )
-    assert discarded(300, seen, some_metrics(420), None).why == "[hardware] count is not stated"
+    assert mentions(discarded(300, seen, some_metrics(420), None).why, "[hardware]", "stated")
 
 
 def test_nothing_is_thrown_away_where_nothing_was_reached():
@@ -243,7 +246,7 @@ BACK = GivenUp(100, NOON + 10 * MINUTE, ((f"{ROOT}/step-300", "then"),), "a spik
 def test_a_rollback_rules_out_what_was_above_it_then(candidate, ruled_out):
     told = mistrust(candidate, a_run(given_up=(BACK,)))
 
-    assert ("given up when the run went back to step 100" in told) is ruled_out
+    assert (mentions(told, "went", "100")) is ruled_out
 
 
 def test_what_was_given_up_is_gone_on_from_only_if_a_person_names_it():
@@ -258,7 +261,7 @@ def test_what_was_given_up_is_gone_on_from_only_if_a_person_names_it():
 def test_what_is_perhaps_half_deleted_is_never_gone_on_from():
     candidate = a_checkpoint(100)
     history = a_history(deleting=frozenset({candidate.path}))
-    assert mistrust(candidate, history) == "its deletion was begun: it may be half there"
+    assert mentions(mistrust(candidate, history), "deletion", "half")
 
 
 def test_a_reason_is_stated_once_however_many_checkpoints_share_it():

@@ -18,6 +18,7 @@ from herorun.core.evidence import (
 )
 from herorun.core.lineage import is_rejected
 from herorun.core.plan import Patch, Plan, Sources, StartPoint, make_plan, moved
+from wording import mentions
 
 NAMES = [field.name for field in fields(Plan)]
 
@@ -228,10 +229,7 @@ def test_the_retention_of_an_ordinary_run_is_labelled():
         a_contract(checkpoints={"permanent_every": None, "temporary_every": None, "keep": None})
     )
 
-    assert str(bare.retention) == (
-        "permanent the final one only, temporary rolling, keep the newest (inferred from the "
-        "default of an ordinary run)"
-    )
+    assert mentions(str(bare.retention), "rolling", "ordinary")
     assert (
         str(a_plan().retention.value) == "permanent every 100 steps, temporary every 15m, keep 10"
     )

@@ -18,6 +18,7 @@ from herorun.core.retention import (
     plan_from,
     prune_plan,
 )
+from wording import mentions
 
 OLD = NOON - timedelta(days=3)
 POLICY = RetentionPolicy(2, 100, (250,), 1000)
@@ -61,9 +62,9 @@ def test_permanent_ones_milestones_and_the_final_one_stay():
         sized(100, False), sized(150, False), sized(250), sized(1000), sized(1001), sized(1002)
     )
     assert steps(told) == [150]
-    assert why(told, 100) == "permanent by the contract: one every 100 steps"
-    assert why(told, 250) == "a milestone of the contract"
-    assert why(told, 1000) == "of the final step"
+    assert mentions(why(told, 100), "permanent", "100 steps")
+    assert mentions(why(told, 250), "milestone", "contract")
+    assert mentions(why(told, 1000), "final", "step")
 
 
 def test_what_anybody_names_stays_also_by_something_inside_it():
@@ -73,12 +74,12 @@ def test_what_anybody_names_stays_also_by_something_inside_it():
     }
     told = plan(*(sized(step) for step in (1, 2, 3, 11, 12)), names=names)
     assert steps(told) == [3]
-    assert why(told, 1) == "launch checkpoint of other-1"
+    assert mentions(why(told, 1), "launch", "other-1")
 
 
 def test_what_lies_in_another_runs_root_stays():
     told = plan(*(sized(step) for step in (1, 2, 3)), roots={TEMPORARY: "other"})
-    assert steps(told) == [] and "it lies in a root of other" in why(told, 1)
+    assert steps(told) == [] and mentions(why(told, 1), "lies", "root")
 
 
 def test_the_recovery_source_stays_however_old():
@@ -121,7 +122,7 @@ def test_an_old_incomplete_one_below_a_complete_one_may_go():
 
 
 def test_without_a_complete_one_that_stays_there_is_no_plan():
-    with pytest.raises(Blocked, match="No complete checkpoint of tiny would stay"):
+    with pytest.raises(Blocked, match=r"tiny.*stay"):
         plan(sized(1), sized(2), trusted=[])
     told = plan(*(sized(step) for step in (1, 2, 3)))
     with pytest.raises(Blocked):

@@ -12,6 +12,7 @@ from herorun.core.seal.manifest import FileSeen, Manifest
 from herorun.core.seal.parse import OtherForm, parse_statement, statement_in, statement_of
 from herorun.core.seal.render import tag_message
 from herorun.core.seal.statement import SealFacts, statement
+from wording import mentions
 
 COMMIT = "a" * 40
 MANIFEST = Manifest("/data/step-4", (FileSeen("weights", 8),))
@@ -113,14 +114,14 @@ def test_no_fact_of_another_type_is_used(name: str, value: Any) -> None:
     if fits:
         assert parse_statement(json.dumps(told)) == told
     else:
-        assert "it is no whole statement of a seal" in why(json.dumps(told))
+        assert mentions(why(json.dumps(told)), "whole", "statement")
 
 
 @pytest.mark.parametrize("name", FACTS)
 def test_no_fact_is_lacking(name: str) -> None:
     told = made()
     del told["predicate"]["herorun_seal"][name]
-    assert "it is no whole statement of a seal" in why(json.dumps(told))
+    assert mentions(why(json.dumps(told)), "whole", "statement")
 
 
 @pytest.mark.parametrize(
@@ -128,7 +129,7 @@ def test_no_fact_is_lacking(name: str) -> None:
 )
 def test_a_statement_without_its_subjects_is_none(subject: Any) -> None:
     told = {**copy.deepcopy(made()), "subject": subject}
-    assert "it is no whole statement of a seal" in why(json.dumps(told))
+    assert mentions(why(json.dumps(told)), "whole", "statement")
 
 
 def test_another_form_of_a_seal_is_no_fault_and_says_what_it_names() -> None:
@@ -139,5 +140,5 @@ def test_another_form_of_a_seal_is_no_fault_and_says_what_it_names() -> None:
         statement_in(in_tag(json.dumps(flat)))
     newer = made()
     newer["predicate"]["herorun_seal"]["schema"] = 2
-    with pytest.raises(OtherForm, match=r"a newer herorun's seal \(form 2, known is 1\): upgrade"):
+    with pytest.raises(OtherForm, match=r"2.*1.*upgrade"):
         statement_in(in_tag(json.dumps(newer)))

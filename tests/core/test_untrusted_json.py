@@ -67,7 +67,7 @@ def test_a_lease_is_read_as_it_was_written() -> None:
 
 @pytest.mark.parametrize("value", [1.0, True, "1", None, float("inf"), float("nan")])
 def test_a_whole_number_is_an_integer(value: object) -> None:
-    with pytest.raises(ValueError, match="no whole number"):
+    with pytest.raises(ValueError, match=r"whole.*number"):
         whole_number(value)
 
 

@@ -30,6 +30,12 @@ NOT_RUN = {
     "pip install 'herorun[notify]'": (
         "the tests' environment has it: pyproject.toml names it for development"
     ),
+    "herorun metrics --listen 127.0.0.1:9477": (
+        "serves until Ctrl-C: tests/operations/report/test_exporter.py asks it"
+    ),
+    "herorun metrics --textfile /var/lib/node_exporter/herorun.prom": (
+        "a folder of node_exporter: tests/operations/report/test_exporter.py writes another"
+    ),
     "herorun babysit --job 4711 --scheduler slurm --host login": (
         "needs a cluster: tests/operations/jobs/test_jobs_on_slurm.py has one"
     ),
@@ -185,6 +191,7 @@ WORLDS: Mapping[str, tuple[Callable[[World], object], Before]] = {
         },
     ),
     "docs/integration.md": (planned, {}),
+    "docs/metrics.md": (grug, {}),
 }
 CODES = {
     "herorun preflight my-run": {1},  # the edited script

@@ -29,6 +29,7 @@ from herorun.core.ports import (
     Unknown,
     missing_members,
 )
+from herorun.operations.report.logs import read_log
 
 WEIRD = "a b\n'\"$(echo no);*é"
 SECRET = "correct-horse-battery-9f2c"
@@ -172,6 +173,8 @@ class SchedulerSuite:
         rig.run(rig.job("echo one; echo two >&2; printf 'three \\377\\n'"))
         assert rig.tail("tiny-1") == "one\ntwo\nthree \ufffd\n"
         assert rig.tail("tiny-1", 2) == "two\nthree \ufffd\n"
+        for lines, shown in ((None, "one\ntwo\nthree \ufffd\n"), (2, "two\nthree \ufffd\n")):
+            assert "".join(read_log(rig.connect(), "tiny-1", lines)) == shown  # `herorun logs`
 
     def test_the_log_of_an_unknown_instance_is_not_there(self, rig: Rig) -> None:
         with pytest.raises(FileNotFoundError):

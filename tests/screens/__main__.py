@@ -1,15 +1,22 @@
-"""`make screens`: render every screen anew, for a person to read in the diff."""
+"""`make screens`: render every screen again, and what the checks say, for a person to read in the
+diff.
+"""
 
+import os
+import sys
 import tempfile
 from pathlib import Path
 
+import pytest
+
 from screens.catalogue import all_screens
 from screens.rendering import render
+from screens.wording import WRITING, write_checks
 
 FOLDER = Path(__file__).parent
 
 
-def main() -> None:
+def main() -> int:
     texts = {}
     for screen in all_screens():
         with tempfile.TemporaryDirectory() as home:
@@ -18,7 +25,12 @@ def main() -> None:
         path.unlink()
     for name, text in texts.items():
         (FOLDER / name).write_text(text, encoding="utf-8")
+    os.environ[WRITING] = "yes"
+    code = pytest.main(["-q", "-m", "not thorough", str(FOLDER.parent / "checks")])
+    if code == 0:
+        write_checks()
+    return code
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

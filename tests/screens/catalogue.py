@@ -82,8 +82,8 @@ def raising(error: Exception) -> Any:
 
 
 WATCHDOG = {
-    "fresh": "the last look that could see was at 2026-01-01 11:55 UTC; one is due every 15m",
-    "stale": "the last look that could see was at 2026-01-01 08:00 UTC; one is due every 15m",
+    "fresh": "the last successful tick was at 2026-01-01 11:55 UTC; one is due every 15m",
+    "stale": "the last successful tick was at 2026-01-01 08:00 UTC; one is due every 15m",
     "unknown": "origin does not answer",
 }
 
@@ -166,6 +166,7 @@ TICKS: Mapping[str, Any] = {
             {
                 "action": "relaunch",
                 "key": "relaunch/tiny-2",
+                "title": "tiny-2",
                 "why": "a node failed",
                 "done": True,
                 "failed": "",

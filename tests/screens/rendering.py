@@ -5,10 +5,14 @@ import os
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack, chdir, redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field
+from functools import cache
+from importlib import import_module
 from pathlib import Path
+from pkgutil import walk_packages
 from typing import Any
 from unittest.mock import patch
 
+import herorun
 from builders import NOON
 from herorun import cli
 
@@ -34,8 +38,17 @@ class Terminal(io.StringIO):
         return True
 
 
+@cache
+def _import_all() -> None:
+    """A module that is first imported under a patch would keep the stand-in for good."""
+    for module in walk_packages(herorun.__path__, "herorun."):
+        if module.name.startswith(("herorun.commands.", "herorun.operations.")):
+            import_module(module.name)
+
+
 def render(screen: Screen, home: Path) -> str:
     """The command line, both streams and the exit code, at the clock of the tests."""
+    _import_all()
     if screen.home:
         screen.home(home)
     out, err = Terminal(), io.StringIO()

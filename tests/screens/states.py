@@ -202,14 +202,14 @@ STATES: dict[str, Any] = {
         alerts=[ENDED],
         next="herorun relaunch tiny",
         questions=["question/relaunch/crash"],
-        babysitter="gone, last heartbeat 2h3m ago: `herorun babysit tiny` goes on",
+        babysitter="gone, last heartbeat 2h3m ago: resume with `herorun babysit tiny`",
         monitor="stale",
     ),
     "ended": status(
         replace(HEALTHY, run="finished", step=100_000),
         progress=DONE,
         next="herorun seal tiny",
-        babysitter="gone, with nothing left to watch (last heartbeat 2026-01-01T11:58:00Z)",
+        babysitter="stopped (run finished; last heartbeat 2026-01-01T11:58:00Z)",
     ),
     "sealed": status(
         replace(HEALTHY, stage="sealed", run="finished", step=100_000),

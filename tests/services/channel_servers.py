@@ -13,7 +13,9 @@ from aiosmtpd.smtp import SMTP
 
 
 class WebService(ThreadingHTTPServer):
-    """Takes JSON by POST. `fault` is a status code, "hang", or nothing."""
+    """Takes JSON by POST, and pings by GET, which have no body. `fault` is a status code, "hang",
+    or nothing.
+    """
 
     daemon_threads = True
 
@@ -32,8 +34,13 @@ class WebService(ThreadingHTTPServer):
 class _Handler(BaseHTTPRequestHandler):
     server: WebService
 
+    def do_GET(self) -> None:
+        self._answer(None)
+
     def do_POST(self) -> None:
-        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        self._answer(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+
+    def _answer(self, body: Any) -> None:
         self.server.asked += 1
         fault = self.server.fault
         if fault == "hang":

@@ -93,14 +93,15 @@ def got(request: Any, response: Any, storage: Any, *_: Any) -> None:
         response.status = HTTPStatus.NOT_FOUND
         return
     objects.get(request, response, storage)
-    if response.status == HTTPStatus.OK and request.query.get("alt") == ["media"]:
+    sent = response.status in (HTTPStatus.OK, HTTPStatus.PARTIAL_CONTENT)
+    if sent and request.query.get("alt") == ["media"]:
         response["x-goog-generation"] = there["generation"]
         _cut(request.get_header("range", ""), response)
 
 
 def _cut(asked: str, response: Any) -> None:
     found = re.fullmatch(r"bytes=-(\d+)", asked or "")
-    if found and not response._content:
+    if asked and not response._content:
         response.status = HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE
     elif found:
         response.status = HTTPStatus.PARTIAL_CONTENT

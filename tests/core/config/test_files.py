@@ -139,5 +139,5 @@ def test_aliases_that_stand_for_millions_of_values_are_refused():
     lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x, x]"]
     lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 8)]
 
-    with pytest.raises(UnreadableConfig, match="stand for more than 1,000,000 values"):
+    with pytest.raises(UnreadableConfig, match=r"stand.*1,000,000"):
         parse_config("a.yaml", "\n".join(lines).encode())

@@ -7,6 +7,7 @@ from herorun.core.contract import contract_from
 from herorun.core.errors import WrongUse
 from herorun.core.identity.fork_contract import ForkRequest, forked, leftovers, same_identity
 from herorun.core.identity.tracker_rewind import after_rollback
+from wording import mentions
 
 PARENT = a_contract()
 
@@ -60,8 +61,6 @@ def test_what_still_names_the_parent_is_shown():
 
 
 def test_wandb_drops_what_is_logged_below_its_last_step():
-    assert "drops those of the new ones until the run passes step 300" in after_rollback(
-        "wandb", "x", 100, 300
-    )
-    assert after_rollback("wandb", "x", 100, 100) == "x has logged nothing beyond step 100"
+    assert mentions(after_rollback("wandb", "x", 100, 300), "passes", "300")
+    assert mentions(after_rollback("wandb", "x", 100, 100), "beyond", "100")
     assert "not known" in after_rollback("wandb", "x", 100, None)
