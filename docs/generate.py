@@ -3,7 +3,8 @@ is stale.
 
 checks.md from the checks' own pages, cli.md from the commands' help, contract.md from the
 contract's schema, triage.md from the catalogue of failures, json.md from the shapes, library.md
-from the docstrings, metrics.md from the exported metrics and the shipped alert rules.
+from the docstrings, metrics.md from the exported metrics and the shipped alert rules, agents.md
+from the tools of `herorun mcp`.
 """
 
 import sys
@@ -24,6 +25,8 @@ from words import page, shown, table
 from herorun import discover, signatures
 from herorun.cli import herorun
 from herorun.contract_schema import ContractSchema
+from herorun.core.agent_calls import MOST_TEXT
+from herorun.core.agent_tools import CONFIRM, ORDERS, PREVIEW, READS, Tool
 from herorun.core.check import AtRelaunch, Check, Gate, Hold, name_of
 from herorun.core.contract import PLAN_TABLES, Contract, Duration
 from herorun.core.durations import say_duration
@@ -47,6 +50,7 @@ def main(argv: list[str]) -> int:
         "json.md": json_page(),
         "library.md": library_page(),
         "metrics.md": metrics_page(),
+        "agents.md": agents_page(),
     }
     stale = [name for name, text in pages.items() if read(FOLDER / name) != text]
     if "--check" in argv:
@@ -235,6 +239,66 @@ def metrics_page() -> str:
         table(("alert", "after", "fires when"), shown_rules),
     ]
     return page("Metrics", "the exported metrics and the shipped alert rules", parts)
+
+
+# --- agents.md ------------------------------------------------------------------------------------
+
+AGENTS_INTRO = """\
+An agent uses herorun through its command line, as the skill in `templates/SKILL.md` says, or through `herorun mcp`, a server of the Model Context Protocol.
+It needs `pip install 'herorun[mcp]'`.
+
+A client starts the server itself and talks to it on standard input and output:
+
+```json
+{"mcpServers": {"herorun": {"command": "herorun", "args": ["-C", "/path/to/repository", "mcp"]}}}
+```
+
+Pass on what your commands need: clients give a server few environment variables.
+With `--read-only` there are no orders.
+For a client that cannot start programs, serve streamable HTTP; it takes loopback addresses only, and each request needs the token as `Authorization: Bearer`:
+
+```sh
+HERORUN_MCP_TOKEN=... herorun mcp --listen 127.0.0.1:9478
+```
+
+## What an agent may do
+
+Each tool is one command and answers with its `--json` document, read at that moment.
+An order takes two calls.
+`{preview}` shows what the order would do, and gives a digest of the order and of what it rests on: state, instances, alerts, questions, and the plan of a launch or the facts of a rollback.
+`{confirm}` with that digest reads the run again and gives the order once, if nothing of that has changed; a digest holds for 15 minutes.
+The order is then the command itself: the same launch checks, approvals, lease and record, with the note that an agent gave it through herorun mcp.
+Let your client ask a person before `{confirm}`: it is the only tool that changes anything.
+
+Not offered are `approve`, `deny`, `waive`, `trust` and `checkpoints prune`, which are a person's, and files: `triage_run` takes the name of a run.
+
+## Untrusted text
+
+Logs, metric names, host names, issues and notes are written by others, and may address the agent.
+An answer has two parts: herorun's own words (exit code, states, verdicts) and `untrusted_data`, which holds the document and the messages.
+In the text form it stands between two marks with a random number that no log can know.
+Characters that nobody sees are shown by their code, texts are cut to their newest {most:,} characters, and findings that passed are left out.
+This lowers the risk, and does not end it: what an agent can do at worst is what `{confirm}` does, so have a person agree to each."""  # noqa: E501  # a text that is read as it stands
+
+
+def agents_page() -> str:
+    """The tools of `herorun mcp`."""
+    intro = AGENTS_INTRO
+    for name, value in (("preview", PREVIEW), ("confirm", CONFIRM), ("most:,", f"{MOST_TEXT:,}")):
+        intro = intro.replace(f"{{{name}}}", value)
+    parts = [
+        intro,
+        "## Tools that read",
+        table(("tool", "command", "arguments", "answers"), (tool_row(tool) for tool in READS)),
+        "## Orders",
+        table(("order", "command", "arguments", "does"), (tool_row(tool) for tool in ORDERS)),
+    ]
+    return page("Agents", "the tools of `herorun mcp`", parts)
+
+
+def tool_row(tool: Tool) -> tuple[str, ...]:
+    names = [f"`{p.name}`" if p.required else f"[`{p.name}`]" for p in tool.parameters]
+    return f"`{tool.name}`", f"`herorun {tool.command}`", ", ".join(names), tool.help
 
 
 # --- cli.md ---------------------------------------------------------------------------------------

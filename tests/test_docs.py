@@ -19,6 +19,7 @@ import pytest
 
 from herorun import discover
 from herorun.cli import herorun
+from herorun.core.agent_tools import ORDERS, READS
 from herorun.core.check import Check
 
 TOP = Path(__file__).parents[1]
@@ -203,6 +204,7 @@ NO_AGENT = {
     "demo": "for people",
     "completion": "for a shell",
     "metrics": "for Prometheus",
+    "mcp": "what the agent's own client starts",
     "schema": "for an editor",
     "box chain": "a person sets a box up",
     "box timer": "a person sets a machine up",
@@ -248,6 +250,13 @@ def test_the_skill_has_every_verb_that_is_for_an_agent() -> None:
     told = {verb_of(line) for line in skill_lines()} | {"box runbook"}
     assert told | set(NO_AGENT) == verbs()
     assert not told & set(NO_AGENT)
+
+
+def test_the_skill_has_every_tool_and_order() -> None:
+    text = (TOP / "templates" / "SKILL.md").read_text(encoding="utf-8")
+    _, _, told = text.partition("## With the tools of `herorun mcp`")
+    for tool in (*READS, *ORDERS):
+        assert f"`{tool.name}`" in told, tool.name
 
 
 def test_the_readme_names_the_commands_that_everybody_needs() -> None:

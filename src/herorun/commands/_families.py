@@ -32,6 +32,7 @@ FAMILIES: Mapping[str, Sequence[str]] = {
         "triage",
         "explain",
         "metrics",
+        "mcp",
         "doctor",
         "checkpoints",
         "logbook",
