@@ -1,4 +1,5 @@
-"""The keys under which actions are recorded, as a type: the one place that takes them apart.
+"""The keys under which actions are recorded, as a type: the one place that writes them and takes
+them apart.
 
 In the journal a key is text, `verb/topic/detail`; the detail may hold slashes of its own, as a path
 or the key of another post does.
@@ -13,7 +14,7 @@ _CHECK = re.compile(r"[a-z0-9-]+")
 
 
 class Verb(StrEnum):
-    """The first word of a key. Others, as `post` and `init`, are only compared whole."""
+    """The first word of a key."""
 
     TELL = "tell"  # an alert or an instance, then what of it
     ESCALATE = "escalate"  # an alert; or `relaunch`, `judge`, `lease`, then of what
@@ -25,6 +26,21 @@ class Verb(StrEnum):
     ROLLBACK = "rollback"  # the instance that it follows, then the step
     NODE = "node"  # the instance that ran there
     PRUNE = "prune"  # a plan, then the path of a checkpoint
+    # The rest are only compared whole.
+    POST = "post"  # the key or the tag that it is about, or `prune`, a plan and how many
+    ISSUE = "issue"  # a run
+    UNSUBMITTED = "unsubmitted"  # the key of a submission
+    SNAPSHOT = "snapshot"  # an instance
+    RESUBMIT = "resubmit"  # the instance that it follows, of a job without a contract
+    FORK = "fork"  # the new run, in the old one's issue
+    FORKED_FROM = "forked-from"  # the old run, in the new one's issue
+    HANDOFF = "handoff"  # when; or `take`, then what was seen of the lease
+    NOTE = "note"  # the journal's line
+    TAG = "tag"  # the tag of a seal
+    PATROL = "patrol"  # a run, then what was seen, then when
+    WATCHDOG = "watchdog"  # an instance, then since when
+    FOLDED = "folded"  # since when pages were folded
+    TEST = "test"  # when a channel was tried
 
 
 # What is done to the job or its machines.
@@ -78,6 +94,15 @@ class ActionKey:
             return None
         instance, _, kind = self.detail.partition("/")
         return instance, kind
+
+
+def write_key(verb: Verb, *parts: object) -> str:
+    """As the journal has it. A part may hold slashes of its own: an alert, a path, another key.
+
+    >>> write_key(Verb.ESCALATE, "relaunch", "tiny-1", "veto")
+    'escalate/relaunch/tiny-1/veto'
+    """
+    return "/".join((verb, *map(str, parts)))
 
 
 def parse_key(text: str) -> ActionKey:

@@ -6,6 +6,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any, ClassVar, TypeAlias
 
+from herorun.core.action_key import Verb, write_key
 from herorun.core.alert import Alert
 from herorun.core.decode import DecodedKey
 from herorun.core.evidence import End, GivenUp
@@ -69,7 +70,7 @@ class Launching:
 
     @property
     def key(self) -> str:
-        return f"submit/{self.instance}"
+        return write_key(Verb.SUBMIT, self.instance)
 
 
 @dataclass(frozen=True, kw_only=True)

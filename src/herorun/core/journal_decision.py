@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
 
+from herorun.core.action_key import Verb, write_key
 from herorun.core.canonical_json import digest
 from herorun.core.escalation import EscalationReason, Option
 from herorun.core.event import CheckedIn, Decided
@@ -29,7 +30,7 @@ def allowed(actions: Sequence[Action], hands: Hands) -> list[Action]:
     """Whoever's hands are held may tell and ask, and must not intervene."""
     kept = [action for action in actions if hands.free or isinstance(action, Tell | Escalate)]
     if hands.lost:
-        key = f"escalate/lease/{digest(hands.lease)[7:19]}"
+        key = write_key(Verb.ESCALATE, "lease", digest(hands.lease)[7:19])
         kept.append(
             Escalate(
                 key=key,

@@ -5,7 +5,7 @@ hours of an instance.
 from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta
 
-from herorun.core.action_key import Verb, parse_key, verb_of
+from herorun.core.action_key import Verb, parse_key, verb_of, write_key
 from herorun.core.alert import Alert
 from herorun.core.detectors.names import SPEEDS
 from herorun.core.evidence import (
@@ -76,7 +76,7 @@ def is_digest(key: str) -> bool:
 
 
 def _tell_event(instance: Instance, what: str, title: str, why: str) -> Tell:
-    return Tell(f"tell/{instance.name}/{what}", title, why)
+    return Tell(write_key(Verb.TELL, instance.name, what), title, why)
 
 
 def _ever(tell: Tell, told: Iterable[str]) -> bool:

@@ -10,7 +10,7 @@ from dataclasses import field, replace
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 
-from herorun.core.action_key import ActionKey, Verb, parse_key, verb_of
+from herorun.core.action_key import Verb, parse_key, verb_of, write_key
 from herorun.core.check import Check, Response, Severity
 from herorun.core.event import Done, Event, Failed, Intended, Ordered, Word
 from herorun.core.lazy_dataclass import dataclass
@@ -93,7 +93,7 @@ def urgency(action: Action, checks: Mapping[str, Check]) -> Urgency | None:
 
 
 def sending_key(channel: str, post: str) -> str:
-    return str(ActionKey(Verb.PAGE, channel, post))
+    return write_key(Verb.PAGE, channel, post)
 
 
 @dataclass(frozen=True)
@@ -117,7 +117,7 @@ class Pages:
                 times = self.interrupted.get(event.key, 0) + 1
                 return replace(self, interrupted={**self.interrupted, event.key: times})
             case Failed() if verb_of(event.key) == Verb.SUBMIT:
-                return self._without([f"post/{event.key}"])  # nothing was launched
+                return self._without([write_key(Verb.POST, event.key)])  # nothing was launched
             case Ordered() if event.word in (Word.ACK, Word.APPROVE, Word.DENY):
                 return self._without(
                     key for key in self.waiting if any(a in key for a in event.about)
@@ -173,7 +173,7 @@ class Pages:
             return None
         since = min(one.since for one in self.folded.values())
         count = sum(one.count for one in self.folded.values())
-        key = f"folded/{since.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}"
+        key = write_key(Verb.FOLDED, f"{since.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}")
         return Page(key, f"{count} more since {_clock(since)}", "", Urgency.AGAIN, now)
 
     def words(self, page: Page, sending: str) -> str:

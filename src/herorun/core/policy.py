@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import TypeAlias
 
+from herorun.core.action_key import Verb, write_key
 from herorun.core.alert import Alert, AlertId, AlertState
 from herorun.core.check import Check, Response, Severity, Topic
 from herorun.core.durations import say_span
@@ -128,7 +129,8 @@ def _tell_alert(alert: Alert, check: Check) -> list[Action]:
         return []
     if alert.state is AlertState.RESOLVED:
         title = f"{_say_alert_name(alert)} is over"
-        return [Tell(f"tell/{alert.key}/resolved", title, alert.message, sticky(alert))]
+        key = write_key(Verb.TELL, alert.key, "resolved")
+        return [Tell(key, title, alert.message, sticky(alert))]
     return [Tell(sticky(alert), f"{_say_alert_name(alert)} ({check.severity})", alert.message)]
 
 
@@ -141,7 +143,7 @@ def told_as_ended(
     """
     told = [
         Tell(
-            f"tell/{alert.key}/ended",
+            write_key(Verb.TELL, alert.key, "ended"),
             f"{_say_alert_name(alert)} ended unresolved",
             f"{alert.message}. {alert.instance or 'Its instance'} ended, and nothing showed that "
             "the condition is gone",
@@ -158,7 +160,7 @@ def told_as_ended(
 
 def sticky(alert: Alert) -> str:
     """The key of an incident's own comment, which is kept up to date in its place."""
-    return f"tell/{alert.key}/firing"
+    return write_key(Verb.TELL, alert.key, "firing")
 
 
 def _escalations(
@@ -173,7 +175,7 @@ def _escalations(
     ]
     return [
         _ask_about_alert(
-            f"escalate/{alert.key}",
+            write_key(Verb.ESCALATE, alert.key),
             _say_alert_name(alert),
             f"{alert.message}{trains_on(alert, checks[alert.check], policy, case)}",
             alert,
@@ -258,7 +260,7 @@ def _again(
         times = (now - alert.since) // every
         if times >= 1 and check.topic not in muted:
             found = doubt(alerts, checks, policy, ledger, case.ending, now)
-            key = f"again/{alert.key}/{times}"
+            key = write_key(Verb.AGAIN, alert.key, times)
             title = f"{_say_alert_name(alert)} still fires after {say_span(times * every)}"
             why = f"{_with_cause(alert, check, found)}{trains_on(alert, check, policy, case)}"
             edited = sticky(alert)
@@ -329,7 +331,7 @@ def _intervention(
     seen = [alert for alert in alerts if alert.firing and alert.seen == now]
     stops = [alert for alert in seen if alert.check in policy.stop_on]
     if stops and case.live:
-        return [Stop(f"stop/{ledger.instance}", ledger.instance, _reasons(stops))]
+        return [Stop(write_key(Verb.STOP, ledger.instance), ledger.instance, _reasons(stops))]
     calls = [a for a in seen if checks[a.check].response is Response.RELAUNCH]
     if not calls or case.live or ledger.instance in ledger.stopped:
         return []
@@ -351,7 +353,7 @@ def _intervention(
         return [node]
     if case.ending is not None:
         why = f"{why}; {why_recoverable(case.ending, policy, ledger, now)}"
-    return [Relaunch(f"relaunch/{ledger.instance}", ledger.instance, why)]
+    return [Relaunch(write_key(Verb.RELAUNCH, ledger.instance), ledger.instance, why)]
 
 
 def _bad_node(policy: RecoveryPolicy, case: Case) -> list[Action]:
@@ -368,7 +370,7 @@ def _bad_node(policy: RecoveryPolicy, case: Case) -> list[Action]:
     title = f"{ending.instance} ran on a bad accelerator"
     steps = steps_in_words(ending.worker, policy.zone)
     why = f"{ending.why}. Nothing is deleted; a person may: {steps}"
-    return [Tell(f"tell/{ending.instance}/bad-node", title, why)]
+    return [Tell(write_key(Verb.TELL, ending.instance, "bad-node"), title, why)]
 
 
 def _node_first(policy: RecoveryPolicy, ledger: Ledger, case: Case) -> DeleteNode | None:
@@ -378,7 +380,7 @@ def _node_first(policy: RecoveryPolicy, ledger: Ledger, case: Case) -> DeleteNod
     ending = case.ending
     if ending is None or not (policy.delete_bad_node and ending.worker):
         return None
-    key = f"node/{ending.instance}"
+    key = write_key(Verb.NODE, ending.instance)
     tries = ledger.failed.get(key)
     if key in ledger.done or (tries and tries.count >= MOST_TRIES):
         return None

@@ -6,13 +6,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import field, replace
 from datetime import timedelta
 
+from herorun.core.action_key import Verb, write_key
 from herorun.core.canonical_json import digest
 from herorun.core.event import Replayed
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.recovery.policy import RelaunchAnswer
 from herorun.core.requirements import version_fits
 
-QUESTION = "escalate/judge/"  # begins the key of the question
 LOOK_BACK = timedelta(hours=24)
 
 
@@ -73,8 +73,12 @@ def held_back(judge: Judge, version: str) -> str:
 
 def question_key(version: str, before: str, pin: str) -> str:
     """One change, one question."""
-    return f"{QUESTION}{version}/{digest([version, before, pin])[7:19]}"
+    return _key(Verb.ESCALATE, version, before, pin)
 
 
 def news_key(version: str, before: str, pin: str) -> str:
-    return question_key(version, before, pin).replace(QUESTION, "tell/judge/")
+    return _key(Verb.TELL, version, before, pin)
+
+
+def _key(verb: Verb, version: str, before: str, pin: str) -> str:
+    return write_key(verb, "judge", version, digest([version, before, pin])[7:19])

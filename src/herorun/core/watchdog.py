@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from enum import StrEnum
 
+from herorun.core.action_key import Verb, write_key
 from herorun.core.check import Check
 from herorun.core.contract import Contract
 from herorun.core.durations import say_duration
@@ -54,7 +55,7 @@ def watchdog(
     due = since + max(LEAST, MISSED * cadence)
     what = "the last successful tick was" if seen else f"no tick since {current.name} was launched"
     said = f"{what} at {since:%Y-%m-%d %H:%M} UTC; one is due every {say_duration(cadence)}"
-    key = f"watchdog/{current.name}/{since:%Y%m%dT%H%M%S.%f}"
+    key = write_key(Verb.WATCHDOG, current.name, f"{since:%Y%m%dT%H%M%S.%f}")
     return WatchdogSight(
         slug, WatchState.STALE if now >= due else WatchState.FRESH, said, seen, due, key
     )

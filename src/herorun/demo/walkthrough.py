@@ -6,6 +6,7 @@ import signal
 import time
 from pathlib import Path
 
+from herorun.core.action_key import Verb, write_key
 from herorun.core.durations import say_span
 from herorun.demo.display import babysitter_runs, done, step, trainer
 from herorun.demo.sandbox import SLUG, Sandbox
@@ -72,7 +73,7 @@ def _launch_and_babysit(stage: Sandbox) -> None:
     stage.wait("it trains beyond where the first one got", lambda: step(stage) > reached)
     stage.do("herorun", "status", SLUG)
     stage.tell("A broken data shard comes at step 640: the loss really jumps")
-    stage.wait("the spike is escalated", lambda: done(run, "escalate/loss-spike"))
+    stage.wait("the spike is escalated", lambda: done(run, write_key(Verb.ESCALATE, "loss-spike")))
     stage.do(
         "herorun",
         "note",
@@ -88,7 +89,9 @@ def _launch_and_babysit(stage: Sandbox) -> None:
         "--caveat",
         "steps 640-655 trained on noise",
     )
-    stage.wait("the run has finished", lambda: done(run, f"tell/{SLUG}-2/finished"))
+    stage.wait(
+        "the run has finished", lambda: done(run, write_key(Verb.TELL, f"{SLUG}-2", "finished"))
+    )
     stage.wait("the babysitter has gone", lambda: not babysitter_runs(run))
     stage.tell("What the babysitter saw and did")
     stage.do("cat", str(run.state / "babysit.log"))

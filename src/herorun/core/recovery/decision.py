@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from itertools import takewhile
 
+from herorun.core.action_key import Verb, write_key
 from herorun.core.alert import Alert
 from herorun.core.check import Check
 from herorun.core.contract import Recovery
@@ -61,7 +62,7 @@ class Doubt:
 
 def not_relaunched(instance: str, kind: str) -> str:
     """The key of that question."""
-    return f"escalate/relaunch/{instance}/{kind}"
+    return write_key(Verb.ESCALATE, "relaunch", instance, kind)
 
 
 def doubt(
@@ -87,7 +88,7 @@ def doubt(
 
 def _answered(found: Doubt, ledger: Ledger) -> bool:
     """A yes holds for the instance; after another failed attempt it must be said again."""
-    answer, tries = ledger.answer, ledger.failed.get(f"relaunch/{ledger.instance}")
+    answer, tries = ledger.answer, ledger.failed.get(write_key(Verb.RELAUNCH, ledger.instance))
     if answer is None or not answer.yes:
         return False
     return found.kind != "tries" or tries is None or answer.at > tries.last
@@ -243,7 +244,7 @@ def _hours(policy: RecoveryPolicy, ledger: Ledger, now: datetime) -> list[Doubt]
 
 
 def _tried(ledger: Ledger) -> list[Doubt]:
-    tries = ledger.failed.get(f"relaunch/{ledger.instance}")
+    tries = ledger.failed.get(write_key(Verb.RELAUNCH, ledger.instance))
     if tries and tries.count >= MOST_TRIES:
         return [
             Doubt(

@@ -9,7 +9,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from herorun import discover
-from herorun.core.action_key import INTERVENTIONS, STARTS, parse_key, verb_of
+from herorun.core.action_key import INTERVENTIONS, STARTS, Verb, parse_key, verb_of, write_key
 from herorun.core.check import Gate
 from herorun.core.errors import Blocked, HerorunError, in_words
 from herorun.core.escalation import QUESTION_WAYS, EscalationReason, Option
@@ -261,7 +261,7 @@ def settle(run: MonitoredRun, sure: bool = True) -> list[str]:
 
 def rollback_key(instance: str, step: int | None) -> str:
     """Under which a rollback from an instance is intended and done."""
-    return f"rollback/{instance}/{step}"
+    return write_key(Verb.ROLLBACK, instance, step)
 
 
 def _settled(run: MonitoredRun, intended: Intended) -> Done | Failed:
@@ -272,7 +272,7 @@ def _settled(run: MonitoredRun, intended: Intended) -> Done | Failed:
             continue  # a job that nobody planned: its command is never run twice for one end
         back = launching.given_up
         if intended.key in (
-            f"relaunch/{launching.relaunch_of}",
+            write_key(Verb.RELAUNCH, launching.relaunch_of),
             rollback_key(launching.relaunch_of, back.step if back else None),
         ):
             return Done(now(), intended.key, intended.attempt, result=instance.name)

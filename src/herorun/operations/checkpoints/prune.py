@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import field
 
-from herorun.core.action_key import ActionKey, Verb
+from herorun.core.action_key import Verb, write_key
 from herorun.core.errors import Blocked, CouldNotLook, HerorunError, in_words
 from herorun.core.event import Done, Failed, Intended
 from herorun.core.finding import count
@@ -86,7 +86,7 @@ def prune(run: Run, plan: PrunePlan, typed: str) -> Pruned:
 
 
 def _key(plan: PrunePlan, victim: Victim) -> str:
-    return str(ActionKey(Verb.PRUNE, plan.digest[7:19], victim.path))
+    return write_key(Verb.PRUNE, plan.digest[7:19], victim.path)
 
 
 def _is_done(plan: PrunePlan, victim: Victim, memory: Memory) -> bool:
@@ -293,7 +293,7 @@ def _post_prune(
             f"; stopped: {left[0][1]}" if left else ""
         )
         body = "\n".join(f"- `{path}`" for path in deleted)
-        key = f"post/{Verb.PRUNE}/{plan.digest[7:19]}/{len(deleted)}"
+        key = write_key(Verb.POST, Verb.PRUNE, plan.digest[7:19], len(deleted))
         try:
             say(
                 run,

@@ -12,6 +12,7 @@ from functools import partial
 from pathlib import Path
 
 from herorun import discover, signatures
+from herorun.core.action_key import Verb, write_key
 from herorun.core.canonical_json import timestamp
 from herorun.core.doctor_report import DoctorPart, Examined, Fit, Probe
 from herorun.core.errors import HerorunError, in_words
@@ -151,7 +152,7 @@ def _issue(run: Run) -> Iterator[DoctorPart]:
     if isinstance(run.issue, Examined):
         yield from run.issue.examine()
         return
-    run.issue.find(f"issue/{run.slug}")
+    run.issue.find(write_key(Verb.ISSUE, run.slug))
     yield DoctorPart("issue", name, Fit.WORKS, "can be read")
 
 
@@ -207,7 +208,7 @@ def _sent(channel: Channel) -> tuple[str, str]:
         "is wrong."
     )
     try:
-        channel.post(Post(f"test/{at}", "a test message", body))
+        channel.post(Post(write_key(Verb.TEST, at), "a test message", body))
     except (HerorunError, OSError) as error:
         why = scrub(in_words(error))
         return why, f"did not take the test message: {why}"

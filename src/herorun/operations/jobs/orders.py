@@ -3,6 +3,7 @@
 import shlex
 from pathlib import Path
 
+from herorun.core.action_key import Verb, write_key
 from herorun.core.errors import Blocked, WrongUse
 from herorun.core.event import Word
 from herorun.core.recovery.classify import Cause
@@ -68,7 +69,9 @@ def _done_already(run: JobRun, reason: str) -> str:
     """The very same order, moments ago; empty where there is something to do."""
     memory = run.record.memory()
     before = memory.instances[-2].name if len(memory.instances) > 1 else ""
-    if f"resubmit/{before}" in memory.done and just_ordered(run, Word.RELAUNCH, (before,), reason):
+    if write_key(Verb.RESUBMIT, before) in memory.done and just_ordered(
+        run, Word.RELAUNCH, (before,), reason
+    ):
         return (
             f"{_current_job_id(run)} was submitted already, in place of {before}; to submit it "
             "once more, "

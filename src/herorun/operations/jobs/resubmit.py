@@ -7,6 +7,7 @@ import os
 import shlex
 from pathlib import Path
 
+from herorun.core.action_key import Verb, write_key
 from herorun.core.adhoc_jobs.log_parser import submitted_in
 from herorun.core.adhoc_jobs.stored_command import argv_of, must_be_whole
 from herorun.core.errors import Blocked, CouldNotLook, HerorunError
@@ -32,7 +33,7 @@ def resubmit(run: JobRun, instance: str, why: str) -> str:
     memory = run.record.memory()
     if memory.current and memory.current.name != instance:
         return str(memory.current.name)
-    key = f"resubmit/{instance}"
+    key = write_key(Verb.RESUBMIT, instance)
     _must_be_first(run, memory, key)
     _must_have_got_on(run, memory, instance)
     must_be_whole(run.facts.resubmit, run.facts.secrets, _resubmit_env(run))

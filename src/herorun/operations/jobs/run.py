@@ -19,6 +19,7 @@ from pydantic import ValidationError
 
 from herorun import discover
 from herorun.core import evidence as kinds
+from herorun.core.action_key import Verb, write_key
 from herorun.core.adhoc_jobs.log_parser import progress_in
 from herorun.core.adhoc_jobs.resubmit_command import words_of
 from herorun.core.adhoc_jobs.spec import JobSpec
@@ -234,9 +235,8 @@ class JobRun(MonitoredRun):
             why = "from its state file, which another machine updated"
             self.record.append(self.instance(job, why, after=memory.current.name))
         keep_facts(self)
-        self.issue.open(
-            Post(f"issue/{self.slug}", f"Job {self.facts.job}", "A job without a contract."), ()
-        )
+        key, title = write_key(Verb.ISSUE, self.slug), f"Job {self.facts.job}"
+        self.issue.open(Post(key, title, "A job without a contract."), ())
 
     def instance(self, job: str, why: str, after: str = "") -> Launched:
         current = self.current

@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from herorun import discover
+from herorun.core.action_key import Verb, write_key
 from herorun.core.adhoc_jobs.log_parser import ends_with_step, progress_in
 from herorun.core.adhoc_jobs.spec import JobSpec
 from herorun.core.adhoc_jobs.tasks import TaskEnd, ended_for_memory, summary
@@ -178,7 +179,7 @@ class Followed:
         memory = self._record.memory()
         names = [each.name for each in memory.instances]
         at = names.index(instance)
-        return at > 0 and f"resubmit/{names[at - 1]}" in memory.done
+        return at > 0 and write_key(Verb.RESUBMIT, names[at - 1]) in memory.done
 
 
 class JobLogTracker:

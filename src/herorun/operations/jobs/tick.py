@@ -8,6 +8,7 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
+from herorun.core.action_key import Verb, parse_key, verb_of, write_key
 from herorun.core.adhoc_jobs.cause import JobCause
 from herorun.core.adhoc_jobs.log_parser import run_id, tracker_runs
 from herorun.core.adhoc_jobs.tasks import summary
@@ -173,7 +174,9 @@ def _tell_tracker_runs(run: JobRun, instance: str) -> list[Tell]:
     """
     known = {id for _, id in told_runs(run)}
     return [
-        Tell(f"tell/{instance}/run-{_dotted(link)}", f"W&B run {run_id(link)}", link)
+        Tell(
+            write_key(Verb.TELL, instance, f"run-{_dotted(link)}"), f"W&B run {run_id(link)}", link
+        )
         for link in tracker_runs(log_end(run, instance))
         if run_id(link) not in known
     ]
@@ -187,7 +190,8 @@ def _dotted(link: str) -> str:
 
 def told_runs(run: JobRun) -> list[tuple[str, str]]:
     """The tracker runs that were told, as their key has them, and their ids."""
-    found = [key.rpartition("/run-")[2] for key in run.record.memory().done if "/run-" in key]
+    news = [parse_key(key) for key in run.record.memory().done if verb_of(key) == Verb.TELL]
+    found = [key.detail.removeprefix("run-") for key in news if key.detail.startswith("run-")]
     return [
         (name, name.split(".", 2)[-1] if name.count(".") > 1 else name) for name in sorted(found)
     ]
@@ -195,9 +199,13 @@ def told_runs(run: JobRun) -> list[tuple[str, str]]:
 
 def _events(run: JobRun, instance: str, job: str) -> list[Tell]:
     return [
-        Tell(f"tell/{instance}/event-{digest(words)[7:19]}", words, f"{job}: {words}")
+        Tell(_event_key(instance, words), words, f"{job}: {words}")
         for words in run.scheduler.events(instance)
     ]
+
+
+def _event_key(instance: str, words: str) -> str:
+    return write_key(Verb.TELL, instance, f"event-{digest(words)[7:19]}")
 
 
 def _tell_end(run: JobRun, job: Job, cause: JobCause | None) -> list[Tell]:
@@ -206,10 +214,10 @@ def _tell_end(run: JobRun, job: Job, cause: JobCause | None) -> list[Tell]:
     """
     if job.state is JobState.SUCCEEDED:
         words = run.scheduler.results(job.instance)
-        return (
-            [Tell(f"tell/{job.instance}/results", f"{job.id} ended well", words)] if words else []
-        )
-    return [Tell(f"tell/{job.instance}/cause", f"Why {job.id} failed", str(cause))] if cause else []
+        key, title = write_key(Verb.TELL, job.instance, "results"), f"{job.id} ended well"
+        return [Tell(key, title, words)] if words else []
+    key, title = write_key(Verb.TELL, job.instance, "cause"), f"Why {job.id} failed"
+    return [Tell(key, title, str(cause))] if cause else []
 
 
 def log_end(run: JobRun, instance: str) -> str:

@@ -6,6 +6,7 @@ import contextlib
 from collections.abc import Mapping
 from typing import Any
 
+from herorun.core.action_key import Verb, write_key
 from herorun.core.drift import differences
 from herorun.core.errors import HerorunError, in_words
 from herorun.core.event import Failed, Intended, Launching
@@ -23,7 +24,7 @@ def announce(run: Run, order: LaunchOrder, launching: Launching) -> None:
     """The launch comment. A failed post aborts a first launch; a relaunch goes on and the post
     stays queued.
     """
-    key = f"post/{launching.key}"
+    key = write_key(Verb.POST, launching.key)
     memory = run.record.memory()
     if key in memory.done:
         _tell_dri(run, order, key)
@@ -111,7 +112,8 @@ def tell_of_retention(run: Run, launching: Launching) -> None:
     title = f"Checkpoint policy changed with {launching.instance}"
     lines = {"Status": title, "Evidence": changed, "Decision": "tell", "Next": "watch"}
     with contextlib.suppress(HerorunError, OSError):  # it stays queued
-        say(run, f"tell/{launching.instance}/retention", title, worded(changed), lines)
+        key = write_key(Verb.TELL, launching.instance, "retention")
+        say(run, key, title, worded(changed), lines)
 
 
 def retention_change(before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
@@ -133,7 +135,7 @@ def give_up(run: Run, launching: Launching, why: str) -> None:
     once it can.
     """
     run.record.append(Failed(now(), launching.key, 1, why))
-    said, key = f"post/{launching.key}", f"unsubmitted/{launching.key}"
+    said, key = write_key(Verb.POST, launching.key), write_key(Verb.UNSUBMITTED, launching.key)
     memory = run.record.memory()
     if said not in {**memory.done, **memory.queued, **memory.intended} or key in memory.done:
         return

@@ -11,6 +11,7 @@ from dataclasses import field
 from functools import cached_property
 
 from herorun import discover
+from herorun.core.action_key import Verb, write_key
 from herorun.core.errors import Blocked, HerorunError
 from herorun.core.escalation import Option, ProposedCommand, command_of, proposal
 from herorun.core.event import Word
@@ -90,7 +91,8 @@ class Proposer:
         if back is None:
             return None
         way, step = Option.STOP_AND_ROLLBACK if stop else Option.ROLLBACK, back.target.step
-        again = self._once_more(Word.ROLLBACK, (self._origin, f"rollback/{self._origin}/{step}"))
+        key = write_key(Verb.ROLLBACK, self._origin, step)
+        again = self._once_more(Word.ROLLBACK, (self._origin, key))
         command = command_of(way, self.run.slug, step=step)
         what = (
             f"go back to the checkpoint of step {step}; what was saved after it is never used again"

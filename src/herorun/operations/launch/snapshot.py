@@ -8,6 +8,7 @@ whatever is found must be that very commit, tree and diff.
 from collections.abc import Mapping
 from typing import Any
 
+from herorun.core.action_key import Verb, write_key
 from herorun.core.errors import CouldNotLook
 from herorun.core.event import Done, Launching
 from herorun.core.evidence import Nothing, Snapshot
@@ -29,7 +30,7 @@ def keep_snapshot(run: Run, plan: Plan, launching: Launching) -> None:
     """Put the edits where every clone can find them, and say so in the record. Doing it twice is
     doing it once.
     """
-    patch, key = plan.patch.value, f"snapshot/{launching.instance}"
+    patch, key = plan.patch.value, write_key(Verb.SNAPSHOT, launching.instance)
     if patch is None or key in run.record.memory().done:
         return
     ref, remote = ref_of(run, patch), run.contract.code.remote

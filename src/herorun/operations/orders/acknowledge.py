@@ -5,7 +5,7 @@ may act.
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 
-from herorun.core.action_key import parse_key
+from herorun.core.action_key import Verb, parse_key, write_key
 from herorun.core.alert import Alert
 from herorun.core.check import Check
 from herorun.core.contract import Recovery
@@ -85,7 +85,7 @@ def _asked_anew(memory: Memory) -> bool:
     """A yes that led to another failed attempt is open again."""
     assert memory.current is not None
     answer = memory.answers[memory.current.name]
-    tries = memory.failed.get(f"relaunch/{memory.current.name}")
+    tries = memory.failed.get(write_key(Verb.RELAUNCH, memory.current.name))
     return answer.yes and tries is not None and tries.last > answer.at
 
 

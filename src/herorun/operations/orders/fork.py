@@ -10,6 +10,7 @@ from pathlib import Path
 import tomli_w
 
 from herorun import discover
+from herorun.core.action_key import Verb, write_key
 from herorun.core.contract import SLUG
 from herorun.core.errors import Blocked, CouldNotLook, HerorunError, WrongUse, in_words
 from herorun.core.evidence import Candidate, Checkpoints, Metrics, Now, StartSiblings
@@ -262,14 +263,14 @@ def _told_both(old: Run, new: Run, facts: dict[str, str], issue: str) -> list[st
     sides = (
         (
             new,
-            f"forked-from/{old.slug}",
+            write_key(Verb.FORKED_FROM, old.slug),
             f"{new.slug} is a fork of {old.slug}",
             there,
             "train from the checkpoint",
         ),
         (
             old,
-            f"fork/{new.slug}",
+            write_key(Verb.FORK, new.slug),
             f"{old.slug} was forked: {new.slug}",
             here,
             f"{old.slug} is not affected",

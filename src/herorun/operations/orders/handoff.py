@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 
 from herorun import discover
+from herorun.core.action_key import Verb, parse_key, write_key
 from herorun.core.alert import AlertState
 from herorun.core.errors import Blocked, CouldNotLook, HerorunError, WrongUse, in_words
 from herorun.core.escalation import Option
@@ -100,18 +101,16 @@ def _say_it_is_ours(run: Run, reason: str) -> None:
         run.record.append(HandedOff(now(), owner, facts(run, handed.to, owner, why)))
 
 
-TAKING = "handoff/take/"
-
-
 def _is_taking(intended: Intended) -> bool:
-    return intended.key.startswith(TAKING)
+    named = parse_key(intended.key)
+    return named.verb == Verb.HANDOFF and named.topic == "take"
 
 
 def _intend(run: Run, seen: LeaseSeen | None, reason: str) -> Intended:
     """In the record before the lease changes hands, so that an interruption loses nobody's word."""
     assert seen is not None
     why = reason or f"its lease has not moved since {seen.unchanged_since:%Y-%m-%d %H:%M:%S} UTC"
-    key = f"{TAKING}{seen.fence}"
+    key = write_key(Verb.HANDOFF, "take", seen.fence)
     run.record.append(
         Intended(
             at=now(), key=key, attempt=run.record.memory().attempt(key), what=f"{seen.owner}: {why}"
@@ -252,7 +251,7 @@ def _post_handoff(run: Run) -> tuple[str, ...]:
         body = "\n".join(f"- {name}: {quoted(value)}" for name, value in handed.facts.items())
         say(
             run,
-            f"handoff/{handed.at:%Y%m%dT%H%M%S}",
+            write_key(Verb.HANDOFF, f"{handed.at:%Y%m%dT%H%M%S}"),
             f"{run.slug} is watched by {handed.to}",
             body,
             {},

@@ -4,6 +4,7 @@ import random
 import time
 from datetime import timedelta
 
+from herorun.core.action_key import Verb, write_key
 from herorun.core.errors import Blocked, HerorunError, in_words
 from herorun.core.event import Noted
 from herorun.core.journal import JournalLine
@@ -36,7 +37,7 @@ def add_note(run: Run, title: str, lines: dict[str, str], caveat: str, to_issue:
         body = "\n".join(f"- {name}: {quoted(value)}" for name, value in lines.items())
         try:
             with locked(run.lock("act")):
-                say(run, f"note/{line.id}", title, body, {})
+                say(run, write_key(Verb.NOTE, line.id), title, body, {})
         except (HerorunError, OSError) as error:
             warning = f"the issue was not told yet: {in_words(error)}"
     pushed = _pushed(run)

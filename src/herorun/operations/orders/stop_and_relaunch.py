@@ -4,7 +4,7 @@ confirmed.
 
 import time
 
-from herorun.core.action_key import STARTS, verb_of
+from herorun.core.action_key import STARTS, Verb, verb_of, write_key
 from herorun.core.durations import say_span
 from herorun.core.errors import Blocked, CouldNotLook, sentence
 from herorun.core.escalation import Option, ProposedCommand
@@ -46,7 +46,7 @@ def stop_and_wait(run: MonitoredRun, name: str, reason: str, wait: float) -> Ord
     if not ordered_before(run, Word.STOP, name):
         warnings = order(run, Word.STOP, [name], reason)
     why = f"ordered by {person(run)}{f': {reason}' if reason else ''}"
-    stop_once(run, intended_once(run, f"stop/{name}", f"stop {name}: {why}"), name, why)
+    stop_once(run, intended_once(run, write_key(Verb.STOP, name), f"stop {name}: {why}"), name, why)
     ended = _until_ended(run, name, wait)
     words = f"{name} was stopped" + (f": {ended.ending}" if ended else "")
     return OrderOutcome(run, words, warnings=warnings or push_warning(run))
@@ -54,7 +54,7 @@ def stop_and_wait(run: MonitoredRun, name: str, reason: str, wait: float) -> Ord
 
 def _close(run: MonitoredRun, name: str) -> None:
     """A stop that was interrupted after the scheduler had been told is done."""
-    waiting = run.record.memory().intended.get(f"stop/{name}")
+    waiting = run.record.memory().intended.get(write_key(Verb.STOP, name))
     if waiting:
         run.record.append(stopped(waiting, name, waiting.what.partition(": ")[2]))
 
@@ -127,7 +127,7 @@ def relaunch_by_hand(
         origin = memory.launchings[name].relaunch_of
         # an order that the gate refused started nothing: what a rollback started since is another
         # matter
-        ours = memory.done.get(f"relaunch/{origin}") == name
+        ours = memory.done.get(write_key(Verb.RELAUNCH, origin)) == name
         if origin and (waiting or (ours and just_ordered(run, Word.RELAUNCH, (origin,), reason))):
             words = f"{name} was started already, in place of {origin}{_ended_since(run, name)}"
         else:
@@ -157,7 +157,7 @@ def _relaunch(run: Run, name: str, stop_first: bool, reason: str, wait: float) -
     if not ordered_before(run, Word.RELAUNCH, name) or run.record.memory().rollback_ordered:
         order(run, Word.RELAUNCH, [name], reason)
     why = f"ordered by {person(run)}{f': {reason}' if reason else ''}"
-    key = f"relaunch/{name}"
+    key = write_key(Verb.RELAUNCH, name)
     relaunch_once(
         run, intended_once(run, key, f"relaunch after {name}: {why}"), name, why, ask=False
     )

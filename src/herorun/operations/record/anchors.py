@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import field
 from pathlib import Path
 
+from herorun.core.action_key import Verb, write_key
 from herorun.core.anchors import named_in_comment, named_in_receipt, receipts_in
 from herorun.core.errors import HerorunError, in_words
 from herorun.core.finding import count
@@ -96,7 +97,7 @@ def _issue(run: Run, found: Outside) -> None:
             f"the issue could not be read: its adapter {run.contract.issue.kind} reads none back"
         )
         return
-    told = issue.comments(f"issue/{run.slug}", MOST_COMMENTS)
+    told = issue.comments(write_key(Verb.ISSUE, run.slug), MOST_COMMENTS)
     for body in told.bodies:
         found.add(named_in_comment(run.slug, body), "a comment on the issue")
     if told.more:

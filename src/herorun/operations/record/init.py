@@ -7,6 +7,7 @@ from dataclasses import replace
 from string import Template
 
 from herorun import discover
+from herorun.core.action_key import Verb, write_key
 from herorun.core.config.final_step import resolve_final_step
 from herorun.core.contract import Contract
 from herorun.core.contract.toml_lines import line_of
@@ -132,7 +133,7 @@ def reopen(run: MonitoredRun) -> None:
 
 
 def issue_key(run: MonitoredRun) -> str:
-    return f"issue/{run.slug}"
+    return write_key(Verb.ISSUE, run.slug)
 
 
 def _issue(run: Run, final_step: str) -> Post:

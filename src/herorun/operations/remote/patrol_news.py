@@ -7,6 +7,7 @@ no channel took is sent again by the next tick.
 from contextlib import suppress
 from datetime import datetime, timedelta
 
+from herorun.core.action_key import Verb, write_key
 from herorun.core.canonical_json import canonical, digest
 from herorun.core.errors import HerorunError, in_words
 from herorun.core.patrol.summary_line import news_facts
@@ -44,7 +45,7 @@ def send_patrol(run: Run, tick: PatrolTick) -> list[str]:
 
 def _message(run: Run, tick: PatrolTick, facts: str) -> Post:
     advice = [f"{each.words}\n{each.command}".strip() for each in tick.told.advice]
-    key = f"patrol/{run.slug}/{facts[7:19]}/{now():%Y-%m-%dT%H:%M}"
+    key = write_key(Verb.PATROL, run.slug, facts[7:19], f"{now():%Y-%m-%dT%H:%M}")
     title = f"{run.slug} is {tick.told.state}"
     return Post(key, title, scrub("\n\n".join([tick.line, *advice])))
 

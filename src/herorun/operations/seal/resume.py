@@ -5,6 +5,7 @@ world.
 from collections.abc import Mapping
 from typing import Any
 
+from herorun.core.action_key import Verb, write_key
 from herorun.core.errors import Blocked, HerorunError
 from herorun.core.event import Failed
 from herorun.core.evidence import Sealing
@@ -25,7 +26,7 @@ def begun(run: Run, memory: Memory, tag: str, sealing: Sealing) -> dict[str, Any
     """
     if tagged := tag_text(run.repository, tag):
         return _read_unfinished_statement(run, memory, tag, tagged, sealing)
-    intended = memory.intended.get(f"tag/{tag}")
+    intended = memory.intended.get(write_key(Verb.TAG, tag))
     if intended is None or run.record.tip is None:
         return None
     if tag_there(run, tag):

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
+from herorun.core.action_key import Verb, write_key
 from herorun.core.canonical_json import canonical, digest
 from herorun.core.check import GateVerdict
 from herorun.core.errors import Blocked, CouldNotLook, HerorunError, WrongUse, in_words
@@ -158,7 +159,7 @@ def _tag(
     statement: dict[str, Any],
     manifest: Manifest | None,
 ) -> SealOutcome:
-    memory, key = run.record.memory(), f"tag/{tag}"
+    memory, key = run.record.memory(), write_key(Verb.TAG, tag)
     facts = facts_of(statement)
     commit = str(facts["commit"])
     if key not in memory.intended:
@@ -212,7 +213,7 @@ def _announce_seal(run: Run, sealed: Sealed) -> list[str]:
     try:
         say(
             run,
-            f"post/{sealed.tag}",
+            write_key(Verb.POST, sealed.tag),
             title,
             as_list({name: quoted(told) for name, told in sealed.lines.items()}),
             {},
