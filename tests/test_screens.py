@@ -22,6 +22,7 @@ FOLDER = Path(__file__).parent / "screens"
 SCREENS = all_screens()
 ELSEWHERE = {
     "demo": "tests/demo plays it",
+    "mcp": "a protocol for programs: tests/operations/agents speaks it",
     "metrics": "Prometheus's text format: tests/operations/report/test_exporter.py reads it",
     "schema": "a JSON Schema",
     "completion": "a script for a shell",
