@@ -25,7 +25,7 @@ from herorun.core.plan import Sources, make_plan
 from herorun.core.stop_condition import Until
 from herorun.discover import connect
 from herorun.operations.babysit.fleet import watch_all
-from herorun.operations.babysit.tick import TickOutcome
+from herorun.operations.babysit.outcome import TickOutcome
 from herorun.runs import Run, open_run
 from herorun.schedulers._slurm_parse import Tag
 from herorun.schedulers.slurm import Slurm

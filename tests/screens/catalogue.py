@@ -199,7 +199,7 @@ def watching() -> Iterator[Screen]:
         given = {
             **OPENED,
             f"{OPERATIONS}babysit.loop.tick_once": turn,
-            f"{OPERATIONS}babysit.tick.tick_exit_code": 0 if entry.run == "finished" else code,
+            f"{OPERATIONS}babysit.outcome.tick_exit_code": 0 if entry.run == "finished" else code,
         }
         yield Screen(f"babysit-{state}", "babysit tiny --once", given)
     told = {"verdict": "tiny is healthy at ~41200/100000 steps; nothing fires."}

@@ -9,8 +9,8 @@ from herorun.commands._options import Command
 
 if TYPE_CHECKING:
     from herorun.core.adhoc_jobs.spec import JobSpec
+    from herorun.operations.babysit.outcome import TickOutcome
     from herorun.operations.jobs.run import JobRun
-    from herorun.operations.jobs.tick import JobTurn
 
 NAMING = (
     click.option("--job", metavar="ID", help=(
@@ -112,6 +112,7 @@ def babysit_job(
     from herorun import output
     from herorun.core.errors import WrongUse
     from herorun.core.stop_condition import Until, parse_until, seconds_of
+    from herorun.operations.babysit.outcome import tick_exit_code
     from herorun.operations.jobs.babysit import ready, tick_job, watch_job
     from herorun.operations.jobs.run import CADENCE
     from herorun.operations.record.heartbeat import next_due
@@ -134,7 +135,7 @@ def babysit_job(
     if due is not None and not (once or as_json):
         click.echo(f"{_job_id_of(run)}: resumed; next look at {due:%Y-%m-%dT%H:%M:%SZ}")
 
-    def report(run: "JobRun", turn: "JobTurn") -> None:
+    def report(run: "JobRun", turn: "TickOutcome") -> None:
         _print_tick(run, turn, as_json)
         if not as_json and end.reached(turn.step, now()):
             click.echo(f"{_job_id_of(run)}: watched until {end}: {turn.progress}")
@@ -142,31 +143,32 @@ def babysit_job(
     if once:
         turn = tick_job(run, path)
         _print_tick(run, turn, as_json)
-        return turn.code
+        return tick_exit_code(turn)
     return watch_job(run, path, report, end)
 
 
 def show_job_status(start: str, told: dict[str, str | None], as_json: bool) -> int:
     """A look that writes nothing down and acts on nothing."""
     from herorun.core.errors import WrongUse
+    from herorun.operations.babysit.outcome import tick_exit_code
+    from herorun.operations.babysit.tick import look_at
     from herorun.operations.jobs.run import open_job
-    from herorun.operations.jobs.tick import look_at_job
 
     spec = _spec_from_options(Path(start), told)
     run = open_job(spec)
     if run.current is None:
         command = " ".join(["herorun babysit --job", spec.job, *spec.options])
         raise WrongUse(f"{spec.job} is not monitored from this machine: start with `{command}`.")
-    turn = look_at_job(run)
+    turn = look_at(run)
     _print_tick(run, turn, as_json)
-    return turn.code
+    return tick_exit_code(turn)
 
 
 def _job_id_of(run: "JobRun") -> str:
     return run.current.job if run.current else run.facts.job
 
 
-def _print_tick(run: "JobRun", turn: "JobTurn", as_json: bool) -> None:
+def _print_tick(run: "JobRun", turn: "TickOutcome", as_json: bool) -> None:
     from herorun import output
     from herorun.output.status import show_turn
     from herorun.schemas.runs import BabysitJobDocument, JobCauseEntry

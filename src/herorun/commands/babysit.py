@@ -106,7 +106,7 @@ def _tick_one(name: str, start: str, as_json: bool) -> int:
 
     from herorun import output
     from herorun.operations.babysit.loop import tick_once
-    from herorun.operations.babysit.tick import tick_exit_code
+    from herorun.operations.babysit.outcome import tick_exit_code
     from herorun.operations.report.status import document_of
     from herorun.output.status import show_turn
 
@@ -124,7 +124,7 @@ def _several(names: list[str], start: str, as_json: bool) -> int:
     from herorun import output
     from herorun.operations.babysit.batch import worst
     from herorun.operations.babysit.fleet import tick_each
-    from herorun.operations.babysit.tick import tick_exit_code
+    from herorun.operations.babysit.outcome import tick_exit_code
     from herorun.operations.report.status import document_of
     from herorun.output.status import show_turn
     from herorun.schemas.runs import BabysitAll
@@ -151,7 +151,7 @@ def _watch(names: list[str], start: str, as_json: bool, until: str | None, every
     from herorun.operations.babysit.batch import worst
     from herorun.operations.babysit.fleet import watch_all
     from herorun.operations.babysit.loop import watch
-    from herorun.operations.babysit.tick import TickOutcome
+    from herorun.operations.babysit.outcome import TickOutcome
     from herorun.operations.report.status import document_of
     from herorun.output.status import show_summary, show_turn
     from herorun.runs import Run, watched_run

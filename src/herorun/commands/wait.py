@@ -58,8 +58,8 @@ def command(
     from herorun import output
     from herorun.core.patrol.wait_condition import wish_of
     from herorun.core.stop_condition import seconds_of
-    from herorun.operations.jobs.wait import wait_for_job
-    from herorun.operations.remote.wait import Ended, wait_for
+    from herorun.operations.jobs.wait import observer_of_job
+    from herorun.operations.remote.wait import Ended, observer_of_run, wait_for
     from herorun.output.status import show_patrol
     from herorun.runs import watched_run
     from herorun.schemas.boxes import Await
@@ -68,8 +68,10 @@ def command(
     seconds = seconds_of(every, "--every")
     one_of_both(run, told)
     opened: Any = watched_run(run, Path(start))[0] if run else named_job(start, told)
-    wait: Any = wait_for if run else wait_for_job
-    ended: Ended = wait(opened, wish, seconds, most, lambda words: output.say(opened.slug, words))
+    observer: Any = observer_of_run if run else observer_of_job
+    ended: Ended = wait_for(
+        opened, observer, wish, seconds, most, lambda words: output.say(opened.slug, words)
+    )
     if as_json:
         output.show_json(
             Await.of(

@@ -7,12 +7,14 @@ from pathlib import Path
 from typing import Any
 
 from herorun import __version__, discover
+from herorun.core.adhoc_jobs.cause import JobCause
 from herorun.core.check import Check
 from herorun.core.contract import Contract, ContractFile
 from herorun.core.escalation import Option
-from herorun.core.evidence import Cadence, Launcher, OwnVersion, Undelivered, Waivers
+from herorun.core.evidence import Cadence, Evidence, Launcher, OwnVersion, Undelivered, Waivers
 from herorun.core.finding import Waiver
 from herorun.core.journal import Memory
+from herorun.core.policy import Tell
 from herorun.core.ports import Channels, IssueTracker, Notifier, Place, Scheduler, Sending, Store
 from herorun.record import RunRecord
 from herorun.store_router import RoutedStore
@@ -115,6 +117,29 @@ class MonitoredRun(ABC):
         its gate.
         """
         raise NotImplementedError
+
+    @property
+    def ends_with_job(self) -> bool:
+        """Whether nothing is left to watch once the job has ended, as where nobody seals it."""
+        return False
+
+    def own_news(self, evidence: Evidence, cause: JobCause | None) -> list[Tell]:
+        """What this tick tells beside the alerts and the milestones, and was not told yet."""
+        return []
+
+    def own_doubts(self, evidence: Evidence) -> list[str]:
+        """What a person should know about this tick beside its findings."""
+        return []
+
+    def cause(self, evidence: Evidence) -> JobCause | None:
+        """Why the job failed, of a run that no launch gate will ask about it."""
+        return None
+
+    def furthest_before(self, step: int | None) -> int | None:
+        """The highest step of an earlier tick, where steps are trained again without a word from
+        the tracker; `step` is this tick's. None where nobody keeps it.
+        """
+        return None
 
     @property
     def slug(self) -> str:

@@ -14,7 +14,8 @@ import pytest
 
 from herorun.core.stop_condition import Until
 from herorun.operations.babysit import fleet, supervise
-from herorun.operations.babysit.tick import TickOutcome, run_tick
+from herorun.operations.babysit.outcome import TickOutcome
+from herorun.operations.babysit.tick import run_tick
 from herorun.operations.health.shared_polls import SharedPolls
 from herorun.operations.record import push
 from herorun.record import Pushed, Record

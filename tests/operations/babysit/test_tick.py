@@ -11,6 +11,7 @@ import pytest
 from herorun.core.errors import CouldNotLook
 from herorun.operations.babysit import tick
 from herorun.operations.babysit.loop import tick_once
+from herorun.operations.babysit.outcome import tick_exit_code
 from herorun.operations.health import evaluate
 from herorun.record import Pushed, Record
 from herorun.schedulers.local import Local
@@ -86,7 +87,7 @@ def test_a_quiet_tick_says_what_was_reached_and_keeps_no_order_waiting_for_its_p
         return record.push()
 
     run, seen = tick_once(SLUG, story.work, push=slow)
-    assert tick.tick_exit_code(seen) == 0 and run.record.pushed == run.record.tip
+    assert tick_exit_code(seen) == 0 and run.record.pushed == run.record.tip
     assert story.comments == [*before, "tell/tiny-1/first-step", "tell/tiny-1/first-checkpoint"]
     (story.data / "go").touch()
     story.ended()

@@ -6,7 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from herorun.operations.jobs.run import jobs_home
+from herorun.core.adhoc_jobs.spec import JobSpec
+from herorun.operations.babysit.outcome import tick_exit_code
+from herorun.operations.babysit.tick import look_at, run_tick
+from herorun.operations.jobs.run import jobs_home, open_job
 from jobs_alone import GOES, Alone, babysit, state
 from stories import eventually, note
 
@@ -65,3 +68,14 @@ def test_an_old_failure_in_an_appended_log_is_over_once_steps_follow_it(
         file.write(f"{TRACE}{HBM}\n")
     again = babysit(alone, capsys, *words)
     assert "hbm" in (again.out + again.err).lower()  # a failure that no step follows
+
+
+def test_the_tick_of_a_run_is_that_of_a_job_without_a_contract(alone: Alone) -> None:
+    job = _failed(alone, f"{TRACE}{HBM}\n")
+    run = open_job(JobSpec.of({"job": job, "kind": "local", "cwd": str(alone.folder)}))
+    run.begin()
+    outcome = run_tick(run)
+    assert outcome.cause is not None and outcome.cause.failure == "hbm-exhaustion"
+    assert any(each.action.key.endswith("/cause") for each in outcome.performed)
+    assert outcome.over and tick_exit_code(outcome) == 1
+    assert look_at(run).cause == outcome.cause and not run_tick(run).performed

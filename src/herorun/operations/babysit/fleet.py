@@ -11,8 +11,8 @@ from types import FrameType
 from herorun.core.stop_condition import Until
 from herorun.operations.babysit.batch import BatchResult, each
 from herorun.operations.babysit.loop import tick_once, unattended
+from herorun.operations.babysit.outcome import TickOutcome
 from herorun.operations.babysit.supervise import Fleet, Report, Tell
-from herorun.operations.babysit.tick import TickOutcome
 from herorun.operations.health.shared_polls import SharedPolls
 from herorun.operations.record.push import push_together
 from herorun.record import Pushed, Record

@@ -18,7 +18,8 @@ from herorun.core.errors import HandedOver, in_words
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.redaction.scrub import scrub
 from herorun.core.stop_condition import Until
-from herorun.operations.babysit.tick import TickOutcome, run_tick, tick_exit_code
+from herorun.operations.babysit.outcome import TickOutcome, tick_exit_code
+from herorun.operations.babysit.tick import run_tick
 from herorun.operations.health.evaluate import must_be_launched
 from herorun.operations.health.shared_polls import SharedPolls
 from herorun.operations.record.heartbeat import (

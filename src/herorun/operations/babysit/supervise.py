@@ -21,7 +21,8 @@ from herorun.core.stop_condition import Until
 from herorun.core.watchdog import LEAST, MISSED
 from herorun.operations.babysit.batch import slugs_to_watch
 from herorun.operations.babysit.loop import watch
-from herorun.operations.babysit.tick import TickOutcome, run_tick
+from herorun.operations.babysit.outcome import TickOutcome
+from herorun.operations.babysit.tick import run_tick
 from herorun.operations.babysit.watchdog import raise_alarm
 from herorun.operations.health.shared_polls import SharedPolls
 from herorun.operations.record.push import Together

@@ -6,6 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 from herorun import __version__, discover
+from herorun.core.adhoc_jobs.cause import JobCause
 from herorun.core.alert import AlertState
 from herorun.core.cadence import next_look
 from herorun.core.canonical_json import timestamp
@@ -24,21 +25,13 @@ from herorun.core.evidence_log import digests, encode_evidence, evidence_line
 from herorun.core.finding import count
 from herorun.core.journal import Memory, fold
 from herorun.core.journal_decision import allowed, checked_in, decided, interventions, to_intend
-from herorun.core.lazy_dataclass import dataclass
-from herorun.core.notifications import progress_of
 from herorun.core.policy import Action
 from herorun.core.redaction.scrub import scrub
-from herorun.core.tick import MonitorHealth, Tick, critical_topics, exit_code
+from herorun.core.tick import MonitorHealth, Tick
 from herorun.core.triage.incremental import OwnLog
-from herorun.gate import finding_entries
+from herorun.operations.babysit.outcome import TickOutcome, step_of
 from herorun.operations.babysit.perform import Performed, intents, perform, settle
 from herorun.operations.babysit.receipts import sweep_receipts
-from herorun.operations.babysit.tick_json import (
-    actions_of,
-    alert_entries,
-    other_jobs,
-    shown_alerts,
-)
 from herorun.operations.babysit.upgrade import settle_judge
 from herorun.operations.health.evaluate import evaluate, must_be_launched
 from herorun.operations.health.rules import evidence_file, rules_digest, rules_of
@@ -48,69 +41,11 @@ from herorun.operations.record.lease import HeldInOtherClone, root_names_us, tak
 from herorun.operations.record.page import send_pages
 from herorun.record import FoldedMemory, Pushed
 from herorun.runs import MonitoredRun, Run
-from herorun.schemas.runs import TickEntry
 from herorun.sources.log_reader import keep_own_log
 from herorun.sources.metrics import keep_metrics
 from herorun.system.clock import now
 from herorun.system.files import append_line, locked
 from herorun.system.heartbeat_ping import ping
-
-
-@dataclass(frozen=True, kw_only=True)
-class TickOutcome:
-    """What one turn saw and did. `tick` is None where the run is sealed and nothing is left to
-    watch.
-    """
-
-    run: MonitoredRun
-    tick: Tick | None
-    evidence: Evidence
-    performed: tuple[Performed, ...] = ()
-    doubts: tuple[str, ...] = ()
-    push: str = ""
-    paused: bool = False
-    pause: timedelta | None = None  # until the next one
-    sealed: str = ""  # the tag of the seal that ended it
-
-    @property
-    def step(self) -> int | None:
-        metrics = self.evidence.get(Metrics)
-        return metrics.step if isinstance(metrics, Metrics) else None
-
-    @property
-    def over(self) -> bool:
-        """Nothing is left to watch: it is sealed, it ended well and that was told, or a person
-        knows that it is down.
-        """
-        if self.tick is None:
-            return True
-        seen = self.tick
-        if seen.monitor != "fresh" or seen.actions or self.paused:
-            return False
-        return seen.run == "finished" or (seen.run == "down" and seen.settled and seen.wake is None)
-
-    @property
-    def progress(self) -> str:
-        """Of a sealed run as it was last seen."""
-        last = self.run.record.memory().last_decided if self.sealed else None
-        return last.progress if last else progress_of(self.evidence)
-
-    def entry(self) -> TickEntry:
-        """As `--json` prints it."""
-        checks = {check.name: check for check in discover.checks(Gate.HEALTH)}
-        seen = self.tick
-        slug = self.run.slug if isinstance(self.run, Run) else ""
-        alerts = shown_alerts(seen, self.run.record.memory()) if seen else []
-        return TickEntry(
-            run=seen.run if seen else "finished",
-            monitor=seen.monitor if seen else "fresh",
-            progress=self.progress,
-            awaited=seen.awaited if seen else [],
-            findings=finding_entries(seen.findings, checks, slug) if seen else [],
-            alerts=alert_entries(alerts, checks, slug or "RUN"),
-            actions=actions_of(self.performed),
-            other=other_jobs(self.evidence),
-        )
 
 
 def run_tick(
@@ -162,6 +97,9 @@ def _acting_turn(
         doubts += [why for why in (hands.lease, hands.judge) if why]
         doubts += _journal(run, seen, {**evidence, Hands: hands}, actions, known)
         performed = (*asked, *(perform(run, action) for action in actions))
+        cause = run.cause(evidence)
+        told, untold = _own_news(run, evidence, cause)
+        performed, doubts = (*performed, *told), [*doubts, *untold, *run.own_doubts(evidence)]
         doubts += [f"undelivered: {why}" for why in send_pages(run)]
         if not lease and not observes:
             sweep_receipts(run, evidence)
@@ -173,12 +111,25 @@ def _acting_turn(
         run=run,
         tick=seen,
         evidence=evidence,
+        cause=cause,
+        furthest=run.furthest_before(step_of(evidence)),
         performed=performed,
         doubts=tuple(doubts),
         push=pushed.why,
         paused=after.ledger.paused(seen.at),
         pause=pause_after(run, seen, after),
     )
+
+
+def _own_news(
+    run: MonitoredRun, evidence: Evidence, cause: JobCause | None
+) -> tuple[list[Performed], list[str]]:
+    """What a run without a contract tells of itself, and what of it could not be told."""
+    try:
+        told = [perform(run, tell) for tell in run.own_news(evidence, cause)]
+    except (HerorunError, OSError) as error:
+        return [], [scrub(in_words(error))]
+    return told, [each.why for each in told if each.why]
 
 
 def _ping(run: MonitoredRun, tick: Tick) -> list[str]:
@@ -218,6 +169,18 @@ def observed(
         doubts=doubts,
         push=pushed.why,
         pause=pause,
+    )
+
+
+def look_at(run: MonitoredRun) -> TickOutcome:
+    """As a tick would see it, without one: nothing is written down, said or done."""
+    seen, evidence = evaluate(run)
+    return TickOutcome(
+        run=run,
+        tick=replace(seen, actions=[]),
+        evidence=evidence,
+        cause=run.cause(evidence),
+        furthest=run.furthest_before(None),
     )
 
 
@@ -363,13 +326,3 @@ def _kept_beside(
     return [
         scrub(doubt) for doubt in (*doubts, keep_metrics(run.place, evidence.get(Metrics))) if doubt
     ]
-
-
-def tick_exit_code(turn: TickOutcome) -> int:
-    """The exit code of a tick; see `core.tick.exit_code`."""
-    seen = turn.tick
-    if seen is None:
-        return 0
-    checks = {check.name: check for check in discover.checks(Gate.HEALTH)}
-    firing = (alert.check for alert in seen.alerts.values() if alert.firing)
-    return exit_code(seen.run, seen.monitor, critical_topics(firing, checks), seen.awaited)

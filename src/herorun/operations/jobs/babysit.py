@@ -14,11 +14,10 @@ from herorun.core.redaction.scrub import MASK
 from herorun.core.stop_condition import Until
 from herorun.job_kinds import job_kind
 from herorun.operations.babysit.loop import unattended, watch
-from herorun.operations.babysit.tick import TickOutcome
+from herorun.operations.babysit.outcome import TickOutcome
 from herorun.operations.jobs.monitor import claim, must_be_ours
 from herorun.operations.jobs.run import CADENCE, JobRun, open_job, set_aside
-from herorun.operations.jobs.state_file import file_for, project
-from herorun.operations.jobs.tick import JobTurn, take_job_turn
+from herorun.operations.jobs.state_file import file_for, project, tick_and_project
 
 
 def ready(
@@ -91,33 +90,29 @@ def _where(facts: JobSpec) -> str:
     return f" on {facts.where}" if facts.where else ""
 
 
-def tick_job(run: JobRun, state_file: Path) -> JobTurn:
+def tick_job(run: JobRun, state_file: Path) -> TickOutcome:
     with unattended():
-        claim(run, state_file)
-        return take_job_turn(run, state_file)
+        return _tick(run, state_file)
+
+
+def _tick(run: JobRun, state_file: Path) -> TickOutcome:
+    claim(run, state_file)
+    return tick_and_project(run, state_file)
 
 
 def watch_job(
     run: JobRun,
     state_file: Path,
-    report: Callable[[JobRun, JobTurn], None],
+    report: Callable[[JobRun, TickOutcome], None],
     until: Until | None = None,
 ) -> int:
     """Until the terminal state, or the stopping point. One such loop a job and machine."""
     facts, every = run.facts, run.contract.babysit.cadence
-    last: list[JobTurn] = []
 
-    def turn(opened: JobRun, drift: str) -> JobTurn:
-        claim(opened, state_file)
-        last[:] = [take_job_turn(opened, state_file)]
-        return last[0]
-
-    def told(opened: JobRun, taken: TickOutcome) -> None:
-        assert isinstance(taken, JobTurn)
-        report(opened, taken)
+    def turn(opened: JobRun, drift: str) -> TickOutcome:
+        return _tick(opened, state_file)
 
     def again(name: str, start: Path) -> tuple[JobRun, str]:
         return open_job(facts, every), ""
 
-    code = watch(run.slug, run.folder, told, until, turn, opened=again)
-    return last[0].code if last and last[0].over else code
+    return watch(run.slug, run.folder, report, until, turn, opened=again)

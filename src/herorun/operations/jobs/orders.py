@@ -9,8 +9,7 @@ from herorun.core.event import Word
 from herorun.core.recovery.classify import Cause
 from herorun.operations.jobs.resubmit import resubmit
 from herorun.operations.jobs.run import JobRun
-from herorun.operations.jobs.state_file import project
-from herorun.operations.jobs.tick import take_job_turn
+from herorun.operations.jobs.state_file import project, tick_and_project
 from herorun.operations.orders.order import OrderOutcome, order
 from herorun.operations.orders.stop_and_relaunch import (
     find_job,
@@ -52,7 +51,7 @@ def resubmit_job(
     if words := _done_already(run, reason):
         return OrderOutcome(run, words, warnings=_unwatched(run))
     name = _current(run)
-    take_job_turn(run, state_file)
+    tick_and_project(run, state_file)
     with locked(run.lock("act"), what="another herorun that acts on this job"):
         if _current(run) == name:
             _must_have_ended(run, name, stop_first, reason, wait)

@@ -20,6 +20,7 @@ from pydantic import ValidationError
 from herorun import discover
 from herorun.core import evidence as kinds
 from herorun.core.action_key import Verb, write_key
+from herorun.core.adhoc_jobs.cause import JobCause
 from herorun.core.adhoc_jobs.log_parser import progress_in
 from herorun.core.adhoc_jobs.resubmit_command import words_of
 from herorun.core.adhoc_jobs.spec import JobSpec
@@ -42,15 +43,17 @@ from herorun.core.contract import (
 from herorun.core.errors import HerorunError, WrongUse, in_words
 from herorun.core.escalation import Option
 from herorun.core.event import Launched
-from herorun.core.evidence import FinalStep, Instance, Launcher, Nothing, Unavailable
+from herorun.core.evidence import Evidence, FinalStep, Instance, Launcher, Nothing, Unavailable
 from herorun.core.finding import Waiver
 from herorun.core.health.liveness import RowPatience
 from herorun.core.journal import Memory
+from herorun.core.policy import Tell
 from herorun.core.ports import Layout, Place, Post, Search, Tracker
 from herorun.core.redaction.scrub import scrub
 from herorun.core.untrusted_json import read_json
 from herorun.job_kinds import must_be_whole
 from herorun.operations.jobs.file_journal import Journal
+from herorun.operations.jobs.news import cause_of, job_doubts, job_news
 from herorun.operations.jobs.scheduler import LINES, Followed, JobLogTracker, adapter_for
 from herorun.runs import MonitoredRun
 from herorun.system import host
@@ -178,6 +181,29 @@ class JobRun(MonitoredRun):
                 f"- or leave it: nothing more is done about {job}",
             ]
         )
+
+    @property
+    def ends_with_job(self) -> bool:
+        return True
+
+    def own_news(self, evidence: Evidence, cause: JobCause | None) -> list[Tell]:
+        return job_news(self.scheduler, self.record.memory(), evidence, cause)
+
+    def own_doubts(self, evidence: Evidence) -> list[str]:
+        return job_doubts(self.scheduler, self.facts, evidence)
+
+    def cause(self, evidence: Evidence) -> JobCause | None:
+        return cause_of(self.scheduler, evidence)
+
+    def furthest_before(self, step: int | None) -> int | None:
+        """Kept beside the journal."""
+        path, furthest = self.folder / "furthest-step", None
+        with contextlib.suppress(OSError, ValueError):
+            furthest = int(path.read_text("utf-8"))
+        if step is not None and (furthest is None or step > furthest):
+            with contextlib.suppress(OSError):
+                write_whole(path, str(step).encode())
+        return furthest
 
     @property
     def current(self) -> Instance | None:

@@ -4,12 +4,19 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from herorun.core.adhoc_jobs.log_parser import tracker_runs
 from herorun.core.adhoc_jobs.spec import JobSpec
 from herorun.core.adhoc_jobs.state_file import FOLDER, facts_in, name_of, newest_first, projected
 from herorun.core.errors import CouldNotLook, in_words
+from herorun.core.evidence import Job, Triage
 from herorun.core.journal import Memory
+from herorun.core.redaction.scrub import scrub
 from herorun.core.untrusted_json import read_json
+from herorun.operations.babysit.outcome import TickOutcome
+from herorun.operations.babysit.tick import run_tick
+from herorun.operations.jobs.news import log_end, told_runs
 from herorun.operations.jobs.run import JobRun
+from herorun.operations.jobs.scheduler import Followed
 from herorun.system.clock import now
 from herorun.system.files import create_whole, locked, write_whole
 
@@ -89,6 +96,40 @@ def project(run: JobRun, path: Path, more: Mapping[str, Any]) -> None:
             {**_failure_before(memory), **more, **journal},
         )
         write_whole(path, _encode_state(told), 0o644)
+
+
+def tick_and_project(run: JobRun, path: Path) -> TickOutcome:
+    """The engine's tick, and what it amounts to for whoever reads the state file."""
+    outcome = run_tick(run)
+    project(run, path, _signals(run.scheduler, run.record.memory(), outcome))
+    return outcome
+
+
+def _signals(scheduler: Followed, memory: Memory, outcome: TickOutcome) -> dict[str, Any]:
+    """What the next person who monitors the job needs, next to the seed's fields."""
+    job, triage = outcome.evidence.get(Job), outcome.evidence.get(Triage)
+    links = tracker_runs(log_end(scheduler, job.instance)) if isinstance(job, Job) else ()
+    return {
+        "state": job.state.value if isinstance(job, Job) else "unknown",
+        "run": outcome.tick.run.value if outcome.tick else "unknown",
+        "monitor": outcome.tick.monitor.value if outcome.tick else "unknown",
+        "progress": outcome.progress,
+        "wandb_runs": [id for _, id in told_runs(memory)],
+        **({"wandb_links": [link for link in links if "://" in link]} if links else {}),
+        **({"last_signal": signal} if (signal := _last_signal(outcome, job, triage)) else {}),
+    }
+
+
+def _last_signal(outcome: TickOutcome, job: object, triage: object) -> str:
+    """Of the failure; while it lives, what is wrong with it: lost workers, missing capacity."""
+    if outcome.cause is not None:
+        return str(outcome.cause)
+    if isinstance(triage, Triage) and triage.excerpt:
+        return f"{triage.failure_class}: {triage.excerpt}"
+    alerts = outcome.tick.alerts.values() if outcome.tick else ()
+    wrong = [f"{alert.check}: {alert.message}" for alert in alerts if alert.firing]
+    reason = job.reason if isinstance(job, Job) else ""
+    return scrub("; ".join(wrong)) or reason
 
 
 def _failure_before(memory: Memory) -> dict[str, Any]:

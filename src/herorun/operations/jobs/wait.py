@@ -1,5 +1,5 @@
-"""The sentinel of a job without a contract: its back end's word, the end of its log, and a file
-beside it.
+"""How a wait looks at a job without a contract: its back end's answer, the end of its log, and a
+file on this machine.
 """
 
 from collections.abc import Callable
@@ -19,14 +19,12 @@ from herorun.core.redaction.scrub import scrub
 from herorun.job_kinds import job_kind
 from herorun.operations.jobs.run import JobRun
 from herorun.operations.jobs.scheduler import LINES, adapter_for
-from herorun.operations.remote.wait import Ended, Seen, wait_on
+from herorun.operations.remote.wait import Seen
 from herorun.system.clock import now
 
 
-def wait_for_job(
-    run: JobRun, wish: WaitCondition, every: float, most: int, say: Callable[[str], None]
-) -> Ended:
-    """As for a run. A job that its back end does not know is unknown, and never down."""
+def observer_of_job(run: JobRun, wish: WaitCondition) -> Callable[[], Seen]:
+    """A job that its back end does not know is unknown, and never down."""
     facts = run.facts
     if wish.marker and (facts.host or not job_kind(facts.kind).has_machine):
         raise WrongUse(
@@ -41,9 +39,7 @@ def wait_for_job(
         return look, decide(look, ways), {"job": state}
 
     run.prepare()
-    return wait_on(
-        see=see, slug=run.slug, top=str(run.folder), wish=wish, every=every, most=most, say=say
-    )
+    return see
 
 
 def _observe_job(

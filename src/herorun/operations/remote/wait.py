@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import timedelta
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 from herorun.core.errors import HerorunError, WrongUse, in_words
 from herorun.core.evidence import Job, Metrics
@@ -22,10 +22,11 @@ from herorun.core.redaction.scrub import scrub
 from herorun.operations.health.evaluate import evaluate
 from herorun.operations.remote.patrol import decided
 from herorun.operations.remote.probe import probe_host
-from herorun.runs import Run
+from herorun.runs import MonitoredRun, Run
 from herorun.system import process_registry
 from herorun.system.clock import now
 
+W = TypeVar("W", bound=MonitoredRun)
 Seen: TypeAlias = tuple[
     HostObservation, PatrolAdvice, Mapping[str, Any]
 ]  # a look, what it means, and what else is known
@@ -44,41 +45,21 @@ class Ended:
 
 
 def wait_for(
-    run: Run, wish: WaitCondition, every: float, most: int, say: Callable[[str], None]
-) -> Ended:
-    """At most so many looks, `every` seconds apart. Whatever a look meets, the loop goes on to its
-    bound and ends.
-    """
-    must_end(every, most)
-    if not run.place.reach and wish.marker and not scheduler_traits(run.scheduler).leaves_files:
-        raise WrongUse(
-            f"--marker needs a machine to look at, which {run.contract.scheduler.kind} has not: "
-            "use --state or --step."
-        )
-
-    def see() -> Seen:
-        look = probe_host(run, wish.marker)
-        return look, decided(run, look), _observe_run(run, wish)
-
-    return wait_on(
-        see=see, slug=run.slug, top=run.place.repository, wish=wish, every=every, most=most, say=say
-    )
-
-
-def wait_on(
-    see: Callable[[], Seen],
-    slug: str,
-    top: str,
+    run: W,
+    observer: Callable[[W, WaitCondition], Callable[[], Seen]],
     wish: WaitCondition,
     every: float,
     most: int,
     say: Callable[[str], None],
 ) -> Ended:
-    """The same for whatever can be looked at; `top` is where its other sentinels are told from
-    those of namesakes.
+    """At most so many looks, `every` seconds apart. Whatever a look meets, the loop goes on to its
+    bound and ends.
+
+    `observer` says how one looks at such a run, or refuses what it can never see.
     """
     must_end(every, most)
-    began = now().timestamp()
+    see = observer(run, wish)
+    slug, top, began = run.slug, run.place.repository, now().timestamp()
     previous = signal.signal(signal.SIGTERM, lambda number, frame: _retired(slug, top, say))
     try:
         with process_registry.registered(
@@ -92,6 +73,21 @@ def wait_on(
             return _loop(see, wish, every, most)
     finally:
         signal.signal(signal.SIGTERM, previous)
+
+
+def observer_of_run(run: Run, wish: WaitCondition) -> Callable[[], Seen]:
+    """By the box, the scheduler and the tracker. `WrongUse` for a marker that nobody can see."""
+    if not run.place.reach and wish.marker and not scheduler_traits(run.scheduler).leaves_files:
+        raise WrongUse(
+            f"--marker needs a machine to look at, which {run.contract.scheduler.kind} has not: "
+            "use --state or --step."
+        )
+
+    def see() -> Seen:
+        look = probe_host(run, wish.marker)
+        return look, decided(run, look), _observe_run(run, wish)
+
+    return see
 
 
 def must_end(every: float, most: int) -> None:

@@ -22,7 +22,7 @@ from herorun.core.watchdog import WatchState as Silence
 from herorun.core.watchdog import watchdog
 from herorun.gate import finding_entries
 from herorun.operations.babysit.batch import BatchResult, each
-from herorun.operations.babysit.tick import TickOutcome
+from herorun.operations.babysit.outcome import TickOutcome
 from herorun.operations.babysit.tick_json import (
     alert_entries,
     other_jobs,

@@ -1,0 +1,119 @@
+"""What one tick saw and did, whether another one is due, and its exit code."""
+
+from datetime import timedelta
+
+from herorun import discover
+from herorun.core.adhoc_jobs.cause import JobCause
+from herorun.core.check import Gate
+from herorun.core.evidence import (
+    Evidence,
+    Job,
+    Metrics,
+)
+from herorun.core.journal_decision import interventions
+from herorun.core.lazy_dataclass import dataclass
+from herorun.core.notifications import progress_of
+from herorun.core.tick import Tick, critical_topics, exit_code
+from herorun.gate import finding_entries
+from herorun.operations.babysit.perform import Performed
+from herorun.operations.babysit.tick_json import (
+    actions_of,
+    alert_entries,
+    other_jobs,
+    shown_alerts,
+)
+from herorun.runs import MonitoredRun, Run
+from herorun.schemas.runs import TickEntry
+
+
+@dataclass(frozen=True, kw_only=True)
+class TickOutcome:
+    """What one turn saw and did. `tick` is None where the run is sealed and nothing is left to
+    watch.
+    """
+
+    run: MonitoredRun
+    tick: Tick | None
+    evidence: Evidence
+    performed: tuple[Performed, ...] = ()
+    doubts: tuple[str, ...] = ()
+    push: str = ""
+    paused: bool = False
+    pause: timedelta | None = None  # until the next one
+    sealed: str = ""  # the tag of the seal that ended it
+    furthest: int | None = None  # step that a job without a contract had reached before this tick
+    cause: JobCause | None = None  # of the failure of such a job
+
+    @property
+    def step(self) -> int | None:
+        return step_of(self.evidence)
+
+    @property
+    def over(self) -> bool:
+        """Nothing is left to watch: it is sealed, it ended well and that was told, or a person
+        knows that it is down.
+        """
+        if self.tick is None:
+            return True
+        seen = self.tick
+        if self.run.ends_with_job:
+            return self._job_is_over(seen)
+        if seen.monitor != "fresh" or seen.actions or self.paused:
+            return False
+        return seen.run == "finished" or (seen.run == "down" and seen.settled and seen.wake is None)
+
+    def _job_is_over(self, seen: Tick) -> bool:
+        """At the terminal state, once nothing more follows from it."""
+        job = self.evidence.get(Job)
+        if not isinstance(job, Job) or not job.state.ended or self.paused or seen.wake is not None:
+            return False
+        tried = [each for each in self.performed if each.action.key in interventions(seen.actions)]
+        return len(tried) == len(interventions(seen.actions)) and all(each.why for each in tried)
+
+    @property
+    def progress(self) -> str:
+        """Of a sealed run as it was last seen; what it was before, while an earlier step is
+        trained again.
+        """
+        last = self.run.record.memory().last_decided if self.sealed else None
+        if last:
+            return last.progress
+        current = progress_of(self.evidence)
+        if self.furthest is None or self.step is None or self.step >= self.furthest:
+            return current
+        return f"{current}, was ~{self.furthest}/{current.partition('/')[2]}"
+
+    def entry(self) -> TickEntry:
+        """As `--json` prints it."""
+        checks = {check.name: check for check in discover.checks(Gate.HEALTH)}
+        seen = self.tick
+        slug = self.run.slug if isinstance(self.run, Run) else ""
+        alerts = shown_alerts(seen, self.run.record.memory()) if seen else []
+        return TickEntry(
+            run=seen.run if seen else "finished",
+            monitor=seen.monitor if seen else "fresh",
+            progress=self.progress,
+            awaited=seen.awaited if seen else [],
+            findings=finding_entries(seen.findings, checks, slug) if seen else [],
+            alerts=alert_entries(alerts, checks, slug or "RUN"),
+            actions=actions_of(self.performed),
+            other=other_jobs(self.evidence),
+        )
+
+
+def step_of(evidence: Evidence) -> int | None:
+    metrics = evidence.get(Metrics)
+    return metrics.step if isinstance(metrics, Metrics) else None
+
+
+def tick_exit_code(turn: TickOutcome) -> int:
+    """The exit code of a tick; see `core.tick.exit_code`."""
+    seen = turn.tick
+    if seen is None:
+        return 0
+    checks = {check.name: check for check in discover.checks(Gate.HEALTH)}
+    firing = (alert.check for alert in seen.alerts.values() if alert.firing)
+    code = exit_code(seen.run, seen.monitor, critical_topics(firing, checks), seen.awaited)
+    job = turn.evidence.get(Job)
+    gone = turn.run.ends_with_job and isinstance(job, Job) and job.state.in_doubt
+    return code or (3 if gone else 0)  # nobody can say that it went well

@@ -1,0 +1,131 @@
+"""What a job without a contract tells of itself: its tracker runs, the events of its launcher, what
+came of it, and why it failed. Each is told once.
+"""
+
+import contextlib
+import shlex
+
+from herorun.core.action_key import Verb, parse_key, verb_of, write_key
+from herorun.core.adhoc_jobs.cause import JobCause
+from herorun.core.adhoc_jobs.log_parser import run_id, tracker_runs
+from herorun.core.adhoc_jobs.spec import JobSpec
+from herorun.core.adhoc_jobs.tasks import summary
+from herorun.core.canonical_json import digest
+from herorun.core.errors import HerorunError
+from herorun.core.evidence import Evidence, Job, JobState, Triage
+from herorun.core.journal import Memory
+from herorun.core.policy import Tell
+from herorun.core.redaction.scrub import scrub
+from herorun.core.triage.classes import QUIET
+from herorun.operations.jobs.scheduler import LINES, Followed
+
+
+def job_news(
+    scheduler: Followed, memory: Memory, evidence: Evidence, cause: JobCause | None
+) -> list[Tell]:
+    """Only what was not told yet. What its output says is told also where nobody could say how the
+    job stands.
+    """
+    current, job = memory.current, evidence.get(Job)
+    if current is None:
+        return []
+    ended = _tell_end(scheduler, job, cause) if isinstance(job, Job) and job.state.ended else ()
+    tells = [
+        *_tell_tracker_runs(scheduler, memory, current.name),
+        *_tell_events(scheduler, current.name, current.job),
+        *ended,
+    ]
+    return [tell for tell in tells if tell.key not in memory.done]
+
+
+def job_doubts(scheduler: Followed, facts: JobSpec, evidence: Evidence) -> list[str]:
+    """Why nobody can say how the job stands; and what to type where its id is another job's by now:
+    of itself that one is never watched.
+    """
+    job = evidence.get(Job)
+    if not isinstance(job, Job) or not job.state.in_doubt or not job.reason:
+        return []
+    if not scheduler.reused(job.instance):
+        return [scrub(job.reason)]
+    options = {"--job": job.id, "--scheduler": facts.kind, "--log": facts.log}
+    argv = [word for name, value in options.items() if value for word in (name, value)]
+    command = f"herorun babysit {shlex.join(argv)} --new-job"
+    return [scrub(job.reason), f"to watch what has its number now, type: {command}"]
+
+
+def cause_of(scheduler: Followed, evidence: Evidence) -> JobCause | None:
+    """Of the current job's failure; None while it lives and where it ended well."""
+    job, triage = evidence.get(Job), evidence.get(Triage)
+    if not isinstance(job, Job) or not job.crashed:
+        return None
+    ends = ""
+    with contextlib.suppress(HerorunError, OSError):
+        ends = summary(scheduler.tasks(job.instance))
+    if not isinstance(triage, Triage) or triage.failure_class in QUIET:
+        return JobCause(tasks=ends, advice=triage.advice if isinstance(triage, Triage) else "")
+    return JobCause(
+        failure=triage.failure_class,
+        file=triage.file,
+        line=triage.line,
+        excerpt=triage.excerpt,
+        tasks=ends,
+        advice=triage.advice,
+    )
+
+
+def _tell_tracker_runs(scheduler: Followed, memory: Memory, instance: str) -> list[Tell]:
+    """Once a tracker run, whichever instance names it first: what the engine tells of a live job is
+    not told again.
+    """
+    ids = {id for _, id in told_runs(memory)}
+    return [
+        Tell(_run_key(instance, link), f"W&B run {run_id(link)}", link)
+        for link in tracker_runs(log_end(scheduler, instance))
+        if run_id(link) not in ids
+    ]
+
+
+def _run_key(instance: str, link: str) -> str:
+    """With `entity.project.id`, as the engine's own news has it in its key."""
+    parts = link.split("/")
+    run = ".".join((*parts[-4:-2], parts[-1])) if "://" in link else link
+    return write_key(Verb.TELL, instance, f"run-{run}")
+
+
+def told_runs(memory: Memory) -> list[tuple[str, str]]:
+    """The tracker runs that were told, as their key has them, and their ids."""
+    news = [parse_key(key) for key in memory.done if verb_of(key) == Verb.TELL]
+    runs = [key.detail.removeprefix("run-") for key in news if key.detail.startswith("run-")]
+    return [
+        (name, name.split(".", 2)[-1] if name.count(".") > 1 else name) for name in sorted(runs)
+    ]
+
+
+def _tell_events(scheduler: Followed, instance: str, job: str) -> list[Tell]:
+    return [
+        Tell(_event_key(instance, event), event, f"{job}: {event}")
+        for event in scheduler.events(instance)
+    ]
+
+
+def _event_key(instance: str, event: str) -> str:
+    return write_key(Verb.TELL, instance, f"event-{digest(event)[7:19]}")
+
+
+def _tell_end(scheduler: Followed, job: Job, cause: JobCause | None) -> list[Tell]:
+    """The postmortem by its tasks, or what came of it; what its scheduler cannot say now is said by
+    nobody later.
+    """
+    if job.state is JobState.SUCCEEDED:
+        results = scheduler.results(job.instance)
+        key, title = write_key(Verb.TELL, job.instance, "results"), f"{job.id} ended well"
+        return [Tell(key, title, results)] if results else []
+    key, title = write_key(Verb.TELL, job.instance, "cause"), f"Why {job.id} failed"
+    return [Tell(key, title, str(cause))] if cause else []
+
+
+def log_end(scheduler: Followed, instance: str) -> str:
+    try:
+        return scheduler.tail(instance, LINES)
+    except (HerorunError, OSError):
+        return ""
