@@ -187,3 +187,18 @@ def test_the_shapes_of_documents_are_built_when_they_are_used(tmp_path: Path) ->
         "assert not [kind for kind in DOCUMENTS.values() if kind.__pydantic_complete__]"
     )
     imported(built, tmp_path / "modules")
+
+
+def test_a_command_imports_the_documents_of_its_own_family(tmp_path: Path) -> None:
+    modules = ours(imported("import herorun.operations.launch.preflight", tmp_path / "modules"))
+    schemas = {name for name in modules if name.startswith("herorun.schemas.")}
+    assert schemas == {f"herorun.schemas.{each}" for each in ("_field_docs", "parts", "runs")}
+
+
+def test_the_tables_of_a_contract_are_built_when_one_is_read(tmp_path: Path) -> None:
+    built = (
+        "from herorun.core.contract import Contract\n"
+        "kinds = [Contract, *(type(field.default) for field in Contract.model_fields.values())]\n"
+        "assert [k for k in kinds if getattr(k, '__pydantic_complete__', False)] == []"
+    )
+    imported(built, tmp_path / "modules")

@@ -49,7 +49,7 @@ class BabysitTable(Table):
         Recovery.RELAUNCH,
         description="What follows a crash: a relaunch, a question to the DRI, or telling only.",
     )
-    budgets: Budgets = Budgets()
+    budgets: Budgets = Budgets.model_construct()
     stop_on: tuple[CheckName, ...] = Field(
         (),
         description=(

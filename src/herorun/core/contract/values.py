@@ -137,7 +137,11 @@ Pattern = Annotated[str, Field(min_length=1), AfterValidator(_pattern)]
 
 class Table(BaseModel):
     model_config = ConfigDict(
-        extra="forbid", frozen=True, validate_default=False, populate_by_name=True
+        extra="forbid",
+        frozen=True,
+        validate_default=False,
+        populate_by_name=True,
+        defer_build=True,
     )
 
 
