@@ -2,7 +2,11 @@
 
 import gc
 import os
+import re
 import signal
+from pathlib import Path
+
+import pytest
 
 from herorun.core.environment import admissible
 
@@ -34,3 +38,28 @@ pytest_plugins = [
     "services.k8s",
     "stories",
 ]
+
+LONG = "back_end or thorough"  # what `make test-thorough` asks for
+# A test is long by its own file, or by a class or a list of cases from one of these.
+_SAYS_LONG = re.compile(rb"back_end|thorough|scheduler_suite|crash\.stages")
+
+
+def may_be_long(path: Path) -> bool:
+    return _SAYS_LONG.search(path.read_bytes()) is not None
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Each worker imports each file, which takes ten seconds of CPU: for the long tests, those
+    alone that may hold one.
+    """
+    asked = config.getoption("markexpr") == LONG
+    tests = collection_path.suffix == ".py" and collection_path.name.startswith("test_")
+    return True if asked and tests and not may_be_long(collection_path) else None
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The other run reads all files, and sees that none of the long tests is left out."""
+    marked = {item.path for item in items if any(map(item.get_closest_marker, LONG.split(" or ")))}
+    if missed := sorted(path for path in marked if not may_be_long(path)):
+        raise pytest.UsageError(f"no run of the long tests would find those of {missed}")
