@@ -80,8 +80,8 @@ def waiting(*events):
         (Tell(f"tell/{alert_key('crashed')}/resolved", "t", "w"), Urgency.NEWS),
         (Tell("tell/tiny-1/finished", "t", "w"), Urgency.NEWS),
         (Tell("tell/tiny-1/day-1", "t", "w"), None),
-        (Tell(f"tell/{alert_key('slow')}/firing", "t", "w"), None),
-        (Tell(f"again/{alert_key('slow')}/1", "t", "w"), None),
+        (Tell(f"tell/{alert_key('slow')}/firing", "t", "w"), Urgency.INFORM),
+        (Tell(f"again/{alert_key('slow')}/1", "t", "w"), Urgency.INFORM),
         (Escalate(key=f"escalate/{alert_key('undelivered-escalation')}", title="t", why="w"), None),
         (Relaunch("relaunch/tiny-1", "tiny-1", "w"), None),  # its announcement says it
     ],

@@ -14,10 +14,11 @@ from herorun.core.action_key import Verb, parse_key, verb_of, write_key
 from herorun.core.check import Check, Response, Severity
 from herorun.core.event import Done, Event, Failed, Intended, Ordered, Word
 from herorun.core.lazy_dataclass import dataclass
-from herorun.core.policy import Action, Escalate, Tell
+from herorun.core.policy import UNANSWERED, Action, Escalate, Tell
 from herorun.core.recovery.policy import Tries
 
 SENT, FOLDED = "sent", "folded"
+GROUPED = "grouped"  # sent in the message of another page
 MOST_INTERRUPTED = (
     2  # sendings of one page by one channel whose outcome nobody knows: said again once, no more
 )
@@ -30,6 +31,13 @@ class Urgency(StrEnum):
     MUST = "must"  # a crash, a relaunch, an escalation: never folded
     NEWS = "news"  # folded where the same was said before
     AGAIN = "again"  # a reminder
+    SECOND = "second"  # nobody acknowledged it: for another person, never folded
+    INFORM = "inform"  # a warning, for the channels that only inform
+
+    @property
+    def can_wait(self) -> bool:
+        """Information: nobody must act on it now."""
+        return self in (Urgency.NEWS, Urgency.INFORM)
 
     @classmethod
     def _missing_(cls, value: object) -> "Urgency":
@@ -59,6 +67,16 @@ class Page:
         found = re.fullmatch(r"(?:tell|escalate|again)/(.+)@[^@]+", self.key)
         return found[1] if found else self.key
 
+    @property
+    def since(self) -> datetime:
+        """When its incident began, which an alert's key tells; else when it was decided."""
+        match = re.search(r"@([^@/]+)(?:/[^@]*)?$", self.key)
+        try:
+            began = datetime.fromisoformat(match[1]) if match else self.at
+        except ValueError:
+            return self.at
+        return began if began.tzinfo else self.at
+
 
 @dataclass(frozen=True)
 class SentPage:
@@ -80,6 +98,8 @@ def urgency(action: Action, checks: Mapping[str, Check]) -> Urgency | None:
     if check is not None and check.name == SILENT:
         return None
     match action:
+        case Escalate() if named.verb == Verb.AGAIN and named.last == UNANSWERED:
+            return Urgency.SECOND
         case Escalate():
             return Urgency.AGAIN if named.verb == Verb.AGAIN else Urgency.MUST
         case Tell() if named.last in ("finished", "bad-node"):
@@ -89,6 +109,8 @@ def urgency(action: Action, checks: Mapping[str, Check]) -> Urgency | None:
                 return Urgency.NEWS
             # the escalation says it
             return None if check.response is Response.ESCALATE else Urgency.MUST
+        case Tell() if check is not None and check.severity is Severity.WARN:
+            return Urgency.INFORM
     return None
 
 
@@ -141,7 +163,9 @@ class Pages:
                 after, folded={**self.folded, group: replace(before, count=before.count + 1)}
             )
         kept = (one for one in self.sent if event.at - one.at < DAY)
-        return replace(after, sent=(*kept, SentPage(event.at, channel, group)), folded={})
+        # one message uses the budget once
+        spent = "" if event.result == GROUPED else channel
+        return replace(after, sent=(*kept, SentPage(event.at, spent, group)), folded={})
 
     def _without(self, keys: Iterable[str]) -> "Pages":
         gone = set(keys)
@@ -159,7 +183,7 @@ class Pages:
 
     def is_folded(self, page: Page, channel: str, budget: PageBudget, now: datetime) -> bool:
         """A repeat beyond the budget is counted, and told of in the next page."""
-        if page.urgency is Urgency.MUST:
+        if page.urgency in (Urgency.MUST, Urgency.SECOND):
             return False
         before = {one.group for one in self.sent if now - one.at < DAY} | self.folded.keys()
         repeats = page.urgency is Urgency.AGAIN or page.group in before
@@ -174,7 +198,7 @@ class Pages:
         since = min(one.since for one in self.folded.values())
         count = sum(one.count for one in self.folded.values())
         key = write_key(Verb.FOLDED, f"{since.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}")
-        return Page(key, f"{count} more since {_clock(since)}", "", Urgency.AGAIN, now)
+        return Page(key, f"{count} more since {say_moment(since)}", "", Urgency.AGAIN, now)
 
     def words(self, page: Page, sending: str) -> str:
         """What is sent: the post's words, what was folded since the last page, and whether it may
@@ -184,7 +208,7 @@ class Pages:
             page.body.partition("\n\n") if page.body.startswith("**") else ("", "", page.body)
         )
         more = [
-            f"{one.count} more of {group} since {_clock(one.since)}."
+            f"{one.count} more of {group} since {say_moment(one.since)}."
             for group, one in sorted(self.folded.items())
         ]
         doubt = "This may be a repeat: herorun was interrupted while it sent it."
@@ -192,7 +216,7 @@ class Pages:
         return "\n\n".join(part for part in parts if part) or page.title
 
 
-def _clock(at: datetime) -> str:
+def say_moment(at: datetime) -> str:
     return f"{at.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
 
 
@@ -218,7 +242,7 @@ def not_told(
     missed = [
         NotTold(page.title, page.at, _whys(tries, page.key))
         for page in pages.in_order
-        if last is not None and page.at <= last and page.urgency is not Urgency.NEWS
+        if last is not None and page.at <= last and not page.urgency.can_wait
     ]
     posts = [
         NotTold(one.what, one.at, failed[key].why if key in failed else "")

@@ -87,6 +87,7 @@ class Case:
     ending: Ending | None = None
 
 
+UNANSWERED = "unacknowledged"  # how the key of the page to a second person ends
 AGAIN = {Severity.CRITICAL: timedelta(hours=4), Severity.WARN: timedelta(hours=24)}
 
 
@@ -118,6 +119,7 @@ def decide(
             now=now,
             muted=muted,
         ),
+        *_second_person(ordered, checks, policy, ledger, case, now),
         *_bad_node(policy, case),
         *_intervention(ordered, checks, policy, ledger, case, now),
     ]
@@ -280,6 +282,42 @@ def _again(
                 else Tell(key, title, why, edited, False)
             )
     return said
+
+
+def _second_person(
+    alerts: Sequence[Alert],
+    checks: Mapping[str, Check],
+    policy: RecoveryPolicy,
+    ledger: Ledger,
+    case: Case,
+    now: datetime,
+) -> list[Action]:
+    """What a person was asked and nobody acknowledged in time, once for each incident."""
+    asked: list[Action] = []
+    after = policy.second_after
+    for alert in alerts if after is not None else ():
+        check = checks[alert.check]
+        if check.severity is not Severity.CRITICAL or not alert.firing:
+            continue
+        reason = doubt(alerts, checks, policy, ledger, case.ending, now)
+        recovered = check.response is Response.RELAUNCH and reason is None
+        if recovered or alert.key in ledger.acked or _denied(check, ledger):
+            continue
+        if after is not None and now - alert.since >= after:
+            words = f"{_with_cause(alert, check, reason)}{trains_on(alert, check, policy, case)}"
+            asked.append(
+                _ask_about_alert(
+                    key=write_key(Verb.AGAIN, alert.key, UNANSWERED),
+                    title=f"nobody acknowledged {_say_alert_name(alert)} for {say_span(after)}",
+                    why=words,
+                    alert=alert,
+                    check=check,
+                    case=case,
+                    found=reason,
+                    edits=sticky(alert),
+                )
+            )
+    return asked
 
 
 def all_answered(alerts: Iterable[Alert], checks: Mapping[str, Check], ledger: Ledger) -> bool:

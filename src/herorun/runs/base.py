@@ -1,5 +1,6 @@
 """What the babysitter watches, and how: a run of a repository, or a job without a contract."""
 
+import shlex
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from functools import cached_property
@@ -142,6 +143,11 @@ class MonitoredRun(ABC):
         return None
 
     @property
+    def look_command(self) -> str:
+        """What a person types to see how it stands."""
+        return shlex.join(["herorun", "status", self.slug])
+
+    @property
     def slug(self) -> str:
         return self.contract.slug
 
@@ -162,7 +168,7 @@ class MonitoredRun(ABC):
     @cached_property
     def channels(self) -> Channels:
         notify = self.contract.notify
-        addressed = (discover.connect_channel(name, self.place) for name in notify.targets)
+        addressed = (discover.connect_channel(name, self.place) for name in notify.addressed)
         sending = (
             Sending(
                 kind, discover.connect("notifiers", kind, notify.options.get(kind, {}), self.place)

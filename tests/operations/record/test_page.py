@@ -72,12 +72,35 @@ def test_a_crash_and_its_relaunch_are_paged_once(paged: Story, service: WebServi
     paged.tick()
     paged.ended("tiny-2")
     assert said(service) == [
-        "tiny: crashed [tiny-1] (critical)",
-        "tiny: Hero relaunch requested: tiny-2",
+        "tiny: crashed [tiny-1] (critical); Hero relaunch requested: tiny-2",
     ]
-    assert {path for path, _ in service.taken} == {f"/first-{HIDDEN}"}
+    ((path, body),) = service.taken
+    assert path == f"/first-{HIDDEN}"
+    assert mentions(body["message"], "SIGKILL", "Hero relaunch requested", "Since ", " UTC")
+    assert mentions(body["message"], "an hour costs", "`herorun status tiny`", "Issue: ")
     paged.tick()
-    assert said(service)[2:] == ["tiny: tiny-2 finished"]
+    assert said(service)[1:] == ["tiny: tiny-2 finished"]
+
+
+@pytest.mark.thorough
+def test_each_message_goes_to_the_channel_that_is_for_it(
+    paged: Story, service: WebService, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OTHER", f"json://{service.place}/third-{HIDDEN}")
+    routes = {"page": ["ALERTS"], "inform": ["MAIL"], "targets": None}
+    second = {"second": ["OTHER"], "second_after": "1ms"}
+    paged.sign(**ASKING | {"notify": {**routes, **second}, "hardware": {"count": 8}})
+    paged.launched(CRASH)
+    for _ in range(3):
+        paged.tick()
+    by_path: dict[str, list[str]] = {}
+    for path, body in service.taken:
+        by_path.setdefault(path.partition("-")[0], []).append(f"{body['title']} {body['message']}")
+    assert mentions(by_path["/first"], "tiny: ", "crashed", "8 accelerator-hours")
+    (asked,) = by_path["/third"]
+    assert mentions(asked, "tiny: ", "nobody acknowledged", "crashed", "herorun ack")
+    assert not any("nobody acknowledged" in text for text in by_path["/first"])
+    assert not any("crashed" in text for text in by_path.get("/second", []))
 
 
 @pytest.mark.thorough
@@ -120,7 +143,7 @@ def test_a_channel_that_fails_is_followed_by_the_next(
     paged.launched(CRASH)
     paged.tick()
     assert {path for path, _ in service.taken} == {f"/second-{HIDDEN}"}
-    assert [e.key.split("/")[1] for e in sendings(paged) if isinstance(e, Failed)] == ["ALERTS"]
+    assert {e.key.split("/")[1] for e in sendings(paged) if isinstance(e, Failed)} == {"ALERTS"}
 
 
 @pytest.mark.thorough

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from herorun.core.contract.notify import Notify
 from herorun.core.errors import CouldNotLook
 from herorun.core.patrol.advice import Ways
 from herorun.core.patrol.observation import Alive, HostObservation, Own
@@ -44,7 +45,11 @@ def test_a_change_is_sent_once_and_again_after_a_day(
     channel, clock = Posts(), [AT]
     monkeypatch.setattr(patrol_news, "now", lambda: clock[0])
     run: Any = SimpleNamespace(
-        slug="tiny", state=tmp_path, prepare=lambda: None, channels=SimpleNamespace(all=[channel])
+        slug="tiny",
+        state=tmp_path,
+        prepare=lambda: None,
+        contract=SimpleNamespace(notify=Notify(targets=("SLACK",))),
+        channels=SimpleNamespace(all=[channel]),
     )
 
     def sends(look: HostObservation) -> list[str]:

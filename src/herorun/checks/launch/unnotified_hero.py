@@ -2,7 +2,7 @@
 
 Why: a crash, a NaN or a question to the DRI would be written into a file on one machine, and the
 job waits or trains on until somebody looks.
-Fix: name a channel in `[notify] targets` or `kinds`, or set `[issue] kind = "github"`;
+Fix: name a channel in `[notify] targets`, `page` or `kinds`, or set `[issue] kind = "github"`;
 `herorun doctor RUN --send-test` tests a channel; or let the DRI sign that somebody watches anyway.
 """
 
@@ -17,7 +17,8 @@ TERMINAL = "terminal"  # the kind that tells whoever happens to sit there
 @check(Gate.LAUNCH, Response.BLOCK)
 def unnotified_hero(contract: Contract) -> Verdict:
     kind = contract.issue.kind
-    channels = [name for name in contract.notify.channels if name != TERMINAL]
+    notify = contract.notify
+    channels = [name for name in (*notify.page, *notify.both) if name != TERMINAL]
     if channels:
         return passed(f"notifies {', '.join(channels)}")
     if kind != ON_THIS_MACHINE:

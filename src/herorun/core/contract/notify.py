@@ -2,12 +2,14 @@
 
 import re
 from collections.abc import Mapping
+from datetime import timedelta
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, field_validator
 
-from herorun.core.contract.values import KIND, Name, OpenTable, Remote, Table, Whole
+from herorun.core.contract.values import KIND, Duration, Name, OpenTable, Remote, Table, Whole
 from herorun.core.git_ref_names import branch_name
+from herorun.core.quiet_hours import quiet_hours
 
 
 class Issue(OpenTable):
@@ -76,14 +78,50 @@ def _channel(name: str) -> str:
     return name
 
 
+def _check_quiet(text: str) -> str:
+    quiet_hours(text)
+    return text
+
+
+Channels = tuple[Annotated[str, AfterValidator(_channel)], ...]
+
+
 class Notify(Table):
     """Whom we tell beyond the issue, and how often."""
 
-    targets: tuple[Annotated[str, AfterValidator(_channel)], ...] = Field(
+    targets: Channels = Field(
         (),
         description=(
             "Names of environment variables that hold apprise URLs; the first that takes a page "
-            "has it."
+            "has it. They take pages and information."
+        ),
+    )
+    page: Channels = Field(
+        (),
+        description=(
+            "Names of variables like those of targets, for what a person must act on: crashes, "
+            "relaunches, escalations, reminders."
+        ),
+    )
+    inform: Channels = Field(
+        (), description="The same for what can wait: warnings, and the ends of alerts and runs."
+    )
+    second: Channels = Field(
+        (),
+        description=(
+            "The same for another person, whom a critical alert reaches that nobody has "
+            "acknowledged for second_after."
+        ),
+    )
+    second_after: Duration = Field(
+        timedelta(minutes=30),
+        description="How long an alert that a person must decide on waits for herorun ack.",
+    )
+    quiet_hours: Annotated[str, AfterValidator(_check_quiet)] | None = Field(
+        None,
+        description=(
+            'In UTC, like "21:00-05:30": until their end warnings and other information wait; '
+            "pages do not."
         ),
     )
     kinds: tuple[Annotated[str, Field(pattern=KIND)], ...] = Field(
@@ -110,7 +148,7 @@ class Notify(Table):
     )
     pages_per_day: Whole = Field(30, gt=0, description="The same of a day.")
 
-    @field_validator("targets", "kinds")
+    @field_validator("targets", "page", "inform", "second", "kinds")
     @classmethod
     def _each_once(cls, value: tuple[str, ...]) -> tuple[str, ...]:
         if len(set(value)) < len(value):
@@ -119,5 +157,16 @@ class Notify(Table):
 
     @property
     def channels(self) -> tuple[str, ...]:
-        """By their names, in the order in which they are asked to take a page."""
+        """All, by their names; those that take pages first."""
+        return tuple(dict.fromkeys((*self.addressed, *self.kinds)))
+
+    @property
+    def addressed(self) -> tuple[str, ...]:
+        """The variables that hold addresses."""
+        every = (*self.page, *self.targets, *self.inform, *self.second)
+        return tuple(dict.fromkeys(every))
+
+    @property
+    def both(self) -> tuple[str, ...]:
+        """What takes pages and information."""
         return (*self.targets, *self.kinds)

@@ -36,6 +36,9 @@ class RecoveryPolicy:
     rate: float | None = None  # money for one accelerator-hour
     quiet_every: timedelta = timedelta(hours=1)  # between two entries of quiet ticks in the logbook
 
+    # an unacknowledged critical alert of this age goes to a second person; None: there is none
+    second_after: timedelta | None = None
+
     @property
     def hourly_cost(self) -> str:
         """What an hour of a job costs.
@@ -43,10 +46,7 @@ class RecoveryPolicy:
         >>> Policy(accelerators=256, rate=2.5).hourly_cost
         'Each hour costs 256 accelerator-hours, 640.00 at [budget] rate'
         """
-        if self.accelerators is None:
-            return "What an hour costs is not known: [hardware] count is not stated"
-        money = f", {self.accelerators * self.rate:,.2f} at [budget] rate" if self.rate else ""
-        return f"Each hour costs {self.accelerators} accelerator-hours{money}"
+        return say_hourly_cost(self.accelerators, self.rate)
 
     def budget(self, cause: Cause) -> int | None:
         """Relaunches within the window after such an end; None where they are free."""
@@ -54,6 +54,14 @@ class RecoveryPolicy:
             return None
         own = {Cause.INFRA: self.infra, Cause.UNKNOWN: self.unknown, Cause.OUT_OF_MEMORY: self.oom}
         return own.get(cause, 0)
+
+
+def say_hourly_cost(accelerators: int | None, rate: float | None) -> str:
+    """What an hour of a job costs, as far as the contract says."""
+    if accelerators is None:
+        return "What an hour costs is not known: [hardware] count is not stated"
+    money = f", {accelerators * rate:,.2f} at [budget] rate" if rate else ""
+    return f"Each hour costs {accelerators} accelerator-hours{money}"
 
 
 @dataclass(frozen=True)

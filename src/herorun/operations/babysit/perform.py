@@ -19,6 +19,7 @@ from herorun.core.journal import Memory
 from herorun.core.journal_decision import reason_of
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.notifications import is_digest
+from herorun.core.page_routes import takers
 from herorun.core.paging import urgency
 from herorun.core.policy import Action, DeleteNode, Escalate, Relaunch, Stop, Tell, backs_off
 from herorun.core.ports import Post
@@ -66,6 +67,8 @@ def _intent(run: MonitoredRun, action: Action, at: datetime, proposer: Proposer 
         {check.name: check for check in discover.checks(Gate.HEALTH)} if run.channels.all else {}
     )
     matters = urgency(action, checks) if run.channels.all else None
+    if matters and not takers(matters, run.contract.notify):
+        matters = None  # it stands in the issue
     return replace(_intend_action(run, action, at, proposer), page=matters or "")
 
 

@@ -11,7 +11,7 @@ from herorun.runs import MonitoredRun
 
 
 def rules_of(run: MonitoredRun) -> Rules:
-    babysit = run.contract.babysit
+    babysit, notify = run.contract.babysit, run.contract.notify
     policy = RecoveryPolicy(
         recovery=babysit.recovery,
         relaunches=babysit.budgets.relaunches,
@@ -30,6 +30,7 @@ def rules_of(run: MonitoredRun) -> Rules:
         milestones=run.contract.checkpoints.milestones,
         rate=run.contract.budget.rate,
         quiet_every=timedelta() if run.contract.logbook.quiet == "each" else timedelta(hours=1),
+        second_after=notify.second_after if notify.second else None,
     )
     return Rules(run.health_checks, policy, run.waivers, run.limits)
 

@@ -159,6 +159,11 @@ class JobRun(MonitoredRun):
 
         return resubmit(self, instance, why)
 
+    @property
+    def look_command(self) -> str:
+        job = self.current.job if self.current else self.facts.job
+        return shlex.join(["herorun", "status", "--job", job])
+
     def answers(self, ways: Sequence[Option], about: str = "") -> str:
         """There is no contract to relaunch under, but perhaps the command that a person gave."""
         job = self.current.job if self.current else self.facts.job

@@ -9,39 +9,55 @@ from herorun.core.action_key import Verb, verb_of
 from herorun.core.durations import say_duration
 from herorun.core.errors import HerorunError, in_words
 from herorun.core.event import Done, Failed, Intended
+from herorun.core.page_routes import group_title, grouped, is_held, takers
 from herorun.core.paging import (
     FOLDED,
+    GROUPED,
     MOST_INTERRUPTED,
     SENT,
     Page,
     PageBudget,
+    Urgency,
     by,
+    say_moment,
     sending_key,
 )
 from herorun.core.policy import back_off, backs_off
 from herorun.core.ports import Channel, Post
+from herorun.core.recovery.policy import say_hourly_cost
 from herorun.core.redaction.scrub import scrub
 from herorun.runs import MonitoredRun
 from herorun.system.clock import now
 
 
 def send_pages(run: MonitoredRun) -> list[str]:
-    """Send all that waits, oldest first; what reached nobody comes back in words."""
+    """Send all that waits, the oldest first and one message for each route; what reached nobody
+    comes back in words.
+    """
     settle_pages(run)
     if not run.channels.all:
         return []
-    down: set[str] = set()
+    notify, down = run.contract.notify, set[str]()
+    pages = run.record.memory().pages
+    due = [p for p in pages.in_order if not is_held(p.urgency, notify.quiet_hours, now())]
     doubts = [
         f"{page.title}: {why}"
-        for page in run.record.memory().pages.in_order
-        if (why := _send(run, page, down))
+        for group in grouped(due, notify)
+        for page, why in _send(run, group, down)
     ]
     folded = run.record.memory().pages.summary(now())
-    if folded is not None and run.record.memory().pages.has_room(
-        run.channels.all[0].name, budget(run), now()
-    ):
-        _send(run, folded, down)
+    if folded is not None:
+        first = next(iter(channels_for(run, folded.urgency)), None)
+        room = first and run.record.memory().pages.has_room(first.name, budget(run), now())
+        if room:
+            _send(run, [folded], down)
     return doubts
+
+
+def channels_for(run: MonitoredRun, urgency: Urgency) -> list[Channel]:
+    """Those of the contract that take such a message, in the order in which they are asked."""
+    named = {channel.name: channel for channel in run.channels.all}
+    return [named[name] for name in takers(urgency, run.contract.notify) if name in named]
 
 
 def send_page(run: MonitoredRun, key: str) -> str:
@@ -50,7 +66,7 @@ def send_page(run: MonitoredRun, key: str) -> str:
     """
     settle_pages(run)
     page = run.record.memory().pages.waiting.get(key)
-    return _send(run, page, set()) if page else ""
+    return "; ".join(why for _, why in _send(run, [page], set())) if page else ""
 
 
 def settle_pages(run: MonitoredRun) -> None:
@@ -68,18 +84,31 @@ def budget(run: MonitoredRun) -> PageBudget:
     return PageBudget(told.pages_per_hour, told.pages_per_day)
 
 
-def _send(run: MonitoredRun, page: Page, down: set[str]) -> str:
-    """By the first channel that takes it. One that fails is `down` for the rest of this round."""
-    whys = []
-    for channel in run.channels.all:
-        why = f"{channel.name} fails" if channel.name in down else _waits(run, channel, page)
+def _send(run: MonitoredRun, pages: list[Page], down: set[str]) -> list[tuple[Page, str]]:
+    """As one message, by the first channel that takes it; what none took, and why. One that fails
+    is `down` for the rest of this round.
+    """
+    whys: dict[str, list[str]] = {page.key: [] for page in pages}
+    for channel in channels_for(run, pages[0].urgency):
+        ready = []
+        for page in pages:
+            why = f"{channel.name} fails" if channel.name in down else _waits(run, channel, page)
+            if why:
+                whys[page.key].append(why)
+            else:
+                ready.append(page)
+        if not ready:
+            continue
+        why = _by(run, channel, ready)
         if not why:
-            why = _by(run, channel, page)
-            if not why:
-                return ""
+            pages = [page for page in pages if page not in ready]
+        else:
             down.add(channel.name)
-        whys.append(why)
-    return "; ".join(whys) or "there is no channel"
+            for page in ready:
+                whys[page.key].append(why)
+        if not pages:
+            break
+    return [(page, "; ".join(whys[page.key]) or "there is no channel") for page in pages]
 
 
 def _waits(run: MonitoredRun, channel: Channel, page: Page) -> str:
@@ -98,28 +127,58 @@ def _waits(run: MonitoredRun, channel: Channel, page: Page) -> str:
     return f"{tries.why}; it is tried again after {say_duration(back_off(tries.count, cadence))}"
 
 
-def _by(run: MonitoredRun, channel: Channel, page: Page) -> str:
-    """Send it by one channel, or count it where the budget folds it; say why it failed."""
-    key, memory = sending_key(channel.name, page.key), run.record.memory()
-    attempt = memory.attempt(key)
-    if memory.pages.is_folded(page, channel.name, budget(run), now()):
-        run.record.append(Done(now(), key, attempt, result=FOLDED))
+def _by(run: MonitoredRun, channel: Channel, pages: list[Page]) -> str:
+    """Send them by one channel as one message, or count what the budget folds; say why it
+    failed.
+    """
+    sending = [page for page in pages if not _is_counted(run, channel, page)]
+    if not sending:
         return ""
-    run.record.append(
-        Intended(at=now(), key=key, attempt=attempt, what=f"page by {channel.name}: {page.title}")
-    )
+    keys = [sending_key(channel.name, page.key) for page in sending]
+    memory = run.record.memory()
+    attempts = [memory.attempt(key) for key in keys]
+    for key, attempt, page in zip(keys, attempts, sending, strict=True):
+        what = f"page by {channel.name}: {page.title}"
+        run.record.append(Intended(at=now(), key=key, attempt=attempt, what=what))
+    words = [memory.pages.words(p, key) for p, key in zip(sending, keys, strict=True)]
     try:
-        channel.post(
-            Post(page.key, page.title, _add_issue_link(run, memory.pages.words(page, key)))
-        )
+        channel.post(Post(sending[0].key, group_title(sending), _message(run, sending, words)))
     except (HerorunError, OSError) as error:
         why = by(channel.name, scrub(in_words(error)))
-        run.record.append(Failed(now(), key, attempt, why))
+        for key, attempt in zip(keys, attempts, strict=True):
+            run.record.append(Failed(now(), key, attempt, why))
         return why
-    run.record.append(Done(now(), key, attempt, result=SENT))
+    for at, (key, attempt) in enumerate(zip(keys, attempts, strict=True)):
+        run.record.append(Done(now(), key, attempt, result=GROUPED if at else SENT))
     return ""
 
 
-def _add_issue_link(run: MonitoredRun, text: str) -> str:
+def _is_counted(run: MonitoredRun, channel: Channel, page: Page) -> bool:
+    """Whether the budget folds it into the next message; that is recorded."""
+    memory, key = run.record.memory(), sending_key(channel.name, page.key)
+    folded = memory.pages.is_folded(page, channel.name, budget(run), now())
+    if folded:
+        run.record.append(Done(now(), key, memory.attempt(key), result=FOLDED))
+    return folded
+
+
+def _message(run: MonitoredRun, pages: list[Page], words: list[str]) -> str:
+    """The words of each, then once what everybody needs to act on them."""
+    titled = [f"{page.title}\n\n{text}" for page, text in zip(pages[1:], words[1:], strict=True)]
+    text = "\n\n---\n\n".join([words[0], *titled])
     begun = run.record.memory().initialised
-    return f"{text}\n\nIssue: {begun.issue}" if begun and begun.issue else text
+    parts = [
+        text,
+        f"Since {say_moment(min(page.since for page in pages))}.",
+        _cost(run, text) if not pages[0].urgency.can_wait else "",
+        f"Look: `{run.look_command}`" if "`herorun " not in text else "",
+        f"Issue: {begun.issue}" if begun and begun.issue else "",
+    ]
+    return "\n\n".join(part for part in parts if part)
+
+
+def _cost(run: MonitoredRun, text: str) -> str:
+    """What a running hour costs, unless the words say it."""
+    contract = run.contract
+    cost = say_hourly_cost(contract.hardware.count, contract.budget.rate)
+    return "" if cost in text else f"While the job runs: {cost[0].lower()}{cost[1:]}."

@@ -10,10 +10,12 @@ from datetime import datetime, timedelta
 from herorun.core.action_key import Verb, write_key
 from herorun.core.canonical_json import canonical, digest
 from herorun.core.errors import HerorunError, in_words
+from herorun.core.paging import Urgency
 from herorun.core.patrol.summary_line import news_facts
 from herorun.core.ports import Post
 from herorun.core.redaction.scrub import scrub
 from herorun.core.untrusted_json import read_json
+from herorun.operations.record.page import channels_for
 from herorun.operations.remote.patrol import PatrolTick
 from herorun.runs import Run
 from herorun.system.clock import now
@@ -32,7 +34,7 @@ def send_patrol(run: Run, tick: PatrolTick) -> list[str]:
     if not run.channels.all:
         return ["the contract names no channel in [notify], so nobody is notified"]
     whys = []
-    for channel in run.channels.all:
+    for channel in channels_for(run, Urgency.NEWS):
         try:
             channel.post(_message(run, tick, facts))
         except (HerorunError, OSError) as error:
