@@ -162,7 +162,8 @@ class JobRun(MonitoredRun):
     @property
     def look_command(self) -> str:
         job = self.current.job if self.current else self.facts.job
-        return shlex.join(["herorun", "status", "--job", job])
+        here = ["herorun", *(["-C", self.facts.cwd] if self.facts.cwd else [])]
+        return shlex.join([*here, "status", "--job", job])
 
     def answers(self, ways: Sequence[Option], about: str = "") -> str:
         """There is no contract to relaunch under, but perhaps the command that a person gave."""
