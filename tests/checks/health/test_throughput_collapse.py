@@ -1,11 +1,12 @@
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 
 from builders import an_excursion, answer, some_metrics
 from herorun.checks.health.throughput_collapse import Limits, throughput_collapse
 from herorun.core.check import Topic
-from herorun.core.evidence import Metrics, Nothing, Unavailable
+from herorun.core.evidence import Cadence, Metrics, Nothing, Unavailable
 from herorun.core.finding import Outcome
 from wording import mentions
 
@@ -44,6 +45,13 @@ def test_a_dip_is_no_collapse(excursion, outcome):
 )
 def test_a_collapse_lasts_a_minute_where_a_clock_tells_it(seconds, outcome):
     assert outcome_of(slow(8, seconds=seconds)) is outcome
+
+
+@pytest.mark.parametrize(("seconds", "outcome"), [(0.9, Outcome.PASS), (1.0, Outcome.FAIL)])
+def test_a_run_that_is_watched_each_second_hears_of_seconds(seconds, outcome):
+    evidence = some_metrics(excursions=(slow(8, seconds=seconds),))
+    found = answer(throughput_collapse, evidence, Cadence(timedelta(seconds=1)))
+    assert found.outcome is outcome
 
 
 @pytest.mark.parametrize(("noise", "outcome"), [(0.107, Outcome.FAIL), (0.108, Outcome.PASS)])

@@ -8,11 +8,12 @@ single dips quiet; every real collapse among the public curves lasted 93 s or mo
 """
 
 from dataclasses import replace
+from datetime import timedelta
 
 from pydantic import PositiveFloat, PositiveInt
 
 from herorun.core.check import Gate, Hold, Response, Topic, check
-from herorun.core.evidence import Excursion, History, Metrics
+from herorun.core.evidence import Cadence, Excursion, History, Metrics, Nothing
 from herorun.core.finding import Verdict
 from herorun.core.health.excursion import judged, pace_words, subject
 from herorun.core.lazy_dataclass import dataclass
@@ -23,6 +24,7 @@ class Limits:
     """An excursion begins at three quarters of the usual throughput (`core.detectors`), and must stand out of the noise.
 
     Where step times or the rows' clock tell it, it lasts `seconds`: a few slow steps of 80 ms are no incident.
+    A run that is watched more often asks for shorter ones, so one cadence is enough where that is less.
 
     Three ticks must find it; one that has ended is reported at most twice.
     `half_hours` is for the wall clock, and `halved` for a leak that has grown so far. From `unit` times on the rows may
@@ -39,14 +41,20 @@ class Limits:
 
 
 @check(Gate.HEALTH, Response.ESCALATE, hold=Hold(ticks=3), topic=Topic.PROGRESS)
-def throughput_collapse(metrics: Metrics, history: History, limits: Limits) -> list[Verdict]:
+def throughput_collapse(
+    metrics: Metrics, history: History, cadence: Cadence | Nothing, limits: Limits
+) -> list[Verdict]:
+    lasting = timedelta(seconds=limits.seconds)
+    if isinstance(cadence, Cadence):
+        lasting = min(lasting, cadence.every)
+
     def lasts(excursion: Excursion) -> bool:
         match excursion.kind:
             case "wall":
                 return excursion.rows >= limits.half_hours
             case "leak":
                 return excursion.peak >= limits.halved and excursion.rows >= limits.halved_rows
-        brief = excursion.seconds is not None and excursion.seconds < limits.seconds
+        brief = excursion.seconds is not None and excursion.seconds < lasting.total_seconds()
         return excursion.rows >= limits.rows and excursion.sigmas >= limits.sigmas and not brief
 
     slow = metrics.of("slow", "wall", "leak")

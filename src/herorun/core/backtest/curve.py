@@ -15,6 +15,7 @@ from herorun.core.check import Check, Gate, Topic, evaluate
 from herorun.core.contract import Contract, contract_from
 from herorun.core.detectors import MetricsState, Names, fold_rows, summarise
 from herorun.core.evidence import (
+    Cadence,
     Excursion,
     History,
     Instance,
@@ -61,6 +62,7 @@ def _given() -> dict[Any, Any]:
     return {
         History: History(True, (instance,)),
         Contract: contract_from(told, "a curve"),
+        Cadence: Nothing(),
         PriorLaunch: Nothing(),
         SourceLoss: Nothing(),
     }
