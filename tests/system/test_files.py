@@ -2,11 +2,13 @@
 
 import errno
 import os
+import threading
 from pathlib import Path
 
 import pytest
 
-from herorun.system.files import create_whole
+from herorun.system.files import LockHeld, create_whole, is_locked, locked
+from stories import eventually
 
 
 @pytest.mark.parametrize(
@@ -39,3 +41,25 @@ def no_links(monkeypatch: pytest.MonkeyPatch, number: int) -> None:
         raise OSError(number, "refused")
 
     monkeypatch.setattr(os, "link", refuse)
+
+
+def test_who_waits_for_a_lock_is_next(tmp_path: Path) -> None:
+    """Whoever takes it again and again, as a babysitter does under load, does not get before."""
+    path, taken, enough = tmp_path / "act.lock", threading.Event(), threading.Event()
+
+    def wait_for_it() -> None:
+        with locked(path):
+            taken.set()
+            enough.wait(60)
+
+    waiter = threading.Thread(target=wait_for_it)
+    with locked(path):
+        waiter.start()
+        eventually(lambda: is_locked(tmp_path / "act.lock.next"))
+    try:
+        with pytest.raises(LockHeld), locked(path, wait=0):
+            pass
+        assert taken.wait(60)
+    finally:
+        enough.set()
+        waiter.join()

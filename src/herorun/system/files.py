@@ -190,8 +190,16 @@ def lock_file(common: Path, slug: str, name: str) -> Path:
 def locked(path: Path, wait: float = 60.0, what: str = "another herorun") -> Iterator[None]:
     """Hold a lock file of this machine; it is freed by the kernel when the process ends, however it
     ends.
+
+    Who waits holds the lock `<name>.next`, which everybody takes first: a babysitter that takes the
+    lock again at once would otherwise keep a person's command waiting for a minute.
     """
-    descriptor = hold(path, wait, what)
+    until = time.monotonic() + wait
+    turn = hold(path.with_name(f"{path.name}.next"), wait, what)
+    try:
+        descriptor = hold(path, until - time.monotonic(), what)
+    finally:
+        os.close(turn)
     try:
         yield
     finally:
