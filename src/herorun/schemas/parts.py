@@ -159,7 +159,7 @@ class Action(Shape):
     """What the babysitter did."""
 
     action: str
-    """tell, relaunch, escalate, stop, and the like."""
+    """tell, relaunch, escalate, stop or delete node."""
     key: str
     """The name under which it is done once."""
     title: str

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from herorun.core.policy import DeleteNode
-from herorun.operations.babysit.perform import perform, settle
+from herorun.operations.babysit.perform import Performed, perform, settle
+from herorun.operations.babysit.tick_json import actions_of
 from stories import Story
 from wording import mentions
 
@@ -98,3 +99,8 @@ def test_an_interrupted_one_is_decided_on_again(
     assert settle(story.run) == []
     assert story.run.record.memory().failed["node/tiny-1"].interrupted
     assert perform(story.run, ACTION).why == "" and len(deletions(cloud)) == 1
+
+
+def test_the_action_is_named_in_plain_words() -> None:
+    (shown,) = actions_of([Performed(ACTION, "")])
+    assert (shown.action, shown.title) == ("delete node", "10.0.0.7 of tiny-1")

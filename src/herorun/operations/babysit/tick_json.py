@@ -55,6 +55,15 @@ def alert_entries(
     ]
 
 
+ACTION_WORDS: dict[type[policy.Action], str] = {
+    policy.Tell: "tell",
+    policy.Escalate: "escalate",
+    policy.Relaunch: "relaunch",
+    policy.Stop: "stop",
+    policy.DeleteNode: "delete node",
+}
+
+
 def title_of(action: policy.Action) -> str:
     """For people, who know no keys."""
     match action:
@@ -70,7 +79,7 @@ def actions_of(performed: Iterable[Performed]) -> list[Action]:
     return [
         Action.of(
             each.action,
-            action=type(each.action).__name__.lower(),
+            action=ACTION_WORDS[type(each.action)],
             title=title_of(each.action),
             done=not each.why,
             failed=each.why,
