@@ -8,6 +8,7 @@ from them; messages are the string literals of the package that hold a space.
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -55,18 +56,20 @@ def idioms(text: str) -> list[str]:
     return [match[0] for match in FORBIDDEN.finditer(" ".join(text.split()))]
 
 
-def messages(path: Path) -> Iterator[str]:
+@cache
+def messages(path: Path) -> tuple[str, ...]:
     """The strings of a module that are no docstring; the parts of one f-string are one message."""
-    yield from strings(ast.parse(path.read_text(encoding="utf-8")))
+    return tuple(strings(ast.parse(path.read_text(encoding="utf-8"))))
 
 
 def strings(tree: ast.AST) -> Iterator[str]:
-    apart = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
-    for node in ast.walk(tree):
+    nodes = list(ast.walk(tree))
+    apart = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
+    for node in nodes:
         if isinstance(node, ast.JoinedStr):
             apart |= {id(part) for part in ast.walk(node)}
             yield "".join(str(p.value) if isinstance(p, ast.Constant) else "_" for p in node.values)
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in apart:
             yield node.value
 
@@ -97,8 +100,13 @@ def asserted(tree: ast.AST) -> Iterator[ast.AST]:
             yield node.test
         elif isinstance(node, ast.keyword) and node.arg == "match":
             yield node.value
-        elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith("parametrize"):
+        elif isinstance(node, ast.Call) and named(node.func) == "parametrize":
             yield from node.args
+
+
+def named(function: ast.expr) -> str:
+    """Its last name: to unparse all calls of the tests takes seconds."""
+    return getattr(function, "attr", getattr(function, "id", ""))
 
 
 def pinned_in(tree: ast.AST, said: set[tuple[str, ...]]) -> list[str]:
