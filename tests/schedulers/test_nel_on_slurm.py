@@ -29,6 +29,7 @@ from stories import eventually
 pytestmark = pytest.mark.back_end
 
 PATIENCE = 120.0
+LOOK_AGAIN = 5.0  # seconds: what only the accounting or nel's own files say
 EVALUATION = """\
 defaults:
   - execution: slurm/default
@@ -73,11 +74,21 @@ class Login:
         return found.job
 
     def until(self, instance: str, true: Callable[[Job], object]) -> Job:
+        """Each look starts nel, which takes seconds of CPU: another follows when Slurm says
+        something else than before the last one, or after a while.
+        """
         end = time.monotonic() + PATIENCE
+        before = self._states()
         while not true(job := self.now(instance)):
             assert time.monotonic() < end, job
-            time.sleep(1.0)  # each look asks over ssh, and Slurm too
+            patience = time.monotonic() + LOOK_AGAIN
+            while self._states() == before and time.monotonic() < patience:
+                time.sleep(0.2)
+            before = self._states()
         return job
+
+    def _states(self) -> str:
+        return self.cluster.ask("squeue", "-h", "-t", "all", "-O", "JobID:30,State:30")
 
     def numbers(self, instance: str) -> list[str]:
         """Of Slurm's jobs that have begun: nel starts one again under a new one."""
