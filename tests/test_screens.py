@@ -15,7 +15,7 @@ from herorun.checks.launch.dirty_tree import dirty_tree
 from herorun.commands._families import load, visible
 from herorun.core.check import Gate
 from screens.catalogue import all_screens
-from screens.rendering import Screen, render
+from screens.rendering import WIDTH, Screen, render
 from screens.wording import pin_wording, pinned
 
 FOLDER = Path(__file__).parent / "screens"
@@ -46,6 +46,13 @@ def test_a_state_is_shown_and_not_a_refusal_to_show_it() -> None:
     texts = {name: (FOLDER / f"{name}.txt").read_text(encoding="utf-8") for name in shown}
     wrong = ("--- exit code 2", "internal error")
     assert [name for name, text in texts.items() if any(each in text for each in wrong)] == []
+
+
+@pytest.mark.parametrize("name", ["checkpoints-list", "checkpoints-plan", "compare-unjudged"])
+def test_a_list_on_a_terminal_is_no_wider_than_it(name: str) -> None:
+    """A digest is one word, and stays whole: it is pasted."""
+    lines = (FOLDER / f"{name}.txt").read_text(encoding="utf-8").splitlines()
+    assert max(len(line) for line in lines if not line.startswith("digest ")) <= WIDTH
 
 
 def commands(name: str, command: click.Command) -> Iterator[str]:

@@ -41,5 +41,9 @@ def show_lines(told: Any, as_json: bool) -> int:
     if as_json:
         output.show_json(told.document())
     else:
-        click.echo("\n".join(output.clean(line) for line in told.lines()))
+        out = output.console()
+        for line in told.lines():
+            text = output.clean(line)
+            body = text.lstrip(" ")
+            output.hang(out, text[: len(text) - len(body)], body)
     return int(told.code)

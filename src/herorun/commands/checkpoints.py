@@ -44,6 +44,7 @@ def list_(start: str, run: str, as_json: bool) -> int:
     if as_json:
         output.show_json(listing)
         return 0
+    out = output.console()
     for entry in listing.checkpoints:
         age = None if entry.age_seconds is None else timedelta(seconds=entry.age_seconds)
         kind = "temporary" if entry.temporary else "permanent"
@@ -51,7 +52,8 @@ def list_(start: str, run: str, as_json: bool) -> int:
             f": {output.clean(words)}" for words in (entry.problem, entry.tainted) if words
         )
         words = f"{kind}, {size_words(entry.bytes)}, {age_words(age)}"
-        click.echo(f"{entry.step:>10}  {entry.state:<10}  {words}  {output.clean(entry.path)}{why}")
+        head = f"{entry.step:>10}  {entry.state:<10}  "
+        output.hang(out, head, f"{words}  {output.clean(entry.path)}{why}")
     if not listing.checkpoints:
         click.echo("there is no checkpoint")
     return 0
@@ -94,14 +96,14 @@ def plan(start: str, run: str, keep: int | None, out: str | None, as_json: bool)
     if as_json:
         output.show_json(CheckpointsPlan.of(told))
         return 0
+    out = output.console()
     for kept in told.kept:
         why = output.clean("; ".join(kept.why))
-        click.echo(f"keep    {output.clean(kept.path)}, {size_words(kept.bytes)}: {why}")
+        output.hang(out, "keep    ", f"{output.clean(kept.path)}, {size_words(kept.bytes)}: {why}")
     for victim in told.victims:
-        click.echo(
-            f"delete  {output.clean(victim.path)}, {size_words(victim.bytes)} in "
-            f"{count(victim.files, 'file')}: {output.clean(victim.why)}"
-        )
+        words = f"{output.clean(victim.path)}, {size_words(victim.bytes)}"
+        files = f"{count(victim.files, 'file')}: {output.clean(victim.why)}"
+        output.hang(out, "delete  ", f"{words} in {files}")
     click.echo(f"{len(told.victims)} to delete, {size_words(told.bytes)}; {len(told.kept)} kept")
     click.echo(f"digest {told.digest}")
     return 0

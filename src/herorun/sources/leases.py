@@ -29,7 +29,7 @@ def read_lease_seen(
     try:
         lease, modified = read_lease(store.read(path)), store.modified(path)
     except FileNotFoundError:
-        return Nothing("nobody holds a lease")
+        return Nothing("no lease is held")
     if lease is None:
         return Nothing("what lies in the lease's place is none")
     return _observe_lease(place, lease, modified, launcher, now)

@@ -17,7 +17,7 @@ def read_recorded_edits(
     """A remote is asked only for what is not in this clone."""
     if not launched.patches and not launched.unnamed:
         return Nothing("every instance ran a commit as it is")
-    why = "it ran a changed checkout in place, and nobody named the edits"
+    why = "it ran a changed checkout in place, and the edits are not recorded"
     lost = dict.fromkeys(launched.unnamed, why)
     kept = {}
     for instance, patch in launched.patches.items():

@@ -11,7 +11,7 @@ def test_a_babysitter_of_this_machine_is_no_fault():
     assert mentions(answer(babysitter_still_running).message, "stopped", "sealed")
     assert (
         answer(babysitter_still_running, Heartbeat(False), {LeaseSeen: Nothing()}).message
-        == "nobody watches"
+        == "no babysitter runs"
     )
 
 

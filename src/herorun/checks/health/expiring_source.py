@@ -38,7 +38,7 @@ def expiring_source(
             subject=source.path,
         )
     if source.expires is None:
-        return passed(f"no rule that its store tells deletes {source.path}", subject=source.path)
+        return passed(f"no lifecycle rule of its store deletes {source.path}", subject=source.path)
     every = contract.checkpoints.temporary_every
     alive = limits.intervals * every if every else limits.live
     within = alive if job.state.live else limits.ended

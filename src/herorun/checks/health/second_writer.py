@@ -77,7 +77,7 @@ def second_writer(
         for other in others
         if other.state.in_doubt
     ]
-    return [*found, *doubtful] or [passed(f"nobody but {job.instance} is seen to write")]
+    return [*found, *doubtful] or [passed(f"only {job.instance} is seen to write")]
 
 
 def _late(job: Job, what: str, last: datetime | None) -> Verdict:

@@ -46,4 +46,4 @@ def stale_monitor(
             if idle > most
             else passed(said, subject="this machine")
         )
-    return found or [not_applicable("nobody else watches")]
+    return found or [not_applicable("no other babysitter watches")]

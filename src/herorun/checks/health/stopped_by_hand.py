@@ -24,4 +24,4 @@ def stopped_by_hand(job: Job, history: History) -> Verdict:
         return failed(
             f"{job.instance} was stopped by {job.stopped_by or 'somebody'}", subject=job.instance
         )
-    return passed(f"nobody stopped {job.instance}", subject=job.instance)
+    return passed(f"no person stopped {job.instance}", subject=job.instance)

@@ -24,4 +24,4 @@ def expiring_start_checkpoint(contract: Contract, roots: RootFacts, now: Now) ->
     if start in roots.unknown_rules:
         why = roots.unknown_rules[start]
         return unknown(f"whether {start} expires could not be asked: {why}", why, subject=start)
-    return passed(f"no rule that its store tells deletes {start}", subject=start)
+    return passed(f"no lifecycle rule of its store deletes {start}", subject=start)

@@ -18,7 +18,7 @@ from herorun.core.lease import PATH
 def second_babysitter(contract: Contract, launcher: Launcher, watch: Watch) -> Verdict:
     lease = f"{contract.output.root.rstrip('/')}/{PATH}"
     if watch.lease_owner is None:
-        return passed("nobody owns the output root yet")
+        return passed("no babysitter holds the output root")
     if not watch.lease_owner:
         return failed(f"{lease} is held by something that is no lease", subject=lease)
     if watch.lease_slug != contract.slug:

@@ -24,4 +24,4 @@ def babysitter_still_running(lease: LeaseSeen | Nothing, heart: Heartbeat) -> Ve
         return failed(f"{lease.owner} holds the run: {since}", subject=lease.owner)
     if heart.held:
         return passed("the babysitter of this machine is stopped once the run is sealed")
-    return passed("nobody watches")
+    return passed("no babysitter runs")

@@ -44,7 +44,7 @@ def secrets_in(text: str) -> tuple[str, ...]:
 
 
 def exposed(path: str, before: bytes, after: bytes) -> Iterator[str]:
-    """`path:line` of every line that looks like it holds a secret and was not there before.
+    """`path:line` of every line that may hold a secret and was not there before.
 
     A binary file has no lines: it is named where something in it has the shape of a known kind of
     secret.

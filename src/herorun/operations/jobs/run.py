@@ -237,7 +237,7 @@ class JobRun(MonitoredRun):
         try:
             found = progress_in(self.scheduler.tail(memory.current.name, LINES))
         except FileNotFoundError:
-            return Nothing("it has no log yet, or nobody named one")
+            return Nothing("it has no log yet, or none was named (--log)")
         except (HerorunError, OSError) as error:
             return Unavailable(scrub(f"its log could not be read: {in_words(error)}"))
         return (

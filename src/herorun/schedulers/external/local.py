@@ -162,7 +162,7 @@ class LocalById:
         kept = self._kept_log(job)
         if kept.exists():
             return Path(os.fsdecode(kept.read_bytes()))
-        raise FileNotFoundError(2, "nobody named its log (--log)", f"process {job}")
+        raise FileNotFoundError(2, "its log is not named (--log)", f"process {job}")
 
     def stop(self, job: str) -> None:
         if job.startswith("/"):

@@ -133,7 +133,7 @@ class SshById:
         first = self._known(job)
         path = self._log or (first.out if first else "")
         if not path:
-            raise FileNotFoundError(2, "nobody named its log (--log)", f"process {job}")
+            raise FileNotFoundError(2, "its log is not named (--log)", f"process {job}")
         return {"path": path, "folder": first.folder if first else ""}
 
     def tail(self, job: str, lines: int) -> str:
