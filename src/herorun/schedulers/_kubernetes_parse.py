@@ -184,6 +184,18 @@ def _conditions(status: Mapping[str, Any]) -> Iterator[tuple[str, Condition]]:
             yield str(each.get("type")), _condition(each)
 
 
+def all_conditions(
+    status: Mapping[str, Any],
+) -> tuple[dict[str, Condition], dict[str, Condition]]:
+    """Those that are true and those that are false; an unknown one is in neither."""
+    true: dict[str, Condition] = {}
+    false: dict[str, Condition] = {}
+    sides = {"True": true, "False": false}
+    for each in status.get("conditions") or ():
+        sides.get(str(each.get("status")), {})[str(each.get("type"))] = _condition(each)
+    return true, false
+
+
 def _condition(document: Mapping[str, Any]) -> Condition:
     return Condition(
         str(document.get("reason") or ""),

@@ -34,10 +34,12 @@ def look_at(kube: Kubectl, selector: str) -> KubernetesSnapshot:
     records = [job_record(each) for each in listed]
     listed = items_of(kube.get(kube.path("v1", "pods", labelSelector=selector)))
     pods = tuple(pod_record(each) for each in listed)
-    return KubernetesSnapshot(at, {each.name: each for each in records}, pods, _lost(kube, pods))
+    return KubernetesSnapshot(
+        at, {each.name: each for each in records}, pods, lost_nodes(kube, pods)
+    )
 
 
-def _lost(kube: Kubectl, pods: Iterable[PodRecord]) -> frozenset[str]:
+def lost_nodes(kube: Kubectl, pods: Iterable[PodRecord]) -> frozenset[str]:
     """Nodes are asked for only where a pod runs and is not ready, as its node's controller leaves
     it when the node falls silent; one that cannot be asked about counts as silent.
     """

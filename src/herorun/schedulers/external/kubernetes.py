@@ -1,0 +1,251 @@
+"""A Job, JobSet, TrainJob or RayJob of Kubernetes by its name, whoever submitted it.
+
+Its end is its own condition and no live pod; Kueue's Workload says what a wait is for.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from herorun.core.adhoc_jobs.kind import JobKind
+from herorun.core.adhoc_jobs.spec import JobSpec
+from herorun.core.canonical_json import timestamp
+from herorun.core.errors import CouldNotLook, WrongUse, in_words
+from herorun.core.evidence import Job
+from herorun.core.lazy_dataclass import dataclass
+from herorun.core.ports import ById, Found, Origin, Place, Search, Unknown
+from herorun.schedulers import _kubernetes_options
+from herorun.schedulers._clusters import ClusterNames
+from herorun.schedulers._kubernetes_client import Kubectl, NotThere
+from herorun.schedulers._kubernetes_kinds import (
+    ID,
+    KINDS,
+    PRINTED,
+    ObjectKind,
+    concluded_pods,
+    in_ray_words,
+    kind_and_name,
+    pod_of_kind,
+    pod_selector,
+    record_of,
+)
+from herorun.schedulers._kubernetes_kueue import GROUP, OWNER, PLURAL, QUEUE, kueue_reason
+from herorun.schedulers._kubernetes_logs import PodLogs
+from herorun.schedulers._kubernetes_parse import PodRecord, items_of, pod_record
+from herorun.schedulers._kubernetes_request import STOPPED_AT, STOPPED_BY
+from herorun.schedulers._kubernetes_snapshot import lost_nodes
+from herorun.schedulers._kubernetes_state import judge_kubernetes
+from herorun.system.clock import now
+
+CLUSTERS = ClusterNames("kubernetes", {}, "--cluster CONTEXT/NAMESPACE")
+_WHERE = re.compile(r"(?:(?P<config>[^#]+)#)?(?P<context>.+)/(?P<namespace>[a-z0-9-]+)")
+_CONTAINER = "kubectl.kubernetes.io/default-container"
+
+
+@dataclass(frozen=True, kw_only=True)
+class KubernetesJobKind(JobKind):
+    def listing(self, spec: JobSpec) -> str:
+        return f"kubectl get jobs in {spec.cluster}"
+
+    def resolved(self, spec: JobSpec, start: str) -> JobSpec:
+        """With the kubeconfig of `--config` as a part of the cluster: one file holds many."""
+        if not spec.cluster:
+            return spec
+        cluster = CLUSTERS.resolve(spec.cluster)
+        if spec.config:
+            path = Path(start, Path(spec.config).expanduser()).resolve()
+            cluster = f"{path}#{cluster.rpartition('#')[2]}"
+        return replace(spec, cluster=cluster, config="")
+
+    def contract_options(self, options: Mapping[str, Any]) -> dict[str, Any]:
+        where = f"{options.get('context')}/{options.get('namespace')}"
+        config = options.get("kubeconfig")
+        return {**options, "cluster": f"{config}#{where}" if config else where}
+
+    def must_be_reachable(self, spec: JobSpec) -> None:
+        if not _WHERE.fullmatch(spec.cluster):
+            raise WrongUse(
+                "A job of Kubernetes needs --cluster CONTEXT/NAMESPACE, a context of the "
+                "kubeconfig and the job's namespace."
+            )
+
+
+JOBS = KubernetesJobKind(
+    id_pattern=ID,
+    id_form="a name as kubectl prints it: job.batch/tiny-1, jobset/x, trainjob/x or rayjob/x",
+    needs=("cluster",),
+    place=("cluster",),
+    printed=PRINTED,
+    has_machine=False,
+)
+
+
+class Options(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    cluster: str = Field(
+        pattern=rf"^{_WHERE.pattern}$",
+        description="`CONTEXT/NAMESPACE`, or `KUBECONFIG#CONTEXT/NAMESPACE`.",
+    )
+    program: str = Field("kubectl", min_length=1, description="How kubectl is called.")
+
+
+def connect(options: Options, place: Place) -> ById:
+    return KubernetesById(options)
+
+
+class KubernetesById:
+    def __init__(self, options: Options) -> None:
+        parts = _WHERE.fullmatch(options.cluster)
+        assert parts  # by the pattern of its option
+        stated = _kubernetes_options.Options(
+            context=parts["context"],
+            namespace=parts["namespace"],
+            kubeconfig=parts["config"] or "~/.kube/config",
+            program=options.program,
+            image="none",
+            code="shared",
+        )
+        self._kube = Kubectl(stated)
+
+    def look(self, job: str) -> Search:
+        """A 404 is no answer to what became of it: a TTL or a person may have deleted it."""
+        kind, name = kind_and_name(job)
+        try:
+            document = self._read(kind, name)
+            return Found(self._judged(job, kind, document))
+        except NotThere:
+            return Unknown(
+                f"{self._kube.where} has no {kind.title} {name}: it was deleted, also by "
+                "ttlSecondsAfterFinished, or never was, and nobody can say how it ended"
+            )
+        except (CouldNotLook, WrongUse, OSError) as error:
+            return Unknown(in_words(error))
+
+    def _judged(self, job: str, kind: ObjectKind, document: Mapping[str, Any]) -> Job:
+        pods = self._pods(kind, document)
+        record = record_of(kind, document, len(pods))
+        counted = concluded_pods(kind, document, pods)
+        answer = judge_kubernetes(record, counted, lost_nodes(self._kube, counted))
+        answer = in_ray_words(answer, document) if kind.name == "rayjob" else answer
+        if not answer.state.ended and (workload := self._workload(document)):
+            words = (answer.reason, kueue_reason(workload))
+            answer = replace(answer, reason="; ".join(part for part in words if part))
+        return replace(answer, id=job, instance=job)
+
+    def _read(self, kind: ObjectKind, name: str) -> dict[str, Any]:
+        return self._kube.get(self._kube.path(self._version(kind.group), kind.plural, name))
+
+    def _version(self, group: str) -> str:
+        """The version that this cluster prefers; `WrongUse` where it lacks the kind."""
+        if group == "batch":
+            return "batch/v1"
+        try:
+            return str(self._kube.get(f"/apis/{group}")["preferredVersion"]["groupVersion"])
+        except NotThere:
+            raise WrongUse(f"{self._kube.where} has no kinds of {group}.") from None
+        except (KeyError, TypeError):
+            raise CouldNotLook(f"{self._kube.where} does not say its version of {group}.") from None
+
+    def _pod_documents(self, kind: ObjectKind, document: Mapping[str, Any]) -> list[dict[str, Any]]:
+        selector = pod_selector(kind, document)
+        if not selector:
+            return []
+        return items_of(self._kube.get(self._kube.path("v1", "pods", labelSelector=selector)))
+
+    def _pods(self, kind: ObjectKind, document: Mapping[str, Any]) -> list[PodRecord]:
+        listed = self._pod_documents(kind, document)
+        records = [pod_record(each) for each in listed]
+        owners = len({record.owner for record in records})
+        labels = [(each["metadata"].get("labels") or {}) for each in listed]
+        return [
+            pod_of_kind(kind, record, label, owners)
+            for record, label in zip(records, labels, strict=True)
+        ]
+
+    def _workload(self, document: Mapping[str, Any]) -> dict[str, Any] | None:
+        """Of Kueue, where the object is in a queue of it."""
+        meta = document["metadata"]
+        if QUEUE not in (meta.get("labels") or {}):
+            return None
+        query = f"{OWNER}={meta['uid']}"
+        path = self._kube.path(self._version(GROUP), PLURAL, labelSelector=query)
+        listed = items_of(self._kube.get(path))
+        return max(listed, key=_created, default=None)
+
+    def tail(self, job: str, lines: int) -> str:
+        kind, name = kind_and_name(job)
+        documents = self._pod_documents(kind, self._read(kind, name))
+        logs = PodLogs(self._kube, _main_container(documents))
+        return logs.tail([pod_record(each) for each in documents], lines)
+
+    def origin(self, job: str) -> Origin:
+        """What its main container runs; Kubernetes keeps no user."""
+        kind, name = kind_and_name(job)
+        documents = self._pod_documents(kind, self._read(kind, name))
+        if not documents:
+            return Origin()
+        container = _container(documents[0], _main_container(documents))
+        argv = [*(container.get("command") or ()), *(container.get("args") or ())]
+        return Origin(command=tuple(map(str, argv)), folder=str(container.get("workingDir") or ""))
+
+    def listed(self, most: int) -> tuple[tuple[str, str], ...]:
+        """The Jobs of the namespace, the newest first."""
+        kind = KINDS[0]
+        listed = items_of(self._kube.get(self._kube.path("batch/v1", kind.plural)))
+        newest = sorted(listed, key=_created, reverse=True)[:most]
+        answers = [judge_kubernetes(record_of(kind, each, 0), ()) for each in newest]
+        names = [str(each["metadata"]["name"]) for each in newest]
+        return tuple((name, job.raw or "active") for name, job in zip(names, answers, strict=True))
+
+    def stop(self, job: str) -> None:
+        """Nothing is deleted. A Job gets a deadline that is over; the others are suspended, and
+        what Kueue has admitted is deactivated there, since Kueue would start it again.
+        """
+        kind, name = kind_and_name(job)
+        try:
+            document = self._read(kind, name)
+        except NotThere:
+            raise WrongUse(f"There is no {kind.title} {name} in {self._kube.where}.") from None
+        answer = self._judged(job, kind, document)
+        if answer.state.ended:
+            return
+        workload = self._workload(document)
+        uid = document["metadata"]["uid"]
+        notes = {STOPPED_BY: "herorun", STOPPED_AT: timestamp(now())}
+        spec: dict[str, Any] = {"suspend": True}
+        if workload:
+            spec = {}
+        elif kind.name == "job" and document["spec"].get("suspend") is not True:
+            spec = {"activeDeadlineSeconds": 1}
+        change = {
+            "metadata": {"uid": uid, "annotations": notes},
+            **({"spec": spec} if spec else {}),
+        }
+        self._kube.change(kind.resource, name, change)
+        if workload:
+            meta = workload["metadata"]
+            change = {"metadata": {"uid": meta["uid"]}, "spec": {"active": False}}
+            self._kube.change(f"{PLURAL}.{GROUP}", meta["name"], change)
+
+
+def _created(document: Mapping[str, Any]) -> tuple[str, str]:
+    meta = document["metadata"]
+    return str(meta.get("creationTimestamp") or ""), str(meta.get("name"))
+
+
+def _main_container(documents: list[dict[str, Any]]) -> str:
+    """As `kubectl logs` chooses it."""
+    if not documents:
+        return ""
+    notes = documents[0]["metadata"].get("annotations") or {}
+    return str(notes.get(_CONTAINER) or documents[0]["spec"]["containers"][0]["name"])
+
+
+def _container(document: Mapping[str, Any], name: str) -> dict[str, Any]:
+    listed = document["spec"]["containers"]
+    return next((each for each in listed if each["name"] == name), listed[0])
