@@ -92,7 +92,7 @@ def add(
 ) -> int:
     """Register a job, and make sure that one `jobs watch` of this session runs.
 
-    TYPE is nel, slurm or launcher, or another scheduler whose jobs can be found by id: iris, ray, local, ssh.
+    TYPE is nel, slurm or launcher, or another scheduler whose jobs can be found by id: iris, kubernetes, ray, local, ssh.
 
     \b
     Example:
@@ -113,7 +113,8 @@ def add(
     here = _here(start, session)
     facts = placed(resolved(JobSpec.of({"job": job, "kind": kind, **told}), start), Path(start))
     job_kind(kind).must_be_reachable(facts)
-    named = {**told, "config": facts.config, "log": facts.log, "description": description}
+    place = {"cluster": facts.cluster, "config": facts.config, "log": facts.log}
+    named = {**told, **place, "description": description}
     entry = entry_of(kind, facts.job, now(), (here.agent, here.id), named)
     register(here, entry)
     watched = "is not watched" if no_watch else ensure_watch(here, Path(start))
