@@ -71,7 +71,9 @@ def record_of(kind: ObjectKind, document: Mapping[str, Any], pods: int) -> JobRe
         record = job_record(document)
         if kind.name == "job":
             return record
-        record = replace(record, parallelism=_size(kind, document["spec"]) or pods, started=None)
+        record = replace(
+            record, parallelism=_count_pods(kind, document["spec"]) or pods, started=None
+        )
         if kind.name == "rayjob":
             return _ray_record(record, document.get("status") or {})
         names = {"Completed": "Complete"}
@@ -83,7 +85,7 @@ def record_of(kind: ObjectKind, document: Mapping[str, Any], pods: int) -> JobRe
         ) from None
 
 
-def _size(kind: ObjectKind, spec: Mapping[str, Any]) -> int:
+def _count_pods(kind: ObjectKind, spec: Mapping[str, Any]) -> int:
     if kind.name == "jobset":
         return sum(_replicated(each) for each in spec.get("replicatedJobs") or ())
     return int((spec.get("trainer") or {}).get("numNodes") or 0) if kind.name == "trainjob" else 0
