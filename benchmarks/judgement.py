@@ -25,9 +25,11 @@ from herorun.operations.report.backtest import backtest, read_labels
 from herorun.signatures import shipped
 
 WORKERS = 2
+SECONDS = 30  # a row of a large run; rows of public curves rarely tell their time
 CURVES = (
     "| curves | events found | false criticals on clean | on noisy | throughput found "
-    "| warnings on clean |\n| --- | --- | --- | --- | --- | --- |"
+    "| warnings on clean | false criticals per 1,000 run-hours |\n"
+    "| --- | --- | --- | --- | --- | --- | --- |"
 )
 LOGS = "| logs | right | benign called a failure |\n| --- | --- | --- |"
 
@@ -45,12 +47,20 @@ class CurveCounts:
     time_events: int = 0
     time_found: int = 0
     warnings: int = 0
+    quiet_rows: int = 0  # of the clean and noisy curves
     notes: list[str] = field(default_factory=list)
 
-    def add(self, name: str, label: Label, alerts: Sequence[FiredAlert]) -> None:
+    def rate(self) -> str:
+        """False criticals per 1,000 run-hours of the quiet curves."""
+        hours = self.quiet_rows * SECONDS / 3600
+        false = self.false_clean + self.false_noisy
+        return f"{1000 * false / hours:.1f} in {hours:,.0f} h" if hours else "-"
+
+    def add(self, name: str, label: Label, rows: int, alerts: Sequence[FiredAlert]) -> None:
         curve = [a for a in alerts if a.topic in CURVE and a.severity == "critical"]
         speed = [a for a in alerts if a.topic in SPEED]
         if label.label in QUIET or label.label.startswith("no-loss"):
+            self.quiet_rows += rows
             self._quiet(name, label, alerts, curve, speed)
         elif label.events:
             hit = any(_within(event, alert) for event in label.events for alert in curve)
@@ -98,14 +108,14 @@ def _within(event: tuple[int, int, str], alert: FiredAlert) -> bool:
 def curves(folder: Path) -> CurveCounts:
     labels, counts = read_labels(folder / "LABELS.json"), CurveCounts()
     with ProcessPoolExecutor(WORKERS) as pool:
-        for name, alerts in pool.map(partial(_judged, folder), sorted(labels), chunksize=4):
-            counts.add(name, labels[name], alerts)
+        for name, rows, alerts in pool.map(partial(_judged, folder), sorted(labels), chunksize=4):
+            counts.add(name, labels[name], rows, alerts)
     return counts
 
 
-def _judged(folder: Path, name: str) -> tuple[str, list[FiredAlert]]:
-    ((_, _, alerts),) = backtest([folder / name], None).files
-    return name, alerts
+def _judged(folder: Path, name: str) -> tuple[str, int, list[FiredAlert]]:
+    ((_, rows, alerts),) = backtest([folder / name], None).files
+    return name, rows, alerts
 
 
 def logs(folder: Path) -> tuple[int, int, int, int, list[str]]:
@@ -166,7 +176,8 @@ def _line(name: str, folder: Path, is_curves: bool) -> tuple[str, list[str]]:
     return (
         (
             f"| {name} | {c.found} of {c.events} | {c.false_clean} on {c.clean} "
-            f"| {c.false_noisy} on {c.noisy} | {c.time_found} of {c.time_events} | {c.warnings} |"
+            f"| {c.false_noisy} on {c.noisy} | {c.time_found} of {c.time_events} | {c.warnings} "
+            f"| {c.rate()} |"
         ),
         c.notes,
     )

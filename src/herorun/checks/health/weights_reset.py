@@ -3,8 +3,9 @@
 Why: a start that loads nothing looks like a continued run, and overwrites good checkpoints with bad
 ones.
 Fix: stop it before it overwrites a checkpoint, and relaunch from the newest complete one.
-Source: four rows within 10 % of the first four, after the level had fallen to half; public tuning
-runs that began again unseen.
+Source: four rows within 10 % of the first four, after the level had fallen to half, and a loss that
+then stays up for three quarters of the rows of its first descent, at most 100; public tuning runs
+that began again unseen.
 """
 
 from pydantic import PositiveInt
@@ -28,7 +29,7 @@ from herorun.core.lazy_dataclass import dataclass
 
 @dataclass(frozen=True)
 class Limits:
-    """How often the opening must be seen again."""
+    """How many rows the loss must stay up after it has been recognised."""
 
     rows: PositiveInt = 1
 
@@ -62,7 +63,7 @@ def weights_reset(
 
 def _began_again(excursion: Excursion) -> str:
     return (
-        f"the first four rows came again at step {excursion.last_step}, with the loss back at "
+        f"the first four rows came again from step {excursion.first_step} on, with the loss back at "
         f"{excursion.expected * excursion.usual:.4g}; it had come down to {excursion.expected:.4g}: "
         "training began from untrained weights"
     )

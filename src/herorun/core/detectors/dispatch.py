@@ -8,6 +8,7 @@ from herorun.core.detectors import band, gaps, grad_norm, loss, nonfinite, resum
 from herorun.core.detectors.excursion import ExcursionWatch
 from herorun.core.detectors.growth import Growth, begin_again, judge_growth
 from herorun.core.detectors.names import ColumnRole, Names
+from herorun.core.detectors.second_beginning import OPENING
 from herorun.core.detectors.state import MetricsState, ReportingRhythm
 from herorun.core.ports import Row
 
@@ -27,7 +28,7 @@ def _begin_attempt(state: MetricsState, step: int) -> None:
             resume.AttemptStartPoint(step, state.high_water, state.steps.stride, far),
         )
         resume.restart(state.lineage, at, state.instance, trend)
-        state.loss.anew = loss.OPENING if step <= state.lineage.first_step else 0
+        state.loss.anew = OPENING if step <= state.lineage.first_step else 0
     state.attempts += 1
     state.first_step = step
     state.begun = True

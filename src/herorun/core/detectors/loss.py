@@ -1,5 +1,4 @@
-"""The shape of the loss: spikes, a raised level, a slow rise, zeros, one value for ever, and
-weights begun anew.
+"""The shape of the loss: spikes, a raised level, a slow rise, zeros, and one value that repeats.
 
 What is expected stands still while a spike lasts, from its third row on and for at most 500 rows;
 then the new level is accepted. Before the trend has settled, the highest value so far is what is
@@ -10,7 +9,7 @@ goes on over a gap.
 
 import math
 
-from herorun.core.detectors import first_rows, relapse
+from herorun.core.detectors import first_rows, relapse, second_beginning
 from herorun.core.detectors.baseline import CLIP, FLOOR, RATE, SETTLE, Trend
 from herorun.core.detectors.loss_state import LossState
 from herorun.core.detectors.relapse import REGRESSED
@@ -32,15 +31,9 @@ DRIFT_NOISE = 1.7  # of the noise, which a smoothed level does not waver by
 DIVERGED = 1.5
 DIVERGED_NOISE = 3.0
 LEARNED = 1.25  # what a curve must have fallen by before it can be called diverged
-OPENING = 4  # rows by which the beginning of a run is known again
-ALIKE = 0.1  # as a logarithm
-# the same where the steps are counted from the beginning again: other batches, another seed
-ANEW = 0.4
-YOUNGEST = 8  # rows of a curve that can have learned anything
 # rows behind a loss below zero in which nothing is judged: it may cross zero, and no ratio says
 # anything
 SIGNED = 500
-FORGOTTEN = 2.0  # how far below its beginning a curve must have been
 FROZEN = 20  # rows of one and the same value, from which on it stands still
 # times the longest such stretch before: some logs repeat a value until there is a new one
 REPEATS = 5
@@ -48,11 +41,11 @@ CHANGES = 30  # other values that must have come before
 
 _HIGH, _ALONE, _RISING = math.log(RATIO), math.log(ALONE), math.log(RISING)
 _ELEVATED, _DRIFT, _DIVERGED = math.log(ELEVATED), math.log(DRIFT), math.log(DIVERGED)
-_LEARNED, _FORGOTTEN = math.log(LEARNED), math.log(FORGOTTEN)
+_LEARNED = math.log(LEARNED)
 
 RULES = (
     RATIO, ALONE, RISING, FREEZE, FREEZE_YOUNG, HELD, DENSE, JITTERS, ELEVATED, ELEVATED_NOISE, DRIFT, DRIFT_NOISE, WIDEST,  # noqa: E501  # one entry of a table, or one recorded value
-    DIVERGED, DIVERGED_NOISE, LEARNED, OPENING, ALIKE, ANEW, YOUNGEST, FORGOTTEN,
+    DIVERGED, DIVERGED_NOISE, LEARNED,
     SIGNED, FROZEN, REPEATS, CHANGES, MOVES,
 )  # fmt: skip
 
@@ -89,9 +82,9 @@ def judge_loss(
     if not state.trend.rows:
         state.trend.begin(y)
         state.smooth = state.before = y
-        state.opening = [y]
+        second_beginning.begin(state, y)
         return
-    _opening(state, step, y)
+    second_beginning.follow(state, step, y)
     held = _spike(state, step, y, gap, declared, before)
     if fresh and not held:
         _waver(state, y)
@@ -231,28 +224,3 @@ def _level(state: LossState, step: int, y: float, declared: bool, boundary: bool
         state.diverged.over(step, rise, math.exp(state.lowest), scale, declared)
     elif state.diverged.streak is not None:
         state.diverged.within("diverged", "loss", 0)
-
-
-def _opening(state: LossState, step: int, y: float) -> None:
-    """Weights that are begun anew repeat the first rows of the run, though it had learned long
-    since.
-    """
-    opening, matched = state.opening, state.matched
-    if len(opening) < OPENING:
-        opening.append(y)
-        return
-    if matched == 0 and state.untrained.streak is not None:
-        state.untrained.end("untrained", "loss")
-    like = abs(y - opening[matched]) < (ANEW if state.anew else ALIKE)
-    state.anew = max(state.anew - 1, 0)
-    if matched == 0:
-        low = min(state.trend.level, state.lowest) if state.settled else state.trend.level
-        learned = state.trend.rows >= YOUNGEST and low < y - _FORGOTTEN
-        state.matched = 1 if like and learned else 0
-    elif not like:
-        state.matched = 0
-    elif matched + 1 == OPENING:
-        state.matched = 0
-        state.untrained.over(step, opening[0] - state.lowest, math.exp(state.lowest), 0.0)
-    else:
-        state.matched = matched + 1

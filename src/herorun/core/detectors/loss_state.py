@@ -38,7 +38,14 @@ class LossState:
     lowest: float = 0.0  # the lowest of it ever
     settled: bool = False
     opening: list[float] = field(default_factory=list)
-    matched: int = 0  # rows that repeat the opening
+    descent: int = 0  # rows until the loss came below half of the opening
+    descended: bool = False
+    matched: int = 0  # rows that repeat the opening ...
+    matched_from: int = 0  # ... from this step on
+    stay: int = 0  # rows that the loss must then stay up
+    stayed: int = 0  # rows that it has
+    back_below: float = 0.0  # the logarithm below which it is down again
+    dips: int = 0  # rows below it, one after another
     anew: int = 0  # rows to come of an attempt that counts its steps from the beginning again
     last_step: int = 0
     signed: int = 0  # rows until a loss that was below zero is forgotten

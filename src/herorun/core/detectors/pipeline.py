@@ -19,6 +19,7 @@ from herorun.core.detectors import (
     relapse,
     reorder,
     resume,
+    second_beginning,
     throughput,
 )
 from herorun.core.detectors.dispatch import MUTED, judge_row
@@ -47,13 +48,14 @@ TREND = (
     baseline.FLOOR,
 )
 STREAK = (excursion.MISSES, excursion.KEPT)
-SHAPE = 11  # of the state
+SHAPE = 12  # of the state
 
 
 def rules_digest() -> str:
     """Names the constants and the state's shape: a cached state of other rules is folded anew."""
     parts = (
         loss.RULES,
+        second_beginning.RULES,
         first_rows.RULES,
         relapse.RULES,
         grad_norm.RULES,
