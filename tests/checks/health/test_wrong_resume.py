@@ -59,6 +59,17 @@ def test_rows_below_the_start_are_wrong(first):
     assert mentions(verdict.message, "should", "3541 of", f"{FROM}")
 
 
+@pytest.mark.parametrize(
+    ("saved_at", "outcome"), [(NOON, Outcome.NOT_APPLICABLE), (NOON - 600 * MINUTE, Outcome.FAIL)]
+)
+def test_rows_that_a_job_lost_after_it_saved_behind_its_start_tell_nothing(saved_at, outcome):
+    """A metrics file was cut to a step before the start; an older instance's save proves nothing."""
+    saved = Checkpoints((replace(a_checkpoint(3600), modified=saved_at),))
+    verdict = answer(wrong_resume, plan(), rows(2900, 2000), saved)
+
+    assert verdict.outcome is outcome
+
+
 def test_a_first_row_from_a_newer_checkpoint_is_wrong():
     other = replace(a_checkpoint(3580), modified=NOON - timedelta(days=1))
     own = replace(a_checkpoint(3580), modified=NOON - MINUTE)

@@ -1,5 +1,6 @@
 """Where an instance really began, against where its plan says it should. Pure."""
 
+import math
 from collections.abc import Mapping
 
 from herorun.core.evidence import Checkpoints, History, Metrics, PriorLaunch, Receipt, Resume
@@ -98,9 +99,9 @@ def began_again(metrics: Metrics, saved: Checkpoints, history: History) -> str:
     )
 
 
-def _saved_between(start: int, first: int, saved: Checkpoints, history: History) -> bool:
-    """Whether the instance itself saved between its start and the newest attempt's first row, which
-    is then a restart's.
+def _saved_between(start: int, first: float, saved: Checkpoints, history: History) -> bool:
+    """Whether the instance itself saved behind its start and before the step `first`: of the newest
+    attempt's first row, which is then a restart's.
     """
     current = history.current
     begun = (current.intended or current.started) if current else None
@@ -115,7 +116,8 @@ def rows_wrong(
 ) -> ResumeRows | None:
     """By the newest attempt's first row. None: the rows do not tell.
 
-    A row of the start's own step, as of an evaluation after loading, is no fault.
+    A row of the start's own step, as of an evaluation after loading, is no fault. A newest row
+    before the start is none where the instance itself has saved behind it.
     Where the record does not say whose the rows are, an attempt that began at or below the start
     may be an earlier instance's that goes on without a break; only a newest row at or below the
     start is then sure to be wrong.
@@ -123,6 +125,8 @@ def rows_wrong(
     if start.step is None:
         return None
     if metrics.step < start.step:
+        if _saved_between(start.step, math.inf, saved, history):
+            return None  # rows of this instance are lost: `lost-rows` tells it
         return ResumeRows(
             f"writes step {metrics.step}, and should have begun after step {start.step} of {start}"
         )
