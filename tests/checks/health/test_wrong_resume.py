@@ -63,7 +63,7 @@ def test_rows_below_the_start_are_wrong(first):
     ("saved_at", "outcome"), [(NOON, Outcome.NOT_APPLICABLE), (NOON - 600 * MINUTE, Outcome.FAIL)]
 )
 def test_rows_that_a_job_lost_after_it_saved_behind_its_start_tell_nothing(saved_at, outcome):
-    """A metrics file was cut to a step before the start; an older instance's save proves nothing."""
+    """A metrics file was cut to before the start; an older instance's save proves nothing."""
     saved = Checkpoints((replace(a_checkpoint(3600), modified=saved_at),))
     verdict = answer(wrong_resume, plan(), rows(2900, 2000), saved)
 

@@ -11,6 +11,7 @@ from stories import CRASH, SLUG, WAIT, Story
 from wording import mentions
 
 CAPTURE = pytest.CaptureFixture[str]
+BUSY = ("neighbour", "threads")
 QUICK = {"gpu_seconds": 0}
 
 
@@ -21,7 +22,7 @@ def patrolled(story: Story, **patrol: Any) -> Story:
 
 def advice_of(answer: Answer) -> list[dict[str, Any]]:
     """Without what other processes of this machine give rise to."""
-    return [each for each in answer.document["advice"] if each["row"] != "neighbour"]
+    return [each for each in answer.document["advice"] if each["row"] not in BUSY]
 
 
 def states(answer: Answer) -> tuple[int, str, list[str]]:
