@@ -109,6 +109,14 @@ def test_a_gate_imports_the_adapters_and_the_checks_of_this_run_alone(
 
 
 @pytest.mark.thorough
+def test_explaining_a_check_imports_the_files_of_that_check_alone(tmp_path: Path) -> None:
+    modules = ours(imported(COMMAND, tmp_path / "modules", "explain", "dirty-tree"))
+    checks = {name for name in modules if name.startswith("herorun.checks.")}
+    assert {name for name in checks if name.count(".") > 2} == {"herorun.checks.launch.dirty_tree"}
+    assert not {name for name in modules if name.startswith("herorun.schemas")}
+
+
+@pytest.mark.thorough
 def test_a_command_on_a_run_imports_what_it_uses(story: Story) -> None:
     seen = {}
     for words in STORY:

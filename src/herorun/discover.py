@@ -65,14 +65,15 @@ def checks(gate: Gate | None = None) -> tuple[Check, ...]:
     Two of one name at one gate are an error.
     """
     gates = [gate] if gate else list(Gate)
+    modules = [module for each in gates for module in _modules(f"herorun.checks.{each}")]
+    own = [check for module in modules for check in _own_checks(module)]
+    return _in_order([*own, *(check for check in _foreign_checks() if check.gate in gates)])
+
+
+def _in_order(every: Iterable[Check]) -> tuple[Check, ...]:
     found: dict[tuple[str, int], Check] = {}
-    for each in gates:
-        for module in _modules(f"herorun.checks.{each}"):
-            for check in _own_checks(module):
-                _add(found, check)
-    for check in _foreign_checks():
-        if check.gate in gates:
-            _add(found, check)
+    for check in every:
+        _add(found, check)
     return tuple(found[key] for key in sorted(found))
 
 
@@ -87,11 +88,12 @@ def _add(found: dict[tuple[str, int], Check], check: Check) -> None:
 
 def checks_named(name: str) -> tuple[Check, ...]:
     """The checks of one name, gate by gate; a `WrongUse` names the nearest one where there is
-    none.
+    none. Of our own checks only the files of that name are imported.
     """
     from difflib import get_close_matches
 
-    found = tuple(check for check in checks() if check.name == name)
+    own = [check for module in _check_modules(name) for check in _own_checks(module)]
+    found = _in_order(check for check in [*own, *_foreign_checks()] if check.name == name)
     if not found and name in RENAMED:
         raise WrongUse(f"The check {name} is called {RENAMED[name]} now: use that name.")
     if not found:
@@ -101,6 +103,12 @@ def checks_named(name: str) -> tuple[Check, ...]:
             f"There is no check called {name!r}.{meant} `herorun explain --list` names them."
         )
     return found
+
+
+def _check_modules(name: str) -> list[ModuleType]:
+    """The files that are named for a check, at every gate."""
+    stem, packages = name.replace("-", "_"), [f"herorun.checks.{gate}" for gate in Gate]
+    return [import_module(f"{each}.{stem}") for each in packages if stem in _module_names(each)]
 
 
 def _own_checks(module: ModuleType) -> list[Check]:

@@ -95,3 +95,10 @@ def test_a_mistyped_threshold_is_told_its_name_and_line(thresholds: Any, words: 
 def test_an_old_name_that_is_typed_is_told_the_new_one() -> None:
     with pytest.raises(WrongUse, match=r"blind is called monitor-blind now"):
         discover.checks_named("blind")
+
+
+def test_every_check_is_found_by_the_name_of_its_file() -> None:
+    every = discover.checks()
+    for name in {check.name for check in every}:
+        named = tuple(check for check in every if check.name == name)
+        assert discover.checks_named(name) == named, name

@@ -21,24 +21,33 @@ def command(check: str | None, every: bool, as_json: bool) -> int:
       herorun explain dirty-tree
     """
     from herorun import discover, output
-    from herorun.core.check import Gate
-    from herorun.schemas.judged import Explain, ExplainList
 
-    known = discover.checks()
     if every or check is None:
-        if as_json:
-            output.show_json(ExplainList(checks=[_check_page(found) for found in known]))
-        else:
-            gates = list(Gate)
-            for found in sorted(known, key=lambda c: (gates.index(c.gate), c.name)):
-                click.echo(_list_line(found))
-        return 0
+        return _show_list(as_json)
     asked = discover.checks_named(check)
     if as_json:
+        from herorun.schemas.judged import Explain
+
         pages = [_check_page(found) for found in asked]
         output.show_json(Explain(check=pages[0], checks=pages))
     else:
         click.echo("\n\n".join(_explain_check(found) for found in asked))
+    return 0
+
+
+def _show_list(as_json: bool) -> int:
+    from herorun import discover, output
+    from herorun.core.check import Gate
+
+    known = discover.checks()
+    if as_json:
+        from herorun.schemas.judged import ExplainList
+
+        output.show_json(ExplainList(checks=[_check_page(found) for found in known]))
+        return 0
+    gates = list(Gate)
+    for found in sorted(known, key=lambda each: (gates.index(each.gate), each.name)):
+        click.echo(_list_line(found))
     return 0
 
 
