@@ -3,6 +3,7 @@ submission id.
 """
 
 import json
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from uuid import uuid4
@@ -15,6 +16,7 @@ from herorun.core.evidence import JobState
 from herorun.core.ports import Absent, Found, Place
 from herorun.schedulers.external import ray as by_id
 from services.ray_service import Head
+from services.servers import PYTHON
 from stories import eventually, forget
 from wording import mentions
 
@@ -81,6 +83,32 @@ def test_a_job_on_ray_is_watched_by_its_id_until_it_fails(
     eventually(lambda: status(ray_head, name) == "FAILED", within=60)
     code, said = cli.run([*words, "--once"]), capsys.readouterr()
     assert code == 1 and "is failed: exit code 3" in said.out and "~7/20" in said.out, said
+
+
+def test_cluster_experiment_and_id_are_enough_to_submit_it_again(
+    ray_head: Head,
+    work: Path,
+    submit: Submit,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """By Ray's own command line, in the folder that the session was started in."""
+    monkeypatch.setenv("PATH", f"{PYTHON.parent}:{os.environ['PATH']}")
+    (work / "experiments").mkdir()
+    (work / EXPERIMENT[1]).write_text(
+        "print('step 9/20', flush=True)\nimport time; time.sleep(60)\n"
+    )
+    name = submit("echo 'JOB 1 CANCELLED DUE TO PREEMPTION'; exit 1")
+    (work / "go").touch()
+    eventually(lambda: status(ray_head, name) == "FAILED", within=60)
+    words = ["-C", str(work), "babysit", "--job", name, "--scheduler", "ray"]
+    cli.run([*words, "--cluster", ray_head.url, *EXPERIMENT, "--once"])
+    said = capsys.readouterr()
+    told = json.loads(next((work / "scratch").iterdir()).read_text())
+    assert (told["restart_count"], told["job_id"] != name) == (1, True), said
+    again = ray_head.get(f"/api/jobs/{told['job_id']}")
+    ray_head.post(f"/api/jobs/{told['job_id']}/stop", {})
+    assert again["entrypoint"] == f"python {EXPERIMENT[1]}"
 
 
 def test_the_end_of_its_log_is_read_and_it_is_stopped_by_its_id(

@@ -19,6 +19,7 @@ pytestmark = pytest.mark.back_end
 PREEMPTED = (
     "echo step 7/20; echo 'slurmstepd: error: *** JOB 1 CANCELLED DUE TO PREEMPTION ***'; exit 1"
 )
+HUNGRY = "python3 -c 'x = bytearray(600 * 2**20); import time; time.sleep(30)'; exit 1"
 WAITS = "echo step 9/20; sleep 120"
 
 
@@ -75,6 +76,24 @@ def test_a_preempted_job_is_submitted_again_and_its_successor_followed(
     capsys.readouterr()
     assert cli.run(["-C", str(work), "babysit", "--once"]) == 0
     assert "healthy" in capsys.readouterr().out
+
+
+def test_what_ended_for_memory_is_not_submitted_again(
+    work: Path, cluster: Cluster, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Slurm confines no memory here, and kills by what it samples: a 137 at the limit."""
+    number = submit(cluster, work, f"#SBATCH --array=0-1 --mem=120M\necho step 7/20; {HUNGRY}")
+    eventually(lambda: ended(cluster, number) == 2, within=120)
+    command = f"touch {work}/submitted"
+    words = ["-C", str(work), "babysit", "--job", number, "--scheduler", "slurm", "--once"]
+    code, said = cli.run([*words, "--resubmit", command]), capsys.readouterr()
+    assert code == 1 and mentions(said.out, "2 of", "2", "memory"), said
+    assert not (work / "submitted").exists()
+
+
+def ended(cluster: Cluster, number: str) -> int:
+    """How many of its tasks Slurm's accounts call over, for whatever reason."""
+    return sum(state.startswith(("FAILED", "OUT_OF")) for state in word(cluster, number).split())
 
 
 def test_a_registered_job_is_removed_at_its_end_with_exit_code_and_elapsed_time(

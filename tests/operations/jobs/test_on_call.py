@@ -83,6 +83,12 @@ SENTENCES = [  # the kind of job, the sentence, the test's file and name
         "test_thirteen_of_fourteen_near_the_limit_are_an_end_for_memory",
     ),
     (
+        "slurm",
+        "tasks of an array that ended for memory are not submitted again",
+        "operations/jobs/test_jobs_on_slurm.py",
+        "test_what_ended_for_memory_is_not_submitted_again",
+    ),
+    (
         "iris",
         "without the ends of its tasks nothing is decided",
         "operations/jobs/test_memory_ends.py",
@@ -127,8 +133,8 @@ SENTENCES = [  # the kind of job, the sentence, the test's file and name
     (
         "ray",
         "cluster, experiment and job id are enough to restart",
-        "schedulers/external/test_experiment.py",
-        "test_it_is_submitted_as_the_repository_does_it",
+        "operations/jobs/test_jobs_on_ray.py",
+        "test_cluster_experiment_and_id_are_enough_to_submit_it_again",
     ),
     (
         "iris",
