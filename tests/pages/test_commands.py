@@ -40,6 +40,14 @@ NOT_RUN = {
     "herorun babysit --job 4711 --scheduler slurm --host login": (
         "needs a cluster: tests/operations/jobs/test_jobs_on_slurm.py has one"
     ),
+    (
+        "herorun babysit --job job.batch/tiny-1 --scheduler kubernetes "
+        "--cluster train-cluster/heroes"
+    ): "needs a cluster: tests/schedulers/external/test_kubernetes_by_id.py has one",
+    (
+        "herorun babysit --job jobset/tiny-1 --scheduler kubernetes "
+        "--cluster train-cluster/heroes --config ~/.kube/other"
+    ): "needs a cluster: tests/schedulers/external/test_kubernetes_by_id.py has one",
     "herorun babysit --job 31337 --host box": (
         "needs a box: tests/operations/jobs/test_jobs_on_a_box.py has one"
     ),

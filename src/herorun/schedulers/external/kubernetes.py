@@ -49,7 +49,7 @@ _CONTAINER = "kubectl.kubernetes.io/default-container"
 @dataclass(frozen=True, kw_only=True)
 class KubernetesJobKind(JobKind):
     def listing(self, spec: JobSpec) -> str:
-        return f"kubectl get jobs in {spec.cluster}"
+        return f"kubectl get jobs in {spec.cluster}" if spec.cluster else ""
 
     def resolved(self, spec: JobSpec, start: str) -> JobSpec:
         """With the kubeconfig of `--config` as a part of the cluster: one file holds many."""
