@@ -185,7 +185,7 @@ def test_a_secret_in_it_blocks_and_is_never_told(
     told = answer(edited, capsys, "preflight")
     found = finding(told, "unsafe-snapshot")
     assert (told["verdict"], found["outcome"], found["subject"]) == ("blocked", "fail", "setup.sh")
-    assert mentions(found["message"], "setup.sh", "2 looks", "secret")
+    assert mentions(found["message"], "setup.sh", "2 may", "secret")
     assert edited.launch() == 1
     assert KEY not in json.dumps(told) + "".join(capsys.readouterr())
     assert (refs(edited.work), refs(edited.origin), edited.starts) == ({}, {}, [])
@@ -200,7 +200,7 @@ def test_no_lenient_mode_pushes_a_secret(
     (story.work / "setup.sh").write_text(f"export HF_TOKEN={KEY}\n")
     capsys.readouterr()
     assert story.launch() == 1
-    assert mentions(capsys.readouterr().out, "setup.sh", "1 looks", "secret")
+    assert mentions(capsys.readouterr().out, "setup.sh", "1 may", "secret")
     assert (refs(story.origin), story.starts) == ({}, [])
 
 
