@@ -71,7 +71,8 @@ def _launch_and_babysit(stage: Sandbox) -> None:
     stage.wait("the babysitter has relaunched it", lambda: len(run.record.memory().instances) == 2)
     # Until it logs steps of its own the run is `starting`, and `status` says so with exit code 3.
     stage.wait("it trains beyond where the first one got", lambda: step(stage) > reached)
-    stage.do("herorun", "status", SLUG)
+    # On a slow machine the spike, which comes next, may be an alert already: exit code 1.
+    stage.do("herorun", "status", SLUG, expect=(0, 1))
     stage.tell("A broken data shard comes at step 640: the loss really jumps")
     stage.wait("the spike is escalated", lambda: done(run, write_key(Verb.ESCALATE, "loss-spike")))
     stage.do(
