@@ -81,7 +81,16 @@ else:
     files = {"a": os.urandom(160 << 20)}
     commit_files(repository, "refs/herorun/record/tiny", None, files, "x", datetime.now(UTC))
 """
-SLOW = '#!/bin/sh\ngit upload-pack "$@" | { dd bs=65536 count=9 status=none; sleep 60; }\n'
+# Counted in bytes: `dd` counts reads, and small ones of a busy machine end before the pack begins.
+FIRST = """
+import os
+left = 600_000
+while left and (data := os.read(0, min(left, 65_536))):
+    left -= os.write(1, data)
+"""
+SLOW = f"""#!/bin/sh
+git upload-pack "$@" | {{ {sys.executable} -c '{FIRST}'; sleep 60; }}
+"""
 
 
 def begun(repository: Path) -> list[Path]:
