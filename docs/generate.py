@@ -500,7 +500,7 @@ That one diagnosis is what the babysitter, `status`, the report and the issue sh
 
 ## Signatures of your own
 
-`[babysit] catalogue = "ops/signatures.toml"` in the contract, or `herorun triage --catalogue FILE`, adds rows.
+`[babysit] signatures = "ops/signatures.toml"` in the contract, or `herorun triage --signatures FILE`, adds rows.
 They are asked before the shipped ones, and a row with a shipped `id` takes its place:
 
 ```toml

@@ -217,7 +217,7 @@ def connect(
     declared = getattr(module.Options, "model_fields", {})
     own = {
         name: value
-        for name, value in (stated or {}).items()
+        for name, value in _with_present_names(module, stated or {}).items()
         if name in declared and value is not None
     }
     adapter: object = module.connect(_validated(port, kind, module, {**own, **options}), place)
@@ -286,10 +286,16 @@ def trust_items(table: str, port: str, kind: str, options: Mapping[str, Any]) ->
     module = _adapter(port, kind)
     known = {
         name: value
-        for name, value in options.items()
+        for name, value in _with_present_names(module, options).items()
         if name in getattr(module.Options, "model_fields", {})
     }
     return tuple(items(table, module.Options.model_construct(**known)))
+
+
+def _with_present_names(module: Any, options: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The options, each by the name that the adapter has for it now."""
+    renamed: Mapping[str, str] = getattr(module.Options, "RENAMED", {})
+    return {renamed.get(name, name): value for name, value in options.items()}
 
 
 def reach(kind: str, options: Mapping[str, Any]) -> RemoteTarget | None:

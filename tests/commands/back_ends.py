@@ -176,7 +176,7 @@ def a_near_slurm(top: Path, path: Path) -> World:
         },
         {
             "programs that are not there": (
-                {"programs": "/nowhere"},
+                {"slurm_bin": "/nowhere"},
                 "squeue was not found on this machine",
             )
         },
@@ -185,7 +185,7 @@ def a_near_slurm(top: Path, path: Path) -> World:
 
 def a_far_slurm(top: Path, path: Path) -> World:
     faults, refusals = a_slurm(top / "slurm")
-    scheduler = {"kind": "slurm", "settle": "1ms", "host": "alpha", "programs": str(top / "slurm")}
+    scheduler = {"kind": "slurm", "settle": "1ms", "host": "alpha", "slurm_bin": str(top / "slurm")}
     faults = {**some(login_node(top, path)), "a missing binary": faults["a missing binary"]}
     return World(scheduler, faults, refusals)
 
@@ -227,7 +227,7 @@ def a_far_nel(top: Path, path: Path) -> World:
     )
     program(there / "squeue", f"printf '{row}\\037\\n' | {{\n{AS_ASKED}}}")
     return World(
-        {**near.scheduler, "programs": str(there)},
+        {**near.scheduler, "slurm_bin": str(there)},
         near.faults,
         {**roads, **faults},
         argv=["eval.yaml"],

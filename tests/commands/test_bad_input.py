@@ -50,11 +50,11 @@ BAD_CONTRACTS: dict[str, tuple[Callable[[str], str], tuple[str, ...]]] = {
         ("[babysit.thresholds.loss-spike]", "unknown key `nope`"),
     ),
     "a catalogue that is not there": (
-        lambda text: text.replace("[babysit]", '[babysit]\ncatalogue = "ops/none.toml"'),
+        lambda text: text.replace("[babysit]", '[babysit]\nsignatures = "ops/none.toml"'),
         ("The catalogue cannot be read", "ops/none.toml"),
     ),
     "a catalogue without a signature's words": (
-        lambda text: text.replace("[babysit]", '[babysit]\ncatalogue = "config.toml"'),
+        lambda text: text.replace("[babysit]", '[babysit]\nsignatures = "config.toml"'),
         ("config.toml", "it holds more than [[signature]] tables"),
     ),
     "an unknown tracker": (lambda text: text.replace('"jsonl"', '"nope"'), ("'nope'", "jsonl")),

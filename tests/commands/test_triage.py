@@ -95,7 +95,7 @@ def test_signatures_of_ones_own(log: Path, capsys: pytest.CaptureFixture[str]) -
         'pattern = "flux capacitor"\nadvice = "Mend it."\n'
     )
     log.write_text("the FLUX capacitor broke\n")
-    assert run(["triage", str(log), "--catalogue", str(own)]) == 1
+    assert run(["triage", str(log), "--signatures", str(own)]) == 1
     assert "Mend it." in capsys.readouterr().out
 
 
@@ -105,9 +105,9 @@ def test_a_wrong_catalogue_is_named(
 ) -> None:
     own = log.with_name("own.toml")
     own.write_text(text)
-    assert run(["triage", str(log), "--catalogue", str(own)]) == 2
+    assert run(["triage", str(log), "--signatures", str(own)]) == 2
     assert "own.toml" in capsys.readouterr().err
-    assert run(["triage", str(log), "--catalogue", str(own.with_name("none.toml"))]) == 2
+    assert run(["triage", str(log), "--signatures", str(own.with_name("none.toml"))]) == 2
 
 
 def test_a_secret_in_a_log_is_not_repeated(log: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -76,7 +76,7 @@ def unvalidated_defaults(model):
 
 
 def test_an_absent_table_is_what_an_empty_one_is():
-    """Validation is put off until a contract is read, so a default that it would change is wrong."""
+    """Validation waits until a contract is read, so a default that it would change is wrong."""
     tables = list(unvalidated_defaults(Contract))
 
     assert len(tables) > 10

@@ -49,7 +49,7 @@ def test_stages_run_in_order_and_each_makes_its_marker(tmp_path: Path) -> None:
     contract = a_contract(
         folder,
         {"eval": "echo \"it's\" | tr a-z A-Z > 'out put'", "report": "cat 'out put' > report"},
-        push='echo "$HERORUN_SAYS" > pushed',
+        notify_command='echo "$HERORUN_SAYS" > pushed',
     )
     done = run(contract)
     assert (done.returncode, done.stderr) == (0, "")
@@ -66,7 +66,7 @@ def test_a_failing_stage_leaves_no_marker_and_starts_nothing_after_it(
     contract = a_contract(
         tmp_path,
         {"first": "true", "eval": words, "report": "touch report"},
-        push='echo "$HERORUN_SAYS" > pushed',
+        notify_command='echo "$HERORUN_SAYS" > pushed',
     )
     done = run(contract)
     assert done.returncode != 0
@@ -90,7 +90,7 @@ def test_it_waits_for_the_words_of_the_log_and_never_for_its_standard_input(tmp_
         tmp_path,
         {"eval": "true"},
         str(log),
-        after_words="Training completed|QUEUE DONE",
+        after_pattern="Training completed|QUEUE DONE",
         every="1s",
         wait_at_most="1s",
     )
@@ -116,7 +116,7 @@ def test_two_chains_of_one_run_never_work_at_once(tmp_path: Path) -> None:
 
 
 def test_a_push_that_fails_undoes_nothing(tmp_path: Path) -> None:
-    done = run(a_contract(tmp_path, {"eval": "true"}, push="exit 7"))
+    done = run(a_contract(tmp_path, {"eval": "true"}, notify_command="exit 7"))
     assert done.returncode == 0 and mentions(done.stdout, "message", "sent")
     assert (tmp_path / "eval.DONE").exists()
 
@@ -126,14 +126,16 @@ def test_a_secret_is_not_written_into_a_script(tmp_path: Path) -> None:
     with pytest.raises(WrongUse, match=r"name.*variable"):
         script_of(
             a_contract(
-                tmp_path, {"eval": "true"}, push=f"curl -H 'Authorization: Bearer {token}' x"
+                tmp_path,
+                {"eval": "true"},
+                notify_command=f"curl -H 'Authorization: Bearer {token}' x",
             )
         )
 
 
 def test_words_to_wait_for_need_a_log(tmp_path: Path) -> None:
     with pytest.raises(WrongUse, match=r"\[patrol\] log"):
-        script_of(a_contract(tmp_path, {"eval": "true"}, after_words="done"))
+        script_of(a_contract(tmp_path, {"eval": "true"}, after_pattern="done"))
 
 
 def test_no_stages_are_no_chain(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ from herorun.core.recovery.policy import Ledger, RecoveryPolicy
 from wording import mentions
 
 ROUTES = Notify(
-    page=("PAGER",), targets=("CHAT",), inform=("MAIL",), second=("OTHER",), kinds=("terminal",)
+    page=("PAGER",), targets=("CHAT",), inform=("MAIL",), secondary=("OTHER",), kinds=("terminal",)
 )
 HOUR = 60 * MINUTE
 

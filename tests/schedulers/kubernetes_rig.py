@@ -20,7 +20,7 @@ def adapter(space: Space, state: Path, **changes: object) -> kubernetes.Kubernet
         "code": "shared",
         "node_selector": {"kubernetes.io/hostname": space.node.name},
         "secrets": {"TRAINING_TOKEN": "tokens/training"},
-        "tolerated": OLD,
+        "ignore_changes": OLD,
         "settle": "3s",
         "grace": "5s",
         **changes,

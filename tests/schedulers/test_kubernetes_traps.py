@@ -111,7 +111,7 @@ def test_what_was_deleted_is_never_absent_and_its_name_never_used_again(
 
 def test_a_field_that_the_server_drops_blocks_by_its_name(space: Space, tmp_path: Path) -> None:
     """Seen on 1.20: `suspend` and `podReplacementPolicy` went without a word."""
-    scheduler = adapter(space, tmp_path, tolerated=[], queue="heroes")
+    scheduler = adapter(space, tmp_path, ignore_changes=[], queue="heroes")
     with pytest.raises(WrongUse, match=r"spec\.(podReplacementPolicy|suspend) was dropped"):
         submit(scheduler, tmp_path)
     assert jobs_of(space) == []
@@ -188,7 +188,7 @@ def test_the_cluster_is_asked_before_anything_is_submitted(space: Space, tmp_pat
     assert review.missing == ("secret tokens",)
     assert review.exceeded == ("6 requests.cpu of quota small, where 0 of 4 are used",)
     assert review.unplaceable == ()
-    odd = {"priority_class": "no-such", "resources": {"nvidia.com/gpu": "16"}, "tolerated": []}
+    odd = {"priority_class": "no-such", "resources": {"nvidia.com/gpu": "16"}, "ignore_changes": []}
     review = review_of_adapter(adapter(space, tmp_path, **{**odd, "queue": "heroes"}))
     assert "spec.podReplacementPolicy was dropped" in review.changed
     assert any("no-such" in words for words in review.refused)

@@ -764,7 +764,7 @@ def test_a_start_that_takes_too_long_is_said(rig: Rig, state: Path, jobs: Path) 
     with (jobs / "tiny-1.lock").open("wb") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         with pytest.raises(CouldNotLook, match=r"within 0\.1s"):
-            adapter(state, start_within="100ms").submit(rig.job("exit 0"), str(rig.code), "")
+            adapter(state, start_timeout="100ms").submit(rig.job("exit 0"), str(rig.code), "")
 
 
 def test_a_job_of_another_machine_without_a_record_is_not_judged_here(rig: Rig, jobs: Path) -> None:

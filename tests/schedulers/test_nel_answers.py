@@ -356,7 +356,7 @@ def test_slurm_is_asked_in_its_own_words_about_the_newest_number(tmp_path: Path)
             "data": {},
         }
     ]
-    found = adapter(tmp_path, f"echo '{json.dumps(answer)}'", programs=str(tmp_path)).find(
+    found = adapter(tmp_path, f"echo '{json.dumps(answer)}'", slurm_bin=str(tmp_path)).find(
         "tiny-1", long_ago()
     )
     assert isinstance(found, Found)

@@ -132,7 +132,7 @@ def test_three_runs_are_watched_by_one_squeue_and_one_sacct(
             f"#!/bin/sh\necho {name} >> '{asked}'\nexec {which(name)} \"$@\"\n"
         )
         (counted / name).chmod(0o755)
-    told = slurm.Options(slurm_conf=cluster.conf, programs=str(counted), settle="1ms")
+    told = slurm.Options(slurm_conf=cluster.conf, slurm_bin=str(counted), settle="1ms")
     runs = {
         name: slurm.connect(
             told, Place("tiny", str(state / name), f"{state}/{name}", "/repository")
@@ -365,7 +365,7 @@ def test_what_is_wrong_with_the_way_to_it_is_one_sentence(
     wrong = {
         "rejects the key": {"ssh_config": str(strange)},
         "refuses the connection": {"port": free_port()},
-        "squeue was not found": {"programs": "/nowhere"},
+        "squeue was not found": {"slurm_bin": "/nowhere"},
     }
     for said, changes in wrong.items():
         with pytest.raises(CouldNotLook, match=said) as error:

@@ -49,7 +49,7 @@ class Slurm:
         return len(path.read_text().splitlines()) if path.exists() else 0
 
     def adapter(self, **options: object) -> slurm.Slurm:
-        told = slurm.Options(**{"programs": str(self.folder / "bin"), **options})
+        told = slurm.Options(**{"slurm_bin": str(self.folder / "bin"), **options})
         return slurm.connect(told, Place("tiny", str(self.folder / "state"), "/out", "/repository"))
 
     @property
@@ -146,7 +146,7 @@ def test_an_answer_that_failed_is_never_an_absence(
 
 
 def test_a_missing_program_is_told_with_what_to_do(stand_in: Slurm) -> None:
-    answer = stand_in.adapter(programs=str(stand_in.folder / "none")).find("tiny-1", LONG_AGO)
+    answer = stand_in.adapter(slurm_bin=str(stand_in.folder / "none")).find("tiny-1", LONG_AGO)
     assert isinstance(answer, Unknown) and mentions(answer.why, "must", "[scheduler]")
 
 

@@ -37,7 +37,7 @@ def options(box: Box, folder: str, **changes: Any) -> ssh.Options:
         "grace": "400ms",
     }
     return ssh.Options(
-        **{**told, "code": "there", "connect_within": "5s", "look_within": "5s", **changes}
+        **{**told, "code": "shared", "connect_timeout": "5s", "timeout": "5s", **changes}
     )
 
 
@@ -124,7 +124,7 @@ def shipped(rig: Rig, box: Box, folder: str, **changes: Any) -> ssh.SshScheduler
     (rig.code / "bin" / "train").chmod(0o755)
     (rig.code / "link").symlink_to("bin/train")
     admission(rig).write_text('{"schema": 1, "code": "/here", "slug": "tiny"}')
-    return adapter(box, folder, code="ship", **changes)
+    return adapter(box, folder, code="upload", **changes)
 
 
 def admission(rig: Rig) -> Path:

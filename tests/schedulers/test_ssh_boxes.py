@@ -26,7 +26,7 @@ JOBS = "/root/jobs"
 @pytest.fixture
 def scheduler(own_box: Box, tmp_path: Path) -> Iterator[ssh.SshScheduler]:
     yield adapter(
-        own_box, f"{JOBS}/{tmp_path.name}", connect_within="2s", start_within="8s", settle="8s"
+        own_box, f"{JOBS}/{tmp_path.name}", connect_timeout="2s", start_timeout="8s", settle="8s"
     )
     own_box.mend()
 

@@ -157,7 +157,7 @@ def test_a_row_whose_line_is_due_and_does_not_come(log: Path) -> None:
     """
     (log.parents[2] / "own.toml").write_text(HEART)
     place = Place("tiny", str(log.parents[2]), "/data/tiny", str(log.parents[2]))
-    contract = a_contract(babysit={"catalogue": "own.toml"})
+    contract = a_contract(babysit={"signatures": "own.toml"})
     scheduler = local.connect(local.Options(), place)
 
     def overdue(more: bytes) -> tuple[tuple[str, int, int], ...]:

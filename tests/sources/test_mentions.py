@@ -138,7 +138,9 @@ def test_a_word_that_each_line_needs_must_stand_in_the_job(
     tmp_path: Path, pattern: str, others: bool
 ) -> None:
     mentions = read(
-        tmp_path, 'open("metrics.jsonl"); print("all steps ended")', patrol={"done_words": pattern}
+        tmp_path,
+        'open("metrics.jsonl"); print("all steps ended")',
+        patrol={"success_pattern": pattern},
     )
     assert isinstance(mentions, TrackerMentions)
-    assert ("[patrol] done_words" in mentions.others) is others
+    assert ("[patrol] success_pattern" in mentions.others) is others

@@ -26,7 +26,7 @@ HERE = Installed(sys.executable, {"pytest": pytest.__version__})
 
 def read(top: Path, rows: str, installed: Installed | Nothing = HERE) -> PrintedPatterns | Nothing:
     (top / "rows.toml").write_text(rows)
-    contract = a_contract(babysit={"catalogue": "rows.toml"})
+    contract = a_contract(babysit={"signatures": "rows.toml"})
     return read_printed_patterns(contract, Place("tiny", str(top), "/data", str(top)), installed)
 
 

@@ -27,7 +27,7 @@ def read(
     text: str | None, job: Job, top: Path = Path("."), own: str | None = None
 ) -> Triage | Nothing:
     contract, place = (
-        a_contract(babysit={"catalogue": own}),
+        a_contract(babysit={"signatures": own}),
         Place("tiny", str(top), "/data/tiny", str(top)),
     )
     known = catalogue_of(contract, place)

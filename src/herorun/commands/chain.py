@@ -64,4 +64,4 @@ def command(start: str, run: str, out: str | None, as_json: bool) -> int:
 def _job_before(run: "Run") -> str:
     """The newest instance, or what the contract names of one that herorun did not start."""
     current = run.record.memory().current
-    return current.job if current else run.contract.patrol.slurm or ""
+    return current.job if current else run.contract.patrol.slurm_job or ""

@@ -22,7 +22,12 @@ _BLOCK = 1 << 20  # bytes
     "--exit-code", type=int, metavar="N", help="The job's exit code; -9 and 137 mean the same."
 )
 @click.option(
-    "--catalogue", "own", multiple=True, metavar="FILE", help="Signatures of your own, in TOML."
+    "--signatures",
+    "--catalogue",
+    "own",
+    multiple=True,
+    metavar="FILE",
+    help="Signatures of your own, in TOML.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.pass_obj

@@ -114,22 +114,24 @@ def must_have_stages(contract: Contract) -> ChainTable:
 
 def _wait(contract: Contract) -> str:
     chain, log = contract.chain, contract.patrol.log
-    if chain.after_words and not log:
+    if chain.after_pattern and not log:
         raise WrongUse(
-            f"[chain] after_words of {contract.slug} need to be looked for in a log: name it as "
+            f"[chain] after_pattern of {contract.slug} needs to be looked for in a log: name it as "
             "[patrol] log."
         )
     ready = [f"[ -e {shlex.quote(chain.after)} ]"] if chain.after else []
     # Quoted, and with a file: grep can neither become a pipe nor wait for its standard input.
     ready += (
-        [f"grep -qE -e {shlex.quote(chain.after_words)} -- {shlex.quote(log)} 2> /dev/null"]
-        if chain.after_words and log
+        [f"grep -qE -e {shlex.quote(chain.after_pattern)} -- {shlex.quote(log)} 2> /dev/null"]
+        if chain.after_pattern and log
         else []
     )
     if not ready:
         return "  return 0"
     most, every = (round(span.total_seconds()) or 1 for span in (chain.wait_at_most, chain.every))
-    what = " and ".join(part for part in (chain.after, log if chain.after_words else None) if part)
+    what = " and ".join(
+        part for part in (chain.after, log if chain.after_pattern else None) if part
+    )
     quoted = what.replace("\\", "\\\\").replace('"', '\\"').replace("$", "\\$").replace("`", "\\`")
     return _WAIT.format(
         most=most, every=every, ready=" && ".join(ready), what=quoted, gave_up=GAVE_UP
@@ -138,11 +140,11 @@ def _wait(contract: Contract) -> str:
 
 def _push(chain: ChainTable) -> str:
     """At the end, be it good or bad. What it cannot tell undoes nothing."""
-    if not chain.push:
+    if not chain.notify_command:
         return "  return 0"
     return (
-        f"  timeout -k 5 {PUSHING} bash -o pipefail -c {shlex.quote(chain.push)} < /dev/null 9>&- "
-        '|| say "the message could not be sent"'
+        f"  timeout -k 5 {PUSHING} bash -o pipefail -c {shlex.quote(chain.notify_command)} "
+        '< /dev/null 9>&- || say "the message could not be sent"'
     )
 
 

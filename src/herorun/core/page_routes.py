@@ -19,7 +19,7 @@ class Routes(Protocol):
     @property
     def inform(self) -> tuple[str, ...]: ...
     @property
-    def second(self) -> tuple[str, ...]: ...
+    def secondary(self) -> tuple[str, ...]: ...
     @property
     def both(self) -> tuple[str, ...]: ...
 
@@ -33,7 +33,7 @@ def takers(urgency: Urgency, routes: Routes) -> tuple[str, ...]:
     if urgency.can_wait:
         warns = urgency is Urgency.NEWS or routes.inform
         return (*routes.inform, *routes.both) if warns else ()
-    first = routes.second if urgency is Urgency.SECOND else ()
+    first = routes.secondary if urgency is Urgency.SECOND else ()
     return tuple(dict.fromkeys((*first, *routes.page, *routes.both, *routes.inform)))
 
 

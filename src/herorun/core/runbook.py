@@ -88,9 +88,9 @@ def _signs(contract: Contract) -> Iterator[str]:
         f"- `{path}` holds as many files and bytes as `{local}` here"
         for path, local in told.copies.items()
     )
-    if told.done_words:
-        yield f"- the log `{told.log or 'of the job'}` says `{told.done_words}`"
-    if not (told.markers or chain.stage or told.results or told.done_words):
+    if told.success_pattern:
+        yield f"- the log `{told.log or 'of the job'}` says `{told.success_pattern}`"
+    if not (told.markers or chain.stage or told.results or told.success_pattern):
         yield "- the scheduler says that the job ended well, and nothing else is declared"
     yield ""
 
@@ -101,7 +101,7 @@ def _commands(contract: Contract, ways: Ways, known: RunbookFacts) -> Iterator[s
     if ways.resume:
         yield "Resume it, once the patrol says that it is down, and never before:"
         yield from _write_code(ways.resume)
-        if not contract.patrol.resume:
+        if not contract.patrol.resume_command:
             yield (
                 "What that prints as `next` is the command that the launch gate accepts then; the "
                 "patrol names it too."
@@ -109,8 +109,8 @@ def _commands(contract: Contract, ways: Ways, known: RunbookFacts) -> Iterator[s
             yield ""
     else:
         yield (
-            "The command that resumes it is unknown: herorun did not start it, and [patrol] resume "
-            "is empty."
+            "The command that resumes it is unknown: herorun did not start it, and "
+            "[patrol] resume_command is empty."
         )
         yield "Ask the person responsible, and write the command there."
         yield ""

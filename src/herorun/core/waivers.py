@@ -89,7 +89,7 @@ def waiver_toml(
         f"reason = {_string(reason)}",
         'approved_by = ""',
         f"expires = {expires.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}",
-        *(["unknown = true"] if covers_unknown else []),
+        *(["covers_unknown = true"] if covers_unknown else []),
     ]
     return "\n".join(lines) + "\n"
 

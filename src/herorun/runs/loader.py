@@ -80,7 +80,7 @@ def open_run(name: str, start: Path) -> Run:
 
 def _must_read_its_catalogue(run: Run) -> None:
     """A wrong row is said when the contract is read, not on the day that a log is."""
-    if run.contract.babysit.catalogue:
+    if run.contract.babysit.signatures:
         from herorun import signatures
 
         signatures.of_contract(run.contract, run.repository.top)

@@ -4,12 +4,12 @@ the bookkeeping.
 
 import re
 from datetime import timedelta
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, ConfigDict, Field, model_validator
 
 from herorun.core.admission.hardware import tpu
-from herorun.core.contract import Duration
+from herorun.core.contract import Duration, RenamedKeys
 from herorun.core.evidence import Offered
 from herorun.core.trust import NeedsTrust
 from herorun.schedulers._option_types import long_argument, word_of
@@ -63,10 +63,12 @@ Name = Annotated[str, AfterValidator(_check_job_name)]
 Argument = Annotated[str, AfterValidator(checked)]
 
 
-class Options(BaseModel):
+class Options(RenamedKeys):
     """Which cluster, in whose name, and what the job needs."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+    RENAMED: ClassVar = {"forgets": "job_retention", "submit_within": "submit_timeout"}
 
     cluster: Word | None = Field(
         None,
@@ -148,7 +150,7 @@ class Options(BaseModel):
             "otherwise a run with secrets is blocked."
         ),
     )
-    forgets: Duration = Field(
+    job_retention: Duration = Field(
         timedelta(days=1),
         description=(
             "For how long Iris surely remembers an ended job: after it, a missing job is unknown, "
@@ -162,7 +164,7 @@ class Options(BaseModel):
     timeout: Duration = Field(
         timedelta(seconds=60), description="Time that one question may take, its tunnel included."
     )
-    submit_within: Duration = Field(
+    submit_timeout: Duration = Field(
         timedelta(minutes=10),
         description="Time that a submission may take, the bundle's upload included.",
     )

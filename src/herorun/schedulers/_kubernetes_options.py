@@ -3,11 +3,11 @@
 import re
 from datetime import timedelta
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, ConfigDict, Field, model_validator
 
-from herorun.core.contract import Duration
+from herorun.core.contract import Duration, RenamedKeys
 from herorun.core.evidence import Offered
 from herorun.core.trust import NeedsTrust
 from herorun.schedulers._option_types import Absolute
@@ -53,10 +53,12 @@ Label = Annotated[str, AfterValidator(_label)]
 Quantity = Annotated[str, Field(pattern=r"^[0-9]+(\.[0-9]+)?([munkKMGTPE]i?|)$")]
 
 
-class Options(BaseModel):
+class Options(RenamedKeys):
     """Which cluster, as whom, and what the job needs. The ambient context is never used."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+    RENAMED: ClassVar = {"forgets": "job_retention", "tolerated": "ignore_changes"}
 
     context: str = Field(min_length=1, description="Context of the kubeconfig, by its name.")
     namespace: Label = Field(description="Namespace in which everything lies.")
@@ -113,14 +115,14 @@ class Options(BaseModel):
         "herorun", description="Whether Kubernetes itself may start a failed job again."
     )
     retries: int = Field(3, ge=1, description='With restarts = "backend": how often it may.')
-    tolerated: tuple[str, ...] = Field(
+    ignore_changes: tuple[str, ...] = Field(
         (),
         description=(
             "Fields that this cluster is known to drop or change, such as "
             '"spec.podReplacementPolicy" before Kubernetes 1.28: they block no launch.'
         ),
     )
-    forgets: Duration = Field(
+    job_retention: Duration = Field(
         timedelta(days=1),
         description=(
             "For how long nobody deletes a job: after it, a missing job is unknown, not absent."

@@ -62,7 +62,9 @@ def _rehearse(
         return (), ()
     except (ServerRefusal, NotThere) as error:
         return (str(error),), ()
-    return _refused_pod(kube, document), differing_fields(document, admitted, options.tolerated)
+    return _refused_pod(kube, document), differing_fields(
+        document, admitted, options.ignore_changes
+    )
 
 
 def _refused_pod(kube: Kubectl, document: Mapping[str, Any]) -> tuple[str, ...]:

@@ -3,11 +3,11 @@
 import re
 from collections.abc import Sequence
 from datetime import timedelta
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from pydantic import ConfigDict, Field
 
-from herorun.core.contract import Duration
+from herorun.core.contract import Duration, RenamedKeys
 from herorun.core.errors import WrongUse
 from herorun.core.trust import NeedsTrust
 from herorun.schedulers._option_types import Absolute
@@ -19,12 +19,14 @@ _OVERRIDE = re.compile(r"(?:~[\w.@/-]+(?:=.*)?|(?:\+\+?)?[\w.@/-]+=.*)", re.DOTA
 _PLAIN = re.compile(r"[\w./@-]+")
 
 
-class Options(SshLogin):
+class Options(RenamedKeys, SshLogin):
     """How nel is called, where it writes, and through which login node Slurm is asked about its
     jobs.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+    RENAMED: ClassVar = {"programs": "slurm_bin", "submit_within": "submit_timeout"}
 
     program: Annotated[tuple[str, ...], NeedsTrust()] = Field(
         ("nel",),
@@ -45,7 +47,7 @@ class Options(SshLogin):
             "the home."
         ),
     )
-    programs: Annotated[Absolute | None, NeedsTrust()] = Field(
+    slurm_bin: Annotated[Absolute | None, NeedsTrust()] = Field(
         None,
         description=(
             "With nel's Slurm executor: folder of squeue and sacct, where it is not on the PATH "
@@ -66,7 +68,7 @@ class Options(SshLogin):
     timeout: Duration = Field(
         timedelta(seconds=90), description="Time that one question to nel may take."
     )
-    submit_within: Duration = Field(
+    submit_timeout: Duration = Field(
         timedelta(minutes=10), description="Time that a submission may take."
     )
 

@@ -86,7 +86,7 @@ class SlurmJobs:
 
     def _programs(self, job: NelTask) -> Programs:
         return Programs(
-            self._road(job), self._timeout, self._options.programs, self._options.slurm_conf
+            self._road(job), self._timeout, self._options.slurm_bin, self._options.slurm_conf
         )
 
     def end(self, jobs: Sequence[NelTask]) -> None:

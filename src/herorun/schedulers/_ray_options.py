@@ -1,12 +1,12 @@
 """What a contract may say to a Ray cluster."""
 
 from datetime import timedelta
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, ConfigDict, Field
 
-from herorun.core.contract import Duration
+from herorun.core.contract import Duration, RenamedKeys
 from herorun.core.trust import NeedsTrust
 
 
@@ -22,8 +22,10 @@ def _address(text: str) -> str:
     return text.rstrip("/")
 
 
-class Options(BaseModel):
+class Options(RenamedKeys):
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+    RENAMED: ClassVar = {"upload_within": "upload_timeout"}
 
     address: Annotated[str, AfterValidator(_address)] = Field(
         description=(
@@ -84,7 +86,7 @@ class Options(BaseModel):
         description='Time after an intent before "there is no such job" counts.',
     )
     timeout: Duration = Field(timedelta(seconds=20), description="Time that one question may take.")
-    upload_within: Duration = Field(
+    upload_timeout: Duration = Field(
         timedelta(minutes=5), description="Time that the upload of the code may take."
     )
     grace: Duration = Field(timedelta(seconds=30), description="Time between SIGTERM and SIGKILL.")

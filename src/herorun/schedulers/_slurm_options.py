@@ -4,11 +4,11 @@ bookkeeping.
 
 import re
 from datetime import timedelta
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import AfterValidator, ConfigDict, Field
 
-from herorun.core.contract import Duration
+from herorun.core.contract import Duration, RenamedKeys
 from herorun.core.trust import NeedsTrust
 from herorun.schedulers._option_types import Absolute, long_argument, word_of
 from herorun.schedulers._road import SshLogin
@@ -64,10 +64,12 @@ Word = Annotated[str, AfterValidator(lambda value: word_of(value, _WORD, "Slurm"
 Argument = Annotated[str, AfterValidator(checked)]
 
 
-class Options(SshLogin):
+class Options(RenamedKeys, SshLogin):
     """Where it runs, for how long, and how to get there."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+    RENAMED: ClassVar = {"programs": "slurm_bin"}
 
     partition: Word | None = Field(None, description="Partition; none: the cluster's default.")
     account: Word | None = Field(None, description="Account that is charged.")
@@ -107,7 +109,7 @@ class Options(SshLogin):
         "login node and every node see; "
         "none: `.herorun` in the home there.",
     )
-    programs: Annotated[Absolute | None, NeedsTrust()] = Field(
+    slurm_bin: Annotated[Absolute | None, NeedsTrust()] = Field(
         None, description="Folder of sbatch, squeue and the others, if it is not on the PATH."
     )
     slurm_conf: Annotated[Absolute | None, NeedsTrust()] = Field(

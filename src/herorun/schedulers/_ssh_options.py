@@ -1,11 +1,11 @@
 """What a contract may say of a box that is reached by ssh."""
 
 from datetime import timedelta
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
-from pydantic import AfterValidator, ConfigDict, Field
+from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field
 
-from herorun.core.contract import Duration
+from herorun.core.contract import Duration, RenamedKeys
 from herorun.core.remote_target import Name, SshLogin
 from herorun.core.trust import NeedsTrust
 from herorun.schedulers._option_types import Absolute
@@ -20,8 +20,22 @@ def _no_top(value: str) -> str:
 Folder = Annotated[Absolute, AfterValidator(_no_top)]
 
 
-class Options(SshLogin):
+def _present_value(value: object) -> object:
+    """`code` by its present words."""
+    return (
+        {"ship": "upload", "there": "shared"}.get(value, value) if isinstance(value, str) else value
+    )
+
+
+class Options(RenamedKeys, SshLogin):
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+    RENAMED: ClassVar = {
+        "connect_within": "connect_timeout",
+        "look_within": "timeout",
+        "start_within": "start_timeout",
+        "send_within": "send_timeout",
+    }
 
     host: Name = Field(
         description="The box, as ssh knows it: a name of your ssh configuration, or an address."
@@ -32,10 +46,10 @@ class Options(SshLogin):
             "logs lie there."
         ),
     )
-    code: Literal["ship", "there"] = Field(
-        "ship",
+    code: Annotated[Literal["upload", "shared"], BeforeValidator(_present_value)] = Field(
+        "upload",
         description=(
-            "`there`: the box sees this machine's folders under the same paths; nothing is sent."
+            "`shared`: the box sees this machine's folders under the same paths; nothing is sent."
         ),
     )
     tmux: str = Field(
@@ -59,11 +73,11 @@ class Options(SshLogin):
         ),
     )
     grace: Duration = Field(timedelta(seconds=30), description="Time between SIGTERM and SIGKILL.")
-    connect_within: Duration = Field(
+    connect_timeout: Duration = Field(
         timedelta(seconds=15), description="Time for a new connection."
     )
-    look_within: Duration = Field(
-        timedelta(seconds=20), description="Time for a look, once connected."
+    timeout: Duration = Field(timedelta(seconds=20), description="Time for a look, once connected.")
+    start_timeout: Duration = Field(
+        timedelta(seconds=20), description="Time that a start may take."
     )
-    start_within: Duration = Field(timedelta(seconds=20), description="Time that a start may take.")
-    send_within: Duration = Field(timedelta(minutes=10), description="Time for sending the code.")
+    send_timeout: Duration = Field(timedelta(minutes=10), description="Time for sending the code.")

@@ -165,9 +165,10 @@ class Iris:
             return Unknown(
                 f"too early to tell: {instance} was to be submitted at {intended_at:%H:%M:%S}"
             )
-        if asked_at - intended_at > self._options.forgets:
+        if asked_at - intended_at > self._options.job_retention:
             return Unknown(
-                f"Iris does not list {job}, and may have forgotten it: see [scheduler] forgets"
+                f"Iris does not list {job}, and may have forgotten it: see [scheduler] "
+                "job_retention"
             )
         return Absent()
 
@@ -232,7 +233,7 @@ class Iris:
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         with locked(
             self._folder / f"{instance}.lock",
-            self._options.submit_within.total_seconds(),
+            self._options.submit_timeout.total_seconds(),
             f"another submission of {instance}",
         ):
             there = self._there(instance)
@@ -274,7 +275,7 @@ class Iris:
 
     def _remembered(self) -> datetime:
         """Since when Iris surely knows what was submitted."""
-        return now() - self._options.forgets + timedelta(minutes=5)
+        return now() - self._options.job_retention + timedelta(minutes=5)
 
     def _must_be_alone(self, instance: str) -> None:
         """A job that waits for hardware, or for another cluster to take it, still starts one
@@ -308,7 +309,7 @@ class Iris:
             )
 
     def _run(self, instance: str, words: list[str], code: str, admission: str) -> None:
-        within = self._options.submit_within.total_seconds()
+        within = self._options.submit_timeout.total_seconds()
         try:
             if self._options.code == "shared":
                 answer = self._iris.ask(words, within, code)

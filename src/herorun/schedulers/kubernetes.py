@@ -153,10 +153,10 @@ class Kubernetes:
             return Unknown(
                 f"too early to tell: {instance} was to be submitted at {intended_at:%H:%M:%S}"
             )
-        if asked_at - intended_at > self._options.forgets:
+        if asked_at - intended_at > self._options.job_retention:
             return Unknown(
                 f"{self._kube.where} has no Job {instance}, which may have been deleted: see "
-                "[scheduler] forgets"
+                "[scheduler] job_retention"
             )
         return Absent()
 
@@ -281,11 +281,11 @@ class Kubernetes:
         return self._kube.create(path, document)
 
     def _must_be_alike(self, document: Mapping[str, Any], admitted: Mapping[str, Any]) -> None:
-        odd = differing_fields(document, admitted, self._options.tolerated)
+        odd = differing_fields(document, admitted, self._options.ignore_changes)
         if odd:
             raise WrongUse(
                 f"{document['metadata']['name']} was not submitted: in {self._kube.where} "
-                f"{odd[0]}. Change the request, or name the field under [scheduler] tolerated."
+                f"{odd[0]}. Change the request, or name the field under [scheduler] ignore_changes."
             )
 
     def _create(self, instance: str, document: Mapping[str, Any]) -> Job:
@@ -351,7 +351,7 @@ class Kubernetes:
 
     @property
     def _remembered(self) -> timedelta:
-        return max(self._options.forgets - timedelta(minutes=1), self._options.settle * 2)
+        return max(self._options.job_retention - timedelta(minutes=1), self._options.settle * 2)
 
     def _kept(self, instance: str) -> SubmissionRecord:
         return keeping.kept(self._folder, instance)

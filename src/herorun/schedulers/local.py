@@ -2,9 +2,8 @@
 submitted it.
 
 Everything about an instance lies in `<state>/jobs/<instance>/`, and the lock
-`<state>/jobs/<instance>.lock` is held from herorun.core.durations import say_duration
-from the moment of the submission until neither supervisor nor job is left. The kernel frees it,
-however they end.
+`<state>/jobs/<instance>.lock` is held from the moment of the submission until neither supervisor
+nor job is left. The kernel frees it, however they end.
 The job gets what the plan holds, the secrets that it names, and what a program needs here (see
 `_environment`).
 """
@@ -15,11 +14,12 @@ import re
 import time
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import ClassVar
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import ConfigDict, Field
 
 from herorun.core.canonical_json import canonical
-from herorun.core.contract import Duration
+from herorun.core.contract import Duration, RenamedKeys
 from herorun.core.durations import say_duration
 from herorun.core.errors import CouldNotLook, WrongUse, in_words
 from herorun.core.evidence import Job, JobState
@@ -34,15 +34,19 @@ from herorun.system.files import create_whole
 from herorun.system.reserve import reserves_at
 
 
-class Options(BaseModel):
+class Options(RenamedKeys):
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+    RENAMED: ClassVar = {"start_within": "start_timeout"}
 
     settle: Duration = Field(
         timedelta(seconds=5),
         description='Time after an intent before "there is no such job" counts.',
     )
     grace: Duration = Field(timedelta(seconds=30), description="Time between SIGTERM and SIGKILL.")
-    start_within: Duration = Field(timedelta(seconds=10), description="Time that a start may take.")
+    start_timeout: Duration = Field(
+        timedelta(seconds=10), description="Time that a start may take."
+    )
 
 
 def connect(options: Options, place: Place) -> Scheduler:
@@ -68,7 +72,7 @@ class Local:
         """Start the instance; what cannot be run is a job that failed, with the reason."""
         folder = self._folder(submission.instance)
         self._jobs.mkdir(mode=0o700, parents=True, exist_ok=True)
-        until = time.monotonic() + self._options.start_within.total_seconds()
+        until = time.monotonic() + self._options.start_timeout.total_seconds()
         while True:
             job = folder.job() or self._claim(folder, submission, code, admission)
             if job and job.state is not JobState.PENDING:
@@ -166,12 +170,12 @@ class Local:
             request = request_of(submission, code, admission)
             reserves = reserves_at(self._jobs)
             order = order_of(request, str(folder.path), lock, self._options.grace, reserves)
-            start_supervisor(order, env, self._options.start_within)
+            start_supervisor(order, env, self._options.start_timeout)
         return folder.job()
 
     def _late(self, folder: Folder) -> CouldNotLook:
         return CouldNotLook(
-            f"{folder.name} has not started within {say_duration(self._options.start_within)}; it "
+            f"{folder.name} has not started within {say_duration(self._options.start_timeout)}; it "
             "may yet. "
             f"Look into {folder.path}, then submit it again: it cannot start twice."
         )

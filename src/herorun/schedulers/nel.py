@@ -130,7 +130,7 @@ class Nel(NelJobs):
 
     @property
     def cluster(self) -> Hashable:
-        told = self._options.model_dump(exclude={"folder", "settle", "timeout", "submit_within"})
+        told = self._options.model_dump(exclude={"folder", "settle", "timeout", "submit_timeout"})
         return ("nel", str(self._nel.db), *told.values())
 
     def look(self, wanted: Mapping[str, datetime]) -> NelSnapshot:
@@ -205,7 +205,7 @@ class Nel(NelJobs):
         if not (where / words[2]).is_file():
             raise WrongUse(f"{instance} was not submitted: there is no {where / words[2]}.")
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        within = self._options.submit_within.total_seconds()
+        within = self._options.submit_timeout.total_seconds()
         with locked(self._folder / f"{instance}.lock", within, f"another submission of {instance}"):
             there = self._there(instance)
             if there:
@@ -240,7 +240,7 @@ class Nel(NelJobs):
         }
 
     def _run(self, submission: Submission, words: list[str], where: str, admission: str) -> None:
-        within = self._options.submit_within.total_seconds()
+        within = self._options.submit_timeout.total_seconds()
         try:
             whole = {
                 **_of_launcher(),

@@ -120,7 +120,7 @@ class Ray:
         """
         path = f"/api/packages/{uri.replace('://', '/')}"
         if dashboard.ask("GET", path, ok=(200, 404)).status == 404:
-            dashboard.ask("PUT", path, data, timeout=self._options.upload_within.total_seconds())
+            dashboard.ask("PUT", path, data, timeout=self._options.upload_timeout.total_seconds())
 
     def _post(self, look: RaySnapshot, name: str, body: Mapping[str, Any]) -> RayJob:
         answer = look.dashboard.ask(

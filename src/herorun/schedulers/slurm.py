@@ -90,7 +90,7 @@ class Slurm:
     def __init__(self, options: Options, place: Place, road: Transport) -> None:
         self._options = options
         timeout = options.timeout.total_seconds()
-        self._slurm = Programs(road, timeout, options.programs, options.slurm_conf)
+        self._slurm = Programs(road, timeout, options.slurm_bin, options.slurm_conf)
         self._run = digest(place.output_root).removeprefix("sha256:")[
             :16
         ]  # one name may be used for two runs
@@ -105,7 +105,7 @@ class Slurm:
             timeout=self._slurm.timeout,
         )
         self.reach = road.reach
-        client = {"programs": options.programs, "conf": options.slurm_conf}
+        client = {"programs": options.slurm_bin, "conf": options.slurm_conf}
         self.slurm_client = {name: value for name, value in client.items() if value}
         self.everywhere = True  # until it turns out that the cluster keeps no accounting
         self.log: Callable[[str], str] | None = self._files.log if self.reach == "here" else None
@@ -178,7 +178,7 @@ class Slurm:
             told.port,
             told.ssh_config,
             told.slurm_conf,
-            told.programs,
+            told.slurm_bin,
         )
 
     def look(self, wanted: Mapping[str, datetime]) -> SlurmSnapshot:
@@ -259,7 +259,7 @@ class Slurm:
         """For a shell on the login node: the script as a job of its own, once `job` has ended well.
         `script` and `log` are quoted already.
         """
-        conf, programs = self._options.slurm_conf, self._options.programs
+        conf, programs = self._options.slurm_conf, self._options.slurm_bin
         return (
             f"{f'SLURM_CONF={shlex.quote(conf)} ' if conf else ''}"
             f"{shlex.quote(f'{programs}/sbatch') if programs else 'sbatch'} "
@@ -319,7 +319,7 @@ class Slurm:
         self, submission: Submission, where: RemotePaths, secrets: Mapping[str, str]
     ) -> str:
         words = sbatch_argv(submission, self._options, where, self._tag(submission))
-        program = programs(self._options.programs, self._options.slurm_conf, words[0])
+        program = programs(self._options.slurm_bin, self._options.slurm_conf, words[0])
         stdin = handed_over(
             program, words, job_script(submission, where), where, submission.cwd, secrets
         )

@@ -45,7 +45,7 @@ def connect(options: Options, place: Place) -> Scheduler:
 def reach(options: Options) -> RemoteTarget:
     """Checkpoints, receipts and metrics on paths of the box are read by the same road."""
     login = SshLogin(**options.model_dump(include=set(SshLogin.model_fields)))
-    within = options.connect_within.total_seconds(), options.look_within.total_seconds()
+    within = options.connect_timeout.total_seconds(), options.timeout.total_seconds()
     return RemoteTarget(login, options.python, *within)
 
 
@@ -77,7 +77,7 @@ class SshScheduler:
         self._login = reach(options).login
         self._far = remote_to(reach(options))
         self._where = self._far.road.where
-        self._within = options.look_within.total_seconds()
+        self._within = options.timeout.total_seconds()
         self._sight: SshSnapshot | None = None
         # orders without an answer: they may arrive until they expire
         self._sent: dict[str, datetime] = {}
@@ -108,7 +108,7 @@ class SshScheduler:
         if job is None or job.state is JobState.PENDING:
             raise CouldNotLook(
                 f"{name} has not started on {self._where} within "
-                f"{say_duration(self._options.start_within)}; "
+                f"{say_duration(self._options.start_timeout)}; "
                 f"it may yet. Look into {self._folder}/{name}, then submit it again: it cannot "
                 "start twice."
             )
@@ -117,13 +117,13 @@ class SshScheduler:
 
     @property
     def _ships(self) -> bool:
-        return self._options.code == "ship"
+        return self._options.code == "upload"
 
     def _order(self, submission: Submission, code: str, admission: str) -> dict[str, Any]:
         request = build.request_of(submission, code, admission, self._folder, self._ships)
         grace, within = (
             self._options.grace.total_seconds(),
-            self._options.start_within.total_seconds(),
+            self._options.start_timeout.total_seconds(),
         )
         return build.order_of(request, self._folder, self._options.tmux, grace, within)
 
@@ -133,8 +133,8 @@ class SshScheduler:
             "private": len(private),
             "code": build.digest_of(archive) if archive else None,
         }
-        within = self._options.start_within.total_seconds() + self._within
-        within += self._options.send_within.total_seconds() if archive else 0
+        within = self._options.start_timeout.total_seconds() + self._within
+        within += self._options.send_timeout.total_seconds() if archive else 0
         name = order["request"]["instance"]
         try:
             self._sent[name] = now()

@@ -27,10 +27,10 @@ def with_own(*paths: Path) -> Catalogue:
 
 
 def of_contract(contract: Contract, top: Path) -> Catalogue:
-    """With what `[babysit] catalogue` names, relative to the repository's top. Raises WrongUse as
+    """With what `[babysit] signatures` names, relative to the repository's top. Raises WrongUse as
     `with_own` does.
     """
-    catalogue = contract.babysit.catalogue
+    catalogue = contract.babysit.signatures
     return with_own(top / catalogue) if catalogue else shipped()
 
 

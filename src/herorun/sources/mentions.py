@@ -52,7 +52,7 @@ def read_tracker_mentions(
         return Nothing(f"{foreign[0]}, which the job imports, may name what its own files do not")
     mentions = _Mentions(files, plan, program(files))
     mentions.tracker(tracker)
-    for key in ("progress", "done_words"):
+    for key in ("progress", "success_pattern"):
         mentions.pattern(f"[patrol] {key}", getattr(contract.patrol, key))
     if not mentions.named and not mentions.others:
         return Nothing("no file of the job tells where it reports to")

@@ -28,7 +28,7 @@ def read_printed_patterns(
     """Of the rows that name a package as `printed_by`. Keywords are compared as the scan does:
     without regard to case.
     """
-    if contract.babysit.catalogue is None:
+    if contract.babysit.signatures is None:
         return Nothing("the contract adds no rows to the catalogue")
     rows = [row for row in catalogue_of(contract, place).signatures if row.printed_by]
     if not rows:

@@ -90,7 +90,7 @@ def on_ssh(home: Path, box: Box) -> Iterator[World]:
     has_ended(
         story,
         top,
-        {**told, "settle": "20s", "grace": "200ms", "connect_within": "2s", "look_within": "5s"},
+        {**told, "settle": "20s", "grace": "200ms", "connect_timeout": "2s", "timeout": "5s"},
     )
 
     def write(files: Mapping[str, str]) -> None:

@@ -156,7 +156,7 @@ def test_a_thousand_runs_on_slurm_are_watched_by_one_squeue_and_one_sacct_a_roun
 
 
 def _slurm(stand_in: Slurm, number: int) -> slurm.Slurm:
-    options = slurm.Options(programs=str(stand_in.folder / "bin"))
+    options = slurm.Options(slurm_bin=str(stand_in.folder / "bin"))
     state = str(stand_in.folder / "state" / str(number))
     return slurm.connect(options, Place(f"run{number}", state, f"/out/{number}", "/repository"))
 

@@ -47,8 +47,8 @@ def told(home: Path, box: Box, data: str) -> Story:
         "folder": f"{data}/jobs",
         "settle": "20s",
         "grace": "200ms",
-        "connect_within": "2s",
-        "look_within": "5s",
+        "connect_timeout": "2s",
+        "timeout": "5s",
     }
     story = Story(home)
     story.begin(**{name: contract[name] for name in ("command", "output")}, scheduler=scheduler)

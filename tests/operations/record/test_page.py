@@ -88,7 +88,7 @@ def test_each_message_goes_to_the_channel_that_is_for_it(
 ) -> None:
     monkeypatch.setenv("OTHER", f"json://{service.place}/third-{HIDDEN}")
     routes = {"page": ["ALERTS"], "inform": ["MAIL"], "targets": None}
-    second = {"second": ["OTHER"], "second_after": "1ms"}
+    second = {"secondary": ["OTHER"], "secondary_after": "1ms"}
     paged.sign(**ASKING | {"notify": {**routes, **second}, "hardware": {"count": 8}})
     paged.launched(CRASH)
     for _ in range(3):

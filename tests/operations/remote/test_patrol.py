@@ -12,7 +12,7 @@ from wording import mentions
 
 CAPTURE = pytest.CaptureFixture[str]
 BUSY = ("neighbour", "threads")
-QUICK = {"gpu_seconds": 0}
+QUICK = {"gpu_sample_seconds": 0}
 
 
 def patrolled(story: Story, **patrol: Any) -> Story:
@@ -127,9 +127,9 @@ def test_nothing_to_look_at_is_wrong_use(story: Story, capsys: CAPTURE) -> None:
         {"process": "("},
         {"session": "a b"},
         {"copies": {"set": "/home/set"}},
-        {"memory": 0},
-        {"gpu_seconds": 60},
-        {"slurm": "4711; rm"},
+        {"memory_fraction": 0},
+        {"gpu_sample_seconds": 60},
+        {"slurm_job": "4711; rm"},
         {"markesr": []},
     ],
 )

@@ -58,11 +58,11 @@ def tables(
         "folder": f"{data}/jobs",
         "settle": "20s",
         "grace": "200ms",
-        "connect_within": "2s",
-        "look_within": "6s",
+        "connect_timeout": "2s",
+        "timeout": "6s",
     }
     looked_at = {
-        "gpu_seconds": 0.2,
+        "gpu_sample_seconds": 0.2,
         "markers": [f"{data}/DONE"],
         "results": [f"{data}/results.csv"],
         **(patrol or {}),
@@ -139,7 +139,7 @@ def test_a_job_of_somebody_elses_session_is_watched_to_its_marker(
         "socket": home.name,
         "process": "train_me[.]sh",
         "log": f"{data}/run.log",
-        "done_words": "Training completed",
+        "success_pattern": "Training completed",
     }
     told.sign(**tables(box, data, patrol))
     box.ssh(

@@ -50,7 +50,11 @@ class Queue:
             "ssh_config": str(self.node.config),
             "slurm_conf": self.cluster.conf,
         }
-        patrol = {"slurm": number, "log": str(self.path / "run.log"), "resume": "sh resume.sh"}
+        patrol = {
+            "slurm_job": number,
+            "log": str(self.path / "run.log"),
+            "resume_command": "sh resume.sh",
+        }
         path = self.story.work / "runs" / "tiny.toml"
         contract = tomllib.loads(path.read_text())
         path.write_text(tomli_w.dumps({**contract, "scheduler": scheduler, "patrol": patrol}))

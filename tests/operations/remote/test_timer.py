@@ -23,7 +23,7 @@ WORD = re.compile(r'"((?:[^"\\]|\\.)*)"')
 @pytest.fixture
 def watched(story: Story) -> Story:
     """A run whose job nobody has started, looked at by its process."""
-    story.sign(patrol={"process": "nobody-starts-[t]his", "gpu_seconds": 0})
+    story.sign(patrol={"process": "nobody-starts-[t]his", "gpu_sample_seconds": 0})
     return story
 
 

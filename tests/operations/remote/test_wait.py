@@ -56,7 +56,7 @@ def begin(story: Story, *words: str) -> "Iterator[subprocess.Popen[str]]":
 
 
 def quiet(story: Story, **patrol: Any) -> Story:
-    story.sign(patrol={"gpu_seconds": 0, **patrol})
+    story.sign(patrol={"gpu_sample_seconds": 0, **patrol})
     return story
 
 
@@ -224,7 +224,11 @@ def test_the_handbook_names_every_command_and_needs_no_box(story: Story, capsys:
     scheduler = {"kind": "ssh", "host": "box1.invalid", "folder": "/data/jobs"}
     story.sign(
         chain=chain,
-        patrol={"markers": ["/data/DONE"], "copies": {"/data/set": "set"}, "resume": "sh go.sh"},
+        patrol={
+            "markers": ["/data/DONE"],
+            "copies": {"/data/set": "set"},
+            "resume_command": "sh go.sh",
+        },
     )
     path = story.work / "runs" / "tiny.toml"
     path.write_text(tomli_w.dumps({**tomllib.loads(path.read_text()), "scheduler": scheduler}))

@@ -193,7 +193,7 @@ def test_sacct_decides_a_slurm_jobs_end(
 ) -> None:
     (told / "queue").write_text(queued(queue) if queue else "")
     (told / "books").write_text(books(book))
-    adapter = slurm.connect(slurm.Options(programs=str(told)), Place("j", "/", "/", "/"))
+    adapter = slurm.connect(slurm.Options(slurm_bin=str(told)), Place("j", "/", "/", "/"))
     found = adapter.look("4711")
     assert isinstance(found, Found)
     assert (found.job.state, found.job.id) == (state, "4711")
@@ -203,7 +203,7 @@ def test_sacct_decides_a_slurm_jobs_end(
 def test_a_slurm_job_that_neither_knows_is_absent(told: Path) -> None:
     (told / "queue").write_text("")
     (told / "books").write_text("")
-    adapter = slurm.connect(slurm.Options(programs=str(told)), Place("j", "/", "/", "/"))
+    adapter = slurm.connect(slurm.Options(slurm_bin=str(told)), Place("j", "/", "/", "/"))
     assert isinstance(adapter.look("4711"), Absent)
 
 

@@ -1,7 +1,7 @@
 """The cluster would not take the request as it is sent.
 
 Why: a server or a webhook drops or changes a field without a word, and a quota or a limit range refuses the pods of a job that it has taken: the job then waits, or runs by other rules than were reviewed.
-Fix: change `[scheduler]` as the message says; a change that you accept is named under `[scheduler] tolerated`.
+Fix: change `[scheduler]` as the message says; a change that you accept is named under `[scheduler] ignore_changes`.
 """
 
 from herorun.core.check import Gate, Response, check

@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 from enum import StrEnum
-from typing import Annotated, Any, Literal, Self, TypeAlias
+from typing import Annotated, Any, ClassVar, Literal, Self, TypeAlias
 
 from pydantic import AfterValidator, Field, model_validator
 
@@ -41,6 +41,8 @@ class Recovery(StrEnum):
 class BabysitTable(Table):
     """Who watches, how often, and what they may do."""
 
+    RENAMED: ClassVar = {"catalogue": "signatures"}
+
     cadence: Cadence = Field(
         timedelta(minutes=15), description="Time between two ticks, at least a second."
     )
@@ -66,7 +68,7 @@ class BabysitTable(Table):
     tpu_zone: Name | None = Field(
         None, description="The zone of the TPU machines; `delete` needs it."
     )
-    catalogue: Argument | None = Field(
+    signatures: Argument | None = Field(
         None,
         description=(
             "A TOML file of log signatures of your own, relative to the repository root; asked "

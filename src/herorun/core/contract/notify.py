@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 from datetime import timedelta
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import AfterValidator, Field, field_validator
 
@@ -48,6 +48,8 @@ def _check_page_path(path: str) -> str:
 class Logbook(Table):
     """The durable record's home."""
 
+    RENAMED: ClassVar = {"quiet": "quiet_ticks"}
+
     branch: Annotated[str, AfterValidator(branch_name)] | None = Field(
         None, description="Branch of the record; herorun/<slug> where it is not given."
     )
@@ -61,7 +63,7 @@ class Logbook(Table):
     remote: Remote | None = Field(
         None, description="Remote of the record; [code] remote where it is not given."
     )
-    quiet: Literal["hourly", "each"] = Field(
+    quiet_ticks: Literal["hourly", "each"] = Field(
         "hourly",
         description=(
             "Ticks with nothing to report: one entry an hour sums them up, or each has its own."
@@ -89,6 +91,8 @@ Channels = tuple[Annotated[str, AfterValidator(_channel)], ...]
 class Notify(Table):
     """Whom we tell beyond the issue, and how often."""
 
+    RENAMED: ClassVar = {"second": "secondary", "second_after": "secondary_after"}
+
     targets: Channels = Field(
         (),
         description=(
@@ -106,14 +110,14 @@ class Notify(Table):
     inform: Channels = Field(
         (), description="The same for what can wait: warnings, and the ends of alerts and runs."
     )
-    second: Channels = Field(
+    secondary: Channels = Field(
         (),
         description=(
             "The same for another person, whom a critical alert reaches that nobody has "
-            "acknowledged for second_after."
+            "acknowledged for secondary_after."
         ),
     )
-    second_after: Duration = Field(
+    secondary_after: Duration = Field(
         timedelta(minutes=30),
         description="How long an alert that a person must decide on waits for herorun ack.",
     )
@@ -148,7 +152,7 @@ class Notify(Table):
     )
     pages_per_day: Whole = Field(30, gt=0, description="The same of a day.")
 
-    @field_validator("targets", "page", "inform", "second", "kinds")
+    @field_validator("targets", "page", "inform", "secondary", "kinds")
     @classmethod
     def _each_once(cls, value: tuple[str, ...]) -> tuple[str, ...]:
         if len(set(value)) < len(value):
@@ -163,7 +167,7 @@ class Notify(Table):
     @property
     def addressed(self) -> tuple[str, ...]:
         """The variables that hold addresses."""
-        every = (*self.page, *self.targets, *self.inform, *self.second)
+        every = (*self.page, *self.targets, *self.inform, *self.secondary)
         return tuple(dict.fromkeys(every))
 
     @property

@@ -1,7 +1,7 @@
 """The tables of how findings and differences are judged, and of what people accept."""
 
 from datetime import datetime
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import AfterValidator, Field, field_validator
 
@@ -69,6 +69,8 @@ class SealTable(Table):
 class WaiverTable(Table):
     """A finding that a person accepts. Granting one is a commit."""
 
+    RENAMED: ClassVar = {"unknown": "covers_unknown"}
+
     check: Name = Field(description="The check's name.")
     subject: str | None = Field(
         None, description="The finding's exact subject; every one where absent."
@@ -76,7 +78,7 @@ class WaiverTable(Table):
     reason: Said = Field(description="Why it is accepted.")
     approved_by: Said = Field(description="Who accepts it: the DRI, or one of [policy] approvers.")
     expires: datetime = Field(description="Until when it holds.")
-    unknown: bool = Field(False, description="Whether it also covers 'we could not look'.")
+    covers_unknown: bool = Field(False, description="Whether it also covers 'we could not look'.")
 
     @field_validator("expires")
     @classmethod
@@ -87,5 +89,10 @@ class WaiverTable(Table):
 
     def signed(self) -> SignedWaiver:
         return SignedWaiver(
-            self.check, self.reason, self.approved_by, self.expires, self.subject, self.unknown
+            self.check,
+            self.reason,
+            self.approved_by,
+            self.expires,
+            self.subject,
+            self.covers_unknown,
         )

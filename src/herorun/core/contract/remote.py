@@ -1,7 +1,7 @@
 """The tables of the machine where the job runs: what a patrol looks at, and what the box does by itself."""
 
 from datetime import timedelta
-from typing import Self
+from typing import ClassVar, Self
 
 from pydantic import Field, model_validator
 
@@ -10,6 +10,14 @@ from herorun.core.contract.values import Argument, BoxPath, Cadence, Duration, P
 
 class PatrolTable(Table):
     """What `herorun box patrol` looks at, beyond the job itself, on the machine where it runs."""
+
+    RENAMED: ClassVar = {
+        "done_words": "success_pattern",
+        "gpu_seconds": "gpu_sample_seconds",
+        "memory": "memory_fraction",
+        "resume": "resume_command",
+        "slurm": "slurm_job",
+    }
 
     session: str | None = Field(
         None,
@@ -28,7 +36,7 @@ class PatrolTable(Table):
             "session."
         ),
     )
-    slurm: str | None = Field(
+    slurm_job: str | None = Field(
         None,
         pattern=r"^[0-9]+(_[0-9]+)?$",
         description="Slurm job id, where herorun did not submit it.",
@@ -46,7 +54,7 @@ class PatrolTable(Table):
             "otherwise."
         ),
     )
-    done_words: Pattern | None = Field(
+    success_pattern: Pattern | None = Field(
         None,
         description=(
             "Regular expression of the log's line that is printed at success, and never before."
@@ -66,16 +74,16 @@ class PatrolTable(Table):
         ),
     )
     disks: tuple[BoxPath, ...] = Field((), description="Further paths whose disks must have room.")
-    memory: float = Field(
+    memory_fraction: float = Field(
         0.9, gt=0, le=1, description="Share of the memory limit beyond which it is a risk."
     )
-    gpu_seconds: float = Field(
+    gpu_sample_seconds: float = Field(
         4.0,
         ge=0,
         le=15,
         description="Seconds over which the use of the GPUs is sampled; 0: not at all.",
     )
-    resume: Argument | None = Field(
+    resume_command: Argument | None = Field(
         None, description="The exact command that resumes the job; `herorun relaunch` where absent."
     )
 
@@ -95,6 +103,8 @@ class ChainStage(Table):
 class ChainTable(Table):
     """What the box does by itself once the training is done: `herorun box chain` writes the script."""
 
+    RENAMED: ClassVar = {"after_words": "after_pattern", "push": "notify_command"}
+
     folder: BoxPath | None = Field(
         None,
         description=(
@@ -106,7 +116,7 @@ class ChainTable(Table):
         None, description="Folder there in which the stages run; their own where absent."
     )
     after: BoxPath | None = Field(None, description="Marker file that must be there first.")
-    after_words: Pattern | None = Field(
+    after_pattern: Pattern | None = Field(
         None,
         description=(
             "Extended regular expression (`grep -E`) that must stand in `[patrol] log` first."
@@ -121,7 +131,7 @@ class ChainTable(Table):
     stage: tuple[ChainStage, ...] = Field(
         (), description="In their order; each begins only when the one before is done."
     )
-    push: Argument | None = Field(
+    notify_command: Argument | None = Field(
         None,
         description=(
             "Words of bash that tell somebody at the end, be it good or bad: `$HERORUN_SAYS` is "

@@ -1,8 +1,9 @@
 """What a key of the contract may hold, and what its tables have in common."""
 
 import re
+from collections.abc import Mapping
 from datetime import timedelta
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from pydantic import (
     AfterValidator,
@@ -12,6 +13,7 @@ from pydantic import (
     Field,
     PlainSerializer,
     WithJsonSchema,
+    model_validator,
 )
 
 from herorun.core.durations import say_duration
@@ -135,7 +137,30 @@ BoxPath = Annotated[str, AfterValidator(_on_the_box)]
 Pattern = Annotated[str, Field(min_length=1), AfterValidator(_pattern)]
 
 
-class Table(BaseModel):
+class RenamedKeys(BaseModel):
+    """A table that still takes the earlier names of its keys: a contract that uses them stays valid."""
+
+    RENAMED: ClassVar[Mapping[str, str]] = {}  # earlier name to the present one
+
+    @model_validator(mode="before")
+    @classmethod
+    def _with_present_names(cls, data: Any) -> Any:
+        return present_keys(data, cls.RENAMED) if isinstance(data, Mapping) else data
+
+
+def present_keys(data: Mapping[str, Any], renamed: Mapping[str, str]) -> dict[str, Any]:
+    """The same table, each key by its present name.
+
+    >>> present_keys({"quiet": "each", "branch": "b"}, {"quiet": "quiet_ticks"})
+    {'quiet_ticks': 'each', 'branch': 'b'}
+    """
+    for old, new in renamed.items():
+        if old in data and new in data:
+            raise ValueError(f"`{old}` is the earlier name of `{new}`: keep `{new}` alone")
+    return {renamed.get(key, key): value for key, value in data.items()}
+
+
+class Table(RenamedKeys):
     model_config = ConfigDict(
         extra="forbid",
         frozen=True,

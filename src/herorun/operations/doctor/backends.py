@@ -216,7 +216,7 @@ def _sent(channel: Channel) -> tuple[str, str]:
 
 
 def _patterns_name(run: Run) -> str:
-    catalogue = run.contract.babysit.catalogue
+    catalogue = run.contract.babysit.signatures
     return f"{catalogue} of {run.slug}" if catalogue else "shipped"
 
 

@@ -29,8 +29,10 @@ def rules_of(run: MonitoredRun) -> Rules:
         resumable=run.contract.tracker.resume != "never",
         milestones=run.contract.checkpoints.milestones,
         rate=run.contract.budget.rate,
-        quiet_every=timedelta() if run.contract.logbook.quiet == "each" else timedelta(hours=1),
-        second_after=notify.second_after if notify.second else None,
+        quiet_every=timedelta()
+        if run.contract.logbook.quiet_ticks == "each"
+        else timedelta(hours=1),
+        second_after=notify.secondary_after if notify.secondary else None,
     )
     return Rules(run.health_checks, policy, run.waivers, run.limits)
 

@@ -60,7 +60,7 @@ def decided(run: Run, seen: HostObservation, before: Before | None = None) -> Pa
     """
     ways = ways_of(run)
     is_down = patrol_state_of(seen) is PatrolState.DOWN and not seen.succeeded
-    if _was_launched_here(run) and not run.contract.patrol.resume and is_down:
+    if _was_launched_here(run) and not run.contract.patrol.resume_command and is_down:
         memory = with_taints_now(run, run.record.memory())
         command = Proposer(run, memory).proposals((Option.RELAUNCH,))[0].command
         ways = replace(ways, resume=command.replace("herorun", _herorun(run), 1))
@@ -74,13 +74,14 @@ def ways_of(run: Run) -> Ways:
     told, top = run.contract.patrol, run.place.repository
     login = run.place.reach.login if run.place.reach else None
     return Ways(
-        told.resume or (f"{_herorun(run)} status {run.slug}" if _was_launched_here(run) else ""),
+        told.resume_command
+        or (f"{_herorun(run)} status {run.slug}" if _was_launched_here(run) else ""),
         install_and_start(run.contract, top, login) if run.contract.chain.stage else "",
         tuple(
             (path, transfer(source(run, local), path, login)) for path, local in told.copies.items()
         ),
         removal(run.slug),
-        told.memory,
+        told.memory_fraction,
     )
 
 
@@ -89,7 +90,7 @@ def _herorun(run: Run) -> str:
 
 
 def _was_launched_here(run: Run) -> bool:
-    """Of what herorun did not start it knows no way back; [patrol] resume can tell it."""
+    """Of what herorun did not start it knows no way back; [patrol] resume_command can tell it."""
     return run.record.memory().current is not None
 
 

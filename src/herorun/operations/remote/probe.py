@@ -75,7 +75,7 @@ def _parse_probe(
         unreachable=unreachable(box, answers.get("job")),
         succeeded=succeeded,
         log=_read_log_by_end(run, answers),
-        has_words=bool(run.contract.patrol.done_words),
+        has_words=bool(run.contract.patrol.success_pattern),
         markers={path: moment_of(told_of(files, "markers", path)) for path in markers(run)},
         wished=moment_of(told_of(files, "markers", wished)) if wished else None,
         results={
@@ -84,7 +84,7 @@ def _parse_probe(
         copies=tuple(_copy(run, answers, path) for path in run.contract.patrol.copies),
         disks={path: room_of(told_of(files, "disks", path)) for path in _disks(run)},
         newest=newest_of(files),
-        gpus=gpus_of(machine) if run.contract.patrol.gpu_seconds else None,
+        gpus=gpus_of(machine) if run.contract.patrol.gpu_sample_seconds else None,
         memory=memory_of(machine),
         load=machine.get("load") if isinstance(machine, dict) else None,
         cpus=machine.get("cpus") if isinstance(machine, dict) else None,
@@ -109,19 +109,19 @@ def _questions(
         intended = run.record.memory().current
         assert intended is not None
         asked["job"] = lambda: run.scheduler.find(instance, intended.intended or intended.started)
-    elif not (told.session or told.process or told.slurm or wished):
+    elif not (told.session or told.process or told.slurm_job or wished):
         raise WrongUse(
             f"{run.slug} was not launched by herorun, and its contract names no [patrol] session, "
             "process or slurm: there is nothing to look at."
         )
     if traits.leaves_files:
-        if told.session or told.process or told.slurm:
+        if told.session or told.process or told.slurm_job:
             ask(
                 "alive",
                 session=told.session or "",
                 socket=told.socket,
                 process=told.process or "",
-                slurm=told.slurm or "",
+                slurm=told.slurm_job or "",
                 programs=traits.slurm_client.get("programs", ""),
                 conf=traits.slurm_client.get("conf", ""),
             )
@@ -135,9 +135,14 @@ def _questions(
     if told.copies and traits.leaves_files:
         ask("copied", copies=list(told.copies))
     if traits.on_the_machine:
-        ask("machine", gpu_seconds=told.gpu_seconds, process=told.process or "", instance=instance)
+        ask(
+            "machine",
+            gpu_seconds=told.gpu_sample_seconds,
+            process=told.process or "",
+            instance=instance,
+        )
     if told.log and traits.leaves_files:
-        ask("said", log=told.log, words=told.done_words or "")
+        ask("said", log=told.log, words=told.success_pattern or "")
     elif instance:
         asked["tail"] = lambda: run.scheduler.tail(instance, LINES)
     for path, local in told.copies.items():
@@ -181,7 +186,7 @@ def _read_log_by_end(run: Run, answers: Mapping[str, Any]) -> Own | Blind | None
     if said is None or isinstance(said, Blind):
         return said
     if isinstance(said, str):
-        done = bool(re.search(told.done_words, said)) if told.done_words else None
+        done = bool(re.search(told.success_pattern, said)) if told.success_pattern else None
         own = own_log(known, said.encode("utf-8", "surrogateescape"), told.progress, whole=True)
         return replace(own, done=done)
     data = base64.b64decode(said["tail"])

@@ -4,12 +4,14 @@ import re
 from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
+from typing import ClassVar
 
 from pydantic import ConfigDict, Field
 
 from herorun.core.adhoc_jobs.kind import JobKind
 from herorun.core.adhoc_jobs.spec import JobSpec
 from herorun.core.adhoc_jobs.tasks import TaskEnd
+from herorun.core.contract import RenamedKeys
 from herorun.core.errors import CouldNotLook, in_words
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.ports import Absent, ById, Found, Origin, Place, Search, Unknown
@@ -43,10 +45,12 @@ JOBS = NelJobKind(
 )
 
 
-class Options(SshLogin):
+class Options(RenamedKeys, SshLogin):
     """The login node of its Slurm jobs; none: as nel has noted it."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+    RENAMED: ClassVar = {"programs": "slurm_bin"}
 
     program: tuple[str, ...] | None = Field(
         None, description="How nel is called; none: by its own name."
@@ -54,7 +58,7 @@ class Options(SshLogin):
     exec_db: Absolute | None = Field(
         None, description="Its list of jobs; none: where nel keeps it."
     )
-    programs: Absolute | None = Field(None, description="Folder of Slurm's programs there.")
+    slurm_bin: Absolute | None = Field(None, description="Folder of Slurm's programs there.")
     slurm_conf: Absolute | None = Field(None, description="The cluster's slurm.conf.")
 
 

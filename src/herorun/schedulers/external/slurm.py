@@ -5,6 +5,7 @@ import shutil
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
+from typing import ClassVar
 
 from pydantic import ConfigDict, Field
 
@@ -12,6 +13,7 @@ from herorun.core.adhoc_jobs.kind import JobKind
 from herorun.core.adhoc_jobs.resubmit_command import submitter_flags
 from herorun.core.adhoc_jobs.spec import JobSpec
 from herorun.core.adhoc_jobs.tasks import OOM_CODE, TaskEnd
+from herorun.core.contract import RenamedKeys
 from herorun.core.errors import CouldNotLook, WrongUse
 from herorun.core.evidence import Job, JobState
 from herorun.core.lazy_dataclass import dataclass
@@ -61,13 +63,15 @@ JOBS = SlurmJobKind(
 )
 
 
-class Options(SshLogin):
+class Options(RenamedKeys, SshLogin):
     """Through which login node, if any."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
+    RENAMED: ClassVar = {"programs": "slurm_bin"}
+
     log: str | None = Field(None, description="Its log file, there; none: as Slurm tells.")
-    programs: str | None = Field(None, description="Folder of squeue and sacct there.")
+    slurm_bin: str | None = Field(None, description="Folder of squeue and sacct there.")
     slurm_conf: str | None = Field(None, description="The cluster's slurm.conf.")
 
 
@@ -78,7 +82,7 @@ def connect(options: Options, place: Place) -> ById:
 class SlurmById:
     def __init__(self, options: Options) -> None:
         self._options, self._road = options, transport_to(options)
-        told = (options.programs, options.slurm_conf)
+        told = (options.slurm_bin, options.slurm_conf)
         self._slurm = Programs(self._road, TIMEOUT, *told, missing="is --host missing")
 
     def look(self, job: str) -> Search:

@@ -1,0 +1,96 @@
+"""The earlier names of contract keys: a contract that was signed with them stays valid."""
+
+from typing import Any
+
+import pytest
+
+from builders import a_contract
+from herorun import discover
+from herorun.core.contract import (
+    BabysitTable,
+    ChainTable,
+    Contract,
+    Logbook,
+    Notify,
+    PatrolTable,
+    RenamedKeys,
+    WaiverTable,
+    parse_contract,
+    plan_part,
+)
+from herorun.core.errors import WrongUse
+from wording import mentions
+
+TABLES: list[type[RenamedKeys]] = [
+    BabysitTable,
+    ChainTable,
+    Logbook,
+    Notify,
+    PatrolTable,
+    WaiverTable,
+    *(
+        options
+        for port in ("schedulers", "schedulers.external")
+        for options in discover.adapter_options(port).values()
+        if issubclass(options, RenamedKeys)
+    ),
+]
+RENAMED = [(table, old, new) for table in TABLES for old, new in table.RENAMED.items()]
+HEAD = 'slug = "tiny"\n[command]\nargv = ["x"]\n[output]\nroot = "/data/tiny"\n'
+
+
+@pytest.mark.parametrize(
+    ("table", "old", "new"), RENAMED, ids=[f"{t.__module__}.{old}" for t, old, _ in RENAMED]
+)
+def test_a_renamed_key_is_one_that_there_is(table: Any, old: str, new: str) -> None:
+    assert new in table.model_fields and old not in table.model_fields
+
+
+@pytest.mark.parametrize(
+    ("text", "path"),
+    [
+        ('[logbook]\nquiet = "each"', "logbook.quiet_ticks"),
+        ('[notify]\nsecond = ["X"]', "notify.secondary"),
+        ('[notify]\nsecond_after = "1h"', "notify.secondary_after"),
+        ('[babysit]\ncatalogue = "own.toml"', "babysit.signatures"),
+        ('[patrol]\ndone_words = "all done"', "patrol.success_pattern"),
+        ("[patrol]\nmemory = 0.5", "patrol.memory_fraction"),
+        ('[chain]\nafter_words = "done"', "chain.after_pattern"),
+        ('[chain]\npush = "ring"', "chain.notify_command"),
+    ],
+)
+def test_a_contract_with_an_earlier_name_is_read(text: str, path: str) -> None:
+    table, key = path.split(".")
+    old = text.partition("\n")[2].partition(" ")[0]
+    now = parse_contract(f"{HEAD}{text.replace(old, key)}\n", "tiny.toml")
+    then = parse_contract(f"{HEAD}{text}\n", "tiny.toml")
+    assert then == now != Contract.model_validate(a_contract().data_for_toml())
+    assert then.data_for_toml()[table].keys() == {key}
+
+
+def test_both_names_at_once_are_refused() -> None:
+    with pytest.raises(WrongUse) as refused:
+        parse_contract(f'{HEAD}[logbook]\nquiet = "each"\nquiet_ticks = "hourly"\n', "tiny.toml")
+    assert mentions(str(refused.value), "`quiet`", "earlier", "`quiet_ticks`")
+
+
+def test_the_options_of_an_adapter_keep_the_digest_of_a_plan_that_was_admitted() -> None:
+    """The plan holds what was signed; the adapter gets the present names."""
+    text = f'{HEAD}[scheduler]\nkind = "local"\nstart_within = "7s"\n'
+    contract = parse_contract(text, "tiny.toml")
+    assert plan_part(contract)["scheduler"]["start_within"] == "7s"
+
+
+@pytest.mark.parametrize("key", ["programs", "slurm_bin"])
+def test_a_program_under_an_earlier_name_needs_trust_as_well(key: str) -> None:
+    items = discover.trust_items("scheduler", "schedulers", "slurm", {key: "/opt/bin"})
+    assert len(items) == 1 and mentions(items[0], "slurm_bin", "/opt/bin")
+
+
+def test_the_values_of_ssh_code_have_one_word_with_the_other_schedulers() -> None:
+    options = discover.adapter_options("schedulers")["ssh"]
+    given = {"host": "box", "folder": "/jobs"}
+    words = {v: options(**given, code=v).code for v in ("ship", "there", "upload", "shared")}
+    assert words == {
+        "ship": "upload", "there": "shared", "upload": "upload", "shared": "shared",
+    }  # fmt: skip
