@@ -30,6 +30,7 @@ from herorun.core.agent_tools import CONFIRM, ORDERS, PREVIEW, READS, Tool
 from herorun.core.check import AtRelaunch, Check, Gate, Hold, name_of
 from herorun.core.contract import PLAN_TABLES, Contract, Duration
 from herorun.core.durations import say_duration
+from herorun.core.environment import MACHINE, NEVER, TRAINERS
 from herorun.core.exported_metrics import METRICS
 from herorun.core.seal.kinds import SealKind, holds
 from herorun.core.triage.classes import FailureClass, LineRole, Strength
@@ -379,12 +380,25 @@ def table_parts(title: str, name: str, shape: Schema, defs: Schema) -> Iterator[
     yield "\n\n".join(
         part for part in (f"## `{title}`", words, keys_table(plain, shape, defs)) if part
     )
+    if name == "command":
+        yield f"### The environment\n\n{environment_words()}"
     for key, found in inside.items():
         yield f"### `[{name}.{key}]`\n\n{keys_table(found['properties'], found, defs)}"
     if name == "babysit":
         yield f"### `[babysit.thresholds.NAME]`\n\n{THRESHOLDS}"
     if name in PORTS:
         yield from adapter_parts(name)
+
+
+def environment_words() -> str:
+    """The three lists of `core.environment`."""
+    lists = (
+        ("Trainers read, so they are in the plan", TRAINERS),
+        ("Never taken from the shell, because they belong to one process or image", NEVER),
+        ("Passed on and not part of the plan", MACHINE),
+    )
+    lines = [f"- {words}: {', '.join(f'`{glob}`' for glob in globs)}." for words, globs in lists]
+    return "\n".join(["Variables of the launching shell, and what becomes of them:", "", *lines])
 
 
 THRESHOLDS = "The thresholds of one check; [checks](checks.md) lists them with their defaults."

@@ -80,6 +80,6 @@ def test_what_the_scheduler_sets_by_itself_is_not_planned():
 
 
 def test_the_lists_are_documented():
-    page = (Path(__file__).parents[2] / "docs" / "schedulers.md").read_text()
+    page = (Path(__file__).parents[2] / "docs" / "contract.md").read_text()
 
     assert [glob for glob in (*TRAINERS, *MACHINE, *NEVER) if f"`{glob}`" not in page] == []
