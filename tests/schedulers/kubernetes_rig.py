@@ -1,6 +1,7 @@
 """The adapter as the tests on a real API server use it."""
 
 from pathlib import Path
+from typing import Any
 
 from herorun.core.ports import Place
 from herorun.schedulers import kubernetes
@@ -10,8 +11,10 @@ from services.k8s import Space, kubectl
 OLD = ("spec.podReplacementPolicy", "spec.completionMode", "spec.suspend")
 
 
-def adapter(space: Space, state: Path, **changes: object) -> kubernetes.Kubernetes:
-    stated = {
+def contract_table(space: Space, **changes: object) -> dict[str, Any]:
+    """`[scheduler]` of a contract, whose pods the test's own node runs."""
+    return {
+        "kind": "kubernetes",
         "context": "test",
         "namespace": space.name,
         "kubeconfig": space.kubeconfig,
@@ -19,11 +22,16 @@ def adapter(space: Space, state: Path, **changes: object) -> kubernetes.Kubernet
         "image": f"registry.test/train@sha256:{'0' * 64}",
         "code": "shared",
         "node_selector": {"kubernetes.io/hostname": space.node.name},
-        "secrets": {"TRAINING_TOKEN": "tokens/training"},
-        "ignore_changes": OLD,
-        "settle": "3s",
+        "ignore_changes": list(OLD),
+        "settle": "1s",
         "grace": "5s",
         **changes,
     }
+
+
+def adapter(space: Space, state: Path, **changes: object) -> kubernetes.Kubernetes:
+    secrets = {"TRAINING_TOKEN": "tokens/training"}
+    stated = contract_table(space, **{"secrets": secrets, "settle": "3s", **changes})
+    del stated["kind"]
     options = kubernetes.Options.model_validate(stated)
     return kubernetes.connect(options, Place("tiny", str(state), "/out", "/repository"))

@@ -16,8 +16,10 @@ import pytest
 import tomli_w
 
 from operations.seal.sealed_story import PATIENCE, World, ended, is_sealed_after_its_end, seal_json
+from schedulers.kubernetes_rig import contract_table
 from services.boxes import Box
 from services.fixtures import skip_or_fail
+from services.k8s import Space
 from services.nel import EVALUATED
 from services.ray_service import Head
 from services.slurm import Cluster
@@ -62,6 +64,11 @@ def on_ray(story: Story, ray_head: Head) -> World:
     return here(
         story, {"kind": "ray", "address": ray_head.url, "prefix": prefix, "settle": "200ms"}
     )
+
+
+@pytest.fixture
+def on_kubernetes(story: Story, space: Space) -> World:
+    return here(story, contract_table(space))
 
 
 @pytest.fixture
@@ -152,7 +159,7 @@ def test_a_box_out_of_reach_is_neither_sealed_nor_called_unfinished(
 
 REAL = [
     pytest.param(name, marks=pytest.mark.back_end)
-    for name in ("on_slurm", "on_ray", "on_ssh", "on_nel")
+    for name in ("on_slurm", "on_ray", "on_kubernetes", "on_ssh", "on_nel")
 ]
 
 
