@@ -9,6 +9,7 @@ from builders import NOON
 from herorun.core.errors import CouldNotLook
 from herorun.core.evidence import Job, JobState
 from herorun.core.health.queue_reasons import Waiting, why_waiting
+from herorun.schedulers._kubernetes_kinds import is_same_work
 from herorun.schedulers._kubernetes_parse import items_of, job_record, pod_record
 from herorun.schedulers._kubernetes_state import judge_kubernetes
 
@@ -145,6 +146,19 @@ def test_a_pod_that_no_node_takes_says_why() -> None:
     job = judged(a_job(), a_pod("Pending", node="", conditions=[{**placed, "message": words}]))
     assert (job.state, why_waiting(job.reason)) == (JobState.PENDING, Waiting.CAPACITY)
     assert f"Unschedulable: {words}" in job.reason
+
+
+def test_objects_of_the_same_work_are_told_from_others() -> None:
+    def job(*argv: str, generate: str = "", **labels: str) -> dict[str, Any]:
+        pod = {"containers": [{"name": "main", "image": "x", "command": list(argv)}]}
+        template = {"metadata": {"labels": labels}, "spec": pod}
+        return {"metadata": {"generateName": generate}, "spec": {"template": template}}
+
+    mine = job("train", "--seed=1", uid="1")
+    assert is_same_work(mine, job("train", "--seed=1", uid="2"))
+    assert not is_same_work(mine, job("train", "--seed=2"))
+    assert is_same_work(job("a", generate="fit-"), job("b", generate="fit-"))
+    assert not is_same_work({"spec": {}}, {"spec": {}})  # nothing tells what they run
 
 
 def test_a_pod_that_begins_is_building() -> None:

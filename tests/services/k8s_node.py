@@ -142,7 +142,7 @@ class Pod:
         self.node, self.told, self.ending = node, told, False
         self.process: subprocess.Popen[bytes] | None = None
         self.container = told["spec"]["containers"][0]
-        self.log = node.folder / f"{told['metadata']['uid']}.log"
+        self.lines: list[tuple[datetime, bytes]] | None = None  # None: it has no log yet
         self.started = datetime.now(UTC)
         self.over = threading.Event()
 
@@ -155,23 +155,25 @@ class Pod:
         try:
             env = self._environment()
             words = [*self.container.get("command", ()), *self.container.get("args", ())]
-            with self.log.open("wb") as log:
-                self.process = subprocess.Popen(
-                    [expanded(word, env) for word in words],
-                    cwd=self.container.get("workingDir"),
-                    env=env,
-                    stdin=subprocess.DEVNULL,
-                    stdout=log,
-                    stderr=log,
-                    process_group=0,
-                )
+            self.process = subprocess.Popen(
+                [expanded(word, env) for word in words],
+                cwd=self.container.get("workingDir"),
+                env=env,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                process_group=0,
+            )
         except (HTTPError, OSError, LookupError) as error:
             waits = {"reason": "CreateContainerConfigError", "message": str(error)}
             self._tell("Pending", {"waiting": waits})
             return
-        self.started = datetime.now(UTC)
+        self.started, self.lines = datetime.now(UTC), []
+        reading = threading.Thread(target=self._read_output, daemon=True)
+        reading.start()
         self._tell("Running", {"running": {"startedAt": stamp(self.started)}}, ready=True)
         code = self.process.wait()
+        reading.join(5)  # a child of its own may hold the pipe open
         code = code if code >= 0 else 128 - code
         ended = {
             "exitCode": code,
@@ -181,6 +183,21 @@ class Pod:
         }
         self._tell("Failed" if code else "Succeeded", {"terminated": ended})
         self.over.set()
+
+    def _read_output(self) -> None:
+        assert self.process is not None and self.process.stdout is not None
+        assert self.lines is not None
+        for line in self.process.stdout:
+            self.lines.append((datetime.now(UTC), line))
+
+    def log(self, since: str = "", lines: int | None = None, stamped: bool = False) -> bytes:
+        """As a kubelet reads it: by whole seconds, then the newest lines."""
+        told = [(at, line) for at, line in self.lines or () if stamp(at) >= since]
+        told = told if lines is None else told[len(told) - min(lines, len(told)) :]
+        return b"".join(
+            f"{at:%Y-%m-%dT%H:%M:%S.%f}000Z ".encode() + line if stamped else line
+            for at, line in told
+        )
 
     def end(self, grace: float) -> None:
         self.kill(signal.SIGTERM)
@@ -251,16 +268,18 @@ def _handler(node: Node) -> type[BaseHTTPRequestHandler]:
             told = {name: values[0] for name, values in parse_qs(asked.query).items()}
             _, word, space, name, container = (asked.path.split("/") + [""] * 5)[:5]
             pods = [pod for pod in node.jobs.values() if pod.path.endswith(f"/{space}/pods/{name}")]
-            if word != "containerLogs" or not pods or not pods[-1].log.exists():
+            if "previous" in told:
+                said = f'previous terminated container "{container}" in pod "{name}" not found'
+                self._answer(400, said.encode())
+                return
+            if word != "containerLogs" or not pods or pods[-1].lines is None:
                 said = (
                     f'container "{container}" in pod "{name}" is waiting to start: PodInitializing'
                 )
                 self._answer(400, said.encode())
                 return
-            lines = pods[-1].log.read_bytes().splitlines(keepends=True)
-            if "tailLines" in told:
-                lines = lines[len(lines) - min(int(told["tailLines"]), len(lines)) :]
-            data = b"".join(lines)
+            most = int(told["tailLines"]) if "tailLines" in told else None
+            data = pods[-1].log(told.get("sinceTime", ""), most, told.get("timestamps") == "true")
             self._answer(200, data[: int(told["limitBytes"])] if "limitBytes" in told else data)
 
         def do_POST(self) -> None:

@@ -157,3 +157,27 @@ def in_ray_words(job: Job, document: Mapping[str, Any]) -> Job:
         words = f"the Ray cluster runs, and the job on it is {word or 'not submitted'}"
         return replace(job, state=JobState.BUILDING, reason=words, started=None)
     return job
+
+
+def is_same_work(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    """Whether two objects were made from one `generateName`, or run the same commands in the same
+    images.
+    """
+    prefixes = [(each.get("metadata") or {}).get("generateName") for each in (one, other)]
+    if prefixes[0] and prefixes[0] == prefixes[1]:
+        return True
+    work = _work_of(one.get("spec"))
+    return bool(work) and work == _work_of(other.get("spec"))
+
+
+_WORK = ("image", "command", "args", "env", "entrypoint", "runtimeRef")
+
+
+def _work_of(spec: Any) -> list[Any]:
+    """What is run, wherever in the object's tables it stands, in order."""
+    if isinstance(spec, Mapping):
+        own = [(name, spec[name]) for name in _WORK if name in spec]
+        return own + [
+            part for name, value in spec.items() if name not in _WORK for part in _work_of(value)
+        ]
+    return [part for each in spec for part in _work_of(each)] if isinstance(spec, list) else []

@@ -1,11 +1,14 @@
 """Logs of pods, by container. A log that cannot be read is not one that is empty."""
 
 from collections.abc import Sequence
+from datetime import timedelta
 
 from herorun.core.errors import CouldNotLook
+from herorun.core.untrusted_json import parse_utc
 from herorun.schedulers._kubernetes_client import Kubectl, NotThere, ServerRefusal
 from herorun.schedulers._kubernetes_parse import PodRecord
 from herorun.schedulers._kubernetes_request import MAIN
+from herorun.system.clock import now
 
 _NONE_YET = (
     "is waiting to start",
@@ -22,11 +25,7 @@ class PodLogs:
         """Of the pod that failed first, else of the first index; a container that was started
         again shows its earlier attempt before.
         """
-        pod = telling(pods)
-        if pod is None:
-            raise FileNotFoundError(2, "No pod of it is there, and no log", self._kube.where)
-        if not pod.node:  # the server gives an empty log, as if something had begun
-            raise FileNotFoundError(2, "No node has taken the pod, and it has no log", pod.name)
+        pod = self._pod(pods)
         if lines <= 0:
             return ""
         text = self._read(pod, lines)
@@ -34,6 +33,28 @@ class PodLogs:
         if pod.restarts and missing > 0:
             text = self._earlier(pod, missing) + text
         return text
+
+    def age(self, pods: Sequence[PodRecord]) -> timedelta:
+        """Since its newest line, which its node has dated; by our own clock, for a node tells no
+        time of day.
+        """
+        pod = self._pod(pods)
+        line = self._read(pod, 1, timestamps="true")
+        if not line:
+            raise FileNotFoundError(2, "Its log is empty", pod.name)
+        try:
+            written = parse_utc(line.partition(" ")[0])
+        except ValueError:
+            raise CouldNotLook(f"the newest line of pod {pod.name} has no date") from None
+        return max(timedelta(), now() - written)
+
+    def _pod(self, pods: Sequence[PodRecord]) -> PodRecord:
+        pod = telling(pods)
+        if pod is None:
+            raise FileNotFoundError(2, "No pod of it is there, and no log", self._kube.where)
+        if not pod.node:  # the server gives an empty log, as if something had begun
+            raise FileNotFoundError(2, "No node has taken the pod, and it has no log", pod.name)
+        return pod
 
     def _read(self, pod: PodRecord, lines: int, **query: str) -> str:
         path = self._kube.path(

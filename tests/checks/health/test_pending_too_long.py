@@ -134,3 +134,10 @@ def test_a_job_in_doubt_is_unknown():
 
 def test_it_tells_and_does_nothing_to_the_cluster():
     assert (pending_too_long.response, pending_too_long.topic) == (Response.WARN, Topic.JOB)
+
+
+def test_what_never_starts_by_waiting_is_told_sooner():
+    reason = "pod tiny-1-x: CreateContainerConfigError: secret tokens not found"
+    assert waiting(5 * MINUTE, reason)[0].outcome is Outcome.PASS
+    (verdict,) = waiting(6 * MINUTE, reason)
+    assert verdict.outcome is Outcome.FAIL and mentions(verdict.message, "never start", "tokens")

@@ -10,14 +10,15 @@ import pytest
 
 from herorun import cli
 from services.k8s import Space, kubectl
-from services.k8s_node import wait_for
 from stories import eventually, forget
 from wording import mentions
 
 pytestmark = pytest.mark.back_end
 
 CAPTURE = pytest.CaptureFixture[str]
-PREEMPTED = "echo step 7/20; echo 'DUE TO PREEMPTION'; echo 'slurmstepd: error: *** JOB 1 CANCELLED DUE TO PREEMPTION ***'; exit 1"  # noqa: E501
+PREEMPTED = (
+    "echo step 7/20; echo 'slurmstepd: error: *** JOB 1 CANCELLED DUE TO PREEMPTION ***'; exit 1"
+)
 WAITS = "echo step 9/20; exec sleep 600"
 
 
@@ -69,9 +70,7 @@ def test_a_preempted_job_is_created_again_and_its_successor_followed(
     assert "healthy" in capsys.readouterr().out
 
 
-def test_a_registered_job_is_removed_at_its_end(
-    work: Path, space: Space, capsys: CAPTURE
-) -> None:
+def test_a_registered_job_is_removed_at_its_end(work: Path, space: Space, capsys: CAPTURE) -> None:
     space.create_job("short", ["sh", "-c", "exit 0"], str(work))
     jobs = ["-C", str(work), "jobs"]
     words = ["add", "kubernetes", "job.batch/short", "--no-watch", *cluster_of(space)]
@@ -79,7 +78,7 @@ def test_a_registered_job_is_removed_at_its_end(
     eventually(lambda: has_ended(space, "short"), within=60)
     capsys.readouterr()
     assert cli.run([*jobs, "watch", "--every", "1s"]) == 0
-    assert mentions(capsys.readouterr().out, "kubernetes job.batch/short: ", "Complete")
+    assert mentions(capsys.readouterr().out, "kubernetes job.batch/short: ", "COMPLETE")
     assert json.loads((work / ".claude/agents/thread-1/active_jobs.json").read_text()) == []
 
 

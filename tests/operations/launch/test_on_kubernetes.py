@@ -4,7 +4,6 @@ import json
 import os
 import signal
 import tomllib
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -67,9 +66,14 @@ def test_a_run_is_launched_relaunched_after_a_crash_and_stopped(
     tick = json.loads(capsys.readouterr().out)
     assert tick["monitor"] == "fresh" and tick["run"] == "healthy", tick
 
+    patrol = ask(story, capsys, "patrol", "tiny", "--json")
+    assert (patrol.code, patrol.document["state"]) == (0, "running"), patrol
     kill(story, "tiny-1")
     job = ended(story, "tiny-1")
     assert (job.state, job.exit_code, job.stopped_by) == (JobState.FAILED, 137, None)
+    patrol = ask(story, capsys, "patrol", "tiny", "--json")
+    assert (patrol.code, patrol.document["state"]) == (1, "down"), patrol
+    assert mentions(patrol.document["line"], "exit code 137")
     story.tick()
     eventually(lambda: (story.data / "pid-tiny-2").exists(), within=60)
     assert story.starts == ["tiny-1 scratch", f"tiny-2 {story.root / 'step-2'}"]
@@ -85,9 +89,7 @@ def test_a_run_is_launched_relaunched_after_a_crash_and_stopped(
     assert names == ["tiny-1", "tiny-2"]
 
 
-def test_logs_are_followed_to_the_end(
-    on_k8s: Story, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_logs_are_followed_to_the_end(on_k8s: Story, capsys: pytest.CaptureFixture[str]) -> None:
     story = on_k8s
     story.order("tiny-1", "echo begun; sleep 2; echo over")
     assert story.init() == 0 and story.launch() == 0

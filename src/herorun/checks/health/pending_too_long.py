@@ -3,7 +3,8 @@
 Why: a wrong slice, an exhausted quota or a peer that does not answer never improves by waiting. A
 job that is called running before its machines do anything is still waiting.
 Fix: act on the reason that it names; the DRI decides about other capacity. herorun changes nothing
-on a cluster without approval.
+on a cluster without approval. What never starts by waiting, such as a job whose image cannot be
+had, is reported after 5 minutes.
 Source: marin-community/marin, manage-hero-run: pending for more than 30 minutes; reported again
 after 2 hours, and daily.
 """
@@ -36,8 +37,11 @@ UNCONFIRMED = (
 
 @dataclass(frozen=True)
 class Limits:
-    """`first` after the submission or the return to the queue, `again` later, then every `repeat`."""
+    """`first` after the submission or the return to the queue, `again` later, then every `repeat`;
+    `never` for what does not get better by waiting, such as an image that cannot be had.
+    """
 
+    never: timedelta = timedelta(minutes=5)
     first: timedelta = timedelta(minutes=30)
     again: timedelta = timedelta(hours=2)
     repeat: timedelta = timedelta(days=1)
@@ -77,7 +81,7 @@ def pending_too_long(
     if since is None:
         return [unknown(f"it is unknown since when {job.instance} waits", subject=job.instance)]
     waits = now.at - since
-    if waits <= limits.first:
+    if waits <= (limits.never if why is Waiting.NEVER else limits.first):
         return [passed(f"{job.instance} waits since {since:%H:%M} UTC", subject=job.instance)]
     words = UNCONFIRMED if running else _say_waiting(why, job)
     said = f"{job.instance} has been pending for {say_span(waits)}: {words}"

@@ -77,7 +77,8 @@ def training(
         return Training(TrainingProof.COMPLETE, _receipt(evidence, job) if receipt_due else ())
     if job.state is not JobState.RUNNING:
         since = job.submitted
-        words = f"{job.instance} is {job.state}: its start is awaited"
+        why = f" ({job.reason})" if job.reason else ""
+        words = f"{job.instance} is {job.state}{why}: its start is awaited"
         return Training(
             TrainingProof.AWAITED,
             (AwaitedEvidence("job", words, since + QUEUE if since else None),),

@@ -6,6 +6,7 @@ Its end is its own condition and no live pod; Kueue's Workload says what a wait 
 import re
 from collections.abc import Mapping
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,7 @@ from herorun.schedulers._kubernetes_kinds import (
     ObjectKind,
     concluded_pods,
     in_ray_words,
+    is_same_work,
     kind_and_name,
     pod_of_kind,
     pod_selector,
@@ -178,10 +180,33 @@ class KubernetesById:
         return max(listed, key=_created, default=None)
 
     def tail(self, job: str, lines: int) -> str:
+        logs, pods = self._logs(job)
+        return logs.tail(pods, lines)
+
+    def log_age(self, job: str) -> timedelta:
+        logs, pods = self._logs(job)
+        return logs.age(pods)
+
+    def _logs(self, job: str) -> tuple[PodLogs, list[PodRecord]]:
         kind, name = kind_and_name(job)
         documents = self._pod_documents(kind, self._read(kind, name))
         logs = PodLogs(self._kube, _main_container(documents))
-        return logs.tail([pod_record(each) for each in documents], lines)
+        return logs, [pod_record(each) for each in documents]
+
+    def live_namesakes(self, job: str) -> tuple[str, ...]:
+        """Other live objects of its kind that run the same work: Kubernetes takes a name once."""
+        kind, name = kind_and_name(job)
+        path = self._kube.path(self._version(kind.group), kind.plural)
+        listed = {str(each["metadata"]["name"]): each for each in items_of(self._kube.get(path))}
+        if name not in listed:
+            raise CouldNotLook(f"{self._kube.where} does not tell any more what {job} ran")
+        own = listed.pop(name)
+        same = [other for other, each in listed.items() if is_same_work(own, each)]
+        return tuple(
+            f"{kind.resource}/{other}"
+            for other in sorted(same)
+            if not self._judged(other, kind, listed[other]).state.ended
+        )
 
     def origin(self, job: str) -> Origin:
         """What its main container runs; Kubernetes keeps no user."""
