@@ -42,10 +42,9 @@ class PodLogs:
         line = self._read(pod, 1, timestamps="true")
         if not line:
             raise FileNotFoundError(2, "Its log is empty", pod.name)
-        try:
-            written = parse_utc(line.partition(" ")[0])
-        except ValueError:
-            raise CouldNotLook(f"the newest line of pod {pod.name} has no date") from None
+        written = parse_utc(line.partition(" ")[0])
+        if written is None:
+            raise CouldNotLook(f"the newest line of pod {pod.name} has no date")
         return max(timedelta(), now() - written)
 
     def _pod(self, pods: Sequence[PodRecord]) -> PodRecord:
