@@ -1,4 +1,4 @@
-"""A run's scheduler that knows the run's adopted jobs too: those by their ids, all others by their
+"""A run's scheduler that also knows its adopted jobs: those by their ids, all others by their
 instances' names.
 """
 

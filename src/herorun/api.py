@@ -1,4 +1,4 @@
-"""The library's verbs, for experiment scripts: the same acts as the commands."""
+"""The library's functions for experiment scripts: what the commands do, from Python."""
 
 from os import PathLike
 from pathlib import Path

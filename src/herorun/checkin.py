@@ -1,4 +1,4 @@
-"""Check-in: inside the job, before it trains, prove that what runs is what was admitted.
+"""Check-in: inside the job, before it trains, compare what runs with what was admitted.
 
 Standard library only, no network, no git. Imports of herorun's own are relative, because the same files are shipped as
 herorun-checkin (`checkin/pyproject.toml`). Every rank compares; rank 0, and any rank that refuses, writes the receipt

@@ -1,4 +1,4 @@
-"""Words to one command. The exit codes, and the only error handler."""
+"""Parses a command line and runs that command. Holds the exit codes and the only error handler."""
 
 import errno
 import os

@@ -1,5 +1,5 @@
-"""Jobs that are named by their ids: which scheduler's adapter knows the id, and what a person must
-say of one that has no contract.
+"""Jobs that are named by ids: which scheduler's adapter takes the id, and which options a job
+without a contract needs.
 """
 
 from collections.abc import Iterable

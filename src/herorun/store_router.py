@@ -1,5 +1,5 @@
-"""One store for every path: each goes to the store of its own scheme, which is connected when it is
-first used.
+"""One store for every path: each call goes to the store of its scheme, which is connected at its
+first use.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,4 +1,6 @@
-"""`herorun babysit --job`: what a person says of a job without a contract, and the watch over it."""
+"""`herorun babysit --job`: the options that describe a job without a contract, and its
+monitoring.
+"""
 
 from pathlib import Path
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""One key at a time from the terminal, which is as it was before when this ends."""
+"""Reads single keys from the terminal, and restores its settings at the end."""
 
 import contextlib
 import select

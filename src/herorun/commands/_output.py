@@ -1,4 +1,4 @@
-"""How an outcome is shown: an order's, and what was worked out."""
+"""Prints the outcome of an order, and of a calculation."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What is missing of a job without a contract, asked for on a terminal."""
+"""Asks on a terminal for the missing options of a job without a contract."""
 
 import sys
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Runs as a table for people, the worst first: what `watch` draws again and again, and `status --all` once."""
+"""The table of runs, worst first: `watch` redraws it, `status --all` prints it once."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta

@@ -1,4 +1,4 @@
-"""What a mistyped command is answered: what is wrong, an example of that command, and which runs there are."""
+"""The answer to a mistyped command: what is wrong, an example, and which runs exist."""
 
 from pathlib import Path
 from textwrap import dedent, indent

@@ -1,5 +1,4 @@
-"""The keys under which actions are recorded, as a type: the one place that writes them and takes
-them apart.
+"""The type of an action's key: the only place that formats and parses keys.
 
 In the journal a key is text, `verb/topic/detail`; the detail may hold slashes of its own, as a path
 or the key of another post does.

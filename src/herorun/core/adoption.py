@@ -1,6 +1,4 @@
-"""What the launch gate can say of a job that runs already, and what nobody can prove of one.
-Pure.
-"""
+"""What the launch gate can say about a job that already runs, and what it cannot prove. Pure."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace

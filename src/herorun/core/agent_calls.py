@@ -1,4 +1,6 @@
-"""What an agent's call types, and what of the answer it is shown."""
+"""Builds the command line of an agent's call, and selects the part of the answer that the agent
+gets.
+"""
 
 import re
 from collections.abc import Mapping

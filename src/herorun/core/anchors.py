@@ -1,4 +1,4 @@
-"""Which commit of the record a thing outside it names: our own comment, a receipt, an admission.
+"""Finds commits of the record that things outside it name: our comments, receipts, admissions.
 Pure.
 """
 

@@ -1,5 +1,5 @@
-"""Whether a waiver was approved by whom it says: its name beside the DRI, the contract's approvers
-and git. Pure.
+"""Whether the person that a waiver names approved it, by the DRI, the contract's approvers and git.
+Pure.
 
 A name in a file is what somebody wrote there: it is *recorded*. The author or the signature of the
 commit that added it says more: then it is *committed*.

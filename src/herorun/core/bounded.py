@@ -1,6 +1,4 @@
-"""Rows of a job as far as anybody can use them: a step and a number of metrics that no run has are
-left out. Pure.
-"""
+"""Leaves out rows with an impossible step, and metrics beyond a plausible number. Pure."""
 
 from collections.abc import Collection
 from dataclasses import replace

@@ -1,5 +1,5 @@
-"""When the babysitter looks next. Close after a start, a relaunch and while something critical is
-open.
+"""When the babysitter ticks next: sooner after a start, after a relaunch and while a critical alert
+is open.
 """
 
 from datetime import timedelta

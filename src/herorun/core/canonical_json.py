@@ -1,4 +1,4 @@
-"""One value, one text: canonical JSON, and digests over it.
+"""Canonical JSON: equal values give equal text. Digests are computed over that text.
 
 Keys are sorted, separators are tight, non-finite numbers are strings and times are UTC with a Z, so
 that the same value has the same bytes in every process and on every machine.

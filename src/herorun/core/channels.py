@@ -1,4 +1,4 @@
-"""Whether the channels that the contract names can be used: asked at the launch gate and at each
+"""Whether the channels that the contract names can be used: evaluated at launch and at each
 tick.
 """
 

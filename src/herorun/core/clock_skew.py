@@ -1,4 +1,4 @@
-"""What the clocks of two machines may differ by: one rule for whatever compares their times."""
+"""How far the clocks of two machines may differ: one rule for every comparison of their times."""
 
 from datetime import timedelta
 

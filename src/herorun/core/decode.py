@@ -1,6 +1,4 @@
-"""From canonical JSON back to our types. Writing is `core.canonical_json`; reading checks every
-field.
-"""
+"""Decodes canonical JSON into our types and checks each field. `core.canonical_json` encodes."""
 
 from typing import Annotated, Any, TypeAlias, TypeVar
 

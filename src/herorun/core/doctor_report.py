@@ -1,4 +1,4 @@
-"""What `herorun doctor` says of one part of the surroundings. Pure."""
+"""The result of `herorun doctor` for one part of the surroundings. Pure."""
 
 from collections.abc import Callable, Iterable, Mapping
 from enum import StrEnum

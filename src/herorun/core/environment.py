@@ -1,4 +1,4 @@
-"""Which variables of an environment reach the training: three documented lists, and nothing else.
+"""Which variables of the launching shell reach the job, by three documented lists.
 
 `TRAINERS` are read by trainers and their libraries: they are part of the plan. `MACHINE` is what a
 program needs to run on its machine and to reach its stores at all: it is passed on, and is no part

@@ -1,4 +1,4 @@
-"""What a person is asked: why it is theirs to decide, and what they can do, as commands to copy."""
+"""What a person is asked: why the decision is theirs, and the possible commands."""
 
 import shlex
 from enum import StrEnum

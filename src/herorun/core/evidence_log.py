@@ -1,4 +1,4 @@
-"""What a tick saw, as it is kept for replay: one JSON object, digest by digest, and back.
+"""The evidence of a tick as it is stored for replay: encodes it as one JSON object, and decodes it.
 
 Secrets are masked before anything is digested, so that the digest in the journal is that of what is
 kept.

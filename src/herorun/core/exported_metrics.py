@@ -1,4 +1,4 @@
-"""What Prometheus is told of a run: the metrics by name, and their values from one reading. Pure.
+"""The metrics that Prometheus scrapes: their names, and their values from one reading. Pure.
 
 Names and units follow https://prometheus.io/docs/practices/naming/: base units, `_total` for what
 only grows, and the moment of a thing instead of its age, so that an age goes on growing when nobody

@@ -1,5 +1,4 @@
-"""The script with which a box finishes its own work, whoever still watches. Pure text from the
-contract.
+"""The script with which a remote machine continues its own work. Pure text from the contract.
 
 The stages are joined by `&&`, so that a marker is made on success alone; each runs in a bash of its
 own with `-e` and `pipefail`, so that no `;` and no `| tee` hides a failure in it. It is safe to

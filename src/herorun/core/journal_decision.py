@@ -1,6 +1,4 @@
-"""What a tick comes to in the journal: a pure function of what it saw and what was known before
-it.
-"""
+"""What a tick writes to the journal: a pure function of what it saw and of the state before."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace

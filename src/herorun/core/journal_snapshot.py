@@ -1,4 +1,4 @@
-"""What the journal amounted to at some line of it, so that a tick folds the lines after it only.
+"""A cached state of the journal at one of its lines, so that a tick reads only the lines after it.
 
 The journal stays the truth: this counts only for the very bytes that it was folded from, named by
 their digests, and what comes after must follow from the last hash. It can always be made again.

@@ -1,6 +1,4 @@
-"""What names one launching of a record: what is run, and not which fields the event had in that
-version. Pure.
-"""
+"""The identity of a launch in the record, independent of the event's version. Pure."""
 
 from collections.abc import Mapping
 

@@ -1,6 +1,4 @@
-"""News that no alert brings: what the run reached, that it ended well, and one digest every 24
-hours of an instance.
-"""
+"""Posts without an alert: milestones, the end of a run, and one digest every 24 hours."""
 
 from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta

@@ -1,4 +1,4 @@
-"""Who is told beyond the issue, of what, and how often: pages to the DRI, folded from the journal.
+"""Which posts also go to channels, and how often: computed from the journal.
 
 A page is a post's own words, sent by the first channel that takes it. The budget folds what was
 said before and nothing else: every crash, relaunch and escalation goes out, however many there are.

@@ -1,4 +1,4 @@
-"""What was told before: an alert that is over, or that a relaunch closed. Pure.
+"""Alerts that are over or that a relaunch closed, so that they are not reported twice. Pure.
 
 A file of rows that was cut is read again from its start, and a relaunch looks at the same
 checkpoints again: what that shows once more is no news.

@@ -1,4 +1,4 @@
-"""Hours of the day in which what can wait does wait."""
+"""Hours of the day during which information waits."""
 
 import re
 from datetime import UTC, datetime, time

@@ -1,4 +1,4 @@
-"""How a machine is reached that is not this one."""
+"""How to reach another machine."""
 
 import re
 from typing import Annotated

@@ -1,4 +1,4 @@
-"""Whether the repository has the remotes that the contract names. Asked at the launch and at the
+"""Whether the repository has the remotes that the contract names: evaluated at launch and at
 seal.
 """
 

@@ -1,4 +1,4 @@
-"""Judging recorded ticks again: the same evidence and the same memory, by the rules of today.
+"""Evaluates recorded ticks again: the same evidence and the same state, by today's rules.
 
 Under the same rules the answer is the same, byte for byte. What cannot be judged again is unknown,
 and never "same".

@@ -1,5 +1,5 @@
-"""From the job's state, what proves that it trains, and the alerts to one word about the run. The
-tables are the rule.
+"""Reduces the job's state, the proof that it trains, and the alerts to one word. The tables are the
+rule.
 
 Alerts about the monitor itself do not count, because a stale monitor is not an ill run; some say
 that nobody sees whether the run trains. A scheduler's word alone makes no run healthy.

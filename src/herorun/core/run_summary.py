@@ -1,4 +1,4 @@
-"""A run in one line of a table: what is worst about it, how far it is, and how its curve goes.
+"""A run in one line of a table: its worst problem, its progress, and the trend of its loss.
 Pure.
 """
 

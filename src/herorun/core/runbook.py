@@ -1,6 +1,4 @@
-"""The recovery page: what a person or an agent with no memory needs to take a run over. Pure
-text.
-"""
+"""The runbook: what a person or an agent without context needs to take a run over. Pure text."""
 
 from collections.abc import Iterator, Sequence
 

@@ -1,6 +1,4 @@
-"""Whether the secrets that the contract names are set: asked at the launch gate and at each
-tick.
-"""
+"""Whether the secrets that the contract names are set: evaluated at launch and at each tick."""
 
 from collections.abc import Iterable, Set
 

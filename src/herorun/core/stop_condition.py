@@ -1,4 +1,4 @@
-"""Until when: a moment or a duration, and where a watch ends."""
+"""Parses `--until`: a time, a duration or a step, and where monitoring stops."""
 
 from datetime import UTC, datetime, timedelta
 

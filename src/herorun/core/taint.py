@@ -1,5 +1,5 @@
-"""When a run wrote checkpoints that nobody should go on from, folded from what the babysitter
-decided.
+"""When a run wrote checkpoints that nobody should resume from, computed from the journalled
+decisions.
 
 From the first bad step in the data until the next launch. Where the data names no step, from the
 last decision that found the run healthy, because the alert alone says only when it was seen.

@@ -1,4 +1,4 @@
-"""One turn of the babysitter, as a pure function: replay it as often as you like."""
+"""One tick of the babysitter, as a pure function that can be replayed."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import field, replace

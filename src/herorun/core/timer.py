@@ -1,5 +1,4 @@
-"""What would look regularly, as text: a systemd timer, a line for cron, or a schedule for GitHub
-Actions. Pure.
+"""Text of a schedule: a systemd timer, a crontab line, or a workflow of GitHub Actions. Pure.
 
 Nothing is installed: what outlives a session is for a person to put in place.
 """

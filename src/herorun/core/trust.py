@@ -1,4 +1,4 @@
-"""What a contract makes this machine run, or send credentials to: a person has to trust it first.
+"""What a contract makes this machine run, or send credentials to, which a person must trust first.
 Pure.
 
 An adapter marks such an option with `NeedsTrust`. One that is left at its default needs none.

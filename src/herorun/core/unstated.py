@@ -1,5 +1,5 @@
-"""What of a launch's plan only its record tells: the contract at its commit states all else.
-Pure.
+"""Parts of a launch's plan that only its record states: the contract at its commit states all
+others. Pure.
 """
 
 from collections.abc import Mapping

@@ -1,5 +1,5 @@
-"""JSON that somebody else wrote: a value, or one kind of error, whatever was put there to bring the
-reader down.
+"""Parses JSON from others: a value, or one kind of error, even for input that is made to crash a
+parser.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""Is the record append-only? Pure: the content of each of its commits in, faults out.
+"""Whether the record is append-only: the content of each of its commits in, faults out. Pure.
 
 Append-only holds per section: journal segments only grow at their end, entries in Launched
 Instances and in the Event Log only grow, the Run Contract stays and only dated amendments are added

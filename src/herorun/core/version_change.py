@@ -1,6 +1,4 @@
-"""What judging the last day again comes to, for a herorun that is not the one that ticked
-before.
-"""
+"""Compares the decisions of the last day under the new and the previous herorun version."""
 
 from collections.abc import Sequence
 from datetime import datetime

@@ -1,5 +1,5 @@
-"""Which herorun judges a run, and whether it may act: a changed one first shows that it would have
-acted alike.
+"""Which herorun version evaluates a run, and whether it may act: a changed one must first decide
+alike.
 """
 
 from collections.abc import Iterable, Mapping

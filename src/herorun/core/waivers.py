@@ -1,4 +1,4 @@
-"""What the waivers of a contract came to at a gate, and how one is written for a person to sign."""
+"""The effect of a contract's waivers at a gate, and the text of one for a person to sign."""
 
 import json
 from collections.abc import Collection, Sequence

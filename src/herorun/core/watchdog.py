@@ -1,4 +1,4 @@
-"""Whether somebody still watches, by what a babysitter leaves in the published record. Pure.
+"""Whether a run is still monitored, by what a babysitter leaves in the published record. Pure.
 
 This is apart from the run's own health: a run may be healthy and nobody watches, or down and well
 watched.

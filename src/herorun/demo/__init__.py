@@ -1,5 +1,5 @@
-"""The whole story of a hero run on one machine, told with the real commands on a real small
-training job.
+"""The full lifecycle of a hero run on one machine, by the real commands on a small real training
+job.
 """
 
 from herorun.demo.sandbox import Sandbox

@@ -1,4 +1,4 @@
-"""How far the story is: the training process, its newest step, and what the babysitter did."""
+"""The progress of the demo: the training process, its newest step, and what the babysitter did."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""The scratch folder that everything happens in, and the commands that are typed there."""
+"""The scratch folder of the demo, and the commands that run in it."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""What the story begins with: the repository, its training job, a parent run's checkpoints, and the
+"""What the demo starts with: the repository, its training job, a parent run's checkpoints, and the
 contract.
 """
 

@@ -1,4 +1,4 @@
-"""The story itself, from a blocked gate to a sealed run."""
+"""The demo's steps, from a blocked gate to a sealed run."""
 
 import json
 import os

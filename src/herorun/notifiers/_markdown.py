@@ -1,4 +1,4 @@
-"""Markdown that says what it says: our marks in it, and nothing in a text that could pass for one.
+"""Escapes Markdown: adds our markers, and prevents a text from forging one.
 
 Log lines, run names and titles are data: they page nobody, close no fence and hide nothing.
 """

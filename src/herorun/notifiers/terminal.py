@@ -1,4 +1,4 @@
-"""Whoever sits at the terminal: a short block on standard error.
+"""The terminal as a notifier: a short block on standard error.
 
 A terminal cannot be asked what it has shown. What was said is known to this process alone, so after
 a restart `find` says no and the same key may be printed once more, which does no harm.

@@ -1,1 +1,1 @@
-"""What each command does, by capability: one room a folder, and doors between few of them."""
+"""What each command does, one folder per capability; few of them import each other."""

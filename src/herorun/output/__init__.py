@@ -1,4 +1,4 @@
-"""What people and programs see: one JSON document, or words that are harmless on a terminal.
+"""Output for people and programs: one JSON document, or text that is safe on a terminal.
 
 rich is imported where a person looks.
 """

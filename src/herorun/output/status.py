@@ -1,4 +1,4 @@
-"""How a run stands: one tick, the end of a watch, a status, one look of a patrol."""
+"""Prints the state of a run: a tick, the end of monitoring, a status, a patrol."""
 
 import re
 import sys

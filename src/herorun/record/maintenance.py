@@ -1,5 +1,5 @@
-"""What this machine keeps so that a long record stays fast and small. It is only time and room: all
-can be made again.
+"""Caches and packs that keep a long record fast and small on this machine; all of it can be
+rebuilt.
 """
 
 import contextlib

@@ -1,4 +1,4 @@
-"""What a record holds: the journal's files and lines, and what they amount to. Pure."""
+"""The content of a record: the journal's files and lines, and their state. Pure."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import field

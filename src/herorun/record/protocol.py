@@ -1,4 +1,4 @@
-"""The one shape of a record, wherever it lies: on a branch of its own, or in one plain file."""
+"""The interface of a record, on a branch of its own or in one plain file."""
 
 from collections.abc import Mapping, Sequence
 from typing import Protocol

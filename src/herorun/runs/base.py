@@ -1,4 +1,4 @@
-"""What the babysitter watches, and how: a run of a repository, or a job without a contract."""
+"""The run that a babysitter monitors: a run of a repository, or a job without a contract."""
 
 import shlex
 from abc import ABC, abstractmethod

@@ -1,5 +1,4 @@
-"""Which launches of a record count: what somebody wrote on its branch is believed only as far as
-the code proves it.
+"""Which launches of a record count: a line of the branch is believed only if the code proves it.
 
 Whoever may push the record's branch can write any launch there. One counts where this clone made it
 itself, or where its commit is in a published ref of `[code] refs` and its plan can be made again

@@ -1,6 +1,4 @@
-"""A launch's plan, made again from its commit and its approved edits: the record only says which
-these are.
-"""
+"""A launch's plan, made again from the commit and the approved edits that the record names."""
 
 from collections.abc import Mapping
 from dataclasses import replace

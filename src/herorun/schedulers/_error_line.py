@@ -1,6 +1,4 @@
-"""What a command of Python says when it fails: the one line of its error, among its log and its
-traceback.
-"""
+"""Extracts the error line of a failed Python command from its log and traceback."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Submitting once and stopping once, alike for every back end that is asked by its own command."""
+"""Submits once and stops once, for every back end with a command line."""
 
 from collections.abc import Callable
 from datetime import datetime

@@ -1,5 +1,4 @@
-"""What iris is asked, and what its answers say, in the three generations of its command line. Pure:
-text out, text in.
+"""Builds iris' queries and parses its answers, in the three generations of its command line. Pure.
 
 | | A (to June 2026) | B (July 2026) | C (from August 2026) |
 | --- | --- | --- | --- |

@@ -1,4 +1,4 @@
-"""What in a command that submits to Iris is rarely meant. Pure.
+"""Warns about parts of an Iris submission command that are rarely intended. Pure.
 
 Source: the babysitting loop for Iris that herorun was asked to cover.
 """

@@ -1,5 +1,5 @@
-"""Whether the server has taken what it was sent: a server or a webhook that drops or changes a
-field says nothing of it. What they add is theirs to add. Pure.
+"""Compares what the server admitted with what was sent: a server or a webhook may silently drop or
+change a field. Fields that it adds are accepted. Pure.
 """
 
 from collections.abc import Iterator, Mapping

@@ -1,4 +1,4 @@
-"""Jobs and pods as the API server tells of them. Pure.
+"""Parses the Jobs and pods that the API server returns. Pure.
 
 What cannot be read is `CouldNotLook`, and never an empty list.
 """

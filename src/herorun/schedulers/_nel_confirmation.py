@@ -1,5 +1,5 @@
-"""The second look at a job of nel's: an end that nothing backs counts once nothing of it has
-stirred since the first look.
+"""The second query of a job of nel: an unconfirmed end counts once none of its files has changed
+since the first.
 
 The job monitors around nel take `failed`, `killed`, `error` and `not found` for ends; nel also says
 them where it could not ask. What is gone by then is gone, not failed: how it ended is unknown.

@@ -1,4 +1,4 @@
-"""Slurm's own word about the jobs of nel's Slurm executor: one round trip to each login node."""
+"""Slurm's own answer about the jobs of nel's Slurm executor: one round trip per login node."""
 
 from collections.abc import Mapping, Sequence
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""What several back ends demand of the words in their `[scheduler]`: paths, arguments, names of
+"""Types of `[scheduler]` options that several back ends share: paths, arguments, names of
 variables.
 """
 

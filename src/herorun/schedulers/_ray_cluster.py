@@ -1,6 +1,4 @@
-"""What Ray tells of the cluster itself: its nodes, how far back it remembers, what it cannot place.
-Pure.
-"""
+"""Facts about a Ray cluster: its nodes, how far back it remembers, what it cannot place. Pure."""
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime

@@ -1,5 +1,5 @@
-"""What only we know of a job on Ray, in private files of the run's state folder: its cluster, and
-who stopped it.
+"""What only this clone knows about a Ray job, in private files of the run: its cluster, and who
+stopped it.
 """
 
 import contextlib

@@ -1,4 +1,4 @@
-"""What Ray's answers mean. Pure: JSON in, our words out; Ray's own word is kept."""
+"""Parses Ray's answers into our states; Ray's own state is kept. Pure."""
 
 import re
 import signal

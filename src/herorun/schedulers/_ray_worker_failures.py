@@ -1,4 +1,4 @@
-"""What took the workers of a job whose driver failed, from Ray's state API. Pure.
+"""Why the workers of a failed job were lost, from Ray's state API. Pure.
 
 The driver of a gang runs elsewhere than its workers. When their node is lost, or Ray's memory
 monitor kills one, the driver ends with an exit code of its own, and the ten lines of its log that

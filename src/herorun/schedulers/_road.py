@@ -1,5 +1,5 @@
-"""The road to a back end, for the schedulers: see `herorun.system.transport`, which the stores and
-trackers use as well.
+"""The transport to a back end: see `herorun.system.transport`, which stores and trackers use as
+well.
 """
 
 from herorun.core.remote_target import SshLogin

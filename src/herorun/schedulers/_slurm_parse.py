@@ -1,4 +1,4 @@
-"""What squeue and sacct are asked, and what their answers say. Pure: text out, text in.
+"""Builds the queries for squeue and sacct, and parses their answers. Pure.
 
 Every time is asked for as seconds since 1970, because Slurm prints the local time of whatever host
 it runs on and names no zone. A job's name may hold any character, line breaks too, and could so

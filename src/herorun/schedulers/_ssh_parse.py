@@ -1,4 +1,4 @@
-"""What a look at a box says about a job: pure, from the facts that `_ssh_look` tells."""
+"""Judges a job from the facts that `_ssh_probe` returns. Pure."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""What is seen of jobs on the box itself. It travels with each question
+"""Reads the state of jobs on the remote machine. Its source is sent with each query
 (`system/remote_python.py`).
 
 Standard library only, from Python 3.8 on. What lies in the scheduler's folder, beside the

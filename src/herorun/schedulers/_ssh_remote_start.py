@@ -1,5 +1,5 @@
-"""Starting and stopping a job on the box itself. It travels there, and becomes the supervisor's
-program.
+"""Starts and stops a job on the remote machine. Its source is sent there, and becomes the
+supervisor's program.
 
 Standard library only, from Python 3.8 on. See `_ssh_look` for what lies where.
 """

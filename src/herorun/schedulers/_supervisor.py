@@ -1,5 +1,4 @@
-"""The program that stands by one local job: it starts it, waits for it, and writes down how it
-ended.
+"""The supervisor of one local job: starts it, waits for it, and records how it ended.
 
 Standard library only, and run by its path with `python -I -S`: it starts in milliseconds, whatever
 is installed. The scheduler `ssh` sends it to a box, whose own Python may be as old as 3.8.

@@ -1,4 +1,4 @@
-"""What every scheduler demands of what it is asked: an instance's whole name, and secrets that are
+"""What every scheduler requires of a submission: an instance's full name, and secrets that are
 set.
 """
 

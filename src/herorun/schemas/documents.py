@@ -1,4 +1,4 @@
-"""The type of each command's document, by what is typed."""
+"""The type of each command's JSON document, by the command."""
 
 from collections.abc import Mapping
 

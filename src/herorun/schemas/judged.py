@@ -1,4 +1,6 @@
-"""The documents of the commands that judge: seals, the record, checks, checkpoints, logs and curves."""
+"""Documents of the commands that evaluate: seals, the record, checks, checkpoints, logs and
+curves.
+"""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime

@@ -1,5 +1,5 @@
-"""The checkpoint that a recovery would start from: when a rule deletes it, and how long it took to
-save.
+"""The checkpoint that a recovery would start from: when a rule deletes it, and how long its save
+took.
 """
 
 from datetime import datetime, timedelta

@@ -1,4 +1,4 @@
-"""What the scheduler says of the request before it is submitted, where it can be asked."""
+"""The scheduler's review of the request before it is submitted, if it can be asked."""
 
 from herorun.core.contract import Contract
 from herorun.core.evidence import Nothing, RequestReview

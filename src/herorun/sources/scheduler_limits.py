@@ -1,4 +1,4 @@
-"""What the scheduler says it would give, where it says anything."""
+"""The limits that the scheduler reports, if it reports any."""
 
 from herorun.core.evidence import Nothing, Offered
 from herorun.core.plan import Plan

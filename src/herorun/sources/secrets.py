@@ -1,4 +1,4 @@
-"""Which of the contract's secrets are set where the job gets them from. Values are never read."""
+"""Which of the contract's secrets are set where the job gets them. Values are never read."""
 
 import os
 

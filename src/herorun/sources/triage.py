@@ -1,4 +1,4 @@
-"""Why the current instance ended, as its own log tells. A job that lives is not asked."""
+"""Why the current instance ended, by its own log. A running job is not read."""
 
 import signal
 

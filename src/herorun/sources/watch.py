@@ -1,4 +1,4 @@
-"""Who watches the run now: the lease, and the babysitter's lock on this machine."""
+"""Who monitors the run now: the lease, and the babysitter's lock on this machine."""
 
 from herorun.core.contract import Contract
 from herorun.core.evidence import Launcher, Nothing, RecordLease, Watch

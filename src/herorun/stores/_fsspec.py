@@ -1,5 +1,5 @@
-"""One bounded request to a store behind fsspec: asked on its loop, cut off at a deadline, its
-failure in words.
+"""One bounded request to a store behind fsspec: run on its loop, cut off at a deadline, its failure
+as a message.
 
 A call that is given up is cancelled, so that none of its retries can write after we said that it
 failed.

@@ -1,4 +1,4 @@
-"""What a bucket's rules say of a root, in words."""
+"""Describes how a bucket's rules affect a root."""
 
 from datetime import timedelta
 

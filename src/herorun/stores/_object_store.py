@@ -1,6 +1,4 @@
-"""The store port over what an object store can do: whole objects, preconditions and delimited
-listings.
-"""
+"""The store port on top of an object store: whole objects, preconditions and delimited listings."""
 
 import re
 import uuid

@@ -1,4 +1,4 @@
-"""Digests that come from reading the files: what `system/_file_digests.py` tells, in the port's own
+"""Digests from reading the files: converts the answer of `system/_file_digests.py` to the port's
 types.
 """
 

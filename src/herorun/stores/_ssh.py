@@ -1,5 +1,5 @@
-"""Files on paths of the box where the job runs, by the road of its scheduler: one round trip a
-question.
+"""Files on the machine where the job runs, over its scheduler's transport: one round trip per
+query.
 
 A box that is out of reach raises an OSError with its reason: what lies on it is then unknown, and
 never "not there".

@@ -1,4 +1,4 @@
-"""What is done with files on the box itself, for `_over_ssh`. It travels with each question.
+"""File operations on the remote machine, for `_ssh`. Its source is sent with each query.
 
 Standard library only, from Python 3.8 on. The store `local` does the same on this machine, and both
 keep the same locks, so that a job on the box and herorun elsewhere do not lose each other's writes.

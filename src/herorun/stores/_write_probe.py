@@ -1,4 +1,4 @@
-"""How a probe of a root goes: step by step, each failure under its step's name, and nothing left
+"""The write probe of a root: step by step, each failure under its step's name, and nothing left
 behind.
 """
 

@@ -1,5 +1,5 @@
-"""The processors that this user's own processes use, and how many they may use. It travels with
-`_box_look`.
+"""Processors that this user's own processes use, and how many they may use. Sent together with
+`_host_probe`.
 
 Standard library only, from Python 3.8 on. A neighbour in another container is not seen here: what
 is, is our own.

@@ -1,4 +1,4 @@
-"""What one look at a box tells, on the box itself. It travels with the questions
+"""Inspects a remote machine, on that machine. Its source is sent with each query
 (`system/remote_python.py`).
 
 Standard library only, from Python 3.8 on, and nothing is written. Each question is bounded by its

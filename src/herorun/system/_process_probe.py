@@ -1,5 +1,5 @@
-"""What a process on a box tells of itself, on the box. It travels with the question
-(`system/remote_python.py`), after `_host_probe`.
+"""Reads the state of a process on a remote machine. Its source is sent after `_host_probe`
+(`system/remote_python.py`).
 
 Standard library only, from Python 3.8 on.
 """

@@ -1,5 +1,4 @@
-"""What answers at the far end of a road: each question in a process of its own, all by one
-deadline.
+"""Answers queries on a remote machine: each in a process of its own, all by one deadline.
 
 Sent along with the questions and run by the box's own Python, so it is the standard library alone,
 from 3.8 on.

@@ -1,4 +1,4 @@
-"""The programs that travel to a box to look at it, and the files each of them consists of."""
+"""The programs whose source is sent to a remote machine, and the files of each."""
 
 from herorun.system import _host_cpu, _host_probe, _process_probe, _remote_agent
 from herorun.system.remote_python import RemoteProgram, own_file

@@ -1,4 +1,4 @@
-"""Who and where we are."""
+"""The name of this machine and of its user."""
 
 import getpass
 import os

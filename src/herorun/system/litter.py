@@ -1,5 +1,5 @@
-"""What `git fast-import` and a fetch leave where they fail or are killed: a crash report, and what
-they had begun to write.
+"""Removes what a failed or killed `git fast-import` or fetch leaves: a crash report and partial
+files.
 
 git removes such files after two weeks, if somebody lets it; until then they fill a disk that is
 full. A killed git leaves no report, so each of our writing calls is marked in a file while it runs;

@@ -1,5 +1,5 @@
-"""How much is said at the terminal. The command line sets it once; whoever speaks or waits asks
-here.
+"""The verbosity of the terminal: the command line sets it once, everything that prints or waits
+reads it.
 """
 
 from collections.abc import Callable, Iterator

@@ -1,6 +1,4 @@
-"""A file that grows on a machine out of reach of `open`, read from where somebody stopped: mostly
-in one round trip.
-"""
+"""Reads a growing file on another machine from a given offset, mostly in one round trip."""
 
 import io
 import zlib

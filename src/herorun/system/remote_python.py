@@ -1,5 +1,4 @@
-"""Asking a machine at the far end of a road: small programs that travel with the question, and its
-own Python.
+"""Runs small Python programs on another machine: their source is sent with the query.
 
 Nothing has to be installed there. Questions that are asked at the same moment share one connection,
 so that a tick costs few; one that hangs is late alone. An OSError there is the same OSError here.

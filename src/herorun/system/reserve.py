@@ -1,4 +1,4 @@
-"""Room that is kept for the last words on a disk that is full.
+"""A reserve of disk space for the last writes on a full disk.
 
 A file of a few MB lies beside the state folders of a clone. The first write there that finds no
 room gives it up and is tried again, so that the record, an alert and a relaunch still go through.

@@ -1,4 +1,4 @@
-"""Start a program that outlives us, with its words in a log file."""
+"""Starts a detached program, with its output in a log file."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""A deadline for a call that cannot be given one: a mount that hangs must not hang us."""
+"""A deadline for calls that take none, such as reads from a mount that hangs."""
 
 from collections.abc import Callable
 from queue import Empty, Queue

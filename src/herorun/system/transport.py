@@ -1,4 +1,4 @@
-"""The road to a machine: its commands run on this one, or over one bounded ssh connection.
+"""The transport to a machine: commands run on this one, or over one bounded ssh connection.
 
 A cut link is `CouldNotLook`, never an empty answer. Exit code 255 is ssh's own failure and also a
 remote `exit 255`, and whatever the login's own files print stands before the answer: so the far end

@@ -1,4 +1,4 @@
-"""Where a tracker's file lies: on this machine, or on the box where the job runs."""
+"""Opens a tracker's file on this machine, or on the one where the job runs."""
 
 import os
 from pathlib import Path

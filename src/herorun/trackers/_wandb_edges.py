@@ -1,6 +1,4 @@
-"""What a run's logs say of it, by a look at the beginning and the end of each, however long they
-are.
-"""
+"""Reads the beginning and the end of a run's logs, however long they are."""
 
 import json
 import os

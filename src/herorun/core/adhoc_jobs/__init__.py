@@ -1,1 +1,1 @@
-"""Jobs that nobody planned: what a person says of one, and what its own words tell. Pure."""
+"""Jobs without a contract: what a person states about one, and what its log shows. Pure."""

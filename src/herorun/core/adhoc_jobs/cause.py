@@ -1,4 +1,4 @@
-"""Why a job ended, for people: the root in its log, how its tasks ended, and what is proposed.
+"""Why a job ended, for people: the root cause in its log, how its tasks ended, and a proposal.
 Pure.
 """
 

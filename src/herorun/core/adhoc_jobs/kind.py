@@ -1,4 +1,4 @@
-"""What the adapter of a scheduler declares of the jobs that it looks at by their ids.
+"""What a scheduler's adapter declares about jobs that it queries by id.
 
 Each module of `herorun.schedulers.external`, and each that an entry point brings, has a `JOBS` of
 this type. The defaults hold for a scheduler of which nothing else is known; one that differs

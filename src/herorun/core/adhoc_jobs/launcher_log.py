@@ -1,4 +1,4 @@
-"""What a launcher prints into its output file: its key events in words, and how it stands. Pure.
+"""Reads a launcher's output file: its key events and its status. Pure.
 
 Source: the launcher rows of the job monitor that herorun was asked to cover, and the status table
 of NeMo-Run's experiments (`Experiment Status for <id>`, then `- Status:` and `- Job id:` of each

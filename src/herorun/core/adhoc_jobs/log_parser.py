@@ -1,5 +1,5 @@
-"""What a job's own words tell of it: how far it is, which tracker runs it names, which job a
-command has submitted. Pure.
+"""Reads a job's log: progress, tracker runs, and the job id that a submission command printed.
+Pure.
 """
 
 import re

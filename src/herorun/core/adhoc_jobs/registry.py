@@ -1,5 +1,5 @@
-"""A session's list of submitted jobs, in the seed's shape: a JSON array, in which what others wrote
-stays. Pure.
+"""A session's list of submitted jobs, a JSON array; entries and fields of other tools are kept.
+Pure.
 
 Source: the job monitor that herorun was asked to cover. `type` is nel, slurm or launcher there;
 herorun's own launches add the kinds of its other schedulers.

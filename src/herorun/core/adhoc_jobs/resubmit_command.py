@@ -1,4 +1,4 @@
-"""What is wrong with a resubmit command, found before it is needed at night. Pure.
+"""Finds mistakes in a resubmit command when it is given, before it is needed. Pure.
 
 What one scheduler's submission command needs stands in its adapter, see `JobKind.must_return`.
 """

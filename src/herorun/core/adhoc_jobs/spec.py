@@ -1,4 +1,4 @@
-"""What a person says of a job that has no contract."""
+"""What a person states about a job without a contract."""
 
 import re
 from collections.abc import Mapping

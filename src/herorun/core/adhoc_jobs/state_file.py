@@ -1,5 +1,4 @@
-"""The state file of a watch without a contract, in the seed's shape: a projection of the journal,
-never its source. Pure.
+"""The state file of a job without a contract: written from the journal, never its source. Pure.
 
 Its name begins with the time that it was made at. What others wrote into it stays.
 """

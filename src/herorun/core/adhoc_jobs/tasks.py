@@ -1,6 +1,4 @@
-"""How the tasks of a job ended, and what that says together: the postmortem in one sentence.
-Pure.
-"""
+"""Summarises in one sentence how the tasks of a job ended. Pure."""
 
 import re
 from collections import Counter

@@ -1,4 +1,4 @@
-"""What was admitted, and whether what runs is that.
+"""The admission, and whether a process matches it.
 
 Standard library only, and light: this also runs inside the job, on every rank, before the training
 starts.

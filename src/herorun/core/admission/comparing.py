@@ -1,4 +1,4 @@
-"""What a job shows of itself, beside what was admitted: item by item."""
+"""Compares what a job reports about itself with its admission, item by item."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any

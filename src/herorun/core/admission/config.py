@@ -1,5 +1,5 @@
-"""The resolved config that a job shows, beside the admitted one: key by key, whatever kind of
-object holds it.
+"""Compares the resolved config of a job with the admitted one, key by key, for any type of config
+object.
 """
 
 import math

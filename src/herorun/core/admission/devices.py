@@ -1,5 +1,5 @@
-"""The accelerators that a job sees, by what it has imported already. Nothing is imported, and
-nothing is initialised.
+"""The accelerators that a job sees, through libraries that it has already imported. Imports and
+initialises nothing.
 
 Standard library only, and light: this also runs inside the job, on every rank, before the training
 starts.

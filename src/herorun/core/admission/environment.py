@@ -1,4 +1,4 @@
-"""The environment that a job shows, beside the admitted one: variable by variable.
+"""Compares the environment of a job with the admitted one, variable by variable.
 
 Standard library only, and light: this also runs inside the job, on every rank, before the training
 starts.

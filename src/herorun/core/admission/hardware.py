@@ -1,4 +1,4 @@
-"""Accelerators by their kind and count, however a cluster, a contract or a library spells them.
+"""Compares accelerators by kind and count, whatever a cluster, a contract or a library calls them.
 
 Standard library only, and light: this also runs inside the job, on every rank, before the training
 starts.

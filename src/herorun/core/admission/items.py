@@ -1,4 +1,4 @@
-"""The words of a check-in: what a job shows of itself, and how each comparison came out."""
+"""The items that check-in compares, and the result of each comparison."""
 
 import hashlib
 from collections.abc import Mapping, Sequence

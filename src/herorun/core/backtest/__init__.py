@@ -1,3 +1,1 @@
-"""Bare curves through the live checks: alerts, a score against labels, and the rules of others
-beside ours.
-"""
+"""Runs the live checks over bare curves: alerts, a score against labels, and baselines."""

@@ -1,5 +1,4 @@
-"""A bare curve through the same folds and the same checks as a live run: which alert fires at which
-row.
+"""Runs the detectors and checks of a live run over a bare curve: which alert fires at which row.
 
 Chunks of rows are judged whole; only where that changes an alert is the chunk halved, until the row
 is found. So a long calm curve costs one pass, and what is found does not depend on the chunks.

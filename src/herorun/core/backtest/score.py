@@ -1,5 +1,4 @@
-"""Alerts of a backtest against what people saw in the curves: false alarms, finds, misses and
-delays.
+"""Scores the alerts of a backtest against labels: false alarms, found and missed events, delays.
 
 The loss label judges what speaks of the curve, the throughput label what speaks of throughput.
 Curves whose labels are neither quiet nor have events ("ambiguous") count for nothing.

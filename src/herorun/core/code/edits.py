@@ -1,5 +1,5 @@
-"""Which edits of the work tree can change the training, and which of them a snapshot must be told
-of by name.
+"""Which edits of the work tree can change the training, and which ones a snapshot must include by
+name.
 """
 
 from herorun.core.code.impact import of_impact

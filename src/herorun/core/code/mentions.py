@@ -1,5 +1,5 @@
-"""What the text of a program names: files by their suffix, the literal arguments of a call, the
-words of a pattern. Pure.
+"""What a program's text names: files by suffix, literal arguments of a call, words of a pattern.
+Pure.
 
 Text tells less than a run: a name that is put together counts as computed, and then nothing is
 concluded from it.

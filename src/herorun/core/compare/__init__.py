@@ -1,3 +1,3 @@
-"""Two curves, step by step: what differs, by the gates that a person set before, and what was not
-put to the test.
+"""Compares two curves step by step, by gates that a person set beforehand, and lists what was not
+tested.
 """

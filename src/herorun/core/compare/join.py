@@ -1,4 +1,4 @@
-"""One metric of two curves, joined on the step. Differences are B less A."""
+"""One metric of two curves, joined on the step. A difference is B minus A."""
 
 import math
 from collections.abc import Mapping

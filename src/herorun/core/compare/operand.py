@@ -1,4 +1,4 @@
-"""One of the two that are compared, and what its window put to the test."""
+"""One of the two compared curves, and what its window tested."""
 
 from collections.abc import Mapping
 from dataclasses import field

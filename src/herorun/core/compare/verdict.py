@@ -1,4 +1,4 @@
-"""Go or no-go, by gates alone. What could not be compared is neither."""
+"""Go or no-go, by the gates alone. What could not be compared is neither."""
 
 from collections.abc import Iterable, Sequence
 from enum import StrEnum

@@ -1,1 +1,1 @@
-"""The run's settings: reading config files, and what a difference between two of them means."""
+"""The run's settings: reads config files, and classifies the differences between two of them."""

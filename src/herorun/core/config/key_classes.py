@@ -1,4 +1,4 @@
-"""What a changed key means: the contract's own words first, then those of a shipped table.
+"""The class of a changed key: first by the contract, then by the built-in table.
 
 A shipped pattern is compared with the lower-case, snake-case parts of a key: `batch_size` with its
 last part, `optimizer.*` with any table above it, `optimizer.name` with both. What no pattern knows

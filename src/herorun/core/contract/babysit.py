@@ -1,4 +1,4 @@
-"""The tables of the babysitter: how often it looks, what it may do, what it may spend."""
+"""The contract's tables of the babysitter: cadence, permitted actions and budgets."""
 
 from datetime import timedelta
 from enum import StrEnum

@@ -1,4 +1,4 @@
-"""All tables together."""
+"""The contract: all its tables together."""
 
 from typing import Annotated, Any, Literal
 

@@ -1,4 +1,4 @@
-"""The tables of who is told, and where the record is kept."""
+"""The contract's tables of notifications and of the record."""
 
 import re
 from collections.abc import Mapping

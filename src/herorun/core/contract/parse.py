@@ -1,4 +1,4 @@
-"""From the file to the contract, and its faults in words."""
+"""Parses a contract file, and explains its mistakes."""
 
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence

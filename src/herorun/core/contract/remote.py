@@ -1,4 +1,4 @@
-"""The tables of the machine where the job runs: what a patrol looks at, and what the box does by itself."""
+"""The contract's tables of a remote machine: what a patrol inspects, and the chain."""
 
 from datetime import timedelta
 from typing import ClassVar, Self

@@ -1,4 +1,4 @@
-"""What a key of the contract may hold, and what its tables have in common."""
+"""Types of the contract's values, and the base class of its tables."""
 
 import re
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""Trends as folds: `(state, rows) -> (state, excursions)`, in steps and not in ticks.
+"""Detectors are reducers: `(state, rows) -> (state, excursions)`, by steps and not by ticks.
 
 A tick costs the new rows only. The state is a plain value, cached by its cursor, and can always be
 rebuilt from the rows. Every row is judged in order, however rarely somebody looks.

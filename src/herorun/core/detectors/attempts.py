@@ -1,5 +1,5 @@
-"""Which attempt a row belongs to, told as it arrives: the same rule as the folds', without judging
-anything.
+"""Which attempt a row belongs to, as rows arrive: the detectors' own rule, without evaluating the
+row.
 """
 
 from collections.abc import Mapping

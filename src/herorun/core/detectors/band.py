@@ -1,5 +1,5 @@
-"""Metrics that people name: outside a band of their own, or, router metrics and z-losses, far from
-what they were.
+"""Metrics with a band that the contract states, and router metrics and z-losses against their usual
+values.
 """
 
 import math

@@ -1,5 +1,4 @@
-"""What to expect of a curve, and how much it wavers: a winsorised exponential average of its
-logarithm.
+"""The expected value of a curve and its noise: a winsorised exponential average of its logarithm.
 
 A single value moves it by no more than three times the noise, so that a spike does not raise its
 own expectation.

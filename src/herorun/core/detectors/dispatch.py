@@ -1,4 +1,4 @@
-"""One row through every fold: what each of its values is, and who judges it."""
+"""Passes each value of a row to the detector of its column."""
 
 from collections.abc import Callable, Mapping
 from typing import NamedTuple, TypeVar

@@ -1,4 +1,4 @@
-"""A stretch of rows in which a curve is out of bounds, while it lasts and when it is over."""
+"""A stretch of rows in which a curve is out of bounds: while it lasts, and after its end."""
 
 import math
 from dataclasses import field

@@ -1,5 +1,4 @@
-"""Whether a run learns at all: a loss that falls at once to what weights give that say nothing, and
-no further.
+"""Flat starts: a loss that falls at once to that of uninformative weights, and no further.
 
 Such weights give every batch the same loss, so that there is hardly any noise. A warm-up, or a run
 that goes on from trained weights, stands where it began. Some 60 values stand for all rows so far:

@@ -1,4 +1,4 @@
-"""Rows that are not there: steps that jump ahead and then go on as before.
+"""Missing rows: steps that jump ahead and then continue as before.
 
 A file of rows that is cut or rotated, or whose last rows a killed writer never flushed, lacks some.
 Nothing is compared across such a gap. A trainer that logs more rarely from some step on leaves

@@ -1,6 +1,4 @@
-"""The gradient norm before clipping: explosions, a slow growth over thousands of rows, and none at
-all.
-"""
+"""The gradient norm before clipping: explosions, slow growth over thousands of rows, and zeros."""
 
 import math
 from dataclasses import field

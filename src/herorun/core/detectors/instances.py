@@ -1,5 +1,4 @@
-"""Which instance wrote a row: by what the record says of each launch, never by the order of the
-rows alone.
+"""Which instance wrote a row: by the recorded launches, never by the order of the rows alone.
 
 A tracker that drops steps it has already, as W&B's client does, shows no step twice, and a
 checkpoint of the last step leaves nothing to repeat: in the rows alone such a resume cannot be

@@ -1,4 +1,4 @@
-"""Two writers in one history: their rows come in turn, each going on where it left off.
+"""Two writers in one history: their rows alternate, each continuing where it stopped.
 
 A restart goes back once and then catches up with what was there; of two trainers under one name
 each row, or each batch of rows, jumps to where the other one is. Where both are at the same steps,

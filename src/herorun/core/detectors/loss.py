@@ -1,4 +1,4 @@
-"""The shape of the loss: spikes, a raised level, a slow rise, zeros, and one value that repeats.
+"""The shape of the loss: spikes, a raised level, a slow rise, zeros, and a repeated value.
 
 What is expected stands still while a spike lasts, from its third row on and for at most 500 rows;
 then the new level is accepted. Before the trend has settled, the highest value so far is what is

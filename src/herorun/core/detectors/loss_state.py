@@ -1,4 +1,4 @@
-"""What is remembered of a loss."""
+"""The state of the loss detectors."""
 
 from dataclasses import field
 

@@ -1,4 +1,4 @@
-"""Which of the tracker's columns is which."""
+"""Which role a column of the tracker has, by its name."""
 
 import re
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""Values that are not finite, and steps that were skipped for them."""
+"""Non-finite values, and steps that the trainer skipped because of them."""
 
 import math
 from dataclasses import field

@@ -1,4 +1,4 @@
-"""The folds together: rows in, a state out; and the state as evidence."""
+"""All detectors together: rows in, state out; and the state as evidence."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace

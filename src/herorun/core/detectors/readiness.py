@@ -1,5 +1,5 @@
-"""Which checks cannot judge a metric yet, since it has too few rows: a young curve on which nothing
-fires is not known to be healthy.
+"""Which checks cannot evaluate a metric yet, because it has too few rows: silence there is not
+health.
 """
 
 from collections.abc import Iterator

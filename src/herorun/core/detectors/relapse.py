@@ -1,4 +1,4 @@
-"""What was learned and is lost again: a rise that is small beside the loss may be much of it."""
+"""A loss that gives back much of what it had learned, although the rise itself is small."""
 
 import math
 from statistics import median

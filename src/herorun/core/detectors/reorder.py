@@ -1,4 +1,4 @@
-"""Rows in the order of their steps, and where one attempt ends and the next begins.
+"""Sorts rows by their steps, and finds where one attempt ends and the next begins.
 
 Up to eight rows may come out of order: they wait until none can come before them. A step that goes
 back further than that, or whose loss is told anew and differently, or that a new execution wrote,

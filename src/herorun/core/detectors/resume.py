@@ -1,5 +1,5 @@
-"""How a new attempt goes on from the one before: step by step where both logged the same steps, by
-the level after.
+"""How a new attempt continues the previous one: at equal steps, otherwise by the level after the
+resume.
 
 The losses and learning rates of the newest rows are kept by step. A restart sets them aside, to be
 compared with.

@@ -1,9 +1,9 @@
-"""Weights that begin again repeat the first rows of the run, though it had learned long since.
+"""A training that begins again from untrained weights: the loss repeats the first rows of the run.
 
-They also need about as many rows as the first time to come down again. A spike of trained weights
-that happens to reach the loss of the opening comes back sooner, so the loss must stay up for most
-of the first descent. Where the steps are counted from the beginning again, four rows are enough.
-One stay above is one excursion, from its first row until the loss has come down.
+A spike of trained weights can reach the opening loss too, but it comes down sooner. So the loss
+must stay up for most of the rows that the first descent took. If the step counter also begins
+again, four rows are enough. One stay above is one excursion, from its first row until the loss has
+come down.
 """
 
 import math
@@ -11,14 +11,15 @@ import math
 from herorun.core.detectors.excursion import MISSES
 from herorun.core.detectors.loss_state import LossState
 
-OPENING = 4  # rows by which the beginning of a run is known again
-ALIKE = 0.1  # as a logarithm
-# the same where the steps are counted from the beginning again: other batches, another seed
+OPENING = 4  # rows that identify the beginning of a run
+ALIKE = 0.1  # largest difference of a row from its opening row, as a logarithm
+# the same if the step counter begins again: other batches or another seed are possible
 ANEW = 0.4
-YOUNGEST = 8  # rows of a curve that can have learned anything
-FORGOTTEN = 2.0  # how far below its beginning a curve must have been
-DESCENT = 0.75  # of the rows of the first descent to half, which the loss must stay up ...
-MOST = 100  # ... and so many rows suffice
+YOUNGEST = 8  # rows before which a curve cannot have learned anything
+FORGOTTEN = 2.0  # factor by which a curve must have been below its beginning
+# how long the loss must stay up: this share of the rows of the first descent to half ...
+DESCENT = 0.75
+MOST = 100  # ... and at most so many rows
 
 _FORGOTTEN = math.log(FORGOTTEN)
 
@@ -32,7 +33,7 @@ def begin(state: LossState, y: float) -> None:
 
 
 def follow(state: LossState, step: int, y: float) -> None:
-    """One row more."""
+    """Update the state with one row."""
     opening = state.opening
     if len(opening) < OPENING:
         opening.append(y)
@@ -49,7 +50,7 @@ def follow(state: LossState, step: int, y: float) -> None:
 
 
 def _match(state: LossState, step: int, y: float) -> None:
-    """Compare with the next row of the opening."""
+    """Compare a row with the next row of the opening."""
     opening, matched = state.opening, state.matched
     like = abs(y - opening[matched]) < (ANEW if state.anew else ALIKE)
     if matched == 0:
@@ -79,16 +80,16 @@ def _lowest(state: LossState) -> float:
 
 
 def _end_level(state: LossState) -> float:
-    """Where the loss has come down: half of the opening, or half-way where it never was there."""
+    """The level of a descent: half of the opening, or half-way if it never fell so far."""
     last = state.opening[-1]
     if state.descended:
         return last - _FORGOTTEN
-    # the trend may still stand above the opening's last row, where the first one was far higher
+    # the trend may still be above the opening's last row, if the first row was far higher
     return min((last + _lowest(state)) / 2, last - ALIKE)
 
 
 def _stay(state: LossState, step: int, y: float) -> None:
-    """After the match: up still, or down again. One row below does not end it."""
+    """After the match: still up, or down again. A single row below does not end the stay."""
     watch = state.untrained
     if y < state.back_below:
         state.dips += 1

@@ -1,4 +1,4 @@
-"""The whole state of the folds: a plain value, the same size however long the run."""
+"""The state of all detectors: a plain value of fixed size, however long the run."""
 
 import dataclasses
 from collections.abc import Mapping

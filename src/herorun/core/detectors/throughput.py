@@ -1,5 +1,4 @@
-"""How long a step takes: a collapse against what was usual lately, and a leak against the best
-there ever was.
+"""Step time: a collapse against the recent usual, and a slow leak against the best so far.
 
 Three clocks tell it: the reported step time, a reported rate, and the wall clock by half hours from
 the attempt's start, which alone sees the gaps between steps. The first rows of an attempt compile

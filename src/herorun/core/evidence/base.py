@@ -1,4 +1,4 @@
-"""What every evidence shares: no evidence at all, a value with its source, the clock, the gaps.
+"""Shared by all evidence: no evidence, a value with its source, the clock, the gaps.
 
 An evidence type is a key: a gate holds for each type its value, `Nothing` (we looked, and there is
 none yet) or `Unavailable` (we could not look). Steps count completed updates; times are aware and

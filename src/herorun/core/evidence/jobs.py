@@ -1,4 +1,4 @@
-"""Jobs, as their scheduler tells of them."""
+"""Jobs, as their scheduler reports them."""
 
 import re
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""What the seal gate alone asks for."""
+"""Evidence that only the seal gate needs."""
 
 from collections.abc import Mapping
 from dataclasses import field

@@ -1,5 +1,5 @@
-"""What the babysitter sees beside jobs, rows and checkpoints: the job's log, disks, the lease, its
-own heartbeat.
+"""What the babysitter sees in addition to jobs, rows and checkpoints: the log, disks, the lease,
+its heartbeat.
 """
 
 from collections.abc import Mapping

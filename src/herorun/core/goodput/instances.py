@@ -1,4 +1,4 @@
-"""What the journal tells of each instance: when it was wanted, started, checked in, and how it
+"""What the journal says about each instance: when it was intended, started, checked in, and how it
 ended.
 """
 

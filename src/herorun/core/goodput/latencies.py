@@ -1,5 +1,5 @@
-"""The babysitter's own latencies: how long an end went unseen, how long until it ran again, how
-long a person took.
+"""Delays of the babysitter and of people: until an end was seen, until the next submission, until
+an order.
 """
 
 from collections.abc import Iterable, Sequence

@@ -1,4 +1,4 @@
-"""From what is told to stretches of time: instance by instance, row by row."""
+"""Divides each instance's time into stretches, row by row."""
 
 from collections.abc import Iterable, Sequence
 from itertools import pairwise

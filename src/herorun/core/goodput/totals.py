@@ -1,4 +1,4 @@
-"""What the stretches amount to: shares, steps, interruptions, accelerator-hours and money."""
+"""Sums over the stretches: shares, steps, interruptions, accelerator-hours and money."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,1 +1,1 @@
-"""What several health checks share: pure readings of disks, saves, queues and signs of life."""
+"""Shared by several health checks: pure readings of disks, checkpoints, queues and liveness."""

@@ -1,4 +1,4 @@
-"""The cause is told with the symptom. Pure."""
+"""Names the cause of a symptom with it. Pure."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

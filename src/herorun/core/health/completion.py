@@ -1,4 +1,4 @@
-"""Whether a run has left all that it was to leave, whatever its scheduler says of the end. Pure."""
+"""Whether a run has left all its expected results, whatever its scheduler says. Pure."""
 
 from herorun.core.evidence import Checkpoints, FinalStep, Nothing, Unavailable
 

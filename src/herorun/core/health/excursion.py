@@ -1,4 +1,4 @@
-"""How checks speak of excursions, so that all of them say the same things in the same order."""
+"""How checks describe excursions: all of them use the same words in the same order."""
 
 import math
 from collections.abc import Callable, Iterable

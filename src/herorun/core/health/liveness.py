@@ -1,4 +1,4 @@
-"""How long rows may stay away, and signs that a job trains although they do."""
+"""How long rows may be missing, and other signs that a job trains."""
 
 from datetime import datetime, timedelta
 

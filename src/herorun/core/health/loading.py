@@ -1,6 +1,4 @@
-"""What the job's own log says of where its training begins, against where its plan says it should.
-Pure.
-"""
+"""Where the job's log says that training begins, compared with its plan. Pure."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""What a living job's log complains of, and whether the training has gone on since."""
+"""Errors in a running job's log, and whether the training continued after them."""
 
 from datetime import datetime
 

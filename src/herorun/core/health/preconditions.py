@@ -1,4 +1,4 @@
-"""Whether a question about a running job can be asked at all. Pure."""
+"""Whether a question about a running job applies now. Pure."""
 
 from herorun.core.evidence import Job, JobState
 from herorun.core.finding import Verdict, not_applicable, unknown

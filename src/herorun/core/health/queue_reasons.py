@@ -1,4 +1,4 @@
-"""Why a job waits, in classes, by the schedulers' own words. The first pattern that matches
+"""Classes of reasons why a job waits, by patterns in the schedulers' messages. The first match
 decides.
 """
 

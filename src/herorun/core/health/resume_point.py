@@ -1,4 +1,4 @@
-"""Where an instance really began, against where its plan says it should. Pure."""
+"""Where an instance really began, compared with its plan. Pure."""
 
 import math
 from collections.abc import Mapping

@@ -1,4 +1,5 @@
-"""Words of schedulers and runtimes that say that a job is starved or has lost a part of itself.
+"""Messages of schedulers and runtimes which say that a job lacks resources or has lost a part of
+itself.
 
 Source: marin-community/marin, job-monitoring loop: with no progress over several cadences these
 mean `degraded`; and the words in which Ray itself says so.

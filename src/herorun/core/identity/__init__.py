@@ -1,1 +1,3 @@
-"""The tracker's identity: what a launch means to do with an id, and what becomes of it."""
+"""The tracker's identity: what a launch intends with a run id, and what the tracker will do with
+it.
+"""

@@ -1,6 +1,4 @@
-"""What the tracker, the job's log and its receipt say of the identity that the run reports under,
-against the contract.
-"""
+"""Compares the identity that the tracker, the log and the receipt report with the contract's."""
 
 import re
 from collections.abc import Iterable

@@ -1,6 +1,4 @@
-"""What a fork changes of the run that it starts from: names of its own are no change, all else is
-one.
-"""
+"""What a fork changes of the run that it starts from. Names of its own do not count as changes."""
 
 import re
 from collections.abc import Iterator, Mapping

@@ -1,5 +1,5 @@
-"""What a launch means to do with the tracker's run: begin it, go on in it, or fork it. Never
-stated, always derived.
+"""What a launch intends with the tracker's run: start it, continue it, or fork it. Always derived,
+never stated.
 """
 
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""What the tracker will show of a run that goes back to an earlier step under the same id."""
+"""What the tracker will show after a rollback to an earlier step under the same id."""
 
 from herorun.core.identity.intent import is_wandb
 

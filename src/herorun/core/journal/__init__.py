@@ -1,5 +1,5 @@
-"""The journal: hash-chained JSON lines, one event a line. Memory is folded from them and never
-stored apart.
+"""The journal: hash-chained JSON lines, one event per line. Its state is computed from them and
+never stored as truth.
 """
 
 from herorun.core.journal.lines import (

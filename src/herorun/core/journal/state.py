@@ -1,4 +1,4 @@
-"""What the journal amounts to."""
+"""The state that the journal's events amount to."""
 
 from collections.abc import Mapping
 from dataclasses import field, replace

@@ -1,6 +1,4 @@
-"""What a patrol tells: one state, and the rows of the table that apply, each with its exact
-command.
-"""
+"""The result of a patrol: one state, and the advice that applies, each with its exact command."""
 
 from enum import StrEnum
 

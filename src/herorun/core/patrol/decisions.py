@@ -1,4 +1,4 @@
-"""The decision table: what a job, its training and its chain together mean, and what then. Pure.
+"""The decision table: what job, training and chain together mean, and what to do. Pure.
 
 Whether the job lives and whether its chain runs are two facts. A chain that waits for the training
 proves nothing about a job that is dead, and a job that is gone is no reason to train again once its

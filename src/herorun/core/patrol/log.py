@@ -1,4 +1,4 @@
-"""What the end of a run's own log tells. Pure."""
+"""What the end of a run's own log shows. Pure."""
 
 import re
 

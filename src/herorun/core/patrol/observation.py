@@ -1,4 +1,4 @@
-"""What one tick of a patrol saw. Each part may be missing alone, with why: that is never "not
+"""What one patrol saw. Each part may be unknown alone, with the reason, which is never "not
 there".
 """
 

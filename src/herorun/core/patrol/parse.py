@@ -1,5 +1,5 @@
-"""From the box's raw answers to what was seen. Pure; what did not come is `Blind`, and never "not
-there".
+"""Parses the remote machine's raw answers. What did not arrive is `Blind`, never "not there".
+Pure.
 """
 
 import base64

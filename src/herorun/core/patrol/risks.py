@@ -1,6 +1,4 @@
-"""What threatens a run that goes on: its log, its GPUs, its memory, its disks, and its chain.
-Pure.
-"""
+"""Risks of a running job: its log, GPUs, memory, disks and chain. Pure."""
 
 from collections.abc import Iterator
 

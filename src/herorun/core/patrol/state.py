@@ -1,4 +1,4 @@
-"""One state from what was seen: done is what is declared to be done, and unknown is never down.
+"""Reduces an observation to one state: only a declared end is done, and unknown is never down.
 Pure.
 """
 

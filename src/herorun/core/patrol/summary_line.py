@@ -1,4 +1,4 @@
-"""The one line of a tick, which is said even when nothing changed: silence reads as a dead monitor.
+"""The one line of a patrol, printed even if nothing changed: silence looks like a dead monitor.
 Pure.
 """
 

@@ -1,4 +1,4 @@
-"""The decision table of a patrol: from what was seen to one state and to what a person should do.
+"""The decision table of a patrol: from the observation to one state and to the advice for a person.
 Pure.
 """
 

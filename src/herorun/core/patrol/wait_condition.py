@@ -1,4 +1,4 @@
-"""What a sentinel waits for, and when it is over. Pure."""
+"""The condition of `herorun box wait`, and whether the wait is over. Pure."""
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta

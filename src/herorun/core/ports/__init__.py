@@ -1,4 +1,4 @@
-"""What the outside must be able to do for us. One contract suite a port, in `tests/ports/`."""
+"""The ports: what each kind of adapter must do. One contract suite per port, in `tests/ports/`."""
 
 from herorun.core.ports.files import FileDigest, FileEntry, Layout, LifecycleRule, Measured, Store
 from herorun.core.ports.jobs import (

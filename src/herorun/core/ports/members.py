@@ -1,4 +1,4 @@
-"""What an adapter must have to stand behind a port."""
+"""The members that an adapter of each port must have."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Trackers: what a run logs, and what is known of it there."""
+"""Trackers: the rows that a run logs, and the tracker's own facts about the run."""
 
 from collections.abc import Mapping
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""Where an adapter finds itself."""
+"""What an adapter is given about its surroundings: run, repository and folders."""
 
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.remote_target import RemoteTarget

@@ -1,4 +1,4 @@
-"""Whom we tell: notifiers, and the issue among them."""
+"""Notifiers, and the issue, which is one of them."""
 
 from typing import Protocol, runtime_checkable
 

@@ -1,3 +1,3 @@
-"""What an ended run is owed: how it ended, what the contract lets us do, and whether it is
+"""What follows the end of an instance: how it ended, what the contract permits, and whether it is
 relaunched.
 """

@@ -1,5 +1,5 @@
-"""The one way in which a cluster may be changed: replacing the machine of a bad TPU. Commands as
-text; none is run here.
+"""Replaces the machine of a bad TPU, the only permitted change of a cluster. Returns commands as
+text and runs none.
 
 The worker's address leads to the name of its virtual machine; that one is deleted, and its cluster
 replaces it.

@@ -1,4 +1,4 @@
-"""How an instance ended: what the recovery policy goes by."""
+"""How an instance ended, as the recovery policy needs it."""
 
 import re
 from datetime import datetime

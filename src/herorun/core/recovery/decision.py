@@ -1,5 +1,4 @@
-"""Whether an ended instance is relaunched, and when: budgets, back-off, and what is put to a
-person.
+"""Whether and when an ended instance is relaunched: budgets, back-off, and questions to a person.
 
 Only a terminal failure that a relaunch can cure is one. Everything here is counted from the
 journal, so it is the same on every machine and after every interruption.

@@ -1,5 +1,4 @@
-"""Why an instance ended: one answer from all that was seen, the scheduler, the log, the store and
-the disks.
+"""Why an instance ended: one answer from the scheduler, the log, the store and the disks.
 
 Every surface shows this sentence, so that none of them guesses from its own source alone: a job
 whose output root was deleted under it leaves a log that looks like a bug in the code.

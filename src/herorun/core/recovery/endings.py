@@ -1,4 +1,4 @@
-"""How the instances of a run ended, and what of it the record keeps."""
+"""How the instances of a run ended, and what the record keeps about it."""
 
 from datetime import datetime
 

@@ -1,5 +1,5 @@
-"""What the contract lets the babysitter do, and what was done before: all that `decide` knows
-beside the alerts.
+"""What the contract permits the babysitter, and what it did before: all that `decide` knows apart
+from the alerts.
 """
 
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""What was seen of an end, or of a job that lives, beside the job itself."""
+"""What was seen of an ended or running job in addition to the job itself."""
 
 from dataclasses import field
 

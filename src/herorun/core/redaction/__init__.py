@@ -1,5 +1,4 @@
-"""What a secret looks like: by its own shape, by its place, by its name, and written down in
-another form.
+"""Recognises secrets: by shape, by place, by name, and in encoded form.
 
 The patterns are this project's own. Three detector libraries were measured on 12,400 made secrets
 of 124 kinds, those of `tests/planted.py`: detect-secrets 1.5.0 finds 15 %, the rules of gitleaks

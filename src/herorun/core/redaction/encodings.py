@@ -1,4 +1,4 @@
-"""Secrets that are written down in another form: base64, hexadecimal digits, `%41`.
+"""Secrets in encoded form: base64, hexadecimal digits, `%41`.
 
 A run of such characters is read, and hidden whole where what it says holds a secret. Weights,
 digests and paths in the same characters say nothing that can be read.

@@ -1,5 +1,5 @@
-"""Secrets that their name tells: `--x-token=`, `password: `, `"api_key": "..."`,
-`HF_TOKEN 0a1b...`.
+"""Secrets by the name before them: `--x-token=`, `password: `, `"api_key": "..."`, `HF_TOKEN
+0a1b...`.
 """
 
 import re

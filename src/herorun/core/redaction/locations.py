@@ -1,6 +1,4 @@
-"""Secrets that their place tells: what stands after a header, in a URL's user part, behind a
-webhook's address.
-"""
+"""Secrets by their place: after a header, in the user part of a URL, behind a webhook's address."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Secrets that say by their own shape what they are.
+"""Secrets by their own shape.
 
 One row a kind: how it begins, and what must follow. The begins are the issuers' own, made to be
 recognised.

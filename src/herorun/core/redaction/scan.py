@@ -1,4 +1,6 @@
-"""What would tell a secret: the values that scrubbing masks, but for those that cannot be one."""
+"""Finds what would reveal a secret: the values that scrubbing masks, except those that cannot be
+one.
+"""
 
 import codecs
 import re

@@ -1,4 +1,6 @@
-"""Secrets out, the rest readable. Whatever is recorded, posted or printed passes here first."""
+"""Masks secrets and leaves the rest readable. Everything recorded, posted or printed passes through
+here.
+"""
 
 from collections.abc import Mapping
 from functools import lru_cache

@@ -1,3 +1,3 @@
-"""What a report shows of a run, worked out purely: curves made thin, marks on them, when it will be
-done, pictures.
+"""The content of a report, computed purely: downsampled curves, annotations, the estimated end,
+charts.
 """

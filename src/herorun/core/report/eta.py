@@ -1,5 +1,5 @@
-"""When a run will be done, as a range: from how fast it went lately, and how fast it went with all
-that came between.
+"""The estimated end of a run, as a range: from its recent pace and from its pace with all
+interruptions.
 """
 
 from collections.abc import Sequence

@@ -1,1 +1,1 @@
-"""What a seal says, and of what. Pure."""
+"""The content of a seal. Pure."""

@@ -1,5 +1,5 @@
-"""Every doubt that a seal repeats: what was noted, waived, never seen, never verified, or known by
-its size alone. Pure.
+"""The caveats of a seal: what was noted, waived, never seen, never verified, or known by size
+alone. Pure.
 """
 
 from collections.abc import Iterable, Sequence

@@ -1,4 +1,4 @@
-"""A statement that was read: one that can be judged, or one sentence on why there is none. Pure.
+"""Parses a statement: either one that can be verified, or one sentence that says why not. Pure.
 
 A tag is whatever somebody pushed. Nothing of it is used before all of it has the shape that herorun
 writes.

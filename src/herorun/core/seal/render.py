@@ -1,4 +1,4 @@
-"""A statement in people's words, and as the message of a tag. Pure."""
+"""Renders a statement for people, and as the message of a tag. Pure."""
 
 import json
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""Which seal a person asks for, from the words of the command. Pure."""
+"""Which kind of seal a person asks for, from the command's options. Pure."""
 
 import re
 

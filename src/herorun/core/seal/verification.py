@@ -1,4 +1,4 @@
-"""What became of each question about a seal. Pure."""
+"""The result of each question about a seal. Pure."""
 
 from collections.abc import Callable
 from dataclasses import field

@@ -1,4 +1,4 @@
-"""The words that triage answers with."""
+"""The vocabulary of triage: classes, roles and strengths."""
 
 from enum import IntEnum, StrEnum
 

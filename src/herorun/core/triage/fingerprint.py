@@ -1,4 +1,4 @@
-"""One name for one failure, whatever rank, node, attempt or minute it is seen in."""
+"""The fingerprint of a failure: the same for every rank, node, attempt and time."""
 
 import hashlib
 import re

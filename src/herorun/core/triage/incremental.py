@@ -1,5 +1,4 @@
-"""One reading of a job's own log while it grows: what failed, which tracker runs it names, where it
-saves, signs of a wedge.
+"""Reads a job's growing log once: failures, tracker runs, save paths, and signs of a stall.
 
 A fold over the bytes, of constant size. However the bytes are cut into parts, what is known after
 them is the same.

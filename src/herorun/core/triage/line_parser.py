@@ -1,5 +1,5 @@
-"""What one line means, given the lines before it: tracebacks are put together, everything else is
-matched.
+"""Classifies one line, given the lines before it: assembles tracebacks, and matches everything
+else.
 """
 
 from dataclasses import field

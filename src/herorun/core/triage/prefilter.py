@@ -1,5 +1,5 @@
-"""Which lines of a log may matter, and which rows a line is asked about: many words looked for at
-once.
+"""Which lines of a log may matter, and which signatures a line is tested for: searches many
+keywords at once.
 
 One automaton for all words (ahocorasick_rs) reads each byte once, however many words there are.
 Words are lower case ASCII; the case of the text does not matter.

@@ -1,4 +1,4 @@
-"""Whether the training went on after what looked like its end: a caught exception, a node that came
+"""Whether the training continued after an apparent end: a caught exception, a node that came
 back.
 """
 

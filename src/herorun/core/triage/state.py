@@ -1,4 +1,4 @@
-"""What a log has said so far: a fold over the matches, of constant size."""
+"""The state of reading a log: a reducer over the matches, of constant size."""
 
 from collections.abc import Iterable
 from dataclasses import replace

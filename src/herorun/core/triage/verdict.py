@@ -1,4 +1,4 @@
-"""The verdict on a log: of all that it says the one root, in the newest attempt."""
+"""The verdict on a log: one root cause, in the newest attempt."""
 
 from dataclasses import replace
 

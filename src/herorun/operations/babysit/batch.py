@@ -1,4 +1,4 @@
-"""Several runs at once: one that cannot be read is reported, and does not blind the others."""
+"""Several runs at once: one that cannot be read is reported, and does not stop the others."""
 
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Several runs in one process: watched by a thread each, or looked at once, one after another."""
+"""Several runs in one process: each in a thread of its own, or one after another with `--once`."""
 
 import contextlib
 import signal

@@ -1,4 +1,4 @@
-"""The acts. `perform` is the only `match` that acts.
+"""Performs actions. `perform` is the only `match` that acts.
 
 Each act has a key; it is journalled as intended before and as done or failed after. One that was
 intended and has no outcome is settled by asking the world, never by doing it again blindly.

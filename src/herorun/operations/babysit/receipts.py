@@ -1,5 +1,5 @@
-"""Removing what a check-in that was killed had begun to write, once nothing of its job can write
-any more.
+"""Removes what an interrupted check-in left half-written, once no process of its job can write any
+more.
 """
 
 from collections.abc import Sequence

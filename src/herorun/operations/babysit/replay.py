@@ -1,4 +1,4 @@
-"""Reading what recorded ticks saw, and judging them again."""
+"""Reads what recorded ticks saw, and evaluates them again."""
 
 from collections.abc import Iterator, Mapping
 from datetime import datetime

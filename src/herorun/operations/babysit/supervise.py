@@ -1,5 +1,5 @@
-"""The loops of a fleet under supervision: a thread each, so that a slow or broken one delays and
-ends no other.
+"""Supervises the loops of a fleet, a thread each, so that a slow or failed one does not affect the
+others.
 
 A loop that ended because nothing was left to watch is begun again once the run's record moves: a
 person has relaunched it, say. One that ended in any other way is begun again after a pause, for

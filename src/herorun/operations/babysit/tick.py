@@ -1,4 +1,4 @@
-"""One turn of the babysitter with its hands: settle, gather, tick, journal, perform, push."""
+"""One tick that acts: settle, gather, evaluate, journal, perform, push."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace

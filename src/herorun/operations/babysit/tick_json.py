@@ -1,4 +1,4 @@
-"""The parts of a turn, as `babysit --json` and `status --json` print them."""
+"""The parts of a tick, as `babysit --json` and `status --json` print them."""
 
 from collections.abc import Iterable, Mapping
 

@@ -1,5 +1,5 @@
-"""A changed herorun judges the last day again before it may act: once a change, and by the
-journal.
+"""Replays the last day when the herorun version has changed, before it may act: once per change, by
+the journal.
 """
 
 from herorun import __version__

@@ -1,6 +1,4 @@
-"""The dead man's switch: an outsider reads the published record and says whether anybody still
-watches.
-"""
+"""The watchdog: reads the published record and reports whether the run is still monitored."""
 
 from dataclasses import replace
 from pathlib import Path

@@ -1,1 +1,1 @@
-"""Which checkpoints there are, which may go, and what they hold."""
+"""Lists checkpoints, plans which may be deleted, and reads their content."""

@@ -1,5 +1,5 @@
-"""Who needs which checkpoint: every record and every contract of the repository is read. One that
-cannot be is no "nobody".
+"""Which checkpoints anything refers to: reads every record and contract. An unreadable one is never
+"no reference".
 """
 
 from collections.abc import Iterable, Iterator

@@ -1,1 +1,1 @@
-"""Whether this machine and the back ends can do their part."""
+"""Whether this machine and the back ends work."""

@@ -1,5 +1,5 @@
-"""What `herorun doctor` sees of a run's back ends: scheduler, tracker, stores, issue, channels,
-secrets, log patterns.
+"""`herorun doctor` for a run's back ends: scheduler, tracker, stores, issue, channels, secrets, log
+patterns.
 
 Each is asked what the commands ask of it anyway, and nothing else: it answers, or says why it does
 not.

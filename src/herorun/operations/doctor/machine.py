@@ -1,6 +1,4 @@
-"""What `herorun doctor` sees of this machine and of its clone: Python, git and its remotes, disks,
-the clock.
-"""
+"""`herorun doctor` for this machine and clone: Python, git and its remotes, disks, the clock."""
 
 import re
 import shutil

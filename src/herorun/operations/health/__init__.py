@@ -1,1 +1,1 @@
-"""How a run is now: its evidence against the health checks, without acting."""
+"""The present health of a run: evaluates its evidence without acting."""

@@ -1,6 +1,4 @@
-"""`herorun triage` of a run: the one diagnosis of its newest instance, from all that a fresh look
-sees.
-"""
+"""`herorun triage` of a run: diagnoses its newest instance from evidence that is read now."""
 
 from pathlib import Path
 

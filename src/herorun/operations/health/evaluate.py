@@ -1,4 +1,6 @@
-"""How a run is now: all evidence gathered and held against the health checks, without acting."""
+"""The present health of a run: gathers its evidence and evaluates the health checks, without
+acting.
+"""
 
 from dataclasses import replace
 

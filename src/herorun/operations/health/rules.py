@@ -1,4 +1,4 @@
-"""What the babysitter of a run judges by, and where what its ticks saw is kept."""
+"""The rules that a run's babysitter applies, and where it stores what its ticks saw."""
 
 from datetime import datetime, timedelta
 from pathlib import Path

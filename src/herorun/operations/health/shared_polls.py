@@ -1,4 +1,4 @@
-"""One look at a scheduler for all the runs that are watched together, where its adapter can
+"""One query of a scheduler for all runs that are monitored together, if its adapter can
 (`ManyRuns`).
 
 A run never gets a look that it had before, nor one from before its newest launch, nor one older

@@ -1,5 +1,5 @@
-"""What the rows taint now: a person's command may come before a tick has seen that the numbers went
-wrong.
+"""The taints by the rows that are there now: an order may come before a tick has seen a numeric
+failure.
 """
 
 from dataclasses import replace

@@ -1,5 +1,5 @@
-"""Jobs found again with no id given, in the seed's order: the registry, the lists of schedulers
-that have one (nel's runs, Slurm's queue), experiment folders.
+"""Finds jobs without an id: in the registry, nel's runs, Slurm's queue, and experiment folders, in
+this order.
 """
 
 from collections.abc import Callable, Iterator

@@ -1,5 +1,5 @@
-"""What a job without a contract tells of itself: its tracker runs, the events of its launcher, what
-came of it, and why it failed. Each is told once.
+"""News of a job without a contract, each reported once: tracker runs, launcher events, its end and
+why it failed.
 """
 
 import contextlib

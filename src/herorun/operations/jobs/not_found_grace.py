@@ -1,5 +1,4 @@
-"""How long a registered job may stay unknown to its own source: a bounded time of answers, then one
-clear word.
+"""How long a registered job may be unknown to its own source before it is removed.
 
 Only an answer counts, "there is no such job": a source that could not be asked has said nothing.
 """

@@ -1,4 +1,4 @@
-"""What a person orders about a job without a contract: stop it, or submit it again in its place."""
+"""Orders about a job without a contract: stop it, or submit it again."""
 
 import shlex
 from pathlib import Path

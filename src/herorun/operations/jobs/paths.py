@@ -1,6 +1,4 @@
-"""What a person names by a relative path, in full: another process looks at it from another
-folder.
-"""
+"""Makes relative paths absolute: another process reads them from another folder."""
 
 from dataclasses import replace
 from pathlib import Path

@@ -1,6 +1,4 @@
-"""Submitting a job without a contract again, by the command that a person gave: once for one end,
-recorded before.
-"""
+"""Submits a job without a contract again, by its stored command: once per end, recorded before."""
 
 import contextlib
 import os

@@ -1,5 +1,5 @@
-"""What is known of a job that a person names: its state file in this folder, or this machine's own
-watch of it.
+"""What is known about a job that a person names: from its state file in this folder, or this
+machine's journal.
 """
 
 from collections.abc import Mapping

@@ -1,6 +1,4 @@
-"""What is said of a launch: before it, when its checkpoint policy is a new one, and when nothing
-came of it.
-"""
+"""Posts about a launch: before it, on a changed checkpoint policy, and if it did not happen."""
 
 import contextlib
 from collections.abc import Mapping

@@ -1,5 +1,5 @@
-"""The checkpoints that a launch chooses among: which one it takes, why not the others, and what
-that throws away.
+"""The checkpoints that a launch can start from: which one it takes, why not the others, and what
+that discards.
 """
 
 from typing import Any

@@ -1,6 +1,4 @@
-"""Whether the config command prints the same config twice: what it does not would make every plan
-another one.
-"""
+"""Whether the config command prints the same config twice: otherwise every plan would differ."""
 
 from collections.abc import Sequence
 

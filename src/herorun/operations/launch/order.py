@@ -1,4 +1,4 @@
-"""What starting an instance is told."""
+"""The arguments of starting an instance."""
 
 from collections.abc import Mapping
 from dataclasses import field

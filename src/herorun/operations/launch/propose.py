@@ -1,5 +1,4 @@
-"""The commands that a person is proposed to type: each is the exact one that works now, because the
-gate was asked.
+"""Proposes commands to type, each verified at the gate to work now.
 
 Whatever proposes a command asks here: escalations, `status`, refusals. A way that would be refused
 is replaced by the next one that works; `herorun preflight`, which only shows what stands in the

@@ -1,6 +1,4 @@
-"""The checkpoint that a rollback or a fork starts from: which one it is, why not another, and what
-the choice costs.
-"""
+"""The checkpoint that a rollback or a fork starts from: why this one, and what it discards."""
 
 from dataclasses import replace
 

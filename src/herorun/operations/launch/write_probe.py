@@ -1,4 +1,4 @@
-"""The write probe of the output roots: the one thing that reading cannot prove."""
+"""The write probe of the output roots: only a write proves that they can be written."""
 
 from herorun.core.errors import CouldNotLook, in_words, sentence
 from herorun.runs import Run

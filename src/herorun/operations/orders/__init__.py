@@ -1,1 +1,1 @@
-"""What people order about a run, and what they write to it."""
+"""Orders and notes of people."""

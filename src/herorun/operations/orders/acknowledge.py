@@ -1,5 +1,5 @@
-"""Taking note of alerts, and answering whether a run is relaunched, and whether a changed herorun
-may act.
+"""Acknowledges alerts, and answers whether a run is relaunched or a changed herorun version may
+act.
 """
 
 from collections.abc import Iterable, Mapping

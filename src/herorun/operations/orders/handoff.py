@@ -1,6 +1,4 @@
-"""Handing the watch over: by its owner while that is alive, or taken once its lease has stood
-still.
-"""
+"""Hands the monitoring over: by its owner, or taken from one whose lease no longer changes."""
 
 import time
 from collections.abc import Callable

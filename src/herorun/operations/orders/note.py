@@ -1,4 +1,4 @@
-"""What people write into the record."""
+"""Adds people's notes to the record."""
 
 import random
 import time

@@ -1,4 +1,4 @@
-"""What people order, each once in the record: who, what about, and why."""
+"""An order, recorded once: who, about what, and why."""
 
 from collections.abc import Sequence
 from datetime import datetime

@@ -1,6 +1,4 @@
-"""Holding the babysitter's hands still for a while. Its eyes stay open: it watches, tells and asks
-as before.
-"""
+"""Suspends automatic actions for a while. Monitoring, notifications and questions continue."""
 
 from datetime import datetime
 

@@ -1,5 +1,4 @@
-"""Rollback: the same run, identity and roots from an earlier checkpoint of its own, because a
-person says so.
+"""Rollback: the same run, identity and roots, from an earlier checkpoint that a person names.
 
 What was saved above that step stays where it is. The record rules it out, so that no later relaunch
 picks it.

@@ -1,6 +1,4 @@
-"""What a person does to the job: stop it, relaunch it. A relaunch comes only after the end is
-confirmed.
-"""
+"""Stops and relaunches a job by order. A relaunch follows only a confirmed end."""
 
 import time
 

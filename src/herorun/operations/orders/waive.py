@@ -1,4 +1,4 @@
-"""A waiver as it would be signed: proposed, never signed and never written into a file."""
+"""Prints a waiver for a person to sign. It never signs, and edits no file."""
 
 from datetime import timedelta
 from pathlib import Path

@@ -1,1 +1,1 @@
-"""The run's durable side: logbook, issue, pages, lease, heartbeat, registry."""
+"""The durable parts of a run: logbook, issue, pages, lease, heartbeat, registry."""

@@ -1,4 +1,6 @@
-"""Saying something once: intended, posted unless it is there already, journalled as done."""
+"""Posts something once: recorded as intended, posted unless it is there already, recorded as
+done.
+"""
 
 from collections.abc import Mapping
 from datetime import datetime

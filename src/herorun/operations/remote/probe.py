@@ -1,5 +1,5 @@
-"""One look at a job and its box: what the scheduler says and what the box tells, over one short
-connection.
+"""One inspection of a job and its machine: the scheduler's answer, and the machine's, over one
+short connection.
 
 It ends in time, whatever hangs, and each part may be missing alone.
 """

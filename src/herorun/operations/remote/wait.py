@@ -1,5 +1,5 @@
-"""The sentinel: short looks in a bounded loop, which always ends and says why. One a run on this
-machine.
+"""`herorun box wait`: short queries in a bounded loop that always ends with a reason. One per run
+on this machine.
 """
 
 import os

@@ -1,6 +1,4 @@
-"""This machine's watchers against its process table: what a panel or a memory says of them proves
-nothing.
-"""
+"""Compares this machine's recorded watchers with its process table."""
 
 from pathlib import Path
 

@@ -1,5 +1,5 @@
-"""A glance at runs: what their babysitters keep on this machine, and what the scheduler says of the
-job now.
+"""A summary of runs: what their babysitters store on this machine, and the scheduler's present
+answer.
 
 No tracker, no store and no remote is asked.
 """

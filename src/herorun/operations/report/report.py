@@ -1,5 +1,5 @@
-"""All that a report shows of one run: from its record, its rows and one fresh look. Nothing outside
-is changed.
+"""The content of a run's report: from its record, its rows and evidence that is read now. Changes
+nothing outside.
 """
 
 from collections.abc import Container, Sequence

@@ -1,4 +1,4 @@
-"""How a run stands, from its record and one fresh look. Nothing is written."""
+"""The status of a run, from its record and evidence that is read now. Writes nothing."""
 
 from collections.abc import Mapping, Sequence
 from datetime import timedelta

@@ -1,1 +1,1 @@
-"""Finishing a run for good, and proving it again later."""
+"""Seals a run, and verifies a seal later."""

@@ -1,4 +1,4 @@
-"""What a sealed run came to, as its seal states it. Nothing outside the record is looked at."""
+"""The result of a sealed run, as its seal states it. Reads only the record."""
 
 from collections.abc import Mapping
 from dataclasses import replace

@@ -1,6 +1,4 @@
-"""One fresh look at a run's health for the seal gate: what a turn of the babysitter would find,
-without acting.
-"""
+"""The health of a run for the seal gate: what a tick would find, without acting."""
 
 from herorun.core.alert import Alert, AlertState, muted_topics
 from herorun.core.check import Check, Severity, Topic

@@ -1,6 +1,4 @@
-"""A seal that was begun and did not come to its end: what it stated, and what of it is in the
-world.
-"""
+"""Resumes an interrupted seal: what it stated, and which parts are already published."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""What a seal states: only what was found, said apart from what was planned."""
+"""The statement of a seal: only what was verified, separate from what was planned."""
 
 import json
 from collections.abc import Mapping

@@ -1,5 +1,5 @@
-"""What ends with a run that is sealed: its babysitter on this machine, and its lease. Timers of
-others are named.
+"""What ends with a sealed run: its babysitter on this machine, and its lease. Other timers are only
+named.
 """
 
 import re

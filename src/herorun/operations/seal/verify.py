@@ -1,4 +1,4 @@
-"""Proving a seal again, from a clone: what holds, what does not, and what nobody here can tell."""
+"""Verifies a seal from a clone: what holds, what does not, and what cannot be checked here."""
 
 from dataclasses import replace
 

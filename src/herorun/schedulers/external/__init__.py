@@ -1,3 +1,3 @@
-"""Jobs that others submitted, looked at by the ids that their back ends gave them: one kind a
-module.
+"""Jobs that others submitted, queried by the ids that their back ends gave them: one module per
+kind.
 """

@@ -1,5 +1,5 @@
-"""A launcher's run, by the file that its output goes to: its own words, and Slurm's of the job that
-it has submitted.
+"""A launcher's run, by its output file: the launcher's own messages, and Slurm's state of its
+job.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""What changes where the user changes a setting of git: until then its answers about them stand."""
+"""Detects changes of git's configuration: until then its cached answers stay valid."""
 
 import os
 from pathlib import Path

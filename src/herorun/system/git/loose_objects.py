@@ -1,4 +1,4 @@
-"""Objects that lie in a file of their own, read without starting git.
+"""Reads loose git objects without starting git.
 
 A command looks into the newest commits many times, and those lie so until git packs them. What does
 not, or is not what its name says, is `Elsewhere`: then git is asked, and what it answers stands.

@@ -1,4 +1,4 @@
-"""How git is called: its environment, its flags, and what is said where it fails."""
+"""Runs git: its environment, its flags, and the messages of its failures."""
 
 import os
 import re
