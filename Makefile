@@ -23,7 +23,7 @@ GITHUB_API := .node-services/node_modules/@octokit/openapi/generated
 NEL := .venv-nel/.installed
 BESIDE := .venv-bench/.installed
 SITE := .venv-site/.installed
-SERVERS := gcp-storage-emulator kubernetes-validate 'moto[server]' trackio
+SERVERS := alembic gcp-storage-emulator kubernetes-validate mlflow-skinny 'moto[server]' sqlalchemy trackio
 QUIETLY := -m pip install --quiet --disable-pip-version-check --no-compile
 PIP := $(BIN)/python $(QUIETLY)
 # uv takes a tenth of pip's time, and reads none of pip's settings: where it cannot install, pip does.

@@ -7,10 +7,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import NoReturn
+from uuid import uuid4
 
 import pytest
 
 from services import boxes
+from services.mlflow_service import MlflowExperiment, MlflowService, mlflow_installed, shared_mlflow
 from services.ray_service import Head, ray_installed, shared_head
 from services.servers import PYTHON, REQUIRE, Service, installed, running
 
@@ -56,6 +58,26 @@ def ray_head(needs_ray: None) -> Iterator[Head]:
         os.environ.get("PYTEST_XDIST_TESTRUNUID", f"alone-{os.getpid()}"), ON_CLUSTER
     ) as head:
         yield head
+
+
+@pytest.fixture(scope="session")
+def mlflow_server() -> Iterator[MlflowService]:
+    """One for all workers of this session."""
+    if not mlflow_installed():
+        skip_or_fail(f"MLflow is not in {PYTHON.parents[1]}: `make services` installs it")
+    with shared_mlflow(os.environ.get("PYTEST_XDIST_TESTRUNUID", f"alone-{os.getpid()}")) as server:
+        yield server
+
+
+@pytest.fixture
+def mlflow(
+    mlflow_server: MlflowService, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> MlflowExperiment:
+    """An experiment of this test's own, which is not there yet; nobody's login is in sight."""
+    for name in ("URI", "TOKEN", "USERNAME", "PASSWORD"):
+        monkeypatch.delenv(f"MLFLOW_TRACKING_{name}", raising=False)
+    monkeypatch.setenv("NETRC", str(tmp_path / "netrc"))
+    return MlflowExperiment(mlflow_server, f"hero/{uuid4().hex[:12]}")
 
 
 @pytest.fixture

@@ -52,9 +52,9 @@ def shared_head(session: str, env: dict[str, str]) -> Iterator[Head]:
     # the path of a socket has at most 107 bytes
     short = hashlib.sha256(session.encode()).hexdigest()[:8]
     folder = Path(tempfile.gettempdir()) / f"hr-{short}"
-    turn = _lock(folder / "starting", fcntl.LOCK_EX)
+    turn = hold_lock(folder / "starting", fcntl.LOCK_EX)
     try:
-        users = _lock(folder / "users", fcntl.LOCK_SH)
+        users = hold_lock(folder / "users", fcntl.LOCK_SH)
         if not (folder / "address.json").exists():
             _launch(folder, 0, env)
         head = _address(folder)
@@ -69,7 +69,7 @@ def shared_head(session: str, env: dict[str, str]) -> Iterator[Head]:
 @contextmanager
 def own_head(folder: Path, port: int = 0, env: dict[str, str] | None = None) -> Iterator[Head]:
     """A head that a test may end: killed with all that it started when the test is done with it."""
-    users = _lock(folder / "users", fcntl.LOCK_SH)
+    users = hold_lock(folder / "users", fcntl.LOCK_SH)
     process = _launch(folder, port, env or {})
     try:
         yield _address(folder)
@@ -106,7 +106,7 @@ def _resources(head: Head) -> list[dict[str, float]]:
     return [node["resources_total"] for node in nodes if node["state"] == "ALIVE"]
 
 
-def _lock(path: Path, kind: int) -> int:
+def hold_lock(path: Path, kind: int) -> int:
     """A lock that is held until the descriptor is closed. A head that ends takes the folder with
     it: then anew.
     """

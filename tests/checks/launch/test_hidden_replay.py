@@ -10,9 +10,9 @@ from wording import mentions
 TRACKER = {"kind": "wandb", "path": None, "entity": "ent", "project": "proj"}
 
 
-def ask(last_step, step=100, state=TrackerState.CRASHED, first_step=0):
+def ask(last_step, step=100, state=TrackerState.CRASHED, first_step=0, **tracker):
     """A relaunch from the own checkpoint of a step, where W&B has logged up to another."""
-    contract = a_contract(tracker={**TRACKER, "first_step": first_step})
+    contract = a_contract(tracker={**TRACKER, "first_step": first_step, **tracker})
     prior = PriorLaunch("tiny-1", {"tracker": plain(a_plan(contract).tracker.value)})
     plan = a_plan(contract, own=[a_checkpoint(step)] if step else [], history=a_history())
     identity = TrackerIdentity(state, "down", last_step=last_step)
@@ -55,3 +55,7 @@ def test_a_first_launch_replays_nothing():
 
 def test_a_tracker_without_identities_is_asked_nothing():
     assert answer(hidden_replay).outcome is Outcome.NOT_APPLICABLE
+
+
+def test_a_tracker_that_keeps_both_rows_of_a_step_hides_none():
+    assert ask(149, kind="mlflow", entity=None).outcome is Outcome.NOT_APPLICABLE

@@ -45,7 +45,7 @@ CASES = [
 
 def sentence(intent: str, state: str, policy: str) -> str:
     told = judge_resume(Intent(intent), TrackerState(state), policy).sentence
-    return told.format(id="tiny", state=state, policy=policy)
+    return told.format(id="tiny", state=state, policy=policy, tracker="W&B")
 
 
 def test_there_are_84_cases_and_no_other() -> None:
@@ -57,7 +57,7 @@ def test_there_are_84_cases_and_no_other() -> None:
 @pytest.mark.parametrize(("intent", "state", "policy", "weight"), CASES)
 def test_each_case(intent: Intent, state: TrackerState, policy: str, weight: Weight) -> None:
     judgement = judge_resume(intent, state, policy)
-    said = judgement.sentence.format(id="tiny", state=state, policy=policy)
+    said = judgement.sentence.format(id="tiny", state=state, policy=policy, tracker="W&B")
 
     assert judgement.weight is weight
     assert "tiny" in said
@@ -99,7 +99,7 @@ def test_what_fails_says_what_to_do(
         (("new", "running", "allow"), "two writers"),
         (("new", "finished", "allow"), "append to it"),
         (("new", "finished", "never"), "refuse to begin"),
-        (("new", "deleted", "allow"), "never gives a deleted id again"),
+        (("new", "deleted", "allow"), "no rows for a deleted run"),
         (("new", "absent", "auto"), "one machine"),
         (("fork", "absent", "allow"), "no resume this once"),
         (("fork", "crashed", "allow"), "taken by a crashed run"),

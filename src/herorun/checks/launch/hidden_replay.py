@@ -10,7 +10,7 @@ from herorun.core.check import AtRelaunch, Gate, Response, check
 from herorun.core.evidence import Nothing, PriorLaunch, TrackerIdentity, TrackerState
 from herorun.core.finding import Verdict, count, failed, not_applicable, passed, unknown
 from herorun.core.identity.fork import first_row
-from herorun.core.identity.intent import goes_on, intent_of
+from herorun.core.identity.intent import goes_on, intent_of, is_wandb
 from herorun.core.identity.resume_matrix import Intent
 from herorun.core.plan import Plan
 
@@ -21,6 +21,8 @@ def hidden_replay(plan: Plan, identity: TrackerIdentity, prior: PriorLaunch | No
     run = plan.tracker.value
     if intent_of(run, prior, identity.state, goes_on(plan)) is not Intent.RESUME:
         return not_applicable(f"the launch resumes nothing that was logged under {run.id}")
+    if not is_wandb(run.kind):
+        return not_applicable(f"the tracker {run.kind} keeps both rows of a step")
     if identity.state is TrackerState.UNREACHABLE:
         return unknown(
             f"the last logged step of {run.id} is unknown: {identity.why}", subject=run.id

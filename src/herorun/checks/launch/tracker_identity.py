@@ -67,7 +67,9 @@ def _about_id(
     one_machine: bool,
 ) -> Verdict:
     judgement = judge_resume(intent, state, run.resume)
-    said = judgement.sentence.format(id=run.id, state=state, policy=run.resume)
+    said = judgement.sentence.format(
+        id=run.id, state=state, policy=run.resume, tracker=identity.service
+    )
     if intent is Intent.RESUME and judgement.weight is Weight.PASS and option(run, "fork_from"):
         said += "; it was forked before, so give W&B's client no fork_from again"
     if judgement.weight is Weight.UNKNOWN:

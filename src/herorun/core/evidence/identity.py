@@ -38,6 +38,7 @@ class TrackerIdentity:
     summary: Mapping[str, float] = field(default_factory=dict)
     parent: TrackerState | None = None  # of the run that is forked from
     parent_last_step: int | None = None
+    service: str = "W&B"  # what people call the tracker
 
 
 @dataclass(frozen=True)

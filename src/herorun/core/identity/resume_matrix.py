@@ -1,4 +1,5 @@
-"""What W&B would do with the run's id: intent x state x policy -> one outcome and one sentence.
+"""What the tracker would do with the run's id: intent x state x policy -> one outcome and one
+sentence.
 
 Pure, and a table: what W&B's client really does with an id that it knows, or does not know, under
 each `resume`.
@@ -35,8 +36,8 @@ class Weight(StrEnum):
 
 @dataclass(frozen=True)
 class ResumeVerdict:
-    """What would happen, and what to do. `{id}`, `{state}` and `{policy}` stand for the case's
-    own.
+    """What would happen, and what to do. `{id}`, `{state}`, `{policy}` and `{tracker}` stand
+    for the case's own.
     """
 
     weight: Weight
@@ -73,61 +74,64 @@ def _fail(sentence: str) -> ResumeVerdict:
 _UNREACHABLE = _any(
     ResumeVerdict(
         Weight.UNKNOWN,
-        "W&B could not be asked about {id}, so its state is unknown: retry",
+        "{tracker} could not be asked about {id}, so its state is unknown: retry",
     )
 )
 _DELETED = _any(
-    _fail("{id} was deleted, and W&B never gives a deleted id again: choose another [tracker] id")
+    _fail(
+        "{id} was deleted, and {tracker} takes no rows for a deleted run: choose another "
+        "[tracker] id"
+    )
 )
 _AUTO = "but resume = auto goes by a file that one machine has: say allow"
 
-_BEGINS = _pass("W&B does not know {id} yet: the run begins under it")
+_BEGINS = _pass("{tracker} does not know {id} yet: the run begins under it")
 _NOBODY_TO_RESUME = _fail(
-    "resume = must wants a run that is there, and W&B does not know {id}, so it would refuse to "
-    'begin: say "allow"'
+    "resume = must wants a run that is there, and {tracker} does not know {id}, so it would "
+    'refuse to begin: say "allow"'
 )
 _FREE = _each(
     _BEGINS,
     _NOBODY_TO_RESUME,
     _BEGINS,
-    _warn(f"W&B does not know {{id}} yet, and the run begins; {_AUTO}"),
+    _warn(f"{{tracker}} does not know {{id}} yet, and the run begins; {_AUTO}"),
 )
 _TAKEN_REFUSED = _fail(
-    "{id} is taken by a {state} run, and with resume = never W&B would refuse to begin: choose "
-    "another [tracker] id"
+    "{id} is taken by a {state} run, and with resume = never {tracker} would refuse to begin: "
+    "choose another [tracker] id"
 )
 _SECOND_WRITER = _fail(
     "{id} is running, and no instance of this run reports there: two writers would mix in it; "
     "choose another [tracker] id"
 )
 _APPENDED = _fail(
-    "{id} is a {state} run that no instance of this run wrote, and W&B would append to it: choose "
-    "another [tracker] id"
+    "{id} is a {state} run that no instance of this run wrote, and {tracker} would append to it: "
+    "choose another [tracker] id"
 )
 _SOMEBODYS = _each(_APPENDED, _APPENDED, _TAKEN_REFUSED, _APPENDED)
 
-_LOST = "an instance of this run reported under {id}, and W&B does not know it"
+_LOST = "an instance of this run reported under {id}, and {tracker} does not know it"
 _WHY_LOST = "look whether it was deleted, or entity, project or id is mistyped"
 _EMPTY = _fail(f"{_LOST}: it would silently begin an empty run; {_WHY_LOST}")
-_GOES_ON = _pass("W&B knows {id} as {state}, and the run continues it")
+_GOES_ON = _pass("{tracker} knows {id} as {state}, and the run continues it")
 _NEVER_RESUMED = _fail(
-    "{id} is there as {state}, and with resume = never W&B would refuse to continue it: "
+    "{id} is there as {state}, and with resume = never {tracker} would refuse to continue it: "
     "choose a new [tracker] id and output root"
 )
 _STILL_RUNNING = _fail(
     "{id} still runs, so something else may be logging there: "
-    "see that the earlier job has ended, and wait until W&B says so too"
+    "see that the earlier job has ended, and wait until {tracker} says so too"
 )
 _OURS = _each(
     _GOES_ON,
     _GOES_ON,
     _NEVER_RESUMED,
-    _warn(f"W&B knows {{id}} as {{state}}, and would continue it; {_AUTO}"),
+    _warn(f"{{tracker}} knows {{id}} as {{state}}, and would continue it; {_AUTO}"),
 )
 
 _FORKED = _pass(
-    "W&B begins {id} as a fork: give its client fork_from and no resume this once, for it refuses "
-    "both together"
+    "{tracker} begins {id} as a fork: give its client fork_from and no resume this once, for it "
+    "refuses both together"
 )
 _FORK_TAKEN = _any(
     _fail(
@@ -163,7 +167,7 @@ _TABLE: Mapping[tuple[Intent, TrackerState], Mapping[str, ResumeVerdict]] = {
         _FORKED,
         _fail('resume = must needs an existing run, but a fork creates {id}: use "allow"'),
         _FORKED,
-        _warn(f"W&B begins {{id}} as a fork, {_AUTO}"),
+        _warn(f"{{tracker}} begins {{id}} as a fork, {_AUTO}"),
     ),
     (Intent.FORK, TrackerState.RUNNING): _FORK_TAKEN,
     (Intent.FORK, TrackerState.FINISHED): _FORK_TAKEN,

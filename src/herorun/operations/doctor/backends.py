@@ -16,6 +16,7 @@ from herorun.core.action_key import Verb, write_key
 from herorun.core.canonical_json import timestamp
 from herorun.core.doctor_report import DoctorPart, Examined, Fit, Probe
 from herorun.core.errors import HerorunError, in_words
+from herorun.core.evidence import TrackerState
 from herorun.core.finding import count
 from herorun.core.ports import Channel, Post, scheduler_traits
 from herorun.core.redaction.scrub import scrub
@@ -105,7 +106,10 @@ def _examine_tracker(run: Run) -> Iterator[DoctorPart]:
     identify = getattr(run.tracker, "identify", None)
     try:
         if identify is not None:
-            identify()
+            identity = identify()
+            if identity.state is TrackerState.UNREACHABLE:
+                yield DoctorPart("tracker", name, Fit.UNSEEN, identity.why)
+                return
             words = "answers about the run's identity"
         else:
             batch = run.tracker.read("")

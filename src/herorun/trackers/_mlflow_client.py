@@ -1,0 +1,128 @@
+"""MLflow's REST API 2.0 over `requests`, without MLflow's own client: a question, a JSON answer.
+
+Only the server's own words count as an answer. A page of a proxy, a redirect to a login or a body
+that is no JSON is a failure, and never "there is no such run".
+"""
+
+import json
+from collections.abc import Mapping
+from typing import Any, TypeAlias
+
+from herorun.core.durations import say_span
+from herorun.core.redaction.scrub import scrub
+
+Answer: TypeAlias = Mapping[str, Any]
+
+API = "/api/2.0/mlflow/"
+MOST = 64 << 20  # bytes of one answer: 25,000 points of a metric are 3 MiB
+RETRIES = 3  # of a request that was refused as one too many, or met a server that restarts
+BACKOFF = 0.3  # seconds before the first retry; each waits twice as long as the one before
+BUSY = (429, 502, 503, 504)
+MISSING = "RESOURCE_DOES_NOT_EXIST"
+NOT_MLFLOW = "{} gave an answer that is not MLflow's: correct [tracker] uri"
+
+
+class MlflowClient:
+    """A server, and who asks it: a bearer token, or a name and a password, or nobody.
+
+    Raises FileNotFoundError where the server says that there is no such thing, and another OSError
+    for everything else that is no answer.
+    """
+
+    def __init__(self, uri: str, token: str, login: tuple[str, str] | None, seconds: int) -> None:
+        self.uri = uri
+        self._token, self._login, self._seconds = token, login, seconds
+        self._session: Any = None
+
+    def get(self, name: str, **query: str | int) -> Answer:
+        return self._ask("GET", name, params=query)
+
+    def post(self, name: str, body: Mapping[str, Any]) -> Answer:
+        return self._ask("POST", name, json=body)
+
+    def _ask(self, method: str, name: str, **content: Any) -> Answer:
+        import requests
+        from urllib3.exceptions import HTTPError, ReadTimeoutError
+
+        try:
+            with self._connection().request(
+                method,
+                f"{self.uri}{API}{name}",
+                timeout=self._seconds,
+                allow_redirects=False,  # it would lead to a login page, or take the token elsewhere
+                stream=True,
+                **content,
+            ) as response:
+                body = response.raw.read(MOST + 1, decode_content=True)
+                return self._answer(name, response.status_code, body)
+        except (requests.Timeout, ReadTimeoutError):
+            raise OSError(f"{self.uri} gave no answer within {say_span(self._seconds)}") from None
+        except (requests.RequestException, HTTPError) as error:
+            raise OSError(
+                f"{self.uri} could not be reached ({type(error).__name__}): is the MLflow server "
+                "running, and [tracker] uri its address?"
+            ) from None
+
+    def _connection(self) -> Any:
+        """One for all questions of a look: a history takes one question for each metric."""
+        if self._session is None:
+            import requests
+            from requests.adapters import HTTPAdapter
+            from urllib3.util import Retry
+
+            retries = Retry(
+                total=RETRIES,
+                connect=0,
+                read=False,
+                status_forcelist=BUSY,
+                allowed_methods=None,  # all that is asked here only reads
+                backoff_factor=BACKOFF,
+                respect_retry_after_header=False,  # it may say an hour
+                raise_on_status=False,
+            )
+            self._session = requests.Session()
+            for scheme in ("http://", "https://"):
+                self._session.mount(scheme, HTTPAdapter(max_retries=retries))
+            if self._token:
+                self._session.auth = self._bear
+            elif self._login:
+                self._session.auth = self._login
+        return self._session
+
+    def _bear(self, request: Any) -> Any:
+        """Set here and not as a header of the session, which a netrc file would overrule."""
+        request.headers["Authorization"] = f"Bearer {self._token}"
+        return request
+
+    def _answer(self, name: str, status: int, body: bytes) -> Answer:
+        if len(body) > MOST:
+            raise OSError(f"{self.uri} gave more than {MOST >> 20} MiB for {name}")
+        try:
+            told = json.loads(body)
+        except (ValueError, RecursionError):
+            told = None
+        if status == 200 and isinstance(told, dict):
+            return told
+        code = told.get("error_code") if isinstance(told, dict) else None
+        if status == 404 and code == MISSING:
+            raise FileNotFoundError(f"MLflow has none ({name})")
+        said = told.get("message") if isinstance(told, dict) else None
+        raise OSError(self._refusal(name, status, str(said or "")))
+
+    def _refusal(self, name: str, status: int, said: str) -> str:
+        match status:
+            case 401:
+                return (
+                    f"{self.uri} refused the credentials (401): set the variables that [tracker] "
+                    "token_env, or username_env and password_env, name"
+                )
+            case 403:
+                return f"{self.uri} forbids us to read this ({name}: 403): ask for access"
+            case 429:
+                return f"{self.uri} was asked too often (429): the next look asks again"
+            case 200 | 404:
+                return NOT_MLFLOW.format(self.uri)
+            case _ if 300 <= status < 400:
+                return f"{NOT_MLFLOW.format(self.uri)} (it redirects: HTTP {status})"
+        words = f": {scrub(' '.join(said.split()))[:300]}" if said else ""
+        return f"{self.uri} could not answer {name}: HTTP {status}{words}"

@@ -1,0 +1,186 @@
+"""The rows of an MLflow run, put together from the histories of its metrics. Pure.
+
+MLflow keeps each metric apart, in the order of time, and both points of a step that was trained
+twice. It pages by a token that only the server understands: a history that is read to its end is
+known by the token of its last page and the number of points that were taken from it.
+"""
+
+import hashlib
+import json
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from math import copysign, inf
+from typing import Any
+
+from herorun.core.bounded import LARGEST_STEP
+from herorun.core.lazy_dataclass import dataclass
+from herorun.core.ports import Row
+from herorun.core.redaction.scrub import scrub
+from herorun.trackers._flatten import as_number
+
+CURSOR = 1  # of this form
+OWN = "system/"  # what MLflow measures of the machine, under a step counter of its own
+
+
+@dataclass(frozen=True)
+class Mark:
+    """How far one metric's history was read."""
+
+    token: str = ""  # of the page; empty for the first
+    taken: int = 0  # points of that page
+    sample: str = ""  # the last of them, digested
+
+
+@dataclass(frozen=True, order=True)
+class MetricPoint:
+    """One logged value, in the order in which MLflow keeps them."""
+
+    time: int  # milliseconds, by the job's clock
+    step: int
+    name: str
+    value: float
+
+
+@dataclass(frozen=True)
+class MetricPage:
+    """What one question about one metric brought: the points after the mark."""
+
+    name: str
+    mark: Mark
+    raw: Sequence[Any]  # the whole page, as MLflow sent it
+    following: str  # the token of the next page; empty at the end
+
+    @property
+    def bound(self) -> tuple[int, int] | None:
+        """The time and step up to which it says all; None where that is the whole history."""
+        if not self.following or not self.raw:
+            return None
+        return _order_of(self.raw[-1])
+
+
+class ChangedHistory(Exception):
+    """The history is no longer the one that was read."""
+
+
+def is_own(name: str) -> bool:
+    return name.startswith(OWN)
+
+
+def encode(run: str, marks: Mapping[str, Mark]) -> str:
+    told = {name: [mark.token, mark.taken, mark.sample] for name, mark in marks.items()}
+    return json.dumps([CURSOR, run, told], sort_keys=True)
+
+
+def decode_cursor(cursor: str, run: str) -> dict[str, Mark] | None:
+    """The marks; None for a cursor of another run, or that this module did not write."""
+    try:
+        form, known, told = json.loads(cursor)
+        marks = {str(name): Mark(str(t), int(n), str(s)) for name, (t, n, s) in told.items()}
+    except (ValueError, TypeError, AttributeError, RecursionError):
+        return None
+    return marks if (form, known) == (CURSOR, run) else None
+
+
+def verified(page: MetricPage) -> MetricPage:
+    """The page, if the last point that was taken from it is still where it was."""
+    taken = page.mark.taken
+    if taken > len(page.raw) or (taken and sample_of(page.raw[taken - 1]) != page.mark.sample):
+        raise ChangedHistory
+    return page
+
+
+def sample_of(raw: Any) -> str:
+    return hashlib.sha256(repr(raw).encode()).hexdigest()[:16]
+
+
+def take(
+    pages: Iterable[MetricPage],
+) -> tuple[list[MetricPoint], dict[str, Mark], list[str]]:
+    """The points up to which every page says all, the marks behind them, and what is no point.
+
+    A metric with a further page would else lag behind the others, and its steps would come after
+    theirs, as those of a run that begins again do.
+    """
+    pages = list(pages)
+    horizon = min((page.bound for page in pages if page.bound is not None), default=None)
+    points: list[MetricPoint] = []
+    problems: list[str] = []
+    marks = {}
+    for page in pages:
+        count = page.mark.taken
+        for raw in page.raw[count:]:
+            if horizon is not None and _order_of(raw) > horizon:
+                break
+            count += 1
+            _add_point(points, problems, page, raw, count)
+        marks[page.name] = _reached(page, count)
+    return sorted(points), marks, problems
+
+
+def _add_point(
+    points: list[MetricPoint], problems: list[str], page: MetricPage, raw: Any, number: int
+) -> None:
+    try:
+        points.append(_point(page.name, raw))
+    except (KeyError, TypeError, ValueError) as error:
+        why = str(error) if isinstance(error, _Unusable) else "no value under a step"
+        problems.append(f"MLflow metric {scrub(page.name)}, point {number} of its page: {why}")
+
+
+def _reached(page: MetricPage, count: int) -> Mark:
+    if count == len(page.raw) and page.following:
+        return Mark(page.following)
+    return Mark(page.mark.token, count, sample_of(page.raw[count - 1]) if count else "")
+
+
+class _Unusable(ValueError):
+    """Why a point is none, in words that hold nothing of its content."""
+
+
+def _point(name: str, raw: Any) -> MetricPoint:
+    step = int(raw.get("step") or 0)
+    value = as_number(raw["value"])
+    if value is None:
+        raise _Unusable("no number")
+    if step < 0:
+        raise _Unusable("a negative step")
+    if step > LARGEST_STEP:
+        raise _Unusable(f"a step beyond {LARGEST_STEP:,}, which no training reaches")
+    if abs(value) == sys.float_info.max:  # as which MLflow's database keeps infinity
+        value = copysign(inf, value)
+    return MetricPoint(int(raw.get("timestamp") or 0), step, name, value)
+
+
+def _order_of(raw: Any) -> tuple[int, int]:
+    try:
+        return int(raw.get("timestamp") or 0), int(raw.get("step") or 0)
+    except (TypeError, ValueError, AttributeError):
+        return 0, 0
+
+
+def merge_rows(points: Iterable[MetricPoint]) -> list[Row]:
+    """What was logged one after the other for one step is one row; a metric that comes again begins
+    the next.
+    """
+    rows: list[Row] = []
+    values: dict[str, float] = {}
+    last: MetricPoint | None = None
+    for point in points:
+        if last is not None and (point.step != last.step or point.name in values):
+            rows.append(Row(last.step, values, utc(last.time)))
+            values = {}
+        values[point.name] = point.value
+        last = point
+    if last is not None:
+        rows.append(Row(last.step, values, utc(last.time)))
+    return rows
+
+
+def utc(milliseconds: Any) -> datetime | None:
+    """None where nothing sensible was said: 0 is what an import without times leaves."""
+    try:
+        seconds = int(milliseconds) / 1000
+        return datetime.fromtimestamp(seconds, UTC) if seconds > 0 else None
+    except (ValueError, TypeError, OverflowError, OSError):
+        return None

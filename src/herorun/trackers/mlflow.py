@@ -1,0 +1,276 @@
+"""MLflow's tracking server, read by its REST API: no client of MLflow's is needed.
+
+MLflow gives each run an id of its own, which no contract can know before the launch. So the run is
+known by a tag that the job's program sets: `herorun.run`, with the contract's `id` as its value. A
+second run with the tag is no second source but a question for a person: which one is it?
+MLflow notices no crash: a run stays RUNNING until its own process ends it. When a value was last
+logged is what tells a living one from a dead one.
+"""
+
+import os
+import re
+from datetime import datetime, timedelta
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from herorun.core.contract import Duration
+from herorun.core.evidence import TrackerIdentity, TrackerState
+from herorun.core.finding import count, few
+from herorun.core.ports import Place, Rows, Tracker
+from herorun.core.trust import NeedsTrust
+from herorun.system.clock import now
+from herorun.trackers._mlflow_client import NOT_MLFLOW, MlflowClient
+from herorun.trackers._mlflow_history import (
+    ChangedHistory,
+    Mark,
+    MetricPage,
+    decode_cursor,
+    encode,
+    merge_rows,
+    take,
+    utc,
+    verified,
+)
+from herorun.trackers._mlflow_runs import MlflowRun, ids_of, plain_parameter, run_of
+
+TAG = "herorun.run"
+MOST_METRICS = 500  # of a run: each takes a question of its own at each look
+FAR, NEAR = 25_000, 1_000  # points of a page: while catching up, and of what is read at each look
+SEARCHED = 100  # runs with the tag or the name that are looked at
+KEPT_PROBLEMS = 20
+QUIET = timedelta(minutes=5)  # without a new value: then the history itself is asked for its end
+MOST_PAGES = 80  # of the history that is read for that
+_SERVER = r"https?://[^\s@/?#]+(?:/[^\s@?#]*)?"  # who asks stands in variables, not in here
+_VARIABLE = r"[A-Za-z_][A-Za-z0-9_]*"
+_WORD = r"^[^'\"`\\%]+$"  # MLflow's filters have no way to quote these
+_RUN_ID = re.compile(r"[0-9a-f]{32}")
+_UNREADABLE = (KeyError, TypeError, ValueError, AttributeError, LookupError)
+
+
+class Options(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    project: str = Field(
+        min_length=1, pattern=_WORD, description="The experiment that it reports to, by name."
+    )
+    id: str = Field(
+        min_length=1,
+        pattern=_WORD,
+        description=f"Value of the tag `{TAG}` of the run, or an id of MLflow's own.",
+    )
+    name: str = Field(min_length=1, pattern=_WORD, description="Name of the run in MLflow.")
+    uri: Annotated[str | None, NeedsTrust()] = Field(
+        None,
+        pattern=f"^{_SERVER}$",
+        description="The server's http(s) address; by default MLFLOW_TRACKING_URI.",
+    )
+    token_env: Annotated[str, NeedsTrust(("uri",))] = Field(
+        "MLFLOW_TRACKING_TOKEN",
+        pattern=f"^{_VARIABLE}$",
+        description="Environment variable that holds a token, sent as `Authorization: Bearer`.",
+    )
+    username_env: Annotated[str, NeedsTrust(("uri",))] = Field(
+        "MLFLOW_TRACKING_USERNAME",
+        pattern=f"^{_VARIABLE}$",
+        description="Environment variable that holds the user name, where there is no token.",
+    )
+    password_env: Annotated[str, NeedsTrust(("uri",))] = Field(
+        "MLFLOW_TRACKING_PASSWORD",
+        pattern=f"^{_VARIABLE}$",
+        description="Environment variable that holds its password.",
+    )
+    timeout: Duration = Field(timedelta(seconds=20), description="How long one request may take.")
+
+
+def connect(options: Options, place: Place) -> Tracker:
+    return Mlflow(options)
+
+
+class Mlflow:
+    """One run of one experiment."""
+
+    def __init__(self, options: Options) -> None:
+        self._options = options
+        self._client: MlflowClient | None = None
+
+    # --- identity ------------------------------------------------------------------------------
+
+    def identify(self) -> TrackerIdentity:
+        """The run with the tag, and the other runs of its name. More than one with the tag is no
+        answer.
+        """
+        try:
+            return self._identity()
+        except (OSError, *_UNREADABLE) as error:
+            why = str(error) if isinstance(error, OSError) else self._unreadable()
+            return self._told(TrackerState.UNREACHABLE, why=why)
+
+    def _identity(self) -> TrackerIdentity:
+        try:
+            experiment = self._experiment()
+        except FileNotFoundError:  # the job's client makes it
+            return self._told(TrackerState.ABSENT)
+        named = self._search(experiment, f"attributes.run_name = '{self._options.name}'")
+        try:
+            run = self._run(experiment)
+        except FileNotFoundError:
+            others = [other for other in named if other.state is not TrackerState.DELETED]
+            return self._told(TrackerState.ABSENT, namesakes=ids_of(others))
+        others = [
+            other
+            for other in named
+            if other.state is not TrackerState.DELETED and other.id != run.id
+        ]
+        beat = self._last_heard(run)
+        return self._told(
+            run.state,
+            display_name=run.name,
+            namesakes=ids_of(others),
+            last_step=run.last_step,
+            heartbeat=beat.isoformat() if beat else "",
+            config={name: plain_parameter(value) for name, value in run.params.items()},
+            url=f"{self._ask.uri}/#/experiments/{run.experiment}/runs/{run.id}",
+        )
+
+    def _told(self, state: TrackerState, **facts: Any) -> TrackerIdentity:
+        return TrackerIdentity(state, id=self._options.id, service="MLflow", **facts)
+
+    def _last_heard(self, run: MlflowRun) -> datetime | None:
+        """When the job last logged. The run itself tells of its highest steps alone: while a resume
+        trains steps again, only the history knows.
+        """
+        newest = run.newest
+        if run.state is not TrackerState.RUNNING or not run.metrics:
+            return newest
+        if newest is not None and now() - newest < QUIET:
+            return newest
+        probe = max(run.metrics, key=lambda name: (run.metrics[name], name))
+        mark, last = Mark(), None
+        for _ in range(MOST_PAGES):
+            page = self._page(run.id, probe, mark, FAR)
+            last = page.raw[-1] if page.raw else last
+            if not page.following:
+                times = [at for at in (newest, utc((last or {}).get("timestamp"))) if at]
+                return max(times, default=None)
+            mark = Mark(page.following)
+        return None  # nobody knows: a time that is too early would call a living run dead
+
+    # --- rows ----------------------------------------------------------------------------------
+
+    def read(self, cursor: str) -> Rows:
+        """The next rows; none only if there are no more. A run that was made anew, or whose
+        history is another one, is read from its start.
+        """
+        try:
+            run = self._run(self._experiment())
+            if run.state is TrackerState.DELETED:
+                raise OSError(f"MLflow's run {run.id} was deleted: restore it")
+            return self._rows(run, cursor)
+        except _UNREADABLE:
+            raise OSError(self._unreadable()) from None
+
+    def _rows(self, run: MlflowRun, cursor: str) -> Rows:
+        names = sorted(name for name in run.metrics)
+        if len(names) > MOST_METRICS:
+            raise OSError(
+                f"MLflow's run {run.id} has {count(len(names), 'metric')}, more than the "
+                f"{MOST_METRICS} that are read one by one: log fewer, or report to a tracker that "
+                "lies in files too"
+            )
+        marks = decode_cursor(cursor, run.id) if cursor else {}
+        restarted = marks is None
+        try:
+            pages = [self._next(run.id, name, (marks or {}).get(name, Mark())) for name in names]
+        except ChangedHistory:
+            restarted = True
+            pages = [self._next(run.id, name, Mark()) for name in names]
+        points, reached, problems = take(pages)
+        if not points and any(page.following for page in pages):
+            raise OSError(f"MLflow's run {run.id} has a page of points without an order")
+        rows = merge_rows(points)
+        times = [row.at for row in rows if row.at]
+        return Rows(
+            tuple(rows),
+            encode(run.id, reached),
+            min(max(times), now()) if times else None,
+            restarted,
+            tuple(problems[-KEPT_PROBLEMS:]),
+        )
+
+    def _next(self, run: str, name: str, mark: Mark) -> MetricPage:
+        """The page that holds the first point after the mark. Nearly all looks find few or none."""
+        page = verified(self._page(run, name, mark, NEAR if mark.taken else FAR))
+        while page.raw and page.following and page.mark.taken == len(page.raw):
+            page = self._page(run, name, Mark(page.following), FAR)
+        return page
+
+    def _page(self, run: str, name: str, mark: Mark, size: int) -> MetricPage:
+        """From the mark's page on. Pages of another size than it was cut to are passed over."""
+        token, taken = mark.token, mark.taken
+        while True:
+            query: dict[str, str | int] = {"run_id": run, "metric_key": name, "max_results": size}
+            answer = self._ask.get(
+                "metrics/get-history", **query, **({"page_token": token} if token else {})
+            )
+            raw = answer.get("metrics") or []
+            following = str(answer.get("next_page_token") or "")
+            if taken <= len(raw) or not following:
+                return MetricPage(name, Mark(token, taken, mark.sample), raw, following)
+            token, taken = following, taken - len(raw)
+
+    # --- runs ----------------------------------------------------------------------------------
+
+    @property
+    def _ask(self) -> MlflowClient:
+        if self._client is None:
+            told = self._options
+            uri = (told.uri or os.environ.get("MLFLOW_TRACKING_URI", "")).rstrip("/")
+            if not re.fullmatch(_SERVER, uri):
+                raise OSError(
+                    "MLFLOW_TRACKING_URI is not set, or holds no http(s) address without a login: "
+                    "set [tracker] uri"
+                )
+            name = os.environ.get(told.username_env, "")
+            login = (name, os.environ.get(told.password_env, "")) if name else None
+            token = os.environ.get(told.token_env, "")
+            seconds = max(1, round(told.timeout.total_seconds()))
+            self._client = MlflowClient(uri, token, login, seconds)
+        return self._client
+
+    def _experiment(self) -> str:
+        """Its id. FileNotFoundError where the server says that there is none of the name."""
+        name = self._options.project
+        found = self._ask.get("experiments/get-by-name", experiment_name=name)["experiment"]
+        if found.get("lifecycle_stage") == "deleted":
+            raise OSError(f"MLflow's experiment {name} was deleted: restore it, or name another")
+        return str(found["experiment_id"])
+
+    def _run(self, experiment: str) -> MlflowRun:
+        """The run with the tag. A deleted one counts where there is no other."""
+        identity = self._options.id
+        if _RUN_ID.fullmatch(identity):
+            return run_of(self._ask.get("runs/get", run_id=identity)["run"])
+        found = self._search(experiment, f"tags.`{TAG}` = '{identity}'")
+        active = [run for run in found if run.state is not TrackerState.DELETED]
+        if len(active) > 1:
+            raise OSError(
+                f"{len(active)} runs of the experiment {self._options.project} have the tag "
+                f"{TAG} = {identity}, so it is unknown which one is the run: take the tag from all "
+                f"but one of {few(ids_of(active))}"
+            )
+        if not found:
+            raise FileNotFoundError(f"MLflow has no run with the tag {TAG} = {identity}")
+        return (active or found)[0]
+
+    def _search(self, experiment: str, wanted: str) -> list[MlflowRun]:
+        body = {
+            "experiment_ids": [experiment],
+            "filter": wanted,
+            "run_view_type": "ALL",
+            "max_results": SEARCHED,
+        }
+        return [run_of(run) for run in self._ask.post("runs/search", body).get("runs") or []]
+
+    def _unreadable(self) -> str:
+        return NOT_MLFLOW.format(self._ask.uri)
