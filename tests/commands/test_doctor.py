@@ -36,7 +36,7 @@ def program(folder: Path, name: str, script: str) -> None:
 
 def parts(answer: Answer, fit: str = "") -> dict[str, Any]:
     told = {f"{part['group']}: {part['name']}": part for part in answer.document["parts"]}
-    return {name: part for name, part in told.items() if fit in ("", part["fit"])}
+    return {name: part for name, part in told.items() if fit in ("", part["status"])}
 
 
 def examined(story: Story, capsys: CAPTURE, *words: str) -> Answer:
@@ -160,7 +160,7 @@ def test_no_program_gets_a_secrets_value(
     monkeypatch.setenv("HERO_TEST_KEY", "hf_abcdefghijklmnopqrstuvwxyz0123456789")
     story.sign(command={"argv": ["sh", "train.sh", str(story.data)], "secrets": ["HERO_TEST_KEY"]})
     told = examined(story, capsys, SLUG)
-    assert parts(told)["secret: HERO_TEST_KEY"]["fit"] == "works"
+    assert parts(told)["secret: HERO_TEST_KEY"]["status"] == "works"
     assert "abcdefghij" not in told.out + told.err
 
 

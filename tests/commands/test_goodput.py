@@ -33,14 +33,14 @@ def test_the_parts_are_the_whole_and_what_is_known_is_named(told: Story, capsys:
     answer = ask(told, capsys, "goodput", SLUG, "--json")
     document = answer.document
     assert answer.code == 0
-    assert sum(document["states"].values()) == pytest.approx(document["wall"])
+    assert sum(document["states"].values()) == pytest.approx(document["wall_seconds"])
     assert document["states"]["queued"] > 0 and document["states"]["down"] > 0
     assert (document["instances"], document["interruptions"]) == (2, {"unknown": 1})
     # Step 2 is logged by both: the later row counts, and that tiny-1 had done 3 steps is in the
     # journal.
-    assert (document["rows"], document["reached"], document["lost"]) == (4, 4, 1)
+    assert (document["rows"], document["max_step"], document["lost_steps"]) == (4, 4, 1)
     assert document["delays"]["detection"]["count"] == 2
-    assert document["money"]["most"] == pytest.approx(2 * document["all_hours"]["most"])
+    assert document["cost"]["max"] == pytest.approx(2 * document["total_accelerator_hours"]["max"])
 
 
 def test_for_people_it_fits_a_screen(told: Story, capsys: CAPTURE) -> None:
@@ -65,5 +65,5 @@ def test_a_resume_is_compared_with_the_instance_before_it(told: Story, capsys: C
     whole = ask(told, capsys, "compare", SLUG, "tiny-2", "--json").document
     assert (whole["kind"], whole["window"], whole["verdict"]) == ("resume", [2, 3], "unjudged")
     assert whole["metrics"][0]["equal"] == 2
-    assert any(line.startswith("eval: ") for line in whole["unexercised"])
+    assert any(line.startswith("eval: ") for line in whole["untested"])
     assert ask(told, capsys, "compare", SLUG, "tiny-9").code == 2

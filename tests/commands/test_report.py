@@ -45,15 +45,15 @@ def test_the_document_tells_what_the_page_shows(told: Story, capsys: CAPTURE) ->
     answer = ask(told, capsys, "report", SLUG, "--json")
     document = answer.document
     assert (answer.code, document["state"], document["level"]) == (0, "finished", "good")
-    assert document["progress"] == {"step": 4, "final_step": 4, "words": "~4/4"}
-    assert mentions(document["eta"]["words"], "steps", "done")
-    assert [(one["turn"], one["steps"]) for one in document["instances"]] == [
+    assert document["progress"] == {"step": 4, "final_step": 4, "text": "~4/4"}
+    assert mentions(document["eta"]["text"], "steps", "done")
+    assert [(one["kind"], one["steps"]) for one in document["instances"]] == [
         ("launch", 3),
         ("relaunch", 4),
     ]
     assert document["instances"][0]["changes"] is None
     assert [change.partition(":")[0] for change in document["instances"][1]["changes"]] == ["start"]
-    assert {(mark["kind"], mark["step"]) for mark in document["marks"]} == {
+    assert {(mark["kind"], mark["step"]) for mark in document["annotations"]} == {
         ("launch", 0),
         ("phase", 1),
         ("launch", 2),
@@ -134,7 +134,7 @@ def test_the_page_is_opened_in_the_users_browser(
 def test_before_the_launch_there_is_a_page_and_no_estimate(story: Story, capsys: CAPTURE) -> None:
     story.init()
     answer = ask(story, capsys, "report", SLUG, "--json")
-    assert answer.code == 0 and mentions(answer.document["eta"]["words"], "final", "resolved")
+    assert answer.code == 0 and mentions(answer.document["eta"]["text"], "final", "resolved")
     assert mentions(answer.document["verdict"], "launched")
 
 
@@ -175,4 +175,4 @@ def test_a_sealed_run_is_shown_and_judged_no_more(story: Story, capsys: CAPTURE)
     document = ask(story, capsys, "report", SLUG, "--json").document
     assert mentions(document["verdict"], "tiny", f"{TAG}", "~4/4") and document["level"] == "good"
     assert document["checkpoint"]["step"] == 4
-    assert [mark["step"] for mark in document["marks"] if mark["kind"] == "seal"] == [4]
+    assert [mark["step"] for mark in document["annotations"] if mark["kind"] == "seal"] == [4]

@@ -159,7 +159,7 @@ def test_of_a_log_that_takes_too_long_the_end_is_read_and_nothing_good_is_said(
     log.write_text(text)
     assert run(["triage", str(log), "--json"]) == 0
     (told,) = json.loads(capsys.readouterr().out)["files"]
-    assert (told["class"], told["person"]) == ("unknown", True)
+    assert (told["class"], told["needs_person"]) == ("unknown", True)
     assert mentions(told["advice"], "MiB", "middle")
     log.write_text(text + OOM)
     assert run(["triage", str(log), "--json"]) == 1

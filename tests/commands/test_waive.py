@@ -57,7 +57,7 @@ def test_what_could_not_be_read_is_proposed_as_such(story: Story, capsys: CAPTUR
     story.init()
     story.origin.rename(story.home / "away")
     (block,) = tomllib.loads(ask(story, capsys, "waive", "unpushed-commit", SLUG).out)["waiver"]
-    assert block["unknown"] is True
+    assert block["covers_unknown"] is True
 
 
 def test_it_edits_nothing(story: Story, capsys: CAPTURE) -> None:

@@ -78,7 +78,7 @@ def test_it_shows_what_the_last_tick_kept_and_asks_no_tracker(
     (told,) = ask(watched, capsys, "watch", SLUG, "--json").document["runs"]
     assert (told["slug"], told["run"], told["monitor"]) == (SLUG, "healthy", "fresh")
     assert [(alert["check"], alert["state"]) for alert in told["alerts"]] == []
-    glance = told["glance"]
+    glance = told["summary"]
     assert (glance["step"], glance["final_step"], glance["loss"]) == (3, 4, 2.5)
     assert glance["checkpoint"]["step"] == 2 and 0 <= glance["checkpoint"]["age_seconds"] < 3600
     assert watched.run.record.tip == before
@@ -114,7 +114,7 @@ def test_a_torn_or_foreign_evidence_file_only_leaves_gaps(watched: Story, capsys
     (path,) = (watched.state / "evidence").glob("*.jsonl")
     path.write_text("nonsense\n")
     (told,) = ask(watched, capsys, "watch", "--json").document["runs"]
-    assert told["run"] == "healthy" and told["glance"]["step"] is None
+    assert told["run"] == "healthy" and told["summary"]["step"] is None
 
 
 def test_the_last_line_is_found_behind_long_ones(tmp_path: Path) -> None:
@@ -134,7 +134,7 @@ def test_status_of_all_is_a_table_and_a_fresh_look(watched: Story, capsys: CAPTU
     told = ask(watched, capsys, "status", "--all")
     assert [line.split()[0] for line in told.out.splitlines()[1:3]] == [SLUG, "another"]
     found = ask(watched, capsys, "status", "--all", "--json").document["runs"]
-    assert [(run["slug"], run["stage"], run["glance"]["step"]) for run in found] == [
+    assert [(run["slug"], run["stage"], run["summary"]["step"]) for run in found] == [
         (SLUG, "launched", 3),
         ("another", "not initialised", None),
     ]
@@ -258,10 +258,12 @@ def test_what_the_last_tick_awaited_is_shown_until_the_job_ends(
     assert story.tick() == 3
     answer = ask(story, capsys, "watch", SLUG, "--json")
     (told,) = answer.document["runs"]
-    assert [missing["evidence"] for missing in told["awaited"]] == ["receipt"] and answer.code == 3
+    assert [missing["evidence"] for missing in told["missing_evidence"]] == [
+        "receipt"
+    ] and answer.code == 3
     assert mentions(" ".join(ask(story, capsys, "watch", SLUG).out.split()), "awaited", "tiny-1")
     story.end()
-    assert ask(story, capsys, "watch", SLUG, "--json").document["runs"][0]["awaited"] == []
+    assert ask(story, capsys, "watch", SLUG, "--json").document["runs"][0]["missing_evidence"] == []
 
 
 JOBS: tuple[tuple[Job | Unavailable, tuple[str, str], tuple[str, str]], ...] = (

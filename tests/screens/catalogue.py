@@ -155,8 +155,8 @@ def gates() -> Iterator[Screen]:
 
 TICKS: Mapping[str, Any] = {
     "healthy": tick("healthy"),
-    "starting": tick("starting", awaited=[AWAITED]),
-    "warning": tick("degraded", alerts=[SLOW], other=[OTHER]),
+    "starting": tick("starting", missing_evidence=[AWAITED]),
+    "warning": tick("degraded", alerts=[SLOW], other_jobs=[OTHER]),
     "critical": tick("degraded", alerts=[NAN], push="origin does not answer"),
     "unknown": tick("unknown", monitor="partial", doubts=("the scheduler does not answer",)),
     "down": tick(
@@ -195,7 +195,7 @@ def watching() -> Iterator[Screen]:
     for state, turn in TICKS.items():
         entry = turn[1].entry()
         critical = critical_topics((alert.check for alert in entry.alerts), checks)
-        code = exit_code(entry.run, entry.monitor, critical, entry.awaited)
+        code = exit_code(entry.run, entry.monitor, critical, entry.missing_evidence)
         given = {
             **OPENED,
             f"{OPERATIONS}babysit.loop.tick_once": turn,
@@ -278,18 +278,18 @@ TIMES = dict.fromkeys(WallTimeState, 0.0)
 TOTALS = GoodputTotals(
     since=NOON,
     until=NOON,
-    wall=0.0,
+    wall_seconds=0.0,
     states=TIMES,
-    effective=Range(None, None),
-    reached=0,
-    lost=0,
-    lost_unknown=0,
+    productive_fraction=Range(None, None),
+    max_step=0,
+    lost_steps=0,
+    unknown_losses=0,
     instances=0,
     interruptions={},
-    between_failures=None,
-    hours=None,
-    all_hours=Range(None, None),
-    money=Range(None, None),
+    mtbf=None,
+    accelerator_hours=None,
+    total_accelerator_hours=Range(None, None),
+    cost=Range(None, None),
     delays=Delays(Delay(), Delay(), Delay()),
     rows=0,
     notes=(),
@@ -397,11 +397,11 @@ def machines() -> Iterator[Screen]:
         run="healthy",
         monitor="fresh",
         progress="120/200",
-        seen="2026-01-01T11:45:00Z",
+        last_seen="2026-01-01T11:45:00Z",
         instance="tiny-1",
         error="",
     )
-    unread = {"slug": "old", "stage": "unknown", "run": None, "seen": None, "progress": ""}
+    unread = {"slug": "old", "stage": "unknown", "run": None, "last_seen": None, "progress": ""}
     broken = entry.model_copy(update={**unread, "error": "its journal is damaged"})
     yield Screen("list", "list", {f"{OPERATIONS}report.listing.list_runs": [broken, entry]})
     instance = SimpleNamespace(name="tiny-1")

@@ -119,7 +119,13 @@ NAN = alert(
 SLOW = alert("slow-steps", "warn", "a step takes 3.9 s instead of 2.4 s since step 40900")
 ENDED = alert("job-gone", "critical", "tiny-1 ended: FAILED, exit code 1", state="ended-unresolved")
 MISSING = AwaitedEvidence("row", "the tracker has no row of tiny-1 yet", NOON + 10 * MINUTE)
-EMPTY: dict[str, Any] = {"awaited": [], "findings": [], "alerts": [], "actions": [], "other": []}
+EMPTY: dict[str, Any] = {
+    "missing_evidence": [],
+    "findings": [],
+    "alerts": [],
+    "actions": [],
+    "other_jobs": [],
+}
 CALM: dict[str, Any] = {
     **EMPTY,
     "monitor": "fresh",
@@ -133,15 +139,15 @@ STANDING: dict[str, Any] = {
     "stage": "launched",
     "instances": [INSTANCE],
     "log": "/data/jobs/tiny-1/job.log",
-    "sealed": None,
+    "seal_tag": None,
     "record": TIP,
     "babysitter": "last heartbeat 1m0s ago",
-    "unfinished": [],
+    "unfinished_actions": [],
     "paused": None,
     "questions": [],
     "answer": None,
-    "acked": [],
-    "stopped": None,
+    "acknowledgements": [],
+    "stopped_by": None,
     "next": "",
     "unjudged": [],
 }
@@ -154,7 +160,7 @@ HALF, DONE = "~41200/100000", "~100000/100000"
 def status(summary: RunSummary = HEALTHY, **changes: Any) -> Any:
     """What the command reads: the status, the evidence, and the summary."""
     facts = {"run": summary.run, "progress": HALF, **STANDING, **changes}
-    return Status(glance=RunSummaryEntry.of_summary(summary), **facts), {}, summary
+    return Status(summary=RunSummaryEntry.of_summary(summary), **facts), {}, summary
 
 
 def tick(run: str, code: int = 0, **changes: Any) -> Any:
@@ -170,7 +176,7 @@ STATES: dict[str, Any] = {
     "starting": status(
         replace(HEALTHY, run="starting", step=None, loss=None, curve="", pace=None),
         progress="~unknown/100000",
-        awaited=[AWAITED],
+        missing_evidence=[AWAITED],
     ),
     "healthy": status(),
     "young": status(
@@ -184,7 +190,10 @@ STATES: dict[str, Any] = {
         ],
     ),
     "warning": status(
-        replace(HEALTHY, run="degraded"), alerts=[SLOW], other=[OTHER], acked=[NOTED]
+        replace(HEALTHY, run="degraded"),
+        alerts=[SLOW],
+        other_jobs=[OTHER],
+        acknowledgements=[NOTED],
     ),
     "critical": status(
         replace(HEALTHY, run="degraded", loss=float("nan")),
@@ -214,7 +223,7 @@ STATES: dict[str, Any] = {
     "sealed": status(
         replace(HEALTHY, stage="sealed", run="finished", step=100_000),
         stage="sealed",
-        sealed="herorun/tiny/seal-1",
+        seal_tag="herorun/tiny/seal-1",
         progress="100000/100000",
     ),
     "initialised": status(
@@ -228,9 +237,9 @@ STATES: dict[str, Any] = {
     ),
     "paused": status(
         paused={"until": NOON + 120 * MINUTE, "by": "ada", "reason": "the disks are swapped"},
-        stopped="ada",
+        stopped_by="ada",
         answer="no, by ada",
-        unfinished=["relaunch/tiny-2"],
+        unfinished_actions=["relaunch/tiny-2"],
     ),
 }
 SUMMARIES = [

@@ -316,19 +316,19 @@ def test_a_login_that_gets_a_token_works_and_says_whose_it_is(
     account(f"{gcs.url}/token")
     gcs.fault(url="/token", status=200, body='{"access_token": "t", "expires_in": 3600}')
     (told,) = connect(token="google_default").examine()
-    assert (told.fit, told.message) == (Fit.WORKS, "a token for a@example.org was given")
+    assert (told.status, told.message) == (Fit.WORKS, "a token for a@example.org was given")
 
 
 def test_a_login_that_is_refused_is_broken(gcs: Service, account: Callable[[str], None]) -> None:
     account(f"{gcs.url}/token")
     gcs.fault(url="/token", status=400, body=REFUSED)
     (told,) = connect(token="google_default").examine()
-    assert told.fit is Fit.BROKEN and mentions(told.message, "auth", "application-default")
+    assert told.status is Fit.BROKEN and mentions(told.message, "auth", "application-default")
 
 
 def test_a_login_that_is_missing_is_broken_and_its_mend_stands_there(no_login: None) -> None:
     (told,) = connect().examine()
-    assert told.fit is Fit.BROKEN and mentions(told.message, "auth", "application-default")
+    assert told.status is Fit.BROKEN and mentions(told.message, "auth", "application-default")
 
 
 def test_a_login_that_nobody_could_ask_was_not_seen(
@@ -336,7 +336,7 @@ def test_a_login_that_nobody_could_ask_was_not_seen(
 ) -> None:
     account("http://127.0.0.1:1/token")
     (told,) = connect(deadline=SHORT).examine()
-    assert told.fit is Fit.UNSEEN and "expired" not in told.message and told.fix
+    assert told.status is Fit.UNSEEN and "expired" not in told.message and told.fix
 
 
 # --- what the bucket says of itself ---------------------------------------------------------------

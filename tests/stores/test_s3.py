@@ -271,7 +271,7 @@ def test_no_credentials_are_never_taken_for_anonymous_ones(
         monkeypatch.setenv(name, str(tmp_path / "none"))
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
     (told,) = connect().examine()
-    assert told.fit is Fit.BROKEN and "set AWS_PROFILE" in told.message
+    assert told.status is Fit.BROKEN and "set AWS_PROFILE" in told.message
     with pytest.raises(OSError, match="AWS"):
         connect().names("s3://bucket/x")
 

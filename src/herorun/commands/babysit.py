@@ -55,7 +55,7 @@ def command(
     submitted again, once per end.
 
     Exit code 0: clear. 1: the run is down, or a critical alert about it fires. 3: the monitor is stale, a
-    critical alert is about the monitor alone, or nothing proves yet that the run trains ("awaited" says what is
+    critical alert is about the monitor alone, or nothing proves yet that the run trains ("missing_evidence" says what is
     missing, and until when). For several runs the worst counts: 1, then 3, then 2.
 
     \b

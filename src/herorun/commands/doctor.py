@@ -62,8 +62,8 @@ def _show(parts: "Sequence[DoctorPart]") -> None:
     }
     out = output.console()
     for part in parts:
-        mark, colour = marks[part.fit]
-        if part.fit in (Fit.WORKS, Fit.UNCHECKED) and progress.quiet:
+        mark, colour = marks[part.status]
+        if part.status in (Fit.WORKS, Fit.UNCHECKED) and progress.quiet:
             continue
         name = f"{part.group}: {output.clean(part.name)}"
         out.print(
@@ -73,7 +73,7 @@ def _show(parts: "Sequence[DoctorPart]") -> None:
         )
         if part.fix:
             out.print(f"    fix: {output.clean(part.fix)}")
-    count = {fit: sum(part.fit is fit for part in parts) for fit in Fit}
+    count = {fit: sum(part.status is fit for part in parts) for fit in Fit}
     words = f"{count[Fit.WORKS]} ok, {count[Fit.BROKEN]} failed, {count[Fit.UNSEEN]} unknown"
     words += f", {count[Fit.UNCHECKED]} skipped" if count[Fit.UNCHECKED] else ""
     out.print(words, style="bold")

@@ -45,7 +45,7 @@ def command(start: str, run: str, as_json: bool) -> int:
         "issue": None,
         "record": None,
         "warning": "",
-        "wavering": [],
+        "unstable_keys": [],
         "advice": "",
     }
     if not path.exists() and not SLUG.fullmatch(path.stem):
@@ -86,7 +86,7 @@ def command(start: str, run: str, as_json: bool) -> int:
             "issue": begun.issue,
             "record": opened.record.tip,
             "warning": begun.warning,
-            "wavering": keys,
+            "unstable_keys": keys,
             "advice": advice,
         }
     if as_json:

@@ -172,7 +172,10 @@ def watch(start: str, once: bool, every: str, session: str, as_json: bool) -> in
         return watch_jobs(here, _print_line, seconds_of(every, "--every"))
     seen, fault = check_jobs(here)
     if as_json:
-        jobs = [JobSeen.of(job, type=job.entry["type"], id=job.entry["id"]) for job in seen]
+        jobs = [
+            JobSeen.of(job, scheduler_state=job.word, type=job.entry["type"], id=job.entry["id"])
+            for job in seen
+        ]
         output.show_json(JobsWatch(session=here.id, jobs=jobs, fault=fault))
     for line in () if as_json else lines_of(seen):
         _print_line(line)
@@ -239,7 +242,7 @@ def find(start: str, host: str, user: str, session: str, as_json: bool) -> int:
         found = [
             JobPlace(
                 place=place.name,
-                jobs=[JobFound(job=job, told=words) for job, words in place.jobs],
+                jobs=[JobFound(job=job, description=words) for job, words in place.jobs],
                 why=place.why,
             )
             for place in places

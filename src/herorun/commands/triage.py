@@ -59,7 +59,7 @@ def command(
     if as_json:
         output.show_json(TriageDocument(files=found))
     for failure in () if as_json else found:
-        where = f" at {failure.where}" if failure.where else ""
+        where = f" at {failure.frame}" if failure.frame else ""
         line = f", line {failure.line}" if failure.line else ""
         words = f"{failure.file}: {failure.class_}{where}{line}: {failure.excerpt or '(nothing)'}"
         click.echo(output.clean(words))
@@ -159,5 +159,6 @@ def _failure(name: str, verdict: "TriageVerdict") -> "Failure":
         file=name,
         class_=verdict.failure,
         signature=verdict.signature or None,
-        where=str(verdict.where) if verdict.where else None,
+        frame=str(verdict.where) if verdict.where else None,
+        needs_person=verdict.person,
     )

@@ -79,6 +79,7 @@ def command(
                 slug=opened.slug,
                 reached=ended.code == 0,
                 why=ended.words,
+                polls=ended.looks,
                 state=ended.told.state if ended.told else "unknown",
             )
         )

@@ -65,7 +65,9 @@ def _watched_entry(run: "RunSummary") -> "WatchedRunEntry | NotRead":
 
     if run.error:
         return NotRead.of(run)
-    return WatchedRunEntry.of(run, glance=RunSummaryEntry.of_summary(run))
+    return WatchedRunEntry.of(
+        run, missing_evidence=run.awaited, summary=RunSummaryEntry.of_summary(run)
+    )
 
 
 def _summarise_runs(names: list[str], home: "Path", looks: Any = None) -> "list[RunSummary]":

@@ -50,7 +50,7 @@ def command(dry_run: bool, as_json: bool) -> int:
         click.echo(output.clean(f"{who}: {row.stands}{why}"))
     for other in rest:
         click.echo(
-            output.clean(f"{other.what}, process {other.pid}: left alone: {other.command[:160]}")
+            output.clean(f"{other.kind}, process {other.pid}: left alone: {other.command[:160]}")
         )
     if not rows:
         click.echo(f"No sentinel (`herorun box wait`) runs here{_and_no_other(rest)}.")
@@ -58,6 +58,6 @@ def command(dry_run: bool, as_json: bool) -> int:
 
 
 def _and_no_other(rest: "list[UnregisteredProcess]") -> str:
-    if any(each.what != "transfer" for each in rest):
+    if any(each.kind != "transfer" for each in rest):
         return ""
     return ", and no babysitter; `herorun box patrol RUN` looks at a run itself"

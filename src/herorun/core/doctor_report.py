@@ -24,7 +24,7 @@ class DoctorPart:
 
     group: str
     name: str
-    fit: Fit
+    status: Fit
     message: str
     fix: str = ""
 
@@ -41,5 +41,5 @@ class Examined(Protocol):
 
 def verdict(parts: Iterable[DoctorPart]) -> Fit:
     """Something broken counts before something unseen; what is left unchecked does not count."""
-    fits = {part.fit for part in parts}
+    fits = {part.status for part in parts}
     return Fit.BROKEN if Fit.BROKEN in fits else Fit.UNSEEN if Fit.UNSEEN in fits else Fit.WORKS

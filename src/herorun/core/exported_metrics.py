@@ -183,17 +183,17 @@ def _counted(reading: RunReading, sample: _Sampler) -> Iterator[Sample]:
 def _account(told: GoodputTotals, sample: _Sampler) -> Iterator[Sample]:
     for state, seconds in told.states.items():
         yield from sample("wall_time_seconds", seconds, state.value)
-    yield from sample("lost_steps", told.lost)
+    yield from sample("lost_steps", told.lost_steps)
     for name, span, unit in (
-        ("goodput_ratio", told.effective, 1.0),
-        ("accelerator_seconds", told.all_hours, 3600.0),
-        ("cost", told.money, 1.0),
+        ("goodput_ratio", told.productive_fraction, 1.0),
+        ("accelerator_seconds", told.total_accelerator_hours, 3600.0),
+        ("cost", told.cost, 1.0),
     ):
         yield from _bounds(name, span, unit, sample)
 
 
 def _bounds(name: str, span: Range, unit: float, sample: _Sampler) -> Iterator[Sample]:
-    for bound, value in zip(BOUNDS, (span.least, span.most), strict=True):
+    for bound, value in zip(BOUNDS, (span.min, span.max), strict=True):
         yield from sample(name, None if value is None else value * unit, bound)
 
 

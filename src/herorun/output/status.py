@@ -26,7 +26,7 @@ def show_turn(slug: str, turn: Any) -> None:
     calm = (
         told["run"] in ("healthy", "finished")
         and told["monitor"] == "fresh"
-        and not told["awaited"]
+        and not told["missing_evidence"]
     )
     if (
         progress.quiet
@@ -40,7 +40,7 @@ def show_turn(slug: str, turn: Any) -> None:
         hang(out, "", f"{slug}: sealed as {turn.sealed}; nothing to monitor")
         return
     hang(out, "", f"{at}{slug}: {told['run']}, monitor {told['monitor']}, {told['progress']}")
-    for missing in told["awaited"]:
+    for missing in told["missing_evidence"]:
         _line(out, TICK, f"  awaited  {_awaited(missing)}")
     for alert in told["alerts"]:
         _line(
@@ -52,7 +52,7 @@ def show_turn(slug: str, turn: Any) -> None:
     for action in told["actions"]:
         how = "done" if action["done"] else f"failed: {clean(action['failed'])}"
         _line(out, TICK, f"  {action['action']:<8} {clean(action['title'])}: {how}")
-    for other in told["other"]:
+    for other in told["other_jobs"]:
         _line(out, TICK, f"  other    {_other(other)}")
     for doubt in turn.doubts:
         _line(out, TICK, f"  in doubt: {clean(doubt)}")
@@ -82,7 +82,7 @@ def show_status(told: Mapping[str, Any], glance: Sequence[tuple[str, str]] = ())
     out.print(f"{told['slug']}: {told['stage']}", style="bold")
     if told["stage"] == "launched":
         _line(out, STATUS, f"  run        {told['run']}, {told['progress']}")
-        for missing in told["awaited"]:
+        for missing in told["missing_evidence"]:
             _line(out, STATUS, f"  awaited    {_awaited(missing)}")
         for metric in told["unjudged"]:
             _line(out, STATUS, f"  not judged {_unjudged(metric)}")
@@ -97,7 +97,7 @@ def show_status(told: Mapping[str, Any], glance: Sequence[tuple[str, str]] = ())
             f"  instance   {instance['name']}, job {clean(instance['job'])}, since "
             f"{_cut_fraction(instance['started'])}",
         )
-    if told["log"] and not told["sealed"]:
+    if told["log"] and not told["seal_tag"]:
         _line(out, STATUS, f"  log        {clean(told['log'])}")
     for alert in told["alerts"]:
         _line(
@@ -106,14 +106,14 @@ def show_status(told: Mapping[str, Any], glance: Sequence[tuple[str, str]] = ())
             f"  alert      {alert['state']} {alert['severity']} {alert['check']}: "
             f"{clean(alert['message'])}{_next_action(alert)}",
         )
-    for other in told["other"]:
+    for other in told["other_jobs"]:
         _line(out, STATUS, f"  other      {_other(other)}")
     for line in _orders(told):
         _line(out, STATUS, line)
-    for doubt in told["unfinished"]:
+    for doubt in told["unfinished_actions"]:
         _line(out, STATUS, f"  unfinished {clean(doubt.replace('/', ' ', 1))}")
-    if told["sealed"]:
-        _line(out, STATUS, f"  sealed     {told['sealed']}, at {told['progress']} steps")
+    if told["seal_tag"]:
+        _line(out, STATUS, f"  sealed     {told['seal_tag']}, at {told['progress']} steps")
     for doubt in told["doubts"]:
         _line(out, STATUS, f"  in doubt   {clean(doubt)}")
     pushed = "pushed" if told["pushed"] else "not pushed"
@@ -161,9 +161,9 @@ def _orders(told: Mapping[str, Any]) -> list[str]:
         lines.append(
             f"  paused     until {held['until']} by {clean(held['by'])}{_because(held['reason'])}"
         )
-    if told["stopped"]:
-        lines.append(f"  stopped    through herorun, for {clean(told['stopped'])}")
-    for noted in told["acked"]:
+    if told["stopped_by"]:
+        lines.append(f"  stopped    through herorun, for {clean(told['stopped_by'])}")
+    for noted in told["acknowledgements"]:
         lines.append(
             f"  noted      {clean(noted['alert'])} by "
             f"{clean(noted['by'])}{_because(noted['reason'])}"
@@ -192,7 +192,7 @@ def show_patrol(line: str, advice: Sequence[Any]) -> None:
     """One tick of a patrol: its line, then what applies; a result word for word, line by line."""
     print(clean(line))
     for each in advice:
-        for part in each.words.splitlines():
+        for part in each.message.splitlines():
             print(f"  {clean(part)}")
         if each.command:
             print(f"    {clean(each.command)}")

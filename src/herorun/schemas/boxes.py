@@ -16,14 +16,14 @@ class PatrolDocument(Document):
     """The one line that is printed."""
     state: PatrolState
     advice: Sequence[Advice]
-    look: HostObservation
+    observation: HostObservation
 
 
 class Await(Document):
     slug: str
     reached: bool
     why: str
-    looks: int
+    polls: int
     state: PatrolState
 
 
@@ -77,7 +77,7 @@ class OtherProcess(Shape):
 
     pid: int
     command: str
-    what: Literal["babysitter", "watch over jobs", "transfer"]
+    kind: Literal["babysitter", "watch over jobs", "transfer"]
 
 
 class Watchers(Document):
@@ -95,7 +95,7 @@ class WatchedRun(Shape):
     why: str
     last_seen: str | None = None
     due: str | None = None
-    told: str = ""
+    issue_comment: str = ""
     """Where the issue says it."""
 
 
@@ -140,7 +140,7 @@ class JobSeen(Shape):
     id: str
     state: str
     """One of herorun's words, the same for every scheduler."""
-    word: str
+    scheduler_state: str
     """The scheduler's own."""
     changed: bool
     """Whether it is another one than at the look before."""
@@ -158,7 +158,7 @@ class JobsWatch(Document):
 
 class JobFound(Shape):
     job: str
-    told: str
+    description: str
     """What the place says of it."""
 
 

@@ -120,7 +120,7 @@ class Left(Shape):
 
 class CheckpointsPrune(Document):
     deleted: Sequence[str]
-    left: Sequence[Left]
+    not_deleted: Sequence[Left]
     bytes: int
 
 
@@ -145,9 +145,9 @@ class Failure(Shape):
     advice: str
     signature: str | None
     """The row of the catalogue that matched."""
-    where: str | None
+    frame: str | None
     """The innermost frame of the user's code."""
-    person: bool
+    needs_person: bool
     """Whether a person may be needed."""
     attempt: int
     """Which start in the log it is, from 1; of a run the number of its instance."""
@@ -195,10 +195,10 @@ class CompareDocument(Document):
     """The first and the last step."""
     metrics: Sequence[Pairing]
     gates: Sequence[GateComparison]
-    unexercised: Sequence[str]
+    untested: Sequence[str]
     """What the window did not put to the test."""
     notes: Sequence[str]
-    differs: Sequence[str]
+    config_differences: Sequence[str]
     """Config keys that differ, each with both values."""
 
 
@@ -210,24 +210,24 @@ class GoodputOf(Shape):
     """The first intent to launch; null: nothing was launched."""
     until: datetime | None
     """Its successful end, or the newest line or row."""
-    wall: float
+    wall_seconds: float
     states: Mapping[TimeState, float]
-    """All of them; they add up to `wall`."""
-    effective: Range
-    """Productive time as a part of `wall`."""
-    reached: int
+    """All of them; they add up to `wall_seconds`."""
+    productive_fraction: Range
+    """Productive time as a part of `wall_seconds`."""
+    max_step: int
     """Completed updates, the most of any instance."""
-    lost: int
+    lost_steps: int
     """Updates that were done again, or are to be."""
-    lost_unknown: int
+    unknown_losses: int
     """Restarts whose cost in steps is unknown."""
     instances: int
     interruptions: Mapping[Cause, int]
-    between_failures: float | None
-    hours: Mapping[str, float] | None
+    mtbf: float | None
+    accelerator_hours: Mapping[str, float] | None
     """Accelerator-hours by state."""
-    all_hours: Range
-    money: Range
+    total_accelerator_hours: Range
+    cost: Range
     delays: Delays
     rows: int
     notes: Sequence[str]

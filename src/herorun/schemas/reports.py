@@ -11,7 +11,7 @@ from herorun.schemas.parts import Document, Shape
 class ProgressEntry(Shape):
     step: int | None
     final_step: int | None
-    words: str
+    text: str
 
 
 class Estimated(Shape):
@@ -19,7 +19,7 @@ class Estimated(Shape):
 
     earliest: str | None
     latest: str | None
-    words: str
+    text: str
     why: str
 
 
@@ -68,13 +68,13 @@ class LaunchedEntry(Shape):
     """One instance, and what differs between it and the one before."""
 
     name: str
-    turn: str
+    kind: str
     why: str
     job: str
     commit: str
     started: str
     ended: str | None
-    end: str
+    end_state: str
     diagnosis: str
     """Why it ended, as every surface says it; empty where it ended well or nobody knows."""
     steps: int | None
@@ -94,7 +94,7 @@ class ReportDocument(Document):
     state: str
     stage: str
     monitor: str
-    made: str
+    generated_at: str
     version: str
     goal: str
     dri: str
@@ -102,7 +102,7 @@ class ReportDocument(Document):
     eta: Estimated
     checkpoint: Saved | None
     charts: Sequence[ChartEntry]
-    marks: Sequence[StepMark]
+    annotations: Sequence[StepMark]
     alerts: Sequence[IncidentEntry]
     instances: Sequence[LaunchedEntry]
     goodput: GoodputOf

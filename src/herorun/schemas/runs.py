@@ -39,7 +39,7 @@ class Init(Document):
     """The record's branch; missing while there is only a contract."""
     warning: str
     """Why the record is not pushed; empty where it is."""
-    wavering: Sequence[str]
+    unstable_keys: Sequence[str]
     """Keys of the resolved config that differ from one reading to the next."""
     advice: str
     created: Sequence[str]
@@ -49,7 +49,7 @@ class Init(Document):
 
 class PreflightDocument(Document):
     verdict: Verdict
-    would_be: Verdict
+    verdict_if_enforced: Verdict
     """What it would be under `enforce`."""
     mode: Literal["enforce", "warn", "audit"]
     plan_digest: str | None
@@ -70,7 +70,7 @@ class AdoptedJob(Shape):
     """Null where its scheduler does not tell."""
     command: Sequence[str] | None
     """What it runs; null where its scheduler does not tell."""
-    not_proved: Sequence[str]
+    unproven: Sequence[str]
     """What nobody can prove of a job that herorun did not submit."""
 
 
@@ -99,9 +99,9 @@ class TickEntry(Shape):
     findings: Sequence[FindingEntry]
     alerts: Sequence[AlertEntry]
     actions: Sequence[Action]
-    awaited: Sequence[AwaitedEntry]
+    missing_evidence: Sequence[AwaitedEntry]
     """Evidence that is missing; empty for a run that is proven to train."""
-    other: Sequence[OtherJob]
+    other_jobs: Sequence[OtherJob]
 
 
 class Standing(TickEntry):
@@ -168,24 +168,24 @@ class RunSummaryEntry(Shape):
     step: int | None
     """Completed updates."""
     final_step: int | None
-    left_seconds: float | None
+    remaining_seconds: float | None
     loss: float | str | None
     curve: str
     """The loss as a line of blocks."""
     pace: PaceEntry | None
     checkpoint: NewestCheckpoint | None
     next_tick: str | None
-    seen: str | None
+    last_seen: str | None
 
     @classmethod
     def of_summary(cls, run: RunSummary) -> "RunSummaryEntry":
         saved = {"step": run.checkpoint_step, "age_seconds": run.checkpoint_age}
         return cls.of(
             run,
-            left_seconds=run.left,
+            remaining_seconds=run.left,
             checkpoint=saved if run.checkpoint_step is not None else None,
             next_tick=run.next_tick and run.next_tick.replace(microsecond=0),
-            seen=run.seen and run.seen.replace(microsecond=0),
+            last_seen=run.seen and run.seen.replace(microsecond=0),
         )
 
 
@@ -197,22 +197,22 @@ class StatusOf(Standing):
     instances: Sequence[InstanceEntry]
     log: str
     """Where the newest instance's log is on this machine; empty where its scheduler does not tell."""
-    sealed: str | None
+    seal_tag: str | None
     """The tag."""
     record: str | None
     babysitter: str
-    unfinished: Sequence[str]
+    unfinished_actions: Sequence[str]
     """Keys of actions that were begun and have no outcome yet."""
     paused: PauseEntry | None
     questions: Sequence[str]
     """What a person is asked."""
     answer: str | None
-    acked: Sequence[Acked]
-    stopped: str | None
+    acknowledgements: Sequence[Acked]
+    stopped_by: str | None
     """Who stopped the newest instance."""
     next: str
     """The command that comes next; empty while there is nothing to do but to watch."""
-    glance: RunSummaryEntry
+    summary: RunSummaryEntry
     unjudged: Sequence[UnjudgedEntry]
     """Metrics that have too few rows yet for some checks."""
 
@@ -233,9 +233,9 @@ class WatchedRunEntry(Shape):
     stage: Literal["not initialised", "initialised", "launched", "sealed"]
     run: RunState
     monitor: Literal["fresh", "partial", "stale"]
-    awaited: Sequence[AwaitedEntry]
+    missing_evidence: Sequence[AwaitedEntry]
     alerts: Sequence[WatchedAlert]
-    glance: RunSummaryEntry
+    summary: RunSummaryEntry
 
 
 class Status(Document, StatusOf):
@@ -279,7 +279,7 @@ class ListEntry(Shape):
     """At the newest look that the record has; null before the first."""
     monitor: str | None
     progress: str
-    seen: str | None
+    last_seen: str | None
     """When that look was."""
     instance: str | None
     error: str
@@ -311,7 +311,7 @@ class Note(Document):
 
 class OrderDocument(Document):
     slug: str
-    said: str
+    message: str
     """What was done, in words."""
     warnings: Sequence[str]
     record: str | None
@@ -327,5 +327,5 @@ class Trust(Document):
     """What this machine would run, or send credentials to, and is not trusted with yet."""
     unproven: Sequence[str]
     """Launches and seals that the record tells of and nothing proves."""
-    done: Literal["nothing", "trusted", "rejected"]
+    result: Literal["nothing", "trusted", "rejected"]
     file: str

@@ -137,13 +137,13 @@ def born(pid: int) -> str:
 
 @dataclass(frozen=True)
 class UnregisteredProcess:
-    """A process that has not written itself down here. `what`: babysitter, watch over jobs, or
+    """A process that has not written itself down here. `kind`: babysitter, watch over jobs, or
     transfer.
     """
 
     pid: int
     command: str
-    what: str
+    kind: str
 
 
 def others() -> list[UnregisteredProcess]:

@@ -80,7 +80,7 @@ def test_where_a_is_broken_b_is_not_judged():
     )
 
     assert told.answer is ComparisonAnswer.GO
-    assert told.metrics[0].broken_a == 1 and any("not judged" in note for note in told.notes)
+    assert told.metrics[0].not_finite_a == 1 and any("not judged" in note for note in told.notes)
 
 
 def test_a_difference_from_nothing_is_more_than_any_percentage():

@@ -152,20 +152,20 @@ def test_after_a_crash_restoring_and_doing_steps_again_are_no_progress():
 def test_what_a_crash_cost():
     told = goodput(CRASHED, ROWS, rate=2.0)
 
-    assert (told.lost, told.reached, told.lost_unknown) == (20, 119, 0)
+    assert (told.lost_steps, told.max_step, told.unknown_losses) == (20, 119, 0)
     assert told.interruptions == {Cause.INFRA: 1}
     assert (
-        told.between_failures
-        == told.wall - told.states[WallTimeState.QUEUED] - told.states[WallTimeState.DOWN]
+        told.mtbf
+        == told.wall_seconds - told.states[WallTimeState.QUEUED] - told.states[WallTimeState.DOWN]
     )
     held = (
-        told.wall
+        told.wall_seconds
         - told.states[WallTimeState.QUEUED]
         - told.states[WallTimeState.DOWN]
         - told.states[WallTimeState.UNKNOWN]
     )
-    assert told.all_hours.least == pytest.approx(held * 8 / 3600)
-    assert told.money.least == pytest.approx(held * 8 / 3600 * 2)
+    assert told.total_accelerator_hours.min == pytest.approx(held * 8 / 3600)
+    assert told.cost.min == pytest.approx(held * 8 / 3600 * 2)
 
 
 def test_the_babysitters_own_latencies():
@@ -258,14 +258,14 @@ def test_accelerator_hours_are_not_guessed():
         2.0,
     )
 
-    assert told.hours is None and told.money.least is None
+    assert told.accelerator_hours is None and told.cost.min is None
     assert any("[hardware] count" in note for note in told.notes)
 
 
 def test_nothing_was_launched():
     told = goodput([], [])
 
-    assert (told.since, told.wall, told.effective.least) == (None, 0, None)
+    assert (told.since, told.wall_seconds, told.productive_fraction.min) == (None, 0, None)
 
 
 def test_a_timeline_never_goes_back():
@@ -339,9 +339,9 @@ def test_the_parts_are_the_whole(events, beats):
 
     assert (
         sum(round(part * SECOND) for part in told.states.values())
-        == round(told.wall * SECOND)
+        == round(told.wall_seconds * SECOND)
         == whole
     )
     assert all(part >= 0 for part in told.states.values())
-    if told.wall:
-        assert 0 <= told.effective.least <= told.effective.most <= 1 + 1e-12
+    if told.wall_seconds:
+        assert 0 <= told.productive_fraction.min <= told.productive_fraction.max <= 1 + 1e-12

@@ -39,12 +39,12 @@ def a_look(**changes: Any) -> HostObservation:
         Alive.YES,
         log=Own("step 120 loss 2.1", 120, size=4000, age=3.0),
         disks={"/data": DiskRoom(500 * GIB, 1000 * GIB, 900, 1000)},
-        newest=30.0,
+        output_age=30.0,
         gpus=(Gpu("0", 91.0), Gpu("1", 89.0)),
         memory=MemoryUse(40 * GIB, 100 * GIB, 0.4, 0),
         load=8.0,
         cpus=16,
-        began=BEGAN,
+        launched_at=BEGAN,
     )
     return replace(healthy, **changes)
 
@@ -69,7 +69,7 @@ def test_a_box_out_of_reach_is_unknown_and_not_down() -> None:
     )
     assert (told.state, told.code) == (PatrolState.UNKNOWN, 3)
     (only,) = told.advice
-    assert mentions(only.words, "provider", "console") and not only.command
+    assert mentions(only.message, "provider", "console") and not only.command
 
 
 def test_gone_without_its_marker_it_is_down_with_the_exact_resume_command() -> None:
@@ -79,8 +79,8 @@ def test_gone_without_its_marker_it_is_down_with_the_exact_resume_command() -> N
     gone = advice(look, "gone")
     assert (
         gone.command == "RESUME"
-        and "without /data/DONE" in gone.words
-        and "exit code 1" in gone.words
+        and "without /data/DONE" in gone.message
+        and "exit code 1" in gone.message
     )
     assert advice(look, "chain").command == "CHAIN"
 
@@ -135,7 +135,7 @@ def test_a_job_that_nobody_could_see_is_unknown() -> None:
 def test_a_result_is_told_word_for_word() -> None:
     look = a_look(results={"/data/r.csv": CommandOutput("acc,0.8125\nf1,0.79\n")})
     found = advice(look, "result")
-    assert found.words == "/data/r.csv:\nacc,0.8125\nf1,0.79" and not found.grave
+    assert found.message == "/data/r.csv:\nacc,0.8125\nf1,0.79" and not found.critical
 
 
 @pytest.mark.parametrize("there", [Count(99, 900), Count(100, 899), Count(0, 0), None])
@@ -152,7 +152,7 @@ def test_a_whole_copy_needs_nothing() -> None:
 @pytest.mark.parametrize(("there", "here"), [(Blind("it hangs"), Count(1, 1)), (Count(1, 1), None)])
 def test_a_copy_that_nobody_could_count_is_not_incomplete(there: Any, here: Any) -> None:
     found = advice(a_look(copies=(Copy("/data/set", "/s", there, here),)), "copy")
-    assert not found.grave and not found.command
+    assert not found.critical and not found.command
 
 
 def test_gpus_at_0_while_steps_advance_wait_for_data() -> None:
@@ -181,17 +181,22 @@ def test_kills_for_memory_count_from_the_last_tick_on() -> None:
 
 def test_a_busy_machine_with_room_in_the_own_cgroup_is_a_noisy_neighbour() -> None:
     assert rows(a_look(load=64.0)) == ["neighbour"]
-    assert rows(a_look(load=64.0, cores=1.0, allowed=16.0)) == ["neighbour"]
+    assert rows(a_look(load=64.0, cores_used=1.0, cores_allowed=16.0)) == ["neighbour"]
 
 
 def test_processors_that_our_own_threads_use_up_are_no_neighbours_and_starve_the_gpus() -> None:
     low = (Gpu("0", 59.0),)
-    assert rows(a_look(load=64.0, cores=15.0, allowed=16.0)) == []  # the GPUs are busy all the same
-    assert rows(a_look(load=64.0, cores=15.0, allowed=16.0, gpus=low)) == ["threads"]
+    assert (
+        rows(a_look(load=64.0, cores_used=15.0, cores_allowed=16.0)) == []
+    )  # the GPUs are busy all the same
+    assert rows(a_look(load=64.0, cores_used=15.0, cores_allowed=16.0, gpus=low)) == ["threads"]
     # a slice of a large machine
-    assert rows(a_look(cores=4.0, allowed=4.0, gpus=low)) == ["threads"]
-    assert rows(a_look(cores=14.0, allowed=16.0, gpus=low)) == []
-    assert "OMP_NUM_THREADS" in advice(a_look(cores=4.0, allowed=4.0, gpus=low), "threads").words
+    assert rows(a_look(cores_used=4.0, cores_allowed=4.0, gpus=low)) == ["threads"]
+    assert rows(a_look(cores_used=14.0, cores_allowed=16.0, gpus=low)) == []
+    assert (
+        "OMP_NUM_THREADS"
+        in advice(a_look(cores_used=4.0, cores_allowed=4.0, gpus=low), "threads").message
+    )
 
 
 @pytest.mark.parametrize(
@@ -208,7 +213,7 @@ def test_bytes_and_inodes_run_out_apart(room: DiskRoom, row: str) -> None:
 def test_a_frozen_log_with_moving_output_is_buffered_and_not_a_hang() -> None:
     frozen = Own("step 120", 120, age=4000.0)
     assert rows(a_look(log=frozen)) == ["buffered"]
-    assert rows(a_look(log=frozen, newest=4000.0)) == ["silent"]
+    assert rows(a_look(log=frozen, output_age=4000.0)) == ["silent"]
 
 
 def test_a_failure_in_its_own_log_is_told_while_it_lives() -> None:
@@ -252,7 +257,7 @@ def test_a_blind_line_names_no_number() -> None:
 
 
 def test_what_stands_still_does_not_move() -> None:
-    still = a_look(newest=4000.0)
+    still = a_look(output_age=4000.0)
     assert movement_of(still) == movement_of(replace(still, at=NOW + timedelta(minutes=5)))
     assert movement_of(still) != movement_of(replace(still, log=Own("step 121", 121)))
 
@@ -290,7 +295,7 @@ def test_after_the_training_only_what_is_left_of_the_chain_is_proposed() -> None
 def test_where_nobody_knows_how_a_job_was_started_no_command_is_made_up() -> None:
     (gone,) = decide(a_look(alive=Alive.NO), Ways()).advice
     assert (gone.row, gone.command) == ("gone", "")
-    assert mentions(gone.words, "Submit", "yourself")
+    assert mentions(gone.message, "Submit", "yourself")
 
 
 def test_a_blind_look_gives_its_reason_once_and_claims_no_change() -> None:

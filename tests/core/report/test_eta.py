@@ -73,7 +73,7 @@ RUNNING = beats((NOON - 60 * MINUTE, 1, 61, 1))
     ],
 )
 def test_where_nobody_can_tell_it_says_so(told: Eta, words: str) -> None:
-    assert (told.earliest, told.latest, told.words) == (None, None, words)
+    assert (told.earliest, told.latest, told.text) == (None, None, words)
 
 
 def test_an_evaluation_of_some_minutes_is_no_standstill() -> None:
@@ -82,5 +82,5 @@ def test_an_evaluation_of_some_minutes_is_no_standstill() -> None:
 
 def test_in_words_it_is_a_range() -> None:
     told = Eta(NOON, NOON + timedelta(hours=3), "")
-    assert told.words == f"{NOON:%Y-%m-%d %H:%M} to {NOON + timedelta(hours=3):%Y-%m-%d %H:%M} UTC"
-    assert Eta(NOON, NOON, "").words == f"{NOON:%Y-%m-%d %H:%M} UTC"
+    assert told.text == f"{NOON:%Y-%m-%d %H:%M} to {NOON + timedelta(hours=3):%Y-%m-%d %H:%M} UTC"
+    assert Eta(NOON, NOON, "").text == f"{NOON:%Y-%m-%d %H:%M} UTC"

@@ -41,7 +41,7 @@ def test_nothing_is_wrong_with_a_healthy_run(
     story.launched(WAIT)
     told = look(story, capsys)
     assert (told["run"], told["monitor"], firing(told)) == ("healthy", "fresh", [])
-    assert told["awaited"] == []
+    assert told["missing_evidence"] == []
     assert asked(told).keys() <= {"pass", "n/a"}
     assert {"late-checkpoints", "stalled-steps", "full-disk", "late-tick", "wrong-resume"} <= asked(
         told

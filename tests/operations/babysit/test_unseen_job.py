@@ -60,7 +60,7 @@ def test_a_job_that_reports_elsewhere_is_warned_of_and_never_healthy(
     for look in (1, 2):
         seen = ask(unseen, capsys, "status", SLUG, "--json")
         assert seen.document["run"] != "healthy" and seen.code == 3
-        assert {each["evidence"] for each in seen.document["awaited"]} >= {"receipt"}
+        assert {each["evidence"] for each in seen.document["missing_evidence"]} >= {"receipt"}
         assert unseen.tick() == 3, look
     alerts = open_checks(ask(unseen, capsys, "status", SLUG, "--json").document)
     assert mentions(alerts["unreported-steps"], "metrics.jsonl", "reports")

@@ -209,7 +209,7 @@ def test_babysit_and_status_of_all_look_once(
     monkeypatch.setattr(local.Local, "cluster", "here", raising=False)
     capsys.readouterr()
     story.herorun("babysit", "--all", "--once", "--json")
-    before = {run["slug"]: run["other"] for run in json.loads(capsys.readouterr().out)["runs"]}
+    before = {run["slug"]: run["other_jobs"] for run in json.loads(capsys.readouterr().out)["runs"]}
     assert before == {"other": [], SLUG: []}
     assert asked == [{"other-1", "tiny-1"}]
     probe = Job("72", "tiny-probe", JobState.RUNNING)
@@ -218,7 +218,7 @@ def test_babysit_and_status_of_all_look_once(
     assert asked == [{"other-1", "tiny-1"}] * 2
     told = json.loads(capsys.readouterr().out)["runs"]
     listed = [{"name": "tiny-probe", "job": "72", "state": "running", "kind": "diagnostic"}]
-    assert [run["other"] for run in told] == [listed] * 2
+    assert [run["other_jobs"] for run in told] == [listed] * 2
     story.herorun("status", SLUG)
     assert (
         "other      tiny-probe, job 72, running: diagnostic, not judged" in capsys.readouterr().out

@@ -64,7 +64,7 @@ def test_a_running_job_becomes_an_instance_of_which_all_that_is_unproved_is_said
     told = json.loads(capsys.readouterr().out)
     assert (told["verdict"], told["instance"], told["job"]) == ("clear", "tiny-1", str(job.pid))
     assert told["adopted"]["command"] == ["sh", "train.sh", str(story.data)]
-    unproved = " ".join(told["adopted"]["not_proved"])
+    unproved = " ".join(told["adopted"]["unproven"])
     for words in (
         "not verified inside the job",
         "cannot be compared with commit",

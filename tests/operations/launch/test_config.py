@@ -39,7 +39,7 @@ def test_init_names_the_keys_that_the_command_prints_otherwise_each_time(
 def test_declared_volatile_they_are_no_longer_named(story: Story, capsys: CAPTURE) -> None:
     answer = ask(printing(story, volatile=["run"]), capsys, "init", SLUG, "--json")
 
-    assert (answer.code, answer.err, answer.document["wavering"]) == (0, "", [])
+    assert (answer.code, answer.err, answer.document["unstable_keys"]) == (0, "", [])
 
 
 def test_a_command_that_fails_is_told_and_the_record_is_begun(

@@ -42,7 +42,11 @@ def lenient(story: Story, policy: dict[str, str], **changes: Any) -> None:
 
 def test_findings_are_enforced_by_default(dirty: Story, capsys: CAPTURE) -> None:
     told = asked(dirty, capsys, 1, "preflight", SLUG)
-    assert (told["verdict"], told["would_be"], told["mode"]) == ("blocked", "blocked", "enforce")
+    assert (told["verdict"], told["verdict_if_enforced"], told["mode"]) == (
+        "blocked",
+        "blocked",
+        "enforce",
+    )
 
 
 @pytest.mark.thorough
@@ -52,7 +56,11 @@ def test_a_lenient_mode_launches_and_says_what_it_would_have_been(
 ) -> None:
     lenient(dirty, policy)
     told = asked(dirty, capsys, 0, "launch", SLUG, "--no-babysit")
-    assert (told["verdict"], told["would_be"], told["mode"]) == ("clear", "blocked", policy["mode"])
+    assert (told["verdict"], told["verdict_if_enforced"], told["mode"]) == (
+        "clear",
+        "blocked",
+        policy["mode"],
+    )
     assert open_ones(told) == ["dirty-tree"]
     dirty.ended()
 
@@ -133,7 +141,7 @@ def test_what_would_do_harm_stands_in_every_mode(
     story.sign(policy=policy)
     story.launched(WAIT)
     told = asked(story, capsys, 1, "launch", SLUG, "--no-babysit")
-    assert (told["verdict"], told["would_be"]) == ("blocked", "blocked")
+    assert (told["verdict"], told["verdict_if_enforced"]) == ("blocked", "blocked")
     assert len(story.starts) == 1
     capsys.readouterr()
     assert story.launch() == 1
@@ -148,7 +156,7 @@ def test_what_could_not_be_read_is_overlooked_too_but_never_a_missing_plan(
     story.init()
     story.origin.rename(story.home / "away")
     told = asked(story, capsys, 0, "preflight", SLUG)
-    assert (told["verdict"], told["would_be"]) == ("clear", "unknown")
+    assert (told["verdict"], told["verdict_if_enforced"]) == ("clear", "unknown")
     (story.home / "away").rename(story.origin)
     (story.work / "config.toml").write_text("[[[")
     story.publish()

@@ -294,7 +294,7 @@ def test_a_forged_seal_ends_no_watch(story: Story, capsys: CAPTURE) -> None:
     forge_seal(story)
     fresh = story.clone("fresh")
     _, standing = told(fresh, capsys, "status", SLUG)
-    assert standing["sealed"] is None and standing["stage"] == "launched"
+    assert standing["seal_tag"] is None and standing["stage"] == "launched"
     assert any(mentions(doubt, "herorun/tiny/seal-1", "count") for doubt in standing["doubts"])
     code, verified = told(fresh, capsys, "logbook", "verify", SLUG)
     assert code == 1 and any(mentions(fault, "count") for fault in verified["faults"])
@@ -306,10 +306,10 @@ def test_a_seal_is_believed_by_its_tag_which_is_fetched(story: Story, capsys: CA
     assert story.seal() == 0
     fresh = story.clone("fresh")
     git(fresh.work, "tag", "-d", "herorun/tiny/seal-1")
-    assert told(fresh, capsys, "status", SLUG)[1]["sealed"] == "herorun/tiny/seal-1"
+    assert told(fresh, capsys, "status", SLUG)[1]["seal_tag"] == "herorun/tiny/seal-1"
     git(fresh.work, "tag", "-d", "herorun/tiny/seal-1")
     git(fresh.work, "tag", "-a", "-m", "another", "herorun/tiny/seal-1")
-    assert told(fresh, capsys, "status", SLUG)[1]["sealed"] is None
+    assert told(fresh, capsys, "status", SLUG)[1]["seal_tag"] is None
 
 
 def test_a_record_that_fills_the_memory_is_not_read(story: Story, capsys: CAPTURE) -> None:

@@ -63,7 +63,7 @@ def test_a_stop_ends_the_job_and_nobody_starts_it_again(story: Story, capsys: CA
     )
     assert len(story.starts) == 1 and keys(story, "escalate/") == []
     assert "### " in story.run.record.logbook() and "stop by Dri" in story.run.record.logbook()
-    assert status(story, capsys)["stopped"] == "Dri"
+    assert status(story, capsys)["stopped_by"] == "Dri"
 
 
 @pytest.mark.thorough
@@ -295,7 +295,7 @@ def test_what_is_not_recovered_is_said_again_until_somebody_takes_note(
     at(monkeypatch, 9)
     asked.tick()
     assert len(keys(asked, "again/crashed")) == 1
-    (noted,) = status(asked, capsys)["acked"]
+    (noted,) = status(asked, capsys)["acknowledgements"]
     assert noted["alert"].startswith("crashed[tiny-1]@") and (noted["by"], noted["reason"]) == (
         "Dri",
         "on it",

@@ -76,7 +76,7 @@ def test_a_dry_run_says_it_and_does_nothing(crashed: Story, capsys: CAPTURE) -> 
     assert crashed.herorun(*BACK, "--dry-run", "--json") == 0
     told = capsys.readouterr()
     document = json.loads(told.out)
-    assert mentions(document["said"], "nothing", "done")
+    assert mentions(document["message"], "nothing", "done")
     assert [fact for fact in document["facts"] if fact.startswith("Discards: 1 step,")]
     assert [fact for fact in document["facts"] if f"  {fact}\n" not in told.err] == []
     assert (crashed.run.record.tip, len(crashed.starts)) == (tip, 1)

@@ -67,7 +67,7 @@ def test_a_crash_in_the_jobs_own_log_is_told_with_the_resume_command(
     answer = ask(told, capsys, "patrol", SLUG, "--json")
     assert states(answer) == (1, "down", ["gone"])
     (gone,) = advice_of(answer)
-    assert "oom-accelerator" in gone["words"] and gone["command"] == "sh resume.sh --from latest"
+    assert "oom-accelerator" in gone["message"] and gone["command"] == "sh resume.sh --from latest"
     assert "step 3 loss 2.5" in answer.document["line"]
 
 

@@ -100,14 +100,14 @@ def test_a_cut_link_ends_the_tick_in_time_as_unknown_and_the_next_one_is_whole(
     assert states(whole) == (0, "running", [])
     # one combined look; a second only where a thread came late
     assert connections(box) - before <= 2
-    assert whole.document["look"]["disks"][f"{data}/tiny"]["inodes"] > 0
+    assert whole.document["observation"]["disks"][f"{data}/tiny"]["inodes"] > 0
 
     box.cut()
     began = time.monotonic()
     cut = look(told, capsys)
     assert time.monotonic() - began < 20
     assert states(cut) == (3, "unknown", ["unreachable"])
-    assert "console" in cut.document["advice"][0]["words"] and "down" not in cut.document["line"]
+    assert "console" in cut.document["advice"][0]["message"] and "down" not in cut.document["line"]
     sentinel = (
         "await",
         SLUG,
@@ -167,7 +167,7 @@ def test_a_job_of_somebody_elses_session_is_watched_to_its_marker(
     box.ssh(f"touch {data}/DONE; echo 'accuracy,0.71' > {data}/results.csv")
     done = look(told, capsys)
     assert states(done) == (0, "done", ["result", "done"])
-    assert done.document["advice"][0]["words"].endswith("results.csv:\naccuracy,0.71")
+    assert done.document["advice"][0]["message"].endswith("results.csv:\naccuracy,0.71")
 
 
 def test_gpus_are_sampled_and_a_folder_is_no_marker(
@@ -197,7 +197,7 @@ def test_gpus_are_sampled_and_a_folder_is_no_marker(
         box.ssh(f"rm -f {smi} {path}/gpus")
     assert states(told_of) == (0, "running", ["data-bound"]), told_of.document
     assert "gpu 0 % of 1" in told_of.document["line"]
-    assert mentions(told_of.document["look"]["markers"][f"{data}/DONE"]["why"], "folder")
+    assert mentions(told_of.document["observation"]["markers"][f"{data}/DONE"]["why"], "folder")
 
 
 def test_the_chain_runs_on_the_box_and_goes_on_after_a_failing_stage(

@@ -77,7 +77,7 @@ def test_each_thing_ends_its_sentinel(waiting: Story, capsys: CAPTURE) -> None:
         ["--step", "3"],
     ):
         told = ask(waiting, capsys, "await", SLUG, *words, "--every", "1s", "--max", "1", "--json")
-        assert (told.code, told.document["reached"], told.document["looks"]) == (0, True, 1), words
+        assert (told.code, told.document["reached"], told.document["polls"]) == (0, True, 1), words
 
 
 @pytest.mark.thorough

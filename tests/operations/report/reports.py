@@ -75,19 +75,19 @@ def a_document(steps: int = 4000, **changes: Any) -> dict[str, Any]:
         "state": "degraded",
         "stage": "launched",
         "monitor": "fresh",
-        "made": AT,
+        "generated_at": AT,
         "version": "0.1.0",
         "goal": "show the whole path",
         "dri": "@dri",
         "progress": {
             "step": steps,
             "final_step": steps + 1155,
-            "words": f"~{steps}/{steps + 1155}",
+            "text": f"~{steps}/{steps + 1155}",
         },
         "eta": {
             "earliest": "2026-11-22T03:00:00Z",
             "latest": "2026-11-22T09:30:00Z",
-            "words": "2026-11-22 03:00 to 2026-11-22 09:30 UTC",
+            "text": "2026-11-22 03:00 to 2026-11-22 09:30 UTC",
             "why": "1,155 steps are left; from the fastest to the slowest of 4 paces",
         },
         "checkpoint": {"step": steps - 10, "path": f"/data/tiny/step-{steps - 10}", "at": AT},
@@ -101,7 +101,7 @@ def a_document(steps: int = 4000, **changes: Any) -> dict[str, Any]:
                 "why": "",
             }
         ],
-        "marks": [
+        "annotations": [
             {
                 "kind": "launch",
                 "step": 0,
@@ -179,10 +179,10 @@ def a_document(steps: int = 4000, **changes: Any) -> dict[str, Any]:
             ),
         ],
         "goodput": {
-            "wall": sum(wall.values()),
+            "wall_seconds": sum(wall.values()),
             "states": {state: wall.get(state, 0.0) for state in WallTimeState},
-            "effective": {"least": 0.833, "most": 0.844},
-            "lost": steps // 10,
+            "productive_fraction": {"min": 0.833, "max": 0.844},
+            "lost_steps": steps // 10,
         },
         "babysitter": "last heartbeat 12 s ago",
         "record": {"commit": "a36e2dc590dbcb46010e592cf20b7bcb23d55682", "pushed": True},
@@ -190,7 +190,7 @@ def a_document(steps: int = 4000, **changes: Any) -> dict[str, Any]:
         "notes": ["rows as fetched until 2026-11-21 11:59 UTC"],
     }
     whole = {**told, **changes}
-    return {**whole, "marks": [{"last": None, **mark} for mark in whole["marks"]]}
+    return {**whole, "annotations": [{"last": None, **mark} for mark in whole["annotations"]]}
 
 
 def an_alert(
@@ -206,12 +206,12 @@ def an_instance(
 ) -> dict[str, Any]:
     told = {
         "name": name,
-        "turn": turn,
+        "kind": turn,
         "why": why,
         "job": f"{name}-4711",
         "commit": "a36e2dc590dbcb46010e",
     }
-    ended = {"ended": AT if end else None, "end": end, "steps": 2400 if end else None}
+    ended = {"ended": AT if end else None, "end_state": end, "steps": 2400 if end else None}
     ended["diagnosis"] = f"{name} is {end}" if end else ""
     return {**told, "started": AT, **ended, "changes": changes}
 

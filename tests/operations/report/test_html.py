@@ -127,18 +127,23 @@ def test_everything_can_be_read_without_the_drawings() -> None:
 
 
 def test_without_rows_and_launches_there_is_a_page_too() -> None:
-    empty = {"states": {}, "wall": 0, "lost": 0, "effective": {"least": None, "most": None}}
+    empty = {
+        "states": {},
+        "wall_seconds": 0,
+        "lost_steps": 0,
+        "productive_fraction": {"min": None, "max": None},
+    }
     told = {
         "goodput": empty,
-        "progress": {"step": None, "final_step": None, "words": "~unknown/unknown"},
+        "progress": {"step": None, "final_step": None, "text": "~unknown/unknown"},
         "eta": {
             "earliest": None,
             "latest": None,
-            "words": "none: nothing was launched yet",
+            "text": "none: nothing was launched yet",
             "why": "",
         },
         "record": {"commit": None, "pushed": False},
-        **{key: [] for key in ("charts", "marks", "alerts", "instances", "notes")},
+        **{key: [] for key in ("charts", "annotations", "alerts", "instances", "notes")},
         "checkpoint": None,
     }
     page = page_of(a_report(drawn=(), logbook="", **told))

@@ -75,7 +75,7 @@ def test_sealing_twice_is_one_seal(done: Story, capsys: pytest.CaptureFixture[st
     (done.root / "metrics.jsonl").unlink()
     told = ask(done, capsys, "status", SLUG, "--json").document
     assert (told["stage"], told["progress"]) == ("sealed", "~4/4")
-    assert (told["glance"]["step"], told["glance"]["final_step"], told["glance"]["loss"]) == (
+    assert (told["summary"]["step"], told["summary"]["final_step"], told["summary"]["loss"]) == (
         4,
         4,
         2.5,
@@ -336,7 +336,7 @@ def test_a_run_that_never_checked_in_is_sealed_with_the_doubt_alone(
     for state in ("pending", "firing"):
         seen = look(story, capsys, "babysit", SLUG, "--once")
         assert (seen[0], seen[1]["alerts"][0]["state"]) == (3, state)
-        assert [each["evidence"] for each in seen[1]["awaited"]] == ["receipt"]
+        assert [each["evidence"] for each in seen[1]["missing_evidence"]] == ["receipt"]
     (story.data / "go").touch()
     story.ended()
     for words in (("babysit", SLUG, "--once"), ("status", SLUG)):
@@ -395,7 +395,7 @@ def test_a_receipt_that_arrives_after_the_end_resolves_its_warning(
         json.dumps({"instance": "tiny-1", "attempt": 1, "outcome": "pass", "items": []})
     )
     code, seen = look(story, capsys, "status", SLUG)
-    assert (code, seen["awaited"], seen["next"]) == (0, [], f"herorun seal {SLUG}")
+    assert (code, seen["missing_evidence"], seen["next"]) == (0, [], f"herorun seal {SLUG}")
     assert [alert["state"] for alert in seen["alerts"]] == ["resolved"]
     assert story.tick() == 0
     assert [

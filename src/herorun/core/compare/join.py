@@ -16,8 +16,8 @@ class Pairing:
     pairs: int = 0  # steps at which both are finite
     only_a: int = 0
     only_b: int = 0
-    broken_a: int = 0  # steps at which A is not finite; of these B is not judged
-    broken_b: int = 0  # steps at which A is finite and B is not
+    not_finite_a: int = 0  # steps at which A is not finite; of these B is not judged
+    not_finite_b: int = 0  # steps at which A is finite and B is not
     first: int | None = None
     last: int | None = None
     mean_a: float | None = None
@@ -31,7 +31,7 @@ class Pairing:
     fall_percent: float | None = None
     largest: float | None = None  # of both, with its sign
     largest_step: int | None = None
-    typical: float | None = None  # the median of the absolute differences
+    median_difference: float | None = None  # the median of the absolute differences
     equal: int = 0  # pairs that are the same to the last bit
     first_difference: int | None = None  # the first step at which they are not
 
@@ -85,8 +85,8 @@ def _measured(
         counts.pairs,
         counts.only_a,
         counts.only_b,
-        counts.broken_a,
-        counts.broken_b,
+        counts.not_finite_a,
+        counts.not_finite_b,
         first=steps[0],
         last=steps[-1],
         mean_a=fmean(a[step] for step in steps),
@@ -100,7 +100,7 @@ def _measured(
         fall_percent=min(percents),
         largest=differences[place],
         largest_step=steps[place],
-        typical=median(map(abs, differences)),
+        median_difference=median(map(abs, differences)),
         equal=sum(each == 0 for each in differences),
         first_difference=next(
             (step for step, each in zip(steps, differences, strict=True) if each), None

@@ -95,8 +95,8 @@ def _judge_comparison(gate: ComparisonGate, found: Pairing, short: str) -> GateC
     """A bound that is broken is broken, whatever else is missing; one that holds must hold for all
     of the window.
     """
-    if found.broken_b:
-        why = f"B is not finite at {count(found.broken_b, 'step')} at which A is"
+    if found.not_finite_b:
+        why = f"B is not finite at {count(found.not_finite_b, 'step')} at which A is"
         return GateComparison(str(gate), ComparisonAnswer.NO_GO, None, why)
     measured = found.measured(gate)
     if measured is None:
@@ -124,14 +124,15 @@ def _notes(pairings: Iterable[Pairing], short: str) -> tuple[str, ...]:
     for each in pairings:
         if not each.pairs:
             told.append(f"{each.metric}: no step has it in both")
-        if each.broken_a:
+        if each.not_finite_a:
             told.append(
-                f"{each.metric}: A is not finite at {count(each.broken_a, 'step')}, at which B is "
-                "not judged"
+                f"{each.metric}: A is not finite at {count(each.not_finite_a, 'step')}, at which "
+                "B is not judged"
             )
-        if each.broken_b:
+        if each.not_finite_b:
             told.append(
-                f"{each.metric}: B is not finite at {count(each.broken_b, 'step')} at which A is"
+                f"{each.metric}: B is not finite at {count(each.not_finite_b, 'step')} at which "
+                "A is"
             )
         if each.pairs and max(each.only_a, each.only_b):
             told.append(

@@ -20,7 +20,7 @@ class Delay:
 
     count: int = 0
     median: float | None = None
-    most: float | None = None
+    max: float | None = None
     unknown: int = 0
     open: int = 0
 

@@ -21,8 +21,8 @@ class Range:
     can tell.
     """
 
-    least: float | None
-    most: float | None
+    min: float | None
+    max: float | None
 
 
 @dataclass(frozen=True)
@@ -31,22 +31,20 @@ class GoodputTotals:
 
     since: datetime | None  # the first intent to launch; None: nothing was launched
     until: datetime | None  # its good end, else the newest line or row
-    wall: float
+    wall_seconds: float
     states: Mapping[WallTimeState, float]  # all of them; they add up to `wall`
-    effective: Range  # productive time as a part of `wall`
-    reached: int  # completed updates, the most of any instance
-    lost: int  # updates that were done again, or are to be
-    lost_unknown: int  # restarts of which nobody can tell how many they cost
+    productive_fraction: Range  # productive time as a part of `wall_seconds`
+    max_step: int  # completed updates, the most of any instance
+    lost_steps: int  # updates that were done again, or are to be
+    unknown_losses: int  # restarts of which nobody can tell how many they cost
     instances: int
     interruptions: Mapping[Cause, int]
-    between_failures: (
-        float | None
-    )  # running time for each interruption that nobody meant; None: there was none
-    hours: (
+    mtbf: float | None  # running time for each interruption that nobody meant; None: there was none
+    accelerator_hours: (
         Mapping[WallTimeState, float] | None
     )  # accelerator-hours; None where a plan does not say how many there are
-    all_hours: Range
-    money: Range
+    total_accelerator_hours: Range
+    cost: Range
     delays: Delays
     rows: int
     notes: tuple[str, ...] = ()
@@ -70,20 +68,20 @@ def goodput(
     return GoodputTotals(
         since=_moment_of_microseconds(stretches[0].since) if stretches else None,
         until=_moment_of_microseconds(stretches[-1].until) if stretches else None,
-        wall=wall / SECOND,
+        wall_seconds=wall / SECOND,
         states={state: length / SECOND for state, length in states.items()},
-        effective=_effective(states, wall),
-        reached=max(
+        productive_fraction=_effective(states, wall),
+        max_step=max(
             [beat.step for beat in beats] + [life.last_step for life in told.lives], default=0
         ),
-        lost=lost,
-        lost_unknown=lost_unknown,
+        lost_steps=lost,
+        unknown_losses=lost_unknown,
         instances=len(told.lives),
         interruptions=dict(interruptions.most_common()),
-        between_failures=_between(interruptions, states, wall),
-        hours=hours,
-        all_hours=all_hours,
-        money=_times(all_hours, rate),
+        mtbf=_between(interruptions, states, wall),
+        accelerator_hours=hours,
+        total_accelerator_hours=all_hours,
+        cost=_times(all_hours, rate),
         delays=delays(events, told),
         rows=len(beats),
         notes=(*notes, *_notes(told, beats, rate, hours)),
@@ -145,9 +143,9 @@ def _all_hours(hours: Mapping[WallTimeState, float] | None) -> Range:
 
 
 def _times(hours: Range, rate: float | None) -> Range:
-    if rate is None or hours.least is None or hours.most is None:
+    if rate is None or hours.min is None or hours.max is None:
         return Range(None, None)
-    return Range(hours.least * rate, hours.most * rate)
+    return Range(hours.min * rate, hours.max * rate)
 
 
 def _notes(

@@ -17,9 +17,9 @@ class Advice:
     """One row that applies. `command` is exact; empty where there is none to give."""
 
     row: str
-    words: str
+    message: str
     command: str = ""
-    grave: bool = True
+    critical: bool = True
 
 
 @dataclass(frozen=True)
@@ -46,4 +46,4 @@ class PatrolAdvice:
         """0 clear, 1 something is to be done, 3 could not look."""
         if self.state is PatrolState.UNKNOWN:
             return 3
-        return int(any(each.grave for each in self.advice))
+        return int(any(each.critical for each in self.advice))

@@ -40,7 +40,7 @@ class Own:
 @dataclass(frozen=True)
 class CommandOutput:
     text: str
-    whole: bool = True
+    complete: bool = True
 
 
 @dataclass(frozen=True)
@@ -55,19 +55,19 @@ class Copy:
 
     path: str
     source: str
-    there: Count | Blind | None  # None: there is no such folder
-    here: Count | Blind | None
+    remote: Count | Blind | None  # None: there is no such folder
+    local: Count | Blind | None
 
     @property
     def whole(self) -> bool | None:
         """By the count of files and their bytes, never by the folder's existence; None: nobody
         could count.
         """
-        if isinstance(self.there, Blind) or not isinstance(self.here, Count):
+        if isinstance(self.remote, Blind) or not isinstance(self.local, Count):
             return None
-        if self.there is None:
-            return self.here.files == 0
-        return self.there.files >= self.here.files and self.there.bytes >= self.here.bytes
+        if self.remote is None:
+            return self.local.files == 0
+        return self.remote.files >= self.local.files and self.remote.bytes >= self.local.bytes
 
 
 @dataclass(frozen=True)
@@ -113,22 +113,22 @@ class HostObservation:
     unreachable: str = ""  # why the machine gave no answer at all
     succeeded: bool = False  # by the scheduler's own word
     log: Own | Blind | None = None  # None: there is none yet
-    has_words: bool = False  # whether words of success were declared
+    has_success_pattern: bool = False  # whether words of success were declared
     markers: Mapping[str, datetime | Blind | None] = field(default_factory=dict)
-    wished: datetime | Blind | None = None  # the marker that a sentinel waits for
+    awaited_marker: datetime | Blind | None = None  # the marker that a sentinel waits for
     results: Mapping[str, CommandOutput | Blind | None] = field(default_factory=dict)
     copies: tuple[Copy, ...] = ()
     disks: Mapping[str, DiskRoom | Blind] = field(default_factory=dict)
-    newest: float | None = None  # seconds since anything in the output roots changed
+    output_age: float | None = None  # seconds since anything in the output roots changed
     gpus: tuple[Gpu, ...] | Blind | None = None  # None: there are none
     memory: MemoryUse | Blind | None = None
     load: float | None = None
     cpus: int | None = None
-    cores: float | None = None  # processors that this user's own processes used meanwhile
-    allowed: float | None = None  # and how many they may use
+    cores_used: float | None = None  # processors that this user's own processes used meanwhile
+    cores_allowed: float | None = None  # and how many they may use
     chain: ChainSeen | Blind | None = None  # None: there is none
     # the first launch of the run: a marker from before it is not of this run
-    began: datetime | None = None
+    launched_at: datetime | None = None
 
 
 @dataclass(frozen=True)

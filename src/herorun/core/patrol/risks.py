@@ -44,7 +44,7 @@ def _advise_on_log(look: HostObservation) -> Iterator[Advice]:
         yield Advice("log", f"Its own log tells of {log.failure}: {log.excerpt}. {log.advice}")
     if log.age is None or log.age < SILENT:
         return
-    if look.newest is not None and look.newest < SILENT:
+    if look.output_age is not None and look.output_age < SILENT:
         words = (
             "its output still changes, so it is block-buffered and does not hang: set "
             "PYTHONUNBUFFERED=1 next time"
@@ -52,7 +52,7 @@ def _advise_on_log(look: HostObservation) -> Iterator[Advice]:
         yield Advice(
             "buffered",
             f"The log has not changed for {say_span(log.age)}, but {words}.",
-            grave=False,
+            critical=False,
         )
     else:
         yield Advice(
@@ -75,10 +75,10 @@ def _gpus(look: HostObservation, before: Before | None) -> Iterator[Advice]:
             "idle. Look at the "
             f"loader's workers and at OMP_NUM_THREADS against the {look.cpus or '?'} CPUs of this "
             "box.",
-            grave=False,
+            critical=False,
         )
     else:
-        yield Advice("idle", f"The GPUs stand at {use:.0f} % and no step advances.", grave=False)
+        yield Advice("idle", f"The GPUs stand at {use:.0f} % and no step advances.", critical=False)
 
 
 def advances(look: HostObservation, before: Before | None) -> bool:
@@ -104,14 +104,14 @@ def _threads(look: HostObservation) -> Iterator[Advice]:
         return
     use = mean_use(look.gpus)
     if use < HEALTHY:
-        most = f"{look.allowed:.0f}"
+        most = f"{look.cores_allowed:.0f}"
         yield Advice(
             "threads",
             f"The GPUs stand at {use:.0f} % while our own processes take all of the {most} "
             "processors that they may use: too "
             "many threads for a slice of this machine. Set OMP_NUM_THREADS so that all workers "
             f"together have {most}.",
-            grave=False,
+            critical=False,
         )
 
 
@@ -119,7 +119,11 @@ def pegged(look: HostObservation) -> bool:
     """Whether our own processes use up what they may: then the machine is not busy with somebody
     else.
     """
-    return bool(look.allowed and look.cores is not None and look.cores >= PEGGED * look.allowed)
+    return bool(
+        look.cores_allowed
+        and look.cores_used is not None
+        and look.cores_used >= PEGGED * look.cores_allowed
+    )
 
 
 def _chain(look: HostObservation, ways: Ways) -> Iterator[Advice]:
@@ -155,7 +159,7 @@ def _machine(look: HostObservation, ways: Ways, before: Before | None) -> Iterat
             f"The machine is busy (load {look.load:.0f} on {look.cpus} CPUs), yet this cgroup has "
             "room: a noisy neighbour."
         )
-        yield Advice("neighbour", words, grave=False)
+        yield Advice("neighbour", words, critical=False)
     if before and before.oom_kill is not None and (memory.oom_kill or 0) > before.oom_kill:
         yield Advice(
             "oom-kill",

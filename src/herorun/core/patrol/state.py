@@ -57,7 +57,7 @@ def trained_of(look: HostObservation) -> bool | None:
     log = look.log
     if isinstance(log, Own) and log.done is not None:
         return log.done
-    if isinstance(log, Blind) and look.has_words:
+    if isinstance(log, Blind) and look.has_success_pattern:
         return None
     return look.alive is Alive.NO and look.succeeded
 
@@ -72,7 +72,7 @@ def fresh(look: HostObservation, path: str) -> bool | None:
     found = look.markers[path]
     if isinstance(found, Blind):
         return None
-    return found is not None and (look.began is None or found >= look.began - SKEW)
+    return found is not None and (look.launched_at is None or found >= look.launched_at - SKEW)
 
 
 def all_done(look: HostObservation) -> bool | None:

@@ -60,7 +60,7 @@ def _summary_parts(look: HostObservation, before: Before | None) -> Iterator[str
         )
         yield f"results {there}/{len(look.results)}"
     for copy in look.copies:
-        yield f"files {_count_files(copy.there)}/{_count_files(copy.here)}"
+        yield f"files {_count_files(copy.remote)}/{_count_files(copy.local)}"
     yield from _machine(look)
 
 
@@ -129,7 +129,7 @@ def facts_of(look: HostObservation, told: PatrolAdvice) -> str:
     ]
     found += [
         sorted(path for path in look.markers if fresh(look, path)),
-        [each.row for each in told.advice if each.grave],
+        [each.row for each in told.advice if each.critical],
     ]
     return repr(found)
 
@@ -153,8 +153,8 @@ def movement_of(look: HostObservation) -> str:
     """What moves while a run goes on: a stall is when none of it does."""
     log = look.log if isinstance(look.log, Own) else Own()
     markers = sorted(path for path in look.markers if fresh(look, path))
-    copies = [copy.there for copy in look.copies]
-    newest = look.newest is not None and look.newest < 60
+    copies = [copy.remote for copy in look.copies]
+    newest = look.output_age is not None and look.output_age < 60
     return repr(
         [log.line, log.step, log.size, markers, copies, look.at.timestamp() if newest else ""]
     )

@@ -85,8 +85,8 @@ def _resumed(look: HostObservation, without: str, ways: Ways) -> Iterator[Advice
 def _results(look: HostObservation) -> Iterator[Advice]:
     for path, found in look.results.items():
         if isinstance(found, CommandOutput):
-            rest = "" if found.whole else "\n(and more: it is longer than a result file)"
-            yield Advice("result", f"{path}:\n{found.text.rstrip()}{rest}", grave=False)
+            rest = "" if found.complete else "\n(and more: it is longer than a result file)"
+            yield Advice("result", f"{path}:\n{found.text.rstrip()}{rest}", critical=False)
 
 
 def _copies(look: HostObservation, ways: Ways) -> Iterator[Advice]:
@@ -100,18 +100,18 @@ def _copies(look: HostObservation, ways: Ways) -> Iterator[Advice]:
         elif copy.whole is None:
             blind = next(
                 e
-                for e in (copy.there, copy.here, Blind("there is no such folder here"))
+                for e in (copy.remote, copy.local, Blind("there is no such folder here"))
                 if isinstance(e, Blind)
             )
             yield Advice(
                 "copy",
                 f"{copy.path} could not be compared with {copy.source}: {blind.why}.",
-                grave=False,
+                critical=False,
             )
 
 
 def _count(copy: Copy, there: bool) -> str:
-    found = copy.there if there else copy.here
+    found = copy.remote if there else copy.local
     if found is None or isinstance(found, Blind):
         return "none"
     return f"{count(found.files, 'file')} ({count(found.bytes, 'byte')})"
@@ -119,4 +119,4 @@ def _count(copy: Copy, there: bool) -> str:
 
 def _all_done(state: PatrolState, ways: Ways) -> Iterator[Advice]:
     if state is PatrolState.DONE:
-        yield Advice("done", "Everything is done. Remove this patrol:", ways.remove, grave=False)
+        yield Advice("done", "Everything is done. Remove this patrol:", ways.remove, critical=False)

@@ -91,7 +91,7 @@ def _reached(
     seen: Mapping[str, str | int | None],
 ) -> bool:
     if wish.marker:
-        return isinstance(look.wished, datetime)
+        return isinstance(look.awaited_marker, datetime)
     if wish.state:
         return wish.state in (state.value, seen.get("job"), seen.get("run"))
     if wish.step is not None:

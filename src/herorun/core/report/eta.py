@@ -28,7 +28,7 @@ class Eta:
     why: str  # what it goes by, or why there is none
 
     @property
-    def words(self) -> str:
+    def text(self) -> str:
         if self.earliest is None or self.latest is None:
             return self.why
         first, last = f"{self.earliest:%Y-%m-%d %H:%M}", f"{self.latest:%Y-%m-%d %H:%M}"

@@ -93,11 +93,11 @@ class TickOutcome:
             run=seen.run if seen else "finished",
             monitor=seen.monitor if seen else "fresh",
             progress=self.progress,
-            awaited=seen.awaited if seen else [],
+            missing_evidence=seen.awaited if seen else [],
             findings=finding_entries(seen.findings, checks, slug) if seen else [],
             alerts=alert_entries(alerts, checks, slug or "RUN"),
             actions=actions_of(self.performed),
-            other=other_jobs(self.evidence),
+            other_jobs=other_jobs(self.evidence),
         )
 
 

@@ -30,7 +30,7 @@ def watch_run(name: str, start: Path, comment: bool) -> WatchedRun:
         _post_silence(run, memory, found) if comment and found.monitor is WatchState.STALE else ""
     )
     last = memory.last_decided
-    return WatchedRun.of(found, run=last.run if last else "unknown", told=told)
+    return WatchedRun.of(found, run=last.run if last else "unknown", issue_comment=told)
 
 
 def _post_silence(run: Run, memory: Memory, found: WatchdogSight) -> str:

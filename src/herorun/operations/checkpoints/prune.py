@@ -55,7 +55,7 @@ class Pruned:
 
     def document(self) -> CheckpointsPrune:
         left = [Left(path=path, why=why) for path, why in self.left]
-        return CheckpointsPrune.of(self, left=left)
+        return CheckpointsPrune.of(self, not_deleted=left)
 
 
 def prune(run: Run, plan: PrunePlan, typed: str) -> Pruned:

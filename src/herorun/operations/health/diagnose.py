@@ -87,7 +87,7 @@ def _failure(
         fingerprint=ending.fingerprint if ending else "",
         advice=ending.advice if ending else "",
         signature=None,
-        where=ending.place or None if ending else None,
-        person=ending.needs_person if ending else False,
+        frame=ending.place or None if ending else None,
+        needs_person=ending.needs_person if ending else False,
         attempt=number,
     )

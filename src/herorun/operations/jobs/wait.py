@@ -56,7 +56,7 @@ def _observe_job(
         why="" if alive is Alive.YES else scrub(why),
         succeeded=succeeded,
         log=_read_own_log(adapter, run),
-        wished=_read_mtime(wish.marker) if wish.marker else None,
+        awaited_marker=_read_mtime(wish.marker) if wish.marker else None,
     )
     return look, answer.job.state.value if isinstance(answer, Found) else None
 

@@ -116,5 +116,5 @@ def adopted_job(adoptee: Adoptee, report: GateReport) -> AdoptedJob:
         state=adoptee.job.state,
         user=adoptee.user or None,
         command=[scrub(word) for word in adoptee.command] or None,
-        not_proved=not_proved(report.findings),
+        unproven=not_proved(report.findings),
     )

@@ -11,7 +11,7 @@ from herorun.runs import Run
 from herorun.system.git.commit_content import printed_config, resolved_config
 
 
-def wavering_keys(run: Run) -> tuple[str, ...]:
+def unstable_keys(run: Run) -> tuple[str, ...]:
     """The keys of the config that differ between two runs of its command at HEAD, but for those
     declared volatile.
 
@@ -52,7 +52,7 @@ def advised(run: Run) -> tuple[tuple[str, ...], str]:
     raised.
     """
     try:
-        keys = wavering_keys(run)
+        keys = unstable_keys(run)
     except (HerorunError, OSError) as error:
         return (), f"the [config] command could not be tried: {scrub(in_words(error))}"
     if not keys:

@@ -105,7 +105,7 @@ class PreflightOutcome:
     def document(self) -> PreflightDocument:
         return PreflightDocument.of(
             self,
-            would_be=self.report.would_be,
+            verdict_if_enforced=self.report.would_be,
             mode=self.report.mode,
             plan_digest=self.plan.digest if self.plan else None,
             plan=plan_entries(self.plan) if self.plan else None,

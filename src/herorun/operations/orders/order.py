@@ -29,7 +29,7 @@ class OrderOutcome:
         facts = {"facts": self.facts} if self.facts else {}
         return OrderDocument(
             slug=self.run.slug,
-            said=self.words,
+            message=self.words,
             warnings=self.warnings,
             record=self.run.record.tip,
             **facts,

@@ -52,7 +52,7 @@ class TrustQuestion:
         return [*(runs if self.items else []), *(told if self.launches else [])]
 
     def document(self, done: str) -> Trust:
-        return Trust.of(self, unproven=self.launches, done=done, file=trust_file())
+        return Trust.of(self, unproven=self.launches, result=done, file=trust_file())
 
 
 def ask(name: str, start: Path) -> TrustQuestion:

@@ -39,7 +39,9 @@ class PatrolTick:
     before: Before | None
 
     def document(self) -> PatrolDocument:
-        return PatrolDocument.of(self, state=self.told.state, advice=self.told.advice)
+        return PatrolDocument.of(
+            self, observation=self.look, state=self.told.state, advice=self.told.advice
+        )
 
 
 def patrol(run: Run) -> PatrolTick:

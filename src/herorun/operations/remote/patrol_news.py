@@ -46,7 +46,7 @@ def send_patrol(run: Run, tick: PatrolTick) -> list[str]:
 
 
 def _message(run: Run, tick: PatrolTick, facts: str) -> Post:
-    advice = [f"{each.words}\n{each.command}".strip() for each in tick.told.advice]
+    advice = [f"{each.message}\n{each.command}".strip() for each in tick.told.advice]
     key = write_key(Verb.PATROL, run.slug, facts[7:19], f"{now():%Y-%m-%dT%H:%M}")
     title = f"{run.slug} is {tick.told.state}"
     return Post(key, title, scrub("\n\n".join([tick.line, *advice])))

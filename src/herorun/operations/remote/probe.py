@@ -75,23 +75,23 @@ def _parse_probe(
         unreachable=unreachable(box, answers.get("job")),
         succeeded=succeeded,
         log=_read_log_by_end(run, answers),
-        has_words=bool(run.contract.patrol.success_pattern),
+        has_success_pattern=bool(run.contract.patrol.success_pattern),
         markers={path: moment_of(told_of(files, "markers", path)) for path in markers(run)},
-        wished=moment_of(told_of(files, "markers", wished)) if wished else None,
+        awaited_marker=moment_of(told_of(files, "markers", wished)) if wished else None,
         results={
             path: result_of(told_of(files, "results", path)) for path in run.contract.patrol.results
         },
         copies=tuple(_copy(run, answers, path) for path in run.contract.patrol.copies),
         disks={path: room_of(told_of(files, "disks", path)) for path in _disks(run)},
-        newest=newest_of(files),
+        output_age=newest_of(files),
         gpus=gpus_of(machine) if run.contract.patrol.gpu_sample_seconds else None,
         memory=memory_of(machine),
         load=machine.get("load") if isinstance(machine, dict) else None,
         cpus=machine.get("cpus") if isinstance(machine, dict) else None,
-        cores=machine.get("cores") if isinstance(machine, dict) else None,
-        allowed=machine.get("allowed") if isinstance(machine, dict) else None,
+        cores_used=machine.get("cores") if isinstance(machine, dict) else None,
+        cores_allowed=machine.get("allowed") if isinstance(machine, dict) else None,
         chain=chain_of(files) if run.contract.chain.stage else None,
-        began=instances[0].started if instances else None,
+        launched_at=instances[0].started if instances else None,
     )
 
 

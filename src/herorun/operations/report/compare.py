@@ -58,7 +58,8 @@ class Compared:
             kind=self.kind,
             verdict=self.told.answer,
             window=[self.told.first, self.told.last],
-            differs=self.differs,
+            config_differences=self.differs,
+            untested=self.told.unexercised,
         )
 
     def lines(self) -> list[str]:
@@ -308,7 +309,7 @@ def _metric(told: Pairing, noise: bool) -> list[str]:
         )
         lines.append(
             f"    determinism noise: {told.equal} of {count(told.pairs, 'step')} are equal to the "
-            f"last bit, {told.typical:.3g} "
+            f"last bit, {told.median_difference:.3g} "
             f"is typical{first}"
         )
     return lines

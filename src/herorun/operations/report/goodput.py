@@ -70,28 +70,29 @@ def _goodput_lines(told: GoodputTotals) -> list[str]:
         return ["nothing was launched yet"]
     lines = [
         (
-            f"{say_span(told.wall)} of wall time, {told.since:%Y-%m-%d %H:%M} to "
+            f"{say_span(told.wall_seconds)} of wall time, {told.since:%Y-%m-%d %H:%M} to "
             f"{told.until:%Y-%m-%d %H:%M} UTC"
         ),
-        f"{count(told.instances, 'instance')}, {count(told.reached, 'step')}",
-        f"effective training time: {_percent(told.effective)}",
+        f"{count(told.instances, 'instance')}, {count(told.max_step, 'step')}",
+        f"effective training time: {_percent(told.productive_fraction)}",
     ]
     for state in WallTimeState:
         if told.states[state]:
-            hours = (told.hours or {}).get(state)
+            hours = (told.accelerator_hours or {}).get(state)
             cost = f"  {hours:,.1f} accelerator-hours" if hours else ""
-            share = told.states[state] / told.wall if told.wall else 0
+            share = told.states[state] / told.wall_seconds if told.wall_seconds else 0
             lines.append(f"  {state:<11} {say_span(told.states[state]):>10}  {share:6.1%}{cost}")
-    lost = f"{count(told.lost, 'step')} lost to restarts"
+    lost = f"{count(told.lost_steps, 'step')} lost to restarts"
     lines.append(
-        lost + (f", and of {told.lost_unknown} restarts it is unknown" if told.lost_unknown else "")
+        lost
+        + (f", and of {told.unknown_losses} restarts it is unknown" if told.unknown_losses else "")
     )
     ends = ", ".join(f"{count} {cause}" for cause, count in told.interruptions.items())
-    mean = f"; {say_span(told.between_failures)} between failures" if told.between_failures else ""
+    mean = f"; {say_span(told.mtbf)} between failures" if told.mtbf else ""
     lines.append(f"interruptions: {ends or 'none'}{mean}")
-    if told.all_hours.least is not None:
-        money = f", {_span(told.money)} of money" if told.money.least is not None else ""
-        lines.append(f"accelerator-hours: {_span(told.all_hours)}{money}")
+    if told.total_accelerator_hours.min is not None:
+        money = f", {_span(told.cost)} of money" if told.cost.min is not None else ""
+        lines.append(f"accelerator-hours: {_span(told.total_accelerator_hours)}{money}")
     delays = told.delays
     lines += [
         f"{name}: {_delay(delay)}"
@@ -105,24 +106,24 @@ def _goodput_lines(told: GoodputTotals) -> list[str]:
 
 
 def _percent(told: Range) -> str:
-    if told.least is None or told.most is None:
+    if told.min is None or told.max is None:
         return "unknown"
-    if round(told.least, 3) == round(told.most, 3):
-        return f"{told.least:.1%}"
-    return f"{told.least:.1%} to {told.most:.1%}, because a part is unknown"
+    if round(told.min, 3) == round(told.max, 3):
+        return f"{told.min:.1%}"
+    return f"{told.min:.1%} to {told.max:.1%}, because a part is unknown"
 
 
 def _span(told: Range) -> str:
-    assert told.least is not None and told.most is not None
-    least, most = f"{told.least:,.1f}", f"{told.most:,.1f}"
+    assert told.min is not None and told.max is not None
+    least, most = f"{told.min:,.1f}", f"{told.max:,.1f}"
     return least if least == most else f"{least} to {most}"
 
 
 def _delay(told: Delay) -> str:
     parts = []
-    if told.count and told.median is not None and told.most is not None:
+    if told.count and told.median is not None and told.max is not None:
         parts.append(
-            f"{say_span(told.median)} in the median, {say_span(told.most)} at most, of {told.count}"
+            f"{say_span(told.median)} in the median, {say_span(told.max)} at most, of {told.count}"
         )
     if told.unknown:
         parts.append(f"{told.unknown} unknown")

@@ -99,10 +99,10 @@ def _cards(told: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
     yield (
         "Instances",
         str(len(told["instances"])),
-        f"{told['goodput']['lost']:,} steps lost to restarts",
+        f"{told['goodput']['lost_steps']:,} steps lost to restarts",
     )
-    effective = told["goodput"]["effective"]
-    least, most = effective["least"], effective["most"]
+    effective = told["goodput"]["productive_fraction"]
+    least, most = effective["min"], effective["max"]
     if least is not None and most is not None:
         low, high = f"{least:.0%}", f"{most:.0%}"
         span = (
@@ -117,7 +117,7 @@ def _cards(told: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
 
 def _shares(goodput: dict[str, Any]) -> Iterator[tuple[str, str, str, str]]:
     """State, where its part of the bar begins, how wide it is, in percent, and in words."""
-    at, wall = 0.0, goodput["wall"]
+    at, wall = 0.0, goodput["wall_seconds"]
     for state in WallTimeState:
         share = 100 * goodput["states"][state] / wall if wall else 0.0
         if share:
@@ -189,7 +189,9 @@ def _data(report: RunReport) -> str:
         for chart in report.charts
     ]
     text = json.dumps(
-        {"charts": charts, "marks": report.told["marks"]}, separators=(",", ":"), allow_nan=False
+        {"charts": charts, "marks": report.told["annotations"]},
+        separators=(",", ":"),
+        allow_nan=False,
     )
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 

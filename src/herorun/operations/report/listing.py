@@ -33,7 +33,7 @@ def _entry(slug: str, memory: Memory, error: str = "") -> ListEntry:
         run=decided.run if decided else None,
         monitor=decided.monitor if decided else None,
         progress=decided.progress if decided else "",
-        seen=timestamp(decided.at) if decided else None,
+        last_seen=timestamp(decided.at) if decided else None,
         instance=memory.current.name if memory.current else None,
         error=error,
     )

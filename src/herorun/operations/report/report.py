@@ -122,15 +122,15 @@ def report_of(run: Run, drift: str = "") -> RunReport:
         state=standing.run,
         stage=standing.stage,
         monitor=standing.monitor,
-        made=at.replace(microsecond=0),
+        generated_at=at.replace(microsecond=0),
         version=__version__,
         goal=run.contract.goal,
         dri=run.dri,
-        progress=ProgressEntry(step=step, final_step=final, words=progress(step, final)),
+        progress=ProgressEntry(step=step, final_step=final, text=progress(step, final)),
         eta=done,
         checkpoint=_newest_checkpoint(evidence),
         charts=[_chart_entry(chart) for chart in rows.charts],
-        marks=marks,
+        annotations=marks,
         alerts=[_incident_entry(one, memory.acked) for one in found],
         instances=_instances(run, memory),
         goodput=account.document(),
@@ -213,14 +213,14 @@ def _level(standing: Status) -> str:
     level = LEVELS[standing.run]
     if level == "bad" or "critical" in firing:
         return "bad"
-    if standing.monitor != "fresh" or (standing.awaited and level == "good"):
+    if standing.monitor != "fresh" or (standing.missing_evidence and level == "good"):
         return "unknown"
     return "warn" if level == "good" and "warn" in firing else level
 
 
 def _verdict(slug: str, standing: Status, progress: str) -> str:
-    if standing.sealed:
-        return f"{slug} is sealed as {standing.sealed}, at {progress} steps."
+    if standing.seal_tag:
+        return f"{slug} is sealed as {standing.seal_tag}, at {progress} steps."
     if standing.stage != "launched":
         return f"{slug} is {standing.stage} and was not launched yet."
     ranks = {"critical": 0, "warn": 1, "info": 2}
@@ -233,7 +233,7 @@ def _verdict(slug: str, standing: Status, progress: str) -> str:
     told = f"{said} fire{'s' if len(names) == 1 else ''}" if names else "nothing fires"
     seen = "" if standing.monitor == "fresh" else f"; the monitor is {standing.monitor}"
     asked = "; a decision is asked for" if standing.questions else ""
-    missing = "".join(f"; missing: {each.message}" for each in standing.awaited)
+    missing = "".join(f"; missing: {each.message}" for each in standing.missing_evidence)
     return f"{slug} is {standing.run} at {progress} steps; {told}{missing}{seen}{asked}."
 
 
@@ -330,11 +330,11 @@ def _instances(run: Run, memory: Memory) -> list[LaunchedEntry]:
         cause = f": {ending.cause.value}" if ending else ""
         entry = LaunchedEntry.of(
             instance,
-            turn=turn_of(launching) if launching else "launch",
+            kind=turn_of(launching) if launching else "launch",
             why=launching.why if launching else "",
             started=instance.started.replace(microsecond=0),
             ended=_format_timestamp(end.ended or end.at if end else None),
-            end=f"{end.state.value}{cause}" if end else "",
+            end_state=f"{end.state.value}{cause}" if end else "",
             diagnosis=ending.why if ending else "",
             steps=end.step if end else None,
             changes=_compare_instances(run, before, launching),

@@ -87,13 +87,13 @@ def standing_of(
         "stage": stage_of(run),
         "instances": memory.instances,
         "log": log_of(run, memory.instances[-1].name) if memory.instances and not shut else "",
-        "sealed": memory.sealed.tag if memory.sealed else None,
+        "seal_tag": memory.sealed.tag if memory.sealed else None,
         "record": run.record.tip,
         "babysitter": babysitter_words(run, over=bool(memory.sealed)),
         **_beside(
             run, drift, [*([f"{DRIFT}{drift}{STANDS}"] if drift else []), *_disbelieved(run)]
         ),
-        "unfinished": memory.unfinished.actions,
+        "unfinished_actions": memory.unfinished.actions,
         **_people(memory),
     }
     if shut or not memory.instances or memory.sealed:
@@ -118,13 +118,13 @@ def standing_of(
         run=seen.run,
         monitor=monitor,
         progress=progress_of(evidence),
-        awaited=seen.awaited,
+        missing_evidence=seen.awaited,
         findings=finding_entries(seen.findings, checks, run.slug) if whole else [],
         alerts=alert_entries(alerts, checks, run.slug),
         actions=[],
-        other=other_jobs(evidence),
+        other_jobs=other_jobs(evidence),
         next=_next(run, seen, fold([decided(seen, evidence, memory, ())], memory), evidence),
-        glance=RunSummaryEntry.of_summary(glance),
+        summary=RunSummaryEntry.of_summary(glance),
         unjudged=[UnjudgedEntry.of(each) for each in _unjudged(evidence)],
         **facts,
     )
@@ -173,13 +173,13 @@ def _at_rest(
         run=glance.run,
         monitor=monitor,
         progress=progress_at_seal(memory, glance),
-        awaited=[],
+        missing_evidence=[],
         findings=[],
         alerts=[],
         actions=[],
-        other=[],
+        other_jobs=[],
         next=_next(run, None, memory, {}),
-        glance=RunSummaryEntry.of_summary(glance),
+        summary=RunSummaryEntry.of_summary(glance),
         unjudged=[],
         **facts,
     )
@@ -206,8 +206,8 @@ def _people(memory: Memory) -> dict[str, Any]:
         "paused": held,
         "questions": [*_judge_question(memory), *open_questions(memory)],
         "answer": answered.words if answered else None,
-        "acked": [Acked.of(said, alert=key) for key, said in noted],
-        "stopped": memory.stopped.get(current),
+        "acknowledgements": [Acked.of(said, alert=key) for key, said in noted],
+        "stopped_by": memory.stopped.get(current),
     }
 
 
@@ -296,7 +296,9 @@ def status_code(status: StatusOf) -> int:
         return 0
     firing = (alert.check for alert in status.alerts if alert.state == "firing")
     checks = {check.name: check for check in discover.checks(Gate.HEALTH)} if status.alerts else {}
-    return exit_code(status.run, status.monitor, critical_topics(firing, checks), status.awaited)
+    return exit_code(
+        status.run, status.monitor, critical_topics(firing, checks), status.missing_evidence
+    )
 
 
 def babysitter_words(run: Run, over: bool = False) -> str:
