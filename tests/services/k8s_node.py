@@ -143,6 +143,8 @@ class Pod:
         self.process: subprocess.Popen[bytes] | None = None
         self.container = told["spec"]["containers"][0]
         self.lines: list[tuple[datetime, bytes]] | None = None  # None: it has no log yet
+        self.before: list[tuple[datetime, bytes]] | None = None  # of the attempt before
+        self.restarts = 0
         self.started = datetime.now(UTC)
         self.over = threading.Event()
 
@@ -168,12 +170,16 @@ class Pod:
             waits = {"reason": "CreateContainerConfigError", "message": str(error)}
             self._tell("Pending", {"waiting": waits})
             return
-        self.started, self.lines = datetime.now(UTC), []
+        self.started, self.before, self.lines = datetime.now(UTC), self.lines, []
         reading = threading.Thread(target=self._read_output, daemon=True)
         reading.start()
         self._tell("Running", {"running": {"startedAt": stamp(self.started)}}, ready=True)
         code = self.process.wait()
         reading.join(5)  # a child of its own may hold the pipe open
+        if code and self.told["spec"]["restartPolicy"] == "OnFailure" and not self.ending:
+            self.restarts += 1
+            self.run()
+            return
         code = code if code >= 0 else 128 - code
         ended = {
             "exitCode": code,
@@ -190,9 +196,12 @@ class Pod:
         for line in self.process.stdout:
             self.lines.append((datetime.now(UTC), line))
 
-    def log(self, since: str = "", lines: int | None = None, stamped: bool = False) -> bytes:
+    def log(
+        self, since: str = "", lines: int | None = None, stamped: bool = False, before: bool = False
+    ) -> bytes:
         """As a kubelet reads it: by whole seconds, then the newest lines."""
-        told = [(at, line) for at, line in self.lines or () if stamp(at) >= since]
+        kept = self.before if before else self.lines
+        told = [(at, line) for at, line in kept or () if stamp(at) >= since]
         told = told if lines is None else told[len(told) - min(lines, len(told)) :]
         return b"".join(
             f"{at:%Y-%m-%dT%H:%M:%S.%f}000Z ".encode() + line if stamped else line
@@ -222,7 +231,7 @@ class Pod:
                     "name": self.container["name"],
                     "state": state,
                     "ready": ready,
-                    "restartCount": 0,
+                    "restartCount": self.restarts,
                     "image": image,
                     "imageID": f"docker-pullable://{image.partition('@')[0]}@sha256:{'ab' * 32}",
                 }
@@ -268,7 +277,8 @@ def _handler(node: Node) -> type[BaseHTTPRequestHandler]:
             told = {name: values[0] for name, values in parse_qs(asked.query).items()}
             _, word, space, name, container = (asked.path.split("/") + [""] * 5)[:5]
             pods = [pod for pod in node.jobs.values() if pod.path.endswith(f"/{space}/pods/{name}")]
-            if "previous" in told:
+            before = told.get("previous") == "true"
+            if before and pods and pods[-1].before is None:
                 said = f'previous terminated container "{container}" in pod "{name}" not found'
                 self._answer(400, said.encode())
                 return
@@ -279,7 +289,8 @@ def _handler(node: Node) -> type[BaseHTTPRequestHandler]:
                 self._answer(400, said.encode())
                 return
             most = int(told["tailLines"]) if "tailLines" in told else None
-            data = pods[-1].log(told.get("sinceTime", ""), most, told.get("timestamps") == "true")
+            stamped = told.get("timestamps") == "true"
+            data = pods[-1].log(told.get("sinceTime", ""), most, stamped, before)
             self._answer(200, data[: int(told["limitBytes"])] if "limitBytes" in told else data)
 
         def do_POST(self) -> None:

@@ -1,0 +1,107 @@
+"""Pods that do not start, end twice or vanish, on a real API server and its controllers."""
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from herorun import discover
+from herorun.core.evidence import JobState
+from herorun.core.health.queue_reasons import Waiting, why_waiting
+from herorun.core.ports import Found, Place, Unknown
+from herorun.schedulers.external.kubernetes import KubernetesById
+from schedulers.kubernetes_rig import adapter
+from schedulers.test_kubernetes_traps import found, one_pod, submit
+from services.k8s import Space, kubectl
+from services.k8s_node import stamp, wait_for
+from wording import mentions
+
+pytestmark = pytest.mark.back_end
+
+
+def by_id(space: Space) -> KubernetesById:
+    options = {"cluster": f"{space.kubeconfig}#test/{space.name}", "program": kubectl()}
+    place = Place("job", "/state", "/out", "/repository")
+    jobs = discover.connect("schedulers.external", "kubernetes", options, place)
+    assert isinstance(jobs, KubernetesById)
+    return jobs
+
+
+@pytest.mark.parametrize("reason", ["ErrImageNeverPull", "CreateContainerConfigError"])
+def test_what_cannot_start_stays_active_and_says_why(
+    reason: str, space_by_hand: Space, tmp_path: Path
+) -> None:
+    space, scheduler = space_by_hand, adapter(space_by_hand, tmp_path)
+    submit(scheduler, tmp_path)
+    pod = one_pod(space)
+    wait_for(lambda: space.control.pods(space.name)[0]["spec"].get("nodeName"), 40)
+    waiting = {"waiting": {"reason": reason, "message": "not to be had"}}
+    status = {"name": "main", "state": waiting, "ready": False, "restartCount": 0}
+    container = {**status, "image": "x", "imageID": ""}
+    space.control.set_pod(space.name, pod, phase="Pending", containerStatuses=[container])
+    job = found(scheduler)
+    assert (job.state, why_waiting(job.reason)) == (JobState.PENDING, Waiting.NEVER)
+    assert mentions(job.reason, pod, reason, "not to be had")
+    assert space.jobs()[0]["status"]["active"] == 1
+
+
+def test_a_deadline_is_no_end_while_the_pod_runs(space: Space, tmp_path: Path) -> None:
+    scheduler = adapter(space, tmp_path, time_limit="1s", grace="4s")
+    submit(scheduler, tmp_path, "trap '' TERM; while true; do sleep 0.1; done")
+    wait_for(lambda: "DeadlineExceeded" in found(scheduler).raw, 60)
+    job = found(scheduler)
+    assert job.state.ended or mentions(job.reason, "still", "may still write")
+    job = wait_for(lambda: (j := found(scheduler)).state.ended and j, 60)
+    assert (job.state, job.stopped_by) == (JobState.TIMED_OUT, None)
+    assert space.control.pods(space.name) == []  # the cluster has deleted it, and its log
+
+
+def test_a_forced_deletion_may_leave_two_writers(space_by_hand: Space, tmp_path: Path) -> None:
+    """Nobody has seen the end of the process of the pod before."""
+    space, scheduler = space_by_hand, adapter(space_by_hand, tmp_path)
+    submit(scheduler, tmp_path)
+    first = one_pod(space)
+    space.set_running(first)
+    before = stamp(datetime.now(UTC) - timedelta(minutes=5))
+    space.control.ask(
+        "PATCH",
+        f"/apis/batch/v1/namespaces/{space.name}/jobs/tiny-1/status",
+        {"status": {"startTime": before}},  # it has run for long
+        "application/merge-patch+json",
+    )
+    at_once = {"gracePeriodSeconds": 0}
+    space.control.ask("DELETE", f"/api/v1/namespaces/{space.name}/pods/{first}", at_once)
+    second = wait_for(
+        lambda: [p for p in space.control.pods(space.name) if p["metadata"]["name"] != first], 60
+    )[0]["metadata"]["name"]
+    space.set_running(second)
+    (words,) = found(scheduler).other_writers
+    assert mentions(words, second, "place of one whose end nobody saw", "may still write")
+
+
+def test_after_a_ttl_nobody_can_say_how_it_ended(space: Space, tmp_path: Path) -> None:
+    job = space.job("brief", ["true"], str(tmp_path))
+    job["spec"]["ttlSecondsAfterFinished"] = 1
+    space.control.ask("POST", f"/apis/batch/v1/namespaces/{space.name}/jobs", job)
+    assert isinstance(by_id(space).look("brief"), Found)
+    wait_for(lambda: not space.jobs(), 60)
+    answer = by_id(space).look("brief")
+    assert isinstance(answer, Unknown) and mentions(answer.why, "brief", "nobody can say")
+
+
+def test_the_log_of_the_attempt_before_comes_first(space: Space, tmp_path: Path) -> None:
+    script = "test -e again && echo second && exit; touch again; echo first; exit 1"
+    job = space.job("twice", ["sh", "-c", script], str(tmp_path))
+    job["spec"]["backoffLimit"] = 3
+    job["spec"]["template"]["spec"]["restartPolicy"] = "OnFailure"
+    space.control.ask("POST", f"/apis/batch/v1/namespaces/{space.name}/jobs", job)
+    jobs = by_id(space)
+
+    def ended() -> bool:
+        answer = jobs.look("twice")
+        return isinstance(answer, Found) and answer.job.state is JobState.SUCCEEDED
+
+    wait_for(ended, 60)
+    assert jobs.tail("twice", 5) == "first\nsecond\n"
+    assert jobs.tail("twice", 1) == "second\n"
+    assert jobs.log_age("twice") < timedelta(minutes=5)
