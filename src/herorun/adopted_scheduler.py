@@ -16,7 +16,11 @@ from herorun.core.journal import Memory
 from herorun.core.ports import ById, Found, Place, Scheduler, Search, Submission, Unknown
 from herorun.job_kinds import PORT, job_kind
 
-_ITS_OWN = ("log", "read_log")  # what an adapter tells of the instances that it started itself
+_ITS_OWN = (
+    "log",
+    "read_log",
+    "warnings",
+)  # what an adapter tells of the instances that it started itself
 
 
 def jobs_by_id(table: SchedulerTable, place: Place) -> ById:

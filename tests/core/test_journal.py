@@ -31,7 +31,7 @@ from herorun.core.event import (
     Sealed,
     Word,
 )
-from herorun.core.evidence import End, GivenUp, JobState
+from herorun.core.evidence import End, GivenUp, JobState, Placement
 from herorun.core.health.training import AwaitedEvidence
 from herorun.core.journal import (
     START,
@@ -150,6 +150,7 @@ EVENTS = [
         job_started=NOON,
         awaited=(AwaitedEvidence("row", "the first row", NOON),),
         temporary=150,
+        placement=Placement(("node-1",), ("x@sha256:1",)),
     ),
     Intended(
         at=NOON,

@@ -7,11 +7,13 @@ import pytest
 
 from builders import NOON
 from herorun.core.errors import CouldNotLook
-from herorun.core.evidence import Job, JobState
+from herorun.core.evidence import Job, JobState, Placement
 from herorun.core.health.queue_reasons import Waiting, why_waiting
+from herorun.schedulers._kubernetes_events import own_names, warning_line
 from herorun.schedulers._kubernetes_kinds import is_same_work
 from herorun.schedulers._kubernetes_parse import items_of, job_record, pod_record
 from herorun.schedulers._kubernetes_state import judge_kubernetes
+from wording import mentions
 
 EXIT = {"startedAt": "2026-03-02T12:00:00Z", "finishedAt": "2026-03-02T12:30:00Z"}
 
@@ -217,3 +219,34 @@ def test_an_object_that_cannot_be_read_is_no_crash(told: dict[str, Any]) -> None
     for read in (job_record, pod_record):
         with pytest.raises(CouldNotLook):
             read(told)
+
+
+def test_the_nodes_and_images_of_a_job_are_those_that_its_pods_ran() -> None:
+    first, second = a_pod("Running"), a_pod("Running", "b", node="node-2")
+    for pod in (first, second):
+        (status,) = pod["status"]["containerStatuses"]
+        status["imageID"] = "docker-pullable://registry.test/train@sha256:1"
+    waiting = a_pod("Pending", "c", node="node-3")  # it has pulled nothing yet
+    placement = judged(a_job(parallelism=3), first, second, waiting).placement
+    assert placement == Placement(("node-1", "node-2"), ("registry.test/train@sha256:1",))
+    assert judged(a_job(), waiting).placement is None
+
+
+def test_a_warning_is_one_line_with_its_time_and_number() -> None:
+    event = {
+        "involvedObject": {"kind": "Pod", "name": "tiny-1-abcde"},
+        "reason": "BackOff",
+        "message": "pulling\nimage",
+        "count": 3,
+        "lastTimestamp": stamp(),
+    }
+    line = warning_line(event)
+    assert mentions(line, stamp()[:16], "pod tiny-1-abcde: BackOff: pulling image", "3 times")
+    assert mentions(warning_line({}), "undated")
+
+
+def test_pods_of_another_instance_are_not_its_own() -> None:
+    assert own_names("tiny-1", indexed=False).fullmatch("tiny-1-abcde")
+    assert own_names("tiny-1", indexed=True).fullmatch("tiny-1-12-abcde")
+    assert not own_names("tiny-1", indexed=False).fullmatch("tiny-1-2-abcde")
+    assert not own_names("tiny-1", indexed=True).fullmatch("tiny-11-abcde")

@@ -39,6 +39,7 @@ from ports.scheduler_suite import long_ago
 from schedulers.kubernetes_rig import adapter
 from services.k8s import Space, kubectl
 from services.k8s_node import wait_for
+from wording import mentions
 
 pytestmark = pytest.mark.back_end
 
@@ -109,6 +110,9 @@ def test_what_no_node_can_take_says_why(space: Space, tmp_path: Path) -> None:
     reason = wait_for(lambda: "Unschedulable" in found(scheduler).reason and found(scheduler), 40)
     assert (reason.state, reason.other_writers) == (JobState.PENDING, ())
     assert "Insufficient nvidia.com/gpu" in reason.reason
+    warning = wait_for(lambda: scheduler.warnings("tiny-1"), 40)[0]
+    assert mentions(warning, "pod tiny-1-", "FailedScheduling", "Insufficient nvidia.com/gpu")
+    assert scheduler.warnings("tiny") == ()
     with pytest.raises(FileNotFoundError):
         scheduler.tail("tiny-1", 5)
 

@@ -1,12 +1,21 @@
 """What lives beside the current instance is listed, and blinds nobody where it cannot be."""
 
+from dataclasses import replace
 from datetime import datetime
 
 from builders import a_contract, a_history, a_job
 from herorun.core.errors import CouldNotLook
-from herorun.core.evidence import Job, JobState, LiveJobs, OtherJobs, Unavailable
+from herorun.core.evidence import (
+    Job,
+    JobState,
+    JobWarnings,
+    LiveJobs,
+    Nothing,
+    OtherJobs,
+    Unavailable,
+)
 from herorun.core.ports import Found, Search
-from herorun.sources.jobs import read_job, read_other_jobs
+from herorun.sources.jobs import read_job, read_job_warnings, read_other_jobs
 
 PROBE = Job("72", "tiny-probe", JobState.RUNNING)
 OLD = Job("70", "tiny-0", JobState.RUNNING)
@@ -43,3 +52,19 @@ def test_a_list_that_cannot_be_read_is_said_and_is_no_gap() -> None:
 
 def test_a_scheduler_that_knows_only_its_own_jobs_lists_no_other() -> None:
     assert read_other_jobs(object(), a_contract(), a_history(), LiveJobs()) == OtherJobs()
+
+
+def test_warnings_are_kept_and_are_no_gap_where_they_cannot_be_read() -> None:
+    class Warns:
+        def warnings(self, instance: str) -> tuple[str, ...]:
+            if instance == "tiny-2":
+                raise CouldNotLook("forbidden")
+            return (f"{instance}: BackOff",)
+
+    history = a_history()
+    assert history.current is not None
+    name = history.current.name
+    assert read_job_warnings(Warns(), history) == JobWarnings((f"{name}: BackOff",))
+    lost = a_history(instances=(replace(history.current, name="tiny-2"),))
+    assert isinstance(read_job_warnings(Warns(), lost), Nothing)
+    assert isinstance(read_job_warnings(object(), history), Nothing)

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, TypeAlias
 from herorun.core.action_key import Verb, write_key
 from herorun.core.alert import Alert
 from herorun.core.decode import DecodedKey
-from herorun.core.evidence import End, GivenUp
+from herorun.core.evidence import End, GivenUp, Placement
 from herorun.core.health.training import AwaitedEvidence
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.recovery.classify import Ending
@@ -150,6 +150,8 @@ class Decided:
     awaited: tuple[AwaitedEvidence, ...] = ()  # evidence that was missing at this tick
     # newest step in the temporary root, whenever it is newer than ever before
     temporary: int | None = None
+    # of the instance, once its scheduler tells, and again when there is more
+    placement: Placement | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,7 +8,7 @@ from herorun.core.action_key import Verb, write_key
 from herorun.core.canonical_json import digest
 from herorun.core.escalation import EscalationReason, Option
 from herorun.core.event import CheckedIn, Decided
-from herorun.core.evidence import Evidence, Hands, Job, LateReceipts, Receipt
+from herorun.core.evidence import Evidence, Hands, Job, LateReceipts, Placement, Receipt
 from herorun.core.journal import Memory
 from herorun.core.notifications import progress_of
 from herorun.core.policy import Action, DeleteNode, Escalate, Relaunch, Stop, Tell
@@ -57,6 +57,7 @@ def decided(seen: Tick, evidence: Evidence, memory: Memory, actions: Sequence[Ac
         job_started=_new_start(evidence, memory),
         awaited=seen.awaited,
         temporary=temporary_to_record(evidence, memory.history),
+        placement=_new_placement(evidence, memory),
     )
 
 
@@ -132,3 +133,13 @@ def _new_start(evidence: Evidence, memory: Memory) -> datetime | None:
     if not isinstance(job, Job) or current is None or job.instance != current.name:
         return None
     return job.started if job.started != memory.job_started.get(current.name) else None
+
+
+def _new_placement(evidence: Evidence, memory: Memory) -> Placement | None:
+    """All nodes and images of the instance so far, if the record does not hold them yet."""
+    job, current = evidence.get(Job), memory.current
+    if not isinstance(job, Job) or current is None or job.instance != current.name:
+        return None
+    known = memory.placements.get(current.name, Placement())
+    placement = job.placement.joined(known) if job.placement else known
+    return placement if placement != known else None

@@ -8,7 +8,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-from herorun.core.evidence import Job, JobState
+from herorun.core.evidence import Job, JobState, Placement
 from herorun.schedulers._kubernetes_parse import Condition, JobRecord, PodRecord
 
 # What never gets better by waiting, of a container that waits.
@@ -56,6 +56,7 @@ def judge_kubernetes(
         started=min((at for pod in pods if (at := _began(pod))), default=None),
         tasks=record.parallelism,
         other_writers=other_writers(record, pods),
+        placement=_placement(pods),
     )
     over = record.conditions.get("Complete") or record.conditions.get("Failed")
     if over and not live:
@@ -75,6 +76,15 @@ def _raw(record: JobRecord, live: Sequence[PodRecord]) -> str:
     ]
     words += ["Suspended"] if record.suspended and "Suspended" not in record.conditions else []
     return ", ".join(words or sorted({pod.phase for pod in live}))
+
+
+def _placement(pods: Sequence[PodRecord]) -> Placement | None:
+    """Of the pods whose main container has an image: `docker-pullable://x@sha256:...` to some."""
+    begun = [pod for pod in pods if pod.node and pod.image_id]
+    if not begun:
+        return None
+    images = {pod.image_id.rpartition("://")[2] for pod in begun}
+    return Placement(tuple(sorted({pod.node for pod in begun})), tuple(sorted(images)))
 
 
 def _began(pod: PodRecord) -> datetime | None:

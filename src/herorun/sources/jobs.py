@@ -1,8 +1,17 @@
 """Jobs, as the scheduler tells of them."""
 
 from herorun.core.contract import Contract
-from herorun.core.errors import CouldNotLook, in_words
-from herorun.core.evidence import History, Job, JobState, LiveJobs, Nothing, OtherJobs, Unavailable
+from herorun.core.errors import CouldNotLook, HerorunError, in_words
+from herorun.core.evidence import (
+    History,
+    Job,
+    JobState,
+    JobWarnings,
+    LiveJobs,
+    Nothing,
+    OtherJobs,
+    Unavailable,
+)
 from herorun.core.ports import Absent, Found, Scheduler, Unknown
 
 
@@ -62,3 +71,16 @@ def read_other_jobs(
         return OtherJobs(attempts, ask(contract.slug) if ask else ())
     except (CouldNotLook, OSError) as error:
         return OtherJobs(attempts, why=in_words(error))
+
+
+def read_job_warnings(scheduler: Scheduler, history: History) -> JobWarnings | Nothing:
+    """Of schedulers that tell some. It is no gap where they cannot be read: nothing is judged by
+    them.
+    """
+    ask, current = getattr(scheduler, "warnings", None), history.current
+    if ask is None or current is None:
+        return Nothing("the scheduler tells no warnings" if ask is None else "no instance yet")
+    try:
+        return JobWarnings(ask(current.name))
+    except (HerorunError, OSError) as error:
+        return Nothing(f"its warnings could not be read: {in_words(error)}")

@@ -170,3 +170,7 @@ def test_a_living_job_is_not_sealed_and_an_ended_one_is_proven_by_a_fresh_clone(
     world: World = request.getfixturevalue(where)
     facts = is_sealed_after_its_end(world, capsys)
     assert [each["name"] for each in facts["instances"]] == ["tiny-1"]
+    if where == "on_kubernetes":
+        (instance,) = facts["instances"]
+        assert len(instance["nodes"]) == 1
+        assert instance["images"] == [f"registry.test/train@sha256:{'ab' * 32}"]

@@ -45,6 +45,20 @@ REFUSED_EXIT_CODE = 78  # EX_CONFIG of sysexits.h: what check-in exits with when
 
 
 @dataclass(frozen=True)
+class Placement:
+    """Where an instance ran, and what."""
+
+    nodes: tuple[str, ...] = ()
+    images: tuple[str, ...] = ()  # as the nodes pulled them, by digest
+
+    def joined(self, other: "Placement") -> "Placement":
+        """A pod that was replaced has run too."""
+        return Placement(
+            tuple(sorted({*self.nodes, *other.nodes})), tuple(sorted({*self.images, *other.images}))
+        )
+
+
+@dataclass(frozen=True)
 class Job:
     """The current instance as its scheduler tells of it."""
 
@@ -65,6 +79,7 @@ class Job:
     failed_on: tuple[str, ...] = ()  # nodes, where the scheduler tells which one failed
     # what else of this very job runs or may run, in words; a scheduler that sees its parts tells
     other_writers: tuple[str, ...] = ()
+    placement: Placement | None = None  # None: the scheduler does not tell, or not yet
 
     @property
     def ending(self) -> str:
@@ -143,6 +158,15 @@ class OtherJobs:
     # jobs that are called as it is, and are none of its instances
     diagnostics: tuple[Job, ...] = ()
     why: str = ""  # why not all are known
+
+
+@dataclass(frozen=True)
+class JobWarnings:
+    """What the back end has warned of, for people: it forgets it, and the evidence keeps it. No
+    check asks for it.
+    """
+
+    lines: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

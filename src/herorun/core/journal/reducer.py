@@ -121,6 +121,7 @@ def _ticked(memory: Memory, event: Decided) -> Memory:
     most = max(memory.most_saved, event.saved or 0)
     failed = {event.failure.instance: event.failure} if event.failure else {}
     began = {memory.current.name: event.job_started} if memory.current and event.job_started else {}
+    placed = {memory.current.name: event.placement} if memory.current and event.placement else {}
     return replace(
         memory,
         alerts=kept,
@@ -140,6 +141,7 @@ def _ticked(memory: Memory, event: Decided) -> Memory:
         temporary_saved=memory.temporary_saved if event.temporary is None else event.temporary,
         endings={**memory.endings, **failed},
         job_started={**memory.job_started, **began},
+        placements={**memory.placements, **placed},
     )
 
 

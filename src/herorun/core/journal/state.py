@@ -17,7 +17,15 @@ from herorun.core.event import (
     Sealed,
     Word,
 )
-from herorun.core.evidence import End, GivenUp, History, Instance, LaunchedEdits, Unfinished
+from herorun.core.evidence import (
+    End,
+    GivenUp,
+    History,
+    Instance,
+    LaunchedEdits,
+    Placement,
+    Unfinished,
+)
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.lease import Lease
 from herorun.core.paging import NotTold, Pages, not_told
@@ -70,6 +78,8 @@ class Memory:
     health: Health = field(default_factory=Health)
     # by instance, as its scheduler tells
     job_started: Mapping[str, datetime] = field(default_factory=dict)
+    # by instance: its nodes and images, as far as its scheduler tells
+    placements: Mapping[str, Placement] = field(default_factory=dict)
     # by instance, in the order that they were seen
     ends: Mapping[str, End] = field(default_factory=dict)
     most_saved: int = 0  # checkpoints at once

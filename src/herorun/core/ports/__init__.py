@@ -19,6 +19,7 @@ from herorun.core.ports.jobs import (
     Submission,
     Submitted,
     Unknown,
+    Warns,
     submission_of,
 )
 from herorun.core.ports.members import members, missing_members
@@ -77,6 +78,7 @@ __all__ = [
     "Submitted",
     "Tracker",
     "Unknown",
+    "Warns",
     "members",
     "missing_members",
     "scheduler_traits",

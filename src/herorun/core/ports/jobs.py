@@ -117,6 +117,13 @@ class Beside(Protocol):
         """
 
 
+class Warns(Protocol):
+    """A scheduler whose back end tells what it has warned of. One without it is not asked."""
+
+    def warnings(self, instance: str) -> tuple[str, ...]:
+        """One line each, the newest last, for people and for the evidence; no check reads them."""
+
+
 class ById(Protocol):
     """Looks at jobs by the ids that their back end gave them, whoever submitted them. It submits
     nothing.

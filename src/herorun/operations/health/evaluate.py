@@ -11,6 +11,7 @@ from herorun.core.evidence import (
     Disks,
     Evidence,
     FinalStep,
+    JobWarnings,
     Metrics,
     Now,
     OtherJobs,
@@ -57,7 +58,18 @@ def evaluate(
         given[Unfinished] = replace(memory, unsettled=None).unfinished
     wanted = [need for check in rules.checks for need in check.needs]
     evidence = gather(
-        [*wanted, Metrics, Receipt, FinalStep, Checkpoints, Triage, OtherJobs, RootAtEnd, Disks],
+        [
+            *wanted,
+            Metrics,
+            Receipt,
+            FinalStep,
+            Checkpoints,
+            Triage,
+            OtherJobs,
+            RootAtEnd,
+            Disks,
+            JobWarnings,
+        ],
         discover.sources(),
         given,
         READ_DEADLINE,

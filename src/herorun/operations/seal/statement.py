@@ -130,10 +130,19 @@ def remembered(memory: Memory) -> dict[str, Any]:
             "started": timestamp(i.started),
             "plan_digest": i.plan_digest,
             "checked_in": i.name in memory.checked_in,
+            **_placement(memory, i.name),
         }
         for i in memory.instances
     ]
     return _as_read({"instances": instances, "caveats": list(memory.caveats)})
+
+
+def _placement(memory: Memory, instance: str) -> dict[str, list[str]]:
+    """Where the scheduler tells: its nodes, and the images that they pulled."""
+    placement = memory.placements.get(instance)
+    if placement is None:
+        return {}
+    return {"nodes": list(placement.nodes), "images": list(placement.images)}
 
 
 def receipts(run: Run) -> list[dict[str, Any]]:

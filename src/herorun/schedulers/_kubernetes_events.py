@@ -1,0 +1,48 @@
+"""What a cluster has warned of: its Events, which it forgets after an hour."""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from herorun.core.canonical_json import timestamp
+from herorun.core.untrusted_json import parse_utc
+from herorun.schedulers._kubernetes_client import Kubectl
+from herorun.schedulers._kubernetes_parse import items_of
+
+MOST = 1000  # of a namespace; what is beyond them is said to be unread
+KEPT = 50  # the newest, of one job
+_LONGEST = 400  # characters of one message
+
+
+def own_names(job: str, indexed: bool) -> re.Pattern[str]:
+    """Of a Job and of its pods, whose names end in five random characters."""
+    index = "(?:-[0-9]+)?" if indexed else ""
+    return re.compile(rf"{re.escape(job)}(?:{index}-[a-z0-9]{{5}})?")
+
+
+def warnings_in(kube: Kubectl, names: re.Pattern[str]) -> tuple[str, ...]:
+    """The newest last: `2026-03-02T12:00:00Z pod tiny-1-x: FailedScheduling: why (5 times)`."""
+    answer = kube.get(kube.path("v1", "events", fieldSelector="type=Warning", limit=MOST))
+    own = [each for each in items_of(answer) if names.fullmatch(_about(each)[1])]
+    lines = sorted(map(warning_line, own))[-KEPT:]
+    if (answer.get("metadata") or {}).get("continue"):
+        lines.append(f"the namespace has more than {MOST} warnings: the others were not read")
+    return tuple(lines)
+
+
+def warning_line(event: Mapping[str, Any]) -> str:
+    kind, name = _about(event)
+    series = event.get("series") or {}
+    times = (series.get("lastObservedTime"), event.get("lastTimestamp"), event.get("eventTime"))
+    at = next((moment for time in times if time and (moment := parse_utc(str(time)))), None)
+    count = series.get("count") or event.get("count") or 1
+    words = ": ".join(str(event[part]) for part in ("reason", "message") if event.get(part))
+    often = f" ({count} times)" if count != 1 else ""
+    when = timestamp(at) if at else "undated"
+    return f"{when} {kind.lower()} {name}: {' '.join(words.split())[:_LONGEST]}{often}"
+
+
+def _about(event: Mapping[str, Any]) -> tuple[str, str]:
+    about = event.get("involvedObject")
+    about = about if isinstance(about, Mapping) else {}
+    return str(about.get("kind") or "object"), str(about.get("name") or "")
