@@ -112,7 +112,7 @@ def test_what_no_node_can_take_says_why(space: Space, tmp_path: Path) -> None:
     assert "Insufficient nvidia.com/gpu" in reason.reason
     warning = wait_for(lambda: scheduler.warnings("tiny-1"), 40)[0]
     assert mentions(warning, "pod tiny-1-", "FailedScheduling", "Insufficient nvidia.com/gpu")
-    assert scheduler.warnings("tiny") == ()
+    assert scheduler.warnings("tiny-2") == ()
     with pytest.raises(FileNotFoundError):
         scheduler.tail("tiny-1", 5)
 
