@@ -72,18 +72,18 @@ def read(path: Path) -> str:
 
 QUESTIONS = {
     Gate.LAUNCH: (
-        "may it start? `herorun preflight` and `herorun launch` ask; an open finding blocks the "
-        "launch."
+        "may it start? Evaluated by `herorun preflight` and `herorun launch`; an open finding "
+        "blocks the launch."
     ),
     Gate.CHECKIN: (
-        "is what runs what was admitted? `herorun.check_in()` asks inside the job; a difference "
-        "refuses."
+        "is what runs what was admitted? Evaluated by `herorun.check_in()` inside the job; a "
+        "difference ends it."
     ),
     Gate.HEALTH: (
-        "may it continue? `herorun babysit` asks at every tick; it notifies, relaunches, "
+        "may it continue? Evaluated by `herorun babysit` at every tick; it notifies, relaunches, "
         "escalates or stops."
     ),
-    Gate.SEAL: "is it done? `herorun seal` asks; with an open finding nothing is tagged.",
+    Gate.SEAL: "is it done? Evaluated by `herorun seal`; an open finding prevents the tag.",
 }
 RELAUNCH = {
     AtRelaunch.SKIP: "",
@@ -99,7 +99,7 @@ def checks_page() -> str:
 
 
 CHECKS_INTRO = """\
-Every check is one question, asked at one of the four gates (see [concepts](concepts.md)).
+Every check is one question, evaluated at one of the four gates (see [concepts](concepts.md)).
 `herorun explain NAME` prints its page in the terminal, and a [waiver](concepts.md#waivers) names it.
 Thresholds are set in the contract, under `[babysit.thresholds.NAME]`."""  # noqa: E501  # a text that is read as it stands
 
@@ -196,7 +196,7 @@ def limits_table(limits: type[Any]) -> str:
 
 METRICS_INTRO = """\
 `herorun metrics` exposes the runs of a repository to Prometheus; it needs `pip install 'herorun[metrics]'`.
-Everything comes from the records and from what the babysitters of that machine keep, so run it where they run; no scrape queries a scheduler, tracker, store or remote.
+Everything comes from the records and from files of this machine's babysitters, so run it where they run; a scrape queries no scheduler, tracker, store or remote.
 
 ```sh
 herorun metrics --listen 127.0.0.1:9477                        # a target for Prometheus
@@ -214,12 +214,12 @@ scrape_configs:
 ```
 
 `templates/prometheus/dashboard.json` is a Grafana dashboard: import it and choose the data source.
-There is no password and no TLS: keep the port on loopback, or put a proxy before it.
+There is no password and no TLS: keep the port on loopback, or put a proxy in front of it.
 
-What nobody saw has no sample, and a run whose last tick is older than two cadences has the state `unknown`.
-Moments are timestamps, so an age is `time() - herorun_last_tick_timestamp_seconds`.
-Labels are bounded: run, check, severity and words of herorun; never a metric's name, a host or a message.
-`bound="least"` and `bound="most"` enclose a value of which a part is unknown."""  # noqa: E501  # a text that is read as it stands
+An unknown value has no sample, and a run whose last tick is older than two cadences has the state `unknown`.
+Times are timestamps: an age is `time() - herorun_last_tick_timestamp_seconds`.
+Labels have few values: run, check, severity and fixed words; never a metric's name, a host or a message.
+`bound="least"` and `bound="most"` enclose a value that is partly unknown."""  # noqa: E501  # a text that is read as it stands
 
 
 def metrics_page() -> str:
@@ -248,15 +248,15 @@ AGENTS_INTRO = """\
 An agent uses herorun through its command line, as the skill in `templates/SKILL.md` says, or through `herorun mcp`, a server of the Model Context Protocol.
 It needs `pip install 'herorun[mcp]'`.
 
-A client starts the server itself and talks to it on standard input and output:
+A client starts the server and uses its standard input and output:
 
 ```json
 {"mcpServers": {"herorun": {"command": "herorun", "args": ["-C", "/path/to/repository", "mcp"]}}}
 ```
 
-Pass on what your commands need: clients give a server few environment variables.
+Pass on the environment variables that your commands need: clients give a server few of them.
 With `--read-only` there are no orders.
-For a client that cannot start programs, serve streamable HTTP; it takes loopback addresses only, and each request needs the token as `Authorization: Bearer`:
+For a client that cannot start programs, serve streamable HTTP, on loopback addresses only; each request needs the token as `Authorization: Bearer`:
 
 ```sh
 HERORUN_MCP_TOKEN=... herorun mcp --listen 127.0.0.1:9478
@@ -264,22 +264,22 @@ HERORUN_MCP_TOKEN=... herorun mcp --listen 127.0.0.1:9478
 
 ## What an agent may do
 
-Each tool is one command and answers with its `--json` document, read at that moment.
+Each tool is one command and returns its `--json` document, read at that moment.
 An order takes two calls.
-`{preview}` shows what the order would do, and gives a digest of the order and of what it rests on: state, instances, alerts, questions, and the plan of a launch or the facts of a rollback.
-`{confirm}` with that digest reads the run again and gives the order once, if nothing of that has changed; a digest holds for 15 minutes.
-The order is then the command itself: the same launch checks, approvals, lease and record, with the note that an agent gave it through herorun mcp.
+`{preview}` shows what the order would do, and returns a digest of the order and of the state that it depends on: instances, alerts, questions, and the plan of a launch or the facts of a rollback.
+`{confirm}` with that digest reads the run again and gives the order once, if that state has not changed; a digest is valid for 15 minutes.
+The order is then the command itself, with the same launch checks, approvals, lease and record, and a note that an agent gave it through herorun mcp.
 Let your client ask a person before `{confirm}`: it is the only tool that changes anything.
 
-Not offered are `approve`, `deny`, `waive`, `trust` and `checkpoints prune`, which are a person's, and files: `triage_run` takes the name of a run.
+`approve`, `deny`, `waive`, `trust` and `checkpoints prune` are not offered, because only a person may decide them; nor are files: `triage_run` takes the name of a run.
 
 ## Untrusted text
 
-Logs, metric names, host names, issues and notes are written by others, and may address the agent.
+Logs, metric names, host names, issues and notes are written by others, and may try to instruct the agent.
 An answer has two parts: herorun's own words (exit code, states, verdicts) and `untrusted_data`, which holds the document and the messages.
-In the text form it stands between two marks with a random number that no log can know.
-Characters that nobody sees are shown by their code, texts are cut to their newest {most:,} characters, and findings that passed are left out.
-This lowers the risk, and does not end it: what an agent can do at worst is what `{confirm}` does, so have a person agree to each."""  # noqa: E501  # a text that is read as it stands
+In the text form two markers with a random number enclose it.
+Invisible characters are shown by their code, texts are cut to their newest {most:,} characters, and findings that passed are left out.
+This lowers the risk but does not remove it: the worst that an agent can do is what `{confirm}` does, so have a person agree to each."""  # noqa: E501  # a text that is read as it stands
 
 
 def agents_page() -> str:
@@ -307,14 +307,14 @@ def tool_row(tool: Tool) -> tuple[str, ...]:
 CLI_INTRO = """\
 RUN is a slug, which names `runs/<slug>.toml`, or a path.
 `--json` prints one document, with `"schema": 1`, to standard output; messages go to standard error.
-Where the command could not do what was asked, the document holds `error` and `exit_code`.
+If the command fails, the document holds `error` and `exit_code`.
 
 | exit code | meaning |
 | --- | --- |
 | 0 | clear |
 | 1 | blocked, a firing critical alert, or a fault found |
 | 2 | wrong use, or a bad contract |
-| 3 | could not look; of a babysitter: its view is not fresh |
+| 3 | unknown: evidence could not be read, or the monitor is not fresh |
 | 130 | interrupted |"""
 
 
@@ -341,10 +341,10 @@ def command_parts(command: click.Command, name: str, parent: click.Context | Non
 # --- contract.md ----------------------------------------------------------------------------------
 
 CONTRACT_INTRO = """\
-`runs/<slug>.toml`: what people signed.
-`herorun init` writes one to fill in, and `herorun schema` prints all of this as JSON Schema, for editors.
+A run's contract is `runs/<slug>.toml`.
+`herorun init` writes one to fill in, and `herorun schema` prints its JSON Schema, for editors.
 Unknown keys are errors.
-A duration is written like `"570s"`, `"15m"`, `"1.5h"` or `"2d"`."""  # noqa: E501  # a text that is read as it stands
+A duration is written like `"570s"`, `"15m"`, `"1.5h"` or `"2d"`."""
 DURATION = TypeAdapter(Duration).json_schema()["pattern"]
 PORTS = {"tracker": "trackers", "scheduler": "schedulers"}
 
@@ -497,25 +497,25 @@ def toml(value: Any) -> str:
 # --- triage.md ------------------------------------------------------------------------------------
 
 TRIAGE_INTRO = """\
-`herorun triage FILE...` says what a log shows: the class of the failure, the line that is its root, and what to do.
-`herorun triage RUN` says why the newest instance of a run ended, from its log, its scheduler, its store and its disks.
-That one diagnosis is what the babysitter, `status`, the report and the issue show too.
+`herorun triage FILE...` reports the class of a log's failure, the line of its root cause, and what to do.
+`herorun triage RUN` reports why the newest instance of a run ended, from its log, its scheduler, its store and its disks.
+The babysitter, `status`, the report and the issue show the same diagnosis.
 
 - Only the newest attempt of a log counts; a row with the role `restart` begins one.
-- Only a `root` anchors the answer: the strongest wins (`cause`, then `bug`, `symptom`, `faint`), among equals the earliest.
-- A `cascade` follows from a root somewhere: alone it is `unknown`.
-- A `confirmation` settles a faint root, and nothing else.
-- What stands behind words such as "this might be caused by" is a tool's guess and is not read; neither is source text that a log prints.
-- A line that a `benign` row matches anchors nothing; nor does a line after which the training continued for many steps, except a preemption, a full disk and the like.
-- An exception that no row knows is a bug of the program: small where its type says so, or where all of the user's frames are in one file; the innermost of them is named.
-- `Killed` and exit code 137 are `unknown`, until an `oom_kill`, a peak at the limit or a preemption is there too.
-- A `loading` row says where the training begins, which `wrong-resume` holds against the plan; in a log that shows no failure, a loader that fell back is the answer.
+- Only a `root` can be the answer: the strongest wins (`cause`, then `bug`, `symptom`, `faint`), among equals the earliest.
+- A `cascade` follows from a root that may be in another log: alone it is `unknown`.
+- A `confirmation` only confirms a faint root.
+- Text after words such as "this might be caused by" is a tool's guess and is ignored; so is source code that a log prints.
+- A line that a `benign` row matches is never the answer; nor is a line after which the training continued for many steps, except a preemption, a full disk and the like.
+- An exception that no row matches is a bug of the program: a small one if its type says so, or if all of the user's frames are in one file; the innermost frame is named.
+- `Killed` and exit code 137 are `unknown`, unless there is also an `oom_kill`, a peak at the limit or a preemption.
+- A `loading` row says where the training begins, which `wrong-resume` compares with the plan; in a log without a failure, a loader that fell back is the answer.
 - The fingerprint is the same for every rank, node and attempt, and differs between failures.
 
 ## Signatures of your own
 
 `[babysit] signatures = "ops/signatures.toml"` in the contract, or `herorun triage --signatures FILE`, adds rows.
-They are asked before the shipped ones, and a row with a shipped `id` takes its place:
+They are tested before the built-in ones, and a row with the `id` of a built-in one replaces it:
 
 ```toml
 [[signature]]
@@ -523,12 +523,12 @@ id = "flux"                        # a name
 class = "data"                     # of the classes below
 role = "root"                      # root, cascade, confirmation, benign, restart, loading
 strength = "cause"                 # of a root: cause (the default), bug, symptom, faint
-keywords = ["flux capacitor"]      # one of them must be in the line, in any case; it holds three characters that are no digits, and `|` at an end of it is a word's edge
+keywords = ["flux capacitor"]      # one of them must be in the line, in any case; each has three characters that are no digits, and `|` at its beginning or end is a word boundary
 pattern = "flux capacitor .* broke"  # a regular expression of Python, in any case
 person = true                      # whether a person may be needed; false by default
 advice = "Fix it."
 source = "the flux driver"         # optional
-printed_by = "flux-driver"         # optional: a Python package; preflight then looks whether the installed one still holds a keyword
+printed_by = "flux-driver"         # optional: a Python package; preflight then tests whether the installed one still contains a keyword
 # loads = "scratch"                # with the role loading: scratch, none, older, weights, part or resumed
 due_mib = 64                       # optional: a line of this kind must come within so many MiB of a running job's log, or it is reported
 ```"""  # noqa: E501  # a text that is read as it stands
@@ -539,7 +539,7 @@ def triage_page() -> str:
     groups = [(kind, [s for s in known.signatures if s.failure is kind]) for kind in FailureClass]
     parts = [class_part(kind, found) for kind, found in groups if found]
     codes = [(str(row.code), row.failure.value, row.advice) for row in known.exit_codes.values()]
-    ends = "## Exit codes\n\nWhat an exit code says where the log does not.\n\n"
+    ends = "## Exit codes\n\nThe meaning of an exit code, if the log shows no cause.\n\n"
     ends += table(("exit code", "class", "advice"), codes)
     return page(
         "What logs say", "the catalogue in src/herorun/signatures", [TRIAGE_INTRO, *parts, ends]

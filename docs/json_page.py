@@ -13,14 +13,14 @@ from herorun.contract_schema import ContractSchema
 
 Schema = Mapping[str, Any]
 INTRO = """\
-With `--json` a command prints one of these to standard output and nothing else there; messages go to standard error, and the exit code stays the same.
-A command that could not do what was asked prints [a failure](#a-failure) in its place.
-`herorun babysit` without `--once` prints one on each line; of several runs, one that cannot be watched is a line with `slug` and `error`.
-Every document has `"schema": 1`; under that number keys may be added, and none is renamed, removed or given another type.
-A null is a value that nothing states; a number that is not finite is a string.
+With `--json` a command prints one of these documents to standard output; messages go to standard error, and the exit code stays the same.
+A command that fails prints [a failure](#a-failure) instead.
+`herorun babysit` without `--once` prints one document per line; a run that cannot be monitored is a line with `slug` and `error`.
+Every document has `"schema": 1`; under that number keys may be added, but none is renamed or removed, and none changes its type.
+Null means that no value is known; a number that is not finite is a string.
 
-In Python the same shapes are types: `herorun.schemas.DOCUMENTS["preflight"].model_validate_json(text)`, and `.model_json_schema()` for the JSON Schema.
-The tests hold what the commands really print against them, key by key."""  # noqa: E501  # a text that is read as it stands
+The types are also in Python: `herorun.schemas.DOCUMENTS["preflight"].model_validate_json(text)`, and `.model_json_schema()` for the JSON Schema.
+Tests compare what the commands print with these types, key by key."""  # noqa: E501  # a text that is read as it stands
 
 
 def json_page() -> str:

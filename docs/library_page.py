@@ -14,9 +14,9 @@ from herorun.operations.launch.preflight import PreflightOutcome
 from herorun.operations.seal.seal import SealOutcome
 
 INTRO = """\
-The same acts as the commands, from Python.
-`import herorun` costs next to nothing, `check_in` needs the standard library alone, and the package is typed (`py.typed`).
-What has no name on this page is not promised.
+What the commands do, from Python.
+`import herorun` is fast, `check_in` needs only the standard library, and the package is typed (`py.typed`).
+Only the names on this page are stable.
 
 ```python
 import herorun
@@ -29,8 +29,8 @@ CONTRACT = (
     "`herorun.Contract(slug=..., command={...}, ...)`."
 )
 ERRORS = (
-    "All are made for people: what happened, where, and what to do next. The commands end with "
-    "their exit codes."
+    "Each message says what happened, where, and what to do next. The commands end with these "
+    "exit codes."
 )
 WIDTH = 100  # as ruff formats the code in a page
 RETURNED = (PreflightOutcome, LaunchOutcome, SealOutcome)

@@ -33,12 +33,12 @@ def load(path: str | PathLike[str]) -> Contract:
 
 
 def preflight(contract: Contract, start: str | PathLike[str] = ".") -> PreflightOutcome:
-    """Ask the launch gate. Only reads: what was found, clear or not, is in the answer.
+    """Run the launch checks. This only reads, and returns the findings whether the gate is clear or not.
 
     `start` is a folder of the clone that the plan is made from.
 
-    `.raise_if_blocked()` raises `Blocked` where a finding is open, and `CouldNotLook` where something that must be
-    known could not be seen. The call itself raises `WrongUse` outside a repository and for what a back end cannot do.
+    `.raise_if_blocked()` raises `Blocked` if a finding is open, and `CouldNotLook` if required evidence could not be
+    read. The call itself raises `WrongUse` outside a repository, and for what a back end cannot do.
     """
     return _preflight(_run_of_contract(contract, Path(start)))
 
@@ -46,16 +46,15 @@ def preflight(contract: Contract, start: str | PathLike[str] = ".") -> Preflight
 def launch(
     contract: Contract, start: str | PathLike[str] = ".", *, babysit: bool = True, adopt: str = ""
 ) -> LaunchOutcome:
-    """Launch through the gate, and start the babysitter. The contract must stand, committed, in `runs/<slug>.toml`.
+    """Launch through the gate, and start the babysitter. The contract must be committed in `runs/<slug>.toml`.
 
-    `start` is a folder of the clone. Without `babysit` nobody watches until `herorun babysit` does. A gate that is not
-    clear raises nothing: `.launched` is None then, and `.preflight` says why; `.exit_code` is that of the command.
+    `start` is a folder of the clone. With `babysit=False` nothing monitors the run until you start `herorun babysit`.
+    If the gate is not clear, nothing is raised: `.launched` is None, `.preflight` says why, and `.exit_code` is that of
+    the command. With `adopt`, the id of a running job, nothing is submitted and that job is taken over.
 
-    With `adopt`, the id of a job that runs already, nothing is submitted and that job is taken over.
-
-    One that was built in Python is written there first, and `Blocked` asks to commit it: nobody can review what is
-    in no commit. A file that says something else is never overwritten: `Blocked` says so. `CouldNotLook` where the job's
-    fate is not known: launch again, there is one submission.
+    A contract that was built in Python is first written to that file, and `Blocked` asks you to commit it. A file with
+    other content is never overwritten: `Blocked` says so. `CouldNotLook` means that it is unknown whether the job was
+    submitted: launch again, and it is submitted once.
     """
     run = _run_of_contract(contract, Path(start))
     path = run.repository.top / contract.path
@@ -75,16 +74,17 @@ def launch(
 
 
 def seal(contract: Contract, start: str | PathLike[str] = ".") -> SealOutcome:
-    """Ask the seal gate; then state, tag, push and tell. Sealing twice is one seal.
+    """Run the seal checks, then tag, push and announce the run. Sealing twice gives one seal.
 
-    `start` is a folder of the clone. Where a finding is open, `.tag` is None and `.report` has the findings.
-    `Blocked` where another seal has ended the run, `CouldNotLook` where the checkpoint cannot be listed or the tag not pushed.
+    `start` is a folder of the clone. If a finding is open, `.tag` is None and `.report` has the findings.
+    Raises `Blocked` if another seal has ended the run, and `CouldNotLook` if the checkpoint cannot be listed or the tag
+    cannot be pushed.
     """
     return _seal(_run_of_contract(contract, Path(start)))
 
 
 def _run_of_contract(contract: Contract, start: Path) -> Run:
-    """The run of this contract; its file's text is empty where the file is missing or says something else."""
+    """The run of this contract; its file's text is empty if the file is missing or has other content."""
     repository = find_repository(start)
     path = repository.top / contract.path
     if path.exists():

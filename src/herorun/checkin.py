@@ -60,10 +60,10 @@ def check_in(
     """Compare this process with its admission, and return the receipt.
 
     Pass what the script really uses: its resolved `config` (nested tables, dataclasses, namespaces or models), the
-    `output_root` that it writes to, the `tracker_id` that it reports under, and the checkpoint that it `loaded`
-    (None: from scratch), and the `devices` that it trains on: `jax.devices()`, or `{"accelerator": "H100", "count": 8}`.
-    What is not passed is read from the command line, the environment, the config files, and JAX or torch where the
-    script has started them; otherwise the receipt says that it was not seen.
+    `output_root` that it writes to, the `tracker_id` that it reports under, the checkpoint that it `loaded` (None: from
+    scratch), and the `devices` that it trains on: `jax.devices()`, or `{"accelerator": "H100", "count": 8}`.
+    Other values are read from the command line, the environment, the config files, and JAX or torch if the script has
+    started them; the receipt names what could not be read.
 
     Without an admission in the environment (`HERORUN_ADMISSION`) it prints one line and returns None; with
     `required=True` it refuses. A difference raises `Refused` (exit code 78).

@@ -32,19 +32,18 @@ def log(
     step: int,
     path: str | os.PathLike[str] | None = None,
 ) -> bool:
-    """Append the numbers of one step to the run's metrics; whether a line was written.
+    """Append the numbers of one step to the run's metrics. Returns whether a line was written.
 
-    `values`: metric name to a number, or to what holds exactly one, as arrays and tensors of one element (shape `()`
-    or `(1,)`); tables nest, and are read again under `outer/inner`. NaN and infinity stay what they are. Units are
-    yours: `step_time` in seconds and `tokens_per_s` are understood by their names. `step` is the one that the contract's
-    `[tracker] first_step` counts from.
+    `values` maps a metric's name to a number, or to an array or tensor of one element (shape `()` or `(1,)`); nested
+    tables are read as `outer/inner`. NaN and infinity are kept. herorun understands `step_time` in seconds and
+    `tokens_per_s` by their names; other units are yours. `step` counts from the contract's `[tracker] first_step`.
 
-    The file is `path`, a relative one within the admitted output root; without it the one that the contract's tracker
-    reads. Without an admission in the environment and without an absolute `path`, and on every rank but the first,
-    nothing is written.
+    A relative `path` is within the admitted output root; without `path` the line goes to the file that the contract's
+    tracker reads. Nothing is written on ranks other than the first, nor without both an admission and an absolute
+    `path`.
 
-    A `step` that is no integer raises TypeError. A value that is no number is left out, and a file that cannot be
-    written is left alone: each is reported once, on standard error, and the training continues.
+    A `step` that is no integer raises TypeError. A value that is no number and a file that cannot be written are
+    reported once, on standard error, and the training continues.
     """
     number = index(step)
     if rank() != 0:

@@ -86,5 +86,5 @@ def yes(command: Command) -> Command:
 
     `checkpoints prune` has none: there a digest is typed.
     """
-    told = "Nothing is asked, so it changes nothing: for scripts that say it everywhere."
+    told = "No effect, because nothing is asked: for scripts that pass it to every command."
     return click.option("--yes", is_flag=True, expose_value=False, help=told)(command)

@@ -5,9 +5,7 @@ from contextlib import contextmanager
 
 
 class HerorunError(Exception):
-    """Something a person can fix. Its text is one or two sentences; it is never shown as a
-    traceback.
-    """
+    """Something a person can fix: one or two sentences, never shown as a traceback."""
 
     exit_code = 1
 
@@ -21,7 +19,7 @@ class HerorunError(Exception):
 
 
 class Blocked(HerorunError):
-    """A gate said no, or a fault was found."""
+    """A gate is blocked, or a fault was found."""
 
     exit_code = 1
 
@@ -31,17 +29,17 @@ class HandedOver(Blocked):
 
 
 class WrongUse(HerorunError):
-    """The command, the contract or the repository is not what it must be."""
+    """A mistake in the command, the contract or the repository."""
 
     exit_code = 2
 
 
 class NewerRecord(WrongUse):
-    """A newer herorun has written lines that this one cannot judge: it only looks."""
+    """A newer herorun has written lines that this one cannot evaluate: it only observes."""
 
 
 class CouldNotLook(HerorunError):
-    """The answer could not be read. It is neither yes nor no."""
+    """Evidence could not be read: neither yes nor no."""
 
     exit_code = 3
 

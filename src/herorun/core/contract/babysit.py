@@ -71,8 +71,8 @@ class BabysitTable(Table):
     signatures: Argument | None = Field(
         None,
         description=(
-            "A TOML file of log signatures of your own, relative to the repository root; asked "
-            "before ours."
+            "A TOML file of log signatures of your own, relative to the repository root; tested "
+            "before the built-in ones."
         ),
     )
     thresholds: dict[CheckName, dict[str, Any]] = Field(
@@ -80,9 +80,7 @@ class BabysitTable(Table):
     )
     lease: Literal["root", "record"] = Field(
         "root",
-        description=(
-            "Where the one owner is written down: in the output root, or on the record's branch."
-        ),
+        description=("Where the lease is kept: in the output root, or on the record's branch."),
     )
     declined: str | None = Field(
         None,

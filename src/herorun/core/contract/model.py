@@ -47,14 +47,14 @@ class Contract(Table):
     herorun: Annotated[str, AfterValidator(_specifier)] | None = Field(
         None,
         description=(
-            "Versions of herorun that may judge the run, as a PEP 440 specifier; every version "
-            "where absent."
+            "Versions of herorun that may evaluate the run, as a PEP 440 specifier; by default "
+            "every version."
         ),
     )
     dri: str | None = Field(
         None,
         min_length=1,
-        description="Directly responsible individual; the launching user where absent.",
+        description="Directly responsible individual; by default the launching user.",
     )
     stop_when: str = Field("", description="The conditions for stopping or escalating, as text.")
     final_step: Whole | str | None = Field(

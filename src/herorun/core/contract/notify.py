@@ -13,11 +13,11 @@ from herorun.core.quiet_hours import quiet_hours
 
 
 class Issue(OpenTable):
-    """Where people read about it."""
+    """Where people read about the run."""
 
     kind: str = Field("local", pattern=KIND, description="Which notifier holds the run's page.")
-    repo: str | None = Field(None, description="owner/name, where the issue lies in a repository.")
-    number: Whole | None = Field(None, gt=0, description="An issue that is there already.")
+    repo: str | None = Field(None, description="owner/name of the repository that holds the issue.")
+    number: Whole | None = Field(None, gt=0, description="The number of an existing issue.")
     labels: tuple[Name, ...] = Field(
         ("experiment", "agent-generated"), description="Labels of a new issue."
     )
@@ -46,28 +46,26 @@ def _check_page_path(path: str) -> str:
 
 
 class Logbook(Table):
-    """The durable record's home."""
+    """Where the record is kept."""
 
     RENAMED: ClassVar = {"quiet": "quiet_ticks"}
 
     branch: Annotated[str, AfterValidator(branch_name)] | None = Field(
-        None, description="Branch of the record; herorun/<slug> where it is not given."
+        None, description="Branch of the record; by default herorun/<slug>."
     )
     path: Annotated[str, AfterValidator(_check_page_path)] | None = Field(
         None,
         description=(
-            "Path of the logbook on that branch, a .md file; .agents/logbooks/<slug>.md where it "
-            "is not given. Chosen by init, and kept."
+            "Path of the logbook on that branch, a .md file; by default .agents/logbooks/<slug>.md. "
+            "It cannot change after init."
         ),
     )
     remote: Remote | None = Field(
-        None, description="Remote of the record; [code] remote where it is not given."
+        None, description="Remote of the record; by default [code] remote."
     )
     quiet_ticks: Literal["hourly", "each"] = Field(
         "hourly",
-        description=(
-            "Ticks with nothing to report: one entry an hour sums them up, or each has its own."
-        ),
+        description=("Ticks with nothing to report: one entry per hour for all, or one for each."),
     )
 
 
@@ -89,15 +87,15 @@ Channels = tuple[Annotated[str, AfterValidator(_channel)], ...]
 
 
 class Notify(Table):
-    """Whom we tell beyond the issue, and how often."""
+    """Who is notified in addition to the issue, and how often."""
 
     RENAMED: ClassVar = {"second": "secondary", "second_after": "secondary_after"}
 
     targets: Channels = Field(
         (),
         description=(
-            "Names of environment variables that hold apprise URLs; the first that takes a page "
-            "has it. They take pages and information."
+            "Names of environment variables that hold apprise URLs, for pages and information; "
+            "the first channel that accepts a page delivers it."
         ),
     )
     page: Channels = Field(
@@ -113,8 +111,8 @@ class Notify(Table):
     secondary: Channels = Field(
         (),
         description=(
-            "The same for another person, whom a critical alert reaches that nobody has "
-            "acknowledged for secondary_after."
+            "The same for another person, who gets critical alerts that nobody has acknowledged "
+            "for secondary_after."
         ),
     )
     secondary_after: Duration = Field(
@@ -131,7 +129,7 @@ class Notify(Table):
     kinds: tuple[Annotated[str, Field(pattern=KIND)], ...] = Field(
         (),
         description=(
-            "Kinds of notifiers that only send, such as an installed package's; asked after the "
+            "Kinds of notifiers that only send, such as an installed package's; tried after the "
             "targets."
         ),
     )
@@ -141,16 +139,16 @@ class Notify(Table):
     heartbeat: Annotated[str, AfterValidator(_channel)] | None = Field(
         None,
         description=(
-            "Name of the environment variable that holds a URL, asked by GET after each tick that "
-            "saw the whole run; the service there raises the alarm when no tick comes."
+            "Name of the environment variable that holds a URL, which gets a GET request after "
+            "each tick that saw the whole run; the service there raises the alarm without one."
         ),
     )
     pages_per_hour: Whole = Field(
         6,
         gt=0,
-        description="By one channel; beyond it repeats are counted and told of in the next page.",
+        description="Per channel; beyond it repeats are counted in the next page.",
     )
-    pages_per_day: Whole = Field(30, gt=0, description="The same of a day.")
+    pages_per_day: Whole = Field(30, gt=0, description="The same per day.")
 
     @field_validator("targets", "page", "inform", "secondary", "kinds")
     @classmethod

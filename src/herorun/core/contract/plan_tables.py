@@ -1,4 +1,4 @@
-"""The tables that enter the plan: what runs, on what, and where it leaves its results."""
+"""The tables that enter the plan: what runs, on what, and where its results go."""
 
 import re
 from enum import StrEnum
@@ -142,7 +142,7 @@ class OutputTable(Table):
 
     root: Pinned = Field(description="Absolute path or URL of the permanent output root.")
     temporary_root: Pinned | None = Field(
-        None, description="Root of rolling temporary checkpoints, where it differs."
+        None, description="Root of rolling temporary checkpoints, if it is another one."
     )
 
 
@@ -176,7 +176,7 @@ class StartTable(Table):
     rejected: tuple[Name, ...] = Field(
         (), description="Lineages, as path prefixes, that are never chosen."
     )
-    reason: str | None = Field(None, description="Why this checkpoint, where it is not the newest.")
+    reason: str | None = Field(None, description="Why this checkpoint, if it is not the newest.")
 
 
 class TrackerTable(OpenTable):
@@ -185,8 +185,8 @@ class TrackerTable(OpenTable):
     kind: str = Field("jsonl", pattern=KIND, description="Which tracker.")
     entity: str | None = Field(None, description="The account that it reports to.")
     project: str | None = Field(None, description="The project that it reports to.")
-    id: str | None = Field(None, description="Run id; the slug where it is not given.")
-    name: str | None = Field(None, description="Display name; the id where it is not given.")
+    id: str | None = Field(None, description="Run id; by default the slug.")
+    name: str | None = Field(None, description="Display name; by default the id.")
     resume: Literal["allow", "must", "never", "auto"] = Field(
         "allow", description="What the tracker does with an id that it knows already."
     )
@@ -221,7 +221,7 @@ class Hardware(Table):
 
 
 class Runtime(Table):
-    """Runtime identity, where it differs from the git commit."""
+    """Runtime identity, if it differs from the git commit."""
 
     container: str | None = Field(None, description="Image by digest.")
     packages: tuple[Name, ...] = Field((), description="PEP 508 requirements.")

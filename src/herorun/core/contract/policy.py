@@ -1,4 +1,4 @@
-"""The tables of how findings and differences are judged, and of what people accept."""
+"""The contract's tables of modes, gates of a comparison, approvals and waivers."""
 
 from datetime import datetime
 from typing import Annotated, ClassVar, Literal
@@ -16,7 +16,7 @@ def _gate(text: str) -> str:
 
 
 class CompareTable(Table):
-    """What `herorun compare` goes by when this run is measured against another, set before anybody looks."""
+    """The gates that `herorun compare` applies to this run, set before anybody looks at the result."""
 
     gates: tuple[Annotated[Name, AfterValidator(_gate)], ...] = Field(
         (),
@@ -33,16 +33,16 @@ class PolicyTable(Table):
     mode: Literal["enforce", "warn", "audit"] = Field(
         "enforce",
         description=(
-            "Whether findings stop a launch, only warn, or are only written down. A hero run is "
-            "enforced."
+            "Whether findings stop a launch, only warn, or are only recorded. A hero run is "
+            "always enforced."
         ),
     )
 
     approvals: Literal["recorded", "committed"] | None = Field(
         None,
         description=(
-            "Whether the name in a waiver is enough, or its commit must be that person's. Of a "
-            "hero run it must; of any other, recorded is enough where absent."
+            "Whether the name in a waiver is enough, or that person must have committed it. A "
+            "hero run always needs the commit; the default of others is recorded."
         ),
     )
     approvers: tuple[Name, ...] = Field(
@@ -73,12 +73,14 @@ class WaiverTable(Table):
 
     check: Name = Field(description="The check's name.")
     subject: str | None = Field(
-        None, description="The finding's exact subject; every one where absent."
+        None, description="The finding's exact subject; by default every subject."
     )
     reason: Said = Field(description="Why it is accepted.")
     approved_by: Said = Field(description="Who accepts it: the DRI, or one of [policy] approvers.")
     expires: datetime = Field(description="Until when it holds.")
-    covers_unknown: bool = Field(False, description="Whether it also covers 'we could not look'.")
+    covers_unknown: bool = Field(
+        False, description="Whether it also covers a finding that could not be checked."
+    )
 
     @field_validator("expires")
     @classmethod

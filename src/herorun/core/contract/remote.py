@@ -9,7 +9,7 @@ from herorun.core.contract.values import Argument, BoxPath, Cadence, Duration, P
 
 
 class PatrolTable(Table):
-    """What `herorun box patrol` looks at, beyond the job itself, on the machine where it runs."""
+    """What `herorun box patrol` inspects on the job's machine, in addition to the job itself."""
 
     RENAMED: ClassVar = {
         "done_words": "success_pattern",
@@ -22,7 +22,7 @@ class PatrolTable(Table):
     session: str | None = Field(
         None,
         pattern=r"^[A-Za-z0-9_-]+$",
-        description="tmux session of a job that herorun did not start, by its whole name.",
+        description="tmux session of a job that herorun did not start, by its full name.",
     )
     socket: str = Field(
         "",
@@ -32,59 +32,55 @@ class PatrolTable(Table):
     process: Pattern | None = Field(
         None,
         description=(
-            "Regular expression on the command line of the job's process, where there is no "
-            "session."
+            "Regular expression on the command line of the job's process, if there is no session."
         ),
     )
     slurm_job: str | None = Field(
         None,
         pattern=r"^[0-9]+(_[0-9]+)?$",
-        description="Slurm job id, where herorun did not submit it.",
+        description="Slurm job id of a job that herorun did not submit.",
     )
     log: BoxPath | None = Field(
         None,
         description=(
-            "The run's own log, never a shared one; the scheduler's log of the job where absent."
+            "The run's own log, never a shared one; by default the scheduler's log of the job."
         ),
     )
     progress: Pattern | None = Field(
         None,
         description=(
-            "Regular expression of a progress line; its first group is the step. Steps and epochs "
-            "otherwise."
+            "Regular expression of a progress line; its first group is the step. By default steps "
+            "and epochs are recognised."
         ),
     )
     success_pattern: Pattern | None = Field(
         None,
-        description=(
-            "Regular expression of the log's line that is printed at success, and never before."
-        ),
+        description=("Regular expression of a line of the log that is printed only at success."),
     )
-    markers: tuple[BoxPath, ...] = Field(
-        (), description="Files that appear at success, and never before."
-    )
+    markers: tuple[BoxPath, ...] = Field((), description="Files that appear only at success.")
     results: tuple[BoxPath, ...] = Field(
         (), description="Small text files whose content is the result."
     )
     copies: dict[BoxPath, Argument] = Field(
         {},
         description=(
-            "Folder there to the local folder, relative to the repository root, that it is a copy "
-            "of."
+            "Folder there, to the local folder that it copies, relative to the repository root."
         ),
     )
-    disks: tuple[BoxPath, ...] = Field((), description="Further paths whose disks must have room.")
+    disks: tuple[BoxPath, ...] = Field(
+        (), description="Further paths whose disks must have free space."
+    )
     memory_fraction: float = Field(
-        0.9, gt=0, le=1, description="Share of the memory limit beyond which it is a risk."
+        0.9, gt=0, le=1, description="Share of the memory limit above which memory use is a risk."
     )
     gpu_sample_seconds: float = Field(
         4.0,
         ge=0,
         le=15,
-        description="Seconds over which the use of the GPUs is sampled; 0: not at all.",
+        description="Seconds over which GPU utilisation is sampled; 0: not at all.",
     )
     resume_command: Argument | None = Field(
-        None, description="The exact command that resumes the job; `herorun relaunch` where absent."
+        None, description="The exact command that resumes the job; by default `herorun relaunch`."
     )
 
 
@@ -95,13 +91,11 @@ class ChainStage(Table):
         pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,47}$",
         description="It names the marker `<folder>/<name>.DONE`.",
     )
-    run: Argument = Field(
-        description="Words of bash; any of its commands that fails ends the stage."
-    )
+    run: Argument = Field(description="Bash commands; the first one that fails ends the stage.")
 
 
 class ChainTable(Table):
-    """What the box does by itself once the training is done: `herorun box chain` writes the script."""
+    """What the remote machine does by itself after the training, by the script of `herorun box chain`."""
 
     RENAMED: ClassVar = {"after_words": "after_pattern", "push": "notify_command"}
 
@@ -113,29 +107,30 @@ class ChainTable(Table):
         ),
     )
     cwd: BoxPath | None = Field(
-        None, description="Folder there in which the stages run; their own where absent."
+        None, description="Folder there in which the stages run; by default `folder`."
     )
-    after: BoxPath | None = Field(None, description="Marker file that must be there first.")
+    after: BoxPath | None = Field(None, description="Marker file that must exist first.")
     after_pattern: Pattern | None = Field(
         None,
         description=(
-            "Extended regular expression (`grep -E`) that must stand in `[patrol] log` first."
+            "Extended regular expression (`grep -E`) that must match in `[patrol] log` first."
         ),
     )
     wait_at_most: Duration = Field(
-        timedelta(days=7), description="Beyond it the chain gives up waiting, says so and ends."
+        timedelta(days=7),
+        description="After this time the chain stops waiting, reports it and ends.",
     )
     every: Cadence = Field(
-        timedelta(seconds=150), description="Time between two looks while it waits."
+        timedelta(seconds=150), description="Time between two tests while it waits."
     )
     stage: tuple[ChainStage, ...] = Field(
-        (), description="In their order; each begins only when the one before is done."
+        (), description="In their order; each begins only after the previous one has succeeded."
     )
     notify_command: Argument | None = Field(
         None,
         description=(
-            "Words of bash that tell somebody at the end, be it good or bad: `$HERORUN_SAYS` is "
-            "what happened."
+            "Bash commands that notify somebody at the end, good or bad: `$HERORUN_SAYS` says what "
+            "happened."
         ),
     )
 

@@ -29,26 +29,24 @@ from herorun.system.files import locked
 
 @dataclass(frozen=True, kw_only=True)
 class LaunchOutcome:
-    """How it ended. `launched` is None when the gate was not clear."""
+    """The result of a launch. `launched` is None if the gate was not clear."""
 
-    preflight: PreflightOutcome  # what the gate answered
+    preflight: PreflightOutcome  # the result of the launch gate
     launched: Launched | None  # the instance and the job
-    babysitter: str = ""  # who watches, in words
+    babysitter: str = ""  # what monitors the run, as text
     log: str = ""  # where the job's log is
-    warnings: tuple[str, ...] = ()  # what did not stop the launch, and must be known
-    unwatched: str = ""  # why no babysitter was started, where one was wanted
-    adopted: Adoptee | None = None  # the job that was taken over, or was to be
+    warnings: tuple[str, ...] = ()  # problems that did not stop the launch
+    unwatched: str = ""  # why no babysitter was started although one was requested
+    adopted: Adoptee | None = None  # the job that was, or would have been, taken over
 
     @property
     def not_proved(self) -> tuple[str, ...]:
-        """What nobody could prove of an adopted job, each a sentence."""
+        """What could not be proved about an adopted job, each a sentence."""
         return not_proved(self.preflight.report.findings) if self.adopted else ()
 
     @property
     def running(self) -> tuple[str, ...]:
-        """The live instances for which nothing was submitted; until they end no other finding
-        matters.
-        """
+        """The live instances because of which nothing was submitted."""
         if self.launched is not None:
             return ()
         live = self.preflight.report.evidence.get(LiveJobs)
@@ -60,7 +58,7 @@ class LaunchOutcome:
 
     @property
     def exit_code(self) -> int:
-        """As the command ends: 0; 1 blocked; 3 unknown, or launched and watched by nobody."""
+        """That of the command: 0; 1 blocked; 3 unknown, or launched and not monitored."""
         if self.launched is not None:
             return 3 if self.unwatched else 0
         return 1 if self.preflight.verdict is GateVerdict.BLOCKED else 3
@@ -78,7 +76,7 @@ class LaunchOutcome:
         )
 
     def as_json(self) -> dict[str, Any]:
-        """The promised shape."""
+        """The document of `--json`, as a table."""
         return self.document().as_json()
 
 

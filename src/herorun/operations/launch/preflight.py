@@ -40,22 +40,20 @@ from herorun.schemas.runs import PreflightDocument
 
 @dataclass(frozen=True)
 class PreflightOutcome:
-    """What the launch gate answered, and the plan and submission that it answered about.
+    """The result of the launch gate, with the plan and the submission that it evaluated.
 
-    `plan` and `submission` are None where something that they are made of could not be read.
+    `plan` and `submission` are None if something that they consist of could not be read.
     """
 
     report: GateReport
     plan: Plan | None
     submission: Submission | None
-    request: str = ""  # as the scheduler will get it, but for two paths that are not made yet
+    request: str = ""  # what the scheduler will get, except two paths that do not exist yet
     responsible: Responsible | None = None
 
     @property
     def verdict(self) -> GateVerdict:
-        """What acts. Without a plan there is nothing to launch, whatever the mode and the waivers
-        say.
-        """
+        """The verdict that applies. Never clear without a plan, in every mode."""
         if self.plan is not None or self.report.verdict is not GateVerdict.CLEAR:
             return self.report.verdict
         strict = self.report.would_be
@@ -63,7 +61,7 @@ class PreflightOutcome:
 
     @property
     def why(self) -> str:
-        """Why it is not clear, in one line."""
+        """Why the gate is not clear, in one line."""
         unread = self.report.evidence.get(Plan)
         return self.report.summary or (
             f"there is no plan: {unread.why}" if isinstance(unread, Unavailable | Nothing) else ""
@@ -71,9 +69,7 @@ class PreflightOutcome:
 
     @property
     def policy(self) -> str:
-        """What a lenient `[policy] mode` let pass, for the instance's entry; empty where findings
-        are enforced.
-        """
+        """What a lenient `[policy] mode` let pass; empty under `enforce`."""
         if self.report.mode is Mode.ENFORCE:
             return ""
         names = list(dict.fromkeys(finding.check for finding in self.report.overlooked))
@@ -94,7 +90,7 @@ class PreflightOutcome:
         return estimate(evidence[Contract], evidence.get(Offered, Nothing()))
 
     def raise_if_blocked(self) -> None:
-        """`Blocked` or `CouldNotLook`, naming every reason, unless the gate is clear."""
+        """Raise `Blocked` or `CouldNotLook`, naming every reason, unless the gate is clear."""
         if self.verdict is GateVerdict.BLOCKED:
             raise Blocked(
                 f"The launch is blocked: {self.why} (`herorun explain CHECK` says how to fix it)"
@@ -115,7 +111,7 @@ class PreflightOutcome:
         )
 
     def as_json(self) -> dict[str, Any]:
-        """The promised shape."""
+        """The document of `--json`, as a table."""
         return self.document().as_json()
 
 

@@ -48,26 +48,26 @@ WANTED = (Job, Metrics, Checkpoints, FinalStep, Receipt, MilestoneCheckpoint)
 
 @dataclass(frozen=True)
 class SealOutcome:
-    """How sealing ended. `tag` is None where the gate was not clear; `report` is None where it was
-    sealed before.
+    """The result of sealing. `tag` is None if the gate was not clear; `report` is None if the run
+    was sealed before.
     """
 
     report: GateReport | None
-    tag: str | None  # its name
-    commit: str | None  # that the tag is on
+    tag: str | None  # the name of the tag
+    commit: str | None  # the tagged commit
     statement: dict[str, Any] | None  # the in-toto statement in the tag
     warnings: tuple[str, ...] = ()
 
     @property
     def verdict(self) -> GateVerdict:
-        """Clear also where it was sealed before."""
+        """Clear also if the run was sealed before."""
         return self.report.verdict if self.report else GateVerdict.CLEAR
 
     def document(self) -> SealDocument:
         return SealDocument.of(self, findings=self.report.entries if self.report else [])
 
     def as_json(self) -> dict[str, Any]:
-        """The promised shape."""
+        """The document of `--json`, as a table."""
         return self.document().as_json()
 
 
