@@ -164,7 +164,9 @@ def _print_failure(words: str, code: int, as_json: bool) -> int:
     """
     words = _clean_for_terminal(words)
     if words:
-        click.echo(words, err=True)
+        from herorun.output.wrapping import show_failure
+
+        show_failure(words)
     if words and as_json:
         from herorun.output import show_json_line
         from herorun.schemas import FailureDocument

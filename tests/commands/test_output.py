@@ -10,6 +10,7 @@ import pytest
 
 from herorun.output import console
 from herorun.output.findings import show_findings
+from herorun.output.wrapping import fit, show_note
 from stories import SLUG, Story
 
 SOURCES = str(Path(__file__).parents[2] / "src")
@@ -119,4 +120,26 @@ def test_a_cause_comes_with_what_follows_from_it(capsys: pytest.CaptureFixture[s
         "fix: fix dirty-tree",
         "✗ fail other m",
         "fix: fix other",
+    ]
+
+
+@pytest.mark.parametrize("columns", [24, 40, 80])
+def test_a_message_is_wrapped_without_losing_a_word_or_breaking_a_command(columns: int) -> None:
+    command = "`herorun rollback tiny --to 41000 --reason x`"
+    message = (
+        f"herorun: tiny cannot go on: run {command}, or ask its DRI.\n  line 3: {'word ' * 30}"
+    )
+    lines = fit(message, columns).split("\n")
+    assert " ".join(" ".join(lines).split()) == " ".join(message.split())
+    assert any(command in line for line in lines)
+    assert all(len(line) <= columns or command in line for line in lines)
+    assert all(line.startswith(" ") for line in lines[1:])
+
+
+def test_a_message_in_a_pipe_stays_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    show_note("word " * 60, "herorun status tiny")
+    assert capsys.readouterr().err.split("\n") == [
+        "herorun: " + "word " * 60 + ":",
+        "herorun status tiny",
+        "",
     ]

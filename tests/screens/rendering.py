@@ -15,6 +15,7 @@ from unittest.mock import patch
 import herorun
 from builders import NOON
 from herorun import cli
+from herorun.output.wrapping import fit
 
 WIDTH = 80  # columns
 
@@ -51,13 +52,16 @@ def render(screen: Screen, home: Path) -> str:
     _import_all()
     if screen.home:
         screen.home(home)
-    out, err = Terminal(), io.StringIO()
+    out, err = Terminal(), Terminal()
     with ExitStack() as stack:
         environment = {"COLUMNS": str(WIDTH), "LINES": "40", "TERM": "dumb", "NO_COLOR": "1"}
         own = {name: value for name, value in os.environ.items() if "HERORUN" not in name}
         stack.enter_context(patch.dict(os.environ, own | environment, clear=True))
         stack.enter_context(patch("sys.stdin", io.StringIO()))
         stack.enter_context(patch("herorun.system.clock.now", lambda: NOON))
+        # The length of a folder's name differs by machine: it must not decide where a line breaks.
+        told = lambda text, columns: fit(text.replace(str(home), "/work"), columns)  # noqa: E731
+        stack.enter_context(patch("herorun.output.wrapping.fit", told))
         for target, value in screen.given.items():
             answer = value if callable(value) else lambda *_, value=value, **__: value
             stack.enter_context(patch(target, answer))

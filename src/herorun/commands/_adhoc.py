@@ -132,15 +132,15 @@ def babysit_job(
     for notice in notices:
         output.say(run.facts.job, notice)
     if not as_json:
-        click.echo(f"{_job_id_of(run)}: state file {path}, journal {run.record.path}")
+        output.show_line(f"{_job_id_of(run)}: state file {path}, journal {run.record.path}")
     due = next_due(run)
     if due is not None and not (once or as_json):
-        click.echo(f"{_job_id_of(run)}: resumed; next look at {due:%Y-%m-%dT%H:%M:%SZ}")
+        output.show_line(f"{_job_id_of(run)}: resumed; next look at {due:%Y-%m-%dT%H:%M:%SZ}")
 
     def report(run: "JobRun", turn: "TickOutcome") -> None:
         _print_tick(run, turn, as_json)
         if not as_json and end.reached(turn.step, now()):
-            click.echo(f"{_job_id_of(run)}: watched until {end}: {turn.progress}")
+            output.show_line(f"{_job_id_of(run)}: watched until {end}: {turn.progress}")
 
     if once:
         turn = tick_job(run, path)
@@ -184,7 +184,7 @@ def _print_tick(run: "JobRun", turn: "TickOutcome", as_json: bool) -> None:
     else:
         show_turn(_job_id_of(run), turn)
         if turn.cause is not None:
-            click.echo(f"  cause    {output.clean(str(turn.cause))}")
+            output.show_line(f"  cause    {output.clean(str(turn.cause))}")
 
 
 def _spec_from_options(start: Path, told: dict[str, str | None], anew: bool = False) -> "JobSpec":

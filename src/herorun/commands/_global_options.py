@@ -71,9 +71,9 @@ def _set_voice(quiet: bool, verbose: bool) -> None:
 
     progress.begin(quiet)
     if verbose:
-        from herorun.output import clean
+        from herorun.output import clean, show_note
 
-        progress.be_verbose(lambda words: click.echo(f"herorun: {clean(words)}", err=True))
+        progress.be_verbose(lambda words: show_note(clean(words)))
     if bar:
         from herorun.commands._progress_bar import Bar
 

@@ -12,10 +12,10 @@ def show(told: Any, as_json: bool) -> int:
     if as_json:
         output.show_json(told.document())
     else:
-        click.echo(f"{told.run.slug}: {output.clean(told.words)}")
+        output.show_line(f"{told.run.slug}: {output.clean(told.words)}")
     if not as_json:
         for warning in told.warnings:
-            click.echo(f"herorun: {output.clean(warning)}", err=True)
+            output.show_note(output.clean(warning))
     return int(told.code)
 
 

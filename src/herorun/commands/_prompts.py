@@ -51,7 +51,7 @@ def _ask_field(field: str, facts: JobSpec, start: Path) -> JobSpec | None:
             try:
                 return _checked(field, facts.having({field: answer}), start)
             except WrongUse as error:
-                click.echo(f"herorun: {output.clean(str(error))}", err=True)
+                output.show_note(output.clean(str(error)))
 
 
 def _field_label(field: str, kind: str) -> str:

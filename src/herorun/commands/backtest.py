@@ -39,9 +39,9 @@ def command(files: tuple[Path, ...], labels: Path | None, markdown: bool, as_jso
         raise WrongUse("--markdown compares with what people saw: name it with --labels FILE.")
     report = backtest(sorted(files), read_labels(labels) if labels else None)
     for skipped in report.skipped:
-        click.echo(f"herorun: {skipped}: left out", err=True)
+        output.show_note(f"{skipped}: left out")
     for unjudged in report.unjudged:
-        click.echo(f"herorun: {unjudged}: nothing in it was checked", err=True)
+        output.show_note(f"{unjudged}: nothing in it was checked")
     if as_json:
         curves = [Curve(file=name, rows=rows, alerts=a) for name, rows, a in report.files]
         output.show_json(

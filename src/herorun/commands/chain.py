@@ -55,9 +55,9 @@ def command(start: str, run: str, out: str | None, as_json: bool) -> int:
         return 0
     if path is None:
         click.echo(text, nl=False)
-    click.echo(f"herorun: copy and start it with: {told}", err=True)
+    output.show_note("copy and start it with", told)
     if behind:
-        click.echo(f"herorun: or this, as a job of its own behind job {job}: {behind}", err=True)
+        output.show_note(f"or this, as a job of its own behind job {job}", behind)
     return 0
 
 

@@ -55,7 +55,7 @@ def list_(start: str, run: str, as_json: bool) -> int:
         head = f"{entry.step:>10}  {entry.state:<10}  "
         output.hang(out, head, f"{words}  {output.clean(entry.path)}{why}")
     if not listing.checkpoints:
-        click.echo("there is no checkpoint")
+        output.show_line("there is no checkpoint")
     return 0
 
 
@@ -104,8 +104,10 @@ def plan(start: str, run: str, keep: int | None, out: str | None, as_json: bool)
         words = f"{output.clean(victim.path)}, {size_words(victim.bytes)}"
         files = f"{count(victim.files, 'file')}: {output.clean(victim.why)}"
         output.hang(out, "delete  ", f"{words} in {files}")
-    click.echo(f"{len(told.victims)} to delete, {size_words(told.bytes)}; {len(told.kept)} kept")
-    click.echo(f"digest {told.digest}")
+    output.show_line(
+        f"{len(told.victims)} to delete, {size_words(told.bytes)}; {len(told.kept)} kept"
+    )
+    output.show_line(f"digest {told.digest}")
     return 0
 
 
@@ -144,7 +146,7 @@ def prune(start: str, run: str, file: str, as_json: bool) -> int:
     for victim in told.victims:
         click.echo(f"delete  {output.clean(victim.path)}, {size_words(victim.bytes)}", err=True)
     click.echo(
-        "This cannot be undone. Type the first 12 digits of the plan's digest: "
+        "This cannot be undone. Type the first 12 digits of the digest: "
         f"{told.digest.removeprefix('sha256:')[:12]}",
         err=True,
     )
@@ -153,10 +155,10 @@ def prune(start: str, run: str, file: str, as_json: bool) -> int:
         output.show_json(done.document())
     else:
         for path, why in done.left:
-            click.echo(f"left     {output.clean(path)}: {output.clean(why)}")
-        click.echo(
+            output.show_line(f"left     {output.clean(path)}: {output.clean(why)}")
+        output.show_line(
             f"{len(done.deleted)} of {len(told.victims)} deleted, {size_words(done.bytes)} freed"
         )
     for warning in done.warnings:
-        click.echo(f"herorun: {output.clean(warning)}", err=True)
+        output.show_note(output.clean(warning))
     return done.code

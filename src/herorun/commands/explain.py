@@ -1,5 +1,6 @@
 """`herorun explain`."""
 
+import re
 from typing import TYPE_CHECKING
 
 import click
@@ -7,6 +8,8 @@ import click
 if TYPE_CHECKING:
     from herorun.core.check import Check
     from herorun.schemas.judged import CheckPage
+
+_PARAGRAPH_GOES_ON = re.compile(r"(?<!\n)\n(?!\n|Why:|Fix:)")
 
 
 @click.command(short_help="Say what a check looks for, why, and how to fix it.")
@@ -31,7 +34,7 @@ def command(check: str | None, every: bool, as_json: bool) -> int:
         pages = [_check_page(found) for found in asked]
         output.show_json(Explain(check=pages[0], checks=pages))
     else:
-        click.echo("\n\n".join(_explain_check(found) for found in asked))
+        output.show_line("\n\n".join(_explain_check(found) for found in asked))
     return 0
 
 
@@ -54,7 +57,8 @@ def _show_list(as_json: bool) -> int:
 def _explain_check(found: "Check") -> str:
     """A check's own words; one name may be asked at several gates."""
     always = ", in every [policy] mode" if found.always else ""
-    return f"{found.name} (gate {found.gate}, {found.response}{always})\n\n{found.doc}"
+    text = _PARAGRAPH_GOES_ON.sub(" ", found.doc)
+    return f"{found.name} (gate {found.gate}, {found.response}{always})\n\n{text}"
 
 
 def _check_page(check: "Check") -> "CheckPage":

@@ -93,19 +93,19 @@ def command(start: str, run: str, as_json: bool) -> int:
         output.show_json(Init(**told, created=created, adopted=adopted))
         return 0
     for made in created:
-        click.echo(f"created {made}")
+        output.show_line(f"created {made}")
     for choice in choices:
-        click.echo(choice)
+        output.show_line(choice)
     for name in adopted:
-        click.echo(f"adopted {name}")
+        output.show_line(f"adopted {name}")
     if not created:
-        click.echo(
+        output.show_line(
             f"{told['slug']} is initialised already: logbook {told['logbook']}, issue "
             f"{told['issue']}"
         )
     if told["warning"]:
-        click.echo(f"herorun: the record is not pushed: {told['warning']}", err=True)
+        output.show_note(f"the record is not pushed: {told['warning']}")
     if told["advice"]:
-        click.echo(f"herorun: {told['advice']}", err=True)
-    click.echo(next_step)
+        output.show_note(told["advice"])
+    output.show_line(next_step)
     return 0

@@ -54,9 +54,9 @@ def list_(start: str, session: str, as_json: bool) -> int:
             f"{entry['type']} {entry['id']} "
             f"{entry.get('last_status') or 'not looked at yet'}{about}"
         )
-        click.echo(output.clean(words))
+        output.show_line(output.clean(words))
     if not entries and not as_json:
-        click.echo(f"No job is registered in {here.file}.")
+        output.show_line(f"No job is registered in {here.file}.")
     if fault:
         output.say(here.id, fault)
     return 3 if fault else 0
@@ -129,7 +129,7 @@ def add(
             )
         )
     else:
-        click.echo(f"{kind} {facts.job} is registered in {here.file}; the session {watched}.")
+        output.show_line(f"{kind} {facts.job} is registered in {here.file}; the session {watched}.")
     return 0
 
 
@@ -212,7 +212,7 @@ def remove(start: str, job: str, session: str, as_json: bool) -> int:
     if as_json:
         output.show_json(JobsRemove(session=here.id, file=here.file, removed=found))
     else:
-        click.echo(f"{job} is no longer registered.")
+        output.show_line(f"{job} is no longer registered.")
     return 0
 
 
@@ -249,12 +249,12 @@ def find(start: str, host: str, user: str, session: str, as_json: bool) -> int:
         ]
         output.show_json(JobsFind(places=found))
     for place in () if as_json else places:
-        click.echo(
+        output.show_line(
             f"{output.clean(place.name)}: "
             f"{(place.why and 'could not be read: ' + output.clean(place.why)) or len(place.jobs)}"
         )
         for job, words in place.jobs:
-            click.echo(f"  {output.clean(f'{job}: {words}')}")
+            output.show_line(f"  {output.clean(f'{job}: {words}')}")
     return 3 if all(place.why for place in places) else 0
 
 
@@ -270,4 +270,4 @@ def _print_line(words: str) -> None:
     from herorun import output
     from herorun.system.clock import now
 
-    click.echo(f"{now():%Y-%m-%dT%H:%M:%SZ} {output.clean(words)}")
+    output.show_line(f"{now():%Y-%m-%dT%H:%M:%SZ} {output.clean(words)}")

@@ -48,7 +48,7 @@ def command(
     from herorun.runs import open_run
 
     def say_request(request: str) -> None:
-        click.echo(f"herorun: submitting\n{request}", err=True)
+        output.show_note("submitting", request)
 
     opened = open_run(run, Path(start))
     reviewed = read_plan_file(Path(plan), opened.slug) if plan else None
@@ -56,7 +56,7 @@ def command(
         raise WrongUse("--adopt needs the id of a job, as its scheduler names it.")
     done = launch(opened, reviewed, babysit=not no_babysit, say=say_request, adopt=adopt or "")
     for warning in done.warnings:
-        click.echo(f"herorun: {warning}", err=True)
+        output.show_note(warning)
     if as_json:
         output.show_json(done.document())
         return done.exit_code

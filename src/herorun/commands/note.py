@@ -56,10 +56,10 @@ def command(
     if as_json:
         output.show_json(note)
     else:
-        click.echo(
+        output.show_line(
             f"noted in {opened.record.newest_page()} on branch {opened.record.branch} "
             f"({note.commit[:9]})"
         )
     if note.warning:
-        click.echo(f"herorun: {note.warning}", err=True)
+        output.show_note(note.warning)
     return 3 if note.queued else 0

@@ -42,5 +42,5 @@ def command(start: str, run: str, since: str | None, as_json: bool) -> int:
     opened, drift = watched_run(run, Path(start))
     told = replay_run(opened, parse_since(since, now()) if since else None)
     if drift:
-        click.echo(f"herorun: the admitted contract is asked: {output.clean(drift)}", err=True)
+        output.show_note(f"the admitted contract is asked: {output.clean(drift)}")
     return show_lines(told, as_json)

@@ -52,8 +52,8 @@ def command(start: str, run: str, out: str | None, opened_too: bool, as_json: bo
     if as_json:
         output.show_json(ReportDocument.model_validate({**told.told, "file": path}))
     else:
-        click.echo(output.clean(told.told["verdict"]))
-        click.echo(f"Written to {output.clean(str(path))}")
+        output.show_line(output.clean(told.told["verdict"]))
+        output.show_line(f"Written to {output.clean(str(path))}")
     if opened_too:
         _open_in_browser(path.resolve())
     return told.code
@@ -63,7 +63,7 @@ def _open_in_browser(path: "Path") -> None:
     """In the user's browser; a machine without one still has the page."""
     import webbrowser
 
+    from herorun import output
+
     if not webbrowser.open(path.as_uri()):
-        click.echo(
-            f"herorun: no browser was found here: copy {path} to a machine with one.", err=True
-        )
+        output.show_note(f"no browser was found here: copy {path} to a machine with one.")

@@ -40,5 +40,5 @@ def command(start: str, run: str, out: str | None, as_json: bool) -> int:
     elif path is None:
         click.echo(page, nl=False)
     else:
-        click.echo(f"{opened.slug}: the runbook is {path}")
+        output.show_line(f"{opened.slug}: the runbook is {path}")
     return 0

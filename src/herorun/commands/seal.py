@@ -71,5 +71,5 @@ def command(
             counts = f"{done.report.tally}; " if done.report else ""
             output.show_verdict(page, done.verdict.value, f"{counts}nothing was tagged")
     for warning in done.warnings:
-        click.echo(f"herorun: {warning}", err=True)
+        output.show_note(warning)
     return {"clear": 0, "blocked": 1, "unknown": 3}[done.verdict.value]

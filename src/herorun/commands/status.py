@@ -73,7 +73,7 @@ def command(start: str, /, run: str | None, every: bool, as_json: bool, **told: 
             )
         )
     elif not answers:
-        click.echo("No run here yet: `herorun init RUN` begins one.")
+        output.show_line("No run here yet: `herorun init RUN` begins one.")
     elif every:
         _show_table(worst_first([glance for glance in known.values() if not glance.error]))
     return worst(

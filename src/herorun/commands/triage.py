@@ -62,7 +62,7 @@ def command(
         where = f" at {failure.frame}" if failure.frame else ""
         line = f", line {failure.line}" if failure.line else ""
         words = f"{failure.file}: {failure.class_}{where}{line}: {failure.excerpt or '(nothing)'}"
-        click.echo(output.clean(words))
+        output.show_line(output.clean(words))
         if failure.advice:
             output.hang(output.console(), "    ", output.clean(failure.advice))
     return int(any(failure.class_ not in QUIET for failure in found))

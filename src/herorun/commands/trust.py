@@ -46,7 +46,7 @@ def command(start: str, run: str, yes: bool, reject: bool, as_json: bool) -> int
 
     asked = ask(run, Path(start))
     if not as_json:
-        click.echo("\n".join(output.clean(line) for line in asked.lines()))
+        output.show_line("\n".join(output.clean(line) for line in asked.lines()))
     done = "nothing"
     if reject:
         leave_out(asked)
@@ -57,7 +57,7 @@ def command(start: str, run: str, yes: bool, reject: bool, as_json: bool) -> int
     if as_json:
         output.show_json(asked.document(done))
     elif done != "nothing":
-        click.echo(f"{asked.slug}: {done}")
+        output.show_line(f"{asked.slug}: {done}")
     return 0 if done != "nothing" or asked.nothing else 3
 
 
@@ -65,9 +65,9 @@ def _agreed(as_json: bool) -> bool:
     """Only a person at a terminal can say yes."""
     import sys
 
+    from herorun import output
+
     if as_json or not sys.stdin.isatty():
-        click.echo(
-            "herorun: not trusted: there is no terminal to ask on; --yes trusts it.", err=True
-        )
+        output.show_note("not trusted: there is no terminal to ask on; --yes trusts it.")
         return False
     return click.confirm("Trust it?", default=False)

@@ -72,11 +72,11 @@ def _show_record(verification: "Verified") -> None:
     from herorun.core.finding import count
 
     for fault in verification.faults:
-        click.echo(f"fault: {output.clean(fault)}")
+        output.show_line(f"fault: {output.clean(fault)}")
     for note in verification.notes:
-        click.echo(f"note: {output.clean(note)}")
+        output.show_line(f"note: {output.clean(note)}")
     sealed = f" and the seal {verification.seal}" if verification.seal else ""
-    click.echo(
+    output.show_line(
         f"{verification.verdict}: "
         f"{count(verification.entries, 'journal entry', 'journal entries')} in "
         f"{count(verification.commits, 'commit')}, {count(len(verification.faults), 'fault')}"
@@ -106,6 +106,6 @@ def _show_seal(proof: "SealProof") -> None:
 
     for word in ("proven", "notes", "unproven", "faults"):
         for line in getattr(proof, word):
-            click.echo(f"{word.removesuffix('s')}: {output.clean(line)}")
+            output.show_line(f"{word.removesuffix('s')}: {output.clean(line)}")
     faults = count(len(proof.faults), "fault")
-    click.echo(f"{proof.verdict}: {faults}, {len(proof.unproven)} not proven")
+    output.show_line(f"{proof.verdict}: {faults}, {len(proof.unproven)} not proven")

@@ -84,7 +84,7 @@ def command(
             )
         )
         return ended.code
-    click.echo(output.clean(f"{opened.slug}: {ended.words}."))
+    output.show_line(output.clean(f"{opened.slug}: {ended.words}."))
     if ended.line:
         show_patrol(ended.line, ended.told.advice if ended.told else ())
     return ended.code

@@ -55,5 +55,5 @@ def command(
         output.show_json(Waive.of(told, check=check))
         return 0
     click.echo(told.toml, nl=False)
-    click.echo(f"herorun: {told.note}", err=True)
+    output.show_note(told.note)
     return 0

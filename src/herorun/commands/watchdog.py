@@ -56,5 +56,5 @@ def command(start: str, runs: tuple[str, ...], every: bool, comment: bool, as_js
         return worst(codes)
     for each in answers:
         told_in = f" (told: {each.issue_comment})" if each.issue_comment else ""
-        click.echo(f"{each.slug}: monitor {each.monitor}: {output.clean(each.why)}{told_in}")
+        output.show_line(f"{each.slug}: monitor {each.monitor}: {output.clean(each.why)}{told_in}")
     return worst(codes)

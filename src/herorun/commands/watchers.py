@@ -47,13 +47,13 @@ def command(dry_run: bool, as_json: bool) -> int:
             else row.path.name
         )
         why = f": {row.why}; {row.action}" if row.why else ""
-        click.echo(output.clean(f"{who}: {row.stands}{why}"))
+        output.show_line(output.clean(f"{who}: {row.stands}{why}"))
     for other in rest:
-        click.echo(
+        output.show_line(
             output.clean(f"{other.kind}, process {other.pid}: left alone: {other.command[:160]}")
         )
     if not rows:
-        click.echo(f"No sentinel (`herorun box wait`) runs here{_and_no_other(rest)}.")
+        output.show_line(f"No sentinel (`herorun box wait`) runs here{_and_no_other(rest)}.")
     return 0
 
 

@@ -10,9 +10,23 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from herorun.core.redaction.scrub import scrub
+from herorun.output.wrapping import show_line, show_note
 
 if TYPE_CHECKING:
     from herorun.schemas import Document
+
+__all__ = [
+    "clean",
+    "console",
+    "hang",
+    "say",
+    "shortened",
+    "show_json",
+    "show_json_line",
+    "show_line",
+    "show_note",
+    "show_verdict",
+]
 
 documents = 0  # that this process has printed: what goes wrong after one must not print another
 lines = 0  # of these, the ones of a stream, whose end may be one more
@@ -40,7 +54,7 @@ def _print(text: str) -> None:
 
 def say(slug: str, words: str) -> None:
     """What went wrong with one run among several."""
-    print(f"herorun: {clean(slug)}: {clean(words)}", file=sys.stderr)
+    show_note(f"{clean(slug)}: {clean(words)}")
 
 
 HASH = re.compile(r"(?:\bsha256:)?\b([0-9a-f]{9})[0-9a-f]{23,}\b")

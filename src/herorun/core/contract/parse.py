@@ -82,6 +82,8 @@ def _in_words(fault: Mapping[str, Any], model: type[BaseModel] | None) -> str:
             return f"unknown key `{key}`: {_instead(model, fault['loc'])}"
         case "missing":
             return f"missing key `{key}`"
+        case "model_type" | "dict_type":
+            return f"`{key}`: must be a table, not {fault['input']!r:.80}"
     message = fault["msg"].removeprefix("Value error, ").replace("valid tuple", "list")
     message = f"{message[:1].lower()}{message[1:]}"
     value = "" if "notify" in fault["loc"][:1] else f", not {fault['input']!r:.80}"

@@ -1,0 +1,67 @@
+"""Messages at the width of the terminal. In a pipe, for programs, a line stays one line."""
+
+import re
+import sys
+from collections.abc import Iterator
+from shutil import get_terminal_size
+from typing import TextIO
+
+HERORUN = "herorun: "  # begins each message on standard error
+_NARROWEST = 20  # columns of text behind an indent
+# A word, or what stands in backticks: a person copies it whole, so no line break falls inside it.
+_WORD = re.compile(r"(?:[^\s`]*`[^`\n]*`)+[^\s`]*|\S+")
+
+
+def show_line(text: str) -> None:
+    """One message on standard output. Its lines continue with a hanging indent."""
+    _write(text, sys.stdout)
+
+
+def show_note(text: str, command: str = "") -> None:
+    """One message on standard error, after the program's name; below it what a person copies, as it
+    is.
+    """
+    _write(f"{HERORUN}{text}:" if command else HERORUN + text, sys.stderr)
+    if command:
+        sys.stderr.write(f"{command}\n")
+        sys.stderr.flush()
+
+
+def show_failure(text: str) -> None:
+    """What ended the command, on standard error, as it is worded."""
+    _write(text, sys.stderr)
+
+
+def _write(text: str, stream: TextIO) -> None:
+    stream.write((fit(text, get_terminal_size().columns) if stream.isatty() else text) + "\n")
+    stream.flush()
+
+
+def fit(text: str, columns: int) -> str:
+    """Each line broken between words, so that it fits; what continues one stands below its text.
+
+    A command in backticks is never broken: where it does not fit, it has a line of its own.
+
+    >>> print(fit("herorun: nothing is here: `herorun init tiny` writes one", 30))
+    herorun: nothing is here:
+             `herorun init tiny`
+             writes one
+    """
+    return "\n".join(part for line in text.split("\n") for part in _broken(line, columns))
+
+
+def _broken(line: str, columns: int) -> Iterator[str]:
+    if len(line) <= columns:
+        yield line
+        return
+    blanks = line[: len(line) - len(line.lstrip(" "))]
+    indent = " " * (len(HERORUN) if line.startswith(HERORUN) else len(blanks) + 2)
+    if columns - len(indent) < _NARROWEST:
+        indent = "  "
+    row = blanks
+    for word in _WORD.findall(line):
+        if row.strip() and len(row) + 1 + len(word) > columns:
+            yield row
+            row = indent
+        row = f"{row} {word}" if row.strip() else f"{row}{word}"
+    yield row
