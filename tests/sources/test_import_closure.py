@@ -300,3 +300,9 @@ def test_thousands_of_files_take_a_moment(tmp_path: Path) -> None:
     found = closure(tmp_path, {"train.py": "import pkg.m0"}, running("python", "train.py"))
     assert len(found.files) == 2001
     assert time.process_time() - begun < 2
+
+
+def test_a_project_file_that_is_a_device_is_not_read(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").symlink_to("/dev/null")
+    found = closure(tmp_path, {"train.py": ""}, running("python", "train.py"))
+    assert found.unresolved[0].startswith("pyproject.toml: ")

@@ -37,7 +37,7 @@ def show(start: str, run: str, as_json: bool) -> int:
         document = LogbookShow(slug=record.slug, commit=record.tip, logbook=record.logbook())
         output.show_json(document)
     else:
-        click.echo(record.logbook(), nl=False)
+        click.echo(output.clean_page(record.logbook()), nl=False)
     return 0
 
 

@@ -38,7 +38,7 @@ def command(start: str, run: str, out: str | None, as_json: bool) -> int:
     if as_json:
         output.show_json(Handbook(slug=opened.slug, page=page, file=path))
     elif path is None:
-        click.echo(page, nl=False)
+        click.echo(output.clean_page(page), nl=False)
     else:
         output.show_line(f"{opened.slug}: the runbook is {path}")
     return 0

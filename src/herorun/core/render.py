@@ -148,7 +148,7 @@ def bullets(lines: Mapping[str, str], order: tuple[str, ...] = ()) -> str:
     come.
     """
     names = [*order, *(name for name in lines if name not in order)]
-    return "\n".join(f"- {name}: {lines.get(name, '')}".rstrip() for name in names)
+    return "\n".join(f"- {one_line(name)}: {lines.get(name, '')}".rstrip() for name in names)
 
 
 def for_tracker(order: tuple[str, ...], lines: Mapping[str, str]) -> tuple[str, ...]:

@@ -106,6 +106,14 @@ def show_verdict(out: Any, verdict: str, words: str = "") -> None:
     hang(out, f"{verdict.upper()}{': ' if words else ''}", words, colour, colour)
 
 
+def clean_page(text: str) -> str:
+    """Lines from outside, harmless on a terminal: a record's page is what anybody pushed.
+
+    The zero-width space stays, which we write ourselves so that a name mentions nobody.
+    """
+    return "".join(c if c.isprintable() or c in "\n\t\u200b" else "�" for c in text)
+
+
 def clean(text: str) -> str:
     """Text from outside, harmless on a terminal."""
     one_line = scrub(text).replace(":\n ", ":").replace("\n ", ";")  # a list of faults

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 
+from herorun.core.contract.notify import is_logbook_path
 from herorun.core.errors import HerorunError
 from herorun.core.event import Sealed
 from herorun.core.journal import (
@@ -68,7 +69,8 @@ class RecordReader:
 
     def _logbook_of(self, content: Content) -> str:
         begun = content.memory.initialised
-        return (begun.logbook if begun else self._chosen) or f"{HOME}/{self.slug}.md"
+        path = begun.logbook if begun else self._chosen
+        return path if is_logbook_path(path) else f"{HOME}/{self.slug}.md"
 
     @property
     def tip(self) -> str | None:

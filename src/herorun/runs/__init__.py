@@ -2,12 +2,19 @@
 
 from herorun.runs.admitted_contract import contract_drift
 from herorun.runs.base import MonitoredRun
-from herorun.runs.launch_history import contract_at, final_step, prior_launch, source_launches
+from herorun.runs.launch_history import (
+    LARGEST_CONTRACT,
+    contract_at,
+    final_step,
+    prior_launch,
+    source_launches,
+)
 from herorun.runs.loader import believe, contract_path, known_slugs, open_run, watched_run
 from herorun.runs.run import Run, log_of
 from herorun.runs.templates import template
 
 __all__ = [
+    "LARGEST_CONTRACT",
     "MonitoredRun",
     "Run",
     "believe",

@@ -1,7 +1,6 @@
 """Opening a run by its name: a slug, or the path of its contract."""
 
 import contextlib
-import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,17 +8,16 @@ from herorun import discover
 from herorun.core.contract import SLUG, Contract, ContractFile, parse_contract, plan_part
 from herorun.core.errors import CouldNotLook, HerorunError, WrongUse, in_words
 from herorun.core.evidence import LaunchProof
+from herorun.core.untrusted_toml import parse_toml
 from herorun.record import Record
 from herorun.record.seals import bring_tag, is_seal_of
 from herorun.runs.admitted_contract import admitted_contract, drift_from, replace_contract
-from herorun.runs.launch_history import launched_contract, newest
+from herorun.runs.launch_history import LARGEST_CONTRACT, launched_contract, newest
 from herorun.runs.proof import RecordProof, prove, unstated_words
 from herorun.runs.run import Run
 from herorun.system.files import read_regular
 from herorun.system.git import GitFailed, Repository, find_repository
 from herorun.system.trusted import REJECTED, trusted
-
-LARGEST_CONTRACT = 4 << 20  # bytes
 
 
 def contract_path(repository: Repository, name: str, start: Path) -> Path:
@@ -88,7 +86,7 @@ def _must_read_its_catalogue(run: Run) -> None:
 
 def _committed(repository: Repository, path: str) -> str | None:
     try:
-        data = repository.read("HEAD", [path])[path]
+        data = repository.read("HEAD", [path], LARGEST_CONTRACT)[path]
     except GitFailed:  # as before the first commit
         if repository.resolve("HEAD"):
             raise
@@ -223,6 +221,6 @@ def _is_meant_as_contract(path: Path) -> bool:
     if not SLUG.fullmatch(path.stem):
         return False
     try:
-        return "slug" in tomllib.loads(path.read_text(encoding="utf-8"))
+        return "slug" in parse_toml(read_regular(path, LARGEST_CONTRACT).decode())
     except (OSError, ValueError):
         return True

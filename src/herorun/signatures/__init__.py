@@ -2,6 +2,7 @@
 folder; core.triage judges.
 """
 
+import stat
 import tomllib
 from functools import cache, lru_cache
 from importlib.resources import files
@@ -11,6 +12,9 @@ from herorun.core.contract import Contract
 from herorun.core.errors import WrongUse, in_words
 from herorun.core.triage.parse import parse
 from herorun.core.triage.signatures import Catalogue
+from herorun.core.untrusted_toml import parse_toml
+
+LARGEST = 4 << 20  # bytes of one catalogue
 
 
 @cache
@@ -49,6 +53,9 @@ def _documents() -> list[dict[str, object]]:
 
 def _read_text(path: Path) -> str:
     try:
+        facts = path.stat()
+        if not stat.S_ISREG(facts.st_mode) or facts.st_size > LARGEST:
+            raise WrongUse(f"{path} is no catalogue: no file, or larger than {LARGEST >> 20} MiB.")
         return path.read_text(encoding="utf-8")
     except OSError as error:
         raise WrongUse(f"The catalogue cannot be read: {in_words(error)}.") from None
@@ -58,6 +65,6 @@ def _read_text(path: Path) -> str:
 
 def _parse_own_table(name: str, text: str) -> dict[str, object]:
     try:
-        return tomllib.loads(text)
+        return parse_toml(text)
     except tomllib.TOMLDecodeError as error:
         raise WrongUse(f"{name} is no TOML: {error}.") from None

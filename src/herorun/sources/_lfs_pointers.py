@@ -23,10 +23,15 @@ def pointers(looked: TreeStatus, common: Path) -> list[str]:
     told = [top / name for name in looked.files(".gitattributes")] + [
         common / "info" / "attributes"
     ]
-    if not any(path.is_file() and b"lfs" in path.read_bytes() for path in told):
+    if not any(_is_own_file(path) and b"lfs" in path.read_bytes() for path in told):
         return []
     skips = _skips(looked.repository)
     return [path for path in _filtered(looked) if skips or _is_pointer(top / path)]
+
+
+def _is_own_file(path: Path) -> bool:
+    """git reads no `.gitattributes` that is a link, which may lead anywhere."""
+    return path.is_file() and not path.is_symlink()
 
 
 def _skips(repository: Repository) -> bool:

@@ -3,11 +3,16 @@ workspace members.
 """
 
 import os
-import tomllib
 from collections.abc import Iterator
 from glob import glob
+from pathlib import Path
 from posixpath import join, normpath
 from typing import Any
+
+from herorun.core.untrusted_toml import parse_toml
+from herorun.system.files import read_regular
+
+LARGEST = 4 << 20  # bytes of a pyproject.toml
 
 
 def projects(top: str, cwd: str, unresolved: list[str]) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -28,12 +33,8 @@ def projects(top: str, cwd: str, unresolved: list[str]) -> Iterator[tuple[str, d
 def _project(top: str, folder: str, unresolved: list[str]) -> dict[str, Any] | None:
     path = join(folder, "pyproject.toml")
     try:
-        with open(os.path.join(top, path), "rb") as file:
-            return tomllib.load(file)
+        return parse_toml(read_regular(Path(top, path), LARGEST).decode())
     except FileNotFoundError:
-        return None
-    except RecursionError:
-        unresolved.append(f"{path}: it is nested too deeply")
         return None
     except (OSError, ValueError) as error:
         unresolved.append(f"{path}: {error.strerror if isinstance(error, OSError) else error}")

@@ -18,7 +18,10 @@ from herorun.core.evidence import (
 )
 from herorun.core.ports import Scheduler, scheduler_traits
 from herorun.core.redaction.scrub import scrub_tree
+from herorun.system.files import read_regular
 from herorun.system.git import Repository
+
+LARGEST = 16 << 20  # bytes of one file: what is larger is data
 
 
 def read_environment(
@@ -64,6 +67,6 @@ def read_code_flags(
 def _read_file_or_empty(path: Path) -> bytes:
     """Empty for what is no file here: the closure says what could not be read."""
     try:
-        return path.read_bytes()
+        return read_regular(path, LARGEST)
     except OSError:
         return b""

@@ -11,6 +11,7 @@ import shlex
 import warnings
 from collections.abc import Sequence
 from dataclasses import field
+from pathlib import Path
 from posixpath import basename, join
 
 from herorun.core.code.python_imports import Imported, imported_by
@@ -20,6 +21,7 @@ from herorun.core.evidence import ImportClosure, WorkTree
 from herorun.core.lazy_dataclass import dataclass
 from herorun.sources._modules import Modules
 from herorun.sources._projects import projects, source_folders, table_or_empty
+from herorun.system.files import read_regular
 from herorun.system.git import Repository
 from herorun.system.git.commit_content import in_repository
 
@@ -161,8 +163,7 @@ class _Found:
         try:
             if os.path.getsize(full) > _LARGEST:
                 raise ValueError(f"it is longer than {_LARGEST >> 20} MiB")
-            with open(full, "rb") as file:
-                data = file.read()
+            data = read_regular(Path(full), _LARGEST)
             if python:
                 self._imports(imported_by(data), path)
             else:

@@ -11,6 +11,7 @@ import re
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import field
+from pathlib import Path
 from posixpath import basename, splitext
 
 from herorun.core.code.mentions import (
@@ -26,6 +27,7 @@ from herorun.core.lazy_dataclass import dataclass
 from herorun.core.plan import Plan
 from herorun.core.ports import Tracker
 from herorun.core.redaction.scrub import scrub
+from herorun.system.files import read_regular
 from herorun.system.git import Repository
 
 _LARGEST = 4 << 20  # bytes: a file beyond it is data
@@ -125,9 +127,6 @@ class _Mentions:
 def _read_small_file(path: str) -> bytes:
     """Empty for what is no file, or too large for a program."""
     try:
-        if os.path.getsize(path) > _LARGEST:
-            return b""
-        with open(path, "rb") as file:
-            return file.read()
+        return read_regular(Path(path), _LARGEST)
     except OSError:
         return b""

@@ -1,9 +1,8 @@
 """The output roots that the other contracts of HEAD name."""
 
-import tomllib
-
 from herorun.core.contract import Contract, ContractFile
 from herorun.core.evidence import OtherRoots, WorkTree
+from herorun.core.untrusted_toml import parse_toml
 from herorun.system.git import Repository
 
 
@@ -27,8 +26,8 @@ def read_other_roots(
 def _roots_in_contract(data: bytes) -> tuple[str, ...]:
     """A file that is no contract names none."""
     try:
-        output = tomllib.loads(data.decode()).get("output")
-    except (ValueError, RecursionError):
+        output = parse_toml(data.decode()).get("output")
+    except ValueError:
         return ()
     named = (
         [output.get(name) for name in ("root", "temporary_root")]

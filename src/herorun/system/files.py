@@ -81,7 +81,7 @@ def read_regular(path: Path, most: int) -> bytes:
             raise OSError(errno.EINVAL, "it is no regular file", str(path))
         if status.st_size > most:
             raise OSError(errno.EFBIG, f"it is larger than {most >> 20} MiB", str(path))
-        return file.read(most)
+        return file.read(most) or b""  # None: a file of the kernel that has nothing to say yet
 
 
 def make_folders(folder: Path, mode: int = 0o600) -> None:

@@ -5,13 +5,13 @@ What a run is stands in its contract alone. `[tool.herorun.init]` is what `heror
 a new one, where people read and sign it; changing it later changes no run.
 """
 
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
 TABLE = "[tool.herorun]"
+LARGEST = 4 << 20  # bytes of a pyproject.toml
 KEYS = {"run": "the RUN of a command that only looks, where none is named"}
 INIT = {
     "dri": "who is responsible, as @handle",
@@ -45,8 +45,12 @@ def read_settings(start: Path) -> Settings:
 
 
 def _read_table(path: Path) -> Any:
+    from herorun.core.untrusted_toml import parse_toml
+
     try:
-        told = tomllib.loads(path.read_text(encoding="utf-8"))
+        if path.stat().st_size > LARGEST:
+            raise _wrong(f"{path} is larger than {LARGEST >> 20} MiB: that is no pyproject.toml.")
+        told = parse_toml(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise _wrong(f"{TABLE} cannot be read: {error.filename}: {error.strerror}.") from None
     except ValueError as error:  # of TOML and of UTF-8

@@ -384,3 +384,21 @@ def test_an_ssh_configuration_in_the_repository_is_refused(
     assert story.herorun("preflight", SLUG) == 2
     assert mentions(capsys.readouterr().err, "lies", "inside")
     assert story.herorun("trust", SLUG, "--yes") == 2
+
+
+@pytest.mark.parametrize("path", ["../../outside/x.md", "/etc/x.md", "-x", "runs/tiny.toml"])
+def test_a_second_beginning_moves_neither_the_logbook_nor_the_issue(
+    story: Story, path: str, capsys: CAPTURE
+) -> None:
+    story.launched(WAIT)
+    begun = story.run.record.memory().initialised
+    assert begun is not None
+    forged = replace(begun, at=now(), logbook=path, issue="evil/other#1")
+    record = story.clone("attacker").run.record
+    record.fetch()
+    record.append(forged)
+    assert record.push()
+    assert story.tick() == 0, capsys.readouterr()
+    assert story.run.record.logbook_path == ".agents/logbooks/tiny.md"
+    assert story.run.record.memory().initialised == begun
+    assert story.herorun("logbook", "show", SLUG) == 0

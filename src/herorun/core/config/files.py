@@ -1,13 +1,13 @@
 """The resolved config: files merged in order, later ones win. Pure: bytes in, tables out."""
 
 import json
-import tomllib
 from collections.abc import Iterable, Mapping
 from datetime import date, time
 from typing import Any
 
 from herorun.core.config.command_keys import command_keys
 from herorun.core.config.references import resolve_references
+from herorun.core.untrusted_toml import parse_toml
 
 OVERRIDES = "overrides"  # the table that Hydra's list of overrides becomes
 LARGEST = 16_000_000  # bytes of a config: what is larger is data, and no run's settings
@@ -40,7 +40,7 @@ def parse_config(name: str, data: bytes) -> dict[str, Any]:
 def _parsed(name: str, data: bytes) -> Any:
     match name.rpartition(".")[2].lower():
         case "toml":
-            return tomllib.loads(data.decode())
+            return parse_toml(data.decode())
         case "json":
             return parse_json(data.decode())
         case "yaml" | "yml":

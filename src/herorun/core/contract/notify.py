@@ -45,6 +45,14 @@ def _check_page_path(path: str) -> str:
     return path
 
 
+def is_logbook_path(path: str) -> bool:
+    """Whether a contract could name it; a record may name anything."""
+    try:
+        return bool(_check_page_path(path))
+    except ValueError:
+        return False
+
+
 class Logbook(Table):
     """Where the record is kept."""
 

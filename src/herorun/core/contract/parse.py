@@ -1,6 +1,5 @@
 """Parses a contract file, and explains its mistakes."""
 
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any, get_args
@@ -11,21 +10,21 @@ from herorun.core.contract.model import Contract
 from herorun.core.contract.toml_lines import line_of
 from herorun.core.errors import WrongUse
 from herorun.core.finding import count
+from herorun.core.untrusted_toml import parse_toml
 
 _TYPES = ("int", "str", "float", "bool")  # as pydantic names the members of a union
+MOST_FAULTS = 20  # of one file that are shown
 _ONE_OF = "neither a number nor text of the right kind"
 
 
 def parse_contract(text: str, where: str) -> Contract:
     """Read a contract's TOML; a `WrongUse` names each place and how to fix it."""
     try:
-        return _contract_from(tomllib.loads(text), where, text)
-    except tomllib.TOMLDecodeError as error:
+        return _contract_from(parse_toml(text), where, text)
+    except ValueError as error:
         raise WrongUse(f"{where} is not valid TOML: {error}.") from None
-    except (RecursionError, ValueError):  # the second: a number of thousands of digits
-        raise WrongUse(
-            f"{where} is no contract: it is nested too deeply, or holds an endless number."
-        ) from None
+    except RecursionError:
+        raise WrongUse(f"{where} is no contract: it is nested too deeply.") from None
 
 
 def contract_from(data: Mapping[str, Any], where: str) -> Contract:
@@ -41,7 +40,9 @@ def _contract_from(data: Mapping[str, Any], where: str, text: str) -> Contract:
             raise WrongUse(
                 f"{where}: {faults[0]}{'' if faults[0].endswith('?') else '.'}"
             ) from None
-        lines = "".join(f"\n  {fault}" for fault in faults)
+        lines = "".join(f"\n  {fault}" for fault in faults[:MOST_FAULTS])
+        if len(faults) > MOST_FAULTS:
+            lines += f"\n  and {len(faults) - MOST_FAULTS} more"
         raise WrongUse(f"{where} has {count(len(faults), 'fault')}:{lines}") from None
 
 

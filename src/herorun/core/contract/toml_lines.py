@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 _HEADER = re.compile(r"\s*(\[\[|\[)\s*([^\[\]]+?)\s*\]{1,2}\s*(?:#.*)?$")
 _KEY = re.compile(
@@ -23,11 +24,17 @@ def line_of(text: str, path: Sequence[str | int]) -> int | None:
     >>> line_of("[[waiver]]\\n[[waiver]]\\ncheck = 1\\n", ("waiver", 1, "check"))
     3
     """
-    places = {place: number for number, place in reversed(list(_places(text)))}
+    places = _first_places(text)
     for length in range(len(path), 0, -1):
         if (line := places.get(tuple(path[:length]))) is not None:
             return line
     return None
+
+
+@lru_cache(maxsize=2)
+def _first_places(text: str) -> dict[Path, int]:
+    """Kept, for one faulty file is asked about once for each of its faults."""
+    return {place: number for number, place in reversed(list(_places(text)))}
 
 
 def _places(text: str) -> Iterator[tuple[int, Path]]:

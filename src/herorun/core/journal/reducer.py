@@ -51,6 +51,8 @@ def fold(events: Iterable[Event], memory: Memory | None = None) -> Memory:
 
 def _remember(memory: Memory, event: Event) -> Memory:
     match event:
+        case Initialised() if memory.initialised:
+            return memory  # a record begins once: a later line moves neither logbook nor issue
         case Initialised():
             return replace(memory, initialised=event)
         case Launching() if event.instance in memory.launchings:

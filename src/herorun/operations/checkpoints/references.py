@@ -11,7 +11,8 @@ from herorun.core.journal import fold
 from herorun.core.redaction.scrub import scrub
 from herorun.core.retention import RetentionReference
 from herorun.record import Record
-from herorun.runs import Run, known_slugs
+from herorun.runs import LARGEST_CONTRACT, Run, known_slugs
+from herorun.system.files import read_regular
 
 RECORDS = "refs/heads/herorun/*"
 
@@ -53,11 +54,12 @@ def _contracts(run: Run) -> Iterator[Contract]:
     """Of the work tree and of HEAD. One that cannot be read may name any checkpoint."""
     top, head = run.repository.top, run.repository.resolve("HEAD")
     texts = [
-        (f"runs/{path.name}", path.read_bytes()) for path in sorted((top / "runs").glob("*.toml"))
+        (f"runs/{path.name}", read_regular(path, LARGEST_CONTRACT))
+        for path in sorted((top / "runs").glob("*.toml"))
     ]
     inside = [name for _, _, name in run.repository.entries(head, "runs")] if head else []
     paths = [f"runs/{name}" for name in inside if name.endswith(".toml") and "/" not in name]
-    committed = run.repository.read(head, paths) if head and paths else {}
+    committed = run.repository.read(head, paths, LARGEST_CONTRACT) if head and paths else {}
     for path, data in [*texts, *((path, data) for path, data in committed.items() if data)]:
         try:
             yield parse_contract(data.decode(), path)

@@ -1,0 +1,109 @@
+"""A repository or a record that somebody made to hurt whoever looks at it: bounded time and memory,
+and nothing reaches the terminal but text.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from herorun.core.errors import CouldNotLook, WrongUse
+from herorun.core.event import Initialised, Noted
+from herorun.runs import contract_at, known_slugs
+from herorun.signatures import with_own
+from herorun.system.clock import now
+from herorun.system.git.plumbing import commit_files
+from herorun.system.project_config import read_settings
+from stories import SLUG, Story, git
+from wording import mentions
+
+CAPTURE = pytest.CaptureFixture[str]
+NOTHING = Path("/dev/null")  # it can be read at once, unlike the devices that this stands for
+EVIL = "\x1b]0;title\x07\x9b2J\u202egnp\u2066\u2028\x85"
+LARGE = b"#" * (5 << 20)
+
+
+@pytest.mark.parametrize("words", [("logbook", "show", SLUG), ("box", "runbook", SLUG, "--out=-")])
+def test_a_record_writes_nothing_but_text_to_the_terminal(
+    story: Story, capsys: CAPTURE, words: tuple[str, ...]
+) -> None:
+    assert story.init() == 0
+    lines = {"Status": EVIL, EVIL: EVIL}
+    story.run.record.append(Noted(now(), EVIL, EVIL, lines, caveat=EVIL))
+    story.tamper("tiny.md", lambda text: f"{text}\nA name: @\u200bana {EVIL} the end\n")
+    capsys.readouterr()
+    story.herorun(*words)
+    said = "".join(capsys.readouterr())
+    assert not [c for c in said if not c.isprintable() and c not in "\n\t\u200b"]
+    assert ("@\u200bana �" if words[0] == "logbook" else SLUG) in said
+
+
+def test_a_contract_that_is_a_device_is_told_of_and_not_read(story: Story) -> None:
+    (story.work / "runs" / "device.toml").symlink_to(NOTHING)
+    assert "device" in known_slugs(story.run.repository)  # an empty file would name no run
+
+
+def test_a_contract_that_is_too_large_is_not_read(story: Story) -> None:
+    (story.work / "runs" / "large.toml").write_bytes(LARGE)
+    assert "large" in known_slugs(story.run.repository)
+    story.publish()
+    with pytest.raises(CouldNotLook) as told:
+        contract_at(
+            story.run.repository, git(story.work, "rev-parse", "HEAD").strip(), "runs/large.toml"
+        )
+    assert mentions(str(told.value), "runs/large.toml", "large")
+
+
+def test_so_is_one_that_a_record_names(story: Story) -> None:
+    repository, head = story.run.repository, git(story.work, "rev-parse", "HEAD").strip()
+    commit = commit_files(
+        repository, "refs/heads/evil", head, {"runs/tiny.toml": LARGE}, "evil", now()
+    )
+    git(story.work, "repack", "-adq")
+    with pytest.raises(CouldNotLook):
+        contract_at(repository, commit, "runs/tiny.toml")
+
+
+def _device(path: Path) -> None:
+    path.symlink_to(NOTHING)
+
+
+def _large(path: Path) -> None:
+    path.write_bytes(LARGE)
+
+
+def _deep(path: Path) -> None:
+    path.write_text("a" + ".a" * 20_000 + " = 1")
+
+
+@pytest.mark.parametrize("make", [_device, _large, _deep])
+def test_a_catalogue_that_is_none_is_said(tmp_path: Path, make: Callable[[Path], None]) -> None:
+    make(tmp_path / "own.toml")
+    with pytest.raises(WrongUse):
+        with_own(tmp_path / "own.toml")
+
+
+@pytest.mark.parametrize("make", [_large, _deep])
+def test_so_is_a_project_file(tmp_path: Path, make: Callable[[Path], None]) -> None:
+    make(tmp_path / "pyproject.toml")
+    with pytest.raises(WrongUse):
+        read_settings(tmp_path)
+
+
+def test_the_first_faults_of_a_contract_are_said_and_the_others_counted(story: Story) -> None:
+    path = story.work / "runs" / "tiny.toml"
+    path.write_text(
+        f"{path.read_text()}\n[x]\n[[waiver]]\n" + "".join(f"k{n} = 1\n" for n in range(3_000))
+    )
+    with pytest.raises(WrongUse) as told:
+        story.run.contract  # noqa: B018  # reading it is what is tried
+    text = str(told.value)
+    assert "`x`" in text and mentions(text, "more") and len(text.splitlines()) < 30
+
+
+@pytest.mark.parametrize("path", ["../../x.md", "/etc/x.md", ".git/x.md", "-x", EVIL])
+def test_a_logbook_that_no_contract_could_name_is_not_used(story: Story, path: str) -> None:
+    record = story.run.record
+    record.append(Initialised(now(), SLUG, {}, "", path))
+    record.append(Noted(now(), "@dri", "seen", {"Status": "seen"}))
+    assert record.logbook_path == ".agents/logbooks/tiny.md" and "seen" in record.logbook()
