@@ -1,6 +1,6 @@
 """Lengths of time in one form everywhere: `15m`, `1h30m`, `2d`. Pure.
 
-The form is that of the contract's own durations, so that what is printed can be typed.
+The form is that of the contract's own durations, so that a printed one can be typed.
 """
 
 from datetime import timedelta

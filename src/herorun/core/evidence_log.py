@@ -1,7 +1,7 @@
 """The evidence of a tick as it is stored for replay: encodes it as one JSON object, and decodes it.
 
-Secrets are masked before anything is digested, so that the digest in the journal is that of what is
-kept.
+Secrets are masked before digests are computed, so that the digest in the journal is that of the
+stored text.
 """
 
 from collections.abc import Mapping

@@ -1,9 +1,9 @@
 """The metrics that Prometheus scrapes: their names, and their values from one reading. Pure.
 
-Names and units follow https://prometheus.io/docs/practices/naming/: base units, `_total` for what
-only grows, and the moment of a thing instead of its age, so that an age goes on growing when nobody
-reads any more. Labels are bounded: runs, checks, and words of ours; never a name of a metric, a
-host or a message. What nobody saw has no sample.
+Names and units follow https://prometheus.io/docs/practices/naming/: base units, `_total` for
+counters, and a timestamp instead of an age, so that the age keeps growing when the exporter stops.
+Labels have few values: runs, checks and fixed words; never a name of a metric, a host or a message.
+An unknown value has no sample.
 """
 
 from collections import Counter

@@ -1,8 +1,7 @@
 """Findings by their root cause, and how many there are of each kind. Pure.
 
-One problem can leave many checks without an answer: a config that is in no commit leaves no plan to
-ask about. A finding says in `Verdict.causes` what it follows from, and another says in
-`Verdict.explains` that it is that.
+One problem can leave many checks without an answer: a config that is in no commit leaves no plan. A
+finding names its cause in `Verdict.causes`, and what it explains in `Verdict.explains`.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,7 +1,7 @@
 """The lease: one owner of a run at a time, with a fence number that only rises.
 
-It lives at `<output_root>/_herorun/lease.json` and is changed by compare-and-swap; where that
-cannot be written, in the record, where the push that the remote takes counts. A lease is stale when
+It is the file `<output_root>/_herorun/lease.json`, changed by compare-and-swap; if that cannot be
+written, it is in the record, where the push that the remote accepts counts. A lease is stale when
 the observer saw the same fence and beat unchanged for two cadences of its own clock.
 
 It names the clone too: two clones of one user on one machine have a state folder, an issue page and

@@ -1,9 +1,9 @@
 """The logbook's pages: `tiny.md`, and when that has grown long `tiny_002.md`, `tiny_003.md` and so
 on. Pure.
 
-Each page has the seed's two sections, and ends, once it is closed, with a link to the next; the Run
-Contract stands in the first. A closed page never changes again, so that an entry costs git one
-page, however long the run.
+Each page has the two sections of the template, and a closed one ends with a link to the next; the
+Run Contract is in the first. A closed page never changes again, so that an entry changes one page
+in git, however long the run.
 """
 
 import re

@@ -1,7 +1,7 @@
 """Which posts also go to channels, and how often: computed from the journal.
 
-A page is a post's own words, sent by the first channel that takes it. The budget folds what was
-said before and nothing else: every crash, relaunch and escalation goes out, however many there are.
+A page is the text of a post, sent by the first channel that accepts it. The budget counts repeats
+only: every crash, relaunch and escalation is sent.
 """
 
 import re

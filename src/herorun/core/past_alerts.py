@@ -1,7 +1,7 @@
 """Alerts that are over or that a relaunch closed, so that they are not reported twice. Pure.
 
-A file of rows that was cut is read again from its start, and a relaunch looks at the same
-checkpoints again: what that shows once more is no news.
+A file of rows that was cut is read again from its start, and a relaunch reads the same checkpoints
+again: alerts that this raises again are not reported again.
 """
 
 from collections.abc import Iterable, Mapping

@@ -1,7 +1,7 @@
 """Evaluates recorded ticks again: the same evidence and the same state, by today's rules.
 
-Under the same rules the answer is the same, byte for byte. What cannot be judged again is unknown,
-and never "same".
+Under the same rules the result is the same, byte for byte. What cannot be evaluated again is
+unknown, never "same".
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,7 +1,7 @@
 """Which checkpoints may be deleted, and why each of the others is kept. Pure.
 
-A candidate for deletion is one that nothing holds. Whatever is in doubt is held; and something
-complete always stays.
+A candidate for deletion is one that nothing refers to. In doubt a checkpoint is kept, and a
+complete one always stays.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

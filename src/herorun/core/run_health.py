@@ -1,8 +1,8 @@
 """Reduces the job's state, the proof that it trains, and the alerts to one word. The tables are the
 rule.
 
-Alerts about the monitor itself do not count, because a stale monitor is not an ill run; some say
-that nobody sees whether the run trains. A scheduler's word alone makes no run healthy.
+Alerts about the monitor itself do not count, because a stale monitor does not make a run unhealthy.
+A scheduler's state alone never makes a run healthy.
 """
 
 from collections.abc import Iterable, Mapping

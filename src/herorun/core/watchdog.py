@@ -1,7 +1,7 @@
 """Whether a run is still monitored, by what a babysitter leaves in the published record. Pure.
 
-This is apart from the run's own health: a run may be healthy and nobody watches, or down and well
-watched.
+This is separate from the run's own health: a healthy run may be unmonitored, and a run that is down
+may be well monitored.
 """
 
 from collections.abc import Mapping

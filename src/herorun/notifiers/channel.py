@@ -1,11 +1,10 @@
 """A channel beyond the issue, by apprise: Slack, Discord, e-mail, a webhook and whatever else it
 knows.
 
-The address holds a secret. It is read from the environment when it is needed and never told: every
-message names the variable, and apprise's own words, which may quote the address, are judged and
-dropped.
-
-A channel cannot be asked what it has said: as with a terminal, `find` knows this process alone.
+The address holds a secret. It is read from the environment when it is needed and never shown: every
+message names the variable, and apprise's own messages, which may quote the address, are classified
+and dropped. A channel cannot be asked what it was sent: as with a terminal, `find` knows this
+process alone.
 """
 
 import contextlib

@@ -1,7 +1,7 @@
 """The run's issue on GitHub, by PyGithub: `[issue] kind = "github"`, `repo = "owner/name"`.
 
-Every text carries a hidden marker with its key, and what stands there under our own login was said:
-nothing else remembers it. Comments of other people are read by nobody here and are never commands.
+Every text carries a hidden marker with its key. A marker under our own login proves that the text
+was posted; nothing else records it. Comments by other people are not read, and are never commands.
 """
 
 import contextlib

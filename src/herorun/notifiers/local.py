@@ -1,8 +1,8 @@
 """The run's issue as one Markdown file, `issue.md` in the run's private folder: where no GitHub is
 configured.
 
-Every entry carries a hidden marker with its key; what is in the file was said, and nothing else
-remembers it.
+Every entry carries a hidden marker with its key; an entry in the file was posted, and nothing else
+records it.
 """
 
 import contextlib

@@ -1,7 +1,7 @@
 """The terminal as a notifier: a short block on standard error.
 
-A terminal cannot be asked what it has shown. What was said is known to this process alone, so after
-a restart `find` says no and the same key may be printed once more, which does no harm.
+A terminal cannot be asked what it has shown. Only this process knows, so after a restart `find`
+returns None and the same key may be printed once more, which is harmless.
 """
 
 import os

@@ -1,6 +1,6 @@
 """Output for people and programs: one JSON document, or text that is safe on a terminal.
 
-rich is imported where a person looks.
+rich is imported only for a terminal.
 """
 
 import json

@@ -1,7 +1,7 @@
 """The folder of one local instance: its files, and what they say about the job.
 
-`judge_instance` is the whole judgement, and pure. `look` reads in the order that makes it sound:
-the lock before the records, because the exit record is written before the lock is freed.
+`judge_instance` evaluates, and is pure. `look` reads the lock before the records, because the exit
+record is written before the lock is freed.
 """
 
 import os

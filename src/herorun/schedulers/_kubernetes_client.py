@@ -1,6 +1,6 @@
 """kubectl, each question one bounded call, and what its failures mean.
 
-Questions go by `--raw`: one request each, its answer whole, and no paging in between.
+Queries use `--raw`: one request each, with its complete answer and no paging.
 """
 
 import json

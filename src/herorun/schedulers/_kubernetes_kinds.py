@@ -1,7 +1,7 @@
 """The kinds of objects that hold a training job, brought to the form of a Job. Pure.
 
-A JobSet, a TrainJob and a RayJob end by conditions of their own, and their pods carry other labels;
-`_kubernetes_state` judges what is made of them here.
+A JobSet, a TrainJob and a RayJob have end conditions of their own, and other labels on their pods;
+`_kubernetes_state` evaluates the form that is made of them here.
 """
 
 import re

@@ -1,8 +1,8 @@
 """What nel's word and what stands behind it say about an instance. Pure.
 
-nel calls a job failed also where it could not ask, and one that it has lost "not found" or "error":
-an end counts only with something behind it, the exit code that a local job wrote down, or Slurm's
-own word. What else a second look settles stands in `_nel_doubts`.
+nel calls a job failed also if it could not ask, and one that it has lost "not found" or "error". So
+an end counts only with evidence: the exit code that a local job wrote, or Slurm's own answer.
+`_nel_confirmation` settles the rest by a second query.
 """
 
 from collections.abc import Sequence

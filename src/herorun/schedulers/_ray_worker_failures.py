@@ -1,8 +1,8 @@
 """Why the workers of a failed job were lost, from Ray's state API. Pure.
 
 The driver of a gang runs elsewhere than its workers. When their node is lost, or Ray's memory
-monitor kills one, the driver ends with an exit code of its own, and the ten lines of its log that
-Ray keeps may tell of anything: often they are the log of the raylet that died.
+monitor kills one, the driver ends with an exit code of its own, and the ten log lines that Ray
+keeps may be about anything: often they are those of the raylet that died.
 """
 
 from collections.abc import Mapping

@@ -1,9 +1,9 @@
 """What sbatch gets: its arguments, the script of the job, and the shell words that hand both over.
 Pure.
 
-Plain variables stand in the script. Secrets travel by name: their values go to a shell through its
-standard input, which puts them into the environment of sbatch, and `--export` names them. Neither
-an argument nor a file holds one.
+Plain variables are in the script. Secrets are passed by name: a shell gets their values by standard
+input and puts them into the environment of sbatch, and `--export` names them. Neither an argument
+nor a file contains one.
 """
 
 import posixpath

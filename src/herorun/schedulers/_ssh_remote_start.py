@@ -1,7 +1,7 @@
 """Starts and stops a job on the remote machine. Its source is sent there, and becomes the
 supervisor's program.
 
-Standard library only, from Python 3.8 on. See `_ssh_look` for what lies where.
+Standard library only, from Python 3.8 on. `_ssh_probe` lists the files.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """What this machine keeps of its submissions to a cluster, in the run's private folder: the job's
 id, and who stopped it.
 
-Other clones find a job by what the cluster itself tells; these files help where it forgets, or
-tells too little.
+Other clones find a job by the cluster's own answer; these files help where the cluster forgets, or
+reports too little.
 """
 
 from pathlib import Path

@@ -1,8 +1,8 @@
-"""What `--json` prints, as types: one document a command, so that a program can read it without looking into it first.
+"""The JSON documents of `--json` as types: one document per command.
 
-`shapes.DOCUMENTS["preflight"].model_validate_json(text)` gives a document with its types; keys that a later herorun
-adds are let pass. docs/json.md is printed from here, and what the commands really print is held against it in the
-tests. A command that could not do what was asked prints `shapes.Failed` in the place of its own.
+`schemas.DOCUMENTS["preflight"].model_validate_json(text)` returns a typed document; keys that a later herorun adds are
+accepted. docs/json.md is printed from here, and tests compare it with what the commands print. A command that fails
+prints a `FailureDocument` instead.
 """
 
 from typing import TYPE_CHECKING, Any

@@ -1,8 +1,8 @@
 """Whether the files, the config or the command of the job name what `[tracker]` and `[patrol]` look
 for.
 
-Only a contradiction in the text counts: another file, id or word in the place of the one that is
-looked for. Where the text names nothing, or a trainer of others may name it, nothing is concluded.
+Only a contradiction in the text counts: another file, id or pattern in the place of the expected
+one. Where the text names nothing, or a trainer of others may name it, nothing follows.
 """
 
 import json

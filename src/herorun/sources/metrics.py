@@ -1,11 +1,10 @@
 """What the tracker's rows amount to: only the new ones are read and folded, the rest comes from the
 cache.
 
-Two things are kept of a run: the folded state, and the rows themselves as columns, which reports
-and comparisons read.
-Both are moved on by `keep_metrics` alone, once what a tick saw is in the journal: an excursion that
-ended in between would else be lost to a mere look, or to a crash. Each has a cursor of its own and
-can be deleted.
+Two things are stored for a run: the detectors' state, and the rows as columns, which reports and
+comparisons read. Only `keep_metrics` advances both, once the tick is in the journal: otherwise a
+mere status, or a crash, could lose an excursion that ended in between. Each has a cursor of its own
+and can be deleted.
 """
 
 from collections.abc import Mapping, Sequence

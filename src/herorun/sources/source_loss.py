@@ -1,7 +1,7 @@
 """The loss of the run whose checkpoint this one starts from: its first rows, and those before that
 checkpoint.
 
-By the rows that a babysitter of this machine kept of it; the tracker is not asked.
+By the rows of it that a babysitter of this machine stored; the tracker is not queried.
 """
 
 import math

@@ -1,7 +1,7 @@
 """Files on the machine where the job runs, over its scheduler's transport: one round trip per
 query.
 
-A box that is out of reach raises an OSError with its reason: what lies on it is then unknown, and
+A machine that cannot be reached raises an OSError with its reason: its content is then unknown,
 never "not there".
 """
 

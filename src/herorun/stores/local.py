@@ -1,6 +1,6 @@
 """Files on paths of this machine, network mounts included.
 
-A read that hangs, as on a dead mount, is cut off by the deadline of whoever gathers.
+A read that hangs, as on a dead mount, is cut off by the deadline of `gather`.
 """
 
 import contextlib

@@ -1,8 +1,8 @@
 """The ping of a dead-man's switch: a GET of a URL that only its owner knows.
 
-The service at that URL (Healthchecks, Cronitor, Uptime Kuma and the like) expects one every so
-often, and raises the alarm itself when none comes. So it tells what no babysitter can: that the
-whole machine is gone. The URL is a secret: messages name its variable only.
+The service at that URL (Healthchecks, Cronitor, Uptime Kuma and the like) expects a ping regularly,
+and raises the alarm itself when none comes. So it reports what no babysitter can: that the whole
+machine is gone. The URL is a secret: messages name only its variable.
 """
 
 import os

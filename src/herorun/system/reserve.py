@@ -1,8 +1,8 @@
 """A reserve of disk space for the last writes on a full disk.
 
-A file of a few MB lies beside the state folders of a clone. The first write there that finds no
-room gives it up and is tried again, so that the record, an alert and a relaunch still go through.
-Caches and the evidence for a replay never use it: they stop earlier.
+A file of a few MB is kept next to the state folders of a clone. The first write that finds no space
+releases it and is tried again, so that the record, an alert and a relaunch still succeed. Caches
+and the evidence for a replay never use it: they stop earlier.
 """
 
 import contextlib

@@ -1,6 +1,6 @@
 """Finds mistakes in a resubmit command when it is given, before it is needed. Pure.
 
-What one scheduler's submission command needs stands in its adapter, see `JobKind.must_return`.
+What the command of one scheduler needs is in its adapter: see `JobKind.must_return`.
 """
 
 import shlex

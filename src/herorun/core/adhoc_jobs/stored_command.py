@@ -1,8 +1,8 @@
 """A resubmit command as it is stored: without a secret's value, and never changed on the way back.
 Pure.
 
-A secret is stored as `${NAME}` and looked up when the command runs. Words stay words: a shell reads
-the command only where the person wrote it for a shell.
+A secret is stored as `${NAME}` and looked up when the command runs. Arguments stay separate: a
+shell runs the command only if the person wrote it for a shell.
 """
 
 import re

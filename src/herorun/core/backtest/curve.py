@@ -1,7 +1,7 @@
 """Runs the detectors and checks of a live run over a bare curve: which alert fires at which row.
 
-Chunks of rows are judged whole; only where that changes an alert is the chunk halved, until the row
-is found. So a long calm curve costs one pass, and what is found does not depend on the chunks.
+Chunks of rows are evaluated at once; only where an alert changes is the chunk halved, until the row
+is found. So a long calm curve costs one pass, and the result does not depend on the chunks.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -1,8 +1,8 @@
 """Which variables of its environment a file reads: Python by its syntax, shell scripts and configs
 by their `${NAME}`.
 
-Nothing is run. A name that is computed is told by its line; one that a library reads for the code
-is not seen.
+Nothing is run. A computed name is reported with its line; a variable that a library reads is not
+seen.
 """
 
 import ast

@@ -1,11 +1,9 @@
 """Detectors are reducers: `(state, rows) -> (state, excursions)`, by steps and not by ticks.
 
-A tick costs the new rows only. The state is a plain value, cached by its cursor, and can always be
-rebuilt from the rows. Every row is judged in order, however rarely somebody looks.
-
-`order` brings rows into the order of their steps and tells attempts apart, `loss`, `norm`, `speed`,
-`wander` and `finite` find excursions, `resume` compares two attempts, and `rows` puts them
-together.
+A tick processes only new rows. The state is a plain value, cached by its cursor, and can always be
+rebuilt from the rows. Every row is processed in order, however rarely the babysitter ticks.
+`reorder` sorts rows and separates attempts; `loss`, `grad_norm`, `throughput`, `band` and
+`nonfinite` find excursions; `resume` compares two attempts; `pipeline` puts them together.
 """
 
 from herorun.core.detectors.baseline import FLOOR

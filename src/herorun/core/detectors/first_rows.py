@@ -1,9 +1,9 @@
 """Flat starts: a loss that falls at once to that of uninformative weights, and no further.
 
 Such weights give every batch the same loss, so that there is hardly any noise. A warm-up, or a run
-that goes on from trained weights, stands where it began. Some 60 values stand for all rows so far:
-when there are too many, the lower of each pair stays, and one that leaps up now and then leaves its
-floor to be seen.
+that starts from trained weights, also stays where it began. Some 60 values represent all rows so
+far: when there are too many, the lower of each pair stays, and a loss that rises now and then
+leaves its floor visible.
 """
 
 import math

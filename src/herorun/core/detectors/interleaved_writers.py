@@ -1,8 +1,8 @@
 """Two writers in one history: their rows alternate, each continuing where it stopped.
 
-A restart goes back once and then catches up with what was there; of two trainers under one name
-each row, or each batch of rows, jumps to where the other one is. Where both are at the same steps,
-step after step is told twice, with another loss each.
+A restart goes back once and then catches up; of two trainers under one name each row, or each batch
+of rows, jumps to where the other one is. If both are at the same steps, each step is reported
+twice, with different losses.
 """
 
 from dataclasses import field

@@ -1,10 +1,10 @@
 """The shape of the loss: spikes, a raised level, a slow rise, zeros, and a repeated value.
 
-What is expected stands still while a spike lasts, from its third row on and for at most 500 rows;
-then the new level is accepted. Before the trend has settled, the highest value so far is what is
-expected, and a rise must stand out of the moves from row to row. It begins only among dense rows,
-for where hundreds of steps lie between two of them a young curve may be anywhere; what has begun
-goes on over a gap.
+The expected value does not change during a spike, from its third row on and for at most 500 rows;
+then the new level is accepted. Before the trend has settled, the expected value is the highest so
+far, and a rise must exceed the moves from row to row. Such an early excursion begins only among
+dense rows: where hundreds of steps lie between two rows, the loss of a young curve may be anywhere.
+One that has begun continues over a gap.
 """
 
 import math

@@ -1,9 +1,9 @@
 """Sorts rows by their steps, and finds where one attempt ends and the next begins.
 
-Up to eight rows may come out of order: they wait until none can come before them. A step that goes
-back further than that, or whose loss is told anew and differently, or that a new execution wrote,
-begins an attempt.
-A row that comes twice is judged once; a step that is spread over several rows is judged whole.
+Up to eight rows may be out of order: they wait until no earlier row can follow. A step that goes
+back further, that is reported again with another loss, or that a new execution wrote begins an
+attempt. A row that comes twice counts once; a step that is spread over several rows is put
+together.
 """
 
 import math

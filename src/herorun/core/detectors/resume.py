@@ -1,8 +1,8 @@
 """How a new attempt continues the previous one: at equal steps, otherwise by the level after the
 resume.
 
-The losses and learning rates of the newest rows are kept by step. A restart sets them aside, to be
-compared with.
+The losses and learning rates of the newest rows are stored by step. A restart keeps them for
+comparison.
 """
 
 import math

@@ -1,10 +1,9 @@
 """Step time: a collapse against the recent usual, and a slow leak against the best so far.
 
-Three clocks tell it: the reported step time, a reported rate, and the wall clock by half hours from
+Three clocks show it: the reported step time, a reported rate, and the wall clock by half hours from
 the attempt's start, which alone sees the gaps between steps. The first rows of an attempt compile
-and warm up, and are not judged.
-Beside them stands how long rows may stay away, as evaluations and saves make them do again and
-again.
+and warm up, and do not count. The state also holds how long rows may be missing, because
+evaluations and saves interrupt them regularly.
 """
 
 import math

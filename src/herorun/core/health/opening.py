@@ -1,7 +1,7 @@
 """The loss of a run's first rows, against what weights give that nobody trained. Pure.
 
 A model that knows nothing gives each of `V` tokens the same probability: its loss is ln V, a little
-more by its random start. A trained one lies far below.
+more by its random start. That of a trained one is far lower.
 """
 
 import math

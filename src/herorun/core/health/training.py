@@ -1,8 +1,9 @@
 """Whether evidence of the present instance shows that it trains, what is still awaited, and until
 when. Pure.
 
-A row proves training only while it is as young as the run's own pace predicts; a receipt proves
-that what runs is what was admitted. What could not be read proves nothing, whatever it said before.
+A row proves training only while it is as recent as the run's own pace predicts; a receipt proves
+that what runs is what was admitted. Evidence that could not be read now proves nothing, whatever it
+showed before.
 """
 
 from datetime import datetime, timedelta

@@ -1,7 +1,7 @@
 """The plan: everything that identifies a launch, each value with its source.
 
 The digest covers the values alone. Tracker state, free disk, the lease and the instance number are
-evidence, never plan: they change while the plan stands.
+evidence and not part of the plan: they change while the plan does not.
 """
 
 from herorun.core.plan.build import CLEAN, Sources, make_plan

@@ -1,7 +1,7 @@
 """Why an instance ended: one answer from the scheduler, the log, the store and the disks.
 
-Every surface shows this sentence, so that none of them guesses from its own source alone: a job
-whose output root was deleted under it leaves a log that looks like a bug in the code.
+Every surface shows this sentence, so that none of them guesses from its own source: a job whose
+output root was deleted leaves a log that looks like a bug in the code.
 """
 
 import re

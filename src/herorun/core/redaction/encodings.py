@@ -1,7 +1,7 @@
 """Secrets in encoded form: base64, hexadecimal digits, `%41`.
 
-A run of such characters is read, and hidden whole where what it says holds a secret. Weights,
-digests and paths in the same characters say nothing that can be read.
+A run of such characters is decoded, and masked as a whole if the decoded text holds a secret.
+Weights, digests and paths in the same characters do not decode to text.
 """
 
 import base64

@@ -1,6 +1,6 @@
 """Parses a statement: either one that can be verified, or one sentence that says why not. Pure.
 
-A tag is whatever somebody pushed. Nothing of it is used before all of it has the shape that herorun
+Anybody may have pushed the tag: none of it is used before all of it has the form that herorun
 writes.
 """
 

@@ -1,7 +1,6 @@
 """Reads a job's growing log once: failures, tracker runs, save paths, and signs of a stall.
 
-A fold over the bytes, of constant size. However the bytes are cut into parts, what is known after
-them is the same.
+A reducer over the bytes, of constant size. The result does not depend on how the bytes are divided.
 """
 
 import re

@@ -1,8 +1,7 @@
 """One pass over a log, in blocks of any size: each byte is read once, and the memory is bounded.
 
-How the bytes are cut changes nothing: `scan` twice with the halves finds what `scan` once with the
-whole finds.
-A line longer than `LONGEST` is looked at in overlapping pieces.
+The size of the blocks changes nothing: `scan` on two halves finds what `scan` on the whole finds. A
+line longer than `LONGEST` is read in overlapping pieces.
 """
 
 from bisect import bisect_left

@@ -1,7 +1,8 @@
 """Performs actions. `perform` is the only `match` that acts.
 
-Each act has a key; it is journalled as intended before and as done or failed after. One that was
-intended and has no outcome is settled by asking the world, never by doing it again blindly.
+Each action has a key; it is journalled as intended before and as done or failed after. One that was
+intended and has no outcome is settled by asking the scheduler, the issue or git, never by repeating
+it blindly.
 """
 
 from collections.abc import Sequence

@@ -1,9 +1,9 @@
 """Supervises the loops of a fleet, a thread each, so that a slow or failed one does not affect the
 others.
 
-A loop that ended because nothing was left to watch is begun again once the run's record moves: a
-person has relaunched it, say. One that ended in any other way is begun again after a pause, for
-ever; and where nobody has looked at a run for two cadences, that is told as an alert of its own.
+A loop that ended because nothing was left to monitor starts again when the run's record changes, as
+after a relaunch by a person. One that ended in any other way starts again after a pause, without
+limit. A run without a tick for two cadences raises an alert of its own.
 """
 
 import contextlib

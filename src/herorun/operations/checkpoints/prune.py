@@ -1,8 +1,8 @@
 """Deleting exactly what a printed plan names, one checkpoint after another, each looked at again
 right before.
 
-The markers of completeness go first, so that what is half deleted is never taken for whole. Each
-deletion is journalled before and after; an interrupted one is finished by the same plan.
+Completeness markers are deleted first, so that a partly deleted checkpoint never counts as
+complete. Each deletion is journalled before and after; the same plan finishes an interrupted one.
 """
 
 from collections.abc import Callable, Sequence

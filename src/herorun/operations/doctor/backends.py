@@ -1,8 +1,7 @@
 """`herorun doctor` for a run's back ends: scheduler, tracker, stores, issue, channels, secrets, log
 patterns.
 
-Each is asked what the commands ask of it anyway, and nothing else: it answers, or says why it does
-not.
+Each is asked only what the commands ask anyway: it answers, or says why it does not.
 """
 
 import os

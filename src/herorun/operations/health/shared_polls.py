@@ -1,9 +1,8 @@
 """One query of a scheduler for all runs that are monitored together, if its adapter can
 (`ManyRuns`).
 
-A run never gets a look that it had before, nor one from before its newest launch, nor one older
-than half its cadence.
-So a round of ticks costs one look, however many runs take part in it.
+A run never gets an answer that it had before, nor one from before its newest launch, nor one older
+than half its cadence. So a round of ticks costs one query, however many runs take part.
 """
 
 import contextlib

@@ -1,8 +1,8 @@
 """A job without a contract: a contract in memory, a plain journal in the user's state folder, and
 the one engine.
 
-`JobRun` is watched as a `Run` is, without a repository. What a repository alone can tell is
-`Nothing`; the contract lets nobody relaunch unless a person gave the command for it.
+`JobRun` is monitored as a `Run` is, without a repository. Evidence that needs a repository is
+`Nothing`; the contract permits no relaunch unless a person gave the command for it.
 """
 
 import contextlib

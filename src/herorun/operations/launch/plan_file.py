@@ -1,8 +1,8 @@
 """The plan file: what `preflight --out` writes for review, and what `launch --plan` takes, and
 nothing else.
 
-The digest covers the plan. Beside it stands what was seen at the review and may change while the
-plan stands: what of it differs at the launch is named.
+The digest covers the plan. The file also holds what was seen at the review and may change without
+changing the plan: a launch names what differs.
 """
 
 import json

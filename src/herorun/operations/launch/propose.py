@@ -1,8 +1,8 @@
 """Proposes commands to type, each verified at the gate to work now.
 
-Whatever proposes a command asks here: escalations, `status`, refusals. A way that would be refused
-is replaced by the next one that works; `herorun preflight`, which only shows what stands in the
-way, always does.
+Everything that proposes a command uses this: escalations, `status`, refusals. A command that would
+be refused is replaced by the next one that works; `herorun preflight`, which only shows the
+blocking findings, always works.
 """
 
 from collections.abc import Iterable, Sequence

@@ -1,7 +1,7 @@
 """Rollback: the same run, identity and roots, from an earlier checkpoint that a person names.
 
-What was saved above that step stays where it is. The record rules it out, so that no later relaunch
-picks it.
+Checkpoints above that step stay where they are. The record rules them out, so that no later
+relaunch picks one.
 """
 
 from herorun.core.action_key import Verb, verb_of

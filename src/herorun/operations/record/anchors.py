@@ -1,7 +1,7 @@
 """What outside the record's branch names commits of it: our own comments on the issue, receipts in
 the output root and in the jobs' logs, admissions.
 
-Everything here only looks, and what cannot be looked at is said: it is no fault of the record.
+This only reads. What cannot be read is reported, and is no fault of the record.
 """
 
 from collections.abc import Callable, Iterable

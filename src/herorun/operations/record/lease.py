@@ -1,8 +1,7 @@
 """Owning a run: taking, renewing, handing over and taking over its lease.
 
-There is one authority: the file in the output root, or the record's branch where the contract says
-so, or where the root refused the very first owner. Which of them it is stands in the journal from
-then on.
+There is one authority: the file in the output root, or the record's branch if the contract says so,
+or if the root refused the very first owner. The journal states which one it is.
 """
 
 import contextlib

@@ -1,8 +1,8 @@
 """Sending pages: intended before, done or failed after, by the first channel that takes it.
 
-What waits is folded from the journal, so a page outlives every interruption. A channel cannot be
-asked what it has said: a sending whose outcome nobody knows is repeated once and says so, and is
-then left to the next channel.
+What waits is computed from the journal, so a page survives every interruption. A channel cannot be
+asked what it was sent: a page with an unknown outcome is sent once more and says so, and then goes
+to the next channel.
 """
 
 from herorun.core.action_key import Verb, verb_of

@@ -1,7 +1,7 @@
 """What a patrol under a timer sends: a change, and once a day that it still looks.
 
-Nobody reads a timer's standard output. What was sent last is kept on this machine; a message that
-no channel took is sent again by the next tick.
+Nobody reads a timer's standard output. The last message is stored on this machine; one that no
+channel accepted is sent again by the next patrol.
 """
 
 from contextlib import suppress

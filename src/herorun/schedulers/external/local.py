@@ -1,7 +1,7 @@
 """A process on this machine, or a job that herorun's own supervisor has started here.
 
-A process that is nobody's child leaves no exit code behind: once it is gone, nobody can tell how it
-ended but its log.
+A process that is not our child leaves no exit code: once it is gone, only its log shows how it
+ended.
 """
 
 import os

@@ -1,7 +1,7 @@
 """A process on a box that is reached by ssh, by its number there: a rented machine without a queue.
 
-A process that is nobody's child leaves no exit code behind: once it is gone, nobody can tell how it
-ended but its log.
+A process that is not our child leaves no exit code: once it is gone, only its log shows how it
+ended.
 """
 
 import base64

@@ -1,7 +1,8 @@
 """Reads loose git objects without starting git.
 
-A command looks into the newest commits many times, and those lie so until git packs them. What does
-not, or is not what its name says, is `Elsewhere`: then git is asked, and what it answers stands.
+A command reads the newest commits many times, and they stay loose until git packs them. An object
+that is packed, or that does not match its name, is `Elsewhere`: then git is asked, and its answer
+counts.
 """
 
 import hashlib

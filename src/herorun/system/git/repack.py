@@ -1,13 +1,12 @@
 """Packing what our own ref has added, so that a record of many small commits takes little room.
 
-Every commit of a growing file is that whole file once more, until a pack keeps the difference
-alone. This is what `git gc` would do, for our objects only: a pack is added, and of what it holds
-go the loose copies and the smaller packs of ours that it replaces. The user's own packs and objects
-are never read for this, moved or deleted.
+Every commit of a growing file stores the whole file again, until a pack keeps only the difference.
+This does what `git gc` would do, for our objects only: it adds a pack, and removes our loose copies
+and smaller packs that it replaces. The user's own packs and objects are never read for this, moved
+or deleted.
 
-A pack is made aside, as git makes what it receives (`tmp_objdir-*`), and is named before it is put
-among the others: so the next packing knows what a killed one has left, wherever it was, and takes
-it away.
+A pack is made in a folder of its own, as git makes what it receives (`tmp_objdir-*`), and is named
+before it is moved to the others: so the next packing finds and removes what a killed one has left.
 """
 
 import contextlib

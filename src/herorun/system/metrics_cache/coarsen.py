@@ -1,8 +1,8 @@
 """Keep the rows of a run below a size on disk: beyond it every second of the oldest rows goes.
 
-Nothing that judges a run needs them again: its state has folded each row once, and this cache can
-be deleted. Reports draw fewer points of what is long ago. Rows with a NaN or an infinity stay, and
-so do the first and the last of each attempt.
+No check needs them again: the detectors have processed each row once, and this cache can be
+deleted. Reports draw fewer points of the distant past. Rows with a NaN or an infinity stay, and so
+do the first and the last of each attempt.
 """
 
 import math

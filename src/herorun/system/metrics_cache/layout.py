@@ -1,7 +1,8 @@
 """Where the blocks lie: `<generation>/<number>.full` for one block that stays, `.open` for blocks
 that are added to.
 
-A generation is what one source had to tell until it began anew. Of one number the full file counts.
+A generation holds the rows of one source until that source was restarted. Of two files with one
+number the full one counts.
 """
 
 import re
