@@ -89,8 +89,12 @@ class Control:
             {"Authorization": f"Bearer {TOKENS['admin']}", "Content-Type": kind},
             method=method,
         )
-        with urlopen(request, timeout=30, context=_unverified()) as answer:
-            return json.load(answer)
+        try:
+            with urlopen(request, timeout=30, context=_unverified()) as answer:
+                return json.load(answer)
+        except HTTPError as error:
+            error.add_note(error.read().decode("utf-8", "replace")[:2000])
+            raise
 
     def patch(self, path: str, body: Any) -> Any:
         return self.ask("PATCH", path, body, "application/strategic-merge-patch+json")

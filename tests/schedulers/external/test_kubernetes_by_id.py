@@ -98,7 +98,7 @@ def test_a_missing_name_is_unknown_and_an_unknown_kind_says_so(space: Space) -> 
 @pytest.mark.back_end
 def test_a_jobset_ends_by_its_condition_and_no_live_pod(crds: Space) -> None:
     space = crds
-    parallel = {"template": {"spec": {"parallelism": 2}}}
+    parallel = {"template": {"spec": {"parallelism": 2, "template": {}}}}
     spec = {"replicatedJobs": [{"name": "workers", "replicas": 1, **parallel}]}
     k8s_crds.create(space.control, JOBSETS, space.name, {"metadata": {"name": "set"}, "spec": spec})
     assert found(space, "jobset/set").state is JobState.PENDING
@@ -109,7 +109,7 @@ def test_a_jobset_ends_by_its_condition_and_no_live_pod(crds: Space) -> None:
     job = found(space, "jobset/set")
     assert (job.state, job.tasks, job.running_tasks) == (JobState.RUNNING, 2, 2)
     assert job.other_writers == ()
-    over = {"type": "Failed", "status": "True", "reason": "FailedJobs", "lastTransitionTime": AT}
+    over = condition("Failed", "True", "FailedJobs")
     k8s_crds.set_status(space.control, JOBSETS, space.name, "set", conditions=[over])
     assert found(space, "jobset/set").state.live
     for number in (0, 1):
@@ -120,7 +120,10 @@ def test_a_jobset_ends_by_its_condition_and_no_live_pod(crds: Space) -> None:
 @pytest.mark.back_end
 def test_a_trainjob_is_suspended_by_a_stop(crds: Space) -> None:
     space = crds
-    body = {"metadata": {"name": "fit"}, "spec": {"trainer": {"numNodes": 4}}}
+    body = {
+        "metadata": {"name": "fit"},
+        "spec": {"runtimeRef": {"name": "torch"}, "trainer": {"numNodes": 4}},
+    }
     k8s_crds.create(space.control, TRAINJOBS, space.name, body)
     assert found(space, "trainjob/fit").tasks == 4
     by_id(space).stop("trainjob/fit")
@@ -146,7 +149,7 @@ def test_a_ray_cluster_that_runs_is_no_job_that_runs(crds: Space) -> None:
     doubt = set_status("Failed", jobStatus="RUNNING", reason="DeadlineExceeded")
     assert doubt.state.live and "may still write" in doubt.reason  # its pod still runs
     assert set_status("Running", jobStatus="SUCCEEDED").state is JobState.UNKNOWN
-    ended = set_status("Complete", jobStatus="SUCCEEDED", endTime=AT, reason="")
+    ended = set_status("Complete", jobStatus="SUCCEEDED", endTime=AT)
     assert ended.state is JobState.SUCCEEDED
 
 
@@ -158,12 +161,12 @@ def test_kueue_says_what_a_jobset_waits_for_and_a_stop_deactivates_it(crds: Spac
     owner = {"kueue.x-k8s.io/job-uid": uid}
     workload = {"metadata": {"name": "jobset-queued-1", "labels": owner}, "spec": {"active": True}}
     k8s_crds.create(space.control, WORKLOADS, space.name, workload)
-    waits = {"type": "QuotaReserved", "status": "False", "reason": "Pending", "message": "no GPU"}
+    waits = condition("QuotaReserved", "False", "Pending", "no GPU")
     k8s_crds.set_status(space.control, WORKLOADS, space.name, "jobset-queued-1", conditions=[waits])
     job = found(space, "jobset/queued")
     assert job.state is JobState.PENDING and mentions(job.reason, "suspended", "quota", "no GPU")
     by_id(space).stop("jobset/queued")
-    path = f"/apis/kueue.x-k8s.io/v1beta1/namespaces/{space.name}/workloads/jobset-queued-1"
+    path = f"/apis/kueue.x-k8s.io/v1beta2/namespaces/{space.name}/workloads/jobset-queued-1"
     assert space.control.ask("GET", path)["spec"]["active"] is False
     assert found(space, "jobset/queued").state is JobState.CANCELLED
 
@@ -171,8 +174,10 @@ def test_kueue_says_what_a_jobset_waits_for_and_a_stop_deactivates_it(crds: Spac
 # --- pure ----------------------------------------------------------------------------------------
 
 
-def condition(name: str, status: str, reason: str = "") -> dict[str, str]:
-    return {"type": name, "status": status, "reason": reason}
+def condition(name: str, status: str, reason: str = "Any", message: str = "why") -> dict[str, str]:
+    """With all that the projects' definitions demand."""
+    told = {"type": name, "status": status, "reason": reason, "message": message}
+    return {**told, "lastTransitionTime": AT}
 
 
 @pytest.mark.parametrize(
