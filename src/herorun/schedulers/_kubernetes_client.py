@@ -60,6 +60,17 @@ class Kubectl:
     def get(self, path: str) -> dict[str, Any]:
         return self._table(self._checked(["get", "--raw", path], path))
 
+    def version_of(self, group: str) -> str:
+        """`group/version` that this cluster prefers; `WrongUse` where it lacks the group."""
+        if group == "batch":
+            return "batch/v1"
+        try:
+            return str(self.get(f"/apis/{group}")["preferredVersion"]["groupVersion"])
+        except NotThere:
+            raise WrongUse(f"{self.where} has no kinds of {group}.") from None
+        except (KeyError, TypeError):
+            raise CouldNotLook(f"{self.where} does not say its version of {group}.") from None
+
     def read(self, path: str) -> bytes:
         return self._checked(["get", "--raw", path], path).out
 

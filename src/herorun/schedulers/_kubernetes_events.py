@@ -25,14 +25,15 @@ def warnings_in(kube: Kubectl, names: re.Pattern[str]) -> tuple[str, ...]:
     answer = kube.get(kube.path("v1", "events", fieldSelector="type=Warning", limit=MOST))
     own = [each for each in items_of(answer) if names.fullmatch(_about(each)[1])]
     lines = sorted(map(warning_line, own))[-KEPT:]
-    if (answer.get("metadata") or {}).get("continue"):
+    if dict(answer.get("metadata") or {}).get("continue"):
         lines.append(f"the namespace has more than {MOST} warnings: the others were not read")
     return tuple(lines)
 
 
 def warning_line(event: Mapping[str, Any]) -> str:
     kind, name = _about(event)
-    series = event.get("series") or {}
+    series = event.get("series")
+    series = series if isinstance(series, Mapping) else {}
     times = (series.get("lastObservedTime"), event.get("lastTimestamp"), event.get("eventTime"))
     at = next((moment for time in times if time and (moment := parse_utc(str(time)))), None)
     count = series.get("count") or event.get("count") or 1

@@ -1,4 +1,4 @@
-"""What Kueue's Workload of a job says, in a sentence. Pure.
+"""What Kueue's Workload of a job says, in a sentence.
 
 Kueue can hold Admitted, QuotaReserved and Evicted all true for hours (kueue#14811), so it never
 decides the state: only the reason of a wait is taken from it.
@@ -7,14 +7,35 @@ decides the state: only the reason of a wait is taken from it.
 from collections.abc import Mapping
 from typing import Any
 
-from herorun.schedulers._kubernetes_parse import Condition, all_conditions
+from herorun.core.errors import CouldNotLook
+from herorun.schedulers._kubernetes_client import Kubectl
+from herorun.schedulers._kubernetes_parse import Condition, all_conditions, items_of
 
 GROUP, PLURAL = "kueue.x-k8s.io", "workloads"
 QUEUE, OWNER = "kueue.x-k8s.io/queue-name", "kueue.x-k8s.io/job-uid"
 
 
+def find_workload(kube: Kubectl, uid: str) -> dict[str, Any] | None:
+    """The newest of the job with this uid."""
+    path = kube.path(kube.version_of(GROUP), PLURAL, labelSelector=f"{OWNER}={uid}")
+    listed = items_of(kube.get(path))
+    return max(listed, key=_created, default=None)
+
+
+def _created(workload: Mapping[str, Any]) -> str:
+    meta = workload.get("metadata")
+    return str(meta.get("creationTimestamp")) if isinstance(meta, Mapping) else ""
+
+
 def kueue_reason(workload: Mapping[str, Any]) -> str:
     """Empty where it says nothing but that the job may run."""
+    try:
+        return _reason(workload)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise CouldNotLook(f"Kueue's Workload cannot be read: {error!r}.") from None
+
+
+def _reason(workload: Mapping[str, Any]) -> str:
     true, false = all_conditions(workload.get("status") or {})
     if (workload.get("spec") or {}).get("active") is False or "DeactivationTarget" in true:
         why = true.get("DeactivationTarget") or true.get("Evicted") or Condition()

@@ -9,12 +9,13 @@ deadline that is over, so that its record tells who asked.
 import re
 from collections.abc import Hashable, Mapping
 from copy import copy
+from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 
 from herorun.core.canonical_json import canonical, timestamp
 from herorun.core.errors import CouldNotLook, WrongUse, in_words
-from herorun.core.evidence import Job, Offered, RequestReview
+from herorun.core.evidence import Job, JobState, Offered, RequestReview
 from herorun.core.plan import Plan
 from herorun.core.ports import (
     Absent,
@@ -30,6 +31,7 @@ from herorun.schedulers import _submission_record as keeping
 from herorun.schedulers._idempotent import end_once, known_job
 from herorun.schedulers._kubernetes_client import Kubectl
 from herorun.schedulers._kubernetes_events import own_names, warnings_in
+from herorun.schedulers._kubernetes_kueue import find_workload, kueue_reason
 from herorun.schedulers._kubernetes_logs import PodLogs
 from herorun.schedulers._kubernetes_options import Options as Options
 from herorun.schedulers._kubernetes_options import asked_of
@@ -121,7 +123,7 @@ class Kubernetes:
             if record is not None and record.root != self._root:
                 return Unknown(f"{self._kube.where} has a Job {instance} of another run")
             if record is not None:
-                return Found(self._judged(snapshot, record))
+                return Found(self._with_queue(record, self._judged(snapshot, record)))
             if any(pod.live for pod in pods):
                 names = ", ".join(pod.name for pod in pods if pod.live)
                 return Unknown(f"the Job {instance} is gone, and its pods may still write: {names}")
@@ -132,6 +134,18 @@ class Kubernetes:
     def _judged(self, snapshot: KubernetesSnapshot, record: JobRecord) -> Job:
         pods = [pod for pod in snapshot.pods_of(record.name) if pod.owner in ("", record.uid)]
         return judge_kubernetes(record, pods, snapshot.lost)
+
+    def _with_queue(self, record: JobRecord, job: Job) -> Job:
+        """With what Kueue says of one that waits in its queue."""
+        if not self._options.queue or job.state is not JobState.PENDING:
+            return job
+        try:
+            workload = find_workload(self._kube, record.uid)
+        except (CouldNotLook, WrongUse, OSError) as error:
+            words = f"what Kueue says of it could not be read: {in_words(error)}"
+        else:
+            words = kueue_reason(workload) if workload else "Kueue has no Workload of it yet"
+        return replace(job, reason="; ".join(part for part in (job.reason, words) if part))
 
     def _nowhere(
         self, instance: str, intended_at: datetime, asked_at: datetime, submitted: SubmissionRecord

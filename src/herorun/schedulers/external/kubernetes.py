@@ -35,7 +35,7 @@ from herorun.schedulers._kubernetes_kinds import (
     pod_selector,
     record_of,
 )
-from herorun.schedulers._kubernetes_kueue import GROUP, OWNER, PLURAL, QUEUE, kueue_reason
+from herorun.schedulers._kubernetes_kueue import GROUP, PLURAL, QUEUE, find_workload, kueue_reason
 from herorun.schedulers._kubernetes_logs import PodLogs
 from herorun.schedulers._kubernetes_parse import PodRecord, items_of, pod_record
 from herorun.schedulers._kubernetes_request import STOPPED_AT, STOPPED_BY
@@ -140,18 +140,7 @@ class KubernetesById:
         return replace(answer, id=job, instance=job)
 
     def _read(self, kind: ObjectKind, name: str) -> dict[str, Any]:
-        return self._kube.get(self._kube.path(self._version(kind.group), kind.plural, name))
-
-    def _version(self, group: str) -> str:
-        """The version that this cluster prefers; `WrongUse` where it lacks the kind."""
-        if group == "batch":
-            return "batch/v1"
-        try:
-            return str(self._kube.get(f"/apis/{group}")["preferredVersion"]["groupVersion"])
-        except NotThere:
-            raise WrongUse(f"{self._kube.where} has no kinds of {group}.") from None
-        except (KeyError, TypeError):
-            raise CouldNotLook(f"{self._kube.where} does not say its version of {group}.") from None
+        return self._kube.get(self._kube.path(self._kube.version_of(kind.group), kind.plural, name))
 
     def _pod_documents(self, kind: ObjectKind, document: Mapping[str, Any]) -> list[dict[str, Any]]:
         selector = pod_selector(kind, document)
@@ -174,10 +163,7 @@ class KubernetesById:
         meta = document["metadata"]
         if QUEUE not in (meta.get("labels") or {}):
             return None
-        query = f"{OWNER}={meta['uid']}"
-        path = self._kube.path(self._version(GROUP), PLURAL, labelSelector=query)
-        listed = items_of(self._kube.get(path))
-        return max(listed, key=_created, default=None)
+        return find_workload(self._kube, str(meta["uid"]))
 
     def tail(self, job: str, lines: int) -> str:
         logs, pods = self._logs(job)
@@ -196,7 +182,7 @@ class KubernetesById:
     def live_namesakes(self, job: str) -> tuple[str, ...]:
         """Other live objects of its kind that run the same work: Kubernetes takes a name once."""
         kind, name = kind_and_name(job)
-        path = self._kube.path(self._version(kind.group), kind.plural)
+        path = self._kube.path(self._kube.version_of(kind.group), kind.plural)
         listed = {str(each["metadata"]["name"]): each for each in items_of(self._kube.get(path))}
         if name not in listed:
             raise CouldNotLook(f"{self._kube.where} does not tell any more what {job} ran")
