@@ -8,9 +8,9 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict
 
+from herorun.core.markdown import one_line
 from herorun.core.ports import IssueTracker, Place, Post
 from herorun.core.redaction.scrub import scrub
-from herorun.core.render import one_line
 from herorun.system.files import create_whole, write_whole
 
 ROBOT = "🤖"

@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from builders import EVERY, NOON, ROOT, healthy, some_metrics
+from herorun.core.actions import Relaunch
 from herorun.core.alert import AlertState
 from herorun.core.canonical_json import canonical
 from herorun.core.check import Gate
@@ -14,7 +15,6 @@ from herorun.core.event import Decided, Done, Failed, Initialised, Intended, Lau
 from herorun.core.evidence import History, Job, Metrics, Now, Unfinished
 from herorun.core.finding import Waiver
 from herorun.core.journal import Memory, fold
-from herorun.core.policy import Relaunch
 from herorun.core.recovery.policy import RecoveryPolicy
 from herorun.core.tick import Rules, Tick, tick
 from herorun.discover import checks

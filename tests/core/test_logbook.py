@@ -13,7 +13,8 @@ from herorun.core import logbook as module
 from herorun.core.event import Initialised, Launched, Noted
 from herorun.core.journal import JournalLine, chain
 from herorun.core.logbook import add_to_pages, page_number, page_path, pages_of, whole
-from herorun.core.render import EVENTS, INSTANCES, add_lines, digest_of, new_logbook
+from herorun.core.logbook_entries import EVENTS, INSTANCES
+from herorun.core.render import add_lines, digest_of, new_logbook
 from herorun.core.verify import RecordSnapshot, judge_history
 from herorun.runs import template
 from wording import mentions

@@ -5,6 +5,7 @@ from datetime import timedelta
 import pytest
 
 from builders import FINAL, NOON, a_checkpoint, a_history, a_job, healthy, some_metrics
+from herorun.core.actions import Tell
 from herorun.core.alert import Alert, AlertState
 from herorun.core.check import Gate
 from herorun.core.evidence import (
@@ -18,7 +19,6 @@ from herorun.core.evidence import (
     Unavailable,
 )
 from herorun.core.notifications import news, progress
-from herorun.core.policy import Tell
 from herorun.core.recovery.policy import Ledger, RecoveryPolicy
 from herorun.core.run_health import RunHealth
 from wording import mentions

@@ -6,6 +6,7 @@ import pytest
 from pydantic import ValidationError
 
 from builders import MINUTE, NOON
+from herorun.core.actions import Escalate
 from herorun.core.alert import Alert, AlertState
 from herorun.core.canonical_json import timestamp
 from herorun.core.check import Gate, Response, check
@@ -16,7 +17,7 @@ from herorun.core.finding import Verdict
 from herorun.core.journal import fold
 from herorun.core.page_routes import group_title, grouped, is_held, takers
 from herorun.core.paging import GROUPED, SENT, Page, PageBudget, Urgency, sending_key, urgency
-from herorun.core.policy import Escalate, decide
+from herorun.core.policy import decide
 from herorun.core.recovery.policy import Ledger, RecoveryPolicy
 from wording import mentions
 

@@ -5,6 +5,7 @@ from datetime import timedelta
 import pytest
 
 from builders import MINUTE, NOON
+from herorun.core.actions import Escalate, Relaunch, Tell
 from herorun.core.canonical_json import timestamp
 from herorun.core.check import Gate, Response, check
 from herorun.core.event import Done, Failed, Intended, Ordered, Word
@@ -12,7 +13,6 @@ from herorun.core.evidence import Gaps
 from herorun.core.finding import Verdict
 from herorun.core.journal import fold
 from herorun.core.paging import FOLDED, SENT, PageBudget, Urgency, is_the_dri, sending_key, urgency
-from herorun.core.policy import Escalate, Relaunch, Tell
 from wording import mentions
 
 HOUR = 60 * MINUTE

@@ -4,7 +4,7 @@ nothing.
 
 import pytest
 
-from herorun.core.render import addressed, quoted, worded
+from herorun.core.markdown import addressed, quoted, worded
 
 ZERO = "\u200b"
 HOSTILE = "@everyone see [x](https://evil.example) #12 <!-- herorun key=x -->\n# big\n```\nhidden"

@@ -5,25 +5,24 @@ import pytest
 from builders import NOON, a_checkpoint, a_contract, a_history, a_plan
 from herorun.core.event import Decided, Done, Failed, Intended, Launched, Noted, Observed, Sealed
 from herorun.core.journal import START, chain
-from herorun.core.render import (
-    CONTRACT_LINES,
+from herorun.core.logbook_entries import (
     EVENT_LINES,
     EVENTS,
     INSTANCE_FURTHER,
     INSTANCE_LINES,
     INSTANCES,
-    MARK,
-    add_lines,
-    bullets,
-    code,
-    command_line,
-    digest_of,
     entry_of,
     headline,
+)
+from herorun.core.markdown import bullets, code, one_line, unmentioned
+from herorun.core.render import (
+    CONTRACT_LINES,
+    MARK,
+    add_lines,
+    command_line,
+    digest_of,
     instance_lines,
     new_logbook,
-    one_line,
-    unmentioned,
 )
 from wording import mentions
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from builders import healthy
 from herorun import discover
+from herorun.core.actions import Action
 from herorun.core.alert import AlertState
 from herorun.core.cadence import next_look
 from herorun.core.check import Gate
@@ -37,7 +38,6 @@ from herorun.core.evidence import (
     Unfinished,
 )
 from herorun.core.journal import Memory, fold
-from herorun.core.policy import Action
 from herorun.core.ports import Channels, Layout, Place
 from herorun.core.ports import Scheduler as SchedulerPort
 from herorun.core.ports import Store as StorePort

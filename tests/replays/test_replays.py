@@ -14,6 +14,7 @@ import pytest
 
 from builders import a_contract, a_tree, an_instance, healthy
 from herorun import discover
+from herorun.core.actions import DeleteNode, Relaunch, Stop
 from herorun.core.canonical_json import digest
 from herorun.core.check import AtRelaunch, Gate, evaluate, stands_in_the_way, verdict_of
 from herorun.core.contract import Contract, contract_from
@@ -34,7 +35,6 @@ from herorun.core.evidence import (
     StartSiblings,
 )
 from herorun.core.plan import CLEAN, Plan, Sources, make_plan
-from herorun.core.policy import DeleteNode, Relaunch, Stop
 from herorun.core.ports import Place
 from herorun.core.redaction.scrub import scrub_tree
 from herorun.sources.checkpoints import read_checkpoints, read_start_siblings

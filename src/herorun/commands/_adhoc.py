@@ -116,7 +116,7 @@ def babysit_job(
     from herorun.core.stop_condition import Until, parse_until, seconds_of
     from herorun.operations.babysit.outcome import tick_exit_code
     from herorun.operations.jobs.babysit import ready, tick_job, watch_job
-    from herorun.operations.jobs.run import CADENCE
+    from herorun.operations.jobs.job_contract import CADENCE
     from herorun.operations.record.heartbeat import next_due
     from herorun.system.clock import now
 

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta
 
 from herorun.core.action_key import Verb, parse_key, verb_of, write_key
+from herorun.core.actions import Tell
 from herorun.core.alert import Alert
 from herorun.core.detectors.names import SPEEDS
 from herorun.core.evidence import (
@@ -19,7 +20,6 @@ from herorun.core.evidence import (
 )
 from herorun.core.finding import count
 from herorun.core.identity.links import shown_links
-from herorun.core.policy import Tell
 from herorun.core.recovery.policy import Ledger, RecoveryPolicy
 from herorun.core.run_health import RunHealth
 

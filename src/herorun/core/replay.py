@@ -11,6 +11,7 @@ from itertools import takewhile
 from typing import Any
 
 from herorun.core.action_key import INTERVENTIONS, verb_of
+from herorun.core.actions import Action
 from herorun.core.canonical_json import canonical, plain
 from herorun.core.drift import differences
 from herorun.core.event import CheckedIn, Decided, Intended, Observed
@@ -25,7 +26,6 @@ from herorun.core.journal_decision import (
     to_intend,
 )
 from herorun.core.lazy_dataclass import dataclass
-from herorun.core.policy import Action
 from herorun.core.redaction.scrub import scrub, scrub_tree
 from herorun.core.tick import Rules, Tick, tick
 

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
 
+from herorun.core.actions import Action
 from herorun.core.alert import (
     Alert,
     AlertId,
@@ -17,6 +18,7 @@ from herorun.core.alert import (
     resolved_late,
 )
 from herorun.core.check import Check, Severity, Topic, evaluate
+from herorun.core.escalation_policy import Case, all_answered, waiting_until
 from herorun.core.evidence import (
     Evidence,
     Gaps,
@@ -30,7 +32,7 @@ from herorun.core.health.training import AwaitedEvidence, Training, TrainingProo
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.notifications import news
 from herorun.core.past_alerts import carried_over, without_old_news
-from herorun.core.policy import Action, Case, all_answered, decide, told_as_ended, waiting_until
+from herorun.core.policy import decide, told_as_ended
 from herorun.core.recovery.classify import Ending, ending_of
 from herorun.core.recovery.diagnosis import scene_of
 from herorun.core.recovery.policy import Ledger, RecoveryPolicy

@@ -7,9 +7,9 @@ import hashlib
 import re
 from urllib.parse import quote
 
+from herorun.core.markdown import one_line
 from herorun.core.ports import Post
 from herorun.core.redaction.scrub import scrub
-from herorun.core.render import one_line
 
 ROBOT = "🤖"
 _MARK = re.compile(r"^<!-- herorun key=(\S*) -->", re.MULTILINE)

@@ -20,8 +20,8 @@ from herorun.core.contract.notify import Issue
 from herorun.core.doctor_report import DoctorPart, Fit
 from herorun.core.errors import CouldNotLook, WrongUse
 from herorun.core.lazy_dataclass import dataclass
+from herorun.core.markdown import one_line
 from herorun.core.ports import Comments, IssueTracker, Place, Post
-from herorun.core.render import one_line
 from herorun.core.trust import NeedsTrust
 from herorun.notifiers._github_calls import Calls, GithubRefused, worded
 from herorun.notifiers._github_login import Credentials, GithubSession, log_in

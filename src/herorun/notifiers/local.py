@@ -15,8 +15,8 @@ from pydantic import BaseModel, ConfigDict
 
 from herorun.core.durations import say_span
 from herorun.core.errors import WrongUse
+from herorun.core.markdown import one_line
 from herorun.core.ports import Comments, IssueTracker, Place, Post
-from herorun.core.render import one_line
 from herorun.notifiers._markdown import (
     anchor,
     comment_of,

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from herorun import __version__, discover
+from herorun.core.actions import Tell
 from herorun.core.adhoc_jobs.cause import JobCause
 from herorun.core.check import Check
 from herorun.core.contract import Contract, ContractFile
@@ -15,7 +16,6 @@ from herorun.core.escalation import Option
 from herorun.core.evidence import Cadence, Evidence, Launcher, OwnVersion, Undelivered, Waivers
 from herorun.core.finding import Waiver
 from herorun.core.journal import Memory
-from herorun.core.policy import Tell
 from herorun.core.ports import Channels, IssueTracker, Notifier, Place, Scheduler, Sending, Store
 from herorun.record import RunRecord
 from herorun.store_router import RoutedStore
@@ -95,6 +95,19 @@ class MonitoredRun(ABC):
             type(memory.history): memory.history,
             type(memory.unfinished): memory.unfinished,
         }
+
+    def must_take_orders(self) -> None:
+        """An error says why nobody's order may be carried out."""
+        self.record.must_understand()
+
+    def published_memory(self) -> Memory:
+        """What others can read of it; of a job that is all there is."""
+        return self.record.memory()
+
+    @property
+    def name_to_type(self) -> str:
+        """What commands take as RUN; empty for a job, which they take by --job."""
+        return ""
 
     @property
     def withheld(self) -> str:

@@ -116,6 +116,19 @@ class Run(MonitoredRun):
                 f"then `herorun trust {self.slug} --reject` or `herorun trust {self.slug}`."
             )
 
+    def must_take_orders(self) -> None:
+        super().must_take_orders()
+        self.must_be_proven()
+        if self.record.memory().initialised is None:
+            raise Blocked(f"{self.slug} has no record yet: `herorun init {self.slug}`.")
+
+    def published_memory(self) -> Memory:
+        return self.record.published()
+
+    @property
+    def name_to_type(self) -> str:
+        return self.slug
+
     @cached_property
     def record(self) -> Record:
         contract = self.contract

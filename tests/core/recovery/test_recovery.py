@@ -8,13 +8,14 @@ import pytest
 
 from builders import MINUTE, NOON, a_job
 from core.test_policy import CHECKS, act, alert, kinds
+from herorun.core.actions import DeleteNode, Escalate, Relaunch, Stop, Tell
 from herorun.core.alert import AlertState
 from herorun.core.cadence import next_look
 from herorun.core.contract import Recovery
 from herorun.core.errors import WrongUse
 from herorun.core.escalation import Option
+from herorun.core.escalation_policy import Case, all_answered
 from herorun.core.evidence import Candidate, Checkpoints, History, Instance, JobState, Triage
-from herorun.core.policy import Case, DeleteNode, Escalate, Relaunch, Stop, Tell, all_answered
 from herorun.core.recovery.bad_node import delete_command, machine_at
 from herorun.core.recovery.classify import Cause, Ending, ending_of
 from herorun.core.recovery.decision import attempts, repeated, stuck, wait_of

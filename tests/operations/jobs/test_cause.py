@@ -9,7 +9,8 @@ import pytest
 from herorun.core.adhoc_jobs.spec import JobSpec
 from herorun.operations.babysit.outcome import tick_exit_code
 from herorun.operations.babysit.tick import look_at, run_tick
-from herorun.operations.jobs.run import jobs_home, open_job
+from herorun.operations.jobs.folders import jobs_home
+from herorun.operations.jobs.run import open_job
 from jobs_alone import GOES, Alone, babysit, state
 from stories import eventually, note
 

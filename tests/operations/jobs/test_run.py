@@ -17,7 +17,9 @@ from herorun.core.errors import CouldNotLook
 from herorun.core.event import Done, Failed, Intended, Launched
 from herorun.core.evidence import Nothing, Unavailable
 from herorun.operations.jobs.file_journal import Journal
-from herorun.operations.jobs.run import JobRun, contract_for, jobs_home
+from herorun.operations.jobs.folders import jobs_home
+from herorun.operations.jobs.job_contract import contract_for
+from herorun.operations.jobs.run import JobRun
 from jobs_alone import BUG, GOES, PREEMPTED, Alone, asked, babysit, state
 from services.channel_servers import web_service
 from stories import eventually, note

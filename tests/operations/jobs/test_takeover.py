@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from herorun.operations.jobs.run import jobs_home
+from herorun.operations.jobs.folders import jobs_home
 from jobs_alone import GOES, PREEMPTED, Alone, asked, babysit, state
 from stories import eventually, note
 from wording import mentions

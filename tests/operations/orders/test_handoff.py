@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
+from herorun.core.actions import Stop
 from herorun.core.errors import Blocked, CouldNotLook
 from herorun.core.evidence import JobLog, Launcher
 from herorun.core.lease import Lease, read_lease
-from herorun.core.policy import Stop
 from herorun.operations.babysit.perform import perform
 from herorun.operations.orders import handoff
 from herorun.operations.record import lease as leasing

@@ -22,7 +22,7 @@ from herorun.operations.babysit.tick_json import (
     other_jobs,
     shown_alerts,
 )
-from herorun.runs import MonitoredRun, Run
+from herorun.runs import MonitoredRun
 from herorun.schemas.runs import TickEntry
 
 
@@ -87,7 +87,7 @@ class TickOutcome:
         """As `--json` prints it."""
         checks = {check.name: check for check in discover.checks(Gate.HEALTH)}
         seen = self.tick
-        slug = self.run.slug if isinstance(self.run, Run) else ""
+        slug = self.run.name_to_type
         alerts = shown_alerts(seen, self.run.record.memory()) if seen else []
         return TickEntry(
             run=seen.run if seen else "finished",

@@ -11,6 +11,7 @@ from datetime import datetime
 
 from herorun import discover
 from herorun.core.action_key import INTERVENTIONS, STARTS, Verb, parse_key, verb_of, write_key
+from herorun.core.actions import Action, DeleteNode, Escalate, Relaunch, Stop, Tell
 from herorun.core.check import Gate
 from herorun.core.errors import Blocked, HerorunError, in_words
 from herorun.core.escalation import QUESTION_WAYS, EscalationReason, Option
@@ -19,14 +20,14 @@ from herorun.core.evidence import Evidence, Metrics
 from herorun.core.journal import Memory
 from herorun.core.journal_decision import reason_of
 from herorun.core.lazy_dataclass import dataclass
+from herorun.core.markdown import addressed, quoted, worded
 from herorun.core.notifications import is_digest
 from herorun.core.page_routes import takers
 from herorun.core.paging import urgency
-from herorun.core.policy import Action, DeleteNode, Escalate, Relaunch, Stop, Tell, backs_off
+from herorun.core.policy import backs_off
 from herorun.core.ports import Post
 from herorun.core.recovery.decision import not_relaunched
 from herorun.core.redaction.scrub import scrub
-from herorun.core.render import addressed, quoted, worded
 from herorun.operations.babysit.digest_charts import with_pictures
 from herorun.operations.babysit.replace_node import delete_node
 from herorun.operations.launch.propose import Proposer, as_markdown

@@ -8,7 +8,7 @@ from herorun.checkin import UNFINISHED
 from herorun.core.errors import HerorunError
 from herorun.core.evidence import Evidence, History, Job
 from herorun.core.ports import Store
-from herorun.runs import MonitoredRun, Run
+from herorun.runs import MonitoredRun
 
 
 def sweep_receipts(run: MonitoredRun, evidence: Evidence) -> None:
@@ -19,7 +19,7 @@ def sweep_receipts(run: MonitoredRun, evidence: Evidence) -> None:
     root = run.contract.output.root.rstrip("/")
     over = isinstance(job, Job) and job.state.ended and not job.state.in_doubt
     # check-ins write no receipts into object stores
-    if not over or not isinstance(history, History) or not isinstance(run, Run) or "://" in root:
+    if not over or not isinstance(history, History) or "://" in root:
         return
     try:
         _sweep(run.store, f"{root}/_herorun/receipts", [each.name for each in history.instances])

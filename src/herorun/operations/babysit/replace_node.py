@@ -4,9 +4,9 @@ so.
 
 from datetime import datetime
 
+from herorun.core.actions import DeleteNode
 from herorun.core.errors import CouldNotLook, HerorunError, in_words
 from herorun.core.event import Done, Failed, Intended
-from herorun.core.policy import DeleteNode
 from herorun.core.recovery.bad_node import delete_command, list_command, machine_at
 from herorun.runs import MonitoredRun
 from herorun.system import process

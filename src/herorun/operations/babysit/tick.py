@@ -6,6 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 from herorun import __version__, discover
+from herorun.core.actions import Action
 from herorun.core.adhoc_jobs.cause import JobCause
 from herorun.core.alert import AlertState
 from herorun.core.cadence import next_look
@@ -25,7 +26,6 @@ from herorun.core.evidence_log import digests, encode_evidence, evidence_line
 from herorun.core.finding import count
 from herorun.core.journal import Memory, fold
 from herorun.core.journal_decision import allowed, checked_in, decided, interventions, to_intend
-from herorun.core.policy import Action
 from herorun.core.redaction.scrub import scrub
 from herorun.core.tick import MonitorHealth, Tick
 from herorun.core.triage.incremental import OwnLog
@@ -155,7 +155,7 @@ def observed(
     What a person wrote here and could not be pushed goes out.
     """
     try:
-        memory = run.record.published() if isinstance(run, Run) else run.record.memory()
+        memory = run.published_memory()
     except (HerorunError, OSError):
         memory = run.record.memory()
     seen, evidence = evaluate(run, memory=memory, looks=looks)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 
-from herorun.core import policy
+from herorun.core import actions
 from herorun.core.alert import Alert
 from herorun.core.check import Check
 from herorun.core.evidence import Evidence, OtherJobs
@@ -55,21 +55,21 @@ def alert_entries(
     ]
 
 
-ACTION_WORDS: dict[type[policy.Action], str] = {
-    policy.Tell: "tell",
-    policy.Escalate: "escalate",
-    policy.Relaunch: "relaunch",
-    policy.Stop: "stop",
-    policy.DeleteNode: "delete node",
+ACTION_WORDS: dict[type[actions.Action], str] = {
+    actions.Tell: "tell",
+    actions.Escalate: "escalate",
+    actions.Relaunch: "relaunch",
+    actions.Stop: "stop",
+    actions.DeleteNode: "delete node",
 }
 
 
-def title_of(action: policy.Action) -> str:
+def title_of(action: actions.Action) -> str:
     """For people, who know no keys."""
     match action:
-        case policy.Tell() | policy.Escalate():
+        case actions.Tell() | actions.Escalate():
             return action.title
-        case policy.DeleteNode():
+        case actions.DeleteNode():
             return f"{action.worker} of {action.instance}"
         case _:
             return action.instance

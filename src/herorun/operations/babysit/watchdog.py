@@ -7,9 +7,9 @@ from herorun import discover
 from herorun.core.check import Gate
 from herorun.core.errors import CouldNotLook
 from herorun.core.journal import Memory
+from herorun.core.markdown import worded
 from herorun.core.paging import Urgency
 from herorun.core.ports import Post
-from herorun.core.render import worded
 from herorun.core.watchdog import WatchdogSight, WatchState, watchdog
 from herorun.operations.record.page import send_pages
 from herorun.operations.record.post import deliver, intent_to_say

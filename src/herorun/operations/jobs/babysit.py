@@ -15,8 +15,10 @@ from herorun.core.stop_condition import Until
 from herorun.job_kinds import job_kind
 from herorun.operations.babysit.loop import unattended, watch
 from herorun.operations.babysit.outcome import TickOutcome
+from herorun.operations.jobs.folders import set_aside
+from herorun.operations.jobs.job_contract import CADENCE
 from herorun.operations.jobs.monitor import claim, must_be_ours
-from herorun.operations.jobs.run import CADENCE, JobRun, open_job, set_aside
+from herorun.operations.jobs.run import JobRun, open_job
 from herorun.operations.jobs.state_file import file_for, project, tick_and_project
 
 

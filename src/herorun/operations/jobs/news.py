@@ -6,6 +6,7 @@ import contextlib
 import shlex
 
 from herorun.core.action_key import Verb, parse_key, verb_of, write_key
+from herorun.core.actions import Tell
 from herorun.core.adhoc_jobs.cause import JobCause
 from herorun.core.adhoc_jobs.log_parser import run_id, tracker_runs
 from herorun.core.adhoc_jobs.spec import JobSpec
@@ -14,7 +15,6 @@ from herorun.core.canonical_json import digest
 from herorun.core.errors import HerorunError
 from herorun.core.evidence import Evidence, Job, JobState, Triage
 from herorun.core.journal import Memory
-from herorun.core.policy import Tell
 from herorun.core.redaction.scrub import scrub
 from herorun.core.triage.classes import QUIET
 from herorun.operations.jobs.scheduler import LINES, Followed

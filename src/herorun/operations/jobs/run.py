@@ -8,62 +8,51 @@ the one engine.
 import contextlib
 import os
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
-
 from herorun import discover
 from herorun.core import evidence as kinds
 from herorun.core.action_key import Verb, write_key
+from herorun.core.actions import Tell
 from herorun.core.adhoc_jobs.cause import JobCause
 from herorun.core.adhoc_jobs.log_parser import progress_in
 from herorun.core.adhoc_jobs.resubmit_command import words_of
 from herorun.core.adhoc_jobs.spec import JobSpec
-from herorun.core.adhoc_jobs.state_file import facts_in, projected
+from herorun.core.adhoc_jobs.state_file import projected
 from herorun.core.adhoc_jobs.stored_command import without_secrets
 from herorun.core.adhoc_jobs.tasks import memory_asked
 from herorun.core.canonical_json import canonical
 from herorun.core.check import Check, Gate
 from herorun.core.contract import (
-    BabysitTable,
-    Command,
     Contract,
     ContractFile,
-    Notify,
-    OutputTable,
-    Recovery,
-    SchedulerTable,
-    TrackerTable,
 )
-from herorun.core.errors import HerorunError, WrongUse, in_words
+from herorun.core.errors import HerorunError, in_words
 from herorun.core.escalation import Option
 from herorun.core.event import Launched
 from herorun.core.evidence import Evidence, FinalStep, Instance, Launcher, Nothing, Unavailable
 from herorun.core.finding import Waiver
 from herorun.core.health.liveness import RowPatience
 from herorun.core.journal import Memory
-from herorun.core.policy import Tell
 from herorun.core.ports import Layout, Place, Post, Search, Tracker
 from herorun.core.redaction.scrub import scrub
-from herorun.core.untrusted_json import read_json
 from herorun.job_kinds import must_be_whole
 from herorun.operations.jobs.file_journal import Journal
+from herorun.operations.jobs.folders import FACTS, folder_of
+from herorun.operations.jobs.job_contract import CADENCE, contract_for
 from herorun.operations.jobs.news import cause_of, job_doubts, job_news
 from herorun.operations.jobs.scheduler import LINES, Followed, JobLogTracker, adapter_for
 from herorun.runs import MonitoredRun
 from herorun.system import host
 from herorun.system.clock import now
-from herorun.system.files import hold, make_folders, write_whole
+from herorun.system.files import make_folders, write_whole
 from herorun.system.git import Repository
-from herorun.system.process_registry import state_home
 
-FACTS = "facts.json"
-CADENCE = timedelta(seconds=570)  # the seed's, after the first look at 120 s
 UNPLANNED = Nothing("the job has no contract")
 # What can be asked of a job by its scheduler and its log alone. The others need a contract, a
 # tracker or a store.
@@ -103,10 +92,6 @@ _UNKNOWN_KINDS = (
     kinds.SourceRun,
     kinds.TrackerIdentity,
 )
-
-
-def jobs_home() -> Path:
-    return state_home() / "jobs"
 
 
 class JobRun(MonitoredRun):
@@ -295,7 +280,7 @@ def open_job(facts: JobSpec, every: timedelta = CADENCE) -> JobRun:
     """
     must_be_whole(facts)
     facts = _with_named_secrets(facts)
-    folder = _folder_of(facts)
+    folder = folder_of(facts)
     return JobRun(facts, folder, contract_for(facts, folder, every))
 
 
@@ -304,109 +289,6 @@ def _with_named_secrets(facts: JobSpec) -> JobSpec:
     command, values = without_secrets(facts.resubmit, os.environ)
     names = tuple(dict.fromkeys((*facts.secrets, *values)))
     return replace(facts, resubmit=command, secrets=names, values={**facts.values, **values})
-
-
-def _folder_of(facts: JobSpec) -> Path:
-    """Of this job, or of the one that its state file began with."""
-    known = _known_folder(facts, facts.job)
-    if known is None and facts.first_job:
-        known = _known_folder(facts, facts.first_job)
-    return known or jobs_home() / facts.slug
-
-
-def set_aside(facts: JobSpec) -> Path | None:
-    """Move what was watched under this id away, whole: the id is another job's now. None where
-    nothing was.
-
-    `WrongUse` while a babysitter still watches it.
-    """
-    folder = _folder_of(facts)
-    if not folder.exists():
-        return None
-    os.close(hold(folder / "babysitter.lock", 0.0, f"a babysitter of {facts.job}"))
-    earlier = jobs_home().parent / "earlier-jobs"
-    make_folders(earlier)
-    number = 1
-    while (target := earlier / f"{folder.name}-{number}").exists():
-        number += 1
-    folder.rename(target)
-    return target
-
-
-def contract_for(facts: JobSpec, folder: Path, every: timedelta = CADENCE) -> Contract:
-    """`observe`; with a command for it, a relaunch is the standing order of the person who gave
-    it, under the usual policy.
-    """
-    return Contract(
-        slug=folder.name,
-        goal=f"watch {facts.kind} job {facts.job}",
-        stop_when="",
-        command=Command(argv=tuple(words_of(facts.resubmit) if facts.resubmit else ["true"])),
-        output=OutputTable(root=str(folder)),
-        tracker=TrackerTable(first_step=1),  # a log counts what is done
-        scheduler=SchedulerTable(kind=facts.kind),
-        notify=_notify(facts.notify),
-        babysit=BabysitTable(
-            cadence=every,
-            recovery=Recovery.RELAUNCH if facts.resubmit else Recovery.OBSERVE,
-            tpu_bad_node="delete" if facts.bad_node_zone else "print",
-            tpu_zone=facts.bad_node_zone or None,
-        ),
-    )
-
-
-def _notify(names: str) -> Notify:
-    try:
-        return Notify(targets=tuple(name.strip() for name in names.split(",") if name.strip()))
-    except ValidationError as error:
-        why = str(error.errors()[0]["msg"]).removeprefix("Value error, ")
-        raise WrongUse(f"--notify: {why}.") from None
-
-
-def known_spec(named: JobSpec) -> JobSpec | None:
-    """What this machine's watch of that job goes by; None where it has none."""
-    for folder in known_folders():
-        with contextlib.suppress(OSError, ValueError):
-            data = (folder / FACTS).read_bytes()
-            facts, document = facts_in(data)
-            if named.job in _jobs(document) and facts.may_be(named):
-                return facts
-    return None
-
-
-def _known_folder(facts: JobSpec, job: str) -> Path | None:
-    """Of a watch that has submitted this very job itself: one job has one journal, and one
-    monitor.
-    """
-    for folder in known_folders():
-        told = read_facts(folder)
-        if (
-            told
-            and (told.get("kind"), told.get("where")) == (facts.kind, facts.where)
-            and job in _jobs(told)
-        ):
-            return folder
-    return None
-
-
-def _jobs(told: Mapping[str, Any]) -> list[Any]:
-    jobs = told.get("jobs")
-    return jobs if isinstance(jobs, list) else []
-
-
-def known_folders() -> Iterator[Path]:
-    try:
-        yield from sorted(path for path in jobs_home().iterdir() if path.is_dir())
-    except FileNotFoundError:
-        return
-
-
-def read_facts(folder: Path) -> dict[str, Any] | None:
-    try:
-        told = read_json((folder / FACTS).read_bytes())
-    except (OSError, ValueError):
-        return None
-    return told if isinstance(told, dict) else None
 
 
 def keep_facts(run: "JobRun") -> None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from herorun.core.adhoc_jobs.spec import JobSpec
-from herorun.operations.jobs.run import known_spec
+from herorun.operations.jobs.folders import known_spec
 from herorun.operations.jobs.state_file import of_job
 
 

@@ -16,10 +16,11 @@ from herorun.core.event import Launched, Launching
 from herorun.core.evidence import Job
 from herorun.core.finding import Finding
 from herorun.core.journal import as_json
+from herorun.core.markdown import one_line
 from herorun.core.plan import Patch, Plan
 from herorun.core.ports import Absent, Found, Search, Unknown
 from herorun.core.redaction.scrub import scrub
-from herorun.core.render import instance_lines, one_line
+from herorun.core.render import instance_lines
 from herorun.operations.launch.admission import salted_secrets
 from herorun.operations.launch.announce import announce, give_up, tell_of_retention
 from herorun.operations.launch.order import LaunchOrder

@@ -11,9 +11,9 @@ from herorun.core.check import Check
 from herorun.core.contract import Recovery
 from herorun.core.errors import Blocked, WrongUse
 from herorun.core.escalation import Option
+from herorun.core.escalation_policy import trouble_began
 from herorun.core.event import Word
 from herorun.core.journal import Memory
-from herorun.core.policy import trouble_began
 from herorun.core.recovery.decision import FINAL, Doubt
 from herorun.operations.health.taints import with_taints_now
 from herorun.operations.launch.propose import Proposer

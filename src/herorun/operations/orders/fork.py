@@ -17,8 +17,8 @@ from herorun.core.evidence import Candidate, Checkpoints, Metrics, Now, StartSib
 from herorun.core.finding import count
 from herorun.core.identity.fork_contract import ForkRequest, forked, leftovers, same_identity
 from herorun.core.lineage import acceptable
+from herorun.core.markdown import worded
 from herorun.core.redaction.scrub import scrub
-from herorun.core.render import worded
 from herorun.gather import gather
 from herorun.operations.health.taints import with_taints_now
 from herorun.operations.launch.launch import LaunchOutcome, launch

@@ -13,9 +13,9 @@ from herorun.core.evidence import JobLog, LeaseSeen, Metrics, Now, Unavailable
 from herorun.core.identity.links import shown_links
 from herorun.core.journal import Memory
 from herorun.core.lease import stale_at
+from herorun.core.markdown import quoted
 from herorun.core.notifications import progress_of
 from herorun.core.redaction.scrub import scrub
-from herorun.core.render import quoted
 from herorun.gather import gather
 from herorun.operations.health.evaluate import evaluate, must_be_launched
 from herorun.operations.health.taints import with_taints_now

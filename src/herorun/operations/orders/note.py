@@ -8,8 +8,8 @@ from herorun.core.action_key import Verb, write_key
 from herorun.core.errors import Blocked, HerorunError, in_words
 from herorun.core.event import Noted
 from herorun.core.journal import JournalLine
+from herorun.core.markdown import quoted
 from herorun.core.redaction.scrub import scrub, scrub_tree
-from herorun.core.render import quoted
 from herorun.operations.record.post import say
 from herorun.record import Pushed
 from herorun.runs import Run

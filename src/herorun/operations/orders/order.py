@@ -38,12 +38,8 @@ class OrderOutcome:
 
 def begun(run: MonitoredRun) -> Memory:
     """The memory of a run that can be given orders: begun, not sealed, and understood."""
-    run.record.must_understand()
-    if isinstance(run, Run):
-        run.must_be_proven()
+    run.must_take_orders()
     memory = run.record.memory()
-    if memory.initialised is None and isinstance(run, Run):
-        raise Blocked(f"{run.slug} has no record yet: `herorun init {run.slug}`.")
     if memory.sealed:
         raise Blocked(
             f"{run.slug} is sealed as {memory.sealed.tag}: there is nothing left to order."

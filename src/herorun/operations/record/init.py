@@ -16,10 +16,11 @@ from herorun.core.event import Amended, Initialised
 from herorun.core.evidence import Sourced
 from herorun.core.identity.links import file_link
 from herorun.core.lazy_dataclass import dataclass
+from herorun.core.markdown import addressed, one_line, quoted
 from herorun.core.plan import Plan
 from herorun.core.ports import Post
 from herorun.core.redaction.scrub import scrub, scrub_tree
-from herorun.core.render import addressed, one_line, quoted, tracker_name
+from herorun.core.render import tracker_name
 from herorun.core.responsible import NOT_STATED
 from herorun.runs import MonitoredRun, Run, template
 from herorun.system.clock import now

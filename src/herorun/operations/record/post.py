@@ -8,8 +8,8 @@ from datetime import datetime
 from herorun.core.errors import HerorunError, in_words
 from herorun.core.event import Done, Failed, Intended
 from herorun.core.identity.links import commit_link
+from herorun.core.markdown import mentioning, worded
 from herorun.core.ports import Post
-from herorun.core.render import mentioning, worded
 from herorun.operations.record.init import issue_key, reopen
 from herorun.operations.record.lease import DEADLINE, other_holder
 from herorun.runs import MonitoredRun

@@ -2,19 +2,13 @@
 nothing outside.
 """
 
-from collections.abc import Container, Sequence
-from datetime import datetime
-from math import isnan
+from collections.abc import Sequence
 from typing import Any
 
 from herorun import __version__, discover
-from herorun.core.alert import AlertState
-from herorun.core.canonical_json import timestamp
-from herorun.core.check import Gate
-from herorun.core.config.diff import diff_launches
 from herorun.core.errors import HerorunError, in_words
-from herorun.core.event import Event, Launching
-from herorun.core.evidence import Candidate, Checkpoints, Evidence, FinalStep, Metrics, Nothing, Now
+from herorun.core.event import Event
+from herorun.core.evidence import Checkpoints, Evidence, FinalStep, Metrics, Nothing, Now
 from herorun.core.finding import count
 from herorun.core.goodput.instances import STALLS
 from herorun.core.goodput.timeline import Beat
@@ -22,17 +16,9 @@ from herorun.core.goodput.totals import goodput
 from herorun.core.journal import Memory
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.notifications import progress
-from herorun.core.plan import moved
-from herorun.core.render import turn_of
 from herorun.core.report.annotations import (
-    AlertIncident,
-    Kind,
-    StepMark,
-    alerts,
     incidents,
-    launches,
     restarts,
-    seals,
 )
 from herorun.core.report.eta import eta
 from herorun.core.report.text import readable, readable_tree
@@ -40,24 +26,25 @@ from herorun.gather import gather
 from herorun.operations.health.evaluate import READ_DEADLINE
 from herorun.operations.metrics.charts import ChartDrawing, begun_of, charts_of
 from herorun.operations.metrics.series import beats_of, curves_of, names_for
-from herorun.operations.report.compare import TRAINS
 from herorun.operations.report.goodput import Account
+from herorun.operations.report.report_entries import (
+    ReportRows,
+    chart_entry,
+    incident_entry,
+    instance_entries,
+    marks_of,
+    newest_checkpoint,
+)
 from herorun.operations.report.status import standing_of
 from herorun.runs import Run, final_step
 from herorun.schemas.reports import (
-    ChartEntry,
-    IncidentEntry,
-    LaunchedEntry,
     ProgressEntry,
     Recorded,
     ReportDocument,
-    Saved,
 )
 from herorun.schemas.runs import Status
 from herorun.system.clock import now
 
-MOST_MARKS = 400  # of one kind, the newest
-MOST_CHANGES = 200  # of one launch against the one before
 LEVELS = {
     "starting": "unknown",
     "healthy": "good",
@@ -83,17 +70,6 @@ class RunReport:
         return 3 if self.blind else 0
 
 
-@dataclass(frozen=True)
-class _Rows:
-    """What the tracker's rows give."""
-
-    charts: tuple[ChartDrawing, ...] = ()
-    beats: tuple[Beat, ...] = ()
-    restarts: tuple[StepMark, ...] = ()
-    notes: tuple[str, ...] = ()
-    blind: bool = False
-
-
 def report_of(run: Run, drift: str = "") -> RunReport:
     """Look once, and put it together. What cannot be read is said on the page, and the rest of it
     stands.
@@ -112,7 +88,7 @@ def report_of(run: Run, drift: str = "") -> RunReport:
     done = eta(rows.beats, final, at, _idle(standing))
     found = incidents(events)
     account = Account(run, goodput(events, rows.beats, run.contract.budget.rate, rows.notes))
-    marks = _marks(
+    marks = marks_of(
         run=run, evidence=evidence, events=events, rows=rows, found=found, final=final, step=step
     )
     document = ReportDocument(
@@ -128,11 +104,11 @@ def report_of(run: Run, drift: str = "") -> RunReport:
         dri=run.dri,
         progress=ProgressEntry(step=step, final_step=final, text=progress(step, final)),
         eta=done,
-        checkpoint=_newest_checkpoint(evidence),
-        charts=[_chart_entry(chart) for chart in rows.charts],
+        checkpoint=newest_checkpoint(evidence),
+        charts=[chart_entry(chart) for chart in rows.charts],
         annotations=marks,
-        alerts=[_incident_entry(one, memory.acked) for one in found],
-        instances=_instances(run, memory),
+        alerts=[incident_entry(one, memory.acked) for one in found],
+        instances=instance_entries(run, memory),
         goodput=account.document(),
         babysitter=standing.babysitter,
         record=Recorded(commit=run.record.tip, pushed=standing.pushed),
@@ -162,7 +138,7 @@ def _none_yet(evidence: Evidence, memory: Memory) -> bool:
     return isinstance(evidence.get(Metrics), Nothing) and not reached and not ended
 
 
-def _load_rows(run: Run, events: Sequence[Event], none_yet: bool) -> _Rows:
+def _load_rows(run: Run, events: Sequence[Event], none_yet: bool) -> ReportRows:
     names = names_for(run)
     try:
         curves, source = curves_of(run)
@@ -172,12 +148,12 @@ def _load_rows(run: Run, events: Sequence[Event], none_yet: bool) -> _Rows:
     except (HerorunError, OSError) as error:
         why = in_words(error)
         if none_yet:
-            return _Rows(notes=("no rows yet",))
-        return _Rows(notes=(f"no rows: {why}",), blind=bool(run.record.memory().instances))
+            return ReportRows(notes=("no rows yet",))
+        return ReportRows(notes=(f"no rows: {why}",), blind=bool(run.record.memory().instances))
     notes = [f"rows {source}"]
     if untimed:
         notes.append(f"{count(untimed, 'row')} without a time")
-    return _Rows(tuple(charts), tuple(beats), tuple(restarts(begun, events)), tuple(notes))
+    return ReportRows(tuple(charts), tuple(beats), tuple(restarts(begun, events)), tuple(notes))
 
 
 def _completed_steps(evidence: Evidence, beats: Sequence[Beat], memory: Memory) -> int | None:
@@ -235,136 +211,6 @@ def _verdict(slug: str, standing: Status, progress: str) -> str:
     asked = "; a decision is asked for" if standing.questions else ""
     missing = "".join(f"; missing: {each.message}" for each in standing.missing_evidence)
     return f"{slug} is {standing.run} at {progress} steps; {told}{missing}{seen}{asked}."
-
-
-def _marks(
-    run: Run,
-    evidence: Evidence,
-    events: Sequence[Event],
-    rows: _Rows,
-    found: Sequence[AlertIncident],
-    final: int | None,
-    step: int | None,
-) -> list[StepMark]:
-    phases = [
-        StepMark(Kind.PHASE, phase.step, phase.name, phase.kind) for phase in run.contract.phase
-    ]
-    told = [
-        launches(events)[-MOST_MARKS:],
-        list(rows.restarts)[-MOST_MARKS:],
-        _checkpoints(evidence)[-MOST_MARKS:],
-        alerts(found)[-MOST_MARKS:],
-        phases,
-        [StepMark(Kind.FINAL, final, "final step")] if final is not None else [],
-        seals(events, step or 0),
-    ]
-    return sorted((mark for some in told for mark in some), key=lambda mark: (mark.step, mark.kind))
-
-
-def _checkpoints(evidence: Evidence) -> list[StepMark]:
-    found = evidence.get(Checkpoints)
-    listed = found.candidates if isinstance(found, Checkpoints) else ()
-    return [
-        StepMark(
-            Kind.CHECKPOINT,
-            one.step,
-            f"checkpoint {one.step}",
-            _describe_checkpoint(one),
-            one.modified,
-        )
-        for one in sorted(listed, key=lambda one: one.step)
-        if not one.alike
-    ]
-
-
-def _describe_checkpoint(one: Candidate) -> str:
-    kind = "temporary, " if one.temporary else ""
-    if one.complete:
-        return f"{kind}complete"
-    return f"{kind}{'incomplete: ' + one.problem if one.incomplete else 'listed only'}"
-
-
-def _newest_checkpoint(evidence: Evidence) -> Saved | None:
-    found = evidence.get(Checkpoints)
-    newest = found.newest if isinstance(found, Checkpoints) else None
-    return Saved.of(newest, at=newest.modified) if newest else None
-
-
-def _chart_entry(chart: ChartDrawing) -> ChartEntry:
-    newest = chart.newest
-    return ChartEntry.of(
-        chart,
-        metrics=[one.metric for one in chart.series],
-        newest=chart.newest_words if newest is not None and isnan(newest) else newest,
-        points=sum(len(strand.steps) for one in chart.series for strand in one.strands),
-        not_finite=sum(each.rows for one in chart.series for each in one.not_finite),
-    )
-
-
-def _state_of(one: AlertIncident) -> str:
-    if one.superseded:
-        return "superseded"
-    return AlertState.RESOLVED.value if one.resolved else one.alert.state.value
-
-
-def _incident_entry(one: AlertIncident, acked: Container[str]) -> IncidentEntry:
-    alert, happened = one.alert, one.steps
-    severities = {check.name: check.severity for check in discover.checks(Gate.HEALTH)}
-    return IncidentEntry.of(
-        alert,
-        severity=severities.get(alert.check, "unknown"),
-        step=happened[0],
-        last_step=happened[1],
-        noticed_step=alert.first_step,
-        state=_state_of(one),
-        acknowledged=alert.key in acked,
-        resolved=one.resolved,
-    )
-
-
-def _instances(run: Run, memory: Memory) -> list[LaunchedEntry]:
-    entries, before = [], None
-    for instance in memory.instances:
-        launching = memory.launchings.get(instance.name)
-        end, ending = memory.ends.get(instance.name), memory.endings.get(instance.name)
-        cause = f": {ending.cause.value}" if ending else ""
-        entry = LaunchedEntry.of(
-            instance,
-            kind=turn_of(launching) if launching else "launch",
-            why=launching.why if launching else "",
-            started=instance.started.replace(microsecond=0),
-            ended=_format_timestamp(end.ended or end.at if end else None),
-            end_state=f"{end.state.value}{cause}" if end else "",
-            diagnosis=ending.why if ending else "",
-            steps=end.step if end else None,
-            changes=_compare_instances(run, before, launching),
-        )
-        entries.append(entry)
-        before = launching or before
-    return entries
-
-
-def _format_timestamp(at: datetime | None) -> str | None:
-    return timestamp(at.replace(microsecond=0)) if at else None
-
-
-def _compare_instances(
-    run: Run, before: Launching | None, after: Launching | None
-) -> list[str] | None:
-    """Against the instance before it; None where there is nothing to compare with."""
-    if before is None or after is None:
-        return None
-    one, other = _admitted_values(before), _admitted_values(after)
-    changes = [str(change) for change in diff_launches(one, other, run.contract.config)]
-    names = ("commit", *TRAINS, "start")
-    changes += moved(
-        {name: one.get(name) for name in names}, {name: other.get(name) for name in names}
-    )
-    return changes[:MOST_CHANGES]
-
-
-def _admitted_values(launching: Launching) -> dict[str, Any]:
-    return {name: told["value"] for name, told in launching.plan.items()}
 
 
 def _logbook(run: Run) -> str:

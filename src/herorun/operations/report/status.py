@@ -11,11 +11,11 @@ from herorun.core.canonical_json import timestamp
 from herorun.core.check import Check, Gate
 from herorun.core.durations import say_span
 from herorun.core.escalation import Option
+from herorun.core.escalation_policy import trouble_began
 from herorun.core.evidence import Evidence, LaunchProof, LeaseSeen, Metrics, UnjudgedMetric
 from herorun.core.journal import Memory, fold
 from herorun.core.journal_decision import decided
 from herorun.core.notifications import progress_of
-from herorun.core.policy import trouble_began
 from herorun.core.run_summary import RunSummary
 from herorun.core.tick import RECEIPT, RunHealth, Tick, critical_topics, exit_code
 from herorun.core.watchdog import WatchState as Silence

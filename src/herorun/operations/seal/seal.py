@@ -20,8 +20,8 @@ from herorun.core.evidence import (
 )
 from herorun.core.journal import Memory
 from herorun.core.lazy_dataclass import dataclass
+from herorun.core.markdown import quoted
 from herorun.core.redaction.scrub import scrub
-from herorun.core.render import quoted
 from herorun.core.seal.kinds import SealKind
 from herorun.core.seal.manifest import Manifest
 from herorun.core.seal.render import as_list, seal_lines, tag_message

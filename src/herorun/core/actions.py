@@ -1,0 +1,58 @@
+"""What the babysitter may do: data, each with a key and why. Nothing here acts."""
+
+from typing import TypeAlias
+
+from herorun.core.escalation import EscalationReason, Option
+from herorun.core.lazy_dataclass import dataclass
+
+
+@dataclass(frozen=True)
+class Tell:
+    key: str
+    title: str
+    why: str
+    edits: str = ""  # key of an earlier post, whose comment says from now on what this one says
+    anew: bool = True  # a comment of its own as well
+    about: str = ""  # the alert that is to be acknowledged
+
+
+@dataclass(frozen=True, kw_only=True)
+class Escalate:
+    """Ask a person. The DRI is named."""
+
+    key: str
+    title: str
+    why: str
+    edits: str = ""  # as in `Tell`
+    reason: EscalationReason = EscalationReason.JUDGEMENT
+    ways: tuple[Option, ...] = (Option.ACK,)
+    about: str = ""  # the alert that can be taken note of
+    before: int | None = None  # the first step of the trouble, where the data names one
+
+
+@dataclass(frozen=True)
+class Relaunch:
+    key: str
+    instance: str  # the one that ended
+    why: str
+
+
+@dataclass(frozen=True)
+class Stop:
+    key: str
+    instance: str
+    why: str
+
+
+@dataclass(frozen=True)
+class DeleteNode:
+    """Delete the virtual machine of a bad accelerator; only where the contract says so."""
+
+    key: str
+    instance: str
+    why: str
+    worker: str  # its address
+    zone: str
+
+
+Action: TypeAlias = Tell | Escalate | Relaunch | Stop | DeleteNode

@@ -1,0 +1,250 @@
+"""When a person is asked, asked again, and when a second one is."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
+
+from herorun.core.action_key import Verb, write_key
+from herorun.core.actions import Action, Escalate, Tell
+from herorun.core.alert import Alert
+from herorun.core.check import Check, Response, Severity, Topic
+from herorun.core.durations import say_span
+from herorun.core.escalation import Option
+from herorun.core.lazy_dataclass import dataclass
+from herorun.core.recovery.classify import Ending
+from herorun.core.recovery.decision import (
+    Doubt,
+    doubt,
+    wait_until,
+)
+from herorun.core.recovery.policy import Ledger, RecoveryPolicy
+
+
+@dataclass(frozen=True)
+class Case:
+    """What this tick saw of the job itself. Nothing is done to one that it could not see."""
+
+    live: bool = False
+    ending: Ending | None = None
+
+
+UNANSWERED = "unacknowledged"  # how the key of the page to a second person ends
+
+
+AGAIN = {Severity.CRITICAL: timedelta(hours=4), Severity.WARN: timedelta(hours=24)}
+
+
+def sticky(alert: Alert) -> str:
+    """The key of an incident's own comment, which is kept up to date in its place."""
+    return write_key(Verb.TELL, alert.key, "firing")
+
+
+def escalations(
+    alerts: Sequence[Alert], checks: Mapping[str, Check], policy: RecoveryPolicy, case: Case
+) -> list[Action]:
+    """A check that would stop a job asks instead, unless the contract names it."""
+    asking = [
+        name
+        for name, check in checks.items()
+        if check.response is Response.ESCALATE
+        or (check.response is Response.STOP and name not in policy.stop_on)
+    ]
+    return [
+        _ask_about_alert(
+            write_key(Verb.ESCALATE, alert.key),
+            say_alert_name(alert),
+            f"{alert.message}{trains_on(alert, checks[alert.check], policy, case)}",
+            alert,
+            checks[alert.check],
+            case,
+        )
+        for alert in alerts
+        if alert.firing and alert.check in asking
+    ]
+
+
+def _ask_about_alert(
+    key: str,
+    title: str,
+    why: str,
+    alert: Alert,
+    check: Check,
+    case: Case,
+    found: Doubt | None = None,
+    edits: str = "",
+) -> Escalate:
+    """About an alert: take note of it, or change the job. A job that was not seen to end may still
+    run.
+
+    Numbers that went wrong are no fault of the hardware's, so starting again from the newest
+    checkpoint is not offered: the run goes back, or on as another one.
+    """
+    name = alert_name(alert)
+    if check.response is Response.RELAUNCH:
+        reason, ways = (found.reason, found.ways) if found else (check.reason, (Option.RELAUNCH,))
+    elif case.live or case.ending is None:
+        again = (
+            (Option.STOP_AND_ROLLBACK, Option.FORK)
+            if check.about_numbers
+            else (Option.STOP_AND_RELAUNCH,)
+        )
+        reason, ways = check.reason, (Option.STOP, *again)
+    else:
+        reason, ways = (
+            check.reason,
+            (Option.ROLLBACK, Option.FORK) if check.about_numbers else (Option.RELAUNCH,),
+        )
+    return Escalate(
+        key=key,
+        title=title,
+        why=why,
+        edits=edits,
+        reason=reason,
+        ways=(Option.ACK, *ways),
+        about=name,
+        before=alert.steps and alert.steps[0],
+    )
+
+
+def trains_on(alert: Alert, check: Check, policy: RecoveryPolicy, case: Case) -> str:
+    """What a job costs that nothing stops although its numbers went wrong; empty for every other
+    alert.
+    """
+    if not case.live or not check.about_numbers or alert.check in policy.stop_on:
+        return ""
+    return (
+        f". The job continues: [babysit] stop_on does not name {alert.check}. {policy.hourly_cost}"
+    )
+
+
+def _again(
+    alerts: Sequence[Alert],
+    checks: Mapping[str, Check],
+    policy: RecoveryPolicy,
+    ledger: Ledger,
+    case: Case,
+    now: datetime,
+    muted: frozenset[Topic],
+) -> list[Action]:
+    """What nobody recovers from is said again, until a person takes note, a relaunch or a seal."""
+    said: list[Action] = []
+    for alert in alerts:
+        check = checks[alert.check]
+        every = AGAIN.get(check.severity)
+        if (
+            every is None
+            or not alert.firing
+            or alert.key in ledger.acked
+            or is_denied(check, ledger)
+        ):
+            continue
+        times = (now - alert.since) // every
+        if times >= 1 and check.topic not in muted:
+            found = doubt(alerts, checks, policy, ledger, case.ending, now)
+            key = write_key(Verb.AGAIN, alert.key, times)
+            title = f"{say_alert_name(alert)} still fires after {say_span(times * every)}"
+            why = f"{with_cause(alert, check, found)}{trains_on(alert, check, policy, case)}"
+            edited = sticky(alert)
+            critical = check.severity is Severity.CRITICAL
+            said.append(
+                _ask_about_alert(
+                    key=key,
+                    title=title,
+                    why=why,
+                    alert=alert,
+                    check=check,
+                    case=case,
+                    found=found,
+                    edits=edited,
+                )
+                if critical
+                else Tell(key, title, why, edited, False)
+            )
+    return said
+
+
+def _second_person(
+    alerts: Sequence[Alert],
+    checks: Mapping[str, Check],
+    policy: RecoveryPolicy,
+    ledger: Ledger,
+    case: Case,
+    now: datetime,
+) -> list[Action]:
+    """What a person was asked and nobody acknowledged in time, once for each incident."""
+    asked: list[Action] = []
+    after = policy.second_after
+    for alert in alerts if after is not None else ():
+        check = checks[alert.check]
+        if check.severity is not Severity.CRITICAL or not alert.firing:
+            continue
+        reason = doubt(alerts, checks, policy, ledger, case.ending, now)
+        recovered = check.response is Response.RELAUNCH and reason is None
+        if recovered or alert.key in ledger.acked or is_denied(check, ledger):
+            continue
+        if after is not None and now - alert.since >= after:
+            words = f"{with_cause(alert, check, reason)}{trains_on(alert, check, policy, case)}"
+            asked.append(
+                _ask_about_alert(
+                    key=write_key(Verb.AGAIN, alert.key, UNANSWERED),
+                    title=f"nobody acknowledged {say_alert_name(alert)} for {say_span(after)}",
+                    why=words,
+                    alert=alert,
+                    check=check,
+                    case=case,
+                    found=reason,
+                    edits=sticky(alert),
+                )
+            )
+    return asked
+
+
+def all_answered(alerts: Iterable[Alert], checks: Mapping[str, Check], ledger: Ledger) -> bool:
+    """Whether a person has taken note of everything critical that fires, or has said no to a
+    relaunch.
+    """
+    return all(
+        alert.key in ledger.acked or is_denied(checks[alert.check], ledger)
+        for alert in alerts
+        if alert.firing and checks[alert.check].severity is Severity.CRITICAL
+    )
+
+
+def waiting_until(
+    alerts: Iterable[Alert], checks: Mapping[str, Check], ledger: Ledger, case: Case, now: datetime
+) -> datetime | None:
+    """When a relaunch that backs off is due; None where none waits."""
+    calls = [a.since for a in alerts if a.firing and checks[a.check].response is Response.RELAUNCH]
+    if case.live or not calls:
+        return None
+    return wait_until(min(calls), ledger, case.ending, now)
+
+
+def is_denied(check: Check, ledger: Ledger) -> bool:
+    """A person has said that this instance is not relaunched."""
+    answer = ledger.answer
+    return check.response is Response.RELAUNCH and answer is not None and not answer.yes
+
+
+def with_cause(alert: Alert, check: Check, found: Doubt | None) -> str:
+    if check.response is not Response.RELAUNCH or found is None:
+        return alert.message
+    return f"{alert.message}. {found.why}"
+
+
+def trouble_began(alerts: Iterable[Alert], checks: Mapping[str, Check]) -> int | None:
+    """The first bad step in the data of what fires about the numbers; None where none names one."""
+    numeric = (a for a in alerts if a.firing and a.steps and checks[a.check].about_numbers)
+    return min((alert.steps[0] for alert in numeric if alert.steps), default=None)
+
+
+def say_alert_name(alert: Alert) -> str:
+    return f"{alert.check} [{alert.subject}]" if alert.subject else alert.check
+
+
+def alert_name(alert: Alert) -> str:
+    """As `herorun ack` takes it."""
+    return f"{alert.check}[{alert.subject}]" if alert.subject else alert.check
+
+
+def reasons(alerts: Sequence[Alert]) -> str:
+    return "; ".join(dict.fromkeys(alert.message for alert in alerts))

@@ -1,0 +1,203 @@
+"""An event of the journal as an entry of the logbook."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+
+from herorun.core.action_key import parse_key
+from herorun.core.event import (
+    Amended,
+    CheckedIn,
+    Decided,
+    Done,
+    Event,
+    Failed,
+    HandedOff,
+    Launched,
+    Launching,
+    Noted,
+    Ordered,
+    Sealed,
+    Word,
+)
+from herorun.core.markdown import bullets, code, one_line
+
+CONTRACT = "## Run Contract"
+INSTANCES = "## Launched Instances"
+EVENTS = "## Event Log"
+INSTANCE_LINES = (
+    "Command",
+    "Git SHA",
+    "Dirty tree",
+    "Source bundle/container",
+    "Hardware/topology",
+    "`initialize_from`",
+    "Final step",
+    "Checkpoint policy",
+    "Babysitter/check cadence",
+)
+INSTANCE_FURTHER = ("DRI", "W&B run id/display name", "Output root", "Scheduler job", "Plan")
+SEAL_FURTHER = ("W&B", "Output root", "Launch command", "Caveats")
+EVENT_LINES = ("Status", "Evidence", "Decision", "Next")
+
+
+def headline(at: datetime, title: str) -> str:
+    """`### 2026-11-21 00:02 UTC - tiny-1`"""
+    return f"### {at.astimezone(UTC):%Y-%m-%d %H:%M} UTC - {one_line(title)}"
+
+
+def for_tracker(order: tuple[str, ...], lines: Mapping[str, str]) -> tuple[str, ...]:
+    """The seed's names, with `Tracker` in the place of `W&B` where the run reports to something
+    else.
+
+    >>> for_tracker(("DRI", "W&B"), {"Tracker": "jsonl tiny"})
+    ('DRI', 'Tracker')
+    """
+    return tuple(
+        other if (other := name.replace("W&B", "Tracker")) in lines else name for name in order
+    )
+
+
+def entry_of(event: Event) -> tuple[str, str] | None:
+    """Which section an event belongs to, and its entry; None for what only the machine needs."""
+    match event:
+        case Launched():
+            return (
+                INSTANCES,
+                (
+                    f"{headline(event.at, event.instance)}\n\n"
+                    f"{bullets(event.entry, _instance_names(event.entry))}"
+                ),
+            )
+        case Amended():
+            lines = {name: one_line(text) for name, text in event.lines.items()}
+            return (
+                CONTRACT,
+                f"{headline(event.at, f'amended by {event.instance}')}\n\n{bullets(lines)}",
+            )
+        case Launching():
+            return _event(event.at, f"{event.instance} requested", _launching_lines(event))
+        case CheckedIn():
+            return _event(event.at, f"{event.instance} checked in", _check_in_lines(event))
+        case Decided() if event.summary:
+            return _event(event.at, "all quiet", _quiet_lines(event))
+        case Done() if event.title:
+            return _event(event.at, event.title, {k: one_line(v) for k, v in event.lines.items()})
+        case Failed():
+            return _event(event.at, "action failed", _failure_lines(event))
+        case Noted():
+            lines = {k: one_line(v) for k, v in event.lines.items()}
+            if event.caveat:
+                lines["Caveat"] = one_line(event.caveat)
+            return _event(event.at, event.title, lines | {"By": one_line(event.by)})
+        case Ordered():
+            return _event(event.at, f"{event.word} by {event.by}", _order_lines(event))
+        case HandedOff():
+            facts = {k: one_line(v) for k, v in event.facts.items()}
+            return _event(event.at, f"handed off to {event.to}", facts)
+        case Sealed():
+            told = {k: one_line(v) for k, v in event.lines.items()}
+            title = headline(event.at, f"sealed as {event.tag}")
+            return (
+                EVENTS,
+                f"{title}\n\n{bullets(told, EVENT_LINES + for_tracker(SEAL_FURTHER, told))}",
+            )
+        case _:
+            return None
+
+
+def _instance_names(entry: Mapping[str, str]) -> tuple[str, ...]:
+    return for_tracker(INSTANCE_LINES + INSTANCE_FURTHER, entry)
+
+
+def _launching_lines(event: Launching) -> dict[str, str]:
+    lines = {
+        "Status": f"{turn_of(event)} of {event.instance} requested",
+        "Evidence": f"plan {code(event.plan_digest)}",
+        "Decision": one_line(event.why),
+        "Next": f"{'look at it once more' if event.adopts else 'submit'}, then confirm one live job",  # noqa: E501  # one entry of a table, or one recorded value
+    }
+    if event.overlooked:
+        overlooked = "; ".join(event.overlooked)
+        name, before = ("Policy", f"{event.policy}. ") if event.policy else ("Warnings", "")
+        lines[name] = one_line(before + overlooked)
+    return lines | {name: one_line(told) for name, told in event.facts.items()}
+
+
+def _check_in_lines(event: CheckedIn) -> dict[str, str]:
+    said = "; ".join(f"{item} {outcome}: {message}" for item, outcome, message in event.items)
+    return {
+        "Status": f"{event.instance} checked in: {event.outcome}",
+        "Evidence": one_line(said),
+        "Decision": "it may train" if event.outcome == "pass" else "it refused to train",
+        "Next": "watch",
+    }
+
+
+def _quiet_lines(event: Decided) -> dict[str, str]:
+    return {
+        "Status": event.run,
+        "Evidence": f"{one_line(event.summary)} (monitor {event.monitor})",
+        "Decision": "none needed",
+        "Next": "watch",
+    }
+
+
+def _failure_lines(event: Failed) -> dict[str, str]:
+    return {
+        "Status": f"{code(event.key)} failed (attempt {event.attempt})",
+        "Evidence": one_line(event.why),
+        "Decision": "not done",
+        "Next": "tried again or asked, as the contract allows",
+    }
+
+
+def turn_of(launching: Launching) -> str:
+    """What starting an instance is called."""
+    if launching.given_up is not None:
+        return "rollback"
+    if launching.adopts is not None:
+        return "adoption"
+    return "relaunch" if launching.relaunch_of else "launch"
+
+
+_ORDERS = {
+    Word.ACK: ("acknowledged", "not said again while it stays the same incident", "watch"),
+    Word.APPROVE: (
+        "a relaunch is approved",
+        "relaunch",
+        "at the next tick, through the launch gate",
+    ),
+    Word.DENY: (
+        "a relaunch is denied",
+        "no relaunch",
+        "a person launches again, or seals what there is",
+    ),
+    Word.PAUSE: ("paused", "neither relaunch nor stop", "watch, tell and ask as before"),
+    Word.RESUME: ("resumed", "act again as the contract says", "watch"),
+    Word.STOP: ("a stop is ordered", "stop", "confirm the end"),
+    Word.RELAUNCH: ("a relaunch is ordered", "relaunch", "submit through the launch gate"),
+    Word.ROLLBACK: ("a rollback is ordered", "go back", "submit through the launch gate"),
+}
+
+
+_FOR_JUDGE = {
+    Word.APPROVE: ("a changed herorun is approved", "it may act", "as the contract says"),
+    Word.DENY: ("a changed herorun is denied", "it only observes", "watch; a person acts"),
+}
+
+
+def _order_lines(event: Ordered) -> dict[str, str]:
+    words = _FOR_JUDGE if any(parse_key(key).judged_version for key in event.about) else _ORDERS
+    status, decision, after = words[event.word]
+    until = f" until {event.until.astimezone(UTC):%Y-%m-%d %H:%M} UTC" if event.until else ""
+    return {
+        "Status": status + until,
+        "Evidence": one_line("; ".join(event.about) or "none was given"),
+        "Decision": one_line(f"{decision}{f': {event.reason}' if event.reason else ''}"),
+        "Next": after,
+        "By": one_line(event.by),
+    }
+
+
+def _event(at: datetime, title: str, lines: Mapping[str, str]) -> tuple[str, str]:
+    return EVENTS, f"{headline(at, title)}\n\n{bullets(lines, EVENT_LINES)}"

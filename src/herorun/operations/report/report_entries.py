@@ -1,0 +1,182 @@
+"""The parts of a report's document: marks, checkpoints, alerts and instances."""
+
+from collections.abc import Container, Sequence
+from datetime import datetime
+from math import isnan
+from typing import Any
+
+from herorun import discover
+from herorun.core.alert import AlertState
+from herorun.core.canonical_json import timestamp
+from herorun.core.check import Gate
+from herorun.core.config.diff import diff_launches
+from herorun.core.event import Event, Launching
+from herorun.core.evidence import Candidate, Checkpoints, Evidence
+from herorun.core.goodput.timeline import Beat
+from herorun.core.journal import Memory
+from herorun.core.lazy_dataclass import dataclass
+from herorun.core.logbook_entries import turn_of
+from herorun.core.plan import moved
+from herorun.core.report.annotations import (
+    AlertIncident,
+    Kind,
+    StepMark,
+    alerts,
+    launches,
+    seals,
+)
+from herorun.operations.metrics.charts import ChartDrawing
+from herorun.operations.report.compare import TRAINS
+from herorun.runs import Run
+from herorun.schemas.reports import (
+    ChartEntry,
+    IncidentEntry,
+    LaunchedEntry,
+    Saved,
+)
+
+MOST_MARKS = 400  # of one kind, the newest
+
+
+MOST_CHANGES = 200  # of one launch against the one before
+
+
+@dataclass(frozen=True)
+class ReportRows:
+    """What the tracker's rows give."""
+
+    charts: tuple[ChartDrawing, ...] = ()
+    beats: tuple[Beat, ...] = ()
+    restarts: tuple[StepMark, ...] = ()
+    notes: tuple[str, ...] = ()
+    blind: bool = False
+
+
+def marks_of(
+    run: Run,
+    evidence: Evidence,
+    events: Sequence[Event],
+    rows: ReportRows,
+    found: Sequence[AlertIncident],
+    final: int | None,
+    step: int | None,
+) -> list[StepMark]:
+    phases = [
+        StepMark(Kind.PHASE, phase.step, phase.name, phase.kind) for phase in run.contract.phase
+    ]
+    told = [
+        launches(events)[-MOST_MARKS:],
+        list(rows.restarts)[-MOST_MARKS:],
+        _checkpoints(evidence)[-MOST_MARKS:],
+        alerts(found)[-MOST_MARKS:],
+        phases,
+        [StepMark(Kind.FINAL, final, "final step")] if final is not None else [],
+        seals(events, step or 0),
+    ]
+    return sorted((mark for some in told for mark in some), key=lambda mark: (mark.step, mark.kind))
+
+
+def _checkpoints(evidence: Evidence) -> list[StepMark]:
+    found = evidence.get(Checkpoints)
+    listed = found.candidates if isinstance(found, Checkpoints) else ()
+    return [
+        StepMark(
+            Kind.CHECKPOINT,
+            one.step,
+            f"checkpoint {one.step}",
+            _describe_checkpoint(one),
+            one.modified,
+        )
+        for one in sorted(listed, key=lambda one: one.step)
+        if not one.alike
+    ]
+
+
+def _describe_checkpoint(one: Candidate) -> str:
+    kind = "temporary, " if one.temporary else ""
+    if one.complete:
+        return f"{kind}complete"
+    return f"{kind}{'incomplete: ' + one.problem if one.incomplete else 'listed only'}"
+
+
+def newest_checkpoint(evidence: Evidence) -> Saved | None:
+    found = evidence.get(Checkpoints)
+    newest = found.newest if isinstance(found, Checkpoints) else None
+    return Saved.of(newest, at=newest.modified) if newest else None
+
+
+def chart_entry(chart: ChartDrawing) -> ChartEntry:
+    newest = chart.newest
+    return ChartEntry.of(
+        chart,
+        metrics=[one.metric for one in chart.series],
+        newest=chart.newest_words if newest is not None and isnan(newest) else newest,
+        points=sum(len(strand.steps) for one in chart.series for strand in one.strands),
+        not_finite=sum(each.rows for one in chart.series for each in one.not_finite),
+    )
+
+
+def _state_of(one: AlertIncident) -> str:
+    if one.superseded:
+        return "superseded"
+    return AlertState.RESOLVED.value if one.resolved else one.alert.state.value
+
+
+def incident_entry(one: AlertIncident, acked: Container[str]) -> IncidentEntry:
+    alert, happened = one.alert, one.steps
+    severities = {check.name: check.severity for check in discover.checks(Gate.HEALTH)}
+    return IncidentEntry.of(
+        alert,
+        severity=severities.get(alert.check, "unknown"),
+        step=happened[0],
+        last_step=happened[1],
+        noticed_step=alert.first_step,
+        state=_state_of(one),
+        acknowledged=alert.key in acked,
+        resolved=one.resolved,
+    )
+
+
+def instance_entries(run: Run, memory: Memory) -> list[LaunchedEntry]:
+    entries, before = [], None
+    for instance in memory.instances:
+        launching = memory.launchings.get(instance.name)
+        end, ending = memory.ends.get(instance.name), memory.endings.get(instance.name)
+        cause = f": {ending.cause.value}" if ending else ""
+        entry = LaunchedEntry.of(
+            instance,
+            kind=turn_of(launching) if launching else "launch",
+            why=launching.why if launching else "",
+            started=instance.started.replace(microsecond=0),
+            ended=_format_timestamp(end.ended or end.at if end else None),
+            end_state=f"{end.state.value}{cause}" if end else "",
+            diagnosis=ending.why if ending else "",
+            steps=end.step if end else None,
+            changes=_compare_instances(run, before, launching),
+        )
+        entries.append(entry)
+        before = launching or before
+    return entries
+
+
+def _format_timestamp(at: datetime | None) -> str | None:
+    return timestamp(at.replace(microsecond=0)) if at else None
+
+
+def _compare_instances(
+    run: Run, before: Launching | None, after: Launching | None
+) -> list[str] | None:
+    """Against the instance before it; None where there is nothing to compare with."""
+    if before is None or after is None:
+        return None
+    one, other = _admitted_values(before), _admitted_values(after)
+    changes = [str(change) for change in diff_launches(one, other, run.contract.config)]
+    names = ("commit", *TRAINS, "start")
+    changes += moved(
+        {name: one.get(name) for name in names}, {name: other.get(name) for name in names}
+    )
+    return changes[:MOST_CHANGES]
+
+
+def _admitted_values(launching: Launching) -> dict[str, Any]:
+    return {name: told["value"] for name, told in launching.plan.items()}
