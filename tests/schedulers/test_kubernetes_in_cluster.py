@@ -1,0 +1,95 @@
+"""The babysitter inside the cluster: its template on a real API server, by the rights that it
+gives.
+"""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from herorun.core.evidence import JobState
+from herorun.schedulers._kubernetes_compare import differing_fields
+from schedulers.kubernetes_rig import adapter
+from schedulers.test_kubernetes_traps import found, review_of_adapter, submit
+from services.k8s import Space
+from services.k8s_node import wait_for
+
+TOP = Path(__file__).parents[2]
+TEMPLATE = TOP / "templates" / "kubernetes" / "babysitter.yaml"
+DOCUMENTS: list[dict[str, Any]] = list(yaml.safe_load_all(TEMPLATE.read_text("utf-8")))
+PATHS = {
+    "ServiceAccount": "/api/v1/namespaces/{}/serviceaccounts",
+    "Role": "/apis/rbac.authorization.k8s.io/v1/namespaces/{}/roles",
+    "RoleBinding": "/apis/rbac.authorization.k8s.io/v1/namespaces/{}/rolebindings",
+    "ConfigMap": "/api/v1/namespaces/{}/configmaps",
+    "PersistentVolumeClaim": "/api/v1/namespaces/{}/persistentvolumeclaims",
+    "Deployment": "/apis/apps/v1/namespaces/{}/deployments",
+}
+
+
+def of_kind(kind: str) -> dict[str, Any]:
+    (document,) = [each for each in DOCUMENTS if each["kind"] == kind]
+    return document
+
+
+def test_its_role_is_that_of_the_page() -> None:
+    page = (TOP / "docs" / "schedulers" / "kubernetes.md").read_text("utf-8")
+    (text,) = re.findall(r"```yaml\n(.*?)```", page, re.DOTALL)
+    assert of_kind("Role")["rules"] == yaml.safe_load(text)["rules"]
+
+
+def test_two_of_it_never_run_together_and_its_host_stays_the_same() -> None:
+    """The lease is a machine's: a pod of another host name would wait for it to run out."""
+    spec = of_kind("Deployment")["spec"]
+    assert (spec["replicas"], spec["strategy"]) == (1, {"type": "Recreate"})
+    assert spec["template"]["spec"]["hostname"]
+
+
+def own_login(space: Space, folder: Path) -> str:
+    """The template's kubeconfig with a token of its ServiceAccount, as a kubelet would mount it."""
+    path = f"{PATHS['ServiceAccount'].format(space.name)}/herorun/token"
+    answer = space.control.ask("POST", path, {"spec": {"expirationSeconds": 3600}})
+    (folder / "token").write_text(answer["status"]["token"])
+    config = yaml.safe_load(of_kind("ConfigMap")["data"]["config"])
+    here = {"server": space.control.url, "insecure-skip-tls-verify": True}
+    config["clusters"][0]["cluster"] = here
+    config["users"][0]["user"]["tokenFile"] = str(folder / "token")
+    (folder / "config").write_text(json.dumps(config))
+    return str(folder / "config")
+
+
+@pytest.mark.back_end
+def test_a_real_server_takes_it_and_its_rights_are_enough_and_no_more(
+    space: Space, tmp_path: Path
+) -> None:
+    for document in DOCUMENTS:
+        path = PATHS[document["kind"]].format(space.name)
+        admitted = space.control.ask("POST", path, document)
+        assert differing_fields(document, admitted) == (), document["kind"]
+    login = own_login(space, tmp_path)
+    scheduler = adapter(space, tmp_path / "state", kubeconfig=login, context="train-cluster")
+    review = review_of_adapter(scheduler)
+    assert (review.refused, review.forbidden, review.missing) == ((), (), ())
+    submit(scheduler, tmp_path, "echo begun; exec sleep 600")
+    wait_for(lambda: found(scheduler).state is JobState.RUNNING, 60)
+    assert wait_for(lambda: scheduler.tail("tiny-1", 5), 60) == "begun\n"
+    assert scheduler.warnings("tiny-1") == ()
+    scheduler.stop("tiny-1", "ada@box")
+    job = wait_for(lambda: (j := found(scheduler)).state.ended and j, 60)
+    assert (job.state, job.stopped_by) == (JobState.CANCELLED, "ada@box")
+    user = f"system:serviceaccount:{space.name}:herorun"
+    for verb, group, resource in (
+        ("delete", "batch", "jobs"),
+        ("delete", "", "pods"),
+        ("list", "", "secrets"),
+        ("create", "", "pods"),
+        ("create", "", "pods/exec"),
+    ):
+        asked = {"namespace": space.name, "verb": verb, "group": group, "resource": resource}
+        review_path = "/apis/authorization.k8s.io/v1/subjectaccessreviews"
+        body = {"spec": {"user": user, "resourceAttributes": asked}}
+        answer = space.control.ask("POST", review_path, body)
+        assert answer["status"]["allowed"] is False, (verb, resource)
