@@ -204,6 +204,7 @@ NO_AGENT = {
     "demo": "for people",
     "completion": "for a shell",
     "metrics": "for Prometheus",
+    "serve": "for people's browsers",
     "mcp": "what the agent's own client starts",
     "schema": "for an editor",
     "box chain": "a person sets a box up",

@@ -24,6 +24,7 @@ ELSEWHERE = {
     "demo": "tests/demo plays it",
     "mcp": "a protocol for programs: tests/operations/agents speaks it",
     "metrics": "Prometheus's text format: tests/operations/report/test_exporter.py reads it",
+    "serve": "web pages: tests/operations/report/test_web.py reads them",
     "schema": "a JSON Schema",
     "completion": "a script for a shell",
 }

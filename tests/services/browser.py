@@ -63,8 +63,10 @@ class Browser:
 
     # --- a page ---------------------------------------------------------------------------------
 
-    def open(self, path: Path, width: int = 1100, height: int = 900, dark: bool = False) -> None:
-        """A new tab of that size on that file, once it is loaded."""
+    def open(
+        self, path: Path | str, width: int = 1100, height: int = 900, dark: bool = False
+    ) -> None:
+        """A new tab of that size on that file or address, once it is loaded."""
         self.session = ""
         target = self.ask("Target.createTarget", url="about:blank")["targetId"]
         self.session = self.ask("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
@@ -75,7 +77,7 @@ class Browser:
         self.ask("Emulation.setDeviceMetricsOverride", **size)
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
         self.ask("Emulation.setEmulatedMedia", features=[scheme])
-        self.ask("Page.navigate", url=path.as_uri())
+        self.ask("Page.navigate", url=path if isinstance(path, str) else path.as_uri())
         self.until("Page.loadEventFired")
 
     def run(self, script: str) -> Any:

@@ -295,7 +295,7 @@ def test_the_login_of_the_variables_is_sent_and_a_wrong_one_is_no_absence(
     ("fault", "why"),
     [
         ({"status": 403}, "forbids"),
-        ({"status": 404, "body": "<html>no such page</html>"}, "not MLflow's"),
+        ({"status": 404, "body": "<html>nothing here</html>"}, "not MLflow's"),
         ({"status": 302}, "redirects"),
         ({"status": 200, "body": "<html>log in</html>"}, "not MLflow's"),
         ({"status": 200, "body": '{"experiment": {}}'}, "not MLflow's"),

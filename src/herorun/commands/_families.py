@@ -19,6 +19,7 @@ FAMILIES: Mapping[str, Sequence[str]] = {
         "list",
         "logs",
         "report",
+        "serve",
         "stop",
         "seal",
     ),

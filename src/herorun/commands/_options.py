@@ -19,7 +19,7 @@ class RunArgument(click.Argument):
         self, ctx: click.Context, opts: Mapping[str, Any], args: list[str]
     ) -> tuple[Any, list[str]]:
         values = dict(opts)
-        if not ctx.resilient_parsing and not values.get("job"):
+        if not ctx.resilient_parsing and not values.get("job") and not values.get("every"):
             values = self._filled(ctx, values)
             if isinstance(opts, dict):  # the arguments after this one are read from it
                 opts.update(values)
@@ -88,3 +88,13 @@ def yes(command: Command) -> Command:
     """
     told = "No effect, because nothing is asked: for scripts that pass it to every command."
     return click.option("--yes", is_flag=True, expose_value=False, help=told)(command)
+
+
+def listen_address(listen: str, example: str) -> tuple[str, int]:
+    """The host and the port of `--listen`; no host is loopback."""
+    from herorun.core.errors import WrongUse
+
+    host, _, port = listen.rpartition(":")
+    if not port.isdecimal() or int(port) > 65535:
+        raise WrongUse(f"--listen takes HOST:PORT, for example {example}, and not {listen!r}.")
+    return host.strip("[]") or "127.0.0.1", int(port)

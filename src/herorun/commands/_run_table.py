@@ -1,12 +1,22 @@
 """The table of runs, worst first: `watch` redraws it, `status --all` prints it once."""
 
 from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from herorun.core.durations import say_span
 from herorun.core.lazy_dataclass import dataclass
-from herorun.core.run_summary import WIDTH, RunSummary, shrunk
+from herorun.core.run_summary import WIDTH, RunSummary
+from herorun.core.run_summary_text import (
+    BAR,
+    checkpoint_words,
+    loss_words,
+    pace_words,
+    progress_words,
+    seen_words,
+    state_words,
+    tick_words,
+)
 from herorun.output import clean
 
 COLOURS = {
@@ -19,7 +29,6 @@ COLOURS = {
 COLUMNS = ("run", "state", "seen", "progress", "loss", "speed", "checkpoint", "next tick")
 FEWEST = 2  # columns that stay on any terminal
 GAP = 2  # cells between two columns
-BAR = 12  # cells
 
 
 @dataclass(frozen=True)
@@ -119,69 +128,5 @@ def alert_lines(glances: Sequence[RunSummary]) -> list[Any]:
     return lines
 
 
-def state_words(glance: RunSummary) -> str:
-    if glance.error:
-        return "cannot be read"
-    if glance.stage != "launched":
-        return glance.stage
-    return glance.run if glance.monitor == "fresh" else f"{glance.run}, monitor {glance.monitor}"
-
-
-def seen_words(glance: RunSummary, at: datetime, short: bool = False) -> str:
-    """How old everything but the state is: `4m10s ago`; short: `4m10s`."""
-    if glance.seen is None:
-        return "-"
-    return f"{say_span(at - glance.seen)}{'' if short else ' ago'}"
-
-
-def progress_words(glance: RunSummary, cells: int = BAR) -> str:
-    """`█████       4600/5155 3h05m left`: bar, steps and the time that is left at this pace."""
-    if glance.step is None and glance.final_step is None:
-        return "-"
-    steps = f"{'?' if glance.step is None else glance.step}/{glance.final_step or '?'}"
-    bar = "" if glance.done is None else f"{'█' * int(glance.done * cells):<{cells}} "
-    left = f" {say_span(glance.left)} left" if glance.left else ""
-    return f"{bar}{steps}{left}"
-
-
-def loss_words(glance: RunSummary, cells: int = WIDTH) -> str:
-    value = "" if glance.loss is None else f"{glance.loss:.4g}"
-    return " ".join(part for part in (shrunk(glance.curve, cells), value) if part)
-
-
-def pace_words(glance: RunSummary, short: bool = False) -> str:
-    """The speed now, and beside what is usual: `48.2k tokens_per_s 99%`; short: `48.2k 99%`."""
-    pace = glance.pace
-    if pace is None:
-        return "-"
-    beside = f" {pace.ratio:.0%}" if pace.ratio is not None else ""
-    unit = pace.name if pace.name == "s/step" else "" if short else pace.name.rpartition("/")[2]
-    return f"{_format_float(pace.now)}{' ' if unit else ''}{unit}{beside}"
-
-
 def _slow(glance: RunSummary) -> bool:
     return glance.pace is not None and glance.pace.ratio is not None and glance.pace.ratio < 0.8
-
-
-def checkpoint_words(glance: RunSummary, short: bool = False) -> str:
-    """`step 4500, 12m ago`; short: its age."""
-    if glance.checkpoint_step is None:
-        return "-"
-    if glance.checkpoint_age is None:
-        return f"step {glance.checkpoint_step}"
-    age = f"{say_span(glance.checkpoint_age)} ago"
-    return age if short else f"step {glance.checkpoint_step}, {age}"
-
-
-def tick_words(glance: RunSummary, at: datetime) -> str:
-    if glance.next_tick is None:
-        return "-"
-    due = glance.next_tick - at
-    return f"in {say_span(due)}" if due > timedelta(0) else f"{say_span(-due)} late"
-
-
-def _format_float(value: float) -> str:
-    for limit, unit in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
-        if abs(value) >= limit:
-            return f"{value / limit:.3g}{unit}"
-    return f"{value:.3g}"

@@ -66,17 +66,16 @@ def _exit_code(exporter: "RunExporter") -> int:
 
 
 def _serve(exporter: "RunExporter", listen: str) -> int:
-    from herorun.core.errors import CouldNotLook, WrongUse
+    from herorun.commands._options import listen_address
+    from herorun.core.errors import CouldNotLook
     from herorun.operations.report.exporter import serve
 
-    host, _, port = listen.rpartition(":")
-    if not port.isdecimal() or int(port) > 65535:
-        raise WrongUse(f"--listen takes HOST:PORT, for example 127.0.0.1:9477, and not {listen!r}.")
+    host, port = listen_address(listen, "127.0.0.1:9477")
     try:
         serve(
             exporter,
-            host.strip("[]") or "127.0.0.1",
-            int(port),
+            host,
+            port,
             lambda url: click.echo(f"serving {url}; Ctrl-C ends it", err=True),
         )
     except OSError as error:

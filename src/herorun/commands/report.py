@@ -11,30 +11,50 @@ if TYPE_CHECKING:
 
 
 @click.command(short_help="Write one HTML page about the run; it works offline.")
-@click.argument("run", cls=RunArgument)
+@click.argument("run", cls=RunArgument, required=False)
 @click.option(
     "--out",
-    type=click.Path(dir_okay=False),
-    metavar="FILE",
-    help="The file to write, instead of .herorun/RUN/report.html.",
+    type=click.Path(),
+    metavar="PATH",
+    help="The file to write, instead of .herorun/RUN/report.html; with --all the folder.",
+)
+@click.option(
+    "--all",
+    "every",
+    is_flag=True,
+    help="Every run, and a page of all of them, into the folder --out.",
 )
 @click.option("--open", "opened_too", is_flag=True, help="Open the page in the browser.")
 @click.option("--json", "as_json", is_flag=True, help="Also print one JSON document.")
 @click.pass_obj
-def command(start: str, run: str, out: str | None, opened_too: bool, as_json: bool) -> int:
+def command(
+    start: str, run: str | None, out: str | None, every: bool, opened_too: bool, as_json: bool
+) -> int:
     """Write one HTML page without network access: the verdict, progress with an estimate of the end, curves with
     events, instances and their differences, goodput, and the logbook.
 
     The curves keep every extreme. The estimate is a range, and is missing while the run is not productive. Exit
     code 3: the page is written, but rows could not be read.
 
+    --all writes a folder for any static host: index.html with every run, worst first, and a page for each.
+
     \b
     Example:
       herorun report grug
       herorun report grug --open
       herorun report grug --out grug.html --json
+      herorun report --all --out build/runs
     """
     from pathlib import Path
+
+    from herorun.core.errors import WrongUse
+
+    if every:
+        return _write_all(Path(start), run, out, opened_too, as_json)
+    if run is None:
+        raise click.MissingParameter(param_hint="'RUN'", param_type="argument")
+    if out and Path(start, out).is_dir():
+        raise WrongUse(f"--out {out} is a folder: name a file, or say --all for every run.")
 
     from herorun import output
     from herorun.operations.report.html import page_of
@@ -57,6 +77,25 @@ def command(start: str, run: str, out: str | None, opened_too: bool, as_json: bo
     if opened_too:
         _open_in_browser(path.resolve())
     return told.code
+
+
+def _write_all(
+    start: "Path", run: str | None, out: str | None, opened_too: bool, as_json: bool
+) -> int:
+    from herorun import output
+    from herorun.core.errors import WrongUse
+    from herorun.operations.report.fleet import write_fleet
+
+    if run is not None or as_json or not out:
+        raise WrongUse(
+            "--all needs --out FOLDER, and takes neither RUN nor --json: `herorun report --all --out "
+            "FOLDER`; `herorun status --all --json` prints every run."
+        )
+    index, code = write_fleet(start, start / out)
+    output.show_line(f"Written to {output.clean(str(index))}")
+    if opened_too:
+        _open_in_browser(index.resolve())
+    return code
 
 
 def _open_in_browser(path: "Path") -> None:

@@ -4,6 +4,8 @@ import getpass
 import os
 import socket
 
+LOOPBACK = ("127.0.0.1", "::1", "localhost")  # names of this machine that no other one reaches
+
 
 def user() -> str | None:
     """The login name; None where the system knows none."""

@@ -10,12 +10,12 @@ from herorun.core.errors import CouldNotLook, HerorunError, WrongUse, in_words
 from herorun.core.redaction.scrub import scrub
 from herorun.operations.agents.calls import ToolAnswer, ToolCalls
 from herorun.runs import template
+from herorun.system.host import LOOPBACK
 
 if TYPE_CHECKING:
     from mcp.server.lowlevel import Server
     from mcp.types import CallToolResult, Tool
 
-LOOPBACK = ("127.0.0.1", "::1", "localhost")
 SHORTEST = 32  # characters of a token
 GRACE = 2  # seconds that open connections get at the end
 

@@ -6,7 +6,7 @@ import base64
 import hashlib
 import json
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from herorun.core.finding import count, few
 from herorun.core.goodput.states import WallTimeState
@@ -16,6 +16,9 @@ from herorun.core.report.text import readable_tree
 from herorun.operations.metrics.charts import MOST_STRETCHES, ChartDrawing, Series
 from herorun.operations.report.report import RunReport
 from herorun.runs import template
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
 
 MOST_LOGBOOK = 400_000  # characters, the newest
 KINDS = (
@@ -27,48 +30,64 @@ KINDS = (
 )
 
 
-def page_of(report: RunReport) -> str:
+def page_of(report: RunReport, fleet: str = "", poll: int = 0) -> str:
     """The whole page. Its policy names each script and the style by digest: nothing else runs or is
-    fetched.
+    fetched. `fleet` is the address of the page of all runs; with `poll` the page asks its own
+    address again, each so many seconds.
     """
-    from jinja2 import Environment, StrictUndefined
-
     library = (
         f"/* {template('report/uplot/LICENSE')} */\n{template('report/uplot/uPlot.iife.min.js')}"
     )
     script = template("report/page.js")
+    poller = template("report/poll.js") if poll else ""
     style = template("report/uplot/uPlot.min.css") + template("report/page.css")
     logbook, cut = _tail_of_logbook(report.logbook)
     told = report.told
     step, final = told["progress"]["step"], told["progress"]["final_step"]
     shares = list(_shares(told["goodput"]))
-    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True)
-    environment.filters["moment"] = _format_moment
-    return environment.from_string(template("report/page.html")).render(
-        told=told,
-        policy=_policy([library, script], style),
-        style=style,
-        library=library,
-        script=script,
-        data=_data(report),
-        share=f"{step / final:.1%}" if final and step is not None else None,
-        cards=list(_cards(told)),
-        kinds=KINDS,
-        charts=[_chart(chart) for chart in report.charts],
-        shares=shares,
-        bar="; ".join(words for *_, words in shares),
-        account=report.account,
-        logbook=_html(logbook),
-        cut=cut,
-        blind=report.blind,
+    return (
+        html_environment()
+        .from_string(template("report/page.html"))
+        .render(
+            told=told,
+            policy=page_policy([library, script, *([poller] if poll else [])], style, bool(poll)),
+            fleet=fleet,
+            poll=poll,
+            poller=poller,
+            style=style,
+            library=library,
+            script=script,
+            data=_data(report),
+            share=f"{step / final:.1%}" if final and step is not None else None,
+            cards=list(_cards(told)),
+            kinds=KINDS,
+            charts=[_chart(chart) for chart in report.charts],
+            shares=shares,
+            bar="; ".join(words for *_, words in shares),
+            account=report.account,
+            logbook=_html(logbook),
+            cut=cut,
+            blind=report.blind,
+        )
     )
 
 
-def _policy(scripts: Sequence[str], style: str) -> str:
-    named = " ".join(_hash_of_script(script) for script in scripts)
+def html_environment() -> "Environment":
+    """Every text is escaped, and a name that a template lacks is an error."""
+    from jinja2 import Environment, StrictUndefined
+
+    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True)
+    environment.filters["moment"] = _format_moment
+    return environment
+
+
+def page_policy(scripts: Sequence[str], style: str, poll: bool = False) -> str:
+    """What a page may do: run these scripts, use this style, and with `poll` ask its own server."""
+    named = " ".join(_hash_of_script(script) for script in scripts) or "'none'"
+    asks = "connect-src 'self'; " if poll else ""
     return (
         f"default-src 'none'; script-src {named}; style-src {_hash_of_script(style)}; img-src "
-        "data:; "
+        f"data:; {asks}"
         "base-uri 'none'; form-action 'none'"
     )
 

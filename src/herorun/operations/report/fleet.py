@@ -1,0 +1,157 @@
+"""The page of all runs, worst first, with a link to the page of each: escaped text, no request to
+anywhere else.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from herorun import __version__
+from herorun.core.canonical_json import timestamp
+from herorun.core.errors import HerorunError, in_words
+from herorun.core.finding import count
+from herorun.core.report.text import readable
+from herorun.core.run_summary import OpenAlert, RunSummary, worst_first
+from herorun.core.run_summary_text import (
+    checkpoint_words,
+    loss_words,
+    pace_words,
+    progress_words,
+    seen_words,
+    state_words,
+    tick_words,
+)
+from herorun.operations.babysit.batch import worst
+from herorun.operations.report.html import html_environment, page_of, page_policy
+from herorun.operations.report.report import LEVELS, report_of
+from herorun.operations.report.status import all_looked_at
+from herorun.runs import known_slugs, template, watched_run
+from herorun.system.clock import now
+from herorun.system.files import write_whole
+from herorun.system.git import find_repository
+
+INDEX = "index.html"
+SEVERITIES = {"critical": "bad", "warn": "warn"}
+PUBLIC = 0o644  # a page is written to be served by somebody else
+
+
+def fleet_page(
+    glances: Sequence[RunSummary], at: datetime, address: Callable[[str], str], poll: int = 0
+) -> str:
+    """All runs. `address` gives the address of a run's own page; with `poll` the page asks again,
+    each so many seconds.
+    """
+    style = template("report/page.css")
+    script = template("report/poll.js") if poll else ""
+    ordered = worst_first(glances)
+    return (
+        html_environment()
+        .from_string(template("report/fleet.html"))
+        .render(
+            title=_title(ordered),
+            made=timestamp(at.replace(microsecond=0)),
+            runs=[_run_card(glance, at, address(glance.slug)) for glance in ordered],
+            policy=page_policy([script] if poll else [], style, bool(poll)),
+            style=style,
+            script=script,
+            poll=poll,
+            version=__version__,
+        )
+    )
+
+
+def _title(glances: Sequence[RunSummary]) -> str:
+    """`3 runs: 1 down, 2 healthy`, the worst first; of a run that nobody watches, that alone."""
+    states = Counter(
+        f"monitor {glance.monitor}"
+        if glance.stage == "launched" and glance.monitor != "fresh" and not glance.error
+        else state_words(glance)
+        for glance in glances
+    )
+    words = ", ".join(f"{many} {state}" for state, many in states.items())
+    return readable(f"{count(len(glances), 'run')}{': ' if words else ''}{words}")
+
+
+def _run_card(glance: RunSummary, at: datetime, page: str) -> dict[str, Any]:
+    facts = (
+        ("Progress", progress_words(glance, 0).strip()),
+        ("Loss", loss_words(glance)),
+        ("Speed", pace_words(glance)),
+        ("Checkpoint", checkpoint_words(glance)),
+        ("Seen", seen_words(glance, at)),
+        ("Next tick", tick_words(glance, at)),
+    )
+    return {
+        "slug": readable(glance.slug),
+        "page": page,
+        "state": readable(state_words(glance)),
+        "level": _level_of(glance),
+        "error": readable(glance.error),
+        "share": glance.done,
+        "facts": [(name, readable(words)) for name, words in facts if words not in ("", "-")],
+        "alerts": [*map(_alert_line, glance.alerts), *_awaited(glance)],
+    }
+
+
+def _level_of(glance: RunSummary) -> str:
+    """The colour of its badge. Nothing that nobody sees now is green."""
+    if glance.error:
+        return "bad"
+    if glance.stage != "launched":
+        return "good" if glance.stage == "sealed" else "plain"
+    level = LEVELS.get(glance.run, "unknown")
+    return "unknown" if level == "good" and glance.monitor != "fresh" else level
+
+
+def _alert_line(alert: OpenAlert) -> tuple[str, tuple[str, str]]:
+    level = SEVERITIES.get(alert.severity, "unknown") if alert.state == "firing" else "plain"
+    return level, (
+        readable(f"{alert.state} {alert.severity}"),
+        readable(f"{alert.check}: {alert.message}"),
+    )
+
+
+def _awaited(glance: RunSummary) -> list[tuple[str, tuple[str, str]]]:
+    return [("unknown", ("awaited", readable(missing.message))) for missing in glance.awaited]
+
+
+def write_fleet(start: Path, folder: Path) -> tuple[Path, int]:
+    """The page of all runs and one for each, into a folder; where it lies, and the exit code. A run
+    that cannot be read is on the first page, with its error.
+    """
+    names = list(known_slugs(find_repository(start)))
+    folder.mkdir(parents=True, exist_ok=True)
+    codes = [_write_run(name, start, folder) for name in names]
+    glances = [
+        answer.value[1] if answer.value else RunSummary(answer.slug, "", error=answer.error)
+        for answer in all_looked_at(names, start, whole=False)
+    ]
+    index = folder / INDEX
+    _write_page(index, fleet_page(glances, now(), lambda slug: f"{quote(slug)}.html"))
+    return index, worst(codes)
+
+
+def _write_run(name: str, start: Path, folder: Path) -> int:
+    path = folder / f"{name}.html"
+    try:
+        report = report_of(*watched_run(name, start))
+    except (HerorunError, OSError) as error:
+        _write_page(path, failure_page(name, in_words(error), INDEX))
+        return error.exit_code if isinstance(error, HerorunError) else 3
+    _write_page(path, page_of(report, INDEX))
+    return report.code
+
+
+def failure_page(slug: str, error: str, fleet: str) -> str:
+    """In the place of a run's page that cannot be made: an older one would look like the present
+    one.
+    """
+    glance = RunSummary(slug, "", error=error)
+    return fleet_page([glance], now(), lambda _: fleet)
+
+
+def _write_page(path: Path, page: str) -> None:
+    write_whole(path, page.encode("utf-8", "backslashreplace"), PUBLIC)

@@ -1,0 +1,103 @@
+"""The pages of all runs over HTTP: read-only, on loopback, or elsewhere with a token.
+
+However many people look, each page is made at most once in its time. A page that cannot be made is
+an error, and never the one from before.
+"""
+
+from collections.abc import Callable
+from dataclasses import field
+from pathlib import Path
+from threading import Lock
+from time import monotonic
+from urllib.parse import quote
+
+from herorun.core.errors import HerorunError, WrongUse, in_words
+from herorun.core.lazy_dataclass import dataclass
+from herorun.core.report.text import readable
+from herorun.operations.health.shared_polls import SharedPolls
+from herorun.operations.report.fleet import failure_page, fleet_page
+from herorun.operations.report.html import page_of
+from herorun.operations.report.overview import glances
+from herorun.operations.report.report import report_of
+from herorun.runs import known_slugs, watched_run
+from herorun.system.clock import now
+from herorun.system.git import find_repository
+from herorun.system.host import LOOPBACK
+from herorun.system.page_server import page_server
+
+FLEET_EVERY = 15  # seconds between two looks at all runs
+RUN_EVERY = 60  # and at one run, whose tracker and store are asked
+SHORTEST = 32  # characters of a token
+RUNS = "/runs/"
+
+
+@dataclass
+class PageCopy:
+    """A page, and when it was made; who asks while it is made waits for it."""
+
+    lock: Lock = field(default_factory=Lock)
+    page: str = ""
+    made: float | None = None
+
+
+class FleetPages:
+    """The pages of a repository's runs, by their path."""
+
+    def __init__(self, start: Path, clock: Callable[[], float] = monotonic) -> None:
+        self._start, self._clock = start, clock
+        self._looks = SharedPolls()
+        self._copies: dict[str, PageCopy] = {}
+        self._lock = Lock()
+
+    def page(self, path: str) -> tuple[int, str]:
+        """The status and the page of a path."""
+        slug = path.removeprefix(RUNS)
+        try:
+            names = list(known_slugs(find_repository(self._start)))
+            if path == "/":
+                return 200, self._fresh(path, FLEET_EVERY, lambda: self._fleet(names))
+            if path == slug or slug not in names:
+                return 404, failure_page(readable(path), "There is no such page.", "/")
+            return 200, self._fresh(path, RUN_EVERY, lambda: self._run(slug))
+        except (HerorunError, OSError) as error:
+            return 503, failure_page(readable(slug), in_words(error), "/")
+
+    def _fresh(self, path: str, seconds: int, make: Callable[[], str]) -> str:
+        with self._lock:
+            copy = self._copies.setdefault(path, PageCopy())
+        with copy.lock:
+            if copy.made is None or self._clock() - copy.made >= seconds:
+                copy.made = None  # a page that cannot be made leaves none behind
+                copy.page = make()
+                copy.made = self._clock()
+            return copy.page
+
+    def _fleet(self, names: list[str]) -> str:
+        summaries = glances(names, self._start, self._looks)
+        return fleet_page(summaries, now(), lambda slug: f"{RUNS}{quote(slug)}", FLEET_EVERY)
+
+    def _run(self, slug: str) -> str:
+        return page_of(report_of(*watched_run(slug, self._start)), "/", RUN_EVERY)
+
+
+def serve_pages(
+    pages: FleetPages, host: str, port: int, token: str, ready: Callable[[str], None]
+) -> None:
+    """Answer browsers until interrupted; `ready` gets the URL. OSError where nothing can listen."""
+    if host not in LOOPBACK and not token:
+        raise WrongUse(
+            f"{host} is not on loopback: set HERORUN_SERVE_TOKEN (`openssl rand -hex 32` prints "
+            "one), or listen on 127.0.0.1 and use ssh -L."
+        )
+    if token and len(token) < SHORTEST:
+        raise WrongUse(
+            f"HERORUN_SERVE_TOKEN has {len(token)} characters and needs {SHORTEST}: "
+            "`openssl rand -hex 32` prints one."
+        )
+    server = page_server(pages.page, host, port, token)
+    try:
+        name = f"[{host}]" if ":" in host else host
+        ready(f"http://{name}:{server.server_port}/")
+        server.serve_forever()
+    finally:
+        server.server_close()

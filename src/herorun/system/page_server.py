@@ -1,0 +1,113 @@
+"""A small HTTP server for pages: read-only, bounded, with a token where it is asked for."""
+
+import base64
+import hmac
+from collections.abc import Callable
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from socket import AF_INET, AF_INET6
+from threading import BoundedSemaphore
+from typing import Any, TypeAlias
+from urllib.parse import unquote, urlsplit
+
+from herorun.system.host import LOOPBACK
+
+Pages: TypeAlias = Callable[[str], tuple[int, str]]  # a path's status and its page
+
+MOST = 32  # requests at once
+PATIENCE = 30.0  # seconds for a client to say what it wants
+# beside what the page itself says: nobody may show it in a frame, or guess at its type
+HEADERS = {
+    "Content-Type": "text/html; charset=utf-8",
+    "Content-Security-Policy": "frame-ancestors 'none'",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cache-Control": "no-store",
+}
+
+
+def page_server(pages: Pages, host: str, port: int, token: str) -> ThreadingHTTPServer:
+    """A server that listens, and answers once `serve_forever` is called. Without a token everybody
+    who reaches it may look.
+    """
+    return _server_class(host)((host, port), _handler(pages, host in LOOPBACK, token))
+
+
+def _server_class(host: str) -> type[ThreadingHTTPServer]:
+    class PageServer(ThreadingHTTPServer):
+        """With a limit to what is answered at once; who comes beyond it is hung up on."""
+
+        address_family = AF_INET6 if ":" in host else AF_INET
+        daemon_threads = True
+        places = BoundedSemaphore(MOST)
+
+        def process_request(self, request: Any, client_address: Any) -> None:
+            if self.places.acquire(blocking=False):
+                super().process_request(request, client_address)
+            else:
+                self.shutdown_request(request)
+
+        def process_request_thread(self, request: Any, client_address: Any) -> None:
+            try:
+                super().process_request_thread(request, client_address)
+            finally:
+                self.places.release()
+
+        def handle_error(self, request: Any, client_address: Any) -> None:
+            """A client that hangs up is no fault of ours."""
+
+    return PageServer
+
+
+def _handler(pages: Pages, loopback: bool, token: str) -> type[BaseHTTPRequestHandler]:
+    class PageHandler(BaseHTTPRequestHandler):
+        timeout = PATIENCE
+        server_version, sys_version = "herorun", ""
+
+        def do_GET(self) -> None:
+            self._answer(*self._page())
+
+        def do_HEAD(self) -> None:
+            self._answer(*self._page())
+
+        def _page(self) -> tuple[int, str]:
+            if loopback and not _is_local(self.headers.get("Host", "")):
+                return 421, "This server is reached by the name localhost alone."
+            if token and not has_token(self.headers.get("Authorization", ""), token):
+                return 401, "The password is the token; the name may be anything."
+            return pages(unquote(urlsplit(self.path).path))
+
+        def _answer(self, status: int, page: str) -> None:
+            body = page.encode("utf-8", "backslashreplace")
+            self.send_response(status)
+            for name, value in HEADERS.items():
+                self.send_header(name, value)
+            if status == 401:
+                self.send_header("WWW-Authenticate", 'Basic realm="herorun", charset="UTF-8"')
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            if self.command != "HEAD":
+                self.wfile.write(body)
+
+        def log_message(self, format: str, *args: Any) -> None:
+            """Nothing: who looked at which run is nobody's business."""
+
+    return PageHandler
+
+
+def _is_local(host: str) -> bool:
+    """A page of another site, whose name was made to lead here, still says that name."""
+    name = host.rpartition(":")[0] if host.rpartition(":")[2].isdecimal() else host
+    return name.strip("[]") in LOOPBACK
+
+
+def has_token(authorization: str, token: str) -> bool:
+    """As a browser sends a password, or a program a bearer token."""
+    scheme, _, told = authorization.partition(" ")
+    if scheme.lower() == "basic":
+        try:
+            told = base64.b64decode(told.encode(), validate=True).decode().partition(":")[2]
+        except ValueError:
+            return False
+    elif scheme.lower() != "bearer":
+        return False
+    return hmac.compare_digest(told.encode(), token.encode())

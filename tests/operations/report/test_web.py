@@ -1,0 +1,240 @@
+"""The pages of all runs over HTTP, as they are and in a real browser: worst first, escaped,
+read-only, and never good news from a server that is gone.
+"""
+
+import base64
+import http.client
+import re
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+
+from builders import NOON
+from herorun.core.errors import WrongUse
+from herorun.core.run_summary import OpenAlert, RunSummary
+from herorun.core.run_summary_text import state_words
+from herorun.operations.report.fleet import fleet_page
+from herorun.operations.report.web import RUN_EVERY, FleetPages, serve_pages
+from herorun.system.page_server import Pages, has_token, page_server
+from operations.report.test_html import HOSTILE, Tags
+from services.browser import Browser, browser
+from stories import CRASH, SLUG, Story
+from wording import mentions
+
+CAPTURE = pytest.CaptureFixture[str]
+TOKEN = "0123456789abcdef" * 2
+GOOD = RunSummary(
+    "good", "launched", run="healthy", step=600, final_step=1000, loss=2.5, seen=NOON, curve="▇▅▃"
+)
+DOWN = RunSummary(
+    "bad",
+    "launched",
+    run="down",
+    step=10,
+    final_step=1000,
+    alerts=(OpenAlert("crashed", "critical", "firing", "bad-1 failed"),),
+    seen=NOON,
+)
+STALE = RunSummary("old", "launched", run="healthy", monitor="stale", seen=NOON)
+BLIND = RunSummary("lost", "", error="its contract cannot be read")
+
+
+def page(*runs: RunSummary, poll: int = 0) -> str:
+    return fleet_page(runs, NOON + timedelta(minutes=3), lambda slug: f"/runs/{slug}", poll)
+
+
+# --- as they are ---------------------------------------------------------------------------------
+
+
+def test_the_worst_run_is_first_and_nothing_unseen_is_green() -> None:
+    text = page(GOOD, STALE, DOWN, BLIND)
+    links = [str(told["href"]) for told in Tags(text).of("a")]
+    assert links == ["#main", "/runs/bad", "/runs/lost", "/runs/old", "/runs/good"]
+    assert mentions(text, "4 runs: 1 down", "1 cannot", "1 monitor stale", "1 healthy")
+    badges = re.findall(r'<h2>.*?badge (\w+)">([^<]*)<', text)
+    assert badges == [
+        ("bad", "down"),
+        ("bad", state_words(BLIND)),
+        ("unknown", "healthy, monitor stale"),
+        ("good", "healthy"),
+    ]
+    assert mentions(text, "bad-1 failed", "600/1000", "3m ago")
+
+
+def test_text_of_a_run_is_no_markup_on_the_page_of_all() -> None:
+    alert = OpenAlert(HOSTILE, "critical", "firing", HOSTILE)
+    text = page(RunSummary("tiny", "launched", run="down", alerts=(alert,), error=HOSTILE), poll=15)
+    tags = Tags(text)
+    assert len(tags.of("script")) == 1 and tags.of("img", "iframe", "object", "form") == []
+    assert "&lt;img src=x" in text and "{{ 7*7 }}" in text
+
+
+def test_without_polling_nothing_runs_and_nothing_is_asked() -> None:
+    (policy,) = [told["content"] for told in Tags(page(GOOD)).of("meta") if "http-equiv" in told]
+    assert policy is not None and "script-src 'none'" in policy and "connect-src" not in policy
+    polling = next(t["content"] for t in Tags(page(GOOD, poll=15)).of("meta") if "http-equiv" in t)
+    assert polling is not None and "connect-src 'self'" in polling and "unsafe" not in polling
+
+
+def test_a_repository_without_runs_says_how_one_begins() -> None:
+    assert mentions(page(), "0 runs", "herorun init")
+
+
+# --- over HTTP -----------------------------------------------------------------------------------
+
+
+@contextmanager
+def serving(pages: Pages, token: str = "") -> Iterator[str]:
+    server = page_server(pages, "127.0.0.1", 0, token)
+    thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+def ask(
+    url: str, path: str = "/", method: str = "GET", **headers: str
+) -> tuple[int, dict[str, str], str]:
+    link = http.client.HTTPConnection(urlsplit(url).netloc, timeout=60)
+    try:
+        link.request(method, path, headers=headers)
+        answer = link.getresponse()
+        found = {name.lower(): value for name, value in answer.getheaders()}
+        return answer.status, found, answer.read().decode()
+    finally:
+        link.close()
+
+
+def test_it_only_answers_those_who_look_at_this_machine() -> None:
+    with serving(lambda path: (200, path)) as url:
+        assert ask(url, "/a%20b?c#d")[::2] == (200, "/a b")
+        status, headers, body = ask(url, method="HEAD")
+        assert (status, body) == (200, "") and headers["cache-control"] == "no-store"
+        assert headers["content-security-policy"] == "frame-ancestors 'none'"
+        assert ask(url, Host="evil.example.org")[0] == 421
+        assert ask(url, Host="localhost:1")[0] == 200
+        for method in ("POST", "PUT", "DELETE"):
+            assert ask(url, method=method)[0] == 501
+
+
+def test_with_a_token_only_those_who_have_it() -> None:
+    password = base64.b64encode(f"me:{TOKEN}".encode()).decode()
+    with serving(lambda path: (200, "seen"), TOKEN) as url:
+        status, headers, body = ask(url)
+        assert (status, "seen" in body) == (401, False)
+        assert headers["www-authenticate"].startswith("Basic")
+        assert ask(url, Authorization=f"Basic {password}")[::2] == (200, "seen")
+        assert ask(url, Authorization=f"Bearer {TOKEN}")[0] == 200
+        for wrong in (f"Bearer {TOKEN}x", "Basic ???", "Basic bWU6", f"Digest {TOKEN}", "Bearer ü"):
+            assert not has_token(wrong, TOKEN)
+
+
+@pytest.mark.parametrize(("host", "token"), [("0.0.0.0", ""), ("0.0.0.0", "short"), ("::", "")])
+def test_beyond_loopback_a_token_is_needed(host: str, token: str, tmp_path: Path) -> None:
+    with pytest.raises(WrongUse, match="HERORUN_SERVE_TOKEN"):
+        serve_pages(FleetPages(tmp_path), host, 0, token, pytest.fail)
+
+
+@pytest.mark.thorough
+def test_a_run_that_crashed_has_its_page_and_one_that_cannot_be_read_hides_no_other(
+    story: Story, capsys: CAPTURE
+) -> None:
+    story.launched(CRASH)
+    story.tick()
+    story.ended("tiny-2")
+    clock = [0.0]
+    pages = FleetPages(story.work, lambda: clock[0])
+    with serving(pages.page) as url:
+        status, _, fleet = ask(url)
+        assert status == 200 and f'href="/runs/{SLUG}"' in fleet
+        status, _, one = ask(url, f"/runs/{SLUG}")
+        assert status == 200 and mentions(one, "connect-src", "All runs", "tiny-2")
+        assert ask(url, "/runs/nobody")[0] == 404 and ask(url, "/runs/../etc")[0] == 404
+
+        (story.work / "runs" / "tiny.toml").write_text("slug = [")
+        assert ask(url)[2] == fleet  # as it was a moment ago
+        clock[0] += RUN_EVERY
+        status, _, fleet = ask(url)
+        assert status == 200 and mentions(fleet, "1 cannot", "tiny.toml")
+        (story.work / ".git").rename(story.work / "gone")
+        clock[0] += RUN_EVERY
+        for path in ("/", f"/runs/{SLUG}"):
+            status, _, one = ask(url, path)
+            assert status == 503 and mentions(one, "cannot") and "tiny-2" not in one
+        (story.work / "gone").rename(story.work / ".git")
+
+
+@pytest.mark.thorough
+def test_the_same_pages_are_written_for_a_static_host(story: Story, capsys: CAPTURE) -> None:
+    story.finished()
+    capsys.readouterr()
+    assert story.herorun("report", "--all") == 2
+    assert story.herorun("report", "--all", SLUG, "--out", "pages") == 2
+    assert story.herorun("report", "--all", "--out", "pages") == 0
+    folder = story.work / "pages"
+    assert sorted(path.name for path in folder.iterdir()) == ["index.html", f"{SLUG}.html"]
+    index, one = ((folder / name).read_text() for name in ("index.html", f"{SLUG}.html"))
+    assert f'href="{SLUG}.html"' in index and 'href="index.html"' in one
+    assert mentions(index, "1 run: 1 finished") and "data-poll" not in index + one
+
+
+# --- in a browser --------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Browser]:
+    with browser() as opened:
+        yield opened
+
+
+LOOKS = "Number(document.documentElement.dataset.looks || 0)"
+LOOK = "document.dispatchEvent(new Event('visibilitychange'))"
+
+
+def looked(chromium: Browser) -> None:
+    """Let the page ask once, and wait until it has its answer."""
+    before = chromium.run(LOOKS)
+    chromium.run(LOOK)
+    script = f"""new Promise((done) => {{
+      const wait = () => {LOOKS} > {before} ? done(true) : setTimeout(wait, 20);
+      wait();
+    }})"""
+    assert chromium.run(script)
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_on_a_phone_it_polls_keeps_the_focus_and_says_that_nobody_answers(
+    chromium: Browser, dark: bool
+) -> None:
+    answers = [page(GOOD, poll=3600), page(GOOD, DOWN, poll=3600)]
+    with serving(lambda path: (200, answers[0])) as url:
+        chromium.open(f"{url}/", 400, dark=dark)
+        assert chromium.run("document.documentElement.scrollWidth") == 400
+        back = chromium.run("getComputedStyle(document.body).backgroundColor")
+        assert (sum(int(n) for n in re.findall(r"\d+", back)) < 150) is dark
+        roles = chromium.ask("Accessibility.getFullAXTree")["nodes"]
+        assert {"list", "listitem", "main", "banner", "link", "progressbar"} <= {
+            node["role"]["value"] for node in roles if "role" in node
+        }
+        chromium.run("document.querySelector('a[href=\"/runs/good\"]').focus()")
+        assert chromium.run("getComputedStyle(document.activeElement).outlineStyle") == "solid"
+        answers.pop(0)
+        looked(chromium)
+        assert chromium.run("document.title").startswith("2 runs: 1 down")
+        assert chromium.run("document.querySelector('h2 a').textContent") == "bad"
+        assert chromium.run("document.activeElement.getAttribute('href')") == "/runs/good"
+        assert chromium.complaints == []
+        assert {urlsplit(asked).netloc for asked in chromium.requests} == {urlsplit(url).netloc}
+    looked(chromium)
+    assert chromium.run("document.title").startswith("[no answer]")
+    assert mentions(chromium.run("document.getElementById('lost').textContent"), "No answer", "old")
+    assert chromium.run("document.getElementById('lost').getBoundingClientRect().height") > 0
