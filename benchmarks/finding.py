@@ -15,7 +15,7 @@ from typing import Any
 from tests.services.servers import Service, running
 
 from benchmarks.timing import Row, in_turns
-from herorun import discover
+from herorun import adapters
 from herorun.core.contract import Contract, contract_from
 from herorun.core.evidence import FinalStep, History
 from herorun.core.ports import Layout, Place
@@ -70,7 +70,7 @@ def finder(scheme: str) -> Callable[[], object]:
     root = f"{scheme}://{BUCKET}-{FOLDERS}/run"
     place, contract = Place("tiny", "state", root, "."), a_contract(root)
     store = RoutedStore(place)
-    layout: Layout = discover.connect("stores.layouts", "levanter", {}, place)
+    layout: Layout = adapters.connect("stores.layouts", "levanter", {}, place)
 
     def find() -> None:
         found = read_checkpoints(contract, store, layout, History(), FinalStep(None))

@@ -15,7 +15,7 @@ from typing import get_args, get_overloads, get_type_hints
 
 import pytest
 
-from herorun import discover
+from herorun import adapters
 from herorun.core.ports import Place
 
 TOP = Path(__file__).parents[1]
@@ -214,23 +214,23 @@ def test_no_module_is_named_for_nothing() -> None:
     assert [path for path, name in said.items() if words.search(name)] == []
 
 
-@pytest.mark.parametrize("port", discover.ADAPTERS)
+@pytest.mark.parametrize("port", adapters.ADAPTERS)
 def test_every_connect_is_typed_by_its_port(port: str) -> None:
     """mypy then holds each adapter against the Protocol that it is used by."""
-    kinds = discover.adapter_kinds(port)
+    kinds = adapters.adapter_kinds(port)
     assert kinds
     for kind in kinds:
         module = import_module(f"herorun.{port}.{kind}")
         hints = get_type_hints(module.connect)
-        assert discover.PORTS[port] in hints["return"].__mro__, (port, kind)
+        assert adapters.PORTS[port] in hints["return"].__mro__, (port, kind)
         assert (hints["options"], hints["place"]) == (module.Options, Place), (port, kind)
 
 
 def test_connect_returns_the_protocol_of_its_port() -> None:
-    hints = [get_type_hints(overload) for overload in get_overloads(discover.connect)]
+    hints = [get_type_hints(overload) for overload in get_overloads(adapters.connect)]
     returned = {get_args(hint["port"]): hint["return"] for hint in hints}
     assert returned.pop(()) is object
-    assert {port: protocol for (port,), protocol in returned.items()} == discover.PORTS
+    assert {port: protocol for (port,), protocol in returned.items()} == adapters.PORTS
 
 
 # Checks and adapters are read by these names: each has its own.
@@ -299,7 +299,7 @@ def _named_kinds(node: ast.Compare, kinds: set[str]) -> set[str]:
 
 
 def test_nothing_outside_the_adapters_branches_on_one_of_them() -> None:
-    kinds = {kind for port in discover.ADAPTERS for kind in discover.adapter_kinds(port)}
+    kinds = {kind for port in adapters.ADAPTERS for kind in adapters.adapter_kinds(port)}
     branches: Counter[str] = Counter()
     package = TOP / "src" / "herorun"
     for path in package.rglob("*.py"):

@@ -139,8 +139,8 @@ def test_the_new_check_is_found_without_another_edit(copy: Path) -> None:
 @pytest.mark.thorough
 def test_the_new_kinds_are_found_by_their_names(copy: Path) -> None:
     script = (
-        "from herorun import discover; print([discover.adapter_kinds(p) for p in "
-        "discover.ADAPTERS])"
+        "from herorun import adapters, discover; print([adapters.adapter_kinds(p) for p in "
+        "adapters.ADAPTERS])"
     )
     env = {**os.environ, "PYTHONPATH": str(copy / "src")}
     done = subprocess.run(

@@ -27,7 +27,7 @@ def full_moon(now: Now) -> Verdict:
     return passed("it is not")
 '''
 ASK = """
-from herorun import discover
+from herorun import adapters, discover
 from herorun.core.check import Gate, evaluate
 for check in discover.checks(Gate.LAUNCH):
     if "moon" in check.name or "broken" in check.name:
@@ -37,15 +37,15 @@ for check in discover.checks(Gate.LAUNCH):
 
 
 CONNECT = """
-from herorun import discover
+from herorun import adapters, discover
 from herorun.core.errors import WrongUse
 from herorun.core.ports import Place, missing_members
 place = Place("tiny", "/nowhere", "/nowhere", "/nowhere")
 for port in ("schedulers", "trackers", "notifiers"):
     for kind in ("theirs", "older"):
         try:
-            adapter = discover.connect(port, kind, {}, place)
-            print(port, missing_members(discover.PORTS[port], adapter))
+            adapter = adapters.connect(port, kind, {}, place)
+            print(port, missing_members(adapters.PORTS[port], adapter))
         except WrongUse as error:
             print(error)
 """

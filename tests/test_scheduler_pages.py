@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from herorun import discover
+from herorun import adapters
 from herorun.core.contract import parse_contract, plan_part
 from herorun.core.ports import Place
 
@@ -56,7 +56,7 @@ def test_the_same_contract_is_valid_on_each_and_nothing_else_of_its_plan_changes
     here, there = (parse_contract(CONTRACT + table, "the page") for table in (SHOWN[0], text))
     place = Place("tiny", str(tmp_path), "gs://bucket/tiny", str(tmp_path))
     told = there.scheduler
-    adapter = discover.connect(
+    adapter = adapters.connect(
         "schedulers", told.kind, told.options, place, {"restarts": told.restarts}
     )
     assert callable(adapter.submit)

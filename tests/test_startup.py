@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from herorun import discover
+from herorun import adapters
 from herorun.commands._families import BOX
 from stories import SLUG, Story
 
@@ -102,7 +102,7 @@ def test_a_gate_imports_the_adapters_and_the_checks_of_this_run_alone(
         inside = {
             name.rpartition(".")[2] for name in modules if name.startswith(f"herorun.{port}.")
         }
-        assert {name for name in inside if name in discover.adapter_kinds(port)} == {kind}, port
+        assert {name for name in inside if name in adapters.adapter_kinds(port)} == {kind}, port
     assert {name.split(".")[2] for name in modules if name.startswith("herorun.checks.")} == {
         "launch"
     }

@@ -8,7 +8,7 @@ from datetime import datetime
 from functools import cached_property
 from typing import Any
 
-from herorun import discover
+from herorun import adapters
 from herorun.core.contract import SchedulerTable
 from herorun.core.errors import CouldNotLook
 from herorun.core.evidence import Job
@@ -26,7 +26,7 @@ _ITS_OWN = (
 def jobs_by_id(table: SchedulerTable, place: Place) -> ById:
     """What looks at jobs of the contract's scheduler by their ids, by the same road."""
     stated = job_kind(table.kind).contract_options(table.options)
-    return discover.connect(PORT, table.kind, {}, place, stated)
+    return adapters.connect(PORT, table.kind, {}, place, stated)
 
 
 class WithAdopted:

@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import BaseModel
 from pydantic.json_schema import GenerateJsonSchema
 
-from herorun import discover
+from herorun import adapters, discover
 from herorun.core.contract import Contract
 from herorun.core.durations import say_duration
 
@@ -34,7 +34,7 @@ def contract_schema() -> dict[str, Any]:
 
 def _add_options(table: dict[str, Any], port: str) -> None:
     """The keys of each kind hold only where that kind is chosen."""
-    known, own = discover.adapter_options(port), set(table["properties"])
+    known, own = adapters.adapter_options(port), set(table["properties"])
     for kind, options in known.items():
         is_model = issubclass(options, BaseModel)
         shape = options.model_json_schema(schema_generator=ContractSchema) if is_model else {}

@@ -1,59 +1,24 @@
-"""Find checks and sources in our packages, and load an adapter by its name or an entry point.
-
-Adding one is adding a file. A third party's comes by entry point: `herorun.checks`,
-`herorun.schedulers`, `herorun.trackers`, `herorun.notifiers`.
+"""Find checks and sources in our packages, and a third party's checks by the entry point
+`herorun.checks`. Adding one is adding a file.
 """
 
 import pkgutil
-import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import is_dataclass
 from functools import cache
 from importlib import import_module
 from types import ModuleType
-from typing import Any, Literal, TypeGuard, overload
+from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from herorun.core.adhoc_jobs.kind import JobKind
 from herorun.core.check import Check, Gate, Response
 from herorun.core.check import check as make_check
 from herorun.core.check_names import RENAMED
-from herorun.core.contract import KIND, Contract, ContractFile, explain_errors
+from herorun.core.contract import Contract, ContractFile, explain_errors
 from herorun.core.contract.toml_lines import line_of
 from herorun.core.errors import WrongUse
 from herorun.core.finding import Verdict, unknown
-from herorun.core.ports import (
-    ById,
-    Channel,
-    IssueTracker,
-    Layout,
-    Notifier,
-    Place,
-    Scheduler,
-    Store,
-    Tracker,
-    missing_members,
-)
-from herorun.core.remote_target import RemoteTarget
-
-_KIND = re.compile(KIND)
-ADAPTERS = {  # where the contract names the kind of a port
-    "schedulers": "[scheduler] kind",
-    "schedulers.external": "--scheduler",
-    "trackers": "[tracker] kind",
-    "stores": "store for [output] root, scheme",
-    "stores.layouts": "[checkpoints] layout",
-    "notifiers": "[issue] kind or [notify] kinds",
-}
-PORTS: Mapping[str, type] = {  # what each adapter must be able to do
-    "schedulers": Scheduler,
-    "schedulers.external": ById,
-    "trackers": Tracker,
-    "stores": Store,
-    "stores.layouts": Layout,
-    "notifiers": Notifier,
-}
 
 
 @cache
@@ -108,7 +73,7 @@ def checks_named(name: str) -> tuple[Check, ...]:
 def _check_modules(name: str) -> list[ModuleType]:
     """The files that are named for a check, at every gate."""
     stem, packages = name.replace("-", "_"), [f"herorun.checks.{gate}" for gate in Gate]
-    return [import_module(f"{each}.{stem}") for each in packages if stem in _module_names(each)]
+    return [import_module(f"{each}.{stem}") for each in packages if stem in module_names(each)]
 
 
 def _own_checks(module: ModuleType) -> list[Check]:
@@ -121,11 +86,11 @@ def _own_checks(module: ModuleType) -> list[Check]:
 
 
 def _modules(package: str) -> list[ModuleType]:
-    return [import_module(f"{package}.{name}") for name in _module_names(package)]
+    return [import_module(f"{package}.{name}") for name in module_names(package)]
 
 
 @cache
-def _module_names(package: str) -> tuple[str, ...]:
+def module_names(package: str) -> tuple[str, ...]:
     """Its modules, none of them imported."""
     path = import_module(package).__path__
     return tuple(sorted(found.name for found in pkgutil.iter_modules(path) if not found.ispkg))
@@ -142,262 +107,6 @@ def sources() -> Mapping[Any, Callable[..., Any]]:
         for name, item in vars(module).items()
         if name.startswith("read_") and getattr(item, "__module__", "") == module.__name__
     )
-
-
-@overload
-def connect(
-    port: Literal["schedulers"],
-    kind: str,
-    options: Mapping[str, Any],
-    place: Place,
-    stated: Mapping[str, Any] | None = None,
-) -> Scheduler: ...
-@overload
-def connect(
-    port: Literal["schedulers.external"],
-    kind: str,
-    options: Mapping[str, Any],
-    place: Place,
-    stated: Mapping[str, Any] | None = None,
-) -> ById: ...
-@overload
-def connect(
-    port: Literal["trackers"],
-    kind: str,
-    options: Mapping[str, Any],
-    place: Place,
-    stated: Mapping[str, Any] | None = None,
-) -> Tracker: ...
-@overload
-def connect(
-    port: Literal["stores"],
-    kind: str,
-    options: Mapping[str, Any],
-    place: Place,
-    stated: Mapping[str, Any] | None = None,
-) -> Store: ...
-@overload
-def connect(
-    port: Literal["stores.layouts"],
-    kind: str,
-    options: Mapping[str, Any],
-    place: Place,
-    stated: Mapping[str, Any] | None = None,
-) -> Layout: ...
-@overload
-def connect(
-    port: Literal["notifiers"],
-    kind: str,
-    options: Mapping[str, Any],
-    place: Place,
-    stated: Mapping[str, Any] | None = None,
-) -> Notifier: ...
-@overload
-def connect(
-    port: str,
-    kind: str,
-    options: Mapping[str, Any],
-    place: Place,
-    stated: Mapping[str, Any] | None = None,
-) -> object: ...
-def connect(
-    port: str,
-    kind: str,
-    options: Mapping[str, Any],
-    place: Place,
-    stated: Mapping[str, Any] | None = None,
-) -> object:
-    """The adapter of a kind, its options validated; a `WrongUse` says which key is wrong or what
-    there is.
-
-    `stated` are the contract's own keys of that table: the adapter gets those that its `Options`
-    declare too.
-    """
-    module = _adapter(port, kind)
-    declared = getattr(module.Options, "model_fields", {})
-    own = {
-        name: value
-        for name, value in _with_present_names(module, stated or {}).items()
-        if name in declared and value is not None
-    }
-    adapter: object = module.connect(_validated(port, kind, module, {**own, **options}), place)
-    if lacking := missing_members(PORTS[port], adapter):
-        raise WrongUse(
-            f"The adapter {kind!r} of {ADAPTERS[port]} lacks {', '.join(lacking)}, which "
-            f"core.ports.{PORTS[port].__name__} asks for."
-        )
-    return adapter
-
-
-def connect_issue(
-    kind: str, options: Mapping[str, Any], place: Place, stated: Mapping[str, Any] | None = None
-) -> IssueTracker:
-    """A notifier that can hold a run's page; a `WrongUse` for one that only sends."""
-    adapter = connect("notifiers", kind, options, place, stated)
-    if not _is_issue_tracker(adapter):
-        must_hold_pages(kind)
-        lacking = ", ".join(missing_members(IssueTracker, adapter))
-        raise WrongUse(f"[issue] kind = {kind!r} lacks {lacking} of core.ports.IssueTracker.")
-    return adapter
-
-
-def connect_channel(variable: str, place: Place) -> Channel:
-    """The channel whose address a variable holds."""
-    adapter = connect("notifiers", "channel", {"variable": variable}, place)
-    if not _is_channel(adapter):
-        raise WrongUse(f"{variable} is no channel: the notifier lacks name or problem.")
-    return adapter
-
-
-def _is_issue_tracker(adapter: Notifier) -> TypeGuard[IssueTracker]:
-    return not missing_members(IssueTracker, adapter)
-
-
-def _is_channel(adapter: Notifier) -> TypeGuard[Channel]:
-    return not missing_members(Channel, adapter)
-
-
-def must_hold_pages(kind: str) -> None:
-    """`WrongUse` where a notifier only sends: no run's page can lie there."""
-    if not _holds_pages(kind):
-        able = ", ".join(each for each in adapter_kinds("notifiers") if _holds_pages(each))
-        raise WrongUse(
-            f"[issue] kind = {kind!r} only sends, and a run's page needs a place that it stays "
-            f"in: use one of {able}, and name {kind!r} in [notify] kinds."
-        )
-
-
-def _holds_pages(kind: str) -> bool:
-    """By the class that its `connect` says it returns; where it says nothing, by trying."""
-    from typing import get_type_hints
-
-    told = get_type_hints(_adapter("notifiers", kind).connect).get("return")
-    return told is None or not missing_members(IssueTracker, told)
-
-
-def trust_items(table: str, port: str, kind: str, options: Mapping[str, Any]) -> tuple[str, ...]:
-    """What these options make this machine run, or send credentials to, as people read it; wrong
-    ones are told later.
-    """
-    if not options:
-        return ()
-    from herorun.core.trust import trust_items as items
-
-    module = _adapter(port, kind)
-    known = {
-        name: value
-        for name, value in _with_present_names(module, options).items()
-        if name in getattr(module.Options, "model_fields", {})
-    }
-    return tuple(items(table, module.Options.model_construct(**known)))
-
-
-def _with_present_names(module: Any, options: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The options, each by the name that the adapter has for it now."""
-    renamed: Mapping[str, str] = getattr(module.Options, "RENAMED", {})
-    return {renamed.get(name, name): value for name, value in options.items()}
-
-
-def reach(kind: str, options: Mapping[str, Any]) -> RemoteTarget | None:
-    """How the machine is reached on which a scheduler's jobs run; None where it is this one, or has
-    no files for us.
-
-    A scheduler elsewhere tells it by a function `reach(options)` beside its `connect`.
-    """
-    module = _adapter("schedulers", kind)
-    tell = getattr(module, "reach", None)
-    told: RemoteTarget | None = (
-        tell(_validated("schedulers", kind, module, options)) if tell else None
-    )
-    return told
-
-
-def programs(kind: str, options: Mapping[str, Any]) -> tuple[tuple[str, ...], ...]:
-    """What must be on this machine's PATH for a scheduler, each with the argument that prints its
-    version: `OWN_PROGRAMS` of its module always, `PROGRAMS` where no other machine is asked.
-    """
-    module = _adapter("schedulers", kind)
-    names = ["OWN_PROGRAMS"] if reach(kind, options) else ["OWN_PROGRAMS", "PROGRAMS"]
-    return tuple(argv for name in names for argv in getattr(module, name, ()))
-
-
-def tracker_links(contract: Contract, named: Iterable[str] = ()) -> tuple[str, ...]:
-    """Pages of the contract's own run, and of those that a log names as `entity/project/id`; none
-    for a tracker without a function `links(table, slug, named)` beside its `connect`.
-    """
-    links = getattr(_adapter("trackers", contract.tracker.kind), "links", None)
-    return tuple(links(contract.tracker, contract.slug, named)) if links else ()
-
-
-def issue_address(contract: Contract) -> str:
-    """Where the run's issue will be on the web, before it is opened; empty where its notifier has
-    no function `address(table)` beside its `connect`.
-    """
-    address = getattr(_adapter("notifiers", contract.issue.kind), "address", None)
-    return str(address(contract.issue)) if address else ""
-
-
-def _validated(port: str, kind: str, module: Any, options: Mapping[str, Any]) -> Any:
-    try:
-        return module.Options.model_validate(dict(options))
-    except ValidationError as error:
-        table = port.rpartition(".")[2].removesuffix("s")
-        words = explain_errors(error, module.Options)
-        raise WrongUse(f"[{table}] {kind}: {words}") from None
-
-
-def _adapter(port: str, kind: str) -> Any:
-    if not _KIND.fullmatch(kind):
-        raise WrongUse(
-            f"{kind!r} is no name of an adapter: use lower-case letters, digits and underscores."
-        )
-    if kind in _module_names(f"herorun.{port}"):
-        own = import_module(f"herorun.{port}.{kind}")
-        if hasattr(own, "connect"):  # a neighbour that only reads for one has none
-            return own
-    foreign = [point for point in _entry_points(f"herorun.{port}") if point.name == kind]
-    if len(foreign) > 1:
-        raise WrongUse(f"Two installed packages offer herorun.{port} called {kind}: uninstall one.")
-    if foreign:
-        return foreign[0].load()
-    raise WrongUse(
-        f"There is no {ADAPTERS[port]} = {kind!r}. There are: {', '.join(offered_kinds(port))}."
-    )
-
-
-def adapter_kinds(port: str) -> tuple[str, ...]:
-    """The built-in kinds of a port: the modules that have `connect`."""
-    package = f"herorun.{port}"
-    return tuple(
-        n for n in _module_names(package) if hasattr(import_module(f"{package}.{n}"), "connect")
-    )
-
-
-def offered_kinds(port: str) -> tuple[str, ...]:
-    """The kinds of a port that can be selected here: built in, and of installed packages."""
-    foreign = {point.name for point in _entry_points(f"herorun.{port}")}
-    return tuple(sorted({*adapter_kinds(port), *foreign}))
-
-
-def is_offered(port: str, kind: str) -> bool:
-    """Whether a kind can be selected; of our own no adapter is imported for the answer."""
-    if kind in _module_names(f"herorun.{port}"):
-        return not kind.startswith("_")
-    return any(point.name == kind for point in _entry_points(f"herorun.{port}"))
-
-
-def declared_jobs(kind: str) -> JobKind:
-    """What the adapter that looks at jobs by id declares of them, as `JOBS` in its module."""
-    port = "schedulers.external"
-    declared = getattr(_adapter(port, kind), "JOBS", None)
-    if not isinstance(declared, JobKind):
-        raise WrongUse(f"The adapter {kind!r} of {ADAPTERS[port]} lacks JOBS, which is a JobKind.")
-    return declared
-
-
-def adapter_options(port: str) -> Mapping[str, type[Any]]:
-    """`Options` of every built-in kind of a port, for the schema."""
-    return {kind: _adapter(port, kind).Options for kind in adapter_kinds(port)}
 
 
 def limits(contract: Contract, file: ContractFile | None = None) -> dict[str, Any]:
@@ -481,7 +190,7 @@ def _durations(kind: type[Any], values: Mapping[str, Any]) -> dict[str, Any]:
 
 def _foreign_checks() -> list[Check]:
     found = []
-    for point in _entry_points("herorun.checks"):
+    for point in entry_points_of("herorun.checks"):
         try:
             found += _own_checks(point.load())
         except Exception as error:  # a site's check that cannot be asked is not a check that passed
@@ -504,7 +213,7 @@ def _broken(name: str, gate: Gate, why: str) -> Check:
     return make_check(gate, Response.BLOCK)(ask)
 
 
-def _entry_points(group: str) -> list[Any]:
+def entry_points_of(group: str) -> list[Any]:
     """Looked up only where something is loaded: reading the metadata of every package is slow."""
     from importlib.metadata import entry_points
 

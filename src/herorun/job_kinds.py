@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Final
 
-from herorun import discover
+from herorun import adapters
 from herorun.core.adhoc_jobs.kind import JobKind
 from herorun.core.adhoc_jobs.spec import OPTIONS, JobSpec
 from herorun.core.errors import WrongUse
@@ -16,12 +16,12 @@ PORT: Final = "schedulers.external"
 
 def kinds() -> tuple[str, ...]:
     """The schedulers whose jobs can be looked at by id, installed packages' too."""
-    return discover.offered_kinds(PORT)
+    return adapters.offered_kinds(PORT)
 
 
 def is_supported(kind: str) -> bool:
     """Whether this scheduler's jobs can be looked at by id; no adapter is loaded for the answer."""
-    return discover.is_offered(PORT, kind)
+    return adapters.is_offered(PORT, kind)
 
 
 def job_kind(kind: str) -> JobKind:
@@ -30,7 +30,7 @@ def job_kind(kind: str) -> JobKind:
         raise WrongUse(
             f"Jobs of {kind!r} cannot be monitored by id; supported kinds: {', '.join(kinds())}."
         )
-    return discover.declared_jobs(kind)
+    return adapters.declared_jobs(kind)
 
 
 def must_be_id(kind: str, job: str) -> None:

@@ -5,7 +5,7 @@ first use.
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 
-from herorun import discover
+from herorun import adapters
 from herorun.core.doctor_report import DoctorPart, Examined
 from herorun.core.ports import FileDigest, FileEntry, LifecycleRule, Measured, Place, Store
 
@@ -84,5 +84,5 @@ class RoutedStore:
         scheme, separator, _ = path.partition("://")
         kind = scheme if separator else "local"
         if kind not in self._stores:
-            self._stores[kind] = discover.connect("stores", kind, {}, self._place)
+            self._stores[kind] = adapters.connect("stores", kind, {}, self._place)
         return self._stores[kind]

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from builders import a_contract
-from herorun import discover
+from herorun import adapters
 from herorun.core.contract import (
     BabysitTable,
     ChainTable,
@@ -31,7 +31,7 @@ TABLES: list[type[RenamedKeys]] = [
     *(
         options
         for port in ("schedulers", "schedulers.external")
-        for options in discover.adapter_options(port).values()
+        for options in adapters.adapter_options(port).values()
         if issubclass(options, RenamedKeys)
     ),
 ]
@@ -83,12 +83,12 @@ def test_the_options_of_an_adapter_keep_the_digest_of_a_plan_that_was_admitted()
 
 @pytest.mark.parametrize("key", ["programs", "slurm_bin"])
 def test_a_program_under_an_earlier_name_needs_trust_as_well(key: str) -> None:
-    items = discover.trust_items("scheduler", "schedulers", "slurm", {key: "/opt/bin"})
+    items = adapters.trust_items("scheduler", "schedulers", "slurm", {key: "/opt/bin"})
     assert len(items) == 1 and mentions(items[0], "slurm_bin", "/opt/bin")
 
 
 def test_the_values_of_ssh_code_have_one_word_with_the_other_schedulers() -> None:
-    options = discover.adapter_options("schedulers")["ssh"]
+    options = adapters.adapter_options("schedulers")["ssh"]
     given = {"host": "box", "folder": "/jobs"}
     words = {v: options(**given, code=v).code for v in ("ship", "there", "upload", "shared")}
     assert words == {

@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 import tomli_w
 
-from herorun import discover
+from herorun import adapters
 from herorun.core.contract import parse_contract
 from herorun.core.ports import Place
 
 DOCS = Path(__file__).parents[2] / "docs"
 KINDS = [
-    (port, kind) for port in ("schedulers", "trackers") for kind in discover.adapter_kinds(port)
+    (port, kind) for port in ("schedulers", "trackers") for kind in adapters.adapter_kinds(port)
 ]
 BLOCK = re.compile(r"^```toml\n(.*?)^```", re.MULTILINE | re.DOTALL)
 REST = """\
@@ -47,6 +47,6 @@ def test_a_back_end_has_a_page_whose_contract_is_valid(
             "name": "tiny",
             **signed.model_dump(exclude=set(signed.options), exclude_none=True),
         }
-        adapter = discover.connect(port, kind, signed.options, place, stated)
+        adapter = adapters.connect(port, kind, signed.options, place, stated)
         assert callable(adapter.read if port == "trackers" else adapter.submit)
     assert f"{kind}.md" in (DOCS / f"{port}.md").read_text(encoding="utf-8")

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from builders import healthy
-from herorun import discover
+from herorun import adapters, discover
 from herorun.core.actions import Action
 from herorun.core.alert import AlertState
 from herorun.core.cadence import next_look
@@ -151,7 +151,7 @@ class Replay:
             Place: self.place,
             Channels: Channels(),
             **self.ports,
-            Layout: discover.connect(
+            Layout: adapters.connect(
                 "stores.layouts", self.contract.checkpoints.layout, {}, self.place
             ),
             Launcher: Launcher("dri@here", "Dri"),

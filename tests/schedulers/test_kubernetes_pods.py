@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from herorun import discover
+from herorun import adapters
 from herorun.core.evidence import JobState
 from herorun.core.health.queue_reasons import Waiting, why_waiting
 from herorun.core.ports import Found, Place, Unknown
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.back_end
 def by_id(space: Space) -> KubernetesById:
     options = {"cluster": f"{space.kubeconfig}#test/{space.name}", "program": kubectl()}
     place = Place("job", "/state", "/out", "/repository")
-    jobs = discover.connect("schedulers.external", "kubernetes", options, place)
+    jobs = adapters.connect("schedulers.external", "kubernetes", options, place)
     assert isinstance(jobs, KubernetesById)
     return jobs
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from herorun import discover
+from herorun import adapters
 from herorun.core.errors import WrongUse
 from herorun.core.evidence import Offered
 from herorun.core.ports import Submission
@@ -238,6 +238,6 @@ def test_only_the_partition_that_is_used_is_asked_for() -> None:
 
 
 def test_behind_a_login_node_the_runs_paths_are_read_there() -> None:
-    there = discover.reach("slurm", {"host": "login1", "user": "ada", "partition": "train"})
+    there = adapters.reach("slurm", {"host": "login1", "user": "ada", "partition": "train"})
     assert there and (there.login.host, there.login.user) == ("login1", "ada")
-    assert discover.reach("slurm", {"partition": "train"}) is None
+    assert adapters.reach("slurm", {"partition": "train"}) is None

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from builders import a_contract, a_plan, a_tree
-from herorun import discover
+from herorun import adapters
 from herorun.core.evidence import Nothing, Sourced, TrackerMentions
 from herorun.core.ports import Place, Tracker
 from herorun.sources.import_closure import read_import_closure
@@ -44,7 +44,7 @@ def the_tracker(table: dict[str, str]) -> Tracker:
     kind = table["kind"]
     stated = {"entity": "e", "project": "p", "id": "x", "name": "x"} if kind == "wandb" else {}
     options = {"path": table["path"]} if "path" in table else {}
-    return discover.connect("trackers", kind, options, Place("tiny", "/s", "/o", "/r"), stated)
+    return adapters.connect("trackers", kind, options, Place("tiny", "/s", "/o", "/r"), stated)
 
 
 @pytest.mark.parametrize(

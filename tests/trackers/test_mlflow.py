@@ -11,12 +11,12 @@ import pytest
 from pydantic import ValidationError
 
 from builders import answer
+from herorun.adapters import connect
 from herorun.checks.health.resume_mismatch import resume_mismatch
 from herorun.core.detectors import MetricsState, Names, boundaries_of, fold_rows, summarise
 from herorun.core.evidence import History, TrackerState
 from herorun.core.finding import Outcome
 from herorun.core.ports import Place, Row
-from herorun.discover import connect
 from herorun.trackers import mlflow as adapter
 from herorun.trackers._mlflow_history import Mark, MetricPage, merge_rows, sample_of, take, verified
 from herorun.trackers.mlflow import Mlflow, Options

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from herorun import discover
+from herorun import adapters
 from herorun.core.errors import WrongUse
 from herorun.core.ports import Place, Tracker
 from herorun.core.remote_target import RemoteTarget, SshLogin
@@ -118,7 +118,7 @@ def test_a_tracker_of_local_files_does_not_take_the_boxs_path_for_its_own(
     with pytest.raises(
         WrongUse, match=f"The tracker {kind} reads files of this machine, .* lie on box1"
     ):
-        discover.connect("trackers", kind, {}, place)
+        adapters.connect("trackers", kind, {}, place)
 
 
 def test_a_hole_of_gigabytes_does_not_travel(tmp_path: Path, fetched: list[object]) -> None:

@@ -13,11 +13,11 @@ from typing import Any
 
 import pytest
 
+from herorun.adapters import connect
 from herorun.core.contract import contract_from
 from herorun.core.errors import WrongUse
 from herorun.core.evidence import TrackerState
 from herorun.core.ports import Place, Row
-from herorun.discover import connect
 from herorun.trackers.wandb import Options, Wandb
 from ports.tracker_suite import SECRET, Logged, TrackerBench, TrackerSuite, drain
 from services.wandb_service import Reader, WandbService

@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from herorun import __version__, discover
+from herorun import __version__, adapters, discover
 from herorun.core.actions import Tell
 from herorun.core.adhoc_jobs.cause import JobCause
 from herorun.core.check import Check
@@ -172,19 +172,19 @@ class MonitoredRun(ABC):
     def issue(self) -> IssueTracker:
         told, begun = self.contract.issue, self.record.memory().initialised
         stated = {"repo": told.repo, "number": told.number, "known": begun.issue if begun else None}
-        return discover.connect_issue(told.kind, told.options, self.place, stated)
+        return adapters.connect_issue(told.kind, told.options, self.place, stated)
 
     @cached_property
     def terminal(self) -> Notifier:
-        return discover.connect("notifiers", "terminal", {}, self.place)
+        return adapters.connect("notifiers", "terminal", {}, self.place)
 
     @cached_property
     def channels(self) -> Channels:
         notify = self.contract.notify
-        addressed = (discover.connect_channel(name, self.place) for name in notify.addressed)
+        addressed = (adapters.connect_channel(name, self.place) for name in notify.addressed)
         sending = (
             Sending(
-                kind, discover.connect("notifiers", kind, notify.options.get(kind, {}), self.place)
+                kind, adapters.connect("notifiers", kind, notify.options.get(kind, {}), self.place)
             )
             for kind in notify.kinds
         )

@@ -4,7 +4,7 @@ import contextlib
 from collections.abc import Iterator
 from pathlib import Path
 
-from herorun import discover
+from herorun import adapters, discover
 from herorun.core.contract import SLUG, Contract, ContractFile, parse_contract, plan_part
 from herorun.core.errors import CouldNotLook, HerorunError, WrongUse, in_words
 from herorun.core.evidence import LaunchProof
@@ -71,7 +71,7 @@ def open_run(name: str, start: Path) -> Run:
             f"{shown} says slug = {run.slug!r}: a slug names its file. Rename the one or the other."
         )
     discover.limits(run.contract, run.file)
-    discover.must_hold_pages(run.contract.issue.kind)
+    adapters.must_hold_pages(run.contract.issue.kind)
     _must_read_its_catalogue(run)
     return run
 

@@ -4,7 +4,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from herorun import discover
+from herorun import adapters, discover
 from herorun.adopted_scheduler import WithAdopted, jobs_by_id
 from herorun.core.check import Check, Gate, Mode
 from herorun.core.contract import Contract, ContractFile, parse_contract
@@ -82,7 +82,7 @@ class Run(MonitoredRun):
             str(self.state),
             self.contract.output.root.rstrip("/"),
             str(self.repository.top),
-            discover.reach(scheduler.kind, scheduler.options),
+            adapters.reach(scheduler.kind, scheduler.options),
         )
 
     @property
@@ -147,7 +147,7 @@ class Run(MonitoredRun):
     @cached_property
     def scheduler(self) -> Scheduler:
         scheduler = self.contract.scheduler
-        adapter = discover.connect(
+        adapter = adapters.connect(
             "schedulers",
             scheduler.kind,
             scheduler.options,
@@ -167,11 +167,11 @@ class Run(MonitoredRun):
             "id": identity,
             "name": tracker.name or identity,
         }
-        return discover.connect("trackers", tracker.kind, tracker.options, self.place, stated)
+        return adapters.connect("trackers", tracker.kind, tracker.options, self.place, stated)
 
     @cached_property
     def layout(self) -> Layout:
-        return discover.connect("stores.layouts", self.contract.checkpoints.layout, {}, self.place)
+        return adapters.connect("stores.layouts", self.contract.checkpoints.layout, {}, self.place)
 
     @cached_property
     def signed(self) -> Contract | None:

@@ -5,7 +5,7 @@ it.
 from collections.abc import Iterator
 from pathlib import Path
 
-from herorun import discover
+from herorun import adapters
 from herorun.core.contract import Contract
 from herorun.core.errors import WrongUse
 from herorun.core.trust import show_option
@@ -49,7 +49,7 @@ def all_items(contract: Contract) -> Iterator[str]:
         ("issue", "notifiers"),
     ):
         told = getattr(contract, table)
-        yield from discover.trust_items(table, port, told.kind, told.options)
+        yield from adapters.trust_items(table, port, told.kind, told.options)
     yield from config_item(contract)
 
 

@@ -115,7 +115,7 @@ def test_it_is_served_and_no_scrape_asks_anybody(
         urls.append(url)
         ready.set()
 
-    monkeypatch.setattr("herorun.discover.connect", _nobody)
+    monkeypatch.setattr("herorun.adapters.connect", _nobody)
     threading.Thread(
         target=exporting.serve, args=(exporter, "127.0.0.1", 0, tell), daemon=True
     ).start()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from herorun import discover, job_kinds
+from herorun import adapters, job_kinds
 from herorun.core.adhoc_jobs.spec import JobSpec
 from herorun.core.adhoc_jobs.tasks import summary
 from herorun.core.errors import CouldNotLook
@@ -23,7 +23,7 @@ RECORDED = Path(__file__).parents[2] / "recordings"
 
 
 def connect(kind: str, tmp_path: Path, **options: str) -> object:
-    return discover.connect(
+    return adapters.connect(
         "schedulers.external", kind, options, Place("job", *[str(tmp_path)] * 3)
     )
 
@@ -281,7 +281,7 @@ def test_each_kind_declares_what_its_ids_look_like_and_what_it_can_do(
     assert not declared.id_pattern.fullmatch("1\0")
     assert declared.printed.groups and declared.id_form and declared.absent
     options = declared.adapter_options(named)
-    adapter = discover.connect(job_kinds.PORT, kind, {}, Place("x", *[str(tmp_path)] * 3), options)
+    adapter = adapters.connect(job_kinds.PORT, kind, {}, Place("x", *[str(tmp_path)] * 3), options)
     assert missing_members(ById, adapter) == ()
     assert bool(declared.listing(named)) == hasattr(adapter, "listed")
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from herorun import discover, job_kinds
+from herorun import adapters, job_kinds
 from herorun.core.adhoc_jobs.spec import JobSpec
 from herorun.core.errors import CouldNotLook, WrongUse
 from herorun.core.evidence import Job, JobState
@@ -31,7 +31,7 @@ def by_id(space: Space, **changes: str) -> KubernetesById:
     cluster = f"{space.kubeconfig}#test/{space.name}"
     options = {"cluster": cluster, "program": kubectl(), **changes}
     place = Place("job", "/state", "/out", "/repository")
-    adapter = discover.connect("schedulers.external", "kubernetes", options, place)
+    adapter = adapters.connect("schedulers.external", "kubernetes", options, place)
     assert isinstance(adapter, KubernetesById)
     return adapter
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
-from herorun import discover, signatures
+from herorun import adapters, signatures
 from herorun.core.action_key import Verb, write_key
 from herorun.core.canonical_json import timestamp
 from herorun.core.doctor_report import DoctorPart, Examined, Fit, Probe
@@ -34,7 +34,7 @@ def probes(run: Run, send_test: bool = False) -> Iterator[tuple[str, str, Probe]
     contract = run.contract
     yield "contract", run.slug, lambda: _contract(run)
     kind = contract.scheduler.kind
-    for argv in discover.programs(kind, contract.scheduler.options):
+    for argv in adapters.programs(kind, contract.scheduler.options):
         yield "scheduler", f"{kind}, {argv[0]}", partial(_program, kind, argv)
     yield "scheduler", _join_kind_and_slug(kind, run.slug), lambda: _scheduler(run)
     yield (

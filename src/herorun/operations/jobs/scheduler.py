@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from herorun import discover
+from herorun import adapters
 from herorun.core.action_key import Verb, write_key
 from herorun.core.adhoc_jobs.log_parser import ends_with_step, progress_in
 from herorun.core.adhoc_jobs.spec import JobSpec
@@ -36,7 +36,7 @@ def connect_kind(facts: JobSpec, folder: Path) -> ById:
     """The same where no job is named yet: only where it would be is looked at."""
     place = str(folder)
     options = job_kind(facts.kind).adapter_options(facts)
-    return discover.connect(PORT, facts.kind, {}, Place("job", place, place, place), options)
+    return adapters.connect(PORT, facts.kind, {}, Place("job", place, place, place), options)
 
 
 class Followed:

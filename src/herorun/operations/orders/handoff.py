@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable
 
-from herorun import discover
+from herorun import adapters, discover
 from herorun.core.action_key import Verb, parse_key, write_key
 from herorun.core.alert import AlertState
 from herorun.core.errors import Blocked, CouldNotLook, HerorunError, WrongUse, in_words
@@ -235,9 +235,9 @@ def _links(run: Run) -> tuple[str, ...]:
     evidence = gather([JobLog], discover.sources(), run.given(run.record.memory()))
     log = evidence[JobLog]
     if not isinstance(log, JobLog):
-        return discover.tracker_links(run.contract)
+        return adapters.tracker_links(run.contract)
     shown = (page for _, page in shown_links(log.server, log.runs))
-    return tuple(dict.fromkeys((*discover.tracker_links(run.contract, log.runs), *shown)))
+    return tuple(dict.fromkeys((*adapters.tracker_links(run.contract, log.runs), *shown)))
 
 
 def _post_handoff(run: Run) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from io import TextIOWrapper
 from pathlib import Path
 from typing import Any
 
-from herorun import discover
+from herorun import adapters, discover
 from herorun.core.backtest.curve import CurveBacktest, FiredAlert, judging
 from herorun.core.backtest.score import Label, Score
 from herorun.core.check import Gate
@@ -136,7 +136,7 @@ def _logged(path: Path) -> Iterator[Row]:
     row.
     """
     folder, whole = str(path.parent), str(path.absolute())
-    tracker: Tracker = discover.connect(
+    tracker: Tracker = adapters.connect(
         "trackers", "jsonl", {"path": whole}, Place("curve", folder, folder, folder)
     )
     cursor, read = "", tracker.read("")

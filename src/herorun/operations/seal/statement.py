@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from herorun import __version__, discover
+from herorun import __version__, adapters
 from herorun.core.canonical_json import canonical, plain, timestamp
 from herorun.core.errors import CouldNotLook, in_words, sentence
 from herorun.core.event import CheckedIn
@@ -116,7 +116,7 @@ def _of_launch(
         "launch_command": plan["argv"],
         "output_root": current.output_root,
         "tracker": plan["tracker"],
-        "tracker_links": list(discover.tracker_links(run.contract)),
+        "tracker_links": list(adapters.tracker_links(run.contract)),
         **remembered(memory),
     }
 

@@ -1,6 +1,6 @@
 """Whether a sealed checkpoint still has the content that it had, file by file."""
 
-from herorun import discover
+from herorun import adapters
 from herorun.core.finding import count as count_of
 from herorun.core.ports import Place, Store
 from herorun.core.seal.manifest import Manifest, ManifestComparison, compare
@@ -62,7 +62,7 @@ def _store(seal: SealedTag) -> RoutedStore:
     """
     facts, contract = seal.facts, contract_of(seal)
     told = contract.scheduler if contract else None
-    reach = discover.reach(told.kind, told.options) if told else None
+    reach = adapters.reach(told.kind, told.options) if told else None
     return RoutedStore(
         Place(facts["run"], "", facts["output_root"], str(seal.repository.top), reach)
     )
