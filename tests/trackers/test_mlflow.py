@@ -8,6 +8,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from builders import answer
@@ -80,6 +82,27 @@ def test_a_history_whose_read_points_moved_is_another_one() -> None:
     assert verified(MetricPage("loss", known, [*page, *raw((3, 2, 1.0))], "")).raw
     with pytest.raises(Exception, match=r"^$"):
         verified(MetricPage("loss", known, [*raw((0, 7, 9.0)), *page], ""))
+
+
+ANYTHING = st.recursive(
+    st.none() | st.booleans() | st.floats() | st.integers() | st.text(max_size=5),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.sampled_from(["step", "timestamp", "value", "key"]), inner, max_size=4)
+    ),
+    max_leaves=8,
+)
+
+
+@given(points=st.lists(ANYTHING, max_size=4), following=st.sampled_from(["", "more"]))
+def test_whatever_a_page_holds_each_point_is_a_row_or_a_problem(
+    points: list[Any], following: str
+) -> None:
+    held, marks, problems = take([MetricPage("loss", Mark(), points, following)])
+    assert len(held) + len(problems) <= len(points)
+    assert following or len(held) + len(problems) == len(points)
+    assert following or marks["loss"].taken == len(points)
+    assert all(row.step >= 0 for row in merge_rows(held))
 
 
 @pytest.mark.parametrize(

@@ -123,7 +123,7 @@ def _add_point(
 ) -> None:
     try:
         points.append(_point(page.name, raw))
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         why = str(error) if isinstance(error, _Unusable) else "no value under a step"
         problems.append(f"MLflow metric {scrub(page.name)}, point {number} of its page: {why}")
 
@@ -155,7 +155,7 @@ def _point(name: str, raw: Any) -> MetricPoint:
 def _order_of(raw: Any) -> tuple[int, int]:
     try:
         return int(raw.get("timestamp") or 0), int(raw.get("step") or 0)
-    except (TypeError, ValueError, AttributeError):
+    except (TypeError, ValueError, AttributeError, OverflowError):
         return 0, 0
 
 

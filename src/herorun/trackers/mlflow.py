@@ -45,7 +45,8 @@ _SERVER = r"https?://[^\s@/?#]+(?:/[^\s@?#]*)?"  # who asks stands in variables,
 _VARIABLE = r"[A-Za-z_][A-Za-z0-9_]*"
 _WORD = r"^[^'\"`\\%]+$"  # MLflow's filters have no way to quote these
 _RUN_ID = re.compile(r"[0-9a-f]{32}")
-_UNREADABLE = (KeyError, TypeError, ValueError, AttributeError, LookupError)
+# an answer of another form
+_UNREADABLE = (TypeError, ValueError, AttributeError, LookupError, ArithmeticError)
 
 
 class Options(BaseModel):
