@@ -139,7 +139,7 @@ def test_a_message_is_wrapped_without_losing_a_word_or_breaking_a_command(column
 def test_a_message_in_a_pipe_stays_one_line(capsys: pytest.CaptureFixture[str]) -> None:
     show_note("word " * 60, "herorun status tiny")
     assert capsys.readouterr().err.split("\n") == [
-        "herorun: " + "word " * 60 + ":",
+        "herorun: " + "word " * 60,
         "herorun status tiny",
         "",
     ]

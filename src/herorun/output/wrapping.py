@@ -21,7 +21,7 @@ def show_note(text: str, command: str = "") -> None:
     """One message on standard error, after the program's name; below it what a person copies, as it
     is.
     """
-    _write(f"{HERORUN}{text}:" if command else HERORUN + text, sys.stderr)
+    _write(HERORUN + text, sys.stderr)
     if command:
         sys.stderr.write(f"{command}\n")
         sys.stderr.flush()
