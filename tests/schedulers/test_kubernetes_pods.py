@@ -10,6 +10,7 @@ from herorun.core.evidence import JobState
 from herorun.core.health.queue_reasons import Waiting, why_waiting
 from herorun.core.ports import Found, Place, Unknown
 from herorun.schedulers.external.kubernetes import KubernetesById
+from herorun.schedulers.kubernetes import Kubernetes
 from schedulers.kubernetes_rig import adapter
 from schedulers.test_kubernetes_traps import found, one_pod, submit
 from services.k8s import Space, kubectl
@@ -25,6 +26,14 @@ def by_id(space: Space) -> KubernetesById:
     jobs = adapters.connect("schedulers.external", "kubernetes", options, place)
     assert isinstance(jobs, KubernetesById)
     return jobs
+
+
+def has_begun(scheduler: Kubernetes) -> bool:
+    """As a tick reads its log."""
+    try:
+        return scheduler.tail("tiny-1", 20_000) == "begun\n"
+    except FileNotFoundError:
+        return False
 
 
 @pytest.mark.parametrize("reason", ["ErrImageNeverPull", "CreateContainerConfigError"])
@@ -46,14 +55,19 @@ def test_what_cannot_start_stays_active_and_says_why(
 
 
 def test_a_deadline_is_no_end_while_the_pod_runs(space: Space, tmp_path: Path) -> None:
-    scheduler = adapter(space, tmp_path, time_limit="1s", grace="4s")
-    submit(scheduler, tmp_path, "trap '' TERM; while true; do sleep 0.1; done")
+    scheduler = adapter(space, tmp_path, time_limit="8s", grace="4s")
+    submit(scheduler, tmp_path, "echo begun; trap '' TERM; while true; do sleep 0.1; done")
+    wait_for(lambda: has_begun(scheduler), 60)
     wait_for(lambda: "DeadlineExceeded" in found(scheduler).raw, 60)
     job = found(scheduler)
     assert job.state.ended or mentions(job.reason, "still", "write")
     job = wait_for(lambda: (j := found(scheduler)).state.ended and j, 60)
     assert (job.state, job.stopped_by) == (JobState.TIMED_OUT, None)
-    assert space.control.pods(space.name) == []  # the cluster has deleted it, and its log
+    # the cluster deletes it, and its log
+    wait_for(lambda: space.control.pods(space.name) == [], 60)
+    assert mentions(scheduler.tail("tiny-1", 5), "begun\n", "gone")
+    with pytest.raises(FileNotFoundError):
+        adapter(space, tmp_path / "elsewhere").tail("tiny-1", 5)
 
 
 def test_a_forced_deletion_may_leave_two_writers(space_by_hand: Space, tmp_path: Path) -> None:

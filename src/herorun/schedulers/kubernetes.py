@@ -31,6 +31,7 @@ from herorun.schedulers import _submission_record as keeping
 from herorun.schedulers._idempotent import end_once, known_job
 from herorun.schedulers._kubernetes_client import Kubectl
 from herorun.schedulers._kubernetes_events import own_names, warnings_in
+from herorun.schedulers._kubernetes_kept_log import MANY, keep_log, last_lines
 from herorun.schedulers._kubernetes_kueue import find_workload, kueue_reason
 from herorun.schedulers._kubernetes_logs import PodLogs
 from herorun.schedulers._kubernetes_options import Options as Options
@@ -197,9 +198,18 @@ class Kubernetes:
         return review_of(self._kube, self._options, document)
 
     def tail(self, instance: str, lines: int) -> str:
-        """FileNotFoundError where it has no pod, or none that has begun."""
+        """FileNotFoundError where it has no pod, or none that has begun.
+
+        A deadline, and so a stop, deletes the pods and their logs: what was read before is kept.
+        """
         snapshot = self._look(f"{INSTANCE}={must_be_instance(instance)}")
-        return PodLogs(self._kube).tail(snapshot.pods_of(instance), lines)
+        pods = snapshot.pods_of(instance)
+        if not pods:
+            return last_lines(self._folder, instance, lines)
+        text = PodLogs(self._kube).tail(pods, lines)
+        if lines >= MANY:
+            keep_log(self._folder, instance, text)
+        return text
 
     def warnings(self, instance: str) -> tuple[str, ...]:
         """Of the Job and its pods, also of pods that are gone; the cluster keeps them for an

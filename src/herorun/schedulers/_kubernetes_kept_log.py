@@ -1,0 +1,36 @@
+"""The end of a log as it was last read, for when its pod is gone. It lies in the run's state
+folder; another machine does not have it.
+"""
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+from herorun.core.canonical_json import timestamp
+from herorun.core.redaction.scrub import scrub
+from herorun.system.files import write_whole
+
+MANY = 1000  # lines: a look at fewer keeps nothing, since an earlier one may have read more
+
+
+def keep_log(folder: Path, instance: str, text: str) -> None:
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    data = scrub(text).encode("utf-8", "surrogateescape")
+    write_whole(_path(folder, instance), data, spare=True)
+
+
+def last_lines(folder: Path, instance: str, lines: int) -> str:
+    """With a line that says of when it is; FileNotFoundError where none was read."""
+    path = _path(folder, instance)
+    try:
+        text = path.read_bytes().decode("utf-8", "replace")
+        read_at = datetime.fromtimestamp(path.stat().st_mtime, UTC)
+    except FileNotFoundError:
+        raise FileNotFoundError(2, "No pod of it is there, and no log", instance) from None
+    end = f"[the pod is gone: this is its log as it was read at {timestamp(read_at)}]\n"
+    kept = text.splitlines(keepends=True)[-lines:] if lines > 0 else []
+    whole = "".join(kept)
+    return whole + ("\n" if whole and not whole.endswith("\n") else "") + end if lines > 0 else ""
+
+
+def _path(folder: Path, instance: str) -> Path:
+    return folder / f"{instance}.log"
