@@ -4,6 +4,7 @@ gives.
 
 import json
 import re
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +15,10 @@ from herorun.core.evidence import JobState
 from herorun.schedulers._kubernetes_compare import differing_fields
 from schedulers.kubernetes_rig import adapter
 from schedulers.test_kubernetes_traps import found, review_of_adapter, submit
+from services.fixtures import skip_or_fail
 from services.k8s import Space
 from services.k8s_node import wait_for
+from services.servers import PYTHON
 
 TOP = Path(__file__).parents[2]
 TEMPLATE = TOP / "templates" / "kubernetes" / "babysitter.yaml"
@@ -46,6 +49,17 @@ def test_two_of_it_never_run_together_and_its_host_stays_the_same() -> None:
     spec = of_kind("Deployment")["spec"]
     assert (spec["replicas"], spec["strategy"]) == (1, {"type": "Recreate"})
     assert spec["template"]["spec"]["hostname"]
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("version", ["1.25", "1.37"])
+def test_it_fits_the_schemas_of_newer_servers(version: str) -> None:
+    program = PYTHON.with_name("kubernetes-validate")
+    if not program.exists():
+        skip_or_fail(f"{program} is not there: `make services` installs it")
+    words = [program, "--strict", "-k", version, TEMPLATE]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def own_login(space: Space, folder: Path) -> str:
