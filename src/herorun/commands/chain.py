@@ -55,9 +55,9 @@ def command(start: str, run: str, out: str | None, as_json: bool) -> int:
         return 0
     if path is None:
         click.echo(text, nl=False)
-    output.show_note("copy and start it with:", told)
+    output.show_note("copy and start it with:", f"  {told}")
     if behind:
-        output.show_note(f"or this, as a job of its own behind job {job}:", behind)
+        output.show_note(f"or this, as a job of its own behind job {job}:", f"  {behind}")
     return 0
 
 

@@ -215,12 +215,12 @@ def test_the_chain_runs_on_the_box_and_goes_on_after_a_failing_stage(
         "after": f"{data}/go",
         "every": "1s",
         "stage": stages,
-        "push": f'echo "$HERORUN_SAYS" >> {data}/pushed',
+        "notify_command": f'echo "$HERORUN_SAYS" >> {data}/pushed',
     }
     told.sign(
         **tables(box, data, {"session": "train", "socket": home.name, "markers": []}, chain=chain)
     )
-    start = ask(told, capsys, "chain", SLUG).err.partition("start it with: ")[2].strip()
+    start = ask(told, capsys, "chain", SLUG).err.partition("start it with:")[2].strip()
     start = start.replace("herorun -C", f"{shlex.quote(sys.executable)} -m herorun -C", 1)
 
     def chain_starts() -> None:
