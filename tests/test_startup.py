@@ -210,3 +210,39 @@ def test_the_tables_of_a_contract_are_built_when_one_is_read(tmp_path: Path) -> 
         "assert [k for k in kinds if getattr(k, '__pydantic_complete__', False)] == []"
     )
     imported(built, tmp_path / "modules")
+
+
+LEAVING = """
+import atexit, sys, threading, time
+atexit.register(print, "last words")
+{before}
+from herorun.cli import main
+sys.argv = ["herorun", "--version"]
+main()
+"""
+WAITED_FOR = 'threading.Timer(0.5, print, ["a thread that somebody waits for"]).start()'
+
+
+def left(before: str = "") -> str:
+    argv = [sys.executable, "-c", LEAVING.format(before=before)]
+    done = subprocess.run(argv, capture_output=True, text=True, timeout=60, check=True)
+    return done.stdout
+
+
+def test_the_last_words_of_a_library_are_heard() -> None:
+    """We leave without taking the modules apart; what registered for the end still runs."""
+    assert left().splitlines()[-1] == "last words"
+
+
+def test_a_thread_that_is_not_a_daemon_is_waited_for() -> None:
+    assert left(WAITED_FOR).splitlines()[-2:] == ["a thread that somebody waits for", "last words"]
+    daemon = WAITED_FOR.replace("threading.Timer", "t = threading.Timer").replace(
+        ".start()", "; t.daemon = True; t.start()"
+    )
+    assert left(daemon).splitlines()[-1] == "last words"
+
+
+def test_what_profiles_a_command_has_its_own_last_words() -> None:
+    argv = [sys.executable, "-m", "cProfile", "-m", "herorun", "--version"]
+    done = subprocess.run(argv, capture_output=True, text=True, timeout=60, check=True)
+    assert "function calls" in done.stdout

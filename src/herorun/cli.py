@@ -1,10 +1,13 @@
 """Parses a command line and runs that command. Holds the exit codes and the only error handler."""
 
+import atexit
 import errno
+import gc
 import os
 import signal
 import sys
-from typing import Any
+from contextlib import suppress
+from typing import Any, NoReturn
 
 import click
 
@@ -78,13 +81,15 @@ def herorun(ctx: click.Context, start: str, quiet: bool, verbose: bool) -> None:
 
 def main() -> None:
     """The console script. Ends the process with DESIGN's exit codes and never with a traceback."""
+    # A short command keeps nearly all that it makes: looking for garbage in it only costs time.
+    gc.set_threshold(200_000, *gc.get_threshold()[1:])
     if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
         signal.signal(
             signal.SIGTERM, signal.default_int_handler
         )  # `timeout`, say: we still tell, and leave tidily
     code = run(sys.argv[1:])
     _nothing_left()
-    sys.exit(code)
+    _leave(code)
 
 
 def _nothing_left() -> None:
@@ -95,6 +100,27 @@ def _nothing_left() -> None:
         sys.stdout.flush()
     except OSError:
         _let_go()
+
+
+def _leave(code: int) -> NoReturn:
+    """End as Python does, but leave the memory to the kernel: Python would take every module and
+    object apart first, a quarter of a short command's time.
+    """
+    if _awaited_threads() or sys.getprofile() or sys.gettrace():
+        sys.exit(code)  # which waits for them; a profiler or a debugger has its own last words
+    atexit._run_exitfuncs()
+    _nothing_left()
+    with suppress(OSError):
+        sys.stderr.flush()
+    os._exit(code)
+
+
+def _awaited_threads() -> bool:
+    threading = sys.modules.get("threading")  # without it there are none
+    return threading is not None and any(
+        not thread.daemon and thread is not threading.main_thread()
+        for thread in threading.enumerate()
+    )
 
 
 def run(argv: list[str]) -> int:
