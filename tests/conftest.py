@@ -7,6 +7,7 @@ import signal
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from herorun.core.environment import admissible
 
@@ -20,6 +21,10 @@ for variable in ("CLAUDE_CODE_SESSION_ID", "CODEX_THREAD_ID", "HERORUN_SESSION")
 
 # What the tests' own contracts name is trusted, as in CI; what asks for trust takes this away.
 os.environ["HERORUN_TRUST"] = "all"
+
+# How long one example takes tells of the machine: what must be quick has a test of its own.
+settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("busy")
 
 # What this shell tells trainers would stand in every plan, and another clone would have to be told
 # to believe it.

@@ -69,7 +69,7 @@ def command(folder: Path, *words: str) -> list[str]:
 
 def environment(folder: Path) -> dict[str, str]:
     home = {f"XDG_{name}_HOME": str(folder / name.lower()) for name in ("STATE", "CONFIG")}
-    return {**os.environ, **home, "PYTHONPATH": SOURCES, "TERM": "dumb"}
+    return {**os.environ, **home, "PYTHONPATH": SOURCES, "TERM": "dumb", "COLUMNS": "500"}
 
 
 @pytest.fixture
