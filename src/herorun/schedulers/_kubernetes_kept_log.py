@@ -27,8 +27,8 @@ def last_lines(folder: Path, instance: str, lines: int) -> str:
     except FileNotFoundError:
         raise FileNotFoundError(2, "No pod of it is there, and no log", instance) from None
     end = f"[the pod is gone: this is its log as it was read at {timestamp(read_at)}]\n"
-    kept = text.splitlines(keepends=True)[-lines:] if lines > 0 else []
-    whole = "".join(kept)
+    newest = text.splitlines(keepends=True)[-lines:] if lines > 0 else []
+    whole = "".join(newest)
     return whole + ("\n" if whole and not whole.endswith("\n") else "") + end if lines > 0 else ""
 
 
