@@ -5,6 +5,9 @@ read-only, and never good news from a server that is gone.
 import base64
 import http.client
 import re
+import signal
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -238,3 +241,21 @@ def test_on_a_phone_it_polls_keeps_the_focus_and_says_that_nobody_answers(
     assert chromium.run("document.title").startswith("[no answer]")
     assert mentions(chromium.run("document.getElementById('lost').textContent"), "No answer", "old")
     assert chromium.run("document.getElementById('lost').getBoundingClientRect().height") > 0
+
+
+@pytest.mark.thorough
+def test_the_command_says_its_address_and_ends_when_interrupted(story: Story) -> None:
+    assert story.init() == 0
+    argv = [sys.executable, "-m", "herorun", "-C", str(story.work), "serve", "--listen"]
+    process = subprocess.Popen([*argv, "127.0.0.1:0"], stderr=subprocess.PIPE, text=True)
+    try:
+        assert process.stderr is not None
+        address = re.search(r"http://[\d.:]+/", process.stderr.readline())
+        assert address is not None
+        status, _, fleet = ask(address[0])
+        assert status == 200 and mentions(fleet, "1 run: 1 initialised")
+        process.send_signal(signal.SIGINT)
+        assert process.wait(60) == 130
+    finally:
+        process.kill()
+        process.communicate()
