@@ -65,13 +65,16 @@ def read_tracker_environment(
     tracker: Tracker, contract: Contract, plan: Plan
 ) -> TrackerEnvironment | Nothing:
     """As the job gets it: of the plan's environment, and of the secrets by name."""
-    if not is_wandb(contract.tracker.kind):
+    stated = getattr(tracker, "client_variables", {})
+    if not is_wandb(contract.tracker.kind) and not stated:
         return Nothing(f"the tracker {contract.tracker.kind} takes nothing from the environment")
+    names = stated or CLIENT_VARIABLES
     secrets = {name: os.environ[name] for name in contract.command.secrets if name in os.environ}
     passed_on = {**plan.env.value, **secrets}
     return TrackerEnvironment(
-        {name: passed_on[name] for name in sorted(passed_on) if name in CLIENT_VARIABLES},
+        {name: passed_on[name] for name in sorted(passed_on) if name in names},
         getattr(tracker, "client_modes", ()),
+        stated,
     )
 
 

@@ -9,6 +9,7 @@ logged is what tells a living one from a dead one.
 
 import os
 import re
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Annotated, Any
 
@@ -35,6 +36,7 @@ from herorun.trackers._mlflow_history import (
 from herorun.trackers._mlflow_runs import MlflowRun, ids_of, plain_parameter, run_of
 
 TAG = "herorun.run"
+URI = "MLFLOW_TRACKING_URI"
 MOST_METRICS = 500  # of a run: each takes a question of its own at each look
 FAR, NEAR = 25_000, 1_000  # points of a page: while catching up, and of what is read at each look
 SEARCHED = 100  # runs with the tag or the name that are looked at
@@ -94,6 +96,15 @@ class Mlflow:
     def __init__(self, options: Options) -> None:
         self._options = options
         self._client: MlflowClient | None = None
+
+    @property
+    def client_variables(self) -> Mapping[str, tuple[str, str]]:
+        """What MLflow's client takes from the environment, with the key that states it here."""
+        told = self._options
+        uri = told.uri or os.environ.get(URI, "")
+        stated = {URI: ("uri", uri), "MLFLOW_EXPERIMENT_NAME": ("project", told.project)}
+        by_id = {"MLFLOW_RUN_ID": ("id", told.id)} if _RUN_ID.fullmatch(told.id) else {}
+        return {**stated, **by_id}
 
     # --- identity ------------------------------------------------------------------------------
 
@@ -226,7 +237,7 @@ class Mlflow:
     def _ask(self) -> MlflowClient:
         if self._client is None:
             told = self._options
-            uri = (told.uri or os.environ.get("MLFLOW_TRACKING_URI", "")).rstrip("/")
+            uri = (told.uri or os.environ.get(URI, "")).rstrip("/")
             if not re.fullmatch(_SERVER, uri):
                 raise OSError(
                     "MLFLOW_TRACKING_URI is not set, or holds no http(s) address without a login: "

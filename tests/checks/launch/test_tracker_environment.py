@@ -120,3 +120,25 @@ def test_each_variable_is_judged_apart():
 
 def test_a_relaunch_is_stopped_by_a_failure_and_not_by_silence():
     assert tracker_environment.at_relaunch is AtRelaunch.WARN
+
+
+MLFLOW = {
+    "MLFLOW_TRACKING_URI": ("uri", "https://mlflow.example.org"),
+    "MLFLOW_EXPERIMENT_NAME": ("project", "hero"),
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "outcome"),
+    [
+        ("MLFLOW_TRACKING_URI", "https://mlflow.example.org/", Outcome.PASS),
+        ("MLFLOW_TRACKING_URI", "http://elsewhere", Outcome.FAIL),
+        ("MLFLOW_EXPERIMENT_NAME", "hero", Outcome.PASS),
+        ("MLFLOW_EXPERIMENT_NAME", "toy", Outcome.FAIL),
+    ],
+)
+def test_what_an_adapter_states_is_compared_with_its_clients_variables(name, value, outcome):
+    tracker = {"kind": "mlflow", "path": None, "project": "hero"}
+    told = TrackerEnvironment({name: value}, (), MLFLOW)
+
+    assert answer(tracker_environment, a_plan(a_contract(tracker=tracker)), told).outcome is outcome

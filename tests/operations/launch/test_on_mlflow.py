@@ -115,6 +115,7 @@ def test_a_strangers_run_is_not_appended_to(
     outcome, message = outcomes["tracker-identity"]
     assert outcome == "fail" and mentions(message, "MLflow", "append")
     assert outcomes["hidden-replay"][0] == "n/a"
+    assert mentions(outcomes["tracker-environment"][1], "MLFLOW_TRACKING_URI")
 
 
 def test_the_doctor_says_that_the_server_did_not_answer(

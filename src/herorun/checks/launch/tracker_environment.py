@@ -1,7 +1,7 @@
 """The environment would send the run's reports elsewhere than the contract says.
 
 Why: W&B's client takes id, project, entity, mode and more from `WANDB_...` variables if the trainer
-does not set them: the run silently reports under another identity, or not at all.
+does not set them, and MLflow's its server, experiment and run from `MLFLOW_...`: the run silently reports under another identity, or not at all.
 Fix: unset the variable where the job gets it from, or state its value in `[tracker]`.
 """
 
@@ -21,22 +21,24 @@ _TRUE = ("1", "true", "yes", "on")
 def tracker_environment(
     plan: Plan, environment: TrackerEnvironment, prior: PriorLaunch | Nothing
 ) -> list[Verdict]:
-    """One answer for each variable that W&B's client would take."""
+    """One answer for each variable that the tracker's client would take."""
     run = plan.tracker.value
-    if not is_wandb(run.kind):
+    if not is_wandb(run.kind) and not environment.stated:
         return [not_applicable(f"the tracker {run.kind} takes nothing from the environment")]
     forks = bool(option(run, "fork_from")) and not is_same(run, prior)
     told = {name: value.strip() for name, value in environment.variables.items() if value.strip()}
     return [
-        _judge_variable(name, value, run, forks, environment.modes) for name, value in told.items()
-    ] or [passed("no WANDB_ variable would change the run's identity")]
+        _judge_variable(name, value, run, forks, environment) for name, value in told.items()
+    ] or [passed("no variable of the tracker's client would change the run's identity")]
 
 
 def _judge_variable(
-    name: str, value: str, run: TrackerRun, forks: bool, modes: tuple[str, ...]
+    name: str, value: str, run: TrackerRun, forks: bool, environment: TrackerEnvironment
 ) -> Verdict:
     why = (
-        _switch(name, value, run, modes) or _exclusive(name, forks) or _difference(name, value, run)
+        _switch(name, value, run, environment.modes)
+        or _exclusive(name, forks)
+        or _difference(name, value, environment.stated or _stated_variables(run))
     )
     shown = f"{name} is {scrub(value)!r} in the job's environment"
     if why:
@@ -61,9 +63,8 @@ def _exclusive(name: str, forks: bool) -> str:
     return ""
 
 
-def _difference(name: str, value: str, run: TrackerRun) -> str:
+def _difference(name: str, value: str, stated: Mapping[str, tuple[str, str]]) -> str:
     """Where the contract says something else, or leaves open what decides where the run reports."""
-    stated = _stated_variables(run)
     if name not in stated:
         return ""
     key, wanted = stated[name]
@@ -95,6 +96,6 @@ def _stated_variables(run: TrackerRun) -> Mapping[str, tuple[str, str]]:
 def _is_same_value(name: str, value: str, wanted: str) -> bool:
     if name == "WANDB_RESUME":
         return ("auto" if value.lower() in _TRUE else value.lower()) == wanted
-    if name == "WANDB_BASE_URL":
+    if name in ("WANDB_BASE_URL", "MLFLOW_TRACKING_URI"):
         return value.rstrip("/") == wanted.rstrip("/")
     return value == wanted

@@ -49,6 +49,8 @@ class TrackerEnvironment:
 
     variables: Mapping[str, str] = field(default_factory=dict)
     modes: tuple[str, ...] = ()  # of the client's modes those that the contract's tracker means
+    # variable -> key of `[tracker]` and its value, where the adapter says so and the check does not
+    stated: Mapping[str, tuple[str, str]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
