@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from herorun.core.canonical_json import timestamp
+from herorun.core.finding import count
 from herorun.core.untrusted_json import parse_utc
 from herorun.schedulers._kubernetes_client import Kubectl
 from herorun.schedulers._kubernetes_parse import items_of
@@ -36,9 +37,9 @@ def warning_line(event: Mapping[str, Any]) -> str:
     series = series if isinstance(series, Mapping) else {}
     times = (series.get("lastObservedTime"), event.get("lastTimestamp"), event.get("eventTime"))
     at = next((moment for time in times if time and (moment := parse_utc(str(time)))), None)
-    count = series.get("count") or event.get("count") or 1
+    number = series.get("count") or event.get("count") or 1
     words = ": ".join(str(event[part]) for part in ("reason", "message") if event.get(part))
-    often = f" ({count} times)" if count != 1 else ""
+    often = f" ({count(number, 'time')})" if number != 1 else ""
     when = timestamp(at) if at else "undated"
     return f"{when} {kind.lower()} {name}: {' '.join(words.split())[:_LONGEST]}{often}"
 
