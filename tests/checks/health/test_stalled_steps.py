@@ -153,3 +153,14 @@ def test_a_scheduler_whose_clock_is_hours_behind_makes_no_older_row_the_jobs():
 
     starting = answer(stalled_steps, behind, history, older)
     assert starting.outcome is Outcome.PASS and mentions(starting.message, "tiny-2", "step", "5m")
+
+
+@pytest.mark.parametrize(
+    ("rows", "outcome"), [(1000, Outcome.UNKNOWN), (900, Outcome.FAIL), (0, Outcome.FAIL)]
+)
+def test_rows_that_were_read_and_are_gone_are_not_a_job_without_a_step(rows, outcome):
+    """A rotation that the tick fell into: the trainer's next row makes the file again."""
+    history = a_history(instances=(an_instance(rows=900),), rows=rows)
+    running = a_job(started=NOON - timedelta(hours=1))
+    verdict = answer(stalled_steps, running, {Metrics: Nothing()}, history)
+    assert verdict.outcome is outcome

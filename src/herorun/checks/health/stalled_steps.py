@@ -54,6 +54,9 @@ def stalled_steps(
     since, wrote = rows_since(job, metrics, history, now.at)
     if since is None:
         return unknown(f"the start of {job.instance} is unknown", subject=job.instance)
+    if isinstance(metrics, Nothing) and history.has_rows:
+        gone = f"rows of {job.instance} were read before, and the tracker has none now"
+        return unknown(gone, subject=job.instance)
     if wrote and isinstance(metrics, Metrics):
         most = limits.between_rows(metrics, final, cadence)
         verdict = _judge_age(job, f"last step {metrics.step}", since, now.at, most)

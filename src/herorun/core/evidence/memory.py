@@ -101,6 +101,11 @@ class History:
     def current(self) -> Instance | None:
         return self.instances[-1] if self.instances else None
 
+    @property
+    def has_rows(self) -> bool:
+        """Whether ticks know more rows of the tracker than at the launch of the current instance."""
+        return self.current is not None and self.rows > self.current.rows
+
     def wrote(self, metrics: Metrics) -> bool:
         """Whether the newest row is the current instance's. Until its first row, what is there is
         older.
