@@ -8,12 +8,18 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from chaos.faults import Fault
-from chaos.judging import journal, timed
+from chaos.job_faults import BLIND, TOLD_BY
+from chaos.judging import Timed, journal, timed
 from chaos.world import World
 
 AFTER = 40.0  # seconds after its end in which a fault still explains what is said
 # What a fault must be told by, and what it may be: names of checks.
-MUST = {"cut_rows": "lost-rows", "rotate_rows": "lost-rows", "lose_checkpoint": "unkept-checkpoint"}
+MUST = {
+    "cut_rows": "lost-rows",
+    "rotate_rows": "lost-rows",
+    "lose_checkpoint": "unkept-checkpoint",
+    **{name: must for name, (must, _) in TOLD_BY.items() if must},
+}
 DOWN = "crashed|late-checkpoints|nothing-saved|error-in-log|failing-log"
 DISK = "(full|filling)-disk|late-tick|late-checkpoints|lost-rows|unkept-checkpoint|incomplete-checkpoint|undelivered-escalation"  # noqa: E501  # one pattern
 CLOCK = "clock-skew|late-tick|stale-monitor|late-checkpoints|stalled-.*"
@@ -29,6 +35,7 @@ MAY = {
     "github_limits": f"undelivered-escalation|{DOWN}",
     "github_fails": f"undelivered-escalation|{DOWN}",
     "github_loses_answers": f"undelivered-escalation|{DOWN}",
+    **{name: may for name, (_, may) in TOLD_BY.items()},
 }
 
 
@@ -90,16 +97,7 @@ def _of_run(
         if not _due(fault, slug):
             continue
         told.expected += 1
-        if fault.killed:
-            hits = [
-                at
-                for at, kind, e in events
-                if kind == "Launched" and e["relaunch_of"] == fault.killed
-            ]
-        else:
-            hits = [
-                at for at, check, _ in firing if check == MUST[fault.name] and at >= fault.began
-            ]
+        hits = _hits(fault, events, firing)
         if not hits or hits[0] > fault.ended + AFTER:
             told.missed.append(f"{slug}: {fault}")
         else:
@@ -108,6 +106,23 @@ def _of_run(
                 sum((fault.ended if paused else fault.began) < at <= hits[0] for at in ticks)
             )
     _spoken(told, slug, faults, firing)
+
+
+def _hits(fault: Fault, events: Timed, firing: list[tuple[float, str, str]]) -> list[float]:
+    """When the week answered the fault, as it must."""
+    if fault.killed:
+        return [
+            at for at, kind, e in events if kind == "Launched" and e["relaunch_of"] == fault.killed
+        ]
+    must = MUST[fault.name]
+    hits = [at for at, check, _ in firing if re.fullmatch(must, check) and at >= fault.began]
+    if must == BLIND:
+        hits += [
+            at
+            for at, kind, e in events
+            if kind == "Decided" and e["monitor"] != "fresh" and at >= fault.began
+        ]
+    return sorted(hits)
 
 
 def _due(fault: Fault, slug: str) -> bool:

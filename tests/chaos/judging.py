@@ -10,6 +10,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from chaos.faults import Fault
+from chaos.job_faults import TOLD_BY
 from chaos.more_faults import SET
 from chaos.world import World
 from stories import git
@@ -61,23 +62,49 @@ def _of_run(world: World, slug: str, faults: list[Fault]) -> Iterator[str]:
     yield from late_relaunches(slug, mine, timed(events, faults))
     yield from _notes(world, slug, mine)
     yield from _posts(world, slug, events)
-    yield from _alerts(slug, events)
+    yield from _alerts(slug, events, [*mine, *(f for f in faults if not f.slug)])
     yield from _verified(world, slug)
+
+
+def _newest_of_lineage(row: dict[str, Any], backs: list[tuple[float, int]]) -> int:
+    """Of what was complete at a start, without what a rollback before it has given up."""
+    return max(
+        (
+            step
+            for step, saved in row["complete"]
+            if not any(saved < back < row["at"] and step > to for back, to in backs)
+        ),
+        default=0,
+    )
 
 
 def _starts(world: World, slug: str, faults: list[Fault]) -> Iterator[str]:
     starts = world.starts(slug)
+    turns = [
+        (at, e)
+        for at, kind, e in timed(journal(world, slug), faults)
+        if kind == "Launching" and e["given_up"]
+    ]
+    chosen = {e["instance"] for _, e in turns}  # where a person goes back, a person chooses
+    backs = [(at, e["given_up"]["step"]) for at, e in turns]
     for row in starts:
         if row["beside"]:
             yield f"{row['instance']} was started while {row['beside']} lived"
-        if row["from"] != (row["newest"] or 0):
-            yield f"{row['instance']} goes on from {row['from']}, and {row['newest']} is complete"
+        newest = _newest_of_lineage(row, backs)
+        if row["from"] != newest and row["instance"] not in chosen:
+            yield f"{row['instance']} goes on from {row['from']}, and {newest} is complete"
     for name, count in Counter(row["instance"] for row in starts).items():
         if count > 1:
             yield f"{name} was started {count} times"
     for fault in faults:
         if fault.facts.get("starts in the pause"):
             yield f"{slug} was relaunched in a pause"
+        if fault.facts.get("starts on its own"):
+            yield f"{slug} was started after {fault.name} before a person said so"
+        if fault.facts.get("approved a bug"):
+            yield f"{slug}: an approval was taken for {fault.name}"
+        if fault.facts.get("brought back"):
+            yield f"{slug} could not be brought back after {fault.name}: {fault.facts}"
 
 
 def await_relaunches(world: World, faults: list[Fault]) -> None:
@@ -208,11 +235,20 @@ def _posts(world: World, slug: str, events: list[tuple[str, dict[str, Any]]]) ->
         yield f"{slug}: the other clone has an issue of its own"
 
 
-def _alerts(slug: str, events: list[tuple[str, dict[str, Any]]]) -> Iterator[str]:
+def _alerts(
+    slug: str, events: list[tuple[str, dict[str, Any]]], faults: list[Fault]
+) -> Iterator[str]:
+    rightly = "|".join([*RIGHTLY, *(TOLD_BY.get(fault.name, ("", "-"))[1] for fault in faults)])
+    if any(fault.name.startswith("clock") for fault in faults):
+        rightly += "|stalled-.*"
     told = {key for kind, event in events if kind == "Intended" for key in [event["key"]]}
     for key in sorted(told):
         check = re.match(r"escalate/([a-z-]+)", key)
-        if check and check[1] not in RIGHTLY and not key.startswith("escalate/relaunch"):
+        if (
+            check
+            and not re.fullmatch(rightly, check[1])
+            and not key.startswith("escalate/relaunch")
+        ):
             yield f"{slug}: {key} is a false page"
 
 

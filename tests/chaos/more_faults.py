@@ -18,6 +18,7 @@ from chaos.faults import (
     kill_babysitter,
     kill_job,
 )
+from chaos.job_faults import OF_A_JOB
 from chaos.world import World
 
 AWAY = 5.0  # seconds that a fault of a server or of the clock lasts
@@ -102,6 +103,7 @@ def _github(world: World, fault: Fault, **answer: object) -> None:
 def of_a_run() -> tuple[Callable[[World, Fault], None], ...]:
     return (
         *OF_A_RUN,
+        *OF_A_JOB,
         cut_rows,
         rotate_rows,
         lose_checkpoint,

@@ -1,5 +1,5 @@
-"""The job of a chaos week: it trains nothing, logs rows, saves Levanter-shaped checkpoints, and
-notes each start of itself.
+"""The job of a chaos week: it trains nothing, logs rows, saves Levanter-shaped checkpoints,
+notes each start of itself, and does what its file of orders says.
 
 `train.py --config FILE`, standard library and herorun alone. It notes which other starts of the run
 still live.
@@ -7,6 +7,7 @@ still live.
 
 import contextlib
 import json
+import math
 import os
 import random
 import sys
@@ -33,9 +34,10 @@ def lives(row: dict) -> bool:
     return told[19] == row["birth"] and told[0] not in "ZX"
 
 
-def newest() -> int | None:
-    steps = [int(path.parent.name[5:]) for path in root.glob("step-*/metadata.json")]
-    return max(steps, default=None)
+def complete() -> list[tuple[int, float]]:
+    """Steps, and when each was saved."""
+    found = root.glob("step-*/metadata.json")
+    return sorted((int(path.parent.name[5:]), path.stat().st_mtime) for path in found)
 
 
 def save(step: int) -> None:
@@ -56,19 +58,58 @@ with starts.open("a") as file:
         "birth": birth("self")[19],
         "instance": os.environ["HERORUN_INSTANCE"],
         "from": step,
-        "newest": newest(),
+        "complete": complete(),
         "beside": [each["instance"] for each in before if lives(each)],
     }
     file.write(json.dumps(row) + "\n")
 herorun.check_in(config=config, output_root=str(root), loaded=start, tracker_id=config["id"])
 root.mkdir(parents=True, exist_ok=True)
-path = root / "metrics.jsonl"
+path, orders = root / "metrics.jsonl", Path(config["orders"])
+done = None  # the newest order that this job knows
+left = {"nan": 0, "spike": 0, "slow": 0}  # rows
+
+
+def newest_order() -> dict | None:
+    try:
+        return json.loads(orders.read_text())
+    except (OSError, ValueError):
+        return None
+
+
+def obey() -> None:
+    """What the newest order says, once."""
+    global done
+    told = newest_order()
+    if told is None or told == done:
+        return
+    done = told
+    if told["what"] in left:
+        left[told["what"]] = told["rows"]
+    elif told["what"] == "flood":
+        print(("x" * 99 + "\n") * 120_000, end="", flush=True)
+    elif told["what"] == "exit 78":
+        os._exit(78)
+    elif told["what"] == "bug":
+        {"a": 1}["a missing column"]
+
+
+def row_of(step: int) -> dict:
+    """The step's time is what was meant: how busy the machine is does not matter."""
+    loss = 2.0 + 4.0 * math.exp(-step / 300) + random.Random(step).gauss(0, 0.02)
+    loss = math.nan if left["nan"] else loss * (2.5 if left["spike"] else 1)
+    took = config["step_time"] * (3 if left["slow"] else 1) * random.Random(-step).gauss(1, 0.01)
+    return {"step": step, "train/loss": loss, "step_time_s": took, "timestamp": time.time()}
+
+
+done = newest_order()  # it was another instance's
 while step < config["steps"]:
-    time.sleep(config["step_time"])
-    loss = 2.0 + random.Random(step).gauss(0, 0.02)
+    time.sleep(config["step_time"] * (3 if left["slow"] else 1))
+    row = row_of(step)
+    left = {name: max(0, rows - 1) for name, rows in left.items()}
     with contextlib.suppress(OSError), path.open("a") as rows:  # the disk is full
-        rows.write(json.dumps({"step": step, "train/loss": loss, "timestamp": time.time()}) + "\n")
+        rows.write(json.dumps(row) + "\n")
     step += 1
+    obey()
     if step % config["every"] == 0:
         with contextlib.suppress(OSError):
             save(step)

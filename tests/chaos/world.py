@@ -17,38 +17,18 @@ import time
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
+from chaos.contract import CONTRACT, IMPATIENT
 from services.github import REPO, GitHub
 from stories import git
 
 HERORUN = (sys.executable, "-P", "-m", "herorun")
 SOURCES = str(Path(__file__).parents[2] / "src")
 STEPS = 1_000_000
-CONTRACT = """\
-slug = "{slug}"
-goal = "outlive a week of faults"
-dri = "@dri"
-stop_when = "never"
-final_step = "steps"
-command = {{ argv = ["{python}", "train.py", "--config", "config-{slug}.toml"] }}
-config = {{ files = ["config-{slug}.toml"] }}
-output = {{ root = "{home}/out/{slug}", temporary_root = "{home}/out/{slug}-temporary" }}
-checkpoints = {{ layout = "levanter", permanent_every = {every}, temporary_every = "1h", keep = 5 }}
-tracker = {{ kind = "jsonl", path = "metrics.jsonl", id = "{slug}" }}
-scheduler = {{ kind = "local", settle = "500ms", grace = "1s" }}
-issue = {issue}
-
-[babysit]
-cadence = "1s"
-recovery = "relaunch"
-budgets = {{ relaunches = 1000, unknown = 1000, infra = 1000, window = "1h" }}
-
-[babysit.thresholds]  # of disks that are small from the first day
-full-disk = {{ bytes = 4_000_000, inodes = 10, days = 0.00001 }}
-filling-disk = {{ bytes = 4_000_000, inodes = 10, days = 0.00001 }}
-"""
 
 
 @dataclass
@@ -60,6 +40,7 @@ class World:
     step_time: float = 0.05  # seconds
     saved_every: int = 20  # steps
     github: GitHub | None = None  # the issues are there, in place of files
+    impatient: bool = False  # a hang of seconds is one, which a busy machine makes by itself
     other_clock: bool = False  # one that `set_clock` moves: for all that is started here
     sitter: subprocess.Popen[bytes] | None = None
     closing: bool = False
@@ -121,10 +102,12 @@ class World:
                 every=self.saved_every,
                 issue=self._issue,
             )
+            text += IMPATIENT if self.impatient else ""
             (self.work / "runs" / f"{slug}.toml").write_text(text)
             told = {
                 "root": f"{self.home}/out/{slug}",
                 "starts": str(self.starts_file(slug)),
+                "orders": str(self.orders_file(slug)),
                 "id": slug,
             }
             lines = [f"{name} = {json.dumps(value)}" for name, value in told.items()]
@@ -215,6 +198,24 @@ class World:
 
     def starts_file(self, slug: str) -> Path:
         return self.home / "starts" / f"{slug}.jsonl"
+
+    def orders_file(self, slug: str) -> Path:
+        return self.home / "starts" / f"{slug}.order"
+
+    def complete(self, slug: str) -> list[int]:
+        """The steps of the complete checkpoints."""
+        found = self.root(slug).glob("step-*/metadata.json")
+        return [int(path.parent.name[5:]) for path in found]
+
+    def has_told(self, slug: str, checks: str, since: float) -> bool:
+        """Whether the issue says that one of these checks has fired since then."""
+        found = re.findall(r"<!-- herorun key=(\S+) -->", self.page(slug))
+        keys = [re.match(r"tell/([a-z-]+).*@(.+)/firing", unquote(key)) for key in found]
+        fired = [(key[1], key[2]) for key in keys if key]
+        return any(
+            re.fullmatch(checks, check) and datetime.fromisoformat(at).timestamp() >= since - 1
+            for check, at in fired
+        )
 
     def starts(self, slug: str) -> list[dict[str, Any]]:
         """Every job that really began, in order."""

@@ -103,7 +103,7 @@ class History:
 
     @property
     def has_rows(self) -> bool:
-        """Whether ticks know more rows of the tracker than at the launch of the current instance."""
+        """Whether ticks read rows of the current instance."""
         return self.current is not None and self.rows > self.current.rows
 
     def wrote(self, metrics: Metrics) -> bool:

@@ -1,0 +1,163 @@
+"""What goes wrong inside a job, and what a person orders meanwhile: NaN, a spike of the loss, a
+slow-down, a hang, a flood of the log, a refused start, a bug, a stop, an output root that nobody
+can read.
+
+Each leaves the run training again, by a person's own command where herorun must not.
+"""
+
+import json
+import os
+import signal
+import time
+from collections.abc import Callable
+from contextlib import suppress
+
+from chaos.faults import Fault
+from chaos.world import World
+
+WARM = 400  # steps before which no detector knows what is usual
+WAIT = 5.0  # seconds in which nothing may start by itself
+HANG = 20.0  # seconds; the week's limit for `stalled-steps` is half of it
+WITHIN = 60.0  # seconds until what was ordered is seen
+FOLDERS = 3  # checkpoints that a rollback goes back
+# What a fault must be told by, and what it may be: names of checks.
+GONE = "crashed|ended-short|late-checkpoints|nothing-saved|error-in-log|failing-log|repeated-crash"
+BLIND = "monitor-blind"  # or any tick that says that it could not see
+SAVES = "unkept-checkpoint|incomplete-checkpoint|late-checkpoints|nothing-saved"
+TOLD_BY = {
+    "nan_and_kill": ("not-finite", f"not-finite|{GONE}"),
+    "spike_of_the_loss": ("loss-spike", "loss-.*|weights-reset|resume-mismatch"),
+    "slow_down": ("throughput-collapse", "throughput-.*|late-checkpoints|stalled-.*"),
+    "hang": ("stalled-steps", "stalled-.*|late-checkpoints|silent-tracker|throughput-.*"),
+    "log_flood": ("", "-"),
+    "refuse_to_start": ("refused-at-check-in|crashed", f"refused-at-check-in|{GONE}"),
+    "bug": ("crashed", GONE),
+    "stop_by_a_person": ("", f"stopped-.*|{GONE}"),
+    "unreadable_root": (
+        BLIND,
+        f"monitor-blind|lost-.*|shrinking-rollback|stalled-.*|silent-tracker|unreported-steps|{SAVES}",
+    ),
+}
+
+
+def order(world: World, fault: Fault, what: str, rows: int = 0) -> None:
+    """The newest job does it at its next step."""
+    path = world.orders_file(fault.slug)
+    aside = path.with_suffix(".aside")
+    aside.write_text(json.dumps({"id": time.monotonic_ns(), "what": what, "rows": rows}))
+    aside.rename(path)
+
+
+def nan_and_kill(world: World, fault: Fault) -> None:
+    """No later checkpoint may be gone on from: a person goes back."""
+    order(world, fault, "nan", rows=5)
+    _await_step(world, fault.slug, world.step(fault.slug) + 40)
+    _await_alert(world, fault, "not-finite")
+    world.kill_job(fault.slug)
+    _watch_for_starts(world, fault)
+    steps = sorted(world.complete(fault.slug))
+    _bring_back(world, fault, "rollback", "--to", str(steps[-min(FOLDERS, len(steps))]))
+
+
+def spike_of_the_loss(world: World, fault: Fault) -> None:
+    _await_step(world, fault.slug, WARM)
+    order(world, fault, "spike", rows=12)
+
+
+def slow_down(world: World, fault: Fault) -> None:
+    _await_step(world, fault.slug, WARM)
+    order(world, fault, "slow", rows=80)
+    _await_alert(world, fault, "throughput-collapse")
+
+
+def hang(world: World, fault: Fault) -> None:
+    newest = world.starts(fault.slug)[-1]
+    with suppress(ProcessLookupError):
+        os.kill(newest["pid"], signal.SIGSTOP)
+        time.sleep(HANG)
+        os.kill(newest["pid"], signal.SIGCONT)
+
+
+def log_flood(world: World, fault: Fault) -> None:
+    """Twelve megabytes at once."""
+    order(world, fault, "flood")
+
+
+def refuse_to_start(world: World, fault: Fault) -> None:
+    order(world, fault, "exit 78")
+    _await_alert(world, fault, TOLD_BY["refuse_to_start"][0])
+    _watch_for_starts(world, fault)
+    _bring_back(world, fault, "relaunch")
+
+
+def bug(world: World, fault: Fault) -> None:
+    """A traceback of the training code: an approval does not start the same bug again, a person's
+    own relaunch does.
+    """
+    order(world, fault, "bug")
+    _await_alert(world, fault, "crashed")
+    fault.facts["approved a bug"] = world.herorun("approve", fault.slug, "--reason", "yes") == 0
+    _watch_for_starts(world, fault)
+    _bring_back(world, fault, "relaunch")
+
+
+def stop_by_a_person(world: World, fault: Fault) -> None:
+    words = ("--reason", "a person says so", "--wait", "60s")
+    fault.code = world.herorun("stop", fault.slug, *words)
+    _watch_for_starts(world, fault)
+    _bring_back(world, fault, "relaunch")
+
+
+def unreadable_root(world: World, fault: Fault) -> None:
+    """A link to itself, which root cannot read either."""
+    root = world.root(fault.slug)
+    aside = root.with_name(f"{root.name}.aside")
+    root.rename(aside)
+    root.symlink_to(root.name)
+    time.sleep(WAIT + 3)
+    root.unlink()
+    aside.rename(root)
+
+
+def _watch_for_starts(world: World, fault: Fault) -> None:
+    before = len(world.starts(fault.slug))
+    time.sleep(WAIT)
+    fault.facts["starts on its own"] = len(world.starts(fault.slug)) - before
+
+
+def _bring_back(world: World, fault: Fault, *words: str) -> None:
+    """Typed again where the machine was busy with the run."""
+    command, *more = words
+    for _ in range(3):
+        said = ("--reason", "a person brings it back", "--yes", "--no-babysit")
+        fault.facts["brought back"] = world.herorun(command, fault.slug, *more, *said)
+        if fault.facts["brought back"] == 0:
+            return
+        time.sleep(2)
+    fault.facts["said"] = world.commands[-1]["said"][-400:]
+
+
+def _await_step(world: World, slug: str, step: int) -> None:
+    until = time.monotonic() + WITHIN
+    while world.step(slug) < step and time.monotonic() < until:
+        time.sleep(0.2)
+
+
+def _await_alert(world: World, fault: Fault, checks: str) -> None:
+    """Until the babysitter has said it, or it is missed."""
+    until = time.monotonic() + WITHIN
+    while not world.has_told(fault.slug, checks, fault.began) and time.monotonic() < until:
+        time.sleep(0.5)
+
+
+OF_A_JOB: tuple[Callable[[World, Fault], None], ...] = (
+    nan_and_kill,
+    spike_of_the_loss,
+    slow_down,
+    hang,
+    log_flood,
+    refuse_to_start,
+    bug,
+    stop_by_a_person,
+    unreadable_root,
+)
