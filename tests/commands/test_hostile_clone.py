@@ -2,12 +2,14 @@
 and nothing reaches the terminal but text.
 """
 
+import resource
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from herorun.core.errors import CouldNotLook, WrongUse
+from herorun.core.errors import CouldNotLook, HerorunError, WrongUse
 from herorun.core.event import Initialised, Noted
 from herorun.runs import contract_at, known_slugs
 from herorun.signatures import with_own
@@ -107,3 +109,28 @@ def test_a_logbook_that_no_contract_could_name_is_not_used(story: Story, path: s
     record.append(Initialised(now(), SLUG, {}, "", path))
     record.append(Noted(now(), "@dri", "seen", {"Status": "seen"}))
     assert record.logbook_path == ".agents/logbooks/tiny.md" and "seen" in record.logbook()
+
+
+def _fill_journal(story: Story, count: int) -> None:
+    """So many more files in the folder of the record's journal, packed."""
+    tip = story.run.record.tip
+    names = [f".agents/logbooks/tiny.journal/99990101-{n:06d}.jsonl" for n in range(count)]
+    stream = "blob\nmark :1\ndata 1\nx\ncommit refs/herorun/record/tiny\n"
+    stream += f"committer x <x@example.org> 1 +0000\ndata 1\nx\nfrom {tip}\n"
+    stream += "".join(f"M 100644 :1 {name}\n" for name in names)
+    subprocess.run(
+        ["git", "-C", str(story.work), "fast-import", "--quiet", "--force"],
+        input=stream.encode(),
+        check=True,
+    )
+
+
+@pytest.mark.thorough
+def test_a_journal_of_many_files_is_read_in_bounded_time(story: Story) -> None:
+    assert story.init() == 0
+    _fill_journal(story, 40_000)
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    with pytest.raises(HerorunError):
+        story.run.record.memory()
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    assert after.ru_utime - before.ru_utime < 3.0  # by their paths it takes ten

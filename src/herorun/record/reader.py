@@ -23,6 +23,7 @@ from herorun.record.model import Content, FoldedMemory, places
 from herorun.system.git import Repository
 
 HOME = ".agents/logbooks"
+SUBMODULE = "160000"
 # bytes of one file of a record: its journal's hold 128 KB, its largest is a manifest
 LARGEST = 64 << 20
 
@@ -148,11 +149,9 @@ class RecordReader:
         least.
         """
         content = self._read()
-        names = [name for name, _ in self._segments(content.tip)] if content.tip else []
-        wanted = [name for name in names if name[:8] >= f"{since:%Y%m%d}"] or names[-1:]
-        paths = [f"{self.journal_path}/{name}" for name in wanted]
-        files = self.repository.read(str(content.tip), paths, LARGEST) if paths else {}
-        return read_lines(places({path: data or b"" for path, data in files.items()}), UNKNOWN)
+        rows = self._segments(content.tip) if content.tip else []
+        wanted = [row for row in rows if row[0][:8] >= f"{since:%Y%m%d}"] or rows[-1:]
+        return read_lines(places(self._contents(wanted)), UNKNOWN)
 
     def logbook(self) -> str:
         """All its pages as one text."""
@@ -219,11 +218,8 @@ class RecordReader:
     def _folded(self, tip: str) -> Memory:
         """What the whole journal amounts to, file by file: in memory lies one of them at a time."""
         memory, last = Memory(), START
-        for name, _ in self._segments(tip):
-            path = f"{self.journal_path}/{name}"
-            lines = self._lines(
-                {path: self.repository.read(tip, [path], LARGEST)[path] or b""}, 0, last
-            )
+        for row in self._segments(tip):
+            lines = self._lines(self._contents([row]), 0, last)
             memory = fold((line.event for line in lines), memory)
             last = lines[-1].hash if lines else last
         return memory
@@ -239,22 +235,26 @@ class RecordReader:
 
     def _load(self, tip: str, known: Remembered | None = None) -> Content:
         objects = self._segments(tip)
-        paths = [f"{self.journal_path}/{name}" for name, _ in objects]
         known = known if known and known.is_of(objects) else None
-        wanted = paths[known.older :] if known else paths
-        files = self.repository.read(tip, wanted, LARGEST)
-        segments = {path: files[path] or b"" for path in wanted}
-        if known and not known.begins(segments[wanted[0]]):
+        wanted = objects[known.older :] if known else objects
+        segments = self._contents(wanted)
+        if known and not known.begins(segments[f"{self.journal_path}/{wanted[0][0]}"]):
             return self._load(tip)
         lines = self._lines(segments, known.size if known else 0, known.hash if known else START)
         memory = fold((line.event for line in lines), known.memory if known else None)
         return Content(tip, lines, segments, None, memory, known)
 
     def _segments(self, tip: str) -> list[tuple[str, str]]:
-        """The journal's files by name and object, in their order."""
-        return sorted(
-            (path, oid) for _, oid, path in self.repository.entries(tip, self.journal_path)
-        )
+        """The journal's files by name and object, in their order; a submodule is none."""
+        rows = self.repository.entries(tip, self.journal_path)
+        return sorted((path, oid) for mode, oid, path in rows if mode != SUBMODULE)
+
+    def _contents(self, rows: Sequence[tuple[str, str]]) -> dict[str, bytes]:
+        """Path -> content, asked for by object: git looks for a path by reading the folder from
+        its beginning, for each of the 100,000 files that somebody may have put there.
+        """
+        contents = self.repository.blobs([oid for _, oid in rows], LARGEST)
+        return {f"{self.journal_path}/{name}": contents[oid] for name, oid in rows}
 
     @property
     def _keep(self) -> Path:
