@@ -27,6 +27,7 @@ from herorun.core.detectors import (
     resume,
     rules_digest,
     throughput,
+    windows,
 )
 from herorun.core.detectors.reorder import WAITING
 
@@ -207,7 +208,7 @@ def test_a_fold_leaves_the_state_before_it_alone():
 
 def test_the_rules_have_a_digest_that_names_their_constants(monkeypatch):
     before = rules_digest()
-    for module in (loss, first_rows, grad_norm, reorder, resume, throughput, band):
+    for module in (loss, first_rows, grad_norm, reorder, resume, throughput, band, windows):
         for place in range(len(module.RULES)):
             with monkeypatch.context() as changed:
                 other = [*module.RULES]

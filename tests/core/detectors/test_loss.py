@@ -9,6 +9,7 @@ from curves import CALM, NAMES, NAN, curve, folded, found, spikes, summarise
 from herorun.core.detectors import FLOOR, KEPT
 from herorun.core.detectors.loss import FREEZE, SIGNED
 from herorun.core.detectors.reorder import WAITING
+from herorun.core.detectors.windows import LONGEST
 
 
 def trend(rows):
@@ -54,11 +55,66 @@ def test_a_rise_on_a_falling_loss_is_not_hidden_behind_what_lags():
     assert spike.rows == 12 and spike.first_step == 301
 
 
+@pytest.mark.parametrize("first", [[1e4], [1e6, 3e4, 5e3]])
+def test_a_huge_first_row_hides_no_spike(first):
+    """Its level came down by half a logarithm a row at most, and stayed too high for sixty rows."""
+    steady = [10.0 * math.exp(0.01 * (-1) ** i) for i in range(45)]
+    (spike,) = spikes(*first, *steady, *[30.0] * 12)
+
+    assert spike.first_step == len(first) + 46 and spike.rows == 12
+    assert spike.expected == pytest.approx(10.0, rel=0.02)
+
+
+def test_a_young_loss_that_falls_steadily_keeps_its_trend():
+    falling = [8.0 * 0.93**i for i in range(28)]
+
+    assert trend(curve(*falling, *falling[-1:] * WAITING)).rows == 28
+
+
 def test_noise_has_a_floor():
     assert trend(curve(*[2.0] * 500)).scale == FLOOR == 0.003
 
 
 # --- spikes ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("before", "count"), [([0.14, 0.12] * 8, 1), ([0.14, 0.06] * 8, 0)])
+def test_a_leap_of_a_calm_young_curve_is_a_spike_though_its_first_row_was_higher(before, count):
+    rows = curve(12.0, 5.0, 1.6, *before, 14.0, 0.85, *[0.14] * 4, *[0.14] * WAITING, gap=100)
+    found_spikes = [s for s in folded(rows).loss.spike.told("spike", "loss") if s.rows > 1]
+
+    assert len(found_spikes) == count
+    assert all(s.expected == pytest.approx(0.14) for s in found_spikes)
+
+
+def level(*values):
+    return [e for e in folded(curve(*values, gap=10)).loss.told() if e.kind == "shifted"]
+
+
+def wavy(mean, count, width=0.2):
+    return [mean * math.exp(width * math.sin(2.4 * i)) for i in range(count)]
+
+
+@pytest.mark.parametrize(("times", "rows", "count"), [(2.2, 10, 1), (2.2, 9, 0), (1.4, 10, 0)])
+def test_ten_rows_above_thirty_before_are_another_level_however_far_above_the_trend_is(
+    times, rows, count
+):
+    high = [x * times for x in wavy(1.0, rows)]
+    shifts = level(*wavy(1.0, 60), *high, *wavy(1.0, WAITING)[: 8 if rows == 10 else 0])
+
+    assert len(shifts) == count if rows == 10 else shifts == []
+
+
+def test_a_level_is_over_with_its_second_row_back_and_one_outlier_before_hides_none():
+    (shift,) = level(*wavy(1.0, 30), 9.0, *wavy(1.0, 29), *[2.5] * 14, *wavy(1.0, 12))
+
+    assert (shift.rows, shift.open, shift.first_step) == (14, False, 601)
+
+
+def test_a_level_that_stays_is_accepted_in_the_end():
+    (shift,) = level(*wavy(1.0, 60), *[2.5] * 600)
+
+    assert (shift.open, shift.rows) == (False, LONGEST)
 
 
 def test_twelve_steps_are_one_open_spike():

@@ -3,7 +3,8 @@
 Why: a lasting spike is a numerical problem; relaunching it as a hardware fault wastes the budget.
 Fix: the DRI decides: wait, roll back, or skip data.
 Source: marin-community/marin, manage-hero-run: more than 50 % above the expected trend for about 10
-steps; the fast tier reports a threefold loss after 3 rows.
+steps; the fast tier reports a threefold loss after 3 rows. Where a hundred steps lie between two
+rows, a run is back from ten times its level within two of them, and was lost for as many steps.
 """
 
 import math
@@ -33,6 +34,9 @@ class Limits:
     few_rows: PositiveInt = 3  # an excursion of no more rows than these ...
     few_sigmas: PositiveFloat = 9.0  # ... must stand out by more
     noises: PositiveFloat = 2.5  # its mean height over the noise, however many its rows
+    leap_ratio: PositiveFloat = 10.0  # its peak ...
+    leap_rows: PositiveInt = 2  # ... of so many rows at least
+    leap_steps: PositiveInt = 100
 
 
 @check(Gate.HEALTH, Response.ESCALATE, topic=Topic.METRIC, vetoes_relaunch=True)
@@ -41,9 +45,16 @@ def loss_spike(metrics: Metrics, history: History, limits: Limits) -> list[Verdi
 
     def lasts(spike: Excursion) -> bool:
         """Also where it was high enough for long enough, and goes on lower: it is one excursion until it ends."""
-        return lasts_now(spike) or (
-            spike.crest is not None and lasts_now(_at_crest(spike, *spike.crest))
+        return (
+            leapt(spike)
+            or lasts_now(spike)
+            or (spike.crest is not None and lasts_now(_at_crest(spike, *spike.crest)))
         )
+
+    def leapt(spike: Excursion) -> bool:
+        long = spike.rows >= limits.leap_rows and spike.steps >= limits.leap_steps
+        high = spike.peak >= limits.leap_ratio
+        return long and high and math.log(spike.peak) >= limits.few_sigmas * spike.noise
 
     def lasts_now(spike: Excursion) -> bool:
         slow = spike.steps >= limits.steps and spike.rows >= limits.least_rows
@@ -52,7 +63,8 @@ def loss_spike(metrics: Metrics, history: History, limits: Limits) -> list[Verdi
         apart = spike.usual >= math.exp(limits.noises * spike.noise)
         return (slow or fast) and spike.sigmas >= needed and apart
 
-    return judged(metrics, history, metrics.spikes, lasts, "no lasting spike", check="loss-spike")
+    risen = (*metrics.spikes, *metrics.of("shifted"))
+    return judged(metrics, history, risen, lasts, "no lasting spike", check="loss-spike")
 
 
 def _at_crest(spike: Excursion, typical: float, rows: int) -> Excursion:

@@ -9,7 +9,7 @@ One that has begun continues over a gap.
 
 import math
 
-from herorun.core.detectors import first_rows, relapse, second_beginning
+from herorun.core.detectors import first_rows, relapse, second_beginning, windows
 from herorun.core.detectors.baseline import CLIP, FLOOR, RATE, SETTLE, Trend
 from herorun.core.detectors.loss_state import LossState
 from herorun.core.detectors.relapse import REGRESSED
@@ -38,15 +38,18 @@ FROZEN = 20  # rows of one and the same value, from which on it stands still
 # times the longest such stretch before: some logs repeat a value until there is a new one
 REPEATS = 5
 CHANGES = 30  # other values that must have come before
+ODD = 4  # first rows that may be odd, and would hide everything for sixty more, where ...
+FELL = 8  # ... so many rows follow them ...
+FAR = 10.0  # ... that are so many times lower than the trend
 
 _HIGH, _ALONE, _RISING = math.log(RATIO), math.log(ALONE), math.log(RISING)
 _ELEVATED, _DRIFT, _DIVERGED = math.log(ELEVATED), math.log(DRIFT), math.log(DIVERGED)
-_LEARNED = math.log(LEARNED)
+_LEARNED, _FAR = math.log(LEARNED), math.log(FAR)
 
 RULES = (
     RATIO, ALONE, RISING, FREEZE, FREEZE_YOUNG, HELD, DENSE, JITTERS, ELEVATED, ELEVATED_NOISE, DRIFT, DRIFT_NOISE, WIDEST,  # noqa: E501  # one entry of a table, or one recorded value
     DIVERGED, DIVERGED_NOISE, LEARNED,
-    SIGNED, FROZEN, REPEATS, CHANGES, MOVES,
+    SIGNED, FROZEN, REPEATS, CHANGES, MOVES, ODD, FELL, FAR,
 )  # fmt: skip
 
 
@@ -86,9 +89,14 @@ def judge_loss(
         return
     second_beginning.follow(state, step, y)
     held = _spike(state, step, y, gap, declared, before)
+    if fresh:
+        windows.follow_level(state, step, y, declared)
     if fresh and not held:
         _waver(state, y)
-        state.trend.learn(y)
+        if state.trend.rows <= ODD + FELL and _fell_far(state, y):
+            state.trend.begin(y)
+        else:
+            state.trend.learn(y)
         _level(state, step, y, declared, boundary)
 
 
@@ -133,7 +141,7 @@ def _signed(state: LossState, loss: float) -> None:
     """
     state.signed = SIGNED if loss < 0.0 else state.signed - 1
     if state.trend.rows:
-        for kind in ("spike", "elevated", "drift", "diverged", "regressed", "untrained"):
+        for kind in ("spike", "elevated", "drift", "diverged", "regressed", "untrained", "shifted"):
             getattr(state, kind).end(kind, "loss")
         state.trend, state.settled = Trend(), False
 
@@ -143,17 +151,20 @@ def _spike(
 ) -> bool:
     """Whether the trend must stand still."""
     trend, spike = state.trend, state.spike
-    young = trend.rows < SETTLE
+    young = trend.young
     if not young:
         usual, noise = trend.level, _noise(state)
     else:
         usual, noise = trend.top, trend.jitter / max(trend.rows - 1, 1)
+        calm = windows.calm_level(state, y)
+        if calm is not None:
+            usual, young = calm, False
     excess = y - usual
     if before is not None and before > 0:
         excess = min(excess, y - math.log(before))
     if excess > _HIGH and (not young or _stands_out(state, excess, noise, gap)):
         streak = spike.over(step, excess, math.exp(usual), noise, declared)
-        if streak.rows > (FREEZE_YOUNG if young else FREEZE):
+        if streak.rows > (FREEZE_YOUNG if trend.young else FREEZE):
             spike.end("spike", "loss")
             trend.begin(y)
             return True
@@ -162,7 +173,13 @@ def _spike(
         trend.begin(y)
     elif spike.streak is not None:
         spike.within("spike", "loss")
-    return spike.streak is not None and (young or spike.streak.rows >= HELD)
+    return spike.streak is not None and (trend.young or spike.streak.rows >= HELD)
+
+
+def _fell_far(state: LossState, y: float) -> bool:
+    """Whether the first rows were odd: since then, all lie a tenth of what is expected."""
+    state.far_below = state.far_below + 1 if y < state.trend.level - _FAR else 0
+    return state.far_below == FELL
 
 
 def _waver(state: LossState, y: float) -> None:

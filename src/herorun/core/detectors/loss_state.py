@@ -22,6 +22,7 @@ class LossState:
     collapsed: ExcursionWatch = field(default_factory=ExcursionWatch)
     untrained: ExcursionWatch = field(default_factory=ExcursionWatch)
     frozen: ExcursionWatch = field(default_factory=ExcursionWatch)
+    shifted: ExcursionWatch = field(default_factory=ExcursionWatch)
     begun: FirstRows = field(default_factory=FirstRows)
     zeros: int = 0  # rows before this one that were zero
     longest_zeros: int = 0
@@ -48,9 +49,23 @@ class LossState:
     dips: int = 0  # rows below it, one after another
     anew: int = 0  # rows to come of an attempt that counts its steps from the beginning again
     last_step: int = 0
+    recent: list[float] = field(default_factory=list)  # the newest rows, as logarithms ...
+    recent_steps: list[int] = field(default_factory=list)  # ... and their steps
+    above: int = 0  # a bit for each of the newest rows: above the one ten rows earlier
+    far_below: int = 0  # rows far below a young trend, one after another
+    calm: float | None = None  # the highest of the calm rows before a spike of a young curve
     signed: int = 0  # rows until a loss that was below zero is forgotten
 
     def told(self) -> list[Excursion]:
-        kinds = ("elevated", "drift", "diverged", "regressed", "collapsed", "untrained", "frozen")
+        kinds = (
+            "elevated",
+            "drift",
+            "diverged",
+            "regressed",
+            "collapsed",
+            "untrained",
+            "frozen",
+            "shifted",
+        )
         shaped = [each for kind in kinds for each in getattr(self, kind).told(kind, "loss")]
         return [*shaped, *self.begun.told()]

@@ -21,6 +21,7 @@ from herorun.core.detectors import (
     resume,
     second_beginning,
     throughput,
+    windows,
 )
 from herorun.core.detectors.dispatch import MUTED, judge_row
 from herorun.core.detectors.instances import (
@@ -48,7 +49,7 @@ TREND = (
     baseline.FLOOR,
 )
 STREAK = (excursion.MISSES, excursion.KEPT)
-SHAPE = 12  # of the state
+SHAPE = 13  # of the state
 
 
 def rules_digest() -> str:
@@ -66,6 +67,7 @@ def rules_digest() -> str:
         nonfinite.RULES,
         gaps.RULES,
         growth.RULES,
+        windows.RULES,
     )
     return digest([SHAPE, MUTED, TREND, STREAK, *parts, interleaved_writers.RULES])
 
@@ -191,6 +193,7 @@ def _end_attempt(state: MetricsState) -> None:
         "collapsed",
         "untrained",
         "frozen",
+        "shifted",
     ):
         getattr(shape, kind).end(kind, "loss")
     shape.begun.flat.end("flat", "loss")

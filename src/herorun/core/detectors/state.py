@@ -92,6 +92,7 @@ class MetricsState:
             loss.collapsed,
             loss.untrained,
             loss.frozen,
+            loss.shifted,
             loss.begun.flat,
             loss.begun.chance,
             self.wall.slow,

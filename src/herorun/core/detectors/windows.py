@@ -1,0 +1,77 @@
+"""What the newest rows show by themselves, where the trend is no help yet.
+
+A trend lags above a loss that has just come down, and of a young curve only the highest value is
+known. A dozen rows that hardly differ say enough of what is usual to see a leap; and ten rows that
+all lie above thirty before them are another level, whatever the trend still expects.
+"""
+
+import math
+from statistics import median
+
+from herorun.core.detectors.loss_state import LossState
+
+CALM = 12  # rows of a young curve that lie within ...
+WITHIN = 2.0  # ... this factor
+LEAPT = 5.0  # times the highest of them, from which on a row is a leap
+NEWEST, BEFORE = 10, 30  # rows whose levels are compared
+SHIFTED = 1.5  # times the median of the rows before
+LEAST = 1.2  # times it: each of the newest rows
+OUTLIERS = 1  # of the rows before, that may lie above the newest
+LONGEST = 500  # rows in which the level before is remembered
+
+_WITHIN, _LEAPT = math.log(WITHIN), math.log(LEAPT)
+_SHIFTED, _LEAST = math.log(SHIFTED), math.log(LEAST)
+_NEWEST = (1 << NEWEST) - 1
+RULES = (CALM, WITHIN, LEAPT, NEWEST, BEFORE, SHIFTED, LEAST, OUTLIERS, LONGEST)
+
+
+def calm_level(state: LossState, y: float) -> float | None:
+    """The highest of a dozen calm rows that this one leaps above, or the spike's first row did;
+    None where the rows before were not calm, or it is no leap.
+    """
+    if state.spike.streak is None:
+        rows = state.recent[-CALM:]
+        highest = max(rows, default=y)
+        is_calm = len(rows) == CALM and highest - min(rows) < _WITHIN
+        state.calm = highest if is_calm and y > highest + _LEAPT else None
+    return state.calm
+
+
+def follow_level(state: LossState, step: int, y: float, declared: bool) -> None:
+    """One row more: whether the newest rows all stand on a higher level than those before."""
+    rows, steps = state.recent, state.recent_steps
+    if state.shifted.streak is not None:
+        _go_on(state, step, y)
+        return
+    rows.append(y)
+    steps.append(step)
+    if len(rows) <= NEWEST:
+        return
+    # each of the newest rows lies above the one ten rows earlier, but for an outlier there
+    state.above = (state.above << 1 | (y > rows[-NEWEST - 1])) & _NEWEST
+    if len(rows) > NEWEST + BEFORE:
+        del rows[0], steps[0]
+    if state.above.bit_count() >= NEWEST - OUTLIERS and len(rows) == NEWEST + BEFORE:
+        _compare(state, declared)
+
+
+def _compare(state: LossState, declared: bool) -> None:
+    before, newest = sorted(state.recent[:BEFORE]), state.recent[BEFORE:]
+    usual = median(before)
+    lowest = max(before[-1 - OUTLIERS], usual + _LEAST)
+    if min(newest) <= lowest or median(newest) <= usual + _SHIFTED:
+        return
+    for step, y in zip(state.recent_steps[BEFORE:], newest, strict=True):
+        state.shifted.over(step, y - usual, math.exp(usual), 0.0, declared)
+    state.recent, state.recent_steps, state.above = [], [], 0
+
+
+def _go_on(state: LossState, step: int, y: float) -> None:
+    """Up still, or back; after `LONGEST` rows it is what is usual."""
+    watch = state.shifted
+    assert watch.streak is not None
+    excess = y - math.log(watch.streak.expected)
+    if excess > _SHIFTED and watch.streak.rows < LONGEST:
+        watch.over(step, excess, watch.streak.expected, 0.0)
+    else:
+        watch.within("shifted", "loss", 0 if watch.streak.rows >= LONGEST else 1)
