@@ -16,7 +16,8 @@ from functools import partial
 from pathlib import Path
 
 from herorun.core.backtest.curve import FiredAlert
-from herorun.core.backtest.score import CURVE, QUIET, QUIET_TIME, SLACK, SPEED, Label
+from herorun.core.backtest.report import spread
+from herorun.core.backtest.score import CURVE, QUIET, QUIET_TIME, SECONDS, SLACK, SPEED, Label
 from herorun.core.triage.classes import QUIET as NO_FAILURE
 from herorun.core.triage.scan import Scan, finish, scan
 from herorun.core.triage.state import AttemptLog, see
@@ -25,11 +26,10 @@ from herorun.operations.report.backtest import backtest, read_labels
 from herorun.signatures import shipped
 
 WORKERS = 2
-SECONDS = 30  # a row of a large run; rows of public curves rarely tell their time
 CURVES = (
     "| curves | events found | false criticals on clean | on noisy | throughput found "
-    "| warnings on clean | false criticals per 1,000 run-hours |\n"
-    "| --- | --- | --- | --- | --- | --- | --- |"
+    "| warnings on clean | false criticals per 1,000 run-hours | delay in rows |\n"
+    "| --- | --- | --- | --- | --- | --- | --- | --- |"
 )
 LOGS = "| logs | right | benign called a failure |\n| --- | --- | --- |"
 
@@ -47,6 +47,7 @@ class CurveCounts:
     time_events: int = 0
     time_found: int = 0
     warnings: int = 0
+    row_delays: list[int] = field(default_factory=list)  # of each event that is found
     quiet_rows: int = 0  # of the clean and noisy curves
     notes: list[str] = field(default_factory=list)
 
@@ -69,12 +70,18 @@ class CurveCounts:
             if not hit:
                 told = ", ".join(f"{a.severity} {a.check} at {a.row}" for a in alerts[:6])
                 self.notes.append(f"missed {name} ({label.label}): {label.events[0]}: {told}")
+        self._delays(label, curve)
         for event in label.time_events:
             self.time_events += 1
             hit = any(_within(event, alert) for alert in speed)
             self.time_found += hit
             if not hit:
                 self.notes.append(f"missed throughput {name}: {event}")
+
+    def _delays(self, label: Label, curve: Sequence[FiredAlert]) -> None:
+        for event in label.events:
+            rows = [alert.row for alert in curve if _within(event, alert)]
+            self.row_delays += [max(min(rows) - event[0], 0)] if rows else []
 
     def _quiet(
         self,
@@ -177,7 +184,7 @@ def _line(name: str, folder: Path, is_curves: bool) -> tuple[str, list[str]]:
         (
             f"| {name} | {c.found} of {c.events} | {c.false_clean} on {c.clean} "
             f"| {c.false_noisy} on {c.noisy} | {c.time_found} of {c.time_events} | {c.warnings} "
-            f"| {c.rate()} |"
+            f"| {c.rate()} | {spread(c.row_delays)} |"
         ),
         c.notes,
     )

@@ -5,6 +5,7 @@ evidence.
 """
 
 import math
+from pathlib import Path
 from random import Random
 
 import pytest
@@ -16,6 +17,7 @@ from herorun.core.detectors import MetricsState, Names, fold_rows, summarise
 from herorun.core.evidence import Metrics
 from herorun.core.finding import Outcome
 from herorun.discover import checks
+from herorun.operations.report.backtest import columns_of, names_of, rows_of
 
 CHECKS = judging(checks(Gate.HEALTH))
 LOTS = Random(5)
@@ -33,12 +35,15 @@ CURVES = {
 }
 
 
-def looked(rows, every):
+REAL = sorted((Path(__file__).parent / "curves").glob("*.csv"))
+
+
+def looked(rows, every, names=Names()):  # noqa: B008  # never changes
     """Which checks fail of what at some look, `every` so many rows."""
     state, found = MetricsState(), set()
     for at in range(0, len(rows), every):
-        state = fold_rows(state, rows[at : at + every], Names(), BEGINNING)
-        metrics = summarise(state, Names())
+        state = fold_rows(state, rows[at : at + every], names, BEGINNING)
+        metrics = summarise(state, names)
         numeric = any(e.kind == "not-finite" for e in metrics.non_finite)
         for finding in evaluate(CHECKS, {**GIVEN, Metrics: metrics}):
             if finding.verdict.outcome is Outcome.FAIL and not (
@@ -66,3 +71,13 @@ def test_so_do_rows_that_come_more_often_or_rarely(what, gap):
 
     assert looked(rows, 13) == told
     assert told or what in ("calm", "no learning")  # 200 rows of one step are too few for that
+
+
+@pytest.mark.parametrize("every", [1, 3, 17, 64, 1000])
+@pytest.mark.parametrize("path", REAL, ids=lambda path: path.stem)
+def test_so_do_real_curves(path, every):
+    names, rows = names_of(columns_of(path)), list(rows_of(path))
+    told = {(alert.check, alert.subject) for alert in CurveBacktest(CHECKS, names).run(rows)}
+
+    assert looked(rows, every, names) == told
+    assert told

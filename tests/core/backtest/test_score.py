@@ -1,6 +1,7 @@
 import pytest
 
 from herorun.core.backtest.curve import FiredAlert
+from herorun.core.backtest.report import score_table
 from herorun.core.backtest.score import Label, Score
 from herorun.core.check import Topic
 
@@ -36,6 +37,15 @@ def test_a_critical_alert_on_a_quiet_curve_is_false(label):
         100,
         990,
     )
+
+
+def test_false_alarms_are_also_counted_by_the_hours_of_a_live_run():
+    """A hundred rows of one every 30 s are 50 minutes."""
+    score = scored(Label("clean"), an_alert(5))
+    header, _, row = score_table({"herorun": score})
+
+    assert score.hours == pytest.approx(100 * 30 / 3600)
+    assert row.split(" | ")[header.split(" | ").index("per 1,000 run-hours")] == "1200.0"
 
 
 def test_ambiguous_curves_count_for_nothing():

@@ -5,7 +5,7 @@ from statistics import median
 from typing import Any
 
 from herorun.core.backtest.curve import FiredAlert
-from herorun.core.backtest.score import SLACK, Score
+from herorun.core.backtest.score import SECONDS, SLACK, Score
 from herorun.core.finding import count
 
 Files = Sequence[tuple[str, int, Sequence[FiredAlert]]]
@@ -37,6 +37,7 @@ def _figures(score: Score) -> dict[str, Any]:
         "false_alarms": score.false_alarms,
         "false_alarms_per_1000_steps": _rate(score.false_alarms, score.clean_steps),
         "false_alarms_per_1000_rows": _rate(score.false_alarms, score.clean_rows),
+        "false_alarms_per_1000_run_hours": _rate(score.false_alarms, score.hours),
         "warnings_on_clean_curves": score.warnings,
         "events": score.events,
         "found": score.found,
@@ -52,7 +53,7 @@ def _figures(score: Score) -> dict[str, Any]:
     }
 
 
-def _rate(count: int, of: int) -> float | None:
+def _rate(count: int, of: float) -> float | None:
     return round(1000 * count / of, 6) if of else None
 
 
@@ -78,26 +79,28 @@ def _next_actions(files: Files) -> Iterator[str]:
 def score_table(scores: Mapping[str, Score]) -> Iterator[str]:
     """The figures of each set of rules, as a Markdown table."""
     yield (
-        "| rules | false alarms | per 1,000 clean rows | events | of 5 rows and more | curves | "
+        "| rules | false alarms | per 1,000 clean rows | per 1,000 run-hours | events "
+        "| of 5 rows and more | curves | "
         "throughput | delay in rows | delay in steps |"
     )
-    yield "| --- | --- | --- | --- | --- | --- | --- | --- | --- |"
+    yield "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |"
     for name, score in scores.items():
         cells = (
             name,
             str(score.false_alarms),
             f"{1000 * score.false_alarms / score.clean_rows:.3f}" if score.clean_rows else "-",
+            f"{1000 * score.false_alarms / score.hours:.1f}" if score.hours else "-",
             f"{score.found} of {score.events}",
             f"{score.sustained_found} of {score.sustained}",
             f"{score.curves_found} of {score.curves}",
             f"{score.time_found} of {score.time_events}" if score.time_found else "-",
-            _spread(score.row_delays),
-            _spread(score.delays),
+            spread(score.row_delays),
+            spread(score.delays),
         )
         yield f"| {' | '.join(cells)} |"
 
 
-def _spread(delays: Sequence[int]) -> str:
+def spread(delays: Sequence[int]) -> str:
     """The median, and what one in ten exceeds."""
     if not delays:
         return "-"
@@ -112,6 +115,7 @@ WORDS = f"""\
 
 Public training curves, judged row by row by the same folds and checks as a live run.
 A false alarm is a critical alert on a curve, or on a throughput, that people called clean or noisy.
+A run-hour is {3600 / SECONDS:g} of its rows: one every {SECONDS:g} s, the cadence of a large run.
 An event is found by a critical alert that fires within its rows, {SLACK} more at either end; for throughput a warning
 counts as well.
 A delay is from an event's first row to the alert: the median, and what one in ten exceeds.

@@ -12,6 +12,7 @@ from herorun.core.check import Topic
 from herorun.core.lazy_dataclass import dataclass
 
 SLACK = 3  # rows by which a label's window is rough
+SECONDS = 30.0  # a row of a large run; rows of public curves rarely tell their time
 QUIET = ("clean", "noisy", "rl-critic-noisy")
 QUIET_TIME = ("", "time-clean", "noisy-time")
 CURVE = frozenset({Topic.METRIC, Topic.LINEAGE, Topic.NUMERIC})
@@ -48,6 +49,11 @@ class Score:
     row_delays: list[int] = field(default_factory=list)  # the same, in rows
     quiet: int = 0  # curves that are clean or noisy throughout
     missed: list[tuple[str, int, int, str]] = field(default_factory=list)
+
+    @property
+    def hours(self) -> float:
+        """Run-hours of the quiet curves, for a live run at its cadence."""
+        return self.clean_rows * SECONDS / 3600
 
     def add(
         self, name: str, label: Label, steps: Sequence[int], alerts: Sequence[FiredAlert]

@@ -153,7 +153,9 @@ def _rate(state: MetricsState, name: str, value: float, names: Names, at: RowPos
     state.rate_rises = state.rate is not None and value > state.rate
     state.rate = value
     if value > 0.0:
-        _state_for(state.rates, name, ExcursionWatch).within("spent", name, 0)
+        spent = _state_for(state.rates, name, ExcursionWatch)
+        if spent.streak is not None:
+            spent.within("spent", name, 0)
     elif value == 0.0 and name in state.rates:
         state.rates[name].over(at.step, 0.0, 0.0, 0.0, at.declared)
 
@@ -227,5 +229,7 @@ def _report(state: MetricsState, name: str) -> None:
     seen = state.seen.get(name)
     if seen is None:
         seen = state.seen[name] = ReportingRhythm(state.judged)
-    seen.longest = max(seen.longest, state.judged - seen.last)
+    pause = state.judged - seen.last
+    if pause > seen.longest:
+        seen.longest = pause
     seen.last = state.judged

@@ -50,13 +50,14 @@ def see(state: Steps, step: int) -> bool:
     if state.jump:
         _lose_rows(state, state.jump[0], state.jump[1])
         state.jump = []
-    state.stride = max(float(apart), state.stride - (state.stride - apart) / EASE)
+    eased = state.stride - (state.stride - apart) / EASE
+    state.stride = eased if eased > apart else float(apart)
     return False
 
 
 def far(state: Steps, apart: int) -> bool:
     """Whether rows so many steps apart have others between them."""
-    return state.stride > 0 and apart > max(WAITING, FAR * state.stride)
+    return apart > WAITING and 0 < FAR * state.stride < apart
 
 
 def _lose_rows(state: Steps, before: int, after: int) -> None:

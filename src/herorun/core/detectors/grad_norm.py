@@ -69,14 +69,16 @@ def judge_norm(
     if fresh and (explosion.streak is None or explosion.streak.rows < HELD):
         trend.learn(y)
         if trend.rows >= SETTLE:
-            state.usual = max(trend.level, state.usual - EASE)
+            level, eased = trend.level, state.usual - EASE
+            state.usual = level if level > eased else eased
         _creep(state, metric, step, y, declared)
 
 
 def _creep(state: Norm, metric: str, step: int, y: float, declared: bool) -> None:
     rows = state.trend.rows
-    state.fast += max(FAST_RATE, 1 / rows) * (y - state.fast)
-    state.slow += max(SLOW_RATE, 1 / rows) * (y - state.slow)
+    mean = 1 / rows
+    state.fast += (mean if mean > FAST_RATE else FAST_RATE) * (y - state.fast)
+    state.slow += (mean if mean > SLOW_RATE else SLOW_RATE) * (y - state.slow)
     growth = state.fast - state.slow
     if growth > _CREEP:
         state.creep.over(step, growth, math.exp(state.slow), state.trend.scale, declared)

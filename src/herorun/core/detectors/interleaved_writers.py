@@ -85,7 +85,11 @@ def _end_mixed(state: Turns) -> None:
 
 def _doubled(state: Turns, step: int, loss: float) -> None:
     recent = state.recent
-    if recent and step < min(recent):  # a restart, or the other of two that are far apart
+    last = state.last
+    # the newest step is among the recent ones, so that a later one lies beyond the lowest
+    if (
+        recent and (last is None or step < last) and step < min(recent)
+    ):  # a restart, or the other of two that are far apart
         recent.clear()
     known = recent.setdefault(step, loss)
     if len(recent) > RECENT:

@@ -153,7 +153,7 @@ def _spike(
     trend, spike = state.trend, state.spike
     young = trend.young
     if not young:
-        usual, noise = trend.level, _noise(state)
+        usual, noise = trend.level, 0.0
     else:
         usual, noise = trend.top, trend.jitter / max(trend.rows - 1, 1)
         calm = windows.calm_level(state, y)
@@ -163,6 +163,8 @@ def _spike(
     if before is not None and before > 0:
         excess = min(excess, y - math.log(before))
     if excess > _HIGH and (not young or _stands_out(state, excess, noise, gap)):
+        if not trend.young:
+            noise = _noise(state)
         streak = spike.over(step, excess, math.exp(usual), noise, declared)
         if streak.rows > (FREEZE_YOUNG if trend.young else FREEZE):
             spike.end("spike", "loss")
@@ -186,8 +188,11 @@ def _waver(state: LossState, y: float) -> None:
     """Follow the moves from row to row; a single one counts three times the usual at most."""
     move, wobble, rows = abs(y - state.before), state.wobble, state.trend.rows
     state.before = y
-    rate, widest = (1 / rows, move) if rows < SETTLE else (RATE, CLIP * wobble + FLOOR)
-    state.wobble = wobble + rate * (min(move, widest) - wobble)
+    if rows < SETTLE:
+        state.wobble = wobble + 1 / rows * (move - wobble)
+        return
+    widest = CLIP * wobble + FLOOR
+    state.wobble = wobble + RATE * ((move if move < widest else widest) - wobble)
 
 
 def _noise(state: LossState) -> float:
@@ -211,7 +216,9 @@ def _level(state: LossState, step: int, y: float, declared: bool, boundary: bool
     scale = trend.scale
     move = y - state.smooth
     widest = WIDEST * scale
-    state.smooth = smooth = state.smooth + RATE * min(max(move, -widest), widest)
+    if not -widest <= move <= widest:
+        move = widest if move > 0.0 else -widest
+    state.smooth = smooth = state.smooth + RATE * move
     excess = y - trend.level
     if trend.rows < SETTLE:
         state.smooth = trend.level

@@ -46,7 +46,8 @@ def follow(state: LossState, step: int, y: float) -> None:
         _stay(state, step, y)
     else:
         _match(state, step, y)
-    state.anew = max(state.anew - 1, 0)
+    if state.anew:
+        state.anew -= 1
 
 
 def _match(state: LossState, step: int, y: float) -> None:
@@ -54,8 +55,9 @@ def _match(state: LossState, step: int, y: float) -> None:
     opening, matched = state.opening, state.matched
     like = abs(y - opening[matched]) < (ANEW if state.anew else ALIKE)
     if matched == 0:
-        learned = state.trend.rows >= YOUNGEST and _lowest(state) < y - _FORGOTTEN
-        state.matched = 1 if like and learned else 0
+        if not (like and state.trend.rows >= YOUNGEST and _lowest(state) < y - _FORGOTTEN):
+            return
+        state.matched = 1
         state.matched_from, state.dips = step, 0
         state.stay = OPENING if state.anew else _least_stay(state)
         state.back_below = _end_level(state)

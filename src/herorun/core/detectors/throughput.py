@@ -112,8 +112,10 @@ def _leak(state: Speed, metric: str, step: int, y: float, declared: bool, bounda
         if trend.rows >= SETTLE:
             state.settled, state.smooth, state.best = True, trend.level, trend.level
         return
-    widest = 3 * trend.scale
-    state.smooth = smooth = state.smooth + RATE * min(max(y - state.smooth, -widest), widest)
+    widest, move = 3 * trend.scale, y - state.smooth
+    if not -widest <= move <= widest:
+        move = widest if move > 0.0 else -widest
+    state.smooth = smooth = state.smooth + RATE * move
     if smooth < state.best or boundary:
         state.best = smooth
     loss = smooth - state.best
