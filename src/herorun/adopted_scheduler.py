@@ -16,11 +16,7 @@ from herorun.core.journal import Memory
 from herorun.core.ports import ById, Found, Place, Scheduler, Search, Submission, Unknown
 from herorun.job_kinds import PORT, job_kind
 
-_ITS_OWN = (
-    "log",
-    "read_log",
-    "warnings",
-)  # what an adapter tells of the instances that it started itself
+_ITS_OWN = ("log", "read_log")  # what an adapter tells of the instances that it started itself
 
 
 def jobs_by_id(table: SchedulerTable, place: Place) -> ById:
@@ -94,6 +90,15 @@ class WithAdopted:
         else:
             self._jobs.stop(job)
 
+    def _warnings(self, instance: str) -> tuple[str, ...]:
+        """Of an adopted job by its id, where its back end tells them."""
+        job = self._memory().adopted.get(instance)
+        ask = self._scheduler if job is None else self._jobs
+        if not hasattr(ask, "warnings"):
+            return ()
+        lines: tuple[str, ...] = ask.warnings(job or instance)
+        return lines
+
     @cached_property
     def _jobs(self) -> Any:
         return self._connect()
@@ -104,6 +109,8 @@ class WithAdopted:
         found = getattr(self._scheduler, name)
         if name == "by":
             return lambda look: WithAdopted(found(look), self._memory, self._connect, self._but)
+        if name == "warnings":
+            return self._warnings
         if name in _ITS_OWN and self._is_adopted():
             raise AttributeError(name)  # its log is read by the job's id, from its end
         return found

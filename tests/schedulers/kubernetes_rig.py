@@ -3,8 +3,10 @@
 from pathlib import Path
 from typing import Any
 
+from herorun import adapters
 from herorun.core.ports import Place
 from herorun.schedulers import kubernetes
+from herorun.schedulers.external.kubernetes import KubernetesById
 from services.k8s import Space, kubectl
 
 # What a server of 1.20 does not know yet.
@@ -35,3 +37,11 @@ def adapter(space: Space, state: Path, **changes: object) -> kubernetes.Kubernet
     del stated["kind"]
     options = kubernetes.Options.model_validate(stated)
     return kubernetes.connect(options, Place("tiny", str(state), "/out", "/repository"))
+
+
+def by_id(space: Space) -> KubernetesById:
+    options = {"cluster": f"{space.kubeconfig}#test/{space.name}", "program": kubectl()}
+    place = Place("job", "/state", "/out", "/repository")
+    jobs = adapters.connect("schedulers.external", "kubernetes", options, place)
+    assert isinstance(jobs, KubernetesById)
+    return jobs

@@ -5,27 +5,17 @@ from pathlib import Path
 
 import pytest
 
-from herorun import adapters
 from herorun.core.evidence import JobState
 from herorun.core.health.queue_reasons import Waiting, why_waiting
-from herorun.core.ports import Found, Place, Unknown
-from herorun.schedulers.external.kubernetes import KubernetesById
+from herorun.core.ports import Found, Unknown
 from herorun.schedulers.kubernetes import Kubernetes
-from schedulers.kubernetes_rig import adapter
+from schedulers.kubernetes_rig import adapter, by_id
 from schedulers.test_kubernetes_traps import found, one_pod, submit
-from services.k8s import Space, kubectl
+from services.k8s import Space
 from services.k8s_node import stamp, wait_for
 from wording import mentions
 
 pytestmark = pytest.mark.back_end
-
-
-def by_id(space: Space) -> KubernetesById:
-    options = {"cluster": f"{space.kubeconfig}#test/{space.name}", "program": kubectl()}
-    place = Place("job", "/state", "/out", "/repository")
-    jobs = adapters.connect("schedulers.external", "kubernetes", options, place)
-    assert isinstance(jobs, KubernetesById)
-    return jobs
 
 
 def has_begun(scheduler: Kubernetes) -> bool:

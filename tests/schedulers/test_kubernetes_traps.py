@@ -36,7 +36,7 @@ from herorun.core.evidence import Job, JobState, RequestReview, Sourced
 from herorun.core.ports import Found, Submission, Unknown
 from herorun.schedulers.kubernetes import Kubernetes
 from ports.scheduler_suite import long_ago
-from schedulers.kubernetes_rig import adapter
+from schedulers.kubernetes_rig import adapter, by_id
 from services.k8s import Space, kubectl
 from services.k8s_node import wait_for
 from wording import mentions
@@ -113,6 +113,7 @@ def test_what_no_node_can_take_says_why(space: Space, tmp_path: Path) -> None:
     warning = wait_for(lambda: scheduler.warnings("tiny-1"), 40)[0]
     assert mentions(warning, "pod tiny-1-", "FailedScheduling", "Insufficient nvidia.com/gpu")
     assert scheduler.warnings("tiny-2") == ()
+    assert warning[:60] in str(by_id(space).warnings("job.batch/tiny-1"))
     with pytest.raises(FileNotFoundError):
         scheduler.tail("tiny-1", 5)
 

@@ -141,6 +141,11 @@ class Followed:
         ask = getattr(self._jobs, "events", None)
         return tuple(ask(self._job(instance))) if ask else ()
 
+    def warnings(self, instance: str) -> tuple[str, ...]:
+        """What its back end warned of, of schedulers that tell; kept in the evidence."""
+        ask = getattr(self._jobs, "warnings", None)
+        return tuple(ask(self._job(instance))) if ask else ()
+
     def describe(self, job: str) -> str:
         """What runs under the id, of schedulers that are asked about processes."""
         ask = getattr(self._jobs, "describe", None)
