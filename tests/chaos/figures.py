@@ -23,6 +23,7 @@ MUST = {
 DOWN = "crashed|late-checkpoints|nothing-saved|error-in-log|failing-log"
 DISK = "(full|filling)-disk|late-tick|late-checkpoints|lost-rows|unkept-checkpoint|incomplete-checkpoint|undelivered-escalation"  # noqa: E501  # one pattern
 CLOCK = "clock-skew|late-tick|stale-monitor|late-checkpoints|stalled-.*"
+PATIENT = ("hang", "slow_down")  # told after a time that the contract or the check states
 MAY = {
     "kill_babysitter": "late-tick|stale-monitor",
     "cut_rows": "lost-rows|duplicate-rows|interleaved-writers",
@@ -100,7 +101,7 @@ def _of_run(
         hits = _hits(fault, events, firing)
         if not hits or hits[0] > fault.ended + AFTER:
             told.missed.append(f"{slug}: {fault}")
-        else:
+        elif fault.name not in PATIENT:
             paused = fault.name == "pause_and_kill"  # it may go on from the resume
             told.latency.append(
                 sum((fault.ended if paused else fault.began) < at <= hits[0] for at in ticks)
