@@ -152,7 +152,8 @@ def run(argv: list[str]) -> int:
 def _misused(error: click.ClickException) -> tuple[int, str]:
     helped: Any = getattr(click.exceptions, "NoArgsIsHelpError", ())  # click 8.1 has none
     if isinstance(error, helped):
-        error.show()
+        with suppress(OSError):
+            error.show()
         return error.exit_code, ""
     from herorun.core.redaction.scrub import scrub
 
@@ -192,7 +193,8 @@ def _print_failure(words: str, code: int, as_json: bool) -> int:
     if words:
         from herorun.output.wrapping import show_failure
 
-        show_failure(words)
+        with suppress(OSError):  # where nobody can be told, the exit code still tells
+            show_failure(words)
     if words and as_json:
         from herorun.output import show_json_line
         from herorun.schemas import FailureDocument

@@ -37,6 +37,24 @@ def test_an_ascii_output_is_no_failure(story: Story) -> None:
     assert len(story.starts) == 1
 
 
+@pytest.mark.parametrize("shell", ["2>/dev/full", "2>&-"])
+def test_an_error_that_nobody_can_read_keeps_its_exit_code(shell: str) -> None:
+    line = f'"{sys.executable}" -m herorun no-such-command {shell}'
+    assert subprocess.run(["sh", "-c", line], check=False).returncode == 2
+
+
+@pytest.mark.parametrize("told", ["0", "00", ""])
+def test_a_terminal_without_a_width_shows_what_there_is(
+    told: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", told)
+    for on_terminal in (True, False):
+        monkeypatch.setattr(sys.stdout, "isatty", lambda answer=on_terminal: answer)
+        with (out := console()).capture() as seen:
+            out.print("a line")
+        assert seen.get().strip() == "a line"
+
+
 def row(check: str, outcome: str, message: str = "m", **other: Any) -> dict[str, Any]:
     same = {
         "waiver": None,

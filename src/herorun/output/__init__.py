@@ -66,10 +66,15 @@ def console() -> Any:
     """A rich console: colours only on a terminal, none with NO_COLOR, no wrapping of paths when
     piped.
     """
+    from shutil import get_terminal_size
+
     from rich.console import Console
 
     plain = not sys.stdout.isatty()
-    width = PIPED if plain and "COLUMNS" not in os.environ else None
+    told = os.environ.get("COLUMNS", "")
+    width = PIPED if plain and not told else None
+    if told and not told.strip("0"):  # which rich takes at its word, and prints nothing
+        width = PIPED if plain else get_terminal_size().columns
     return Console(soft_wrap=plain, width=width, highlight=False, markup=False, emoji=False)
 
 

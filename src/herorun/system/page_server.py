@@ -74,7 +74,10 @@ def _handler(pages: Pages, loopback: bool, token: str) -> type[BaseHTTPRequestHa
                 return 421, "This server is reached by the name localhost alone."
             if token and not has_token(self.headers.get("Authorization", ""), token):
                 return 401, "The password is the token; the name may be anything."
-            return pages(unquote(urlsplit(self.path).path))
+            try:
+                return pages(unquote(urlsplit(self.path).path))
+            except Exception as error:  # a fault of ours: to hang up would explain nothing
+                return 500, f"The page cannot be made: {type(error).__name__}."
 
         def _answer(self, status: int, page: str) -> None:
             body = page.encode("utf-8", "backslashreplace")
@@ -110,4 +113,4 @@ def has_token(authorization: str, token: str) -> bool:
             return False
     elif scheme.lower() != "bearer":
         return False
-    return hmac.compare_digest(told.encode(), token.encode())
+    return hmac.compare_digest(told.encode(), token.encode(errors="surrogateescape"))

@@ -21,12 +21,12 @@ from builders import NOON
 from herorun.core.errors import WrongUse
 from herorun.core.run_summary import OpenAlert, RunSummary
 from herorun.core.run_summary_text import state_words
-from herorun.operations.report.fleet import fleet_page
+from herorun.operations.report.fleet import fleet_page, write_fleet
 from herorun.operations.report.web import RUN_EVERY, FleetPages, serve_pages
 from herorun.system.page_server import Pages, has_token, page_server
 from operations.report.test_html import HOSTILE, Tags
 from services.browser import Browser, browser
-from stories import CRASH, SLUG, Story
+from stories import CRASH, SLUG, Story, git
 from wording import mentions
 
 CAPTURE = pytest.CaptureFixture[str]
@@ -129,6 +129,24 @@ def test_it_only_answers_those_who_look_at_this_machine() -> None:
             assert ask(url, method=method)[0] == 501
 
 
+def test_a_fault_on_the_way_to_a_page_is_an_answer_and_no_page() -> None:
+    def fails(path: str) -> tuple[int, str]:
+        raise KeyError("a record's secret")
+
+    with serving(fails) as url:
+        status, _, said = ask(url)
+    assert (status, "KeyError" in said, "secret" in said) == (500, True, False)
+
+
+def test_a_run_called_index_keeps_its_page(tmp_path: Path) -> None:
+    git(tmp_path, "init", "--quiet")
+    (tmp_path / "runs").mkdir()
+    (tmp_path / "runs" / "index.toml").write_text("slug =", encoding="utf-8")
+    index, _ = write_fleet(tmp_path, tmp_path / "pages")
+    assert [each.name for each in sorted(index.parent.iterdir())] == ["index.html", "index_.html"]
+    assert 'href="index_.html"' in index.read_text(encoding="utf-8")
+
+
 def test_with_a_token_only_those_who_have_it() -> None:
     password = base64.b64encode(f"me:{TOKEN}".encode()).decode()
     with serving(lambda path: (200, "seen"), TOKEN) as url:
@@ -139,6 +157,7 @@ def test_with_a_token_only_those_who_have_it() -> None:
         assert ask(url, Authorization=f"Bearer {TOKEN}")[0] == 200
         for wrong in (f"Bearer {TOKEN}x", "Basic ???", "Basic bWU6", f"Digest {TOKEN}", "Bearer ü"):
             assert not has_token(wrong, TOKEN)
+    assert not has_token(f"Bearer {TOKEN}", f"{TOKEN}\udcff")  # a variable that is no UTF-8
 
 
 @pytest.mark.parametrize(("host", "token"), [("0.0.0.0", ""), ("0.0.0.0", "short"), ("::", "")])

@@ -130,12 +130,17 @@ def write_fleet(start: Path, folder: Path) -> tuple[Path, int]:
         for answer in all_looked_at(names, start, whole=False)
     ]
     index = folder / INDEX
-    _write_page(index, fleet_page(glances, now(), lambda slug: f"{quote(slug)}.html"))
+    _write_page(index, fleet_page(glances, now(), lambda slug: quote(_file_name(slug))))
     return index, worst(codes)
 
 
+def _file_name(slug: str) -> str:
+    """No run's name holds an underscore: the page of one called `index` is not the first page."""
+    return "index_.html" if f"{slug}.html" == INDEX else f"{slug}.html"
+
+
 def _write_run(name: str, start: Path, folder: Path) -> int:
-    path = folder / f"{name}.html"
+    path = folder / _file_name(name)
     try:
         report = report_of(*watched_run(name, start))
     except (HerorunError, OSError) as error:
