@@ -3,12 +3,14 @@
 import os
 import subprocess
 import sys
+import termios
 from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.console import Console
 
-from herorun.output import console
+from herorun.output import console, hang
 from herorun.output.findings import show_findings
 from herorun.output.wrapping import fit, show_note
 from stories import SLUG, Story
@@ -35,6 +37,26 @@ def test_an_ascii_output_is_no_failure(story: Story) -> None:
     assert launched_through(story, "", PYTHONIOENCODING="ascii") == 0
     story.ended()
     assert len(story.starts) == 1
+
+
+def test_a_command_in_a_hanging_text_is_not_broken() -> None:
+    out = Console(width=40)
+    with out.capture() as seen:
+        hang(out, "fix: ", "look at the rule (`git check-ignore -v FILE`), and change it")
+    assert "`git check-ignore -v FILE`" in seen.get() and seen.get().count("\n") > 2
+
+
+def test_a_message_fits_the_terminal_that_shows_it() -> None:
+    """Standard output is a file, and standard error a terminal of 40 columns."""
+    leader, follower = os.openpty()
+    termios.tcsetwinsize(follower, (24, 40))
+    line = [sys.executable, "-m", "herorun", "status", "no-such-run"]
+    env = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
+    subprocess.run(line, stdout=subprocess.DEVNULL, stderr=follower, env=env, check=False)
+    os.close(follower)
+    said = os.read(leader, 10_000).decode().splitlines()
+    os.close(leader)
+    assert len(said) > 1 and all(" " not in row.strip() or len(row) <= 40 for row in said)
 
 
 @pytest.mark.parametrize("shell", ["2>/dev/full", "2>&-"])

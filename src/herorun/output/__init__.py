@@ -59,6 +59,8 @@ def say(slug: str, words: str) -> None:
 
 HASH = re.compile(r"(?:\bsha256:)?\b([0-9a-f]{9})[0-9a-f]{23,}\b")
 NARROWEST = 20  # columns of text behind a head
+_COMMAND = re.compile(r"[^\s`]*`[^`\n]*`\S*")
+_BLANK = "\ue000"  # stands for a blank where no line may break
 PIPED = 200  # columns of a table that no terminal bounds
 
 
@@ -89,10 +91,17 @@ def hang(out: Any, head: str, text: str, style: str = "", head_style: str = "") 
     if out.soft_wrap or room < NARROWEST:
         out.print(Text.assemble(first, Text(text, style)))
         return
-    for line in Text(text, style).wrap(out, room, overflow="fold") or [Text()]:
+    whole = _COMMAND.sub(lambda told: _unbroken(told[0], room), text)
+    for line in Text(whole, style).wrap(out, room, overflow="fold") or [Text()]:
         line.rstrip()
+        line.plain = line.plain.replace(_BLANK, " ")
         out.print(Text.assemble(first, line))
         first = Text(" " * len(head))
+
+
+def _unbroken(command: str, room: int) -> str:
+    """A command that fits into one line, as one word: a person copies it whole."""
+    return command.replace(" ", _BLANK) if len(command) <= room else command
 
 
 def shortened(text: str) -> str:

@@ -1,8 +1,10 @@
 """Messages at the width of the terminal. In a pipe, for programs, a line stays one line."""
 
+import os
 import re
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from shutil import get_terminal_size
 from typing import TextIO
 
@@ -33,8 +35,17 @@ def show_failure(text: str) -> None:
 
 
 def _write(text: str, stream: TextIO) -> None:
-    stream.write((fit(text, get_terminal_size().columns) if stream.isatty() else text) + "\n")
+    stream.write((fit(text, _width(stream)) if stream.isatty() else text) + "\n")
     stream.flush()
+
+
+def _width(terminal: TextIO) -> int:
+    """Its columns, also of standard error where standard output is a file."""
+    with suppress(OSError):
+        return get_terminal_size(
+            (os.get_terminal_size(terminal.fileno()).columns or 80, 24)
+        ).columns
+    return get_terminal_size().columns
 
 
 def fit(text: str, columns: int) -> str:
