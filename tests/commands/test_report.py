@@ -53,6 +53,12 @@ def test_the_document_tells_what_the_page_shows(told: Story, capsys: CAPTURE) ->
     ]
     assert document["instances"][0]["changes"] is None
     assert [change.partition(":")[0] for change in document["instances"][1]["changes"]] == ["start"]
+    first, second = document["instances"]
+    assert first["command"].startswith("sh train.sh") and str(told.root.parent) in first["command"]
+    assert second["command"] == first["command"]  # the contract has no `resume_argv`
+    assert second["log"] == f"herorun logs {SLUG} --instance tiny-2"
+    assert ask(told, capsys, *second["log"].split()[1:]).code == 0
+    assert [each["name"] for each in document["links"]] == ["Tracker", "Issue", "Record"]
     assert {(mark["kind"], mark["step"]) for mark in document["annotations"]} == {
         ("launch", 0),
         ("phase", 1),

@@ -72,6 +72,10 @@ class LaunchedEntry(Shape):
     why: str
     job: str
     commit: str
+    command: str
+    """As the plan has it, without secrets; empty for a job that was adopted."""
+    log: str
+    """The command that prints its log."""
     started: str
     ended: str | None
     end_state: str
@@ -79,6 +83,15 @@ class LaunchedEntry(Shape):
     """Why it ended, as every surface says it; empty where it ended well or nobody knows."""
     steps: int | None
     changes: Any
+
+
+class ReportLink(Shape):
+    """Where more of the run is."""
+
+    name: str
+    text: str
+    url: str
+    """Of a web page; empty where none is known."""
 
 
 class Recorded(Shape):
@@ -108,6 +121,8 @@ class ReportDocument(Document):
     goodput: GoodputOf
     babysitter: str
     record: Recorded
+    links: Sequence[ReportLink]
+    """Tracker, issue, and the newest commit of the record that is pushed."""
     next: str
     notes: Sequence[str]
     file: str

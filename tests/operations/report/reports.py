@@ -8,6 +8,7 @@ from typing import Any
 from herorun.core.goodput.states import WallTimeState
 from herorun.core.report.downsample import Trace, not_finite, strands
 from herorun.operations.metrics.charts import ChartDrawing, Series
+from herorun.operations.report.axes import StepAxes
 from herorun.operations.report.report import RunReport
 
 SPIKE = 641  # the step of one high loss
@@ -186,6 +187,10 @@ def a_document(steps: int = 4000, **changes: Any) -> dict[str, Any]:
         },
         "babysitter": "last heartbeat 12 s ago",
         "record": {"commit": "a36e2dc590dbcb46010e592cf20b7bcb23d55682", "pushed": True},
+        "links": [
+            a_link("Tracker", "W&B tiny", "https://example.org/lab/tiny"),
+            a_link("Issue", "/run/issue.md", ""),
+        ],
         "next": "",
         "notes": ["rows as fetched until 2026-11-21 11:59 UTC"],
     }
@@ -201,6 +206,10 @@ def an_alert(
     return {**told, "resolved": resolved, "message": message}
 
 
+def a_link(name: str, text: str, url: str) -> dict[str, str]:
+    return {"name": name, "text": text, "url": url}
+
+
 def an_instance(
     name: str, turn: str, why: str, changes: list[str] | None, end: str
 ) -> dict[str, Any]:
@@ -210,6 +219,8 @@ def an_instance(
         "why": why,
         "job": f"{name}-4711",
         "commit": "a36e2dc590dbcb46010e",
+        "command": "sh train.sh /data",
+        "log": f"herorun logs tiny --instance {name}",
     }
     ended = {"ended": AT if end else None, "end_state": end, "steps": 2400 if end else None}
     ended["diagnosis"] = f"{name} is {end}" if end else ""
@@ -248,4 +259,5 @@ def a_report(steps: int = 4000, logbook: str = LOGBOOK, **changes: Any) -> RunRe
     )
     charts = changes.pop("drawn", None)
     drawn = some_charts(steps) if charts is None else charts
-    return RunReport(a_document(steps, **changes), drawn, account, logbook)
+    axes = changes.pop("axes", StepAxes())
+    return RunReport(a_document(steps, **changes), drawn, account, logbook, axes=axes)

@@ -15,8 +15,9 @@ from pathlib import Path
 import pytest
 
 from herorun.core.report.downsample import Trace
+from herorun.operations.report.axes import StepAxes
 from herorun.operations.report.html import page_of
-from operations.report.reports import SPIKE, a_chart, a_report, an_alert, an_instance
+from operations.report.reports import SPIKE, a_chart, a_link, a_report, an_alert, an_instance
 from services.browser import Browser, browser
 from wording import mentions
 
@@ -46,6 +47,7 @@ def hostile() -> str:
             goal=HOSTILE,
             verdict=HOSTILE,
             notes=[HOSTILE],
+            links=[a_link(HOSTILE, HOSTILE, "javascript:document.title='owned'")],
             alerts=[an_alert(HOSTILE, HOSTILE, 3, HOSTILE, None)],
             instances=[an_instance(HOSTILE, HOSTILE, HOSTILE, [HOSTILE], HOSTILE)],
             marks=[{"kind": "alert", "step": 3, "title": HOSTILE, "note": HOSTILE, "at": None}],
@@ -100,8 +102,18 @@ def test_the_policy_allows_our_own_script_and_style_and_no_network() -> None:
 
 def test_nothing_is_fetched() -> None:
     tags = Tags(page_of(a_report()))
-    addresses = [told.get("src") or told.get("href") or "" for _, told in tags.found]
+    addresses = [
+        told.get("src") or told.get("href") or "" for tag, told in tags.found if tag != "a"
+    ]
     assert {address for address in addresses if not address.startswith("#")} <= {"", "data:,"}
+
+
+def test_it_leads_elsewhere_and_says_each_command() -> None:
+    page = page_of(a_report())
+    links = [str(told["href"]) for told in Tags(page).of("a")]
+    assert "https://example.org/lab/tiny" in links and "/run/issue.md" in page
+    assert "<code>sh train.sh /data</code>" in page
+    assert "<code>herorun logs tiny --instance tiny-2</code>" in page
 
 
 def test_the_library_comes_with_its_licence() -> None:
@@ -185,7 +197,9 @@ RANGE = "[...document.querySelectorAll('.plot')].map((box) => box.dataset.range)
 def place(chromium: Browser, step: int) -> tuple[float, float]:
     """Where a step of the loss is on the screen."""
     script = """(() => {
-      const plot = document.querySelector('#plot-loss'), box = plot.querySelector('.u-over').getBoundingClientRect();
+      const plot = document.querySelector('#plot-loss');
+      plot.scrollIntoView({ block: 'center' });
+      const box = plot.querySelector('.u-over').getBoundingClientRect();
       return [box.left, box.width, box.top + box.height / 2, ...plot.dataset.range.split(' ').map(Number)];
     })()"""  # noqa: E501  # a text that is read as it stands
     left, width, y, low, high = chromium.run(script)
@@ -236,6 +250,62 @@ def test_by_keyboard_alone_it_is_read_and_zoomed(chromium: Browser, page: Path) 
     assert len(set(near)) == 1 and near != whole  # all charts show the same steps
     chromium.press("0")
     assert chromium.run(RANGE) == whole
+
+
+def choose(chromium: Browser, id: str, value: str) -> None:
+    chromium.run(
+        f"(() => {{ const box = document.getElementById('{id}'); box.value = '{value}'; "
+        "box.dispatchEvent(new Event('change', { bubbles: true })); })()"
+    )
+
+
+def test_the_axis_is_steps_time_or_tokens_and_curves_are_smoothed(
+    chromium: Browser, tmp_path: Path
+) -> None:
+    """Between steps 2,000 and 2,001 the run was down for an hour."""
+    begin = 1_800_000_000.0
+    seconds = (begin + 1, begin + 2000, begin + 5601, begin + 7600)
+    path = tmp_path / "axes.html"
+    path.write_text(page_of(a_report(axes=StepAxes((1, 2000, 2001, 4000), seconds, 512))))
+    chromium.open(path, 400)
+    assert chromium.run("document.querySelector('#options').hidden") is False
+    choose(chromium, "axis", "time")
+    assert chromium.run(RANGE) == [f"{begin + 1:.0f} {begin + 7600:.0f}"] * 3
+    chromium.run("document.querySelector('#plot-loss').focus()")
+    chromium.press("End")
+    told = chromium.run("document.querySelector('#readout-loss').textContent")
+    assert told.startswith("step 4,000 · 2027-01-15 10:06 UTC · train/loss ")
+    assert "again" not in told
+    x, y = place(chromium, int(begin) + 3800)
+    chromium.mouse("mouseMoved", x - 30, y)
+    chromium.mouse("mouseMoved", x, y)
+    told = chromium.run("document.querySelector('#readout-loss').textContent")
+    assert mentions(told, "UTC", "no rows") and "train/loss" not in told
+    choose(chromium, "axis", "tokens")
+    assert chromium.run(RANGE) == [f"0 {4000 * 512}"] * 3
+    choose(chromium, "axis", "step")
+    chromium.press("+")
+    near = chromium.run(RANGE)
+    choose(chromium, "smoothing", "0.05")
+    assert chromium.run(RANGE) == near
+    chromium.run("document.querySelector('#plot-norm').focus()")
+    chromium.press("End")
+    told = chromium.run("document.querySelector('#readout-norm').textContent")
+    assert "grad_norm (smoothed)" in told
+    assert min(chromium.run(PAINTED)) > 10
+    assert chromium.run("document.documentElement.scrollWidth") == 400
+    assert chromium.complaints == [] and chromium.requests == [path.as_uri()]
+
+
+def test_smoothing_and_axis_are_reached_by_keyboard_and_named(
+    chromium: Browser, page: Path
+) -> None:
+    chromium.open(page)
+    chromium.run("document.querySelector('#smoothing').focus()")
+    assert chromium.run("getComputedStyle(document.activeElement).outlineStyle") == "solid"
+    names = "[...document.querySelectorAll('select')].map((one) => one.labels.length)"
+    assert chromium.run(names) == [1, 1]
+    assert chromium.run("document.querySelector('#axis').length") == 1  # no times, no tokens
 
 
 def test_dragging_zooms_all_charts(chromium: Browser, page: Path) -> None:

@@ -99,6 +99,19 @@ def steps_by_tokens(contract: Contract, config: Mapping[str, Any]) -> ByTokens |
     )
 
 
+def tokens_per_step(contract: Contract, config: Mapping[str, Any]) -> int | None:
+    """Tokens of one update, where the contract names the keys of batch and sequence, and no phase
+    changes the batch; else None.
+    """
+    batch = _count_of_key(config, contract.config.batch_size)
+    sequence = _count_of_key(config, contract.config.sequence_length)
+    if batch is None or sequence is None or _ramps_up(config):
+        return None
+    if any(phase.kind == "batch-size" for phase in contract.phase):
+        return None
+    return batch.value * sequence.value
+
+
 def _sure_batch(contract: Contract, config: Mapping[str, Any]) -> ConfigCount | None:
     """A known key of a constant batch, in sequences."""
     if contract.config.batch_size or _ramps_up(config):

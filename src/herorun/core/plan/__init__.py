@@ -6,7 +6,7 @@ evidence and not part of the plan: they change while the plan does not.
 
 from herorun.core.plan.build import CLEAN, Sources, make_plan
 from herorun.core.plan.diff import moved
-from herorun.core.plan.model import PLAN_SCHEMA, Plan
+from herorun.core.plan.model import PLAN_SCHEMA, Plan, argv_to_run
 from herorun.core.plan.values import Patch, Retention, StartPoint, TrackerRun, snapshot_ref
 
 __all__ = [
@@ -18,6 +18,7 @@ __all__ = [
     "Sources",
     "StartPoint",
     "TrackerRun",
+    "argv_to_run",
     "make_plan",
     "moved",
     "snapshot_ref",

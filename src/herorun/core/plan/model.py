@@ -1,6 +1,6 @@
 """The plan itself."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from typing import Any
 
@@ -10,6 +10,19 @@ from herorun.core.lazy_dataclass import dataclass
 from herorun.core.plan.values import Patch, Retention, StartPoint, TrackerRun
 
 PLAN_SCHEMA = 1
+
+
+def argv_to_run(
+    argv: Sequence[str], resume_argv: Sequence[str], start: str | None
+) -> tuple[str, ...]:
+    """`resume_argv` with the path of the start checkpoint, where there are both; else `argv`.
+
+    >>> argv_to_run(["train"], ["train", "--from={start}"], "/data/step-2")
+    ('train', '--from=/data/step-2')
+    """
+    if start is None or not resume_argv:
+        return tuple(argv)
+    return tuple(part.replace("{start}", start) for part in resume_argv)
 
 
 @dataclass(frozen=True)
@@ -64,9 +77,7 @@ class Plan:
         checkpoint.
         """
         start = self.start.value
-        if start is None or not self.resume_argv.value:
-            return self.argv.value
-        return tuple(part.replace("{start}", start.path) for part in self.resume_argv.value)
+        return argv_to_run(self.argv.value, self.resume_argv.value, start.path if start else None)
 
     def started_from(self, checkpoint: Candidate, source: str) -> "Plan":
         """The same plan with another start checkpoint: what a relaunch runs."""

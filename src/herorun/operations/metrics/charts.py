@@ -17,6 +17,7 @@ from herorun.system import progress
 from herorun.system.metrics_cache import Fetched, Piece
 
 EVALS = 2  # evaluation losses beside the loss
+MOST_FURTHER = 12  # of the metrics that the contract names
 MOST_STRETCHES = 200  # without a finite value that are drawn, the longest
 
 
@@ -84,6 +85,26 @@ def charts_of(curves: Curves, names: Names, most: int = MOST) -> list[ChartDrawi
         charts.append(_chart(curves, names, most, *each))
     progress.progress("drawing the curves", 1, 1)
     return charts
+
+
+def further_charts(
+    curves: Curves, names: Names, drawn: Sequence[ChartDrawing], most: int = MOST
+) -> tuple[list[ChartDrawing], list[str]]:
+    """The learning rate, where there is one, and each metric that the contract names and that
+    `drawn` does not show. The second part names those that are too many.
+    """
+    shown = {one.metric for chart in drawn for one in chart.series}
+    empty = {chart.id for chart in drawn if not chart.series}
+    roles = {"norm": names.norm, "throughput": (*names.speed, *names.time), "loss": names.loss}
+    shown |= {name for id, role in roles.items() if id in empty for name in role}
+    rate = next((name for name in names.rate if name in curves.names), "")
+    wanted = [name for name in names.declared if name not in shown and name != rate]
+    charts = [_chart(curves, names, most, "rate", "Learning rate", rate, [rate])] if rate else []
+    charts += [
+        _chart(curves, names, most, f"metric-{number}", name, "", [name])
+        for number, name in enumerate(wanted[:MOST_FURTHER], 1)
+    ]
+    return charts, wanted[MOST_FURTHER:]
 
 
 def _chart(

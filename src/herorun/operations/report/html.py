@@ -14,6 +14,7 @@ from herorun.core.render import MARK
 from herorun.core.report.downsample import NonFiniteSpan, Strand, chart_table, longest
 from herorun.core.report.text import readable_tree
 from herorun.operations.metrics.charts import MOST_STRETCHES, ChartDrawing, Series
+from herorun.operations.report.links import web_address
 from herorun.operations.report.report import RunReport
 from herorun.runs import template
 
@@ -65,6 +66,8 @@ def page_of(report: RunReport, fleet: str = "", poll: int = 0) -> str:
             shares=shares,
             bar="; ".join(words for *_, words in shares),
             account=report.account,
+            links=[{**one, "url": web_address(one["url"])} for one in told["links"]],
+            axes=report.axes,
             logbook=_html(logbook),
             cut=cut,
             blind=report.blind,
@@ -208,7 +211,12 @@ def _data(report: RunReport) -> str:
         for chart in report.charts
     ]
     text = json.dumps(
-        {"charts": charts, "marks": report.told["annotations"]},
+        {
+            "charts": charts,
+            "marks": report.told["annotations"],
+            "times": [report.axes.steps, report.axes.seconds],
+            "tokens": report.axes.tokens,
+        },
         separators=(",", ":"),
         allow_nan=False,
     )

@@ -9,7 +9,7 @@ from herorun import __version__, discover
 from herorun.core.errors import HerorunError, in_words
 from herorun.core.event import Event
 from herorun.core.evidence import Checkpoints, Evidence, FinalStep, Metrics, Nothing, Now
-from herorun.core.finding import count
+from herorun.core.finding import count, few
 from herorun.core.goodput.instances import STALLS
 from herorun.core.goodput.timeline import Beat
 from herorun.core.goodput.totals import goodput
@@ -24,9 +24,11 @@ from herorun.core.report.eta import eta
 from herorun.core.report.text import readable, readable_tree
 from herorun.gather import gather
 from herorun.operations.health.evaluate import READ_DEADLINE
-from herorun.operations.metrics.charts import ChartDrawing, begun_of, charts_of
+from herorun.operations.metrics.charts import ChartDrawing, begun_of, charts_of, further_charts
 from herorun.operations.metrics.series import beats_of, curves_of, names_for
+from herorun.operations.report.axes import StepAxes, axes_of
 from herorun.operations.report.goodput import Account
+from herorun.operations.report.links import links_of
 from herorun.operations.report.report_entries import (
     ReportRows,
     chart_entry,
@@ -64,6 +66,7 @@ class RunReport:
     account: tuple[str, ...]  # the goodput for people, line by line
     logbook: str
     blind: bool = False  # there are rows, and they could not be read
+    axes: StepAxes = StepAxes()
 
     @property
     def code(self) -> int:
@@ -112,13 +115,15 @@ def report_of(run: Run, drift: str = "") -> RunReport:
         goodput=account.document(),
         babysitter=standing.babysitter,
         record=Recorded(commit=run.record.tip, pushed=standing.pushed),
+        links=links_of(run, memory, evidence),
         next=standing.next,
         notes=[*rows.notes, *standing.doubts],
         file="",
     )
     lines = tuple(readable(line) for line in account.lines())
     told = readable_tree(document.as_json())
-    return RunReport(told, rows.charts, lines, _logbook(run), rows.blind)
+    axes = axes_of(run.contract, memory.launchings.values(), rows.beats)
+    return RunReport(told, rows.charts, lines, _logbook(run), rows.blind, axes)
 
 
 def _gather_report(run: Run, memory: Memory) -> Evidence:
@@ -144,6 +149,7 @@ def _load_rows(run: Run, events: Sequence[Event], none_yet: bool) -> ReportRows:
         curves, source = curves_of(run)
         beats, untimed = beats_of(curves, run)
         charts = charts_of(curves, names)
+        further, left_out = further_charts(curves, names, charts)
         begun = begun_of(curves, names)
     except (HerorunError, OSError) as error:
         why = in_words(error)
@@ -153,7 +159,11 @@ def _load_rows(run: Run, events: Sequence[Event], none_yet: bool) -> ReportRows:
     notes = [f"rows {source}"]
     if untimed:
         notes.append(f"{count(untimed, 'row')} without a time")
-    return ReportRows(tuple(charts), tuple(beats), tuple(restarts(begun, events)), tuple(notes))
+    if left_out:
+        notes.append(f"not drawn: {few(left_out)}")
+    return ReportRows(
+        (*charts, *further), tuple(beats), tuple(restarts(begun, events)), tuple(notes)
+    )
 
 
 def _completed_steps(evidence: Evidence, beats: Sequence[Beat], memory: Memory) -> int | None:

@@ -1,5 +1,6 @@
 """The parts of a report's document: marks, checkpoints, alerts and instances."""
 
+import shlex
 from collections.abc import Container, Sequence
 from datetime import datetime
 from math import isnan
@@ -16,7 +17,8 @@ from herorun.core.goodput.timeline import Beat
 from herorun.core.journal import Memory
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.logbook_entries import turn_of
-from herorun.core.plan import moved
+from herorun.core.plan import argv_to_run, moved
+from herorun.core.render import command_line
 from herorun.core.report.annotations import (
     AlertIncident,
     Kind,
@@ -153,10 +155,19 @@ def instance_entries(run: Run, memory: Memory) -> list[LaunchedEntry]:
             diagnosis=ending.why if ending else "",
             steps=end.step if end else None,
             changes=_compare_instances(run, before, launching),
+            command=_command_of(launching) if launching and not launching.adopts else "",
+            log=shlex.join(["herorun", "logs", run.slug, "--instance", instance.name]),
         )
         entries.append(entry)
         before = launching or before
     return entries
+
+
+def _command_of(launching: Launching) -> str:
+    plan = _admitted_values(launching)
+    start = plan.get("start")
+    path = start["path"] if start else None
+    return command_line(argv_to_run(plan.get("argv") or (), plan.get("resume_argv") or (), path))
 
 
 def _format_timestamp(at: datetime | None) -> str | None:

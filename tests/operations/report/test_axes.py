@@ -1,0 +1,70 @@
+"""The axes of a report's curves, and its further curves."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from builders import a_contract
+from herorun.core.config.final_step import tokens_per_step
+from herorun.core.detectors import Names
+from herorun.core.goodput.timeline import Beat
+from herorun.core.ports import Row
+from herorun.operations.metrics.charts import charts_of, further_charts
+from herorun.operations.metrics.series import RowSeries
+from herorun.operations.report.axes import BREAK, EVEN, axes_of
+
+CONTRACT = a_contract()
+SECOND = 1_000_000
+
+
+def test_a_step_that_was_done_again_has_its_last_time() -> None:
+    beats = [Beat(at * SECOND, step) for at, step in enumerate([1, 2, 3, 4, 2, 3, 5])]
+    told = axes_of(CONTRACT, (), beats)
+    assert (told.steps, told.seconds) == ((1, 2, 3, 5), (0.0, 4.0, 5.0, 6.0))
+
+
+@pytest.mark.parametrize("beats", [[], [Beat(SECOND, 1)]])
+def test_without_times_there_is_no_such_axis(beats: list[Beat]) -> None:
+    assert axes_of(CONTRACT, (), beats).steps == ()
+
+
+def test_a_long_run_keeps_its_breaks() -> None:
+    down = 50_000
+    beats = [Beat((n + (down if n > 30_001 else 0)) * SECOND, n) for n in range(100_000)]
+    told = axes_of(CONTRACT, (), beats)
+    assert {30_001, 30_002} <= set(told.steps) and len(told.steps) <= EVEN + 2 * BREAK
+    assert (told.steps[0], told.steps[-1]) == (0, 99_999)
+
+
+@pytest.mark.parametrize(
+    ("config", "tokens"),
+    [
+        ({"batch": 8, "seq": 512}, 4096),
+        ({"batch": 8}, None),
+        ({"batch": 8, "seq": "long"}, None),
+        ({"batch": 8, "seq": 512, "rampup_batch_size": [1, 2]}, None),
+    ],
+)
+def test_tokens_of_a_step_are_what_the_named_keys_say(
+    config: Mapping[str, Any], tokens: int | None
+) -> None:
+    named = CONTRACT.config.model_copy(update={"batch_size": "batch", "sequence_length": "seq"})
+    assert tokens_per_step(CONTRACT.model_copy(update={"config": named}), config) == tokens
+    assert tokens_per_step(CONTRACT, config) is None
+
+
+def test_the_rate_and_each_metric_of_the_contract_are_drawn_once() -> None:
+    rows = RowSeries()
+    for step in range(4):
+        rows.add(Row(step, {"loss": 2.0, "lr": 0.1, "grad_norm": 1.0, "mfu": 0.4}))
+    names = Names(declared=("lr", "grad_norm", "mfu", "gone", "tokens_per_s"))
+    charts, left_out = further_charts(rows, names, charts_of(rows, names))
+    assert [(one.id, one.title, bool(one.series)) for one in charts] == [
+        ("rate", "Learning rate", True),
+        ("metric-1", "mfu", True),
+        ("metric-2", "gone", False),
+    ]
+    assert charts[2].why and left_out == []
+    many = Names(declared=tuple(f"metric{n}" for n in range(14)))
+    assert further_charts(rows, many, ())[1] == ["metric12", "metric13"]
