@@ -16,9 +16,10 @@ from builders import NOON
 from commands.answers import ask
 from commands.test_goodput import TIMED
 from herorun.core.event import Decided
-from herorun.core.evidence import Metrics, Nothing, Unavailable
+from herorun.core.evidence import Metrics, Nothing, TrackerIdentity, TrackerState, Unavailable
 from herorun.core.journal import Memory
 from herorun.operations.report import report
+from herorun.operations.report.links import links_of
 from stories import CRASH, JOB, SLUG, TAG, Story, in_memory
 from wording import mentions
 
@@ -114,6 +115,16 @@ def test_rows_that_no_tick_has_kept_yet_are_drawn_and_nothing_is_written(
     assert json.loads(data)["charts"][0]["series"][0]["lines"][0]["x"] == [1, 2, 3, 4, 5]
     assert {path: path.stat().st_mtime_ns for path in (told.state / "metrics").rglob("*")} == before
     (told.work / "page.html").unlink()
+
+
+def test_links_lead_to_web_pages_alone(told: Story) -> None:
+    """What a tracker says of its address may be anything."""
+    memory = told.run.record.memory()
+    for url, linked in (("https://example.org/t", True), ("javascript:alert(1)", False)):
+        seen = TrackerIdentity(TrackerState.FINISHED, display_name="tiny", url=url)
+        tracker, issue, _ = links_of(told.run, memory, {TrackerIdentity: seen})
+        assert tracker.text == "W&B tiny" and tracker.url == (url if linked else "")
+        assert issue.text.endswith("issue.md") and issue.url == ""  # a file of this machine
 
 
 def test_another_place(told: Story, capsys: CAPTURE) -> None:
