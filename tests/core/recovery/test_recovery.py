@@ -2,6 +2,7 @@
 person can do.
 """
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -177,6 +178,18 @@ def test_only_a_complete_checkpoint_beyond_its_start_and_of_its_time_is_new(save
 
     assert ending.advanced is advanced
     assert ending_of(a_job(JobState.FAILED), Scene(), FIRST, 2, NOON).advanced is None
+
+
+def test_a_start_that_a_clock_set_back_since_has_told_makes_no_checkpoint_old():
+    """Else each relaunch of that hour waits, and the second one is put to a person."""
+    ahead = replace(FIRST, started=NOON + HOUR, intended=NOON + HOUR)
+
+    def advanced(*saved):
+        scene = Scene(checkpoints=Checkpoints(saved))
+        return ending_of(a_job(JobState.FAILED), scene, ahead, 2, NOON).advanced
+
+    assert advanced(a_checkpoint(4)) is None
+    assert advanced(a_checkpoint(2)) is False
 
 
 # --- budgets --------------------------------------------------------------------------------------

@@ -12,7 +12,9 @@ from herorun.core.recovery.diagnosis import Scene, diagnose
 
 @dataclass(frozen=True, kw_only=True)
 class Ending:
-    """An end without success. `advanced` is None where the checkpoints could not be read."""
+    """An end without success. `advanced` is None where the checkpoints could not be read or
+    dated.
+    """
 
     instance: str
     cause: Cause
@@ -44,7 +46,7 @@ def ending_of(
         fingerprint=found.cause.value if found.cause is Cause.LOST_OUTPUT else told or own,
         why=found.why,
         ended=job.ended or now,
-        advanced=landed(scene.checkpoints, instance, start_step)
+        advanced=landed(scene.checkpoints, instance, start_step, now)
         if scene.checkpoints is not None
         else None,
         place=found.place,
@@ -65,10 +67,16 @@ def _worker(triage: Triage | None) -> str:
     return found.pop() if len(found) == 1 else ""
 
 
-def landed(checkpoints: Checkpoints, instance: Instance, start_step: int) -> bool:
-    """Whether a complete checkpoint beyond its start was written since the instance was started."""
+def landed(
+    checkpoints: Checkpoints, instance: Instance, start_step: int, now: datetime
+) -> bool | None:
+    """Whether a complete checkpoint beyond its start was written since the instance was started.
+
+    A start in the future was told by a clock that was set back since: then no time of a checkpoint
+    can be held against it, and None is said of one beyond the start.
+    """
     since = instance.intended or instance.started
-    return any(
-        c.complete and c.step > start_step and (c.modified is None or c.modified >= since)
-        for c in checkpoints.candidates
-    )
+    beyond = [c for c in checkpoints.candidates if c.complete and c.step > start_step]
+    if any(c.modified is None or c.modified >= since for c in beyond):
+        return True
+    return None if beyond and since > now else False
