@@ -1,6 +1,7 @@
 """Two clones of one user on one machine: one watches and speaks, the other only looks."""
 
 import errno
+import json
 
 import pytest
 
@@ -79,6 +80,34 @@ def test_the_second_clone_says_who_watches_and_leaves_no_trace(
     story.tick()
     story.ended("tiny-2")
     assert len(story.starts) == 2
+
+
+@pytest.mark.thorough
+def test_a_babysitter_on_another_machine_only_looks_while_the_first_one_watches(
+    story: Story, capsys: CAPTURE, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A lease that has stood still for hours is nobody's watch: then it speaks, and does not
+    act.
+    """
+    story.launched(CRASH)
+    other, owner = story.clone("elsewhere"), host.owner()
+    other.run.record.fetch()
+    before, held = other.run.record.tip, lease(story)
+    monkeypatch.setattr(host, "owner", lambda: "eve@there")
+    capsys.readouterr()
+    for _ in range(2):
+        other.tick()
+        said = capsys.readouterr().out
+        assert mentions(said, "clone", "observes") and f"held by {owner}" in said
+        assert (other.run.record.tip, lease(story)) == (before, held)
+    assert not (other.state / "issue.md").exists()
+    seen = other.state / "lease-seen.json"
+    note = json.loads(seen.read_text())
+    seen.write_text(json.dumps({**note, "since": "2020-01-01T00:00:00Z"}))
+    other.tick()
+    keys = [event.key for event in other.events("Intended")]
+    assert any(key.startswith("escalate/lease/") for key in keys)
+    assert (lease(story), len(story.starts)) == (held, 1)
 
 
 @pytest.mark.thorough

@@ -37,7 +37,12 @@ from herorun.operations.health.evaluate import evaluate, must_be_launched
 from herorun.operations.health.rules import evidence_file, rules_digest, rules_of
 from herorun.operations.health.shared_polls import SharedPolls
 from herorun.operations.launch.start_instance import settle_launching
-from herorun.operations.record.lease import HeldInOtherClone, root_names_us, take_in_time
+from herorun.operations.record.lease import (
+    HeldElsewhere,
+    is_watched_elsewhere,
+    root_names_us,
+    take_in_time,
+)
 from herorun.operations.record.page import send_pages
 from herorun.record import FoldedMemory, Pushed
 from herorun.runs import MonitoredRun, Run
@@ -57,11 +62,11 @@ def run_tick(
     """One whole turn, alone among the acting commands of this machine.
 
     `looks` are those of the runs that are watched with it; `push` brings the record to its remote
-    at the end. Where another clone of this machine watches, it only looks.
+    at the end. Where another clone watches, on this machine or another, it only looks.
     """
     try:
         return _acting_turn(run, drift, looks, push)
-    except HeldInOtherClone as error:
+    except HeldElsewhere as error:
         return observed(run, str(error), looks, push)
     except NewerRecord as error:  # whoever may push can write such a line, and it ends no watch
         look = observed(run, str(error), looks, lambda: Pushed("a newer record is not pushed"))
@@ -263,10 +268,13 @@ def _lease(run: MonitoredRun) -> tuple[str, bool]:
     """Why the lease is not ours, empty where it is; and whether it is surely another's."""
     try:
         take_in_time(run)
-    except HeldInOtherClone:
+    except HeldElsewhere:
         raise
     except (HerorunError, OSError) as error:
-        return scrub(in_words(error)), isinstance(error, Blocked)
+        lost = isinstance(error, Blocked)
+        if lost and is_watched_elsewhere(run):
+            raise HeldElsewhere(in_words(error)) from None
+        return scrub(in_words(error)), lost
     return "", False
 
 

@@ -6,21 +6,25 @@ or if the root refused the very first owner. The journal states which one it is.
 
 import contextlib
 import errno
+from datetime import timedelta
 
+from herorun import discover
 from herorun.core.errors import Blocked, CouldNotLook, HerorunError, in_words, sentence
 from herorun.core.event import Leased
-from herorun.core.evidence import LeaseSeen
-from herorun.core.lease import PATH, Lease, may_take, read_lease
+from herorun.core.evidence import LeaseSeen, Now, Unavailable
+from herorun.core.lease import PATH, STALE, Lease, may_take, read_lease
+from herorun.gather import gather
 from herorun.runs import MonitoredRun
 from herorun.system.clock import now
 from herorun.system.git.clones import lease_last_seen, without_lost_clone
 from herorun.system.timeout import within
 
 DEADLINE = 30.0  # seconds that a tick gives it
+LEAST = timedelta(minutes=2)  # that a lease may stand still, however short the cadence is
 
 
-class HeldInOtherClone(Blocked):
-    """This user watches it on this machine, from another clone."""
+class HeldElsewhere(Blocked):
+    """Another clone watches it, on this machine or another, and nothing was taken from this one."""
 
 
 _REFUSED = (errno.EACCES, errno.EPERM, errno.EROFS)
@@ -60,6 +64,25 @@ def other_holder(run: MonitoredRun) -> Lease | None:
         if held is None:
             raise
     return None if held is None or _is_ours(run, held) else held
+
+
+def is_watched_elsewhere(run: MonitoredRun) -> bool:
+    """Whether the lease that bars this owner is of one that watches, and the run never was ours: no
+    launch and no handoff in the record names us.
+
+    A lease that has stood still for so long that its owner may be gone is nobody's watch.
+    """
+    memory = run.record.memory()
+    launchers = {each.by for each in memory.launchings.values()}
+    if memory.handed or not launchers or launchers & {"", run.launcher.owner}:
+        return False
+    at = now()
+    given = {**run.given(memory), Now: Now(at)}
+    seen = gather([LeaseSeen], discover.sources(), given)[LeaseSeen]
+    if isinstance(seen, Unavailable):
+        return True  # as at the last look
+    patience = max(LEAST, STALE * run.contract.babysit.cadence)
+    return isinstance(seen, LeaseSeen) and at - seen.unchanged_since <= patience
 
 
 def by_record(run: MonitoredRun) -> bool:
@@ -192,7 +215,7 @@ def _must_be_ours(run: MonitoredRun, lease: Lease, place: str) -> None:
     if _is_ours(run, lease):
         return
     if (lease.owner, lease.slug) == (run.launcher.owner, run.slug):
-        raise HeldInOtherClone(
+        raise HeldElsewhere(
             f"{place} is held by {lease.holder}, another clone on this machine: run the command "
             "there. "
             "To continue in this clone instead, end its babysitter there, then `herorun handoff "
