@@ -241,6 +241,8 @@ def _alerts(
     rightly = "|".join([*RIGHTLY, *(TOLD_BY.get(fault.name, ("", "-"))[1] for fault in faults)])
     if any(fault.name.startswith("clock") for fault in faults):
         rightly += "|stalled-.*"
+    if any(fault.name.startswith(("full_state", "github")) for fault in faults):
+        rightly += "|undelivered-escalation"  # what must be said finds no room, or no server
     told = {key for kind, event in events if kind == "Intended" for key in [event["key"]]}
     for key in sorted(told):
         check = re.match(r"escalate/([a-z-]+)", key)
