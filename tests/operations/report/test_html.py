@@ -286,6 +286,7 @@ def test_the_axis_is_steps_time_or_tokens_and_curves_are_smoothed(
     choose(chromium, "axis", "step")
     chromium.press("+")
     near = chromium.run(RANGE)
+    chromium.mouse("mouseMoved", 1, 1)  # on a plot that is drawn anew it would move the cursor
     choose(chromium, "smoothing", "0.05")
     assert chromium.run(RANGE) == near
     chromium.run("document.querySelector('#plot-norm').focus()")
