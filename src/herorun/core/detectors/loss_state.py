@@ -8,6 +8,18 @@ from herorun.core.detectors.first_rows import FirstRows
 from herorun.core.evidence import Excursion
 from herorun.core.lazy_dataclass import dataclass
 
+# Excursions that are shapes of the curve; a spike is a few rows of it.
+LASTING = (
+    "elevated",
+    "drift",
+    "diverged",
+    "regressed",
+    "collapsed",
+    "untrained",
+    "frozen",
+    "shifted",
+)
+
 
 @dataclass(slots=True)
 class LossState:
@@ -57,15 +69,5 @@ class LossState:
     signed: int = 0  # rows until a loss that was below zero is forgotten
 
     def told(self) -> list[Excursion]:
-        kinds = (
-            "elevated",
-            "drift",
-            "diverged",
-            "regressed",
-            "collapsed",
-            "untrained",
-            "frozen",
-            "shifted",
-        )
-        shaped = [each for kind in kinds for each in getattr(self, kind).told(kind, "loss")]
+        shaped = [each for kind in LASTING for each in getattr(self, kind).told(kind, "loss")]
         return [*shaped, *self.begun.told()]

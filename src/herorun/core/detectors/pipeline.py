@@ -32,6 +32,7 @@ from herorun.core.detectors.instances import (
     passes_start,
     writer_of,
 )
+from herorun.core.detectors.loss_state import LASTING
 from herorun.core.detectors.names import Names
 from herorun.core.detectors.readiness import unjudged_metrics
 from herorun.core.detectors.state import MetricsState, copied
@@ -184,17 +185,7 @@ def _no_later(written: datetime | None, seen: datetime | None) -> datetime | Non
 def _end_attempt(state: MetricsState) -> None:
     """What was open ended with the old attempt, and is still to be told."""
     shape = state.loss
-    for kind in (
-        "spike",
-        "elevated",
-        "drift",
-        "diverged",
-        "regressed",
-        "collapsed",
-        "untrained",
-        "frozen",
-        "shifted",
-    ):
+    for kind in ("spike", *LASTING):
         getattr(shape, kind).end(kind, "loss")
     shape.begun.flat.end("flat", "loss")
     shape.begun.chance.end("chance", "loss")
