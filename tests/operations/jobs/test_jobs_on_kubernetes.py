@@ -25,7 +25,6 @@ WAITS = "echo step 9/20; exec sleep 600"
 @pytest.fixture
 def work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    monkeypatch.setenv("CODEX_THREAD_ID", "thread-1")
     folder = tmp_path / "bin"
     folder.mkdir()
     (folder / "kubectl").symlink_to(kubectl())
@@ -70,7 +69,10 @@ def test_a_preempted_job_is_created_again_and_its_successor_followed(
     assert "healthy" in capsys.readouterr().out
 
 
-def test_a_registered_job_is_removed_at_its_end(work: Path, space: Space, capsys: CAPTURE) -> None:
+def test_a_registered_job_is_removed_at_its_end(
+    work: Path, space: Space, monkeypatch: pytest.MonkeyPatch, capsys: CAPTURE
+) -> None:
+    monkeypatch.setenv("CODEX_THREAD_ID", "thread-1")  # elsewhere it would start a watch of jobs
     space.create_job("short", ["sh", "-c", "exit 0"], str(work))
     jobs = ["-C", str(work), "jobs"]
     words = ["add", "kubernetes", "job.batch/short", "--no-watch", *cluster_of(space)]
