@@ -5,7 +5,7 @@ import os
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack, chdir, redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
 from pathlib import Path
 from pkgutil import walk_packages
@@ -47,6 +47,10 @@ def _import_all() -> None:
             import_module(module.name)
 
 
+def fit_at_work(home: Path, text: str, columns: int) -> str:
+    return fit(text.replace(str(home), "/work"), columns)
+
+
 def render(screen: Screen, home: Path) -> str:
     """The command line, both streams and the exit code, at the clock of the tests."""
     _import_all()
@@ -60,8 +64,7 @@ def render(screen: Screen, home: Path) -> str:
         stack.enter_context(patch("sys.stdin", io.StringIO()))
         stack.enter_context(patch("herorun.system.clock.now", lambda: NOON))
         # The length of a folder's name differs by machine: it must not decide where a line breaks.
-        told = lambda text, columns: fit(text.replace(str(home), "/work"), columns)  # noqa: E731
-        stack.enter_context(patch("herorun.output.wrapping.fit", told))
+        stack.enter_context(patch("herorun.output.wrapping.fit", partial(fit_at_work, home)))
         for target, value in screen.given.items():
             answer = value if callable(value) else lambda *_, value=value, **__: value
             stack.enter_context(patch(target, answer))
