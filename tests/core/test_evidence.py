@@ -13,6 +13,7 @@ from builders import (
     an_instance,
     some_metrics,
 )
+from herorun.core.clock_skew import Leaps
 from herorun.core.evidence import (
     Checkpoints,
     History,
@@ -95,3 +96,18 @@ def test_without_an_intent_its_start_counts():
     assert adopted.wrote(some_metrics(advanced_at=NOON))
     assert not adopted.wrote(some_metrics(advanced_at=NOON - timedelta(seconds=1)))
     assert not History().wrote(some_metrics())
+
+
+@pytest.mark.parametrize(
+    ("writer", "age", "ours"), [("tiny-1", 1, True), ("tiny-0", 1, False), ("tiny-0", 0, True)]
+)
+def test_rows_of_a_launch_that_a_wrong_clock_dated_are_told_by_their_writer(
+    writer: str, age: int, ours: bool
+) -> None:
+    leaps = Leaps().seen(NOON - 5 * MINUTE).seen(NOON + 55 * MINUTE)
+    ahead = an_instance(intended=NOON + 56 * MINUTE, started=NOON + 57 * MINUTE)
+    history = a_history(instances=(ahead,), leaps=leaps).at_look(NOON)
+
+    assert history.current is not None and history.current.since == NOON - 5 * MINUTE
+    rows = some_metrics(advanced_at=NOON - age * MINUTE, instance=writer)
+    assert history.wrote(rows) is ours

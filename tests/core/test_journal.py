@@ -522,6 +522,51 @@ def test_caveats_seals_and_receipts_are_history():
     assert history.checked_in == {"tiny-1"}
 
 
+HOUR = timedelta(hours=1)
+
+
+def launched_between(before, after, launch):
+    """A look a second, by a clock that is so many hours off, and a launch between two of them."""
+    ticks = [
+        Decided(at=NOON + timedelta(seconds=n) + off * HOUR, run="x", monitor="fresh", progress="~")
+        for n, off in enumerate([*before, *after])
+    ]
+    begun = [replace(LAUNCHING, at=launch, adopts=None), replace(LAUNCHED, at=launch)]
+    return fold([*ticks[: len(before)], *begun, *ticks[len(before) :]]).history.current
+
+
+@pytest.mark.parametrize("before", [[0], [0, 1], [0, -1, 0, 1]])
+def test_a_launch_by_a_clock_that_was_ahead_lies_between_the_looks_of_a_right_one(before):
+    launched = launched_between(before, [0, 0], NOON + HOUR)
+
+    assert launched.misdated == launched.started == NOON + timedelta(seconds=len(before))
+    last_right = len(before) - before[::-1].index(0) - 1
+    assert launched.intended == NOON + timedelta(seconds=last_right)
+
+
+def test_a_rollback_by_a_clock_that_was_ahead_rules_out_nothing_that_is_saved_later():
+    ahead = NOON + HOUR
+    looks = [
+        Decided(at=NOON + timedelta(seconds=n), run="x", monitor="fresh", progress="~")
+        for n in (0, 2)
+    ]
+    given_up = replace(LAUNCHING.given_up, at=ahead)
+    back = [replace(LAUNCHING, at=ahead, given_up=given_up), replace(LAUNCHED, at=ahead)]
+    memory = fold([looks[0], *back, looks[1]])
+
+    assert [each.at for each in memory.history.given_up] == [looks[1].at]
+    assert (memory.health.launched, fold([looks[0], *back]).health.launched) == (NOON, ahead)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"), [([0], [-1, 0]), ([0, -1, 0], [-1, 0]), ([0, 1, 0], [-1]), ([1], [0, 0])]
+)
+def test_a_look_by_a_clock_that_is_behind_dates_no_launch_again(before, after):
+    launched = launched_between(before, after, NOON)
+
+    assert (launched.misdated, launched.intended) == (None, NOON)
+
+
 def test_the_last_summary_is_remembered_through_quiet_ticks():
     quiet = Decided(at=NOON + EVERY, run="healthy", monitor="fresh", progress="~")
 

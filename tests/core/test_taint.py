@@ -9,7 +9,7 @@ from herorun.core.alert import Alert, AlertState
 from herorun.core.event import Decided, Failed, Launched, Launching
 from herorun.core.evidence import Taint
 from herorun.core.journal import as_json, fold
-from herorun.core.taint import TAINTING
+from herorun.core.taint import TAINTING, Health, set_right
 
 PLAN = a_plan()
 
@@ -197,3 +197,14 @@ def test_two_alerts_are_two_taints():
     told = taints(BEGUN, decide(3, 30, alert(), alert(subject="grad_norm")))
 
     assert len(told) == 2
+
+
+def test_what_a_clock_that_was_ahead_has_dated_happened_before_it_was_set_right():
+    ahead, early = (
+        Taint(check="not-finite", since=at(since), step=3, until=at(until), instance="tiny-1")
+        for since, until in ((60, 70), (1, 70))
+    )
+    right = set_right(Health(at(61), 3, {}, (ahead, early), at(60)), before=at(9), at=at(10))
+
+    assert [(each.since, each.until) for each in right.taints] == [(at(9), at(10)), (at(1), at(10))]
+    assert (right.at, right.launched) == (at(10), at(9))

@@ -157,7 +157,7 @@ def test_the_loops_own_heartbeat(home: Path) -> None:
     place = Place("tiny", str(home / "state"), "", "")
 
     def beat() -> Heartbeat:
-        return read_heartbeat(repository, a_contract(), place)
+        return read_heartbeat(repository, a_contract(), place, Now(NOON))
 
     assert beat() == Heartbeat(False, None)
     (home / "state" / "heartbeat.json").write_text(
@@ -173,3 +173,18 @@ def test_the_loops_own_heartbeat(home: Path) -> None:
         os.close(lock)
     (home / "state" / "heartbeat.json").write_text("{torn")
     assert beat() == Heartbeat(False, None)
+
+
+@pytest.mark.parametrize(("boot", "minutes"), [("first", 2), ("before", 60)])
+def test_the_age_of_the_loops_heartbeat_goes_by_our_uptime(
+    home: Path, machine: Machine, boot: str, minutes: int
+) -> None:
+    """The clock was set back an hour; a note from before this start of the machine has a time."""
+    git(home, "init", "-q", "--template=")
+    note = {"at": (NOON + 60 * MINUTE).isoformat(), "pid": 1, "boot": boot, "uptime": 5.0}
+    (home / "state" / "heartbeat.json").write_text(json.dumps(note))
+    machine.minutes = 2
+    place = Place("tiny", str(home / "state"), "", "")
+    beat = read_heartbeat(find_repository(home), a_contract(), place, Now(NOON))
+
+    assert beat.at == (NOON - minutes * MINUTE if boot == "first" else NOON + minutes * MINUTE)

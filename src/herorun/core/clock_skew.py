@@ -1,7 +1,40 @@
 """How far the clocks of two machines may differ: one rule for every comparison of their times."""
 
-from datetime import timedelta
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+from herorun.core.lazy_dataclass import dataclass
 
 # More than any network delay, and less than any limit that is judged by. Beyond it the check
 # `clock-skew` speaks.
 SKEW = timedelta(seconds=60)
+
+
+@dataclass(frozen=True)
+class Leaps:
+    """How the clock that dates the record was set, by the moments of its lines in their order."""
+
+    latest: datetime | None = None
+    ahead: tuple[datetime, datetime] | None = None  # the newest leap: the moment before, and after
+    behind: datetime | None = None  # the moment before it was set back; None: it was set right
+
+    def seen(self, at: datetime) -> "Leaps":
+        """After one line more."""
+        if self.latest is None or self.last_right(at) is not None:
+            return Leaps(at)
+        if at < self.latest - SKEW:
+            return replace(self, latest=at, behind=self.behind or self.latest)
+        if at <= self.latest + SKEW:
+            return replace(self, latest=at)
+        if self.behind is not None and at >= self.behind - SKEW:
+            return replace(self, latest=at, behind=None)
+        return replace(self, latest=at, ahead=(self.latest, at))
+
+    def last_right(self, at: datetime) -> datetime | None:
+        """The last moment before the clock leapt ahead, where it shows `at` now and was set right
+        thereby; None where nothing says so.
+        """
+        if self.latest is None or self.ahead is None or at >= self.latest - SKEW:
+            return None
+        before, after = self.ahead
+        return before if before - SKEW <= at < after - SKEW else None

@@ -124,8 +124,8 @@ def _of_run(reading: RunReading, at: datetime) -> Iterator[Sample]:
         if value is not None:
             yield Sample(f"herorun_{name}", run.slug, float(value), labels)
 
-    def one_of(name: str, words: Iterable[str], holds: str) -> Iterator[Sample]:
-        for word in words:
+    def one_of(name: str, states: Iterable[str], holds: str) -> Iterator[Sample]:
+        for word in states:
             yield from sample(name, word == holds, word)
 
     yield from sample("run_readable", not run.error)
@@ -161,7 +161,7 @@ def _values(reading: RunReading, at: datetime) -> Mapping[str, float | None]:
         "remaining_seconds": run.left.total_seconds() if run.left is not None else None,
         "loss": run.loss,
         "unacknowledged_alerts": len(memory.unacknowledged),
-        "undelivered_messages": len(memory.not_told),
+        "undelivered_messages": len(memory.undelivered),
         "instances_total": len(memory.instances),
         "checkpoint_step": run.checkpoint_step,
         "checkpoint_timestamp_seconds": _before(at, run.checkpoint_age),

@@ -233,7 +233,7 @@ class NotTold:
     why: str
 
 
-def not_told(
+def undelivered(
     pages: Pages, queued: Mapping[str, Intended], tries_by_key: Mapping[str, Tries]
 ) -> tuple[NotTold, ...]:
     """What must be told and was tried in vain: by every channel, or in the issue where there is no

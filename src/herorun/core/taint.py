@@ -63,6 +63,24 @@ def launched(health: Health, at: datetime, step: int) -> Health:
     return Health(at, step, {}, (*health.closed, *ended), at)
 
 
+def set_right(health: Health, before: datetime, at: datetime) -> Health:
+    """The same once a clock that was ahead since `before` shows `at` again: what it dated later
+    happened in between. A taint is never made shorter by that.
+    """
+
+    def earlier(taint: Taint) -> Taint:
+        since = before if taint.since > at else taint.since
+        return replace(taint, since=since, until=taint.until and min(taint.until, at))
+
+    return replace(
+        health,
+        at=health.at and min(health.at, at),
+        launched=before if health.launched and health.launched > at else health.launched,
+        open={key: earlier(taint) for key, taint in health.open.items()},
+        closed=tuple(map(earlier, health.closed)),
+    )
+
+
 def _taint(health: Health, alert: Alert) -> Taint:
     """It begins at the earliest step that the alert ever named for this instance."""
     open_taint = health.open.get(alert.id)

@@ -88,7 +88,7 @@ class MonitoredRun(ABC):
             Launcher: self.launcher,
             Channels: self.channels,
             Undelivered: Undelivered(
-                tuple((one.title, one.since, one.why) for one in memory.not_told)
+                tuple((one.title, one.since, one.why) for one in memory.undelivered)
             ),
             Waivers: Waivers(self.waivers),
             Cadence: Cadence(self.contract.babysit.cadence),
@@ -171,9 +171,13 @@ class MonitoredRun(ABC):
 
     @cached_property
     def issue(self) -> IssueTracker:
-        told, begun = self.contract.issue, self.record.memory().initialised
-        stated = {"repo": told.repo, "number": told.number, "known": begun.issue if begun else None}
-        return connect_issue(told.kind, told.options, self.place, stated)
+        table, beginning = self.contract.issue, self.record.memory().initialised
+        stated = {
+            "repo": table.repo,
+            "number": table.number,
+            "known": beginning.issue if beginning else None,
+        }
+        return connect_issue(table.kind, table.options, self.place, stated)
 
     @cached_property
     def terminal(self) -> Notifier:

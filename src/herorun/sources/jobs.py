@@ -22,7 +22,7 @@ def read_job(scheduler: Scheduler, history: History) -> Job | Nothing:
     current = history.current
     if current is None:
         return Nothing("no instance was launched yet")
-    match scheduler.find(current.name, current.intended or current.started):
+    match scheduler.find(current.name, current.since):
         case Found(job):
             return job
         case Absent():
@@ -42,7 +42,7 @@ def read_live_jobs(scheduler: Scheduler, contract: Contract, history: History) -
     current = history.current
     if current is None or any(job.instance == current.name for job in live):
         return LiveJobs(live)
-    match scheduler.find(current.name, current.intended or current.started):
+    match scheduler.find(current.name, current.since):
         case Found(job) if job.state.ended:
             return LiveJobs(live)
         case Found(job):

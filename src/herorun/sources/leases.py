@@ -3,7 +3,7 @@
 import contextlib
 import json
 import os
-from datetime import datetime, timedelta
+from datetime import datetime
 from pathlib import Path
 
 from herorun.core.canonical_json import canonical
@@ -65,8 +65,8 @@ def _unchanged_since(state: Path, lease: Lease, now: datetime) -> tuple[datetime
         if document["beat"] == beat:
             if here is None:
                 return parse_time(document["since"]), True
-            if document["boot"] == here.boot and document["uptime"] <= here.seconds:
-                return now - timedelta(seconds=here.seconds - document["uptime"]), False
+            if since := here.written_at(document, now):
+                return since, False
     except (OSError, ValueError, KeyError, TypeError, OverflowError):
         pass  # never seen before, or unreadable: it is first seen now
     note = {"beat": beat, "since": now, "lease": json.loads(lease.bytes())}
@@ -78,11 +78,15 @@ def _unchanged_since(state: Path, lease: Lease, now: datetime) -> tuple[datetime
     return now, here is None
 
 
-def read_heartbeat(repository: Repository, contract: Contract, place: Place) -> Heartbeat:
-    """Of the loop that holds the babysitter's lock; one that never wrote has no time."""
-    is_held = is_locked(lock_file(repository.common, contract.slug, "babysitter"))
+def read_heartbeat(repository: Repository, contract: Contract, place: Place, now: Now) -> Heartbeat:
+    """Of the loop that holds the babysitter's lock; one that never wrote has no time. Its age goes
+    by our uptime, as a lease's does.
+    """
+    is_held, here = is_locked(lock_file(repository.common, contract.slug, "babysitter")), uptime()
     try:
         document = read_json((Path(place.state) / "heartbeat.json").read_bytes())
-        return Heartbeat(is_held, parse_time(document["at"]), document.get("pid") == os.getpid())
+        written_at = here.written_at(document, now.at) if here else None
+        is_own = document.get("pid") == os.getpid()
+        return Heartbeat(is_held, written_at or parse_time(document["at"]), is_own)
     except (FileNotFoundError, ValueError, KeyError, TypeError):
         return Heartbeat(is_held)  # never written, or torn: there is no time to go by

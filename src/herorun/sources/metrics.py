@@ -96,7 +96,7 @@ def read_metrics(
     state = _cached(Path(place.state) / CACHE, version)
     rose = state.advanced_at
     try:
-        state, arrived = _since(tracker, state, names, history)
+        state, arrived = _since(tracker, state, names, history.at_look(at.at))
     except FileNotFoundError:
         return Nothing(_say_lost_history(place, source))
     if arrived.restarted and rose and state.advanced_at:

@@ -3,8 +3,9 @@
 import contextlib
 import os
 import time
-from datetime import UTC, datetime
-from typing import NamedTuple
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any, NamedTuple
 
 
 class Uptime(NamedTuple):
@@ -12,6 +13,13 @@ class Uptime(NamedTuple):
 
     boot: str  # differs after each start of the machine, and in another time namespace
     seconds: float  # since then, those of a suspension included
+
+    def written_at(self, note: Mapping[str, Any], at: datetime) -> datetime | None:
+        """When a note with our `boot` and `uptime` was written, by a clock that shows `at` now;
+        None where it has none of this start of the machine.
+        """
+        age = self.seconds - note["uptime"] if note.get("boot") == self.boot else -1.0
+        return at - timedelta(seconds=age) if age >= 0 else None
 
 
 def now() -> datetime:

@@ -50,6 +50,29 @@ def test_a_launch_dated_by_a_clock_that_was_set_back_takes_no_older_rows():
     assert launched_by(back, NOON, step=121) == launched_by(back, NOON) == 1
 
 
+@pytest.mark.parametrize("read", [120, 130])
+def test_a_launch_dated_by_a_clock_that_ran_ahead_gets_its_rows_by_their_steps(read):
+    """It was launched between two looks; the rows are read at once, or in two parts."""
+    before, after = at(curve(*[2.0] * 130), NOON), at(curve(*[2.0] * 40, first=120), LATER)
+    rows, looks = [*before, *after], {"misdated": LATER + timedelta(seconds=30)}
+    ahead = (TWO[0], Boundary("tiny-2", NOON + timedelta(seconds=60), 120, **looks))
+    state = fold_rows(MetricsState(), rows[:read], NAMES, boundaries=ahead)
+    metrics = summarise(fold_rows(state, rows[read:], NAMES, boundaries=ahead))
+
+    assert (metrics.instance, metrics.first_step) == ("tiny-2", 121)
+    assert launched_by(ahead, LATER, step=120) == 0
+    assert launched_by(ahead, looks["misdated"], step=120) == 1  # it began anew
+
+
+def test_rows_dated_in_the_future_stay_with_the_instance_before():
+    """All rows are read again; the last thirty of the older instance were dated an hour ahead."""
+    old = [*at(curve(*[2.0] * 90), NOON), *at(curve(*[2.0] * 30, first=90), LATER + HOUR)]
+    seen = LATER + timedelta(minutes=1)
+    metrics = told([*old, *at(curve(*[2.0] * 20, first=120), LATER)], seen=seen)
+
+    assert (metrics.instance, metrics.first_step) == ("tiny-2", 121)
+
+
 @pytest.mark.parametrize("first", [120, 150])
 def test_a_resume_that_repeats_no_step_is_seen_all_the_same(first):
     """The checkpoint is of the last step; or the tracker drops the steps that it has, as W&B's

@@ -34,7 +34,7 @@ def tracker_alert(
     current = history.current
     if current is None:
         return [not_applicable("no instance was launched yet")]
-    since = max(current.intended or current.started, now.at - limits.recent)
+    since = max(current.since, now.at - limits.recent)
     loud = [each for each in alerts.alerts if each.level.lower() != SILENT]
     mine = [each for each in loud if each.at and each.at >= since]
     by_title: dict[str, list[TrackerAlert]] = {}

@@ -21,6 +21,8 @@ class Boundary:
     start: int | None = None  # completed updates that it starts from; None: nobody knows
     rows: int = 0  # of the tracker, that the ticks knew before it was launched
     counted: bool = False  # whether that was all of them: the one before had been seen to end
+    # its clock was wrong until then: a row between can be an older one's
+    misdated: datetime | None = None
     attempt: int = 1  # later ones were started by the back end, and are known by their check-in
 
     def wrote(self, row: int, looked_at: datetime | None) -> bool:
@@ -36,7 +38,7 @@ class Boundary:
 def boundaries_of(history: History) -> tuple[Boundary, ...]:
     """One for each instance, oldest first, then one for each restart of the newest one."""
     launches = [
-        Boundary(each.name, each.intended or each.started, each.start, each.rows, each.counted)
+        Boundary(each.name, each.since, each.start, each.rows, each.counted, each.misdated)
         for each in history.instances
     ]
     for at, attempt in history.restarts if launches else ():
@@ -74,17 +76,19 @@ def launched_by(
     while newest > at_least and (
         when is None
         or boundaries[newest].since > when
-        or (step is not None and _begins_later(boundaries, newest, step))
+        or (step is not None and _begins_later(boundaries, newest, step, when))
     ):
         newest -= 1
     return max(newest, at_least)
 
 
-def _begins_later(boundaries: Sequence[Boundary], place: int, step: int) -> bool:
-    start, since = boundaries[place].start, boundaries[place].since
-    if start is None or step > start:
+def _begins_later(boundaries: Sequence[Boundary], place: int, step: int, when: datetime) -> bool:
+    boundary = boundaries[place]
+    if boundary.start is None or step > boundary.start:
         return False
-    return any(each.since > since for each in boundaries[:place])
+    if boundary.misdated is not None and when < boundary.misdated:
+        return True
+    return any(each.since > boundary.since for each in boundaries[:place])
 
 
 def known_by_count(

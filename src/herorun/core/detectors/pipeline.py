@@ -5,6 +5,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from herorun.core.canonical_json import digest
+from herorun.core.clock_skew import SKEW
 from herorun.core.detectors import (
     band,
     baseline,
@@ -50,7 +51,7 @@ TREND = (
     baseline.FLOOR,
 )
 STREAK = (excursion.MISSES, excursion.KEPT)
-SHAPE = 13  # of the state
+SHAPE = 14  # of the state
 
 
 def rules_digest() -> str:
@@ -123,29 +124,44 @@ def _take(
     seen_at: datetime | None,
     boundaries: Sequence[Boundary],
 ) -> None:
-    at = _no_later(row.at, seen_at)
+    at = seen_at if row.at is None else _no_later(row.at, seen_at)
     state.rows += 1
     step = row.step + 1 - names.first_step
-    before, newest = state.instance, _newest_writer(state, row, step, at, boundaries)
-    follows = newest is not None and (newest.instance != before or newest.attempt > state.start)
-    relaunched = follows and (row.at is not None or _passes_start(state, row, names, newest))
+    newest = None
+    if boundaries:
+        dated_at = None if _is_ahead(row.at, seen_at) else at  # it says not when it was written
+        newest = _newest_writer(state, row, step, dated_at, boundaries)
+    relaunched = newest is not None and _is_relaunched(state, row, names, newest)
     if at is not None and (state.advanced_at is None or at > state.advanced_at):
         state.advanced_at = at
     loss_told = names.loss_of(row.values)
     if loss_told is not None:
         interleaved_writers.arrive(state.turns, step, loss_told)
-    ready, begins = reorder.take(state, row, names, relaunched and bool(before))
+    ready, begins = reorder.take(state, row, names, relaunched and bool(state.instance))
     for waited in ready:
         judge_row(state, waited, names)
     if begins:
         _end_attempt(state)
-    if newest and (relaunched or begins or not before):
-        if before and newest.instance != before:
-            _end_instance(state, newest.start)
-        doubtful = begins and row.at is None and not newest.can_reach(step)
-        sure = newest.wrote(state.rows, state.looked_at)
-        state.instance = boundaries[0].instance if doubtful and not sure else newest.instance
-        state.start = newest.attempt if state.instance == newest.instance else 1
+    if newest and (relaunched or begins or not state.instance):
+        _hand_over(state, row, step, newest, boundaries[0].instance if begins else "")
+
+
+def _is_relaunched(state: MetricsState, row: Row, names: Names, newest: Boundary) -> bool:
+    """Whether the row is the first of another instance, or of another start of it."""
+    follows = newest.instance != state.instance or newest.attempt > state.start
+    return follows and (row.at is not None or _passes_start(state, row, names, newest))
+
+
+def _hand_over(state: MetricsState, row: Row, step: int, newest: Boundary, oldest: str) -> None:
+    """The row is the newest instance's; the `oldest` one's where an attempt begins that the newest
+    one can hardly have begun.
+    """
+    if state.instance and newest.instance != state.instance:
+        _end_instance(state, newest.start)
+    doubtful = oldest and row.at is None and not newest.can_reach(step)
+    sure = newest.wrote(state.rows, state.looked_at)
+    state.instance = oldest if doubtful and not sure else newest.instance
+    state.start = newest.attempt if state.instance == newest.instance else 1
 
 
 def _newest_writer(
@@ -154,8 +170,8 @@ def _newest_writer(
     """The newest instance that can have written the row; None where the record knows of none."""
     if row.at is None:  # whose such a row is can be told of launches alone, by counting
         boundaries = [each for each in boundaries if each.attempt == 1]
-    if not boundaries:
-        return None
+        if not boundaries:
+            return None
     known_at = known_place(boundaries, state.instance, state.start)
     if known_at == len(boundaries) - 1:
         return boundaries[-1]
@@ -167,9 +183,7 @@ def _newest_writer(
     return boundaries[newest] if newest >= 0 else None
 
 
-def _passes_start(state: MetricsState, row: Row, names: Names, newest: Boundary | None) -> bool:
-    if newest is None:
-        return False
+def _passes_start(state: MetricsState, row: Row, names: Names, newest: Boundary) -> bool:
     offset = 1 - names.first_step
     reached = max([state.high_water, *(other.step + offset for other in state.waiting)])
     return passes_start(newest, row.step + offset, reached)
@@ -180,6 +194,10 @@ def _no_later(written_at: datetime | None, seen_at: datetime | None) -> datetime
     hide a hang.
     """
     return min(written_at, seen_at) if written_at and seen_at else written_at or seen_at
+
+
+def _is_ahead(written_at: datetime | None, seen_at: datetime | None) -> bool:
+    return bool(written_at and seen_at and written_at > seen_at + SKEW)
 
 
 def _end_attempt(state: MetricsState) -> None:

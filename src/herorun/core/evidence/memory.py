@@ -1,7 +1,10 @@
 """What the record knows."""
 
+from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 
+from herorun.core.clock_skew import SKEW, Leaps
 from herorun.core.evidence.checkpoints import GivenUp, Taint
 from herorun.core.evidence.jobs import JobState
 from herorun.core.evidence.reports import Metrics
@@ -27,10 +30,34 @@ class Instance:
     )
     rows: int = 0  # of the tracker, that the ticks knew when it was launched
     counted: bool = False  # whether that was all of them: a tick had seen the one before end
+    # by a clock that was ahead: when that was seen to be set right; `intended` is then the last
+    # moment before it was set wrong
+    misdated: datetime | None = None
 
     @property
     def roots(self) -> tuple[str, ...]:
         return tuple(root.rstrip("/") for root in (self.output_root, self.temporary_root) if root)
+
+    @property
+    def since(self) -> datetime:
+        """When its launch was intended, where that is known."""
+        return self.intended or self.started
+
+
+def with_misdated(
+    instances: Sequence[Instance], leaps: Leaps, at: datetime
+) -> tuple[Instance, ...]:
+    """The same after a look at this moment, which may show that a clock was ahead."""
+    before = leaps.last_right(at)
+    if before is None:
+        return tuple(instances)
+    return tuple(_put_right(each, before, at) for each in instances)
+
+
+def _put_right(instance: Instance, before: datetime, at: datetime) -> Instance:
+    if instance.since <= at + SKEW:
+        return instance
+    return replace(instance, intended=before, started=min(instance.started, at), misdated=at)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,6 +123,7 @@ class History:
     lost_output: frozenset[str] = frozenset()  # instances that ended without their output root
     # those of them that ended without their temporary root
     lost_temporary: frozenset[str] = frozenset()
+    leaps: Leaps = Leaps()
 
     @property
     def current(self) -> Instance | None:
@@ -111,7 +139,16 @@ class History:
         older.
         """
         current = self.current
-        return current is not None and metrics.advanced_at >= (current.intended or current.started)
+        if current is None:
+            return False
+        sure = current.misdated or current.since
+        return metrics.advanced_at >= sure or (
+            current.misdated is not None and metrics.instance == current.name
+        )
+
+    def at_look(self, at: datetime) -> "History":
+        """The same for a look at this moment, before the record has it."""
+        return replace(self, instances=with_misdated(self.instances, self.leaps, at))
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from datetime import datetime
 
 from herorun.core.action_key import parse_key
 from herorun.core.alert import AlertState
@@ -27,14 +28,14 @@ from herorun.core.event import (
     Sealed,
     Word,
 )
-from herorun.core.evidence import Instance
+from herorun.core.evidence import Instance, with_misdated
 from herorun.core.journal.state import Memory, plan_value, start_step
 from herorun.core.lease import Lease, follows
 from herorun.core.past_alerts import remember
 from herorun.core.recovery.classify import Cause
 from herorun.core.recovery.policy import ActionPause, RelaunchAnswer, Tries
 from herorun.core.seal.kinds import SealKind
-from herorun.core.taint import decided, launched
+from herorun.core.taint import decided, launched, set_right
 
 MOST_STARTS = 20
 
@@ -60,7 +61,8 @@ def _remember(memory: Memory, event: Event) -> Memory:
             return memory
         case Launching():
             launchings = {**memory.launchings, event.instance: event}
-            return replace(memory, launchings=launchings, unsettled=event)
+            leaps = memory.leaps.seen(event.at)
+            return replace(memory, launchings=launchings, unsettled=event, leaps=leaps)
         case Launched():
             return _apply_launched(memory, event)
         case CheckedIn():
@@ -112,7 +114,21 @@ def _remember(memory: Memory, event: Event) -> Memory:
             return memory
 
 
+def _set_right(memory: Memory, at: datetime) -> Memory:
+    """What a clock that was ahead has dated, once a decision of this moment shows that it was."""
+    before = memory.leaps.last_right(at)
+    if before is None:
+        return memory
+    return replace(
+        memory,
+        instances=with_misdated(memory.instances, memory.leaps, at),
+        given_up=tuple(replace(each, at=min(each.at, at)) for each in memory.given_up),
+        health=set_right(memory.health, before, at),
+    )
+
+
 def _ticked(memory: Memory, event: Decided) -> Memory:
+    memory = _set_right(memory, event.at)
     open_alerts = {
         a.id: a for a in event.alerts if a.state in (AlertState.PENDING, AlertState.FIRING)
     }
@@ -128,6 +144,7 @@ def _ticked(memory: Memory, event: Decided) -> Memory:
     placed = {memory.current.name: event.placement} if memory.current and event.placement else {}
     return replace(
         memory,
+        leaps=memory.leaps.seen(event.at),
         alerts=open_alerts,
         past=remember(
             memory.past,

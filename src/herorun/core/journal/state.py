@@ -7,6 +7,7 @@ from typing import Any
 
 from herorun.core.action_key import Verb, parse_key, verb_of
 from herorun.core.alert import Alert, AlertId
+from herorun.core.clock_skew import Leaps
 from herorun.core.event import (
     Decided,
     HandedOff,
@@ -28,7 +29,7 @@ from herorun.core.evidence import (
 )
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.lease import Lease
-from herorun.core.paging import NotTold, Pages, not_told
+from herorun.core.paging import NotTold, Pages, undelivered
 from herorun.core.recovery.classify import Cause, Ending
 from herorun.core.recovery.diagnosis import LOST_TEMPORARY
 from herorun.core.recovery.policy import ActionPause, Ledger, RelaunchAnswer, Span, Tries
@@ -45,6 +46,7 @@ class Memory:
 
     initialised: Initialised | None = None
     instances: tuple[Instance, ...] = ()
+    leaps: Leaps = Leaps()
     # by instance, all that ever were
     launchings: Mapping[str, Launching] = field(default_factory=dict)
     unsettled: Launching | None = None  # submitted perhaps
@@ -297,6 +299,7 @@ class Memory:
             lost_temporary=frozenset(
                 e.instance for e in self.endings.values() if e.seen in LOST_TEMPORARY
             ),
+            leaps=self.leaps,
         )
 
     def _began(self) -> int | None:
@@ -329,9 +332,9 @@ class Memory:
         return LaunchedEdits(patches, tuple(unnamed))
 
     @property
-    def not_told(self) -> tuple[NotTold, ...]:
+    def undelivered(self) -> tuple[NotTold, ...]:
         """What must be told and reached nobody yet."""
-        return not_told(self.pages, self.queued, self.failed)
+        return undelivered(self.pages, self.queued, self.failed)
 
     @property
     def unfinished(self) -> Unfinished:

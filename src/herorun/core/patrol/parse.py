@@ -102,7 +102,7 @@ def part_of(answers: Mapping[str, Any], part: str) -> Any:
     return answers.get(part, Blind("it is not looked at"))
 
 
-def told_of(files: Any, part: str, path: str) -> Any:
+def entry_of(files: Any, part: str, path: str) -> Any:
     if isinstance(files, Blind):
         return files
     entry = files[part].get(path)

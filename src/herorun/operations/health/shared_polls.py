@@ -93,7 +93,7 @@ class SharedPolls:
 def wanted_by(memory: Memory) -> Wanted | None:
     """The current instance; None before one."""
     current = memory.history.current
-    return (current.name, current.intended or current.started) if current else None
+    return (current.name, current.since) if current else None
 
 
 def _serves(cluster: _Cluster, run: str, intent: Wanted, oldest: timedelta) -> bool:

@@ -1,5 +1,6 @@
 """The heartbeat of a run's babysitter on this machine, and the bell that wakes it."""
 
+import contextlib
 import os
 from datetime import datetime
 from pathlib import Path
@@ -9,12 +10,18 @@ from herorun.core.canonical_json import canonical, timestamp
 from herorun.core.untrusted_json import read_json
 from herorun.runs import MonitoredRun
 from herorun.system import host
-from herorun.system.clock import now
+from herorun.system.clock import now, uptime
 from herorun.system.files import is_locked, write_whole
 
 
 def last_heartbeat(run: MonitoredRun) -> datetime | None:
-    """When a babysitter of this machine last wrote that it is alive; None if never."""
+    """When a babysitter of this machine last wrote that it is alive; None if never. Its age goes
+    by our uptime: a clock that is set makes nobody look dead.
+    """
+    document, here = _document(run), uptime()
+    with contextlib.suppress(TypeError, KeyError):
+        if here and (written_at := here.written_at(document, now())):
+            return written_at
     return _heart(run, "at")
 
 
@@ -51,7 +58,13 @@ def who_watches(run: MonitoredRun) -> str:
 
 def beat(run: MonitoredRun, due: datetime | None = None, pid: int | None = None) -> None:
     """Say that a babysitter is alive, and when its loop looks next."""
-    heart = {"at": timestamp(now()), "pid": pid or os.getpid(), "owner": host.owner()}
+    heart: dict[str, Any] = {
+        "at": timestamp(now()),
+        "pid": pid or os.getpid(),
+        "owner": host.owner(),
+    }
+    if here := uptime():
+        heart |= here._asdict()
     if due is not None:
         heart["next"] = timestamp(due)
     write_whole(run.state / "heartbeat.json", (canonical(heart) + "\n").encode())

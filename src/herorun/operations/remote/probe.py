@@ -24,6 +24,7 @@ from herorun.core.patrol.parse import (
     alive_by,
     chain_of,
     copy_of,
+    entry_of,
     gpus_of,
     memory_of,
     moment_of,
@@ -31,7 +32,6 @@ from herorun.core.patrol.parse import (
     part_of,
     result_of,
     room_of,
-    told_of,
     unreachable,
 )
 from herorun.core.ports import scheduler_traits
@@ -76,13 +76,14 @@ def _parse_probe(
         succeeded=succeeded,
         log=_read_log_by_end(run, answers),
         has_success_pattern=bool(run.contract.patrol.success_pattern),
-        markers={path: moment_of(told_of(files, "markers", path)) for path in markers(run)},
-        awaited_marker=moment_of(told_of(files, "markers", wished)) if wished else None,
+        markers={path: moment_of(entry_of(files, "markers", path)) for path in markers(run)},
+        awaited_marker=moment_of(entry_of(files, "markers", wished)) if wished else None,
         results={
-            path: result_of(told_of(files, "results", path)) for path in run.contract.patrol.results
+            path: result_of(entry_of(files, "results", path))
+            for path in run.contract.patrol.results
         },
         copies=tuple(_copy(run, answers, path) for path in run.contract.patrol.copies),
-        disks={path: room_of(told_of(files, "disks", path)) for path in _disks(run)},
+        disks={path: room_of(entry_of(files, "disks", path)) for path in _disks(run)},
         output_age=newest_of(files),
         gpus=gpus_of(machine) if run.contract.patrol.gpu_sample_seconds else None,
         memory=memory_of(machine),
@@ -108,9 +109,7 @@ def _questions(
     if instance:
         intended = run.record.memory().current
         assert intended is not None
-        questions["job"] = lambda: run.scheduler.find(
-            instance, intended.intended or intended.started
-        )
+        questions["job"] = lambda: run.scheduler.find(instance, intended.since)
     elif not (keys.session or keys.process or keys.slurm_job or wished):
         raise WrongUse(
             f"{run.slug} was not launched by herorun, and its contract names no [patrol] session, "
@@ -176,7 +175,7 @@ def _together(questions: Mapping[str, Callable[[], Any]], seconds: float) -> dic
 
 
 def _copy(run: Run, answers: Mapping[str, Any], path: str) -> Copy:
-    there, here = told_of(part_of(answers, "copied"), "copies", path), answers.get(f"copy {path}")
+    there, here = entry_of(part_of(answers, "copied"), "copies", path), answers.get(f"copy {path}")
     return copy_of(path, source(run, run.contract.patrol.copies[path]), there, here)
 
 

@@ -111,7 +111,7 @@ def follow_log(
 def _end_of(scheduler: Scheduler, instance: Instance) -> str:
     """The state in which the job ended; empty while it is live, or nobody can tell."""
     try:
-        search = scheduler.find(instance.name, instance.intended or instance.started)
+        search = scheduler.find(instance.name, instance.since)
     except (CouldNotLook, OSError):
         return ""
     return search.job.state.value if isinstance(search, Found) and search.job.state.ended else ""
@@ -140,10 +140,10 @@ class _Reader:
             self._trouble, self.passes = "", self.passes + 1
         except (CouldNotLook, OSError) as error:
             missing = isinstance(error, FileNotFoundError)
-            words = f"{self._instance} has no log yet" if missing else in_words(error)
-            if words != self._trouble:
-                say(words)
-            self._trouble = words
+            message = f"{self._instance} has no log yet" if missing else in_words(error)
+            if message != self._trouble:
+                say(message)
+            self._trouble = message
 
     def new(self) -> Iterator[LogPart]:
         if self._ask is None:
