@@ -1,6 +1,7 @@
 """Rows of small curves, and what the folds make of them."""
 
 import math
+from random import Random
 
 from builders import a_row
 from herorun.core.detectors import MetricsState, Names, fold_rows
@@ -13,6 +14,17 @@ NAN = math.nan
 
 def curve(*losses, first=0, gap=1, **values):
     return [a_row(first + gap * index, loss, **values) for index, loss in enumerate(losses)]
+
+
+def leaping(seed):
+    """A loss that leaps every few rows and comes down more slowly, as that of a small model with a
+    large learning rate: a spike stands out of such noise at some of its rows only.
+    """
+    lots, height, losses = Random(seed), 0.0, []
+    for _ in range(300):
+        height = 0.85 * height + (lots.uniform(1, 5) if lots.random() < 0.03 else 0.0)
+        losses.append(0.1 * math.exp(height + lots.gauss(0, 0.3)))
+    return curve(*losses, gap=100)
 
 
 def values(name, *numbers, first=0):

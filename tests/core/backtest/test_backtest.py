@@ -1,13 +1,14 @@
 """Bare curves through the checks of the health gate: which alert, and at which row."""
 
 import math
+from pathlib import Path
 
 import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from builders import a_contract
-from curves import CALM, NAN, curve, values
+from curves import CALM, NAN, curve, leaping, values
 from herorun.core.backtest import curve as backtest
 from herorun.core.backtest.curve import GIVEN, CurveBacktest, judging
 from herorun.core.backtest.report import lines
@@ -16,9 +17,11 @@ from herorun.core.contract import Contract
 from herorun.core.detectors import Names
 from herorun.core.evidence import Job, Metrics
 from herorun.discover import checks
+from herorun.operations.report.backtest import columns_of, names_of, rows_of
 from wording import mentions
 
 CHECKS = judging(checks(Gate.HEALTH))
+REAL = sorted((Path(__file__).parent / "curves").glob("*.csv"))
 
 
 def fired(rows, **told):
@@ -106,6 +109,28 @@ def test_chunks_change_nothing(size, parts):
         assert fired(rows) == whole
     finally:
         backtest.CHUNK = before
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_loud_curve_has_the_same_alerts_in_chunks_of_any_size(seed, monkeypatch):
+    rows = leaping(seed)
+    whole = fired(rows)
+
+    assert sum(check == "loss-spike" for check, _, _ in whole) >= 1
+    for size in (1, 7, 64, 512):
+        monkeypatch.setattr(backtest, "CHUNK", size)
+        assert fired(rows) == whole
+
+
+@pytest.mark.parametrize("path", REAL, ids=lambda path: path.stem)
+def test_so_has_a_real_curve(path, monkeypatch):
+    names, rows = names_of(columns_of(path)), list(rows_of(path))
+    whole = fired(rows, names=names)
+
+    assert whole
+    for size in (1, 7, 64, 512):
+        monkeypatch.setattr(backtest, "CHUNK", size)
+        assert fired(rows, names=names) == whole
 
 
 @pytest.mark.parametrize("size", [1, 7, 50, 190, 512])

@@ -11,7 +11,7 @@ from random import Random
 import pytest
 
 from builders import a_row
-from curves import NAN, curve
+from curves import NAN, curve, leaping
 from herorun.core.backtest.curve import BEGINNING, GIVEN, CurveBacktest, judging
 from herorun.core.check import Gate, evaluate
 from herorun.core.detectors import MetricsState, Names, fold_rows, summarise
@@ -90,6 +90,16 @@ def test_so_do_real_curves(path, every):
     told = {(alert.check, alert.subject) for alert in CurveBacktest(CHECKS, names).run(rows)}
 
     assert looked(rows, every, names) == told
+    assert told
+
+
+@pytest.mark.parametrize("every", [64, 400])
+@pytest.mark.parametrize("seed", range(4))
+def test_so_does_a_loss_that_leaps_every_few_rows(seed, every):
+    rows = leaping(seed)
+    told = {(alert.check, alert.subject) for alert in CurveBacktest(CHECKS).run(rows)}
+
+    assert looked(rows, every) == told
     assert told
 
 

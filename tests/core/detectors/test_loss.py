@@ -87,8 +87,8 @@ def test_a_leap_of_a_calm_young_curve_is_a_spike_though_its_first_row_was_higher
     assert all(s.expected == pytest.approx(0.14) for s in found_spikes)
 
 
-def level(*values):
-    return [e for e in folded(curve(*values, gap=10)).loss.told() if e.kind == "shifted"]
+def level(*values, kind="shifted", gap=10):
+    return [e for e in folded(curve(*values, gap=gap)).loss.told() if e.kind == kind]
 
 
 def wavy(mean, count, width=0.2):
@@ -103,6 +103,31 @@ def test_ten_rows_above_thirty_before_are_another_level_however_far_above_the_tr
     shifts = level(*wavy(1.0, 60), *high, *wavy(1.0, WAITING)[: 8 if rows == 10 else 0])
 
     assert len(shifts) == count if rows == 10 else shifts == []
+
+
+@pytest.mark.parametrize(
+    ("times", "width", "gap", "count"),
+    [
+        (1.4, 0.02, 21, 1),
+        (1.4, 0.02, 20, 0),
+        (1.22, 0.01, 100, 1),
+        (1.18, 0.002, 100, 0),
+        (1.4, 0.06, 100, 0),
+        (2.2, 0.02, 100, 0),
+    ],
+)
+def test_a_step_of_sparse_rows_is_a_fifth_and_eight_times_the_usual_move(times, width, gap, count):
+    steps = level(*wavy(1, 60, width), *wavy(times, 20, width), kind="stepped", gap=gap)
+
+    assert len(steps) == count
+    assert all(step.open and step.first_step == 60 * gap + 1 for step in steps)
+
+
+def test_a_step_is_over_a_tenth_above_the_level_before():
+    def after(last):
+        return level(*wavy(1, 60, 0.01), *[1.3] * 14, *[last] * 12, kind="stepped", gap=100)[0].open
+
+    assert after(1.2) and not after(1.05)
 
 
 def test_a_level_is_over_with_its_second_row_back_and_one_outlier_before_hides_none():

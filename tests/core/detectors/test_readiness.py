@@ -1,6 +1,7 @@
 """A young curve on which nothing fires is not known to be healthy."""
 
 import math
+from random import Random
 
 import pytest
 
@@ -13,12 +14,16 @@ from herorun.checks.health.loss_spike import loss_spike
 from herorun.checks.health.throughput_collapse import throughput_collapse
 from herorun.checks.health.throughput_leak import throughput_leak
 from herorun.checks.health.vanished_gradient import vanished_gradient
+from herorun.core.backtest.curve import CurveBacktest, judging
+from herorun.core.check import Gate
 from herorun.core.detectors import Names
 from herorun.core.detectors.readiness import LEVELS, PACES
 from herorun.core.evidence import UnjudgedMetric
 from herorun.core.finding import Outcome
+from herorun.discover import checks
 from wording import mentions
 
+CHECKS = judging(checks(Gate.HEALTH))
 NAMED = (
     loss_spike,
     loss_elevated,
@@ -63,6 +68,28 @@ def test_a_descent_that_hides_a_rise_is_named():
     assert loss.checks == ("loss-elevated",) and 40 < loss.until_row < 100
     assert mentions(loss.reason, "rise", "50 %", "not seen")
     assert unjudged(rows)["loss"].checks == ("loss-elevated",)  # the rise is noise by then
+
+
+@pytest.mark.parametrize(("low", "high"), [(1.21, 1.74), (2.35, 2.95)])
+@pytest.mark.parametrize(
+    ("before", "is_found"), [(32, False), (40, False), (50, True), (100, True)]
+)
+def test_a_rise_for_good_of_a_sparse_curve_is_found_or_named_as_not_judged(
+    low, high, before, is_found
+):
+    """Two public language runs rose so, with 400 steps between two rows."""
+    lots = Random(1)
+    levels = [low + (10.5 - low) * math.exp(-i / 6) for i in range(before)] + [high] * 40
+    rows = curve(*(level * math.exp(lots.gauss(0, 0.01)) for level in levels), gap=400)
+    found = [alert.row for alert in CurveBacktest(CHECKS).run(rows) if alert.severity == "critical"]
+    silent = [
+        n
+        for n in range(before, before + 40)
+        if "loss-elevated" not in getattr(unjudged(rows[: n + 1]).get("loss"), "checks", ())
+    ]
+
+    assert found == ([before + 9] if is_found else [])
+    assert is_found or silent == []
 
 
 def test_a_descent_is_not_forgotten_before_the_row_that_is_named():

@@ -22,7 +22,7 @@ from herorun.core.evidence import (
     Unavailable,
 )
 from herorun.core.finding import Verdict, not_applicable
-from herorun.core.health.excursion import flat_words, judged
+from herorun.core.health.excursion import judged, say_flat
 from herorun.core.health.opening import Vocabulary, is_untrained, vocabulary, weights_of
 from herorun.core.lazy_dataclass import dataclass
 
@@ -65,9 +65,7 @@ def flat_start(
         trained = vocab is not None and not is_untrained(flat.expected, vocab)
         return flat.rows >= limits.rows and flat.steps >= limits.steps and not trained
 
-    return judged(
-        metrics, history, metrics.of("flat", "chance"), lasts, "no flat start", flat_words
-    )
+    return judged(metrics, history, metrics.of("flat", "chance"), lasts, "no flat start", say_flat)
 
 
 def _is_chance(flat: Excursion, vocab: Vocabulary) -> bool:

@@ -13,7 +13,7 @@ from pydantic import PositiveInt
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.evidence import Excursion, History, Metrics
 from herorun.core.finding import Verdict
-from herorun.core.health.excursion import flat_words, judged
+from herorun.core.health.excursion import judged, say_flat
 from herorun.core.lazy_dataclass import dataclass
 
 
@@ -36,7 +36,7 @@ def frozen_loss(metrics: Metrics, history: History, limits: Limits) -> list[Verd
 
 def _say_frozen(frozen: Excursion) -> str:
     if frozen.kind == "flat":
-        return flat_words(frozen)
+        return say_flat(frozen)
     until = "" if frozen.open else f", up to step {frozen.last_step}"
     return (
         f"the loss is {frozen.expected:.6g} in every row since before step "

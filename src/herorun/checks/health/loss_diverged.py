@@ -6,7 +6,8 @@ Fix: the DRI decides: roll back to a checkpoint before the rise, lower the learn
 Source: marin-community/marin, manage-hero-run: 50 %, here of the smoothed level above its lowest so
 far, for 50 rows, and only on a curve that had fallen by a fifth. A jump by 15 % and eight times the
 noise counts sooner: two public language runs went from 1.21 to 1.74 and from 2.35 to 2.95 and never
-came back, while no clean curve stayed 2 % higher for 20 rows. A public image run lost a quarter of
+came back, while no clean curve stayed 2 % higher for 20 rows. Where more than 20 steps lie between
+two rows, so does a level a fifth higher, by eight times the usual move between rows. A public image run lost a quarter of
 what it had learned, 10 % of its loss; no clean curve has lost a fifth for 500 rows.
 """
 
@@ -27,7 +28,7 @@ class Limits:
 
     Or the loss has risen by 5 % and by a fifth of its earlier fall, for `regressed_rows`.
     Or it jumped: its mean is `leap` times the expected value, and higher than it by `noises` times the noise, for
-    `leap_rows` and `leap_steps`.
+    `leap_rows` and `leap_steps`; a step of sparse rows counts by `leap` alone.
     """
 
     rows: PositiveInt = 50
@@ -45,9 +46,9 @@ def loss_diverged(metrics: Metrics, history: History, limits: Limits) -> list[Ve
             return excursion.rows >= limits.rows
         if excursion.kind == "regressed":
             return excursion.rows >= limits.regressed_rows and not excursion.declared
-        high = excursion.usual >= max(limits.leap, math.exp(limits.noises * excursion.noise))
+        high = excursion.height >= max(limits.leap, math.exp(limits.noises * excursion.noise))
         long = excursion.rows >= limits.leap_rows and excursion.steps >= limits.leap_steps
         return high and long and not excursion.declared
 
-    risen = metrics.of("diverged", "elevated", "regressed")
+    risen = metrics.of("diverged", "elevated", "regressed", "stepped")
     return judged(metrics, history, risen, lasts, "no divergence", check="loss-diverged")

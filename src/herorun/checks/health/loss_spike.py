@@ -8,7 +8,6 @@ rows, a run is back from ten times its level within two of them, and was lost fo
 """
 
 import math
-from dataclasses import replace
 
 from pydantic import PositiveFloat, PositiveInt
 
@@ -44,28 +43,20 @@ def loss_spike(metrics: Metrics, history: History, limits: Limits) -> list[Verdi
     """One answer for each excursion that is open or ended since the last look."""
 
     def lasts(spike: Excursion) -> bool:
-        """Also where it was high enough for long enough, and goes on lower: it is one excursion until it ends."""
-        return (
-            leapt(spike)
-            or lasts_now(spike)
-            or (spike.crest is not None and lasts_now(_at_crest(spike, *spike.crest)))
-        )
+        """Also where it was high enough, and goes on lower: it is one excursion until it ends."""
+        return leapt(spike) or stayed(spike)
 
     def leapt(spike: Excursion) -> bool:
         long = spike.rows >= limits.leap_rows and spike.steps >= limits.leap_steps
         high = spike.peak >= limits.leap_ratio
         return long and high and math.log(spike.peak) >= limits.few_sigmas * spike.noise
 
-    def lasts_now(spike: Excursion) -> bool:
+    def stayed(spike: Excursion) -> bool:
         slow = spike.steps >= limits.steps and spike.rows >= limits.least_rows
-        fast = spike.usual >= limits.fast_ratio and spike.rows >= limits.fast_rows
+        fast = spike.height >= limits.fast_ratio and spike.rows >= limits.fast_rows
         needed = limits.few_sigmas if spike.rows <= limits.few_rows else limits.sigmas
-        apart = spike.usual >= math.exp(limits.noises * spike.noise)
+        apart = spike.height >= math.exp(limits.noises * spike.noise)
         return (slow or fast) and spike.sigmas >= needed and apart
 
     risen = (*metrics.spikes, *metrics.of("shifted"))
     return judged(metrics, history, risen, lasts, "no lasting spike", check="loss-spike")
-
-
-def _at_crest(spike: Excursion, typical: float, rows: int) -> Excursion:
-    return replace(spike, typical=typical, rows=rows)

@@ -81,8 +81,8 @@ def _describe_repeats(last: End, before: Sequence[End], limits: Limits) -> list[
         (on_node, limits.same_node, f"on {', '.join(last.failed_on)} again"),
     ]
     return [
-        f"{words}, {count(times + 1, 'time')} in a row"
-        for times, least, words in rows
+        f"{message}, {count(times + 1, 'time')} in a row"
+        for times, least, message in rows
         if times + 1 >= least
     ]
 

@@ -65,7 +65,7 @@ def second_writer(
         for other in others
         if other.state.live
     ]
-    verdicts += [failed(words, subject=words) for words in job.other_writers]
+    verdicts += [failed(message, subject=message) for message in job.other_writers]
     grace = max(limits.after, limits.cadences * cadence.every)
     rows = metrics.advanced_at if isinstance(metrics, Metrics) else None
     beat = heartbeat_of(contract, identity) if isinstance(identity, TrackerIdentity) else None

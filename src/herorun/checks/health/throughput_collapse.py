@@ -15,7 +15,7 @@ from pydantic import PositiveFloat, PositiveInt
 from herorun.core.check import Gate, Hold, Response, Topic, check
 from herorun.core.evidence import Cadence, Excursion, History, Metrics, Nothing
 from herorun.core.finding import Verdict
-from herorun.core.health.excursion import judged, pace_words, subject
+from herorun.core.health.excursion import judged, say_slowdown, subject
 from herorun.core.lazy_dataclass import dataclass
 
 
@@ -59,7 +59,7 @@ def throughput_collapse(
 
     slow = metrics.of("slow", "wall", "leak")
     name = "throughput-collapse"
-    verdicts = judged(metrics, history, slow, lasts, "no lasting collapse", pace_words, name)
+    verdicts = judged(metrics, history, slow, lasts, "no lasting collapse", say_slowdown, name)
     far = {subject(excursion) for excursion in slow if excursion.peak >= limits.unit}
     return [_or_unit(verdict) if verdict.subject in far else verdict for verdict in verdicts]
 

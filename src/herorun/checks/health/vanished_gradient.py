@@ -13,7 +13,7 @@ from pydantic import PositiveInt
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.evidence import Excursion, History, Metrics
 from herorun.core.finding import Verdict
-from herorun.core.health.excursion import judged, zero_words
+from herorun.core.health.excursion import judged, say_zeros
 from herorun.core.lazy_dataclass import dataclass
 
 
@@ -30,4 +30,4 @@ def vanished_gradient(metrics: Metrics, history: History, limits: Limits) -> lis
         return excursion.rows >= limits.rows
 
     calm, name = "no gradient norm of zero", "vanished-gradient"
-    return judged(metrics, history, metrics.of("vanished"), lasts, calm, zero_words, name)
+    return judged(metrics, history, metrics.of("vanished"), lasts, calm, say_zeros, name)

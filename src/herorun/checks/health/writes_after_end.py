@@ -45,12 +45,12 @@ def writes_after_end(
         return [not_applicable(f"the end of {job.instance} is unknown")]
     late = [
         failed(
-            f"{words} until {last:%H:%M} UTC, and {job.instance} ended ({job.state}) at "
+            f"{message} until {last:%H:%M} UTC, and {job.instance} ended ({job.state}) at "
             f"{ended:%H:%M} UTC: "
             "does another process write there?",
             subject=what,
         )
-        for what, words, last in _list_late_writes(metrics, checkpoints, log)
+        for what, message, last in _list_late_writes(metrics, checkpoints, log)
         if ended + CLOSING < last <= now.at
     ]
     return late or [passed(f"nothing was written after {job.instance} ended")]

@@ -13,7 +13,7 @@ from pydantic import PositiveInt
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.evidence import Excursion, History, Metrics
 from herorun.core.finding import Verdict
-from herorun.core.health.excursion import judged, zero_words
+from herorun.core.health.excursion import judged, say_zeros
 from herorun.core.lazy_dataclass import dataclass
 
 
@@ -29,4 +29,4 @@ def zero_loss(metrics: Metrics, history: History, limits: Limits) -> list[Verdic
     def lasts(excursion: Excursion) -> bool:
         return excursion.rows >= limits.rows
 
-    return judged(metrics, history, metrics.of("collapsed"), lasts, "no loss of zero", zero_words)
+    return judged(metrics, history, metrics.of("collapsed"), lasts, "no loss of zero", say_zeros)

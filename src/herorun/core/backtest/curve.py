@@ -1,7 +1,8 @@
 """Runs the detectors and checks of a live run over a bare curve: which alert fires at which row.
 
 Chunks of rows are evaluated at once; only where an alert changes is the chunk halved, until the row
-is found. So a long calm curve costs one pass, and the result does not depend on the chunks.
+is found. So a long calm curve costs one pass. The result does not depend on the chunks: once a
+check fails of an excursion, it fails of it until its end, and none is overlooked within a chunk.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -29,7 +30,7 @@ from herorun.core.lazy_dataclass import dataclass
 from herorun.core.muting import is_in_a_stretch, numeric_stretches
 from herorun.core.ports import Row
 
-CHUNK = 512
+CHUNK = 2048
 BEGINNING = datetime(1970, 1, 1, tzinfo=UTC)
 
 Key = tuple[str, str]  # check, subject
@@ -119,7 +120,7 @@ class CurveBacktest:
         first = self.rows + offset
         open_now = self._failing(only_open(metrics))
         news = self._news(metrics)
-        failing = self._failing(news)
+        failing = self._failing(news) if _over(news) else open_now
         known_keys = self._firing.keys() | self._muted
         ended = bool(known_keys) and bool(_over(metrics) - self._told)
         came = len(chunk) > 1 and self._may_have_come_and_gone(state, after)

@@ -50,15 +50,24 @@ def judge_row(state: MetricsState, row: Row, names: Names) -> None:
         state.high_water = step
     seconds = row.at.timestamp() if row.at is not None else None
     at = RowPosition(step, fresh, declared, boundary, seconds)
+    roles, non_finite = names.roles, state.non_finite
     for name in names.loss:
         if name in values:
             _loss(state, name, values, names, at)
             break
-    roles = names.roles
     for name, value in values.items():
         role = roles[name]
-        if role is not None:
-            _judge_value(state, name, role, value, names, at)
+        if role is None:
+            continue
+        if value - value != 0.0 or name in non_finite:
+            _judge_whether_finite(state, name, role, value, step)
+        if role.declared:
+            _report(state, name)
+        if value - value == 0.0:
+            if role.kind:
+                JUDGES[role.kind](state, name, value, names, at)
+            if role.precursor and fresh:
+                _precursor(state, name, value, role.precursor > 0, at)
     if seconds is not None:
         resume.see_time(state.lineage, step, seconds)
         throughput.judge_wall(state.wall, step, seconds, False, declared)
@@ -110,18 +119,11 @@ def _loss(
         nonfinite.judge_finite(state.non_finite, name, at.step, False)
 
 
-def _judge_value(
-    state: MetricsState, name: str, role: ColumnRole, value: float, names: Names, at: RowPosition
+def _judge_whether_finite(
+    state: MetricsState, name: str, role: ColumnRole, value: float, step: int
 ) -> None:
-    is_finite = value - value == 0.0
-    if role.watched and (not is_finite or name in state.non_finite):
-        nonfinite.judge_finite(state.non_finite, name, at.step, is_finite)
-    if role.declared:
-        _report(state, name)
-    if is_finite and role.kind:
-        JUDGES[role.kind](state, name, value, names, at)
-    if is_finite and role.precursor and at.fresh:
-        _precursor(state, name, value, role.precursor > 0, at)
+    if role.watched:
+        nonfinite.judge_finite(state.non_finite, name, step, value - value == 0.0)
 
 
 def _precursor(state: MetricsState, name: str, value: float, rises: bool, at: RowPosition) -> None:
@@ -143,9 +145,8 @@ def _room_for(state: MetricsState, table: Mapping[str, object], name: str) -> bo
 
 
 def _norm(state: MetricsState, name: str, value: float, names: Names, at: RowPosition) -> None:
-    grad_norm.judge_norm(
-        _state_for(state.norms, name, grad_norm.Norm), name, at.step, value, at.fresh, at.declared
-    )
+    norm = state.norms.get(name) or _state_for(state.norms, name, grad_norm.Norm)
+    grad_norm.judge_norm(norm, name, at.step, value, at.fresh, at.declared)
 
 
 def _rate(state: MetricsState, name: str, value: float, names: Names, at: RowPosition) -> None:

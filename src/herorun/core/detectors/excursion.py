@@ -7,7 +7,6 @@ from herorun.core.evidence import Excursion
 from herorun.core.lazy_dataclass import dataclass
 
 MISSES = 1  # rows back in bounds that do not yet end a streak
-CREST = 3  # rows of which a mean is one: no check fires by fewer
 # closed excursions of one metric and kind that are remembered between two looks: a look after a
 # thousand rows of a curve that leaps every few of them has so many
 KEPT = 64
@@ -27,18 +26,24 @@ class Streak:
     misses: int = 0
     declared: bool = False
     seconds: float | None = None
-    crest: float = -math.inf  # the highest mean so far, as a logarithm ...
-    crest_rows: int = 0  # ... of so many rows
+    least: int = 1  # rows of which a mean is one
+    crest: float = -math.inf  # the highest mean so far, as a logarithm
+    stood: float = 0.0  # the highest so far of a mean times the root of its rows
 
     def add(self, step: int, excess: float) -> None:
+        """One row more. What a check asks of a streak only grows, so that it does not matter at
+        which row one looks.
+        """
         self.last_step = step
         self.rows += 1
         self.total += excess
         self.misses = 0
         if abs(excess) > abs(self.peak):
             self.peak = excess
-        if self.rows >= CREST and self.total / self.rows > self.crest:
-            self.crest, self.crest_rows = self.total / self.rows, self.rows
+        if self.rows >= self.least:
+            mean = self.total / self.rows
+            self.crest = max(self.crest, mean)
+            self.stood = max(self.stood, abs(mean) * math.sqrt(self.rows))
 
     def told(self, kind: str, metric: str, is_open: bool) -> Excursion:
         return Excursion(
@@ -55,7 +60,8 @@ class Streak:
             declared=self.declared,
             back=is_open and self.misses > 0,
             seconds=self.seconds,
-            crest=(ratio(self.crest), self.crest_rows) if self.crest_rows else None,
+            crest=ratio(self.crest) if self.rows >= self.least else None,
+            stood=self.stood if self.rows >= self.least else None,
         )
 
 
@@ -73,13 +79,19 @@ class ExcursionWatch:
     closed: list[Excursion] = field(default_factory=list)
 
     def over(
-        self, step: int, excess: float, expected: float, noise: float, declared: bool = False
+        self,
+        step: int,
+        excess: float,
+        expected: float,
+        noise: float,
+        declared: bool = False,
+        least: int = 1,
     ) -> Streak:
-        """One more row out of bounds."""
+        """One more row out of bounds. `least`: rows of which a mean is one, at the beginning."""
         streak = self.streak
         if streak is None:
             streak = self.streak = Streak(
-                step, step, expected=expected, noise=noise, declared=declared
+                step, step, expected=expected, noise=noise, declared=declared, least=least
             )
         streak.add(step, excess)
         return streak

@@ -46,7 +46,7 @@ def see(state: Steps, step: int) -> bool:
         state.jump = []
         return False
     apart = step - before
-    if far(state, apart):
+    if apart > WAITING and far(state, apart):
         if state.jump:  # twice in a row: it logs more rarely now
             state.stride, state.jump = float(apart), []
         else:

@@ -5,6 +5,7 @@ of rows, jumps to where the other one is. If both are at the same steps, each st
 twice, with different losses.
 """
 
+from bisect import bisect_left
 from dataclasses import field
 
 from herorun.core.detectors.excursion import ExcursionWatch
@@ -34,7 +35,8 @@ class Turns:
     rows: int = 0  # of this turn
     switches: int = 0
     mixed: ExcursionWatch = field(default_factory=ExcursionWatch)
-    recent: dict[int, float] = field(default_factory=dict)  # the loss by step
+    recent: list[int] = field(default_factory=list)  # the newest steps, in order ...
+    recent_losses: list[float] = field(default_factory=list)  # ... and their losses
     again: bool = False  # whether the last row told a step again
     since: int = 0  # rows since one did
     doubles: int = 0
@@ -55,7 +57,9 @@ def arrive(state: Turns, step: int, loss: float) -> None:
     if state.rows > LONGEST:
         _end_mixed(state)
         other = None
-    if other is not None and _other_goes_on(state, step, last, other):
+    if other is None and step > last:
+        state.stride = step - last
+    elif other is not None and _other_goes_on(state, step, last, other):
         state.stride = step - other
         state.other, state.rows, state.switches = last, 0, state.switches + 1
         if state.switches >= SWITCHES:
@@ -84,22 +88,32 @@ def _end_mixed(state: Turns) -> None:
 
 
 def _doubled(state: Turns, step: int, loss: float) -> None:
-    recent = state.recent
-    last = state.last
-    # the newest step is among the recent ones, so that a later one lies beyond the lowest
-    if (
-        recent and (last is None or step < last) and step < min(recent)
-    ):  # a restart, or the other of two that are far apart
-        recent.clear()
-    first_loss = recent.setdefault(step, loss)
-    if len(recent) > RECENT:
-        del recent[min(recent)]
+    first_loss = _first_loss(state, step, loss)
     again = first_loss != loss and first_loss - first_loss == loss - loss == 0.0
     if again and not state.again:
         state.doubles += 1
         if state.doubles >= DOUBLES:
             state.doubled.over(step, 0.0, first_loss, 0.0)
     state.again, state.since = again, 0 if again else state.since + 1
-    if state.since > NEAR:
+    if state.since > NEAR and (state.doubles or state.doubled.streak is not None):
         state.doubles = 0
         state.doubled.end("doubled", "rows")
+
+
+def _first_loss(state: Turns, step: int, loss: float) -> float:
+    """The loss that was told first of this step."""
+    steps, losses = state.recent, state.recent_losses
+    place = len(steps)
+    if steps and step <= steps[-1]:
+        # a restart, or the other of two that are far apart; the newest step is among the recent
+        # ones, so that a later one lies beyond the lowest
+        if (state.last is None or step < state.last) and step < steps[0]:
+            del steps[:], losses[:]
+        place = bisect_left(steps, step)
+        if place < len(steps) and steps[place] == step:
+            return losses[place]
+    steps.insert(place, step)
+    losses.insert(place, loss)
+    if len(steps) > RECENT:
+        del steps[0], losses[0]
+    return loss

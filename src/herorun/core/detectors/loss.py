@@ -20,7 +20,8 @@ RISING = 1.2  # ... and so many times the mean of what rose before it, from the 
 FREEZE = 500  # rows that an open spike may hold the trend still
 FREEZE_YOUNG = 20
 MOVES = 3 * 0.886  # times the mean move from row to row that the noise is at most
-HELD = 3  # rows of a spike from which on the trend stands still
+HELD = 3  # rows of a spike from which on the trend stands still, and its mean counts
+RAISED = 10  # rows of a raised level from which on its mean counts
 DENSE = 20  # steps between two rows of a young curve, at most
 JITTERS = 4.0  # times the mean move from row to row, for a young curve
 ELEVATED = 1.02
@@ -47,7 +48,7 @@ _ELEVATED, _DRIFT, _DIVERGED = math.log(ELEVATED), math.log(DRIFT), math.log(DIV
 _LEARNED, _FAR = math.log(LEARNED), math.log(FAR)
 
 RULES = (
-    RATIO, ALONE, RISING, FREEZE, FREEZE_YOUNG, HELD, DENSE, JITTERS, ELEVATED, ELEVATED_NOISE, DRIFT, DRIFT_NOISE, WIDEST,  # noqa: E501  # one entry of a table, or one recorded value
+    RATIO, ALONE, RISING, FREEZE, FREEZE_YOUNG, HELD, RAISED, DENSE, JITTERS, ELEVATED, ELEVATED_NOISE, DRIFT, DRIFT_NOISE, WIDEST,  # noqa: E501  # one entry of a table, or one recorded value
     DIVERGED, DIVERGED_NOISE, LEARNED,
     SIGNED, FROZEN, REPEATS, CHANGES, MOVES, ODD, FELL, FAR,
 )  # fmt: skip
@@ -65,7 +66,10 @@ def judge_loss(
     """Judge one finite loss. `fresh`: beyond all steps so far. `before`: what an earlier attempt
     had at this step.
     """
-    _frozen(state, step, loss, declared)
+    if loss == state.newest or state.frozen.streak is not None:
+        _frozen(state, step, loss, declared)
+    else:
+        _changed(state, loss)
     if loss == 0.0:
         _zero(state, step)
         return
@@ -88,15 +92,18 @@ def judge_loss(
         second_beginning.begin(state, y)
         return
     second_beginning.follow(state, step, y)
-    held = _spike(state, step, y, gap, declared, before)
+    trend, spike = state.trend, state.spike
+    is_spike = False
+    if trend.rows < SETTLE or y - trend.level > _HIGH or spike.streak is not None:
+        is_spike = _spike(state, step, y, gap, declared, before)
     if fresh:
         windows.follow_level(state, step, y, declared)
-    if fresh and not held:
+    if fresh and not is_spike:
         _waver(state, y)
-        if state.trend.rows <= ODD + FELL and _fell_far(state, y):
-            state.trend.begin(y)
+        if trend.rows <= ODD + FELL and _fell_far(state, y):
+            trend.begin(y)
         else:
-            state.trend.learn(y)
+            trend.learn(y)
         _level(state, step, y, declared, boundary)
 
 
@@ -124,15 +131,19 @@ def _frozen(state: LossState, step: int, loss: float, declared: bool) -> None:
     check of its own.
     """
     if loss != state.newest or loss == 0.0:
-        if state.frozen.streak is not None:
-            state.frozen.end("frozen", "loss")
-        state.longest_same = max(state.longest_same, state.same)
-        state.newest, state.same = loss, 0
-        state.changes += 1
+        state.frozen.end("frozen", "loss")
+        _changed(state, loss)
         return
     state.same += 1
     if state.changes > CHANGES and state.same >= max(FROZEN, REPEATS * state.longest_same):
         state.frozen.over(step, 0.0, loss, 0.0, declared)
+
+
+def _changed(state: LossState, loss: float) -> None:
+    if state.same:
+        state.longest_same, state.same = max(state.longest_same, state.same), 0
+    state.newest = loss
+    state.changes += 1
 
 
 def _signed(state: LossState, loss: float) -> None:
@@ -141,7 +152,15 @@ def _signed(state: LossState, loss: float) -> None:
     """
     state.signed = SIGNED if loss < 0.0 else state.signed - 1
     if state.trend.rows:
-        for kind in ("spike", "elevated", "drift", "diverged", "regressed", "untrained", "shifted"):
+        for kind in (
+            "spike",
+            "elevated",
+            "drift",
+            "diverged",
+            "regressed",
+            "untrained",
+            *windows.KINDS,
+        ):
             getattr(state, kind).end(kind, "loss")
         state.trend, state.settled = Trend(), False
 
@@ -165,7 +184,7 @@ def _spike(
     if excess > _HIGH and (not young or _stands_out(state, excess, noise, gap)):
         if not trend.young:
             noise = _noise(state)
-        streak = spike.over(step, excess, math.exp(usual), noise, declared)
+        streak = spike.over(step, excess, math.exp(usual), noise, declared, HELD)
         if streak.rows > (FREEZE_YOUNG if trend.young else FREEZE):
             spike.end("spike", "loss")
             trend.begin(y)
@@ -235,7 +254,7 @@ def _level(state: LossState, step: int, y: float, declared: bool, boundary: bool
     elif state.regressed.streak is not None:
         state.regressed.within("regressed", "loss", 0)
     if excess > _ELEVATED and excess > ELEVATED_NOISE * scale:
-        state.elevated.over(step, excess, math.exp(trend.level), scale, declared)
+        state.elevated.over(step, excess, math.exp(trend.level), scale, declared, RAISED)
     elif state.elevated.streak is not None:
         state.elevated.within("elevated", "loss")
     rise = smooth - state.low

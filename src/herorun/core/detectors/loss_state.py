@@ -18,6 +18,7 @@ LASTING = (
     "untrained",
     "frozen",
     "shifted",
+    "stepped",
 )
 
 
@@ -35,6 +36,7 @@ class LossState:
     untrained: ExcursionWatch = field(default_factory=ExcursionWatch)
     frozen: ExcursionWatch = field(default_factory=ExcursionWatch)
     shifted: ExcursionWatch = field(default_factory=ExcursionWatch)
+    stepped: ExcursionWatch = field(default_factory=ExcursionWatch)
     begun: FirstRows = field(default_factory=FirstRows)
     zeros: int = 0  # rows before this one that were zero
     longest_zeros: int = 0

@@ -50,7 +50,7 @@ def take(
     if waiting and row.step <= waiting[-1].step:
         return _among(state, row, names)
     waiting.append(row)
-    return _ready(waiting), False
+    return [waiting.pop(0)] if len(waiting) > WAITING else [], False
 
 
 def _ready(waiting: list[Row]) -> list[Row]:

@@ -18,6 +18,7 @@ from herorun.core.evidence import Resume
 from herorun.core.lazy_dataclass import dataclass
 
 REMEMBERED = 2048  # rows
+KEPT = REMEMBERED + 256  # rows at which the oldest are forgotten all at once, which is cheaper
 OPENING = 4  # rows of the run's beginning
 EARLY = 5  # rows
 SAMPLED = 65  # differences that the median is taken of
@@ -97,6 +98,8 @@ def put_in_order(state: Lineage) -> None:
 
 def restart(state: Lineage, at: AttemptStartPoint, instance: str, trend: Trend) -> None:
     """A new attempt begins."""
+    _forget(state.losses)
+    _forget(state.rates)
     state.old_losses = {**state.old_losses, **state.losses}
     state.old_rates = {**state.old_rates, **state.rates}
     _forget(state.old_losses)
@@ -122,6 +125,8 @@ def split(state: Lineage, since: float, instance: str, trend: Trend, stride: flo
 
     The first step of the new attempt; None where every row, or none, is as new as the restart.
     """
+    for values in (state.times, state.losses, state.rates):
+        _forget(values)
     times = {step: seconds for step, seconds in sorted(state.times.items()) if seconds >= since}
     if not times or len(times) == len(state.times):
         return None
@@ -141,8 +146,8 @@ def split(state: Lineage, since: float, instance: str, trend: Trend, stride: flo
 
 def see_time(state: Lineage, step: int, seconds: float) -> None:
     state.times[step] = seconds
-    if len(state.times) > REMEMBERED:
-        del state.times[next(iter(state.times))]
+    if len(state.times) > KEPT:
+        _forget(state.times)
 
 
 def lose(state: Lineage) -> None:
@@ -197,8 +202,8 @@ def see_loss(state: Lineage, step: int, loss: float) -> None:
     if compared is not None and step not in state.losses:
         _compare(state, compared, step, loss)
     state.losses[step] = loss
-    if len(state.losses) > REMEMBERED:
-        del state.losses[next(iter(state.losses))]
+    if len(state.losses) > KEPT:
+        _forget(state.losses)
 
 
 def _compare(state: Lineage, compared: ResumeComparison, step: int, loss: float) -> None:
@@ -235,8 +240,8 @@ def see_rate(state: Lineage, step: int, rate: float) -> None:
         expected, exact = _expected_rate(state, compared, step, rate)
         compared.rate_before, compared.rate_after, compared.rate_exact = expected, rate, exact
     state.rates[step] = rate
-    if len(state.rates) > REMEMBERED:
-        del state.rates[next(iter(state.rates))]
+    if len(state.rates) > KEPT:
+        _forget(state.rates)
 
 
 def _expected_rate(
@@ -261,6 +266,7 @@ def _expected_rate(
 
 
 def _forget(values: dict[int, float]) -> None:
+    """Keep the newest."""
     for step in list(islice(values, max(len(values) - REMEMBERED, 0))):
         del values[step]
 

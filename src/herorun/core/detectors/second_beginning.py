@@ -44,7 +44,7 @@ def follow(state: LossState, step: int, y: float) -> None:
         state.descent += 1
     if state.matched == OPENING:
         _stay(state, step, y)
-    else:
+    elif state.matched or abs(y - opening[0]) < ANEW:
         _match(state, step, y)
     if state.anew:
         state.anew -= 1

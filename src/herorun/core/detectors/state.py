@@ -93,6 +93,7 @@ class MetricsState:
             loss.untrained,
             loss.frozen,
             loss.shifted,
+            loss.stepped,
             loss.begun.flat,
             loss.begun.chance,
             self.wall.slow,

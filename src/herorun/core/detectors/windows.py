@@ -2,12 +2,16 @@
 
 A trend lags above a loss that has just come down, and of a young curve only the highest value is
 known. A dozen rows that hardly differ say enough of what is usual to see a leap; and ten rows that
-all lie above thirty before them are another level, whatever the trend still expects.
+all lie above thirty before them are another level, whatever the trend still expects: half as high
+again, or, where rows are far apart, a fifth higher and eight times the usual move from row to row.
+There the noise of the trend is that of the first descent for tens of thousands of steps.
 """
 
 import math
+from itertools import pairwise
 from statistics import median
 
+from herorun.core.detectors.excursion import ExcursionWatch
 from herorun.core.detectors.loss_state import LossState
 
 CALM = 12  # rows of a young curve that lie within ...
@@ -18,11 +22,31 @@ SHIFTED = 1.5  # times the median of the rows before
 LEAST = 1.2  # times it: each of the newest rows
 OUTLIERS = 1  # of the rows before, that may lie above the newest
 LONGEST = 500  # rows in which the level before is remembered
+STEPPED = 1.2  # times the median of the rows before, where that is ...
+STEP_MOVES = 8.0  # ... so many times the usual move between them
+SPARSE = 20  # steps between two rows, from which on they are far apart
+STAYS = 1.1  # times it, down to which a step goes on
+KINDS = ("shifted", "stepped")
 
 _WITHIN, _LEAPT = math.log(WITHIN), math.log(LEAPT)
 _SHIFTED, _LEAST = math.log(SHIFTED), math.log(LEAST)
+_STEPPED, _STAYS = math.log(STEPPED), math.log(STAYS)
 _NEWEST = (1 << NEWEST) - 1
-RULES = (CALM, WITHIN, LEAPT, NEWEST, BEFORE, SHIFTED, LEAST, OUTLIERS, LONGEST)
+RULES = (
+    CALM,
+    WITHIN,
+    LEAPT,
+    NEWEST,
+    BEFORE,
+    SHIFTED,
+    LEAST,
+    OUTLIERS,
+    LONGEST,
+    STEPPED,
+    STEP_MOVES,
+    SPARSE,
+    STAYS,
+)
 
 
 def calm_level(state: LossState, y: float) -> float | None:
@@ -41,7 +65,10 @@ def follow_level(state: LossState, step: int, y: float, declared: bool) -> None:
     """One row more: whether the newest rows all stand on a higher level than those before."""
     rows, steps = state.recent, state.recent_steps
     if state.shifted.streak is not None:
-        _go_on(state, step, y)
+        _go_on(state.shifted, "shifted", step, y, _SHIFTED)
+        return
+    if state.stepped.streak is not None:
+        _go_on(state.stepped, "stepped", step, y, _STAYS)
         return
     rows.append(y)
     steps.append(step)
@@ -56,22 +83,33 @@ def follow_level(state: LossState, step: int, y: float, declared: bool) -> None:
 
 
 def _compare(state: LossState, declared: bool) -> None:
-    before, newest = sorted(state.recent[:BEFORE]), state.recent[BEFORE:]
-    usual = median(before)
-    lowest = max(before[-1 - OUTLIERS], usual + _LEAST)
-    if min(newest) <= lowest or median(newest) <= usual + _SHIFTED:
+    before, newest = state.recent[:BEFORE], state.recent[BEFORE:]
+    usual, lowest, rise = median(before), min(newest), median(newest) - median(before)
+    if lowest <= sorted(before)[-1 - OUTLIERS]:
+        return
+    if lowest > usual + _LEAST and rise > _SHIFTED:
+        watch = state.shifted
+    elif _is_step(state, before, rise):
+        watch = state.stepped
+    else:
         return
     for step, y in zip(state.recent_steps[BEFORE:], newest, strict=True):
-        state.shifted.over(step, y - usual, math.exp(usual), 0.0, declared)
+        watch.over(step, y - usual, math.exp(usual), 0.0, declared, NEWEST)
     state.recent, state.recent_steps, state.above = [], [], 0
 
 
-def _go_on(state: LossState, step: int, y: float) -> None:
+def _is_step(state: LossState, before: list[float], rise: float) -> bool:
+    steps = state.recent_steps
+    if rise <= _STEPPED or steps[-1] - steps[BEFORE] <= SPARSE * (NEWEST - 1):
+        return False
+    return rise > STEP_MOVES * median(abs(y - x) for x, y in pairwise(before))
+
+
+def _go_on(watch: ExcursionWatch, kind: str, step: int, y: float, least: float) -> None:
     """Up still, or back; after `LONGEST` rows it is what is usual."""
-    watch = state.shifted
     assert watch.streak is not None
     excess = y - math.log(watch.streak.expected)
-    if excess > _SHIFTED and watch.streak.rows < LONGEST:
+    if excess > least and watch.streak.rows < LONGEST:
         watch.over(step, excess, watch.streak.expected, 0.0)
     else:
-        watch.within("shifted", "loss", 0 if watch.streak.rows >= LONGEST else 1)
+        watch.within(kind, "loss", 0 if watch.streak.rows >= LONGEST else 1)

@@ -27,9 +27,10 @@ class Excursion:
     # of a rate, which is judged by its inverse: there a higher ratio is a lower value
     inverse: bool = False
     seconds: float | None = None  # that its rows took, where step times or clocks tell it
-    crest: tuple[float, int] | None = (
-        None  # the highest `typical` that it had after some of its rows, and their number
-    )
+    # the highest mean ratio that its rows had so far; None: they are too few for a mean
+    crest: float | None = None
+    # the highest so far of such a mean's logarithm times the root of its rows
+    stood: float | None = None
 
     @property
     def steps(self) -> int:
@@ -41,10 +42,17 @@ class Excursion:
         return self.peak if self.typical is None else self.typical
 
     @property
+    def height(self) -> float:
+        """The highest mean ratio so far, which does not depend on the row at which one looks."""
+        return self.usual if self.crest is None else self.crest
+
+    @property
     def sigmas(self) -> float:
-        """How far its mean stands out of the noise; infinite where there is no noise."""
+        """How far its mean stood out of the noise, at most; infinite where there is no noise."""
         if self.noise <= 0 or self.usual <= 0:
             return math.inf
+        if self.stood is not None:
+            return self.stood / self.noise
         return math.log(max(self.usual, 1 / self.usual)) * math.sqrt(self.rows) / self.noise
 
 

@@ -24,7 +24,7 @@ def judged(
     """
     if not history.wrote(metrics):
         return [not_applicable("no row of this instance yet")]
-    verdicts = [placed(each, (words or ratio_words)(each)) for each in excursions if lasts(each)]
+    verdicts = [placed(each, (words or say_ratio)(each)) for each in excursions if lasts(each)]
     if not verdicts and (why := metrics.not_judged_by(check)):
         return [not_applicable(f"not judged yet: {why}")]
     return verdicts or [passed(f"{calm} up to step {metrics.step}")]
@@ -43,7 +43,7 @@ def subject(excursion: Excursion) -> str:
     return f"{excursion.metric} from step {excursion.first_step}"
 
 
-def ratio_words(excursion: Excursion) -> str:
+def say_ratio(excursion: Excursion) -> str:
     return (
         f"{excursion.metric} up to {excursion.peak:.3g} times the expected "
         f"{excursion.expected:.4g} "
@@ -51,7 +51,7 @@ def ratio_words(excursion: Excursion) -> str:
     )
 
 
-def pace_words(excursion: Excursion) -> str:
+def say_slowdown(excursion: Excursion) -> str:
     """A slower pace in the metric's own unit and direction, by what it holds: a rate falls, a step
     time rises.
     """
@@ -65,7 +65,7 @@ def pace_words(excursion: Excursion) -> str:
     )
 
 
-def zero_words(excursion: Excursion) -> str:
+def say_zeros(excursion: Excursion) -> str:
     """Of a metric that is exactly zero, where it was not."""
     return (
         f"{excursion.metric} is exactly 0 for {duration(excursion)}; it was about "
@@ -73,7 +73,7 @@ def zero_words(excursion: Excursion) -> str:
     )
 
 
-def flat_words(flat: Excursion) -> str:
+def say_flat(flat: Excursion) -> str:
     """Of a loss that stands still from its first rows on."""
     if flat.kind == "chance":
         until = "so far" if flat.open else f"up to step {flat.last_step}"

@@ -60,7 +60,7 @@ def backtest(
                 f"{path} has no column that a rule knows, such as loss or grad_norm"
             )
         run = CurveBacktest(checks, metric_names or Names(first_step=1, loss=()))
-        alerts = run.run(_noting(rows_of(path), steps if label else None))
+        alerts = run.run(_noting(rows_of(path), steps) if label else rows_of(path))
         report.files.append((str(path), run.rows, alerts))
         if label is not None:
             report.scores[OURS].add(path.name, label, steps, alerts)
@@ -78,10 +78,9 @@ def _no_curve(path: Path) -> str:
         return str(why).rstrip(".")
 
 
-def _noting(rows: Iterator[Row], steps: list[int] | None) -> Iterator[Row]:
+def _noting(rows: Iterator[Row], steps: list[int]) -> Iterator[Row]:
     for row in rows:
-        if steps is not None:
-            steps.append(row.step)
+        steps.append(row.step)
         yield row
 
 
@@ -116,12 +115,12 @@ def rows_of(path: Path) -> Iterator[Row]:
                     f"{path} has no column called step: its first line is "
                     f"{','.join(header)[:80]!r}."
                 )
-            size, words = path.stat().st_size, f"reading {path.name}"
+            size, message = path.stat().st_size, f"reading {path.name}"
             for number, row in enumerate(_read_csv_rows(path, header, reader)):
                 if number % SAID_EVERY == 0:
-                    progress.progress(words, min(file.tell(), size - 1), size)
+                    progress.progress(message, min(file.tell(), size - 1), size)
                 yield row
-            progress.progress(words, 1, 1)
+            progress.progress(message, 1, 1)
     except (UnicodeDecodeError, csv.Error) as error:
         raise WrongUse(f"{path} cannot be read as CSV: {error}.") from None
 
@@ -155,12 +154,18 @@ def _logged(path: Path) -> Iterator[Row]:
 
 def _read_csv_rows(path: Path, header: list[str], reader: Iterator[list[str]]) -> Iterator[Row]:
     place, clock = header.index("step"), header.index("timestamp") if "timestamp" in header else -1
-    columns = [(i, name) for i, name in enumerate(header) if i not in (place, clock)]
+    places = [i for i in range(len(header)) if i not in (place, clock)]
+    names = [header[i] for i in places]
     for number, cells in enumerate(reader, 2):
         if not cells:
             continue
         try:
-            values = {name: float(cells[i]) for i, name in columns if cells[i]}
+            texts = [cells[i] for i in places]
+            if "" in texts:
+                cells_there = [(n, text) for n, text in zip(names, texts, strict=True) if text]
+                values = {name: float(text) for name, text in cells_there}
+            else:
+                values = dict(zip(names, map(float, texts), strict=True))
             step = int(float(cells[place]))
         except (ValueError, IndexError, OverflowError):
             raise WrongUse(
