@@ -5,6 +5,7 @@ files.
 import json
 import math
 import os
+import sys
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -381,3 +382,17 @@ def test_a_step_below_zero_is_no_step() -> None:
 def test_a_step_that_no_training_reaches_gives_no_row(step: str) -> None:
     with pytest.raises(Unusable, match=r"step.*beyond"):
         parse_row(b'{"step": %s, "train/loss": 2.0}' % step.encode())
+
+
+def test_a_row_costs_few_calls() -> None:
+    """A long run has millions of rows, and each call costs as much as parsing one of its values."""
+    row = {"step": 3, **{f"metric/{number}": number / 7 for number in range(50)}}
+    line, calls = json.dumps(row).encode(), []
+    parse_row(line)
+    sys.setprofile(lambda _frame, event, _arg: calls.append(event) if event == "call" else None)
+    try:
+        parsed = parse_row(line)
+    finally:
+        sys.setprofile(None)
+    assert parsed is not None and len(parsed.values) == 50
+    assert len(calls) <= 12

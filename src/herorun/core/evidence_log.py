@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from herorun.core import evidence as types
-from herorun.core.canonical_json import canonical, digest, plain
+from herorun.core.canonical_json import canonical_json, digest, digest_of, plain
 from herorun.core.check import name_of
 from herorun.core.contract import Contract, contract_from
 from herorun.core.decode import decode
@@ -58,8 +58,8 @@ def _form(value: Any) -> dict[str, Any] | None:
 
 
 def digests(forms: Mapping[str, Any]) -> dict[str, str]:
-    """Each fact's own digest, as `Observed` names it."""
-    return {name: digest(form) for name, form in forms.items()}
+    """Each fact's own digest, as `Observed` names it. They are plain as they are."""
+    return {name: digest_of(canonical_json(form)) for name, form in forms.items()}
 
 
 def decode_evidence(forms: Mapping[str, Any], journal_digests: Mapping[str, str]) -> Evidence:
@@ -96,4 +96,4 @@ def _decode_value(name: str, form: Mapping[str, Any]) -> Any:
 
 def evidence_line(at: str, forms: Mapping[str, Any]) -> str:
     """One line of the evidence file."""
-    return canonical({"at": at, "evidence": forms})
+    return canonical_json({"at": at, "evidence": forms})

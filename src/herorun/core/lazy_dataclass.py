@@ -19,6 +19,7 @@ from reprlib import recursive_repr
 from typing import TYPE_CHECKING, Any
 
 _FIELDS = "__dataclass_fields__"
+_DOC = "_"  # for a class without one the standard library writes its signature, by `inspect`
 _FACTORY_DEFAULT = type(
     "_Made", (), {"__repr__": lambda _: "<factory>"}
 )()  # a default that `__init__` makes
@@ -65,7 +66,7 @@ class _FirstRead:
 
 @cache
 def _params(frozen: bool, kw_only: bool) -> Any:
-    empty = type("_", (), {"__doc__": ""})
+    empty = type("_", (), {"__doc__": _DOC})
     sample: Any = dataclasses.dataclass(frozen=frozen, kw_only=kw_only)(empty)
     return sample.__dataclass_params__
 
@@ -78,7 +79,7 @@ def _fields(stated: Mapping[str, Any], kw_only: bool, cls: Any) -> dict[str, Any
     annotations = cls.__annotations__
     defaults = {name: stated.get(name, getattr(cls, name, MISSING)) for name in annotations}
     bare = {name: value for name, value in defaults.items() if value is not MISSING}
-    bare |= {"__annotations__": annotations, "__module__": cls.__module__, "__doc__": ""}
+    bare |= {"__annotations__": annotations, "__module__": cls.__module__, "__doc__": _DOC}
     copy = type(cls.__name__, (), bare)
     made: Any = dataclasses.dataclass(init=False, repr=False, eq=False, kw_only=kw_only)(copy)
     fields |= made.__dataclass_fields__
@@ -99,7 +100,7 @@ def _init(cls: Any) -> Callable[..., None]:
         world[f"_factory_{field.name}"] = field.default_factory
     positional = [field for field in fields if field.init and not field.kw_only]
     keyword_only = [field for field in fields if field.init and field.kw_only]
-    words = [
+    parameters = [
         "self",
         *map(_parameter, positional),
         *(["*"] if keyword_only else []),
@@ -109,7 +110,7 @@ def _init(cls: Any) -> Callable[..., None]:
     body = [form.format(field.name, value) for field in fields if (value := _value(field))]
     if hasattr(cls, "__post_init__"):
         body.append("self.__post_init__()")
-    exec(f"def __init__({', '.join(words)}):\n  " + "\n  ".join(body or ["pass"]), world)
+    exec(f"def __init__({', '.join(parameters)}):\n  " + "\n  ".join(body or ["pass"]), world)
     init: Any = world["__init__"]
     init.__qualname__, init.__module__ = f"{cls.__qualname__}.__init__", cls.__module__
     init.__annotations__ = {field.name: field.type for field in positional + keyword_only} | {

@@ -8,6 +8,7 @@ import tomllib
 from functools import cache, lru_cache
 from importlib.resources import files
 from pathlib import Path
+from threading import Lock
 
 from herorun.core.contract import Contract
 from herorun.core.errors import WrongUse, in_words
@@ -18,9 +19,17 @@ from herorun.core.untrusted_toml import parse_toml
 LARGEST = 4 << 20  # bytes of one catalogue
 
 
-@cache
+_reading = Lock()  # a fleet's first ticks come at once, and each would read them
+
+
 def shipped() -> Catalogue:
     """The catalogue as it is installed."""
+    with _reading:
+        return _shipped()
+
+
+@cache
+def _shipped() -> Catalogue:
     return parse(_documents())
 
 
@@ -28,7 +37,11 @@ def with_own(*paths: Path) -> Catalogue:
     """The same behind a user's files of [[signature]] tables. Raises WrongUse where one cannot be
     read or is wrong.
     """
-    return _with(tuple((str(path), _read_text(path)) for path in paths)) if paths else shipped()
+    if not paths:
+        return shipped()
+    texts = tuple((str(path), _read_text(path)) for path in paths)
+    with _reading:
+        return _with(texts)
 
 
 def of_contract(contract: Contract, top: Path) -> Catalogue:

@@ -4,7 +4,7 @@ import json
 import math
 import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
@@ -22,6 +22,9 @@ _NON_FINITE = {
 _DECIMAL = re.compile(r"[+-]?(?:\d{1,30}(?:\.\d{0,30})?|\.\d{1,30})(?:e[+-]?\d{1,3})?", re.ASCII)
 
 
+_decode = json.JSONDecoder().raw_decode  # `json.loads` also looks for blanks around it
+
+
 class Unusable(ValueError):
     """Why a line gives no row, in words that hold nothing of its content."""
 
@@ -33,26 +36,22 @@ def parse_row(line: bytes, step_keys: tuple[str, ...] = STEP_KEYS) -> Row | None
         if record is None:
             return None
         if record.get("tracker") != "json_logger":
-            fields = metrics = dict(_flat(record))
+            fields = metrics = _flat(record, "", {})
         elif record.get("event") == "log":
             logged = record.pop("metrics", None)
-            metrics = dict(_flat(logged)) if isinstance(logged, dict) else {}
-            fields = {**metrics, **dict(_flat(record))}
+            metrics = _flat(logged, "", {}) if isinstance(logged, dict) else {}
+            fields = {**metrics, **_flat(record, "", {})}
         else:
             return None
     except RecursionError:
         raise Unusable("nested too deeply") from None
     key, step = _find_step(fields, step_keys)
-    numbers = {
-        name: _parse_number(value)
-        for name, value in metrics.items()
-        if name not in (key, *TIME_KEYS)
-    }
-    return Row(
-        step,
-        {name: value for name, value in numbers.items() if value is not None},
-        _time_of_row(fields),
-    )
+    numbers = {}
+    for name, value in metrics.items():
+        number = value if type(value) is float else _parse_number(value)
+        if number is not None and name != key and name not in TIME_KEYS:
+            numbers[name] = number
+    return Row(step, numbers, _time_of_row(fields))
 
 
 def _record(line: bytes) -> dict[str, Any] | None:
@@ -62,7 +61,12 @@ def _record(line: bytes) -> dict[str, Any] | None:
         begin = text.find("{")
         if not text:
             return None
-        record: dict[str, Any] = json.loads(text[max(begin, 0) :])
+        text = text[begin:] if begin > 0 else text
+        record, end = _decode(text)
+        if end != len(text):
+            raise Unusable("not JSON")
+    except Unusable:
+        raise
     except UnicodeDecodeError:
         raise Unusable("not UTF-8") from None
     except RecursionError:
@@ -71,21 +75,24 @@ def _record(line: bytes) -> dict[str, Any] | None:
         raise Unusable("not JSON") from None
     if begin and (begin < 0 or record.get("tracker") != "json_logger"):
         raise Unusable("not a JSON object")
-    return record
+    return record  # type: ignore[no-any-return]
 
 
-def _flat(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """The leaves under slash-joined names; null is no observation."""
+def _flat(table: Mapping[str, Any], prefix: str, leaves: dict[str, Any]) -> dict[str, Any]:
+    """The leaves under slash-joined names, added to `leaves`; null is no observation."""
     for name, value in table.items():
-        if isinstance(value, dict):
-            yield from _flat(value, f"{prefix}{name}/")
+        if type(value) is dict:
+            _flat(value, f"{prefix}{name}/", leaves)
         elif value is not None:
-            yield sys.intern(f"{prefix}{name}"), value
+            leaves[sys.intern(f"{prefix}{name}" if prefix else name)] = value
+    return leaves
 
 
 def _find_step(fields: Mapping[str, Any], keys: tuple[str, ...]) -> tuple[str, int]:
     for key in keys:
         value = fields.get(key)
+        if value is None:
+            continue
         if isinstance(value, str):
             value = _parse_number(value)
         if isinstance(value, float) and value.is_integer():
@@ -119,6 +126,8 @@ def _parse_number(value: Any) -> float | None:
 def _time_of_row(fields: Mapping[str, Any]) -> datetime | None:
     """When the row was logged; None where it does not say so with a zone."""
     stamp = next((fields[key] for key in TIME_KEYS if key in fields), None)
+    if stamp is None:
+        return None
     try:
         if isinstance(stamp, str):
             zoned = datetime.fromisoformat(stamp)

@@ -46,11 +46,17 @@ class JsonLines:
     """One file; `shown` is its name in problems."""
 
     def __init__(
-        self, path: Path, shown: str, step_key: str | None = None, reach: RemoteTarget | None = None
+        self,
+        path: Path,
+        shown_path: str,
+        step_key: str | None = None,
+        reach: RemoteTarget | None = None,
     ) -> None:
         self._path = path
         self._open = opener(reach)
-        self._shown = self.rows_file = shown  # where `herorun.log` writes, as the contract says
+        self._shown = self.rows_file = (
+            shown_path  # where `herorun.log` writes, as the contract says
+        )
         self._step_keys = (step_key,) if step_key else STEP_KEYS
 
     def mentions(self, run: TrackerRun) -> tuple[Mention, ...]:

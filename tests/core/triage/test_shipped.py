@@ -1,0 +1,33 @@
+"""The catalogue that is installed."""
+
+import threading
+from functools import cache
+from typing import Any
+
+import pytest
+
+from herorun import signatures
+from herorun.core.triage.signatures import Catalogue
+
+
+def test_a_fleet_whose_first_ticks_come_at_once_reads_the_catalogue_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    calls, together, real = [], threading.Barrier(4), signatures.parse
+
+    def counted(*given: Any) -> Catalogue:
+        calls.append(given)
+        return real(*given)
+
+    def ask() -> None:
+        together.wait(30)
+        signatures.shipped()
+
+    monkeypatch.setattr(signatures, "parse", counted)
+    monkeypatch.setattr(signatures, "_shipped", cache(signatures._shipped.__wrapped__))
+    threads = [threading.Thread(target=ask) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert len(calls) == 1
