@@ -14,7 +14,7 @@ from herorun.record.seals import bring_tag, is_seal_of
 from herorun.runs.admitted_contract import admitted_contract, drift_from, replace_contract
 from herorun.runs.launch_history import LARGEST_CONTRACT, launched_contract, newest
 from herorun.runs.notifiers import must_hold_pages
-from herorun.runs.proof import RecordProof, prove, unstated_words
+from herorun.runs.proof import RecordProof, prove, say_unstated
 from herorun.runs.run import Run
 from herorun.system.files import read_regular
 from herorun.system.git import GitFailed, Repository, find_repository
@@ -61,15 +61,16 @@ def open_run(name: str, start: Path) -> Run:
         raise WrongUse(f"The contract {path} is not UTF-8 text: save it as UTF-8.") from None
     except OSError as error:
         raise WrongUse(f"The contract cannot be read: {in_words(error)}.") from None
-    shown = _relative_path(repository, path)
+    shown_path = _relative_path(repository, path)
     run = Run(
         repository,
-        parse_contract(text, shown),
-        ContractFile(shown, text, _committed(repository, shown)),
+        parse_contract(text, shown_path),
+        ContractFile(shown_path, text, _committed(repository, shown_path)),
     )
     if run.slug != path.stem:
         raise WrongUse(
-            f"{shown} says slug = {run.slug!r}: a slug names its file. Rename the one or the other."
+            f"{shown_path} says slug = {run.slug!r}: a slug names its file. "
+            "Rename the one or the other."
         )
     discover.limits(run.contract, run.file)
     must_hold_pages(run.contract.issue.kind)
@@ -171,7 +172,9 @@ def believe(run: Run, rules: Contract | None, proof: RecordProof | None = None) 
     proof = proof or prove(run.record, rules)
     run.record.disbelieved = proof.disbelieved
     doubts = [*proof.doubts, *_doubtful_seals(run)]
-    alone = tuple(unstated_words(run.slug, launching, words) for launching, words in proof.unstated)
+    alone = tuple(
+        say_unstated(run.slug, launching, message) for launching, message in proof.unstated
+    )
     run.unproven = LaunchProof(tuple(doubts), alone)
     run.to_prove, run.to_believe = (
         proof.unproven,
@@ -207,12 +210,12 @@ def known_slugs(repository: Repository) -> Iterator[str]:
         "for-each-ref", "--format=%(refname)", "refs/herorun/record/"
     ).text.split()
     recorded = {ref.removeprefix("refs/herorun/record/") for ref in refs}
-    written = {
+    slugs = {
         path.stem
         for path in (repository.top / "runs").glob("*.toml")
         if _is_meant_as_contract(path)
     }
-    yield from sorted(recorded | written)
+    yield from sorted(recorded | slugs)
 
 
 def _is_meant_as_contract(path: Path) -> bool:

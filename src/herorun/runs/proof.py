@@ -29,11 +29,18 @@ from herorun.runs.replan import MovedPlan, plan_again
 from herorun.runs.trusting import config_item
 from herorun.system.files import locked, write_whole
 from herorun.system.git import Repository
-from herorun.system.git.tips import RECORDS, Probe, answered, containing, is_named, known
+from herorun.system.git.tips import (
+    RECORDS,
+    Probe,
+    answered,
+    commits_among,
+    containing,
+    is_ref_named,
+)
 from herorun.system.trusted import ITEMS, LAUNCHES, REJECTED, trusted, trusts_all
 
 _COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
-WHOLE = "proven"  # all of it was proven, or this clone made it
+PROVEN = "proven"  # all of it was proven, or this clone made it
 PUBLISHED = "published"  # its commit was, and what the record alone tells of it was not
 MOST_TRIED = 20  # launches without a proof, the newest first: a forger may have written any number
 
@@ -93,7 +100,7 @@ def _read_proofs(repository: Repository, slug: str, kind: str) -> frozenset[str]
     return frozenset()
 
 
-def _keep(repository: Repository, slug: str, ids: Iterable[str], kind: str = WHOLE) -> None:
+def _keep(repository: Repository, slug: str, ids: Iterable[str], kind: str = PROVEN) -> None:
     path = _file(repository, slug, kind)
     with locked(path.with_suffix(".lock"), what="another herorun that proves this record"):
         write_whole(
@@ -106,20 +113,20 @@ def _proven_launches(repository: Repository, slug: str) -> frozenset[str]:
     """The launches of which nothing is left to prove: this clone made them, a person believes them,
     or all was proven.
     """
-    return _read_proofs(repository, slug, WHOLE) | trusted(repository.main, LAUNCHES)
+    return _read_proofs(repository, slug, PROVEN) | trusted(repository.main, LAUNCHES)
 
 
 def must_be_whole(record: Record, rules: Contract, launching: Launching) -> None:
     """`Blocked` where a job started by this launch's plan would get what only the record tells."""
     if launch_id(launching) in _proven_launches(record.repository, record.slug):
         return
-    if words := _Prover(record, rules).counted(launching):
-        raise Blocked(f"Nothing was started: {unstated_words(record.slug, launching, words)}.")
+    if message := _Prover(record, rules).counted(launching):
+        raise Blocked(f"Nothing was started: {say_unstated(record.slug, launching, message)}.")
 
 
-def unstated_words(slug: str, launching: Launching, words: str) -> str:
+def say_unstated(slug: str, launching: Launching, message: str) -> str:
     return (
-        f"the record alone tells that {launching.instance} ran with {words}, and no published "
+        f"the record alone tells that {launching.instance} ran with {message}, and no published "
         "contract states it; "
         f"if you know it to be right: `herorun trust {slug}`"
     )
@@ -151,8 +158,8 @@ def prove(record: Record, rules: Contract | None, state: Memory | None = None) -
             bad.append((launching, ""))
             continue
         try:
-            words = prover.counted(launching)
-            untold = ((launching, words),) if words else ()
+            message = prover.counted(launching)
+            untold = ((launching, message),) if message else ()
             break
         except NotProven as error:
             bad.append((launching, scrub(str(error))))
@@ -197,14 +204,14 @@ class _Prover:
         if not published:
             self.must_count(launching)
         alone = self.record.remote is None and self.code.remote not in self.repository.remotes()
-        words = (
+        message = (
             ""
             if alone
             else unstated(self._contract(launching, commit_of(launching)), launching.plan)
         )
-        if not (words and published):
-            _keep(self.repository, slug, [name], PUBLISHED if words else WHOLE)
-        return words
+        if not (message and published):
+            _keep(self.repository, slug, [name], PUBLISHED if message else PROVEN)
+        return message
 
     def must_count(self, launching: Launching) -> None:
         """`NotProven` where it was looked at in full; any other error where nobody can tell."""
@@ -224,7 +231,7 @@ class _Prover:
 
     def _must_be_published(self, commit: str) -> None:
         remote, tips = self.code.remote, self._named_tips()
-        here = known(self.repository, tips)
+        here = commits_among(self.repository, tips)
         if self._contains(commit, here):
             return
         unknown = sorted(tips.keys() - here.keys())
@@ -255,7 +262,9 @@ class _Prover:
             self._tips = {
                 name: oid
                 for name, oid in tips.items()
-                if is_named(name, self.code.refs) and name != own and not name.startswith(RECORDS)
+                if is_ref_named(name, self.code.refs)
+                and name != own
+                and not name.startswith(RECORDS)
             }
         return self._tips
 

@@ -15,7 +15,7 @@ from herorun.sources._status import TreeStatus, read_status, show_path
 from herorun.sources._untracked_imports import importable
 from herorun.sources._worktree_kind import Whereabouts, whereabouts
 from herorun.system.git import Repository
-from herorun.system.git.tips import Probe, containing, known
+from herorun.system.git.tips import Probe, commits_among, containing
 
 _AT_ONCE = 8
 # seconds; a submodule whose remote is away must not take the rest of the answer with it
@@ -112,7 +112,7 @@ def _contained(repository: Repository, remote: str, commit: str) -> bool:
         return True
     if (repository.common / "shallow").is_file():
         raise CouldNotLook("its clone is shallow: `git fetch --unshallow` in it tells")
-    here = known(repository, tips)
+    here = commits_among(repository, tips)
     if repository.has(commit) and containing(repository, commit, here):
         return True
     with Probe(repository, remote, "submodule") as probe:

@@ -14,9 +14,9 @@ from herorun.system.git.tips import (
     ahead,
     answered,
     changed_files,
+    commits_among,
     containing,
-    is_named,
-    known,
+    is_ref_named,
 )
 
 _SHALLOW = "this clone is shallow, so ancestry cannot be asked: run `git fetch --unshallow`"
@@ -38,7 +38,7 @@ def read_published(
     if remote not in remotes.urls:
         return Nothing(f"there is no remote called {remote}")
     tips = answered(repository, remote)
-    named_tips = {name: oid for name, oid in tips.items() if is_named(name, contract.code.refs)}
+    named_tips = {name: oid for name, oid in tips.items() if is_ref_named(name, contract.code.refs)}
     others = {
         name: oid
         for name, oid in tips.items()
@@ -51,7 +51,7 @@ def read_published(
         inside = _refs_with_head(probe, tree, named_tips, own)
         if inside:
             return _measured(repository, remote, tree, inside, own)
-        elsewhere = containing(repository, tree.commit, known(repository, others))
+        elsewhere = containing(repository, tree.commit, commits_among(repository, others))
         return Published(
             remote=remote, commit=tree.commit, refs=(), elsewhere=tuple(sorted(elsewhere))
         )
@@ -77,7 +77,7 @@ def _refs_with_head(
     """Those of the named refs that contain HEAD. The branch's own are always asked; the rest until
     one does.
     """
-    here = known(probe.repository, named_tips)
+    here = commits_among(probe.repository, named_tips)
     missing = [ref for ref in own if ref in named_tips and ref not in here]
     if missing:
         here |= probe.fetch(missing)

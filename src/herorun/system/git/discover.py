@@ -26,10 +26,8 @@ def _found(start: Path) -> Repository:
     GitPython takes longer to import than git to answer, so it is asked only for what git's answer
     leaves open.
     """
-    words = ("git", "rev-parse", "--show-toplevel", "--git-common-dir")
-    answer = run(
-        words, LOCAL, cwd=str(start if start.is_dir() else start.parent), env=environment()
-    )
+    argv = ("git", "rev-parse", "--show-toplevel", "--git-common-dir")
+    answer = run(argv, LOCAL, cwd=str(start if start.is_dir() else start.parent), env=environment())
     if answer.code:
         raise WrongUse(_why_not(start, complaint(answer)))
     lines = answer.text.splitlines()

@@ -57,8 +57,8 @@ _PRIVATE = re.compile(r"\.export-([0-9a-f]{8})-(\d+)-\w+")  # where and by which
 def _private_folder(parent: Path) -> Iterator[Path]:
     """Removed at the end, or by the next one there where its process was killed."""
     for name in os.listdir(parent):
-        left = _PRIVATE.fullmatch(name)
-        if left and left[1] == node() and not lives(int(left[2])):
+        match = _PRIVATE.fullmatch(name)
+        if match and match[1] == node() and not lives(int(match[2])):
             shutil.rmtree(parent / name, ignore_errors=True)
     folder = Path(tempfile.mkdtemp(prefix=f".export-{node()}-{os.getpid()}-", dir=parent))
     try:

@@ -41,13 +41,13 @@ def commit_files(
     Durable on return.
     """
     # a comment, by which a crash report is known as ours
-    stream = bytearray(b"# %s\n" % _bytes(ref))
+    stream = bytearray(b"# %s\n" % _to_bytes(ref))
     marks = {}
     for number, (path, data) in enumerate(files.items(), start=2):
         stream += b"blob\nmark :%d\ndata %d\n%s\n" % (number, len(data), data)
         marks[path] = number
-    text = _bytes(message)
-    stream += _bytes(
+    text = _to_bytes(message)
+    stream += _to_bytes(
         f"commit {ref}\nmark :1\ncommitter {_read_identity(repository)} {int(at.timestamp())} "
         "+0000\n"
     )
@@ -55,7 +55,7 @@ def commit_files(
     if parent:
         stream += f"from {parent}\n".encode()
     for path, number in marks.items():
-        stream += _bytes(f"M 100644 :{number} {_quoted(path)}\n")
+        stream += _to_bytes(f"M 100644 :{number} {_quoted(path)}\n")
     stream += b"\nget-mark :1\ndone\n"
     try:
         answer = _imported(repository, bytes(stream))
@@ -82,7 +82,7 @@ def _imported(repository: Repository, stream: bytes) -> ProcessResult:
         return repository.git(*arguments, stdin=stream, settings=_QUICK)
 
 
-def _bytes(text: str) -> bytes:
+def _to_bytes(text: str) -> bytes:
     # as git's output was read: not all names are UTF-8
     return text.encode("utf-8", "surrogateescape")
 

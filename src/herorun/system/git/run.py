@@ -77,11 +77,11 @@ class GitFailed(CouldNotLook):
 
     def __init__(self, args: Sequence[str], answer: ProcessResult) -> None:
         names_remote = args[0] in ("ls-remote", "fetch", "push")
-        words = [
+        argv = [
             args[0],
             *([arg for arg in args[1:] if not arg.startswith("-")][:1] if names_remote else []),
         ]
-        super().__init__(f"`git {' '.join(words)}` failed: {complaint(answer)}")
+        super().__init__(f"`git {' '.join(argv)}` failed: {complaint(answer)}")
         self.answer = answer
 
 

@@ -30,7 +30,7 @@ def answered(repository: Repository, remote: str) -> dict[str, str]:
     return plain | peeled
 
 
-def is_named(name: str, refs: tuple[str, ...]) -> bool:
+def is_ref_named(name: str, refs: tuple[str, ...]) -> bool:
     """Whether `[code] refs` names a ref: in full, or a branch alone. The record's branches only
     word for word.
     """
@@ -40,7 +40,7 @@ def is_named(name: str, refs: tuple[str, ...]) -> bool:
     )
 
 
-def known(repository: Repository, tips: Mapping[str, str]) -> dict[str, str]:
+def commits_among(repository: Repository, tips: Mapping[str, str]) -> dict[str, str]:
     """Those of the tips that are commits of this clone."""
     oids = sorted(set(tips.values()))
     text = "".join(f"{oid}\n" for oid in oids).encode()
@@ -117,7 +117,7 @@ class Probe:
         form = "--format=%(refname) %(objectname) %(*objectname)"
         lines = self.repository.git("for-each-ref", form, self.prefix).text.splitlines()
         rows = (line.removeprefix(self.prefix).split() for line in lines)
-        return known(self.repository, {row[0]: row[-1] for row in rows})
+        return commits_among(self.repository, {row[0]: row[-1] for row in rows})
 
     def __enter__(self) -> "Probe":
         return self

@@ -82,7 +82,7 @@ def take_snapshot(
     there are.
     """
     with _own_index(repository) as index:
-        paths = [*_changed(repository, index), *ignored]
+        paths = [*_changed_paths(repository, index), *ignored]
         size = sum(_size(repository.top / path) for path in paths)
         if size > cap:
             return Snapshot("", "", "", tuple(show_path(path) for path in paths), size)
@@ -194,7 +194,7 @@ def _unmark(
         )
 
 
-def _changed(repository: Repository, index: Mapping[str, str]) -> list[str]:
+def _changed_paths(repository: Repository, index: Mapping[str, str]) -> list[str]:
     """What differs from HEAD; a repository inside this one has edits that no commit of this one can
     hold.
     """
@@ -240,15 +240,15 @@ def _commit(repository: Repository, head: str, tree: str) -> str:
     lines = repository.git("cat-file", "commit", head).text.splitlines()
     seconds = next(line.split(" ")[-2] for line in lines if line.startswith("committer "))
     dates = {"GIT_AUTHOR_DATE": f"{seconds} +0000", "GIT_COMMITTER_DATE": f"{seconds} +0000"}
-    words = (*_AS_SET, "commit-tree", tree, "-p", head)
-    return repository.git(*words, stdin=_MESSAGE, env={**_WHO, **dates}).text.strip()
+    argv = (*_AS_SET, "commit-tree", tree, "-p", head)
+    return repository.git(*argv, stdin=_MESSAGE, env={**_WHO, **dates}).text.strip()
 
 
 def _diff_snapshot(repository: Repository, head: str, commit: str) -> list[tuple[str, str, str]]:
     """`(path, object before, object after)` of every file that differs; empty for none, and for a
     submodule's commit.
     """
-    words = (
+    argv = (
         "diff-tree",
         "-r",
         "-z",
@@ -257,7 +257,7 @@ def _diff_snapshot(repository: Repository, head: str, commit: str) -> list[tuple
         "--no-renames",
         "--ignore-submodules=none",
     )
-    records = repository.git(*words, head, commit).text.split("\0")[:-1]
+    records = repository.git(*argv, head, commit).text.split("\0")[:-1]
     rows = []
     for facts, path in zip(records[::2], records[1::2], strict=True):
         modes, oids = facts[1:].split(" ")[:2], facts.split(" ")[2:4]
