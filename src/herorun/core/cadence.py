@@ -1,5 +1,5 @@
 """When the babysitter ticks next: sooner after a start, after a relaunch and while a critical alert
-is open.
+is open. And how far apart the ticks of many runs push to one remote.
 """
 
 from datetime import timedelta
@@ -9,6 +9,9 @@ FIRST_CHECK = timedelta(seconds=120)  # after a start: the seed's look for an im
 CLOSE = timedelta(seconds=570)
 FIRST_HOUR = timedelta(hours=1)
 LEAST = timedelta(seconds=1)
+# five pushes a minute: GitHub recommends at most six to one repository
+PUSH_GAP = timedelta(seconds=12)
+PUSH_SHARE = 5  # and never more than this part of the cadence
 
 
 def next_look(
@@ -34,3 +37,14 @@ def next_look(
     if wait is not None:
         longest = min(longest, wait)
     return max(longest, LEAST)
+
+
+def push_delay(since_last: timedelta, cadence: timedelta, urgent: bool) -> timedelta:
+    """How long a tick's push waits, so that those of other runs go with it.
+
+    `since_last` is the time since a push to that remote last began. The push of a tick that
+    notified or acted is urgent, and never waits.
+    """
+    if urgent:
+        return timedelta()
+    return max(timedelta(), min(PUSH_GAP, cadence / PUSH_SHARE) - since_last)

@@ -96,7 +96,7 @@ def test_a_slow_one_delays_no_other(two: Story, monkeypatch: pytest.MonkeyPatch)
     done = threading.Event()
 
     def slow(
-        run: Run, drift: str, looks: SharedPolls, push: Callable[[Record], Pushed]
+        run: Run, drift: str, looks: SharedPolls, push: Callable[[bool], Pushed]
     ) -> TickOutcome:
         if run.slug == OTHER and not done.is_set():
             assert done.wait(60)
@@ -111,6 +111,27 @@ def test_a_slow_one_delays_no_other(two: Story, monkeypatch: pytest.MonkeyPatch)
     codes = fleet.watch_all([OTHER, SLUG], two.work, report, lambda *_: None, Until())
     assert codes == [0, 0]
     assert seen.index(OTHER) > max(i for i, slug in enumerate(seen) if slug == SLUG)
+
+
+@pytest.mark.thorough
+def test_one_that_waits_for_its_push_delays_no_other(
+    two: Story, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """There is place for one tick."""
+    monkeypatch.setattr("time.sleep", lambda _: None)
+    monkeypatch.setattr(supervise, "AT_ONCE", 1)
+    ticked, real, waited = threading.Event(), push.Together.push, list[bool]()
+
+    def waits(self: push.Together, record: Record, *given: Any) -> Pushed:
+        if record.slug == OTHER:
+            waited.append(ticked.wait(30))
+        else:
+            ticked.set()
+        return real(self, record, *given)
+
+    monkeypatch.setattr(push.Together, "push", waits)
+    assert fleet.watch_all([OTHER, SLUG], two.work, lambda *_: None, print, Until()) == [0, 0]
+    assert all(waited)
 
 
 @pytest.mark.thorough

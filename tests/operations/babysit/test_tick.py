@@ -3,6 +3,7 @@
 import json
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -12,8 +13,10 @@ from herorun.core.errors import CouldNotLook
 from herorun.operations.babysit import tick
 from herorun.operations.babysit.loop import tick_once
 from herorun.operations.babysit.outcome import tick_exit_code
+from herorun.operations.babysit.tick import run_tick
 from herorun.operations.health import evaluate
 from herorun.record import Pushed, Record
+from herorun.runs import watched_run
 from herorun.schedulers.local import Local
 from herorun.system.files import is_locked
 from stories import CRASH, REFUSE, SLUG, STOPPED, WAIT, Story, forget
@@ -423,3 +426,18 @@ def test_what_a_process_remembers_is_only_the_journal(story: Story) -> None:
     first = run.record.memory()
     forget()
     assert story.run.record.memory() == first
+
+
+SECONDARY = {"page": ["OTHER"], "secondary": ["OTHER"]}
+
+
+@pytest.mark.parametrize(("notify", "stays"), [({}, False), (SECONDARY, True)])
+def test_a_finished_run_is_watched_while_a_second_person_may_have_to_be_asked(
+    story: Story, monkeypatch: pytest.MonkeyPatch, notify: dict[str, object], stays: bool
+) -> None:
+    monkeypatch.setenv("OTHER", "json://127.0.0.1:1/")
+    story.sign(notify=notify)
+    story.finished()
+    outcome = run_tick(*watched_run(SLUG, story.work))
+    assert outcome.over and outcome.tick is not None
+    assert replace(outcome, tick=replace(outcome.tick, settled=False)).over is not stays

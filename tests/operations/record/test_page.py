@@ -4,6 +4,7 @@ what is said of it.
 
 import json
 from collections.abc import Iterator
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -11,6 +12,9 @@ import pytest
 from herorun.core.action_key import Verb, verb_of
 from herorun.core.event import Done, Event, Failed, Intended
 from herorun.notifiers.channel import AppriseChannel
+from herorun.operations.babysit.tick import run_tick
+from herorun.operations.record import page
+from herorun.runs import watched_run
 from herorun.system.clock import now
 from services.channel_servers import WebService, web_service
 from stories import CRASH, Story
@@ -80,6 +84,7 @@ def test_a_crash_and_its_relaunch_are_paged_once(paged: Story, service: WebServi
     assert mentions(body["message"], "an hour costs", "`herorun status tiny`", "Issue: ")
     paged.tick()
     assert said(service)[1:] == ["tiny: tiny-2 finished"]
+    assert mentions(service.taken[-1][1]["message"], "an hour costs", "`herorun status tiny`")
 
 
 @pytest.mark.thorough
@@ -101,6 +106,22 @@ def test_each_message_goes_to_the_channel_that_is_for_it(
     assert mentions(asked, "tiny: ", "nobody acknowledged", "crashed", "herorun ack")
     assert not any("nobody acknowledged" in text for text in by_path["/first"])
     assert not any("crashed" in text for text in by_path.get("/second", []))
+
+
+@pytest.mark.thorough
+def test_a_watch_goes_on_until_the_quiet_hours_end(
+    paged: Story, service: WebService, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hour = timedelta(hours=1)
+    quiet = f"{now() - hour:%H:%M}-{now() + hour:%H:%M}"
+    paged.sign(**TOLD | {"notify": {"targets": ["ALERTS"], "quiet_hours": quiet}})
+    paged.launched()
+    for _ in range(3):
+        assert not run_tick(*watched_run("tiny", paged.work)).over
+    assert said(service) == []
+    monkeypatch.setattr(page, "now", lambda: now() + 2 * hour)
+    assert run_tick(*watched_run("tiny", paged.work)).over
+    assert said(service) == ["tiny: tiny-1 finished"]
 
 
 @pytest.mark.thorough

@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Callable, Iterator
+from datetime import timedelta
 
 import pytest
 
@@ -12,6 +13,7 @@ from herorun.operations.record.push import Together, push_together
 from herorun.record import Pushed, Record
 from herorun.runs import template
 from herorun.system.git import Repository, find_repository
+from services.git_http import GitServer, serving
 from stories import Story, git, note
 from wording import mentions
 
@@ -165,6 +167,86 @@ def test_loops_that_push_at_once_share_a_push(
     for thread in threads:
         thread.join(60)
     assert len(told) == 4 and all(told) and pushes == [1, 3]
+
+
+@pytest.fixture
+def remote(story: Story) -> Iterator[GitServer]:
+    """The story's origin, over HTTP."""
+    git(story.origin, "config", "http.receivepack", "true")
+    with serving(story.origin.parent) as server:
+        git(story.work, "remote", "set-url", "origin", f"{server.url}/{story.origin.name}")
+        yield server
+
+
+class Loops:
+    """Ticks of several runs that push, a thread each."""
+
+    def __init__(self, cadence: timedelta = timedelta(minutes=10)) -> None:
+        self.together, self.told = Together(), list[Pushed]()
+        self._cadence, self._threads = cadence, list[threading.Thread]()
+
+    def push(self, record: Record, urgent: bool = False) -> None:
+        def act() -> None:
+            self.told.append(self.together.push(record, self._cadence, urgent))
+
+        self._threads.append(threading.Thread(target=act))
+        self._threads[-1].start()
+
+    def wait_for(self, count: int) -> None:
+        (queue,) = self.together._queues.values()
+        for _ in _until(lambda: len(queue._waiting) == count):
+            threading.Event().wait(0.005)
+
+    def joined(self) -> list[Pushed]:
+        for thread in self._threads:
+            thread.join(60)
+        return self.told
+
+
+def sent(remote: GitServer) -> int:
+    return sum(line.startswith("POST") and "receive-pack" in line for line in remote.asked)
+
+
+def test_quiet_ticks_wait_for_each_other_and_an_urgent_one_takes_them_along(
+    story: Story, four: list[Record], remote: GitServer
+) -> None:
+    loops = Loops()
+    loops.push(four[0])
+    assert all(loops.joined()) and sent(remote) == 1  # the first waits for nobody
+    for record in four[1:3]:
+        loops.push(record)
+    loops.wait_for(2)
+    assert sent(remote) == 1
+    loops.push(four[3], urgent=True)
+    assert len(loops.joined()) == 4 and all(loops.told)
+    assert sent(remote) == 2 and there(story) == {record.slug: record.tip for record in four}
+
+
+def test_what_waits_goes_out_by_itself_and_at_the_end(
+    story: Story, four: list[Record], remote: GitServer
+) -> None:
+    short = Loops(timedelta(seconds=1))
+    for record in four[:2]:
+        short.push(record)
+        assert all(short.joined())
+    assert sent(remote) == 2
+    long = Loops()
+    long.push(four[2])
+    assert all(long.joined())
+    long.push(four[3])
+    long.wait_for(1)
+    long.together.end()
+    assert all(long.joined()) and sent(remote) == 4 and len(there(story)) == 4
+
+
+def test_a_record_with_nothing_new_waits_for_nobody(
+    story: Story, four: list[Record], remote: GitServer
+) -> None:
+    loops = Loops()
+    for _ in range(2):
+        loops.push(four[0])
+        assert all(loops.joined())
+    assert sent(remote) == 1
 
 
 def _until(reached: Callable[[], bool]) -> Iterator[int]:

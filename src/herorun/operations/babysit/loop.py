@@ -101,7 +101,7 @@ def tick_once(
     """
     run, drift = watched_run(name, start)
     with unattended():
-        turn = run_tick(run, drift, looks, lambda: push(run.record))
+        turn = run_tick(run, drift, looks, lambda _: push(run.record))
     # a loop's next one stays due, and the loop stays the babysitter
     with contextlib.suppress(OSError):  # a full disk: the tick was taken and is in the record
         if is_locked(run.lock("babysitter")):

@@ -42,6 +42,7 @@ class TickOutcome:
     doubts: tuple[str, ...] = ()
     push: str = ""
     paused: bool = False
+    holds_pages: bool = False  # until the quiet hours end; then somebody must send them
     pause: timedelta | None = None  # until the next one
     sealed: str = ""  # the tag of the seal that ended it
     furthest: int | None = None  # step that a job without a contract had reached before this tick
@@ -53,17 +54,20 @@ class TickOutcome:
 
     @property
     def over(self) -> bool:
-        """Nothing is left to watch: it is sealed, it ended well and that was told, or a person
-        knows that it is down.
+        """Nothing is left to watch or to send: it is sealed, it ended well and that was told, or a
+        person knows that it is down. Where a second person is to be asked, a person must know of
+        everything critical.
         """
         if self.tick is None:
             return True
         tick = self.tick
         if self.run.ends_with_job:
             return self._job_is_over(tick)
-        if tick.monitor != "fresh" or tick.actions or self.paused:
+        if tick.monitor != "fresh" or tick.actions or self.paused or self.holds_pages:
             return False
-        return tick.run == "finished" or (tick.run == "down" and tick.settled and tick.wake is None)
+        if tick.run == "finished":
+            return tick.settled or not self.run.contract.notify.secondary
+        return tick.run == "down" and tick.settled and tick.wake is None
 
     def _job_is_over(self, tick: Tick) -> bool:
         """At the terminal state, once nothing more follows from it."""

@@ -26,6 +26,7 @@ from herorun.operations.babysit.tick import run_tick
 from herorun.operations.babysit.watchdog import raise_alarm
 from herorun.operations.health.shared_polls import SharedPolls
 from herorun.operations.record.push import Together
+from herorun.record import Pushed
 from herorun.runs import Run, watched_run
 from herorun.system.files import LockHeld
 from herorun.system.git import find_repository
@@ -122,6 +123,7 @@ class Fleet:
         next tick.
         """
         self._over.set()
+        self._together.end()
         until = time.monotonic() + LAST_WORDS
         for task in self._tasks.values():
             if task.thread is not None:
@@ -183,7 +185,7 @@ class Fleet:
     def _watch(self, task: _Task) -> int:
         def turn(run: Run, drift: str) -> TickOutcome:
             with self._room:
-                outcome = run_tick(run, drift, self._looks, lambda: self._together.push(run.record))
+                outcome = run_tick(run, drift, self._looks, lambda urgent: self._push(run, urgent))
             task.silence = max(LEAST, MISSED * run.contract.babysit.cadence).total_seconds()
             task.ticked, task.said = time.monotonic(), ""
             return outcome
@@ -198,21 +200,29 @@ class Fleet:
             opened=watched_run,
         )
 
+    def _push(self, run: Run, urgent: bool) -> Pushed:
+        """Within a tick. While it waits for others, its place among the ticks is another's."""
+        self._room.release()
+        try:
+            return self._together.push(run.record, run.contract.babysit.cadence, urgent)
+        finally:
+            self._room.acquire()
+
     def _alarm(self, task: _Task) -> None:
         try:
-            words = raise_alarm(task.name, self._start)
+            message = raise_alarm(task.name, self._start)
         except (HerorunError, OSError) as error:
-            words = f"no tick for a long time, and the alert could not be sent: {in_words(error)}"
-        if words:
-            self._say(task, scrub(words))
+            message = f"no tick for a long time, and the alert could not be sent: {in_words(error)}"
+        if message:
+            self._say(task, scrub(message))
 
-    def _say(self, task: _Task, words: str) -> None:
+    def _say(self, task: _Task, message: str) -> None:
         """Once, until something else is to be said, or a tick was taken."""
         with self._one_at_a_time:
-            if task.said != words:
-                task.said = words
+            if task.said != message:
+                task.said = message
                 with contextlib.suppress(OSError):
-                    self._tell(task.slug, words)
+                    self._tell(task.slug, message)
 
     def _report(self, run: Run, turn: TickOutcome) -> None:
         """One after another, so that the documents of two runs never mix."""

@@ -40,7 +40,7 @@ from herorun.operations.launch.start_instance import settle_launching
 from herorun.operations.record.lease import (
     HeldElsewhere,
 )
-from herorun.operations.record.page import send_pages
+from herorun.operations.record.page import holds_pages, send_pages
 from herorun.record import FoldedMemory, Pushed
 from herorun.runs import MonitoredRun, Run
 from herorun.sources.log_reader import keep_own_log
@@ -54,25 +54,26 @@ def run_tick(
     run: MonitoredRun,
     drift: str = "",
     looks: SharedPolls | None = None,
-    push: Callable[[], Pushed] | None = None,
+    push: Callable[[bool], Pushed] | None = None,
 ) -> TickOutcome:
     """One whole turn, alone among the acting commands of this machine.
 
     `looks` are those of the runs that are watched with it; `push` brings the record to its remote
-    at the end. Where another clone watches, on this machine or another, it only looks.
+    at the end, and is given whether the tick notified or acted. Where another clone watches, on
+    this machine or another, it only looks.
     """
     try:
         return _acting_turn(run, drift, looks, push)
     except HeldElsewhere as error:
         return observed(run, str(error), looks, push)
     except NewerRecord as error:  # whoever may push can write such a line, and it ends no watch
-        look = observed(run, str(error), looks, lambda: Pushed("a newer record is not pushed"))
+        look = observed(run, str(error), looks, lambda _: Pushed("a newer record is not pushed"))
         assert look.tick is not None
         return replace(look, tick=replace(look.tick, monitor=MonitorHealth.PARTIAL))
 
 
 def _acting_turn(
-    run: MonitoredRun, drift: str, looks: SharedPolls | None, push: Callable[[], Pushed] | None
+    run: MonitoredRun, drift: str, looks: SharedPolls | None, push: Callable[[bool], Pushed] | None
 ) -> TickOutcome:
     run.prepare()
     with locked(run.lock("act"), what="another herorun that acts on this run"):
@@ -106,7 +107,7 @@ def _acting_turn(
         if not lease and not observes:
             sweep_receipts(run, evidence)
     # nobody with an order waits for a remote that does not answer
-    pushed = (push or run.record.push)()
+    pushed = push(bool(performed)) if push else run.record.push()
     doubts += _ping(run, this_tick)
     after = run.record.memory()
     return TickOutcome(
@@ -119,6 +120,7 @@ def _acting_turn(
         doubts=tuple(doubts),
         push=pushed.why,
         paused=after.ledger.paused(this_tick.at),
+        holds_pages=holds_pages(run, after),
         pause=pause_after(run, this_tick, after),
     )
 
@@ -149,7 +151,7 @@ def observed(
     run: MonitoredRun,
     why: str,
     looks: SharedPolls | None = None,
-    push: Callable[[], Pushed] | None = None,
+    push: Callable[[bool], Pushed] | None = None,
 ) -> TickOutcome:
     """A look that leaves no trace: another clone watches, writes the record and speaks, and this
     one only shows.
@@ -163,7 +165,7 @@ def observed(
     this_tick, evidence = evaluate(run, memory=memory, looks=looks)
     doubts = (f"this clone only observes: {scrub(why)}",)
     pause = run.contract.babysit.cadence
-    pushed = (push or run.record.push)()
+    pushed = push(True) if push else run.record.push()
     return TickOutcome(
         run=run,
         tick=replace(this_tick, actions=[]),

@@ -9,6 +9,7 @@ from herorun.core.action_key import Verb, verb_of
 from herorun.core.durations import say_duration
 from herorun.core.errors import HerorunError, in_words
 from herorun.core.event import Done, Failed, Intended
+from herorun.core.journal import Memory
 from herorun.core.page_routes import group_title, grouped, is_held, takers
 from herorun.core.paging import (
     FOLDED,
@@ -37,12 +38,11 @@ def send_pages(run: MonitoredRun) -> list[str]:
     settle_pages(run)
     if not run.channels.all:
         return []
-    notify, down = run.contract.notify, set[str]()
-    pages = run.record.memory().pages
-    due = [p for p in pages.in_order if not is_held(p.urgency, notify.quiet_hours, now())]
+    down = set[str]()
+    due = [p for p in run.record.memory().pages.in_order if not _is_held(run, p)]
     doubts = [
         f"{page.title}: {why}"
-        for group in grouped(due, notify)
+        for group in grouped(due, run.contract.notify)
         for page, why in _send(run, group, down)
     ]
     folded = run.record.memory().pages.summary(now())
@@ -52,6 +52,15 @@ def send_pages(run: MonitoredRun) -> list[str]:
         if room:
             _send(run, [folded], down)
     return doubts
+
+
+def holds_pages(run: MonitoredRun, memory: Memory) -> bool:
+    """Whether something waits for the end of the quiet hours."""
+    return any(_is_held(run, page) for page in memory.pages.in_order)
+
+
+def _is_held(run: MonitoredRun, page: Page) -> bool:
+    return is_held(page.urgency, run.contract.notify.quiet_hours, now())
 
 
 def channels_for(run: MonitoredRun, urgency: Urgency) -> list[Channel]:
@@ -140,9 +149,9 @@ def _by(run: MonitoredRun, channel: Channel, pages: list[Page]) -> str:
     for key, attempt, page in zip(keys, attempts, sending, strict=True):
         what = f"page by {channel.name}: {page.title}"
         run.record.append(Intended(at=now(), key=key, attempt=attempt, what=what))
-    words = [memory.pages.words(p, key) for p, key in zip(sending, keys, strict=True)]
+    messages = [memory.pages.words(p, key) for p, key in zip(sending, keys, strict=True)]
     try:
-        channel.post(Post(sending[0].key, group_title(sending), _message(run, sending, words)))
+        channel.post(Post(sending[0].key, group_title(sending), _message(run, sending, messages)))
     except (HerorunError, OSError) as error:
         why = by(channel.name, scrub(in_words(error)))
         for key, attempt in zip(keys, attempts, strict=True):
@@ -162,16 +171,16 @@ def _is_counted(run: MonitoredRun, channel: Channel, page: Page) -> bool:
     return folded
 
 
-def _message(run: MonitoredRun, pages: list[Page], words: list[str]) -> str:
+def _message(run: MonitoredRun, pages: list[Page], messages: list[str]) -> str:
     """The words of each, then once what everybody needs to act on them."""
-    titled = [f"{page.title}\n\n{text}" for page, text in zip(pages[1:], words[1:], strict=True)]
-    text = "\n\n---\n\n".join([words[0], *titled])
+    titled = [f"{page.title}\n\n{text}" for page, text in zip(pages[1:], messages[1:], strict=True)]
+    text = "\n\n---\n\n".join([messages[0], *titled])
     beginning = run.record.memory().initialised
     parts = [
         text,
         f"Since {say_moment(min(page.since for page in pages))}.",
-        _cost(run, text) if not pages[0].urgency.can_wait else "",
-        f"Look: `{run.look_command}`" if "`herorun " not in text else "",
+        _cost(run, text),
+        f"Look: `{run.look_command}`",
         f"Issue: {beginning.issue}" if beginning and beginning.issue else "",
     ]
     return "\n\n".join(part for part in parts if part)

@@ -2,9 +2,12 @@
 
 import contextlib
 import threading
+import time
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import timedelta
 from pathlib import Path
 
+from herorun.core.cadence import push_delay
 from herorun.core.errors import HerorunError, in_words
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.redaction.scrub import scrub
@@ -106,17 +109,35 @@ def _note(repository: Repository, moves: Sequence[tuple[str, str, str | None]]) 
 
 
 class Together:
-    """For loops that push at about the same time: while one push to a remote is under way the
-    others wait for it, and go in the next one together."""
+    """For loops that push at about the same time: pushes to one remote keep the distance of
+    `core.cadence.push_delay`, and each takes along all records that wait for one.
+    """
 
     def __init__(self) -> None:
         self._guard = threading.Lock()
+        self._over = threading.Event()
         self._queues: dict[tuple[Path, str | None], _Queue] = {}
 
-    def push(self, record: Record) -> Pushed:
+    def push(
+        self, record: Record, cadence: timedelta = timedelta(), urgent: bool = False
+    ) -> Pushed:
+        """What came of it, once it was pushed; with no `cadence` it waits only while another push
+        is under way.
+        """
+        if record.remote is None or record.tip == record.pushed:
+            return record.push()  # nothing is sent
         with self._guard:
-            queue = self._queues.setdefault((record.repository.common, record.remote), _Queue())
-        return queue.push(record)
+            key = record.repository.common, record.remote
+            queue = self._queues.setdefault(key, _Queue(self._over))
+        return queue.push(record, cadence, urgent)
+
+    def end(self) -> None:
+        """Nobody waits any longer for others: what is queued goes out now."""
+        self._over.set()
+        with self._guard:
+            queues = list(self._queues.values())
+        for queue in queues:
+            queue.wake()
 
 
 @dataclass(eq=False)
@@ -128,24 +149,43 @@ class _Wish:
 class _Queue:
     """Of one remote."""
 
-    def __init__(self) -> None:
-        self._guard, self._one_at_a_time = threading.Lock(), threading.Lock()
+    def __init__(self, over: threading.Event) -> None:
+        self._changed, self._one_at_a_time = threading.Condition(), threading.Lock()
         self._waiting: list[_Wish] = []
+        self._over = over
+        self._began: float | None = None  # the last push
 
-    def push(self, record: Record) -> Pushed:
+    def push(self, record: Record, cadence: timedelta, urgent: bool) -> Pushed:
         wish = _Wish(record)
-        with self._guard:
+        with self._changed:
             self._waiting.append(wish)
+            while wish.answer is None and (seconds_left := self._delay(cadence, urgent)) > 0:
+                self._changed.wait(seconds_left)
+            if wish.answer is not None:
+                return wish.answer
         with self._one_at_a_time:
             return self._all(wish) if wish.answer is None else wish.answer
+
+    def wake(self) -> None:
+        with self._changed:
+            self._changed.notify_all()
+
+    def _delay(self, cadence: timedelta, urgent: bool) -> float:
+        if self._began is None or self._over.is_set():
+            return 0.0
+        since_last = timedelta(seconds=time.monotonic() - self._began)
+        return push_delay(since_last, cadence, urgent).total_seconds()
 
     def _all(self, wish: _Wish) -> Pushed:
         """All that wait, and in any case this one: whoever was to bring it may have ended in
         between.
         """
-        with self._guard:
+        with self._changed:
             others, self._waiting = [each for each in self._waiting if each is not wish], []
+            self._began = time.monotonic()
         answers = push_together([wish.record, *(each.record for each in others)])
-        for each, answer in zip(others, answers[1:], strict=True):
-            each.answer = answer
+        with self._changed:
+            for each, answer in zip(others, answers[1:], strict=True):
+                each.answer = answer
+            self._changed.notify_all()
         return answers[0]
