@@ -122,12 +122,12 @@ def _intend_action(
                 "Decision": f"ask {run.dri}: {reason}",
                 "Next": "a person decides",
             }
-            words = f"{worded(why)}\n\n{question}"
+            message = f"{worded(why)}\n\n{question}"
             return intent_to_say(
                 run=run,
                 key=key,
                 title=f"Escalation: {title}",
-                why=words,
+                why=message,
                 lines=lines,
                 at=at,
                 edits=edits,
@@ -185,7 +185,7 @@ def relaunch_once(
     their own order.
     """
     try:
-        next_instance = relaunch(run, instance, why)
+        next_instance = relaunch(run, instance, why, by_itself=ask)
     except (HerorunError, OSError) as error:
         if not _was_begun(run, instance):
             run.record.append(Failed(now(), intended.key, intended.attempt, in_words(error)))

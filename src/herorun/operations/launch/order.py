@@ -26,3 +26,4 @@ class LaunchOrder:
     facts: Mapping[str, str] = field(default_factory=dict)  # what a person was told of the choice
     adopts: Adopted | None = None  # nothing is submitted: the job runs already
     say: Say = unsaid  # gets the exact request before it is sent
+    by_itself: bool = False  # the babysitter decided it, so that a pause holds it back

@@ -25,9 +25,9 @@ from herorun.runs.replan import patch_of
 from herorun.system.git.worktree_snapshot import MEGABYTE, take_snapshot
 
 
-def relaunch(run: MonitoredRun, instance: str, why: str) -> str:
+def relaunch(run: MonitoredRun, instance: str, why: str, by_itself: bool = False) -> str:
     """Start the next instance from the newest complete checkpoint, by the launch gate, and return
-    its name.
+    its name. What nobody ordered yields to a pause until its intent is recorded.
     """
     if not isinstance(run, Run):
         return run.submit_again(instance, why)
@@ -51,7 +51,8 @@ def relaunch(run: MonitoredRun, instance: str, why: str) -> str:
         )
     old_plan = admitted_plan(run, memory.launchings[instance])
     plan = resumed(run, memory, old_plan)
-    return start_again(run, plan, Again(instance, f"relaunch after {instance}: {why}", babysitter))
+    message = f"relaunch after {instance}: {why}"
+    return start_again(run, plan, Again(instance, message, babysitter, by_itself=by_itself))
 
 
 @dataclass(frozen=True)
@@ -63,6 +64,7 @@ class Again:
     babysitter: str
     given_up: GivenUp | None = None
     facts: Mapping[str, str] = field(default_factory=dict)
+    by_itself: bool = False
 
 
 def start_again(run: Run, plan: Plan, again: Again) -> str:
@@ -81,6 +83,7 @@ def start_again(run: Run, plan: Plan, again: Again) -> str:
         again.why,
         again.babysitter,
         relaunch_of=again.instance,
+        by_itself=again.by_itself,
         dirty=memory.launchings[again.instance].dirty,
         overlooked=_warnings(report),
         given_up=again.given_up,

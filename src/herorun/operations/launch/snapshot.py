@@ -73,7 +73,7 @@ def admitted_snapshot(run: Run, commit: str, plan: Mapping[str, Any]) -> Snapsho
     return snapshot_again(run.repository, run.slug, run.contract.code.remote, commit, plan)
 
 
-def kept_diff(run: Run, plan: Plan) -> dict[str, bytes]:
+def stored_diff(run: Run, plan: Plan) -> dict[str, bytes]:
     """The diff for people, beside the record: only a small one, and only where no secret was found
     in it.
     """

@@ -23,7 +23,7 @@ from herorun.core.render import instance_lines
 from herorun.operations.launch.admission import salted_secrets
 from herorun.operations.launch.announce import announce, give_up, tell_of_retention
 from herorun.operations.launch.order import LaunchOrder
-from herorun.operations.launch.snapshot import keep_snapshot, kept_diff
+from herorun.operations.launch.snapshot import keep_snapshot, stored_diff
 from herorun.operations.launch.submit import ALONE, company, submit
 from herorun.operations.record.init import amendment
 from herorun.operations.record.lease import take_lease
@@ -162,9 +162,11 @@ def _new_intent(run: Run, order: LaunchOrder) -> Launching:
     )
     amended = None if order.relaunch_of else amendment(run, order.plan, launching.instance)
     if amended is not None:
-        words = "; ".join(f"{name}: {change}" for name, change in amended.lines.items())
-        launching = replace(launching, facts={**launching.facts, "Contract amended": words})
+        message = "; ".join(f"{name}: {change}" for name, change in amended.lines.items())
+        launching = replace(launching, facts={**launching.facts, "Contract amended": message})
     events = (amended, launching) if amended is not None else (launching,)
+    if order.by_itself and run.record.memory().ledger.paused(now()):
+        raise CouldNotLook("Nothing was submitted: a pause was ordered meanwhile.")
     # before it is in the record: nobody has to prove it to us
     note_own(run.repository, run.slug, launching)
     run.record.append(*events, files=_kept_files(run, order.plan))
@@ -181,7 +183,7 @@ def _kept_files(run: Run, plan: Plan) -> dict[str, bytes]:
         f"{word}-{digest(text)[7:19]}.{end}": scrub(text).encode()
         for word, (text, end) in contents.items()
         if text
-    } | kept_diff(run, plan)
+    } | stored_diff(run, plan)
 
 
 def _confirm(run: Run, order: LaunchOrder, launching: Launching, job: Job) -> Launched:
