@@ -1,5 +1,7 @@
-"""The adapter as the tests on a real API server use it."""
+"""The adapter as the tests on a real API server use it, and the schemas of newer servers."""
 
+import re
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -7,7 +9,11 @@ from herorun import adapters
 from herorun.core.ports import Place
 from herorun.schedulers import kubernetes
 from herorun.schedulers.external.kubernetes import KubernetesById
+from services.fixtures import skip_or_fail
 from services.k8s import Space, kubectl
+from services.servers import PYTHON
+
+VERSIONS = tuple(f"1.{minor}" for minor in range(25, 38))
 
 # What a server of 1.20 does not know yet.
 OLD = ("spec.podReplacementPolicy", "spec.completionMode", "spec.suspend")
@@ -45,3 +51,15 @@ def by_id(space: Space) -> KubernetesById:
     jobs = adapters.connect("schedulers.external", "kubernetes", options, place)
     assert isinstance(jobs, KubernetesById)
     return jobs
+
+
+def unexpected_fields(version: str, *paths: Path) -> list[str]:
+    """What the schemas of a Kubernetes do not know in these documents, which otherwise fit them."""
+    program = PYTHON.with_name("kubernetes-validate")
+    if not program.exists():
+        skip_or_fail(f"{program} is not there: `make services` installs it")
+    argv = [program, "--strict", "-k", version, *paths]
+    done = subprocess.run(argv, capture_output=True, text=True, check=False)
+    unexpected = re.findall(r"'(\w+)' was unexpected", done.stdout + done.stderr)
+    assert (done.returncode == 0) == (not unexpected), done.stdout + done.stderr
+    return unexpected

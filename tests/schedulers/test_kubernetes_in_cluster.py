@@ -13,12 +13,15 @@ import yaml
 
 from herorun.core.evidence import JobState
 from herorun.schedulers._kubernetes_compare import differing_fields
-from schedulers.kubernetes_rig import adapter
+from herorun.schedulers._kubernetes_review import needed
+from schedulers.kubernetes_rig import VERSIONS, adapter, unexpected_fields
+from schedulers.test_kubernetes_kueue import waits_in_kueue, workload_of
+from schedulers.test_kubernetes_requests import options
 from schedulers.test_kubernetes_traps import found, review_of_adapter, submit
-from services.fixtures import skip_or_fail
-from services.k8s import Space
+from services import k8s_crds
+from services.k8s import Space, kubectl
 from services.k8s_node import wait_for
-from services.servers import PYTHON
+from wording import mentions
 
 TOP = Path(__file__).parents[2]
 TEMPLATE = TOP / "templates" / "kubernetes" / "babysitter.yaml"
@@ -52,14 +55,9 @@ def test_two_of_it_never_run_together_and_its_host_stays_the_same() -> None:
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("version", ["1.25", "1.37"])
+@pytest.mark.parametrize("version", VERSIONS)
 def test_it_fits_the_schemas_of_newer_servers(version: str) -> None:
-    program = PYTHON.with_name("kubernetes-validate")
-    if not program.exists():
-        skip_or_fail(f"{program} is not there: `make services` installs it")
-    words = [program, "--strict", "-k", version, TEMPLATE]
-    done = subprocess.run(words, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
+    assert unexpected_fields(version, TEMPLATE) == []
 
 
 def own_login(space: Space, folder: Path) -> str:
@@ -94,16 +92,55 @@ def test_a_real_server_takes_it_and_its_rights_are_enough_and_no_more(
     scheduler.stop("tiny-1", "ada@box")
     job = wait_for(lambda: (j := found(scheduler)).state.ended and j, 60)
     assert (job.state, job.stopped_by) == (JobState.CANCELLED, "ada@box")
-    user = f"system:serviceaccount:{space.name}:herorun"
-    for verb, group, resource in (
-        ("delete", "batch", "jobs"),
-        ("delete", "", "pods"),
-        ("list", "", "secrets"),
-        ("create", "", "pods"),
-        ("create", "", "pods/exec"),
+    for verb, resource in (
+        ("delete", "jobs.batch"),
+        ("update", "jobs.batch"),
+        ("delete", "jobsets.jobset.x-k8s.io"),
+        ("delete", "workloads.kueue.x-k8s.io"),
+        ("create", "workloads.kueue.x-k8s.io"),
+        ("delete", "pods"),
+        ("list", "secrets"),
+        ("create", "pods"),
+        ("create", "pods/exec"),
     ):
-        asked = {"namespace": space.name, "verb": verb, "group": group, "resource": resource}
-        review_path = "/apis/authorization.k8s.io/v1/subjectaccessreviews"
-        body = {"spec": {"user": user, "resourceAttributes": asked}}
-        answer = space.control.ask("POST", review_path, body)
-        assert answer["status"]["allowed"] is False, (verb, resource)
+        assert not can_i(space, verb, resource), (verb, resource)
+
+
+def can_i(space: Space, verb: str, resource: str) -> bool:
+    """What `kubectl auth can-i` answers about the template's ServiceAccount."""
+    argv = [kubectl(), f"--kubeconfig={space.kubeconfig}", "--context=test"]
+    argv += [f"--namespace={space.name}", f"--as=system:serviceaccount:{space.name}:herorun"]
+    argv += ["auth", "can-i", verb, *resource.replace("pods/", "pods --subresource=").split()]
+    done = subprocess.run(argv, capture_output=True, text=True, check=False)
+    assert done.stdout.strip() in ("yes", "no"), done
+    return done.stdout.strip() == "yes"
+
+
+@pytest.fixture
+def applied(space_by_hand: Space) -> Space:
+    """A namespace without a controller of JobSet or Kueue, which the test plays."""
+    k8s_crds.load(space_by_hand.control)
+    for document in DOCUMENTS:
+        if document["kind"] in ("ServiceAccount", "Role", "RoleBinding"):
+            path = PATHS[document["kind"]].format(space_by_hand.name)
+            space_by_hand.control.ask("POST", path, document)
+    return space_by_hand
+
+
+@pytest.mark.back_end
+def test_its_rights_are_enough_for_a_jobset_that_waits_in_kueue_and_is_stopped(
+    applied: Space, tmp_path: Path
+) -> None:
+    space, login = applied, own_login(applied, tmp_path)
+    changes = {"kubeconfig": login, "context": "train-cluster", "object": "jobset"}
+    scheduler = adapter(space, tmp_path / "state", queue="heroes", **changes)
+    review = review_of_adapter(scheduler)
+    assert (review.refused, review.forbidden, review.missing) == ((), (), ())
+    job = submit(scheduler, tmp_path)
+    waits_in_kueue(space, job.id)
+    assert mentions(found(scheduler).reason, "quota", "no GPU")
+    scheduler.stop("tiny-1", "ada@box")
+    assert workload_of(space)["spec"]["active"] is False
+    for verb, group, resource, part in needed(options(queue="heroes", object="jobset")):
+        name = f"{resource}.{group}" if group else f"{resource}/{part}" if part else resource
+        assert can_i(space, verb, name), (verb, name)

@@ -146,7 +146,7 @@ def test_the_verbs_that_it_needs() -> None:
     assert {"create jobsets", "patch jobsets", "list jobs", "list pods"} <= asked
     assert "create jobs" not in asked
     queued = {f"{verb} {each}" for verb, _, each, _ in needed(options(queue="heroes"))}
-    assert {"list workloads", "patch workloads", "create jobs"} <= queued
+    assert {"list workloads", "get workloads", "patch workloads", "create jobs"} <= queued
 
 
 # --- what is concluded ----------------------------------------------------------------------------

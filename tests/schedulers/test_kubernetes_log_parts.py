@@ -1,5 +1,6 @@
 """A pod's log by offset: each byte once, wherever a second ends and whatever its node forgets."""
 
+import json
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -9,8 +10,13 @@ from hypothesis import strategies as st
 
 from builders import NOON
 from herorun.core.ports import LogPart
+from herorun.schedulers._kubernetes_client import Kubectl
+from herorun.schedulers._kubernetes_instance_logs import InstanceLogs
 from herorun.schedulers._kubernetes_kept_log import keep_log, kept_lately, part_of_kept
 from herorun.schedulers._kubernetes_log_parts import LogMark, mark_of, part_of, stamped_lines
+from schedulers.test_kubernetes_requests import options
+from schedulers.test_kubernetes_state import a_pod
+from wording import mentions
 
 ALL = 1 << 20
 LATER = datetime(2027, 1, 1, tzinfo=UTC)
@@ -139,3 +145,21 @@ def test_a_log_whose_pod_is_gone_is_read_as_it_was_kept(tmp_path: Path) -> None:
     own = LogMark("uid/0").text  # of a reader who had the pod's own log
     after = part_of_kept(tmp_path, "tiny-1", 700, ALL, own)
     assert (after.data, after.offset, after.size, after.restarted) == (b"", 700, 700, False)
+
+
+def test_what_a_kubelet_says_in_place_of_a_removed_log_is_no_log(tmp_path: Path) -> None:
+    """Seen: its answer is 200, and its text was kept as the log of the run."""
+    program, pod = tmp_path / "kubectl", a_pod("Running")
+    (tmp_path / "pods").write_text(json.dumps({"items": [pod]}))
+    words = f"unable to retrieve container logs for containerd://{'0a' * 32}"
+    program.write_text(
+        f'#!/bin/sh\ncase "$*" in */log?*) printf %s "{words}" ;; *) cat {tmp_path}/pods ;; esac\n'
+    )
+    program.chmod(0o755)
+    logs = InstanceLogs(Kubectl(options(program=str(program))), tmp_path)
+    keep_log(tmp_path, "tiny-1", "begun\n")
+    assert mentions(logs.tail("tiny-1", 20_000), "begun\n", "gone")
+    assert logs.read_log("tiny-1", 0, ALL, "").data.startswith(b"begun\n")
+    assert logs.tail("tiny-1", 20_000).startswith("begun\n")  # what was kept still is
+    with pytest.raises(FileNotFoundError):
+        logs.tail("tiny-2", 5)

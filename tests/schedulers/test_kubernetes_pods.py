@@ -7,7 +7,7 @@ import pytest
 
 from herorun.core.evidence import JobState
 from herorun.core.health.queue_reasons import Waiting, why_waiting
-from herorun.core.ports import Found, Unknown
+from herorun.core.ports import Found, LogPart, Unknown
 from herorun.schedulers.kubernetes import Kubernetes
 from schedulers.kubernetes_rig import adapter, by_id
 from schedulers.test_kubernetes_traps import found, one_pod, submit
@@ -109,3 +109,33 @@ def test_the_log_of_the_attempt_before_comes_first(space: Space, tmp_path: Path)
     assert jobs.tail("twice", 5) == "first\nsecond\n"
     assert jobs.tail("twice", 1) == "second\n"
     assert jobs.log_age("twice") < timedelta(minutes=5)
+
+
+def test_a_log_is_read_on_past_a_restart_of_its_container(space: Space, tmp_path: Path) -> None:
+    """From its beginning, which is that of the earlier attempt; then each line once."""
+    (tmp_path / "orders").mkdir()
+    script = (
+        "mkdir attempt 2> /dev/null && echo first || echo second; "
+        "while ! rmdir orders/go; do sleep 0.05; done 2> /dev/null; echo last; exit 1"
+    )
+    job = space.job("twice", ["sh", "-c", script], str(tmp_path))
+    job["spec"]["backoffLimit"] = 6
+    job["spec"]["template"]["spec"]["restartPolicy"] = "OnFailure"
+    space.control.ask("POST", f"/apis/batch/v1/namespaces/{space.name}/jobs", job)
+
+    def read(offset: int, mark: str) -> LogPart:
+        try:
+            logs, pods = by_id(space)._logs("twice")
+            return logs.read_on(pods, offset, 1 << 20, mark)
+        except FileNotFoundError:
+            return LogPart(b"", offset, offset, mark)
+
+    first = wait_for(lambda: (part := read(0, "")).data == b"first\n" and part, 60)
+    (tmp_path / "orders" / "go").mkdir()
+    again = wait_for(
+        lambda: (part := read(first.offset, first.mark)).data.endswith(b"second\n") and part, 60
+    )
+    assert (again.data, again.restarted) == (b"first\nlast\nsecond\n", True)
+    assert again.offset == again.size == len(again.data)
+    nothing = read(again.offset, again.mark)
+    assert (nothing.data, nothing.restarted) == (b"", False)

@@ -1,8 +1,6 @@
 """What Kubernetes is sent, and whether it was taken as it was sent."""
 
 import json
-import re
-import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -12,15 +10,15 @@ from pydantic import ValidationError
 from herorun.core.errors import WrongUse
 from herorun.core.ports import Submission
 from herorun.schedulers._kubernetes_compare import differing_fields, quantity
-from herorun.schedulers._kubernetes_options import Options, asked_of
+from herorun.schedulers._kubernetes_jobset import job_in, jobset_of
+from herorun.schedulers._kubernetes_options import Options, requested_hardware
 from herorun.schedulers._kubernetes_priority import PriorityClass, preemptors
 from herorun.schedulers._kubernetes_request import (
     RunFacts,
     job_of,
     must_be_sound,
 )
-from services.fixtures import skip_or_fail
-from services.servers import PYTHON
+from schedulers.kubernetes_rig import VERSIONS, unexpected_fields
 from wording import mentions
 
 IMAGE = f"registry.test/train@sha256:{'0' * 64}"
@@ -142,6 +140,23 @@ def test_what_was_dropped_or_changed_is_named_and_what_was_added_is_not() -> Non
     assert differing_fields(sent, admitted, tolerated) == ()
 
 
+def test_what_a_server_adds_to_the_parts_of_a_list_is_no_change() -> None:
+    """Seen: with the `apiVersion` of a `fieldRef`, each launch from an image was refused."""
+    sent = request({"spec": {"tolerations": [{"key": "gpu"}]}})
+    admitted = json.loads(json.dumps(sent))
+    (volume,) = spec_of(admitted)["volumes"]
+    volume["downwardAPI"]["items"][0]["fieldRef"]["apiVersion"] = "v1"
+    spec_of(admitted)["tolerations"].append({"key": "spot"})
+    assert differing_fields(sent, admitted) == ()
+    volume["downwardAPI"]["items"][0]["path"] = "elsewhere"
+    spec_of(admitted)["tolerations"] = []
+    paths = [words.partition(" ")[0] for words in differing_fields(sent, admitted)]
+    assert paths == [
+        "spec.template.spec.tolerations[0]",
+        "spec.template.spec.volumes[herorun].downwardAPI.items[0].path",
+    ]
+
+
 def test_a_ttl_that_somebody_adds_is_named() -> None:
     """After it, only a 404 is left, and nobody can say how the job ended."""
     admitted = request()
@@ -181,8 +196,8 @@ def test_the_hardware_that_is_asked_for() -> None:
         node_selector={"nvidia.com/gpu.product": "H100"},
         time_limit="2d",
     )
-    assert asked_of(told).hardware == {"accelerator": "H100", "count": 32}
-    assert asked_of(told).time_limit == 2 * 86400
+    assert requested_hardware(told).hardware == {"accelerator": "H100", "count": 32}
+    assert requested_hardware(told).time_limit == 2 * 86400
 
 
 BATCH = PriorityClass("batch", 10, True, True)
@@ -203,17 +218,13 @@ def test_who_may_preempt_it() -> None:
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("version", ["1.25", "1.28", "1.31", "1.37"])
+@pytest.mark.parametrize("version", VERSIONS)
 def test_the_request_fits_the_schemas_of_newer_servers(version: str, tmp_path: Path) -> None:
     """The server of the tests drops without a word what it does not know."""
-    program = PYTHON.with_name("kubernetes-validate")
-    if not program.exists():
-        skip_or_fail(f"{program} is not there: `make services` installs it")
     asked = {"replicas": 4, "queue": "heroes", "time_limit": "2d"}
-    path = tmp_path / "job.json"
-    path.write_text(json.dumps(request(**asked, resources={"nvidia.com/gpu": "8"})))
-    words = [program, "--strict", "-k", version, path]
-    done = subprocess.run(words, capture_output=True, text=True, check=False)
-    unexpected = re.findall(r"'(\w+)' was unexpected", done.stdout + done.stderr)
-    assert unexpected == (["podReplacementPolicy"] if version == "1.25" else [])
-    assert (done.returncode == 0) == (not unexpected)
+    asked["resources"] = {"nvidia.com/gpu": "8"}
+    job, inner = tmp_path / "job.json", tmp_path / "inner.json"
+    job.write_text(json.dumps(request(**asked)))
+    inner.write_text(json.dumps(job_in(jobset_of(request(**asked), options(**asked)))))
+    new = ["podReplacementPolicy"] if int(version.partition(".")[2]) < 28 else []
+    assert unexpected_fields(version, job) == unexpected_fields(version, inner) == new

@@ -1,6 +1,9 @@
 """What a Job's conditions and its pods say together, by what a real cluster told."""
 
+import json
+import re
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -250,3 +253,31 @@ def test_pods_of_another_instance_are_not_its_own() -> None:
     assert own_names("tiny-1", indexed=True).fullmatch("tiny-1-12-abcde")
     assert not own_names("tiny-1", indexed=False).fullmatch("tiny-1-2-abcde")
     assert not own_names("tiny-1", indexed=True).fullmatch("tiny-11-abcde")
+
+
+RECORDED = Path(__file__).parents[1] / "recordings" / "kubernetes" / "kubelet.json"
+
+
+@pytest.mark.parametrize(
+    ("name", "state", "code", "reason"),
+    [
+        ("tiny-1", JobState.OUT_OF_MEMORY, 137, "OOMKilled"),
+        ("tiny-2", JobState.FAILED, 78, "Error"),
+        ("tiny-3", JobState.SUCCEEDED, 0, ""),
+        ("tiny-4", JobState.PENDING, None, "absent@sha256"),
+        ("tiny-5", JobState.PENDING, None, "CreateContainerConfigError"),
+    ],
+)
+def test_what_a_kubelet_with_containerd_has_told(
+    name: str, state: JobState, code: int | None, reason: str
+) -> None:
+    """Recorded by tests/schedulers/test_kubernetes_kubelet.py."""
+    answers = json.loads(RECORDED.read_text("utf-8"))
+    (record,) = [each for each in map(job_record, answers["jobs"]) if each.name == name]
+    pods = [pod for pod in map(pod_record, answers["pods"]) if pod.owner == record.uid]
+    job = judge_kubernetes(record, pods)
+    assert (job.state, job.exit_code) == (state, code)
+    assert reason in job.reason and len(pods) == 1
+    images = job.placement.images if job.placement else ()
+    assert all(re.fullmatch(r"registry\.test/train@sha256:[0-9a-f]{64}", each) for each in images)
+    assert len(images) == (not state.live)

@@ -1,21 +1,25 @@
 """What a real cluster does that an adapter is easily wrong about, and bad input: one sentence each,
 and nothing is submitted twice.
 
-What was seen on a real cluster, and the test of each, here and in the files next to this one:
+What was seen on a real cluster, and the test of each, here and in the files next to this one; those
+of `kubelet` are on real containers:
 
 | trap | test |
 | --- | --- |
 | the name is taken once (409) | `SchedulerSuite.test_submitting_twice_is_one_job`, `test_another_job_of_the_name_is_left_alone` |
-| out of memory is `OOMKilled`, 137 | `state: test_a_failed_pod_tells_what_ended_it` |
+| out of memory is `OOMKilled`, 137 | `state: test_a_failed_pod_tells_what_ended_it`, `kubelet: test_containers_end_as_the_page_says` |
 | exit 78 is a refusal | `SchedulerSuite.test_another_exit_code_is_kept` |
 | without its image or Secret a Job stays active for ever | `pods: test_what_cannot_start_stays_active_and_says_why` |
 | no node can take it | `test_what_no_node_can_take_says_why` |
 | `DeadlineExceeded` while the pod still runs | `pods: test_a_deadline_is_no_end_while_the_pod_runs` |
-| a deleted pod is replaced while it runs | `test_a_deleted_pod_gets_a_second_beside_it` |
-| a lost node's pod stays Running and writes | `test_a_lost_node_is_no_end_and_its_log_cannot_be_read` |
+| a deleted pod is replaced while it runs | `test_a_deleted_pod_gets_a_second_beside_it`, `kubelet: test_a_deleted_pod_writes_together_with_its_successor_and_a_stop_ends_both` |
+| a lost node's pod stays Running and writes | `test_a_lost_node_is_no_end_and_its_log_cannot_be_read`, `kubelet: test_a_container_writes_on_while_its_node_does_not_answer` |
 | a forced deletion leaves two processes | `pods: test_a_forced_deletion_may_leave_two_writers` |
 | after a TTL only a 404 is left | `pods: test_after_a_ttl_nobody_can_say_how_it_ended`, `requests: test_a_ttl_that_somebody_adds_is_named` |
-| a restarted container has an earlier log | `pods: test_the_log_of_the_attempt_before_comes_first` |
+| a restarted container has an earlier log | `pods: test_the_log_of_the_attempt_before_comes_first`, `kubelet: test_a_restarted_container_keeps_the_log_of_its_earlier_attempt` |
+| a removed container's log is a 200 with a message | `log_parts: test_what_a_kubelet_says_in_place_of_a_removed_log_is_no_log` |
+| `kubectl patch` reads first | `in_cluster: test_its_rights_are_enough_for_a_jobset_that_waits_in_kueue_and_is_stopped` |
+| a server completes the parts of a list | `requests: test_what_a_server_adds_to_the_parts_of_a_list_is_no_change` |
 | a log without a kubelet is a 500 | `test_a_lost_node_is_no_end_and_its_log_cannot_be_read` |
 | an old server drops what it does not know | `test_a_field_that_the_server_drops_blocks_by_its_name` |
 | Kueue: admitted, reserved and evicted at once | `external: test_what_kueue_says_in_words` |

@@ -1,7 +1,8 @@
 """A real Kubernetes control plane on loopback, one for all processes of a test session: etcd, API
 server, controller-manager and scheduler, started when a test first asks for them.
 
-There is no kubelet: a test plays it (`k8s_node.py`), or patches a pod's status as one would.
+A test plays the kubelet (`k8s_node.py`), patches a pod's status as one would, or starts a real one
+(`k8s_kubelet.py`).
 """
 
 import json
@@ -22,7 +23,7 @@ from pathlib import Path
 from typing import Any
 from urllib.error import HTTPError, URLError
 from urllib.parse import quote
-from urllib.request import Request, urlopen
+from urllib.request import HTTPSHandler, ProxyHandler, Request, build_opener
 
 import pytest
 
@@ -32,6 +33,10 @@ from services.slurm import HERE, _alone, _folder, _free_ports
 BUILD = HERE / "k8s_build.sh"
 TOKENS = {"admin": "admin-token-1", "watcher": "watcher-token-1", "nobody": "nobody-token-1"}
 WITHOUT = "HERORUN_WITHOUT_K8S"  # set by .ci/run where nobody has built it yet, which it says
+CONTROLLERS = (
+    "job,ttl-after-finished,garbagecollector,podgc,nodelifecycle,resourcequota,deployment,"
+    "replicaset,persistentvolume-binder"
+)
 START = 240.0  # seconds, of a machine that does much else
 _COUNTER = count(1)
 
@@ -90,7 +95,7 @@ class Control:
             method=method,
         )
         try:
-            with urlopen(request, timeout=30, context=_unverified()) as answer:
+            with answer_to(request) as answer:
                 return json.load(answer)
         except HTTPError as error:
             error.add_note(error.read().decode("utf-8", "replace")[:2000])
@@ -118,6 +123,12 @@ class Control:
     def set_pod(self, namespace: str, name: str, **status: Any) -> None:
         """As a kubelet would."""
         self.patch(f"/api/v1/namespaces/{namespace}/pods/{name}/status", {"status": status})
+
+
+def answer_to(request: Request) -> Any:
+    """By no proxy: one test may change the environment while another thread reads it."""
+    https = HTTPSHandler(context=_unverified())
+    return build_opener(ProxyHandler({}), https).open(request, timeout=30)
 
 
 def _unverified() -> ssl.SSLContext:
@@ -211,7 +222,7 @@ def _flags(folder: Path, port: int, config: str) -> Mapping[str, list[str]]:
         ],
         "kube-controller-manager": [
             *late,
-            "--controllers=job,ttl-after-finished,garbagecollector,podgc,nodelifecycle,resourcequota",
+            f"--controllers={CONTROLLERS}",
             f"--service-account-private-key-file={folder}/sa.key",
             "--feature-gates=TTLAfterFinished=true",
             "--node-monitor-grace-period=24h",  # a test says itself when a node is lost

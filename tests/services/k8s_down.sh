@@ -9,4 +9,12 @@ ours() { grep -qsz "^HERORUN_CLUSTER=$dir\$" "/proc/$1/environ"; }
 for file in "$dir"/run/*.pid; do
   [ -e "$file" ] && ours "$(cat "$file")" && kill -9 "$(cat "$file")" 2>/dev/null # nobody reads its data again
 done
+for file in "$dir"/kubelet-*/cgroup; do # the kernel lets go of them a moment after their last process
+  [ -e "$file" ] || continue
+  for _ in 1 2 3 4 5 6 7 8 9 10; do
+    find /sys/fs/cgroup/*/"$(cat "$file")" -depth -type d -exec rmdir {} + 2>/dev/null
+    ls -d /sys/fs/cgroup/*/"$(cat "$file")" >/dev/null 2>&1 || break
+    sleep 0.2
+  done
+done
 rm -rf "$dir"

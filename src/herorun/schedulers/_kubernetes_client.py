@@ -35,6 +35,12 @@ class ServerRefusal(WrongUse):
     """The server has understood, and will not."""
 
 
+class ReadRefusal(CouldNotLook):
+    """It may not be read with this login, or this kubeconfig leads nowhere: of a run that is
+    watched, that is unknown and no wrong use.
+    """
+
+
 class Kubectl:
     """One context of one kubeconfig; what the environment says of either is ignored."""
 
@@ -61,21 +67,21 @@ class Kubectl:
         return self.path(group, kind, dryRun="All", fieldManager="herorun")
 
     def get(self, path: str) -> dict[str, Any]:
-        return self._table(self._checked(["get", "--raw", path], path))
+        return self._table(self._read(["get", "--raw", path], path))
 
     def version_of(self, group: str) -> str:
-        """`group/version` that this cluster prefers; `WrongUse` where it lacks the group."""
+        """`group/version` that this cluster prefers."""
         if group == "batch":
             return "batch/v1"
         try:
             return str(self.get(f"/apis/{group}")["preferredVersion"]["groupVersion"])
         except NotThere:
-            raise WrongUse(f"{self.where} has no kinds of {group}.") from None
+            raise CouldNotLook(f"{self.where} has no kinds of {group}.") from None
         except (KeyError, TypeError):
             raise CouldNotLook(f"{self.where} does not say its version of {group}.") from None
 
     def read(self, path: str) -> bytes:
-        return self._checked(["get", "--raw", path], path).out
+        return self._read(["get", "--raw", path], path).out
 
     def create(self, path: str, document: Any) -> dict[str, Any]:
         words = ["create", "--raw", path, "-f", "-"]
@@ -84,7 +90,7 @@ class Kubectl:
     def create_all(self, document: Any) -> list[dict[str, Any]]:
         """Of a List of objects that are questions, such as access reviews: the answers."""
         words = ["create", "--validate=false", "--filename=-", "--output=json"]
-        answer = self._checked(words, "a list", canonical(document).encode())
+        answer = self._read(words, "a list", canonical(document).encode())
         return documents_in(answer.text)
 
     def names_in(self, kind: str, name: str) -> frozenset[str]:
@@ -98,11 +104,17 @@ class Kubectl:
             "-o",
             f"go-template={template}",
         ]
-        return frozenset(self._checked(words, f"{kind} {name}").text.split())
+        return frozenset(self._read(words, f"{kind} {name}").text.split())
 
     def change(self, kind: str, name: str, document: Any) -> None:
         words = ["patch", kind, name, f"--namespace={self.namespace}", "--type=merge"]
         self._checked([*words, f"--patch={canonical(document)}", "--output=name"], name)
+
+    def _read(self, words: Sequence[str], asked: str, stdin: bytes = b"") -> ProcessResult:
+        try:
+            return self._checked(words, asked, stdin)
+        except WrongUse as error:
+            raise ReadRefusal(str(error)) from None
 
     def _checked(self, words: Sequence[str], asked: str, stdin: bytes = b"") -> ProcessResult:
         answer = run(
@@ -150,9 +162,8 @@ class Kubectl:
 
 
 def _last_words(lines: Sequence[str]) -> str:
-    return (
-        (lines[-1] if lines else "kubectl said nothing").removeprefix("error: ")[:400].rstrip(".")
-    )
+    line = (lines[-1] if lines else "kubectl said nothing").removeprefix("error: ")
+    return line.removesuffix(" - did you specify the right host or port?")[:400].rstrip(".")
 
 
 def kubectl_environment() -> dict[str, str]:

@@ -61,16 +61,25 @@ def _differences(path: str, sent: Any, admitted: Any) -> Iterator[tuple[str, str
                     yield inside, f"{inside} was dropped"
             else:
                 yield from _differences(inside, value, admitted[name])
-    elif isinstance(sent, list) and sent and isinstance(sent[0], Mapping) and "name" in sent[0]:
-        by_name = {each.get("name"): each for each in admitted or () if isinstance(each, Mapping)}
-        for value in sent:
-            inside = f"{path}[{value['name']}]"
-            if value["name"] not in by_name:
+    elif isinstance(sent, list) and sent and isinstance(sent[0], Mapping):
+        others = _by_place(admitted)
+        for place, value in _by_place(sent).items():
+            inside = f"{path}[{place}]"
+            if place not in others:
                 yield inside, f"{inside} was dropped"
             else:
-                yield from _differences(inside, value, by_name[value["name"]])
+                yield from _differences(inside, value, others[place])
     elif not _same(path, sent, admitted):
         yield path, f"{path} was changed from {_show(sent)} to {_show(admitted)}"
+
+
+def _by_place(items: Any) -> dict[Any, Any]:
+    """Tables by their names, others by their numbers: what is inserted before them moves them."""
+    tables = items if isinstance(items, list) else []
+    return {
+        each["name"] if isinstance(each, Mapping) and "name" in each else number: each
+        for number, each in enumerate(tables)
+    }
 
 
 def _same(path: str, sent: Any, admitted: Any) -> bool:

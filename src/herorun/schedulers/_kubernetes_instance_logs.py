@@ -13,7 +13,7 @@ from herorun.schedulers._kubernetes_kept_log import (
     last_lines,
     part_of_kept,
 )
-from herorun.schedulers._kubernetes_logs import TAIL, PodLogs
+from herorun.schedulers._kubernetes_logs import TAIL, LogGone, PodLogs
 from herorun.schedulers._kubernetes_parse import PodRecord, items_of, pod_record
 from herorun.schedulers._kubernetes_request import INSTANCE
 
@@ -31,7 +31,10 @@ class InstanceLogs:
         pods = self._pods(instance)
         if not pods:
             return last_lines(self._folder, instance, lines)
-        text = PodLogs(self._kube).tail(pods, lines)
+        try:
+            text = PodLogs(self._kube).tail(pods, lines)
+        except LogGone:
+            return last_lines(self._folder, instance, lines)
         if lines >= MANY:
             keep_log(self._folder, instance, text)
         return text
@@ -40,7 +43,10 @@ class InstanceLogs:
         pods = self._pods(instance)
         if not pods:
             return part_of_kept(self._folder, instance, offset, limit, mark)
-        part = PodLogs(self._kube).read_on(pods, offset, limit, mark)
+        try:
+            part = PodLogs(self._kube).read_on(pods, offset, limit, mark)
+        except LogGone:
+            return part_of_kept(self._folder, instance, offset, limit, mark)
         if part.data and part.offset >= part.size and not kept_lately(self._folder, instance):
             keep_log(self._folder, instance, PodLogs(self._kube).tail(pods, TAIL))
         return part

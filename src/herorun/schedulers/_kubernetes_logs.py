@@ -1,5 +1,6 @@
 """Logs of pods, by container. A log that cannot be read is not one that is empty."""
 
+import re
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -8,7 +9,7 @@ from datetime import timedelta
 from herorun.core.errors import CouldNotLook
 from herorun.core.ports import LogPart
 from herorun.core.untrusted_json import parse_utc
-from herorun.schedulers._kubernetes_client import Kubectl, NotThere, ServerRefusal
+from herorun.schedulers._kubernetes_client import Kubectl, NotThere, ReadRefusal
 from herorun.schedulers._kubernetes_log_parts import LogMark, mark_of, part_of, stamped_lines
 from herorun.schedulers._kubernetes_parse import PodRecord
 from herorun.schedulers._kubernetes_request import MAIN
@@ -21,6 +22,13 @@ _NONE_YET = (
     "does not have a host assigned",
     "previous terminated container",
 )
+# A kubelet whose runtime has removed the container answers 200, with this as the log
+# (`GetContainerLogs` in kubernetes' pkg/kubelet/kuberuntime).
+_REMOVED = re.compile(rb"unable to retrieve container logs for [\w-]+://[0-9a-f]+")
+
+
+class LogGone(FileNotFoundError):
+    """The pod or its container was removed, and with it the log."""
 
 
 class PodLogs:
@@ -94,13 +102,16 @@ class PodLogs:
     def _read(self, pod: PodRecord, **query: str | int) -> bytes:
         path = self._kube.path("v1", "pods", f"{pod.name}/log", container=self._container, **query)
         try:
-            return self._kube.read(path)
+            data = self._kube.read(path)
         except NotThere:
-            raise FileNotFoundError(2, "The pod is gone, and its log", pod.name) from None
-        except ServerRefusal as error:
+            raise LogGone(2, "The pod is gone, and its log", pod.name) from None
+        except ReadRefusal as error:
             if any(words in str(error) for words in _NONE_YET):
                 raise FileNotFoundError(2, "It has no log yet", pod.name) from None
             raise CouldNotLook(str(error)) from None
+        if _REMOVED.fullmatch(data):
+            raise LogGone(2, "Its node has removed the container, and its log", pod.name)
+        return data
 
     def _earlier(self, pod: PodRecord, lines: int) -> str:
         try:

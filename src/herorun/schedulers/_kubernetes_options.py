@@ -154,7 +154,7 @@ class Options(RenamedKeys):
         return str(Path(self.kubeconfig).expanduser())
 
 
-def asked_of(options: Options) -> Offered:
+def requested_hardware(options: Options) -> Offered:
     """The hardware that the options name, as keys of `[hardware]`."""
     selector = options.node_selector
     chips = [int(float(n)) for name, n in options.resources.items() if _GPUS.fullmatch(name)]

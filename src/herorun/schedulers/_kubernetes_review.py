@@ -9,7 +9,13 @@ from urllib.parse import urlencode
 
 from herorun.core.errors import CouldNotLook, WrongUse
 from herorun.core.evidence import RequestReview
-from herorun.schedulers._kubernetes_client import Kubectl, NameTaken, NotThere, ServerRefusal
+from herorun.schedulers._kubernetes_client import (
+    Kubectl,
+    NameTaken,
+    NotThere,
+    ReadRefusal,
+    ServerRefusal,
+)
 from herorun.schedulers._kubernetes_compare import quantity
 from herorun.schedulers._kubernetes_dry_run import NOT_OURS, changed_fields
 from herorun.schedulers._kubernetes_jobset import JOB, JOBSET, job_spec_of, kind_of
@@ -19,7 +25,8 @@ from herorun.schedulers._kubernetes_parse import items_of
 from herorun.schedulers._kubernetes_priority import preemptors, priority_classes
 
 OF_PODS = (("list", "", "pods", ""), ("get", "", "pods", "log"))
-OF_QUEUE = (("list", GROUP, PLURAL, ""), ("patch", GROUP, PLURAL, ""))
+# `kubectl patch` reads the object first
+OF_QUEUE = tuple((verb, GROUP, PLURAL, "") for verb in ("list", "get", "patch"))
 
 
 def review_of(kube: Kubectl, options: Options, document: Mapping[str, Any]) -> RequestReview:
@@ -50,7 +57,7 @@ def _or_unseen(
     """What this login may not look at is neither there nor missing."""
     try:
         return look()
-    except ServerRefusal as error:
+    except ReadRefusal as error:
         unseen[field] = str(error)
         return ()
 
@@ -103,12 +110,12 @@ def forbidden(kube: Kubectl, verbs: Sequence[tuple[str, str, str, str]]) -> tupl
 
 
 def _access(namespace: str, verb: str, group: str, resource: str, part: str) -> dict[str, Any]:
-    asked = {"namespace": namespace, "verb": verb, "group": group, "resource": resource}
+    attributes = {"namespace": namespace, "verb": verb, "group": group, "resource": resource}
     return {
         "apiVersion": "authorization.k8s.io/v1",
         "kind": "SelfSubjectAccessReview",
         "metadata": {},
-        "spec": {"resourceAttributes": {**asked, **({"subresource": part} if part else {})}},
+        "spec": {"resourceAttributes": {**attributes, **({"subresource": part} if part else {})}},
     }
 
 
@@ -117,9 +124,11 @@ def _allowed(answer: Mapping[str, Any]) -> bool:
 
 
 def _verb_and_resource(answer: Mapping[str, Any]) -> str:
-    asked = (answer.get("spec") or {}).get("resourceAttributes") or {}
-    what = "/".join(asked[part] for part in ("resource", "subresource") if asked.get(part))
-    return f"{asked.get('verb', '?')} {what}"
+    attributes = (answer.get("spec") or {}).get("resourceAttributes") or {}
+    what = "/".join(
+        attributes[part] for part in ("resource", "subresource") if attributes.get(part)
+    )
+    return f"{attributes.get('verb', '?')} {what}"
 
 
 def _missing_objects(kube: Kubectl, document: Mapping[str, Any]) -> Iterator[str]:
@@ -160,11 +169,16 @@ def _exceeded(kube: Kubectl, document: Mapping[str, Any]) -> Iterator[str]:
     for quota in items_of(kube.get(kube.path("v1", "resourcequotas"))):
         status = quota.get("status") or {}
         hard, used = status.get("hard") or {}, status.get("used") or {}
-        for name, asked in request.items():
-            limit, taken = quantity(hard.get(name)), quantity(used.get(name, "0"))
-            if name in hard and limit is not None and taken is not None and asked > limit - taken:
-                left = f"{used.get(name, '0')} of {hard[name]} are used"
-                yield f"{asked:f} {name} of quota {quota['metadata']['name']}, where {left}"
+        for name, amount in request.items():
+            limit, used_amount = quantity(hard.get(name)), quantity(used.get(name, "0"))
+            if (
+                name in hard
+                and limit is not None
+                and used_amount is not None
+                and amount > limit - used_amount
+            ):
+                usage = f"{used.get(name, '0')} of {hard[name]} are used"
+                yield f"{amount:f} {name} of quota {quota['metadata']['name']}, where {usage}"
 
 
 def _total_request(document: Mapping[str, Any]) -> dict[str, Decimal]:
@@ -192,8 +206,8 @@ def _unplaceable(kube: Kubectl, document: Mapping[str, Any]) -> Iterator[str]:
         yield f"no node has the labels {selector}" if selector else "the cluster has no node"
         return
     amounts = [(each.get("status") or {}).get("allocatable") or {} for each in nodes]
-    asked = (spec["containers"][0].get("resources") or {}).get("requests") or {}
-    for name, amount in asked.items():
+    requests = (spec["containers"][0].get("resources") or {}).get("requests") or {}
+    for name, amount in requests.items():
         request = quantity(amount) or Decimal(0)
         most = max((quantity(each.get(name, "0")) or Decimal(0) for each in amounts), default=0)
         if request > most:

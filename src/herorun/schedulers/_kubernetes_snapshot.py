@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from herorun.core.errors import CouldNotLook, WrongUse
+from herorun.core.errors import CouldNotLook
 from herorun.core.lazy_dataclass import dataclass
 from herorun.schedulers._kubernetes_client import Kubectl, NotThere
 from herorun.schedulers._kubernetes_dry_run import no_jobsets
@@ -54,7 +54,7 @@ def _sets(kube: Kubectl, selector: str) -> list[dict[str, Any]]:
     try:
         return items_of(kube.get(path))
     except NotThere:
-        raise WrongUse(no_jobsets(kube)) from None
+        raise CouldNotLook(no_jobsets(kube)) from None
 
 
 def _set_record(document: Mapping[str, Any], jobs: Sequence[JobRecord]) -> JobRecord:
@@ -77,7 +77,7 @@ def lost_nodes(kube: Kubectl, pods: Iterable[PodRecord]) -> frozenset[str]:
 def _node_answers(kube: Kubectl, node: str) -> bool:
     try:
         node_object = kube.get(f"/api/v1/nodes/{node}")
-    except (NotThere, CouldNotLook, WrongUse):
+    except (NotThere, CouldNotLook):
         return False
     conditions = (node_object.get("status") or {}).get("conditions") or ()
     ready: Mapping[str, object] = next(

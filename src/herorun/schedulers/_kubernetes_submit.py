@@ -13,7 +13,7 @@ from herorun.core.ports import Place, Submission
 from herorun.core.untrusted_json import read_json
 from herorun.schedulers import _submission_record as keeping
 from herorun.schedulers._idempotent import taken_after
-from herorun.schedulers._kubernetes_client import Kubectl, NameTaken, NotThere, ServerRefusal
+from herorun.schedulers._kubernetes_client import Kubectl, NameTaken, NotThere, ReadRefusal
 from herorun.schedulers._kubernetes_compare import differing_fields
 from herorun.schedulers._kubernetes_dry_run import changed_fields
 from herorun.schedulers._kubernetes_jobset import JOBSET, jobset_of, judge_admitted
@@ -62,7 +62,11 @@ class KubernetesSubmitter:
         within = self._options.timeout.total_seconds()
         lock = self._folder / f"{instance}.lock"
         with locked(lock, within, f"another submission of {instance}"):
-            there = self._there(instance) if keeping.kept(self._folder, instance).asked else None
+            there = (
+                self._there(instance)
+                if keeping.read_submission(self._folder, instance).asked
+                else None
+            )
             return there or self._submit_first(instance, document)
 
     def _submit_first(self, instance: str, document: Mapping[str, Any]) -> Job:
@@ -71,9 +75,9 @@ class KubernetesSubmitter:
             self._must_be_taken_as_sent(document)
         except NameTaken:
             return self._must_be_ours(instance, document)
-        keeping.keep_asked(self._folder, instance)
+        keeping.record_attempt(self._folder, instance)
         job = self._create(instance, document)
-        keeping.keep_id(self._folder, instance, job.id)
+        keeping.record_id(self._folder, instance, job.id)
         return job
 
     def document(self, submission: Submission, code: str, admission: str) -> dict[str, Any]:
@@ -120,7 +124,7 @@ class KubernetesSubmitter:
             keys = self._kube.names_in("secret", secret)
         except NotThere:
             return False
-        except ServerRefusal:
+        except ReadRefusal:
             return None
         return key in keys
 

@@ -37,7 +37,7 @@ from herorun.schedulers._kubernetes_jobset import JOB, JOBSET
 from herorun.schedulers._kubernetes_kinds import kind_and_name
 from herorun.schedulers._kubernetes_kueue import find_workload, kueue_reason
 from herorun.schedulers._kubernetes_options import Options as Options
-from herorun.schedulers._kubernetes_options import asked_of
+from herorun.schedulers._kubernetes_options import requested_hardware
 from herorun.schedulers._kubernetes_parse import JobRecord, items_of, job_record
 from herorun.schedulers._kubernetes_request import (
     INSTANCE,
@@ -93,7 +93,7 @@ class Kubernetes:
             must_be_instance(instance)
         try:
             snapshot = self._shared or self._look(f"{INSTANCE} in ({','.join(wanted)})")
-        except (CouldNotLook, WrongUse, OSError) as error:
+        except (CouldNotLook, OSError) as error:
             return dict.fromkeys(wanted, Unknown(in_words(error)))
         return {name: self._search(snapshot, name, at) for name, at in wanted.items()}
 
@@ -148,7 +148,7 @@ class Kubernetes:
             return job
         try:
             workload = find_workload(self._kube, record.uid)
-        except (CouldNotLook, WrongUse, OSError) as error:
+        except (CouldNotLook, OSError) as error:
             words = f"what Kueue says of it could not be read: {in_words(error)}"
         else:
             words = kueue_reason(workload) if workload else "Kueue has no Workload of it yet"
@@ -193,7 +193,7 @@ class Kubernetes:
 
     def offers(self, plan: Plan) -> Offered:
         """The options decide it; the plan is not asked."""
-        return asked_of(self._options)
+        return requested_hardware(self._options)
 
     def review(self, plan: Plan, slug: str) -> RequestReview:
         """Of an instance that nobody will ever launch: numbers begin with 1."""
@@ -262,4 +262,4 @@ class Kubernetes:
         return max(self._options.job_retention - timedelta(minutes=1), self._options.settle * 2)
 
     def _kept(self, instance: str) -> SubmissionRecord:
-        return keeping.kept(self._folder, instance)
+        return keeping.read_submission(self._folder, instance)

@@ -9,11 +9,13 @@ from pathlib import Path
 import pytest
 import tomli_w
 
-from commands.answers import ask
+from commands.answers import Answer, ask
 from herorun.core.evidence import Job, JobState
-from herorun.core.ports import Found
-from schedulers.kubernetes_rig import contract_table
-from services.k8s import Space
+from herorun.core.ports import Absent, Found
+from herorun.operations.health.rules import evidence_file
+from ports.scheduler_suite import long_ago
+from schedulers.kubernetes_rig import adapter, contract_table
+from services.k8s import Space, kubectl
 from stories import WAIT, Story, eventually
 from wording import mentions
 
@@ -123,3 +125,119 @@ def test_a_job_that_kubectl_has_created_is_adopted_watched_and_replaced_after_it
     capsys.readouterr()
     assert story.launch("--adopt", "job.batch/by-hand") == 1
     assert mentions(capsys.readouterr().err, "by-hand", "tiny-1", "tiny-2", "after")
+
+
+def kubeconfigs(space: Space) -> dict[str, tuple[str, str]]:
+    """What may be wrong with one, and a word that tells it."""
+    space.allow("watcher", "jobs", ["get", "list"])
+    control = space.control
+    return {
+        "an unreachable server": (control.kubeconfig(server="https://127.0.0.1:9"), "127.0.0.1:9"),
+        "an expired token": (control.kubeconfig(token="expired"), "log in"),
+        "forbidden verbs": (control.kubeconfig("watcher"), 'cannot list resource "pods"'),
+        "a file that is gone": ("/no/such/kubeconfig", "kubeconfig"),
+    }
+
+
+def findings(answer: Answer) -> str:
+    return " ".join(
+        each["message"]
+        for each in answer.document["findings"]
+        if each["outcome"] in ("fail", "unknown")
+    )
+
+
+def test_bad_input_is_a_sentence_and_nothing_is_submitted(
+    on_k8s: Story,
+    space: Space,
+    capsys: pytest.CaptureFixture[str],
+    request: pytest.FixtureRequest,
+) -> None:
+    story = on_k8s
+    assert story.init() == 0
+    path = story.work / "runs" / "tiny.toml"
+    contract = tomllib.loads(path.read_text())
+    hook = space.deny("gpus are for Tuesdays")
+    hooks = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations"
+    request.addfinalizer(lambda: space.control.ask("DELETE", f"{hooks}/{hook}"))
+    codes = {"forbidden verbs": 1}
+    bad = {
+        what: ({"kubeconfig": config}, words, codes.get(what, 3))
+        for what, (config, words) in kubeconfigs(space).items()
+    }
+    bad["a wrong namespace"] = ({"namespace": "no-such"}, 'namespaces "no-such" not found', 1)
+    bad["a webhook that refuses"] = ({}, "gpus are for Tuesdays", 1)
+    for what, (changes, words, code) in bad.items():
+        table = {**contract["scheduler"], **changes}
+        path.write_text(tomli_w.dumps({**contract, "scheduler": table}))
+        story.publish()
+        answer = ask(story, capsys, "launch", "tiny", "--json")
+        assert (answer.code, words in findings(answer)) == (code, True), (what, answer)
+    assert space.jobs() == [] and not story.events("Launching")
+
+
+def test_a_cluster_that_may_not_be_read_any_more_makes_a_run_unknown_and_nothing_is_done(
+    on_k8s: Story, space: Space, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Seen: with forbidden verbs the tick itself ended, with exit code 2, and nobody was told."""
+    story = on_k8s
+    story.order("tiny-1", f"{PID}; {WAIT}")
+    assert story.init() == 0 and story.launch() == 0
+    eventually(lambda: (story.data / "pid-tiny-1").exists(), within=60)
+    own = Path(space.kubeconfig)
+    for what, (config, words) in kubeconfigs(space).items():
+        kept = own.read_text()
+        if Path(config).exists():
+            own.write_text(Path(config).read_text())
+        else:
+            own.unlink()
+        tick = ask(story, capsys, "babysit", "tiny", "--once", "--json")
+        assert (tick.code, words in findings(tick)) == (3, True), (what, tick)
+        assert tick.document["monitor"] != "fresh"
+        assert {each["action"] for each in tick.document["actions"]} <= {"tell", "escalate"}
+        for command in (("stop", "tiny"), ("logs", "tiny")):
+            answer = ask(story, capsys, *command)
+            assert answer.code in (2, 3) and words in answer.err, (what, answer)
+            assert len(answer.err.splitlines()) == 1, (what, answer)
+        own.write_text(kept)
+    assert story.tick() == 0
+    assert story.starts == ["tiny-1 scratch"]
+    assert len(space.jobs()) == 1 and "activeDeadlineSeconds" not in space.jobs()[0]["spec"]
+
+
+def test_the_evidence_keeps_a_warning_that_the_cluster_has_forgotten(
+    on_k8s: Story, space: Space, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A server keeps an Event for an hour."""
+    story = on_k8s
+    story.order("tiny-1", f"{PID}; {WAIT}")
+    assert story.init() == 0 and story.launch() == 0
+    eventually(lambda: (story.data / "pid-tiny-1").exists(), within=60)
+    (pod,) = [each["metadata"]["name"] for each in space.control.pods(space.name)]
+    about = {"kind": "Pod", "name": pod, "namespace": space.name}
+    words = {"type": "Warning", "reason": "NodeNotReady", "message": "its rack lost power"}
+    path = f"/api/v1/namespaces/{space.name}/events"
+    event = {"metadata": {"name": f"{pod}.1"}, "involvedObject": about, **words}
+    space.control.ask("POST", path, event)
+    story.tick()
+    space.control.ask("DELETE", path)
+    assert story.run.scheduler.warnings("tiny-1") == ()
+    first, last = story.events("Observed")[0], story.events("Observed")[-1]
+    assert first == last and words["message"] in evidence_file(story.run, first.at).read_text()
+
+
+def test_any_number_of_instances_is_asked_for_by_one_list_of_jobs_and_one_of_pods(
+    space: Space, tmp_path: Path
+) -> None:
+    program, calls = tmp_path / "kubectl", tmp_path / "calls"
+    program.write_text(f'#!/bin/sh\necho "$*" >> {calls}\nexec {kubectl()} "$@"\n')
+    program.chmod(0o755)
+    scheduler = adapter(space, tmp_path, program=str(program))
+    wanted = {f"tiny-{number}": long_ago() for number in range(1, 200)}
+    answers = scheduler.find_all(wanted)
+    assert len(answers) == 199 and {type(answer) for answer in answers.values()} == {Absent}
+    lines = calls.read_text().splitlines()
+    assert [line.rpartition("--raw ")[2].partition("?")[0] for line in lines] == [
+        f"/apis/batch/v1/namespaces/{space.name}/jobs",
+        f"/api/v1/namespaces/{space.name}/pods",
+    ]

@@ -2,7 +2,6 @@
 resources are played by the test.
 """
 
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +11,11 @@ from herorun import adapters, job_kinds
 from herorun.core.adhoc_jobs.spec import JobSpec
 from herorun.core.errors import CouldNotLook, WrongUse
 from herorun.core.evidence import Job, JobState
-from herorun.core.ports import Found, Place, Submission, Unknown
+from herorun.core.ports import Found, Place, Unknown
 from herorun.schedulers._kubernetes_kinds import KINDS, in_ray_words, record_of
 from herorun.schedulers._kubernetes_kueue import kueue_reason
 from herorun.schedulers._kubernetes_state import judge_kubernetes
 from herorun.schedulers.external.kubernetes import KubernetesById
-from schedulers.kubernetes_rig import adapter
 from services import k8s_crds
 from services.k8s import Space, kubectl
 from services.k8s_node import wait_for
@@ -171,29 +169,6 @@ def test_kueue_says_what_a_jobset_waits_for_and_a_stop_deactivates_it(crds: Spac
     path = f"/apis/kueue.x-k8s.io/v1beta2/namespaces/{space.name}/workloads/jobset-queued-1"
     assert space.control.ask("GET", path)["spec"]["active"] is False
     assert found(space, "jobset/queued").state is JobState.CANCELLED
-
-
-@pytest.mark.back_end
-def test_kueue_says_what_a_submitted_job_waits_for(crds: Space, tmp_path: Path) -> None:
-    space = crds
-    nowhere = {"kubernetes.io/hostname": "none"}  # 1.20 does not know `suspend`
-    scheduler = adapter(space, tmp_path, queue="heroes", node_selector=nowhere)
-    env = {"HERORUN_INSTANCE": "tiny-1"}
-    job = scheduler.submit(
-        Submission("tiny-1", ("sh", "-c", "exit 0"), ".", env, ()), str(tmp_path), "/a.json"
-    )
-
-    def reason() -> str:
-        answer = scheduler.find("tiny-1", datetime.now(UTC))
-        assert isinstance(answer, Found) and answer.job.state is JobState.PENDING, answer
-        return answer.job.reason
-
-    assert mentions(reason(), "Kueue", "no Workload")
-    meta = {"name": "job-tiny-1", "labels": {"kueue.x-k8s.io/job-uid": job.id}}
-    k8s_crds.create(space.control, WORKLOADS, space.name, {"metadata": meta, "spec": {}})
-    waits = condition("QuotaReserved", "False", "Pending", "no GPU")
-    k8s_crds.set_status(space.control, WORKLOADS, space.name, "job-tiny-1", conditions=[waits])
-    assert mentions(reason(), "quota", "no GPU")
 
 
 # --- pure ----------------------------------------------------------------------------------------

@@ -124,7 +124,7 @@ class KubernetesById:
                 f"{self._kube.where} has no {kind.title} {name}: it was deleted, also by "
                 "ttlSecondsAfterFinished, or never was, and nobody can say how it ended"
             )
-        except (CouldNotLook, WrongUse, OSError) as error:
+        except (CouldNotLook, OSError) as error:
             return Unknown(in_words(error))
 
     def _judged(self, job: str, kind: ObjectKind, document: Mapping[str, Any]) -> Job:
