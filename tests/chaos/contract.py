@@ -8,9 +8,9 @@ stop_when = "never"
 final_step = "steps"
 command = {{ argv = ["{python}", "train.py", "--config", "config-{slug}.toml"] }}
 config = {{ files = ["config-{slug}.toml"] }}
-output = {{ root = "{home}/out/{slug}", temporary_root = "{home}/out/{slug}-temporary" }}
+output = {{ root = "{root}", temporary_root = "{root}-temporary" }}
 checkpoints = {{ layout = "levanter", permanent_every = {every}, temporary_every = "1h", keep = 5 }}
-tracker = {{ kind = "jsonl", path = "metrics.jsonl", id = "{slug}" }}
+tracker = {{ kind = "jsonl", path = "{home}/out/{slug}/metrics.jsonl", id = "{slug}" }}
 scheduler = {{ kind = "local", settle = "500ms", grace = "1s" }}
 issue = {issue}
 

@@ -5,7 +5,7 @@ right came.
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from chaos.faults import Fault
 from chaos.job_faults import BLIND, TOLD_BY
@@ -13,7 +13,7 @@ from chaos.judging import Timed, journal, timed
 from chaos.world import World
 
 LATE = 4  # ticks until most of what is wrong is told
-# after its end a fault still explains what is said: for so many seconds, and so many ticks of a
+# after its end a fault still explains what is seen: for so many seconds, and so many ticks of a
 # machine that does much else
 AFTER, TICKS = 40.0, 15
 LATE_TICK = 100.0  # seconds between two ticks; the check tells of two minutes
@@ -43,6 +43,15 @@ MAY = {
     "github_loses_answers": f"undelivered-escalation|{DOWN}",
     **{name: may for name, (_, may) in TOLD_BY.items()},
 }
+
+
+class Fired(NamedTuple):
+    """An alert: when it first fired, and when it was first seen, for it may be held as pending."""
+
+    at: float
+    check: str
+    subject: str
+    seen: float
 
 
 @dataclass
@@ -108,11 +117,11 @@ def _of_run(
             continue
         told.expected += 1
         hits = _hits(fault, events, firing, ticks)
-        if not hits or hits[0] > _until(fault, ticks):
+        if not hits or hits[0][1] > _until(fault, ticks):
             told.missed.append(f"{slug}: {fault}")
         elif fault.name not in PATIENT:
             began = max(fault.began, fault.struck)
-            count = sum(began < at <= hits[0] and not _without_room(faults, at) for at in ticks)
+            count = sum(began < at <= hits[0][0] and not _without_room(faults, at) for at in ticks)
             told.latency.append((count, f"{slug}: {fault.name}"))
     _spoken(told, slug, faults, firing, ticks)
 
@@ -128,21 +137,27 @@ def _without_room(faults: list[Fault], at: float) -> bool:
 
 
 def _hits(
-    fault: Fault, events: Timed, firing: list[tuple[float, str, str]], ticks: list[float]
-) -> list[float]:
-    """When the week answered the fault, as it must. A tick is dated by its beginning: one that was
-    under way may have seen it.
+    fault: Fault, events: Timed, firing: list[Fired], ticks: list[float]
+) -> list[tuple[float, float]]:
+    """When the week answered the fault, as it must, and when it first saw it. A tick is dated by
+    its beginning: one that was under way may have seen it.
     """
     if fault.killed:
         return [
-            at for at, kind, e in events if kind == "Launched" and e["relaunch_of"] == fault.killed
+            (at, at)
+            for at, kind, e in events
+            if kind == "Launched" and e["relaunch_of"] == fault.killed
         ]
     must = MUST[fault.name]
     began = max((at for at in ticks if at <= fault.began), default=fault.began)
-    hits = [at for at, check, _ in firing if re.fullmatch(must, check) and at >= began]
+    hits = [
+        (each.at, each.seen)
+        for each in firing
+        if re.fullmatch(must, each.check) and each.at >= began
+    ]
     if must == BLIND:
         hits += [
-            at
+            (at, at)
             for at, kind, e in events
             if kind == "Decided" and e["monitor"] != "fresh" and at >= began
         ]
@@ -154,32 +169,32 @@ def _due(fault: Fault, slug: str) -> bool:
     return mine and bool(fault.killed or fault.name in MUST)
 
 
-def _firing(events: list[tuple[float, str, dict[str, Any]]]) -> Iterator[tuple[float, str, str]]:
-    """When each alert first fired, its check and its subject."""
-    known = set()
+def _firing(events: Timed) -> Iterator[Fired]:
+    known, seen = set(), dict[tuple[str, str, str], float]()
     for at, kind, event in events:
         for alert in event["alerts"] if kind == "Decided" else ():
             key = (alert["check"], alert["subject"], alert["since"])
+            seen.setdefault(key, at)
             if alert["state"] == "firing" and key not in known:
                 known.add(key)
-                yield at, alert["check"], alert["subject"]
+                yield Fired(at, alert["check"], alert["subject"], seen[key])
 
 
 def _spoken(
     told: Figures,
     slug: str,
     faults: list[Fault],
-    firing: list[tuple[float, str, str]],
+    firing: list[Fired],
     ticks: list[float],
 ) -> None:
     before: dict[tuple[str, str], float] = {}
-    for at, check, subject in firing:
+    for at, check, subject, seen in firing:
         if check == "late-tick" and _was_late(ticks, at):
             continue  # the machine was: true, and no fault of the week
         right = [
             fault
             for fault in faults
-            if _may_say(fault, check) and fault.began - 1 <= at <= _until(fault, ticks)
+            if _may_say(fault, check) and fault.began - 1 <= at and seen <= _until(fault, ticks)
         ]
         last = before.get((check, subject), 0.0)
         if not right:

@@ -19,6 +19,7 @@ WARM = 400  # steps before which no detector knows what is usual
 WAIT = 5.0  # seconds in which nothing may start by itself
 HANG = 20.0  # seconds at least; the week's limit for `stalled-steps` is half of it
 UNREADABLE = 6  # ticks in which nobody can read the output root
+SEEN = 4  # ticks that must see a job slow
 WITHIN = 240.0  # seconds until what was ordered is seen
 # What a fault must be told by, and what it may be: names of checks.
 GONE = "crashed|ended-short|late-checkpoints|nothing-saved|error-in-log|failing-log|repeated-crash"
@@ -33,9 +34,12 @@ TOLD_BY = {
     "refuse_to_start": ("refused-at-check-in|crashed", f"refused-at-check-in|{GONE}"),
     "bug": ("crashed", GONE),
     "stop_by_a_person": ("", f"stopped-.*|{GONE}"),
-    "unreadable_root": (
-        BLIND,
-        f"monitor-blind|lost-.*|shrinking-rollback|stalled-.*|silent-tracker|unreported-steps|{SAVES}",
+    **dict.fromkeys(
+        ("unreadable_root", "bucket_refuses", "bucket_fails", "bucket_cuts_answers"),
+        (
+            BLIND,
+            f"monitor-blind|lost-.*|shrinking-rollback|stalled-.*|silent-tracker|unreported-steps|{SAVES}",
+        ),
     ),
 }
 
@@ -70,8 +74,15 @@ def spike_of_the_loss(world: World, fault: Fault) -> None:
 
 
 def slow_down(world: World, fault: Fault) -> None:
+    """For eighty rows at least, and for some ticks: one alone holds the alert as pending."""
     await_step(world, fault.slug, WARM)
-    order(world, fault, "slow", rows=80)
+    enough, began = world.ticks(fault.slug) + SEEN, time.time()
+    until = time.monotonic() + WITHIN
+    while time.monotonic() < until:
+        order(world, fault, "slow", rows=80)
+        if world.ticks(fault.slug) >= enough:
+            break
+    fault.struck = began
     _await_alert(world, fault, "throughput-collapse")
 
 
@@ -123,7 +134,7 @@ def unreadable_root(world: World, fault: Fault) -> None:
     aside = root.with_name(f"{root.name}.aside")
     root.rename(aside)
     root.symlink_to(root.name)
-    _await_ticks(world, fault.slug, UNREADABLE)
+    await_ticks(world, fault.slug, UNREADABLE)
     root.unlink()
     aside.rename(root)
 
@@ -152,7 +163,7 @@ def await_step(world: World, slug: str, step: int) -> None:
         time.sleep(0.2)
 
 
-def _await_ticks(world: World, slug: str, count: int) -> None:
+def await_ticks(world: World, slug: str, count: int) -> None:
     enough, until = world.ticks(slug) + count, time.monotonic() + WITHIN
     while world.ticks(slug) < enough and time.monotonic() < until:
         time.sleep(0.5)

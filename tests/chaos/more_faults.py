@@ -9,6 +9,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from subprocess import TimeoutExpired
 
+from chaos.bucket import CUT, LISTING
 from chaos.faults import (
     OF_A_RUN,
     OF_THE_MACHINE,
@@ -19,7 +20,7 @@ from chaos.faults import (
     kill_babysitter,
     kill_job,
 )
-from chaos.job_faults import OF_A_JOB
+from chaos.job_faults import OF_A_JOB, await_ticks
 from chaos.world import SET, World
 
 AWAY = 5.0  # seconds that a fault of a server or of the clock lasts
@@ -99,8 +100,30 @@ def _github(world: World, fault: Fault, **answer: object) -> None:
     world.github.heal()
 
 
-def of_a_run() -> tuple[Callable[[World, Fault], None], ...]:
+def bucket_refuses(world: World, fault: Fault) -> None:
+    _bucket(world, fault, status=403)
+
+
+def bucket_fails(world: World, fault: Fault) -> None:
+    _bucket(world, fault, status=503)
+
+
+def bucket_cuts_answers(world: World, fault: Fault) -> None:
+    """Listings only: what an object holds comes whole or not at all."""
+    _bucket(world, fault, url=LISTING, status=200, body=CUT)
+
+
+def _bucket(world: World, fault: Fault, **answer: object) -> None:
+    """For some ticks, of which one may have begun before."""
+    assert world.bucket is not None
+    world.bucket.fail(**answer)
+    await_ticks(world, fault.slug, 2)
+    world.bucket.server.heal()
+
+
+def of_a_run(world: World, slug: str) -> tuple[Callable[[World, Fault], None], ...]:
     return (
+        *((bucket_refuses, bucket_fails, bucket_cuts_answers) if world.in_bucket(slug) else ()),
         *OF_A_RUN,
         *OF_A_JOB,
         cut_rows,

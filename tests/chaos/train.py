@@ -49,7 +49,7 @@ def save(step: int) -> None:
     (folder / ".metadata").rename(folder / "metadata.json")
 
 
-step = json.loads((Path(start) / "metadata.json").read_text())["step"] if start else 0
+step = int(start.rpartition("step-")[2]) if start else 0
 before = [json.loads(line) for line in starts.read_text().splitlines()] if starts.exists() else []
 with starts.open("a") as file:
     row = {
@@ -62,7 +62,7 @@ with starts.open("a") as file:
         "beside": [each["instance"] for each in before if lives(each)],
     }
     file.write(json.dumps(row) + "\n")
-herorun.check_in(config=config, output_root=str(root), loaded=start, tracker_id=config["id"])
+herorun.check_in(config=config, output_root=config["output"], loaded=start, tracker_id=config["id"])
 root.mkdir(parents=True, exist_ok=True)
 path, orders = root / "metrics.jsonl", Path(config["orders"])
 done = None  # the newest order that this job knows

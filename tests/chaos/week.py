@@ -1,8 +1,8 @@
 """A week of faults in minutes: several runs, one order of faults for each seed, and what came of it
 in figures.
 
-`PYTHONPATH=tests python -m chaos.week --seed 1 2 --seconds 240 --runs 4 [--github]`, best as root,
-who can fill disks and start another host. It ends with 1 where something is wrong.
+`PYTHONPATH=tests python -m chaos.week --seed 1 2 --seconds 240 --runs 4 --github --bucket`, best as
+root, who can fill disks and start another host. It ends with 1 where something is wrong.
 """
 
 import argparse
@@ -15,12 +15,13 @@ import time
 from contextlib import ExitStack
 from pathlib import Path
 
+from chaos.bucket import Bucket
 from chaos.faults import Fault, happen, small_disk
 from chaos.figures import figures
 from chaos.judging import await_relaunches, journal, violations
 from chaos.more_faults import of_a_run, of_the_machine
 from chaos.world import World
-from services import github
+from services import github, servers
 
 
 def week(world: World, seed: int, seconds: float, keep: Path | None = None) -> bool:
@@ -38,7 +39,7 @@ def week(world: World, seed: int, seconds: float, keep: Path | None = None) -> b
         stack.callback(world.close)
         world.begin()
         until = time.monotonic() + seconds
-        lots = [(slug, of_a_run()) for slug in world.slugs] + [
+        lots = [(slug, of_a_run(world, slug)) for slug in world.slugs] + [
             ("", of_the_machine(world, all(mounted)))
         ]
         threads = [
@@ -80,17 +81,28 @@ def main() -> int:
     parser.add_argument(
         "--github", action="store_true", help="post to an emulator of GitHub, which fails at times"
     )
+    parser.add_argument(
+        "--bucket", action="store_true", help="one run's checkpoints lie in an emulator of a store"
+    )
     parser.add_argument("--keep", type=Path, help="a folder for the journals")
     told = parser.parse_args()
     bad = 0
     for seed in told.seed:
         with ExitStack() as stack:
             server = stack.enter_context(github.running()) if told.github else None
+            store = stack.enter_context(servers.running("gcs_server")) if told.bucket else None
             folder = stack.enter_context(
                 tempfile.TemporaryDirectory(prefix="herorun-week-", ignore_cleanup_errors=True)
             )
             slugs = tuple(f"r{number}" for number in range(told.runs))
-            world = World(Path(folder), slugs, github=server, other_clock=True, impatient=True)
+            world = World(
+                Path(folder),
+                slugs,
+                github=server,
+                bucket=Bucket(store) if store else None,
+                other_clock=True,
+                impatient=True,
+            )
             bad += not week(world, seed, told.seconds, told.keep)
     return int(bad > 0)
 

@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
+from chaos.bucket import Bucket
 from chaos.contract import CONTRACT, IMPATIENT
 from services.github import REPO, GitHub
 from stories import git
@@ -41,6 +42,7 @@ class World:
     step_time: float = 0.05  # seconds
     saved_every: int = 20  # steps
     github: GitHub | None = None  # the issues are there, in place of files
+    bucket: Bucket | None = None  # the output root of the last run, in place of a folder
     impatient: bool = False  # a hang of seconds is one, which a busy machine makes by itself
     other_clock: bool = False  # one that `set_clock` moves: for all that is started here
     sitter: subprocess.Popen[bytes] | None = None
@@ -86,6 +88,9 @@ class World:
         git(self.home, "clone", "-q", str(self.origin), str(self.other))
         shutil.copytree(Path(__file__).parent / "clock", self.home / "clock")
         self.set_clock(0)
+        if self.bucket is not None:
+            self.bucket.begin()
+            threading.Thread(target=self._keep_copied, args=(self.bucket,), daemon=True).start()
         for slug in self.slugs:
             for words in (("init", slug), ("launch", slug, "--yes", "--no-babysit")):
                 assert self.herorun(*words) == 0, self.commands[-1]
@@ -101,6 +106,7 @@ class World:
             text = CONTRACT.format(
                 slug=slug,
                 home=self.home,
+                root=self._output(slug),
                 python=sys.executable,
                 every=self.saved_every,
                 issue=self._issue,
@@ -108,7 +114,8 @@ class World:
             text += IMPATIENT if self.impatient else ""
             (self.work / "runs" / f"{slug}.toml").write_text(text)
             told = {
-                "root": f"{self.home}/out/{slug}",
+                "root": str(self.root(slug)),
+                "output": self._output(slug),
                 "starts": str(self.starts_file(slug)),
                 "orders": str(self.orders_file(slug)),
                 "id": slug,
@@ -120,6 +127,20 @@ class World:
                 f"step_time = {self.step_time}",
             ]
             (self.work / f"config-{slug}.toml").write_text("\n".join(lines) + "\n")
+
+    def in_bucket(self, slug: str) -> bool:
+        return self.bucket is not None and slug == self.slugs[-1]
+
+    def _output(self, slug: str) -> str:
+        """The output root, as the contract names it."""
+        if self.bucket is not None and self.in_bucket(slug):
+            return self.bucket.root(slug)
+        return str(self.root(slug))
+
+    def _keep_copied(self, bucket: Bucket) -> None:
+        while not self.closing:
+            bucket.copy(self.slugs[-1], self.root(self.slugs[-1]))
+            time.sleep(0.1)
 
     @property
     def _issue(self) -> str:
@@ -158,6 +179,8 @@ class World:
             "NO_COLOR": "1",
         }
         known |= {"GITHUB_TOKEN": "token-of-dri", "HERORUN_TRUST": "all"}
+        if self.bucket is not None:
+            known["STORAGE_EMULATOR_HOST"] = self.bucket.server.url
         known.pop("PYTHONDONTWRITEBYTECODE", None)  # each command would compile all that it imports
         return known | (
             {"PYTHONPATH": f"{SOURCES}:{self.home / 'clock'}"} if self.other_clock else {}

@@ -21,6 +21,9 @@ class _Moments(type):
     def __instancecheck__(cls, each: object) -> bool:
         return isinstance(each, real)
 
+    def __subclasscheck__(cls, kind: type) -> bool:
+        return issubclass(kind, real)
+
 
 class Moved(real, metaclass=_Moments):
     """Its moments are plain ones."""
