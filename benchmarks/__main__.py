@@ -24,16 +24,19 @@ from benchmarks import (
     preflighting,
     recording,
     sealing,
+    slopes,
     startup,
     ticking,
     trackers,
     triage,
     work_tree,
 )
-from benchmarks.timing import LeftOut, Row, said
+from benchmarks.timing import LeftOut, Plot, Row, said
 
 PAGE = Path(__file__).parents[1] / "docs" / "benchmarks.md"
-Measure: TypeAlias = Callable[[Path], Iterator[Row] | Iterator[Row | LeftOut]]
+Measure: TypeAlias = Callable[
+    [Path], Iterator[Row] | Iterator[Row | LeftOut] | Iterator[Row | Plot]
+]
 PARTS: dict[str, Measure] = {
     "Start-up": startup.rows,
     "Check-in, inside the job": checking_in.rows,
@@ -50,6 +53,7 @@ PARTS: dict[str, Measure] = {
     "Reading a log": triage.rows,
     "Reading a tracker": trackers.rows,
     "A backtest": backtesting.rows,
+    "How cost grows with work, in CPU seconds": slopes.rows,
 }
 INTRO = """\
 # How fast it is
@@ -79,12 +83,16 @@ def table(title: str, measure: Measure) -> str:
     print(f"\n{title}", flush=True)
     began = perf_counter()
     lines = ["| what | takes | alternative | takes | ratio |", "| --- | --- | --- | --- | --- |"]
-    missing = []
+    missing, plots = [], []
     with tempfile.TemporaryDirectory(prefix="herorun-bench-") as home:
         for row in measure(Path(home)):
             if isinstance(row, LeftOut):
                 print(f"  left out: {row.why}", flush=True)
                 missing.append(f"\nLeft out: {row.why}.")
+                continue
+            if isinstance(row, Plot):
+                print(row.text, flush=True)
+                plots.append(row.text)
                 continue
             print(
                 f"  {row.what:<55} {said(row.seconds):>8}  {row.ratio:6.2f} x {row.beside}",
@@ -92,7 +100,8 @@ def table(title: str, measure: Measure) -> str:
             )
             lines.append(line(row))
     print(f"  ({perf_counter() - began:.0f} s)", flush=True)
-    return "\n".join(lines + missing)
+    pictures = ["", "```text", "\n\n".join(plots), "```"] if plots else []
+    return "\n".join(lines + missing + pictures)
 
 
 def name_of(measure: Measure) -> str:

@@ -1,16 +1,27 @@
-"""What it costs to start: beside importing the command-line library, and beside bare Python."""
+"""What a command costs: beside importing the command-line library, and beside bare Python.
+
+`status` and `babysit --once` are of a run that was launched and has ended.
+"""
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from benchmarks.scratch import opened, repository
 from benchmarks.timing import Row, in_turns, process
+from herorun.operations.launch.launch import launch
+from herorun.operations.record.init import begin
 
 ROUNDS = 20
+FILES = 20
 
 
 def rows(home: Path) -> Iterator[Row]:
     python, herorun = sys.executable, str(Path(sys.executable).with_name("herorun"))
+    work = repository(home, FILES)
+    begin(opened(work))
+    answer = launch(opened(work), babysit=False)
+    assert answer.launched, answer.as_json()
     taken = in_turns(
         {
             "bare": process(python, "-c", "pass"),
@@ -20,6 +31,8 @@ def rows(home: Path) -> Iterator[Row]:
             "herorun --help": process(herorun, "--help"),
             "herorun explain dirty-tree": process(herorun, "explain", "dirty-tree"),
             "herorun explain --list": process(herorun, "explain", "--list"),
+            "herorun status RUN": ended(work, "status", "tiny"),
+            "herorun babysit RUN --once": ended(work, "babysit", "tiny", "--once"),
         },
         ROUNDS,
     )
@@ -28,3 +41,9 @@ def rows(home: Path) -> Iterator[Row]:
     yield Row(
         "`python -c 'import herorun'`", taken["import herorun"], "`python -c pass`", taken["bare"]
     )
+
+
+def ended(work: Path, *words: str) -> Callable[[], None]:
+    """A command on the run that ended, which is a finding: exit code 1, or 0 once it is told."""
+    herorun = Path(sys.executable).with_name("herorun")
+    return process("sh", "-c", f'"{herorun}" {" ".join(words)}; test $? -le 1', cwd=work)

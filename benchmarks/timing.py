@@ -33,6 +33,13 @@ class LeftOut:
     why: str
 
 
+@dataclass(frozen=True)
+class Plot:
+    """A picture of text below the table."""
+
+    text: str
+
+
 def in_turns(acts: Mapping[str, Callable[[], object]], rounds: int) -> dict[str, float]:
     """The median seconds of each act over the rounds, after one round to warm up."""
     taken: dict[str, list[float]] = {name: [] for name in acts}

@@ -5,8 +5,8 @@ its numbers.
 from pathlib import Path
 
 import pytest
-from benchmarks import fleet, sealing
-from benchmarks.timing import Row
+from benchmarks import fleet, sealing, slopes
+from benchmarks.timing import Plot, Row
 
 
 @pytest.mark.thorough
@@ -28,3 +28,23 @@ def test_the_benchmark_of_a_seal_makes_the_digests_that_sha256sum_prints(
     monkeypatch.setattr(sealing, "ROUNDS", 1)
     (row,) = sealing.rows(tmp_path)
     assert isinstance(row, Row) and row.seconds > 0 < row.beside_seconds
+
+
+def test_a_slope_is_that_of_the_two_largest_sizes() -> None:
+    assert slopes.slope({10: 5.0, 100: 1.0, 400: 4.0}) == pytest.approx(1)
+    assert slopes.slope({400: 16.0, 100: 1.0}) == pytest.approx(2)
+    first, *bars = slopes.plot("rows", {100: 1.0, 400: 4.0}).splitlines()
+    assert first == "rows" and [bar.count("#") for bar in bars] == [1, 5]
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("growing", slopes.GROWING, ids=lambda growing: growing.what)
+def test_the_cost_of_everything_that_grows_can_be_measured(
+    growing: slopes.Growth, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    small = slopes.Growth(growing.what, (2, 4), growing.set_up)
+    monkeypatch.setattr(slopes, "GROWING", (small,))
+    monkeypatch.setattr(slopes, "ROUNDS", 1)
+    row, picture = slopes.rows(tmp_path)
+    assert isinstance(row, Row) and row.seconds > 0 < row.beside_seconds
+    assert isinstance(picture, Plot) and picture.text.count("|") == 2
