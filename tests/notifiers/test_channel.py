@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from herorun.core.errors import WrongUse
+from herorun.core.markdown import worded
 from herorun.core.ports import Place, Post
 from herorun.notifiers import channel
 from ports.notifier_suite import NotifierSuite, a_post
@@ -100,12 +101,20 @@ def test_discord_gets_it_and_pages_nobody_else(
     bench.point_at(
         "https://discord.com/api/webhooks/4174216298/JHMHI8qBe7bk2ZwO5U711o3dV_jsabcdefghijkl"
     )
-    bench.connect().post(a_post(body="@everyone " + "a line\n" * 2_000))
+    end = "While the job runs: it costs.\n\nLook: `herorun status tiny`"
+    bench.connect().post(a_post(body="@everyone " + "a line\n" * 2_000 + end))
     ((path, body),) = service.taken
     assert path.startswith("/api/webhooks/4174216298/")
     assert "tiny-1 crashed" in str(body)
     assert "@everyone" not in str(body)
     assert len(body["content"]) <= 2_000
+    assert body["content"].endswith(end)
+
+
+def test_what_was_escaped_for_an_issue_is_read_as_it_was(bench: Bench, service: WebService) -> None:
+    bench.connect().post(a_post(body=worded("loss <nan>, says me@box <!channel>")))
+    ((_, body),) = service.taken
+    assert body["message"] == "loss <nan>, says me@\u200bbox <\u200b!channel>"
 
 
 def test_a_mail_is_sent(bench: Bench, mail: tuple[Mailbox, str]) -> None:

@@ -43,6 +43,15 @@ def worded(text: str) -> str:
 _HANDLE = re.compile(r"@[A-Za-z0-9][A-Za-z0-9-]{0,38}(?:/[A-Za-z0-9_.-]{1,100})?(?![\w/-])")
 
 
+def unescaped(text: str) -> str:
+    """Angle brackets as they were before `worded` and `one_line`, for a reader of plain text.
+
+    >>> unescaped(worded("loss <nan> by @bob")) == "loss <nan> by @\u200bbob"
+    True
+    """
+    return text.replace("&lt;", "<").replace("&gt;", ">")
+
+
 def quoted(text: str) -> str:
     """What a person or a job wrote, as one line of a post: it pages nobody, links to nothing and
     ends nothing.

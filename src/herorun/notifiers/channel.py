@@ -17,17 +17,22 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict
 
 from herorun.core.errors import CouldNotLook, WrongUse
+from herorun.core.markdown import unescaped
 from herorun.core.ports import Channel, Place, Post
 from herorun.core.redaction.scrub import scrub
 from herorun.system.timeout import within
 
 # seconds for one post; apprise waits 4 s for each answer, and up to 15 s for a mail server
 DEADLINE = 45.0
-MOST = 30_000  # characters; apprise cuts further, to what each service takes
+MOST = 30_000  # characters, of a service that takes as many
+END = 700  # characters that a service with a limit gets of a longer text's end
+RESERVED = 20  # characters that apprise may take for a counter and a line break
+CUT = "\n[...]\n"
 INSTALL = "apprise is not installed: `pip install 'herorun[notify]'`"
 _SAID: set[tuple[str, str, str, str]] = (
     set()
 )  # (state folder, run, channel, key), for the life of the process
+_KEPT = "\n\t\u200b"  # the last one breaks a mention, see `core.markdown`
 _HTTP = re.compile(r"\b(?:error|code|status|response)\W{0,3}([45]\d\d)\b", re.IGNORECASE)
 
 
@@ -59,15 +64,15 @@ class AppriseChannel:
             return INSTALL
 
     def post(self, post: Post) -> str:
-        said = (*self._run, self.name, post.key)
-        if said not in _SAID:
+        post_key = (*self._run, self.name, post.key)
+        if post_key not in _SAID:
             if why := self.problem():
                 raise OSError(why)
             with _muted():
-                sent = within(DEADLINE, lambda: self._send(post))
-            if why := _say_refusal(sent):
+                is_sent = within(DEADLINE, lambda: self._send(post))
+            if why := _say_refusal(is_sent):
                 raise OSError(f"{self.name} did not take it: {why}")
-            _SAID.add(said)
+            _SAID.add(post_key)
         return self.name
 
     def find(self, key: str) -> str | None:
@@ -101,7 +106,7 @@ class AppriseChannel:
             sender.add(service)
             title = _defuse_text(f"{self._run[1]}: {post.title}").replace("\n", " ")
             return sender.notify(
-                body=_defuse_text(post.body)[:MOST] or title,
+                body=_fit_text(_defuse_text(post.body), _room(service, title)) or title,
                 title=title,
                 notify_type=apprise.NotifyType.WARNING,
                 body_format=apprise.NotifyFormat.TEXT,
@@ -119,29 +124,44 @@ def _defuse_text(text: str) -> str:
     a letter.
     """
     text = scrub(text.encode("utf-8", "replace").decode().replace("\r\n", "\n"))
-    text = "".join(c if c in "\n\t" or c.isprintable() else "�" for c in text)
+    text = "".join(c if c in _KEPT or c.isprintable() else "�" for c in unescaped(text))
     text = re.sub(r"<(?=[!@#&])", "<\u200b", text)
     return re.sub(r"@(?=everyone\b|here\b|channel\b)", "@\u200b", text)
 
 
-def _say_refusal(sent: Any) -> str:
+def _room(service: Any, title: str) -> int:
+    """The characters of a text that the service takes; some count the title among them."""
+    return max(len(CUT), min(MOST, int(service.body_maxlen) - len(title) - RESERVED))
+
+
+def _fit_text(text: str, room: int) -> str:
+    """Without its middle where it is too long: the end tells since when, what it costs and what to
+    type.
+    """
+    if len(text) <= room:
+        return text
+    end = text[-min(END, room // 2) :].partition("\n")[2]
+    return f"{text[: room - len(CUT) - len(end)]}{CUT}{end}"
+
+
+def _say_refusal(answer: Any) -> str:
     """Why a post was not taken, in words of ours; empty where it was. Apprise's result is false on
     failure.
     """
-    if sent:
+    if answer:
         return ""
-    status = getattr(getattr(sent, "status", None), "name", "")
-    told = " ".join(
+    status = getattr(getattr(answer, "status", None), "name", "")
+    problems = " ".join(
         entry.message
-        for result in getattr(sent, "results", ())
+        for result in getattr(answer, "results", ())
         for attempt in result.attempts
         for entry in attempt.logs
     )
-    if match := _HTTP.search(told):
+    if match := _HTTP.search(problems):
         return f"it answered {match[1]}"
     if status == "TIMEOUT":
         return "it did not answer in time"
-    if re.search(r"connection|socket|timed? ?out", told, re.IGNORECASE):
+    if re.search(r"connection|socket|timed? ?out", problems, re.IGNORECASE):
         return "it could not be reached, or did not answer in time"
     return "it was refused"
 
