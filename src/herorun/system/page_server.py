@@ -30,11 +30,13 @@ HEADERS = {
 }
 
 
-def page_server(pages: Pages, host: str, port: int, token: str) -> ThreadingHTTPServer:
+def page_server(
+    pages: Pages, host: str, port: int, token: str = "", kind: str = HTML
+) -> ThreadingHTTPServer:
     """A server that listens, and answers once `serve_forever` is called. Without a token everybody
-    who reaches it may look.
+    who reaches it may look. `kind` is the media type of the pages.
     """
-    return _server_class(host)((host, port), _handler(pages, host in LOOPBACK, token))
+    return _server_class(host)((host, port), _handler(pages, host in LOOPBACK, token, kind))
 
 
 class Places:
@@ -82,7 +84,7 @@ def _server_class(host: str) -> type[ThreadingHTTPServer]:
     return PageServer
 
 
-def _handler(pages: Pages, loopback: bool, token: str) -> type[BaseHTTPRequestHandler]:
+def _handler(pages: Pages, loopback: bool, token: str, kind: str) -> type[BaseHTTPRequestHandler]:
     class PageHandler(BaseHTTPRequestHandler):
         timeout = TAKING
         server_version, sys_version = "herorun", ""
@@ -130,7 +132,7 @@ def _handler(pages: Pages, loopback: bool, token: str) -> type[BaseHTTPRequestHa
             self.send_response(status)
             for name, value in HEADERS.items():
                 self.send_header(name, value)
-            self.send_header("Content-Type", PLAIN if status in PLAINLY else HTML)
+            self.send_header("Content-Type", PLAIN if status in PLAINLY else kind)
             if status == 401:
                 self.send_header("WWW-Authenticate", 'Basic realm="herorun", charset="UTF-8"')
             self.send_header("Content-Length", str(len(body)))

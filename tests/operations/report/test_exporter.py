@@ -5,6 +5,7 @@ nothing good that nobody has seen.
 import re
 import socket
 import threading
+import urllib.error
 import urllib.request
 from collections.abc import Mapping
 from datetime import timedelta
@@ -123,6 +124,15 @@ def test_it_is_served_and_no_scrape_asks_anybody(
     with urllib.request.urlopen(urls[0], timeout=10) as answer:
         assert answer.headers["Content-Type"].startswith("text/plain")
         assert values(answer.read().decode())["herorun_step", SLUG] == 3
+    assert status_of(urls[0].removesuffix("/metrics")) == 404
+    # a page of another site, whose name was made to lead here
+    assert status_of(urls[0], Host="evil.example.org") == 421
+
+
+def status_of(url: str, **headers: str) -> int:
+    with pytest.raises(urllib.error.HTTPError) as refused:
+        urllib.request.urlopen(urllib.request.Request(url, headers=headers), timeout=10)
+    return refused.value.code
 
 
 def _nobody(*asked: object, **_: object) -> None:

@@ -11,7 +11,7 @@ from herorun.core.report.downsample import NonFiniteSpan
 from herorun.core.report.mermaid import picture
 from herorun.core.report.text import readable
 from herorun.operations.metrics.charts import ChartDrawing, charts_of
-from herorun.operations.metrics.series import kept_curves, names_for
+from herorun.operations.metrics.series import names_for, stored_curves
 from herorun.runs import MonitoredRun
 
 DRAWN = ("loss", "throughput")  # the charts of a report that fit under a comment
@@ -27,7 +27,7 @@ def with_pictures(run: MonitoredRun, intended: Intended) -> Intended:
 
 def pictures_of(run: MonitoredRun) -> list[str]:
     try:
-        curves = kept_curves(run)
+        curves = stored_curves(run)
         charts = charts_of(curves, names_for(run)) if curves else []
     except (HerorunError, OSError):
         return []

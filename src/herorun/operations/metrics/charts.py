@@ -122,7 +122,7 @@ def _series(curves: Curves, metric: str, names: Names, most: int) -> Series:
     return Series(metric, tuple(strands(traces, most)), tuple(not_finite(traces)))
 
 
-def begun_of(curves: Curves, names: Names) -> list[AttemptStart]:
+def attempt_starts(curves: Curves, names: Names) -> list[AttemptStart]:
     """The attempts, as the rows of the loss tell them; of any metric where there is none."""
     usual = next((name for name in (*names.loss, *curves.names) if name in curves.names), "")
     traces = traces_of(curves, usual, 1 - names.first_step) if usual else ()

@@ -95,22 +95,26 @@ def curves_of(run: Run) -> tuple[Curves, str]:
     Rows that lie here are not read again; where the tracker cannot say what came after them, that
     is said.
     """
-    curves = kept_curves(run)
+    curves = stored_curves(run)
     if curves is None or curves.fetched_at is None:
         return read_all(run.tracker, run.slug), "as the tracker has them now"
-    words, since, rows = f"as fetched until {curves.fetched_at:%Y-%m-%d %H:%M} UTC", RowSeries(), 0
+    message, since, rows = (
+        f"as fetched until {curves.fetched_at:%Y-%m-%d %H:%M} UTC",
+        RowSeries(),
+        0,
+    )
     try:
         for attempt, row in curves.numbered(_behind(run.tracker, curves.cursor), names_for(run)):
             since.put(row, attempt)
             rows += 1
     except (FileNotFoundError, _Replaced):
-        return curves, f"{words}; the tracker does not have these any more"
+        return curves, f"{message}; the tracker does not have these any more"
     except (HerorunError, OSError) as error:
-        return curves, f"{words}; what came later could not be read: {in_words(error)}"
+        return curves, f"{message}; what came later could not be read: {in_words(error)}"
     return (
-        (Longer(curves, since), f"{words}, and {rows:,} more as the tracker has them now")
+        (Longer(curves, since), f"{message}, and {rows:,} more as the tracker has them now")
         if rows
-        else (curves, words)
+        else (curves, message)
     )
 
 
@@ -128,7 +132,7 @@ def _behind(tracker: Tracker, cursor: str) -> Iterator[Row]:
         progress.progress(READING, 0, None)
 
 
-def kept_curves(run: MonitoredRun) -> Fetched | None:
+def stored_curves(run: MonitoredRun) -> Fetched | None:
     """Those that the babysitter kept on this machine; None where nothing of them is whole."""
     curves = fetched(run.state / COLUMNS)
     return curves if curves is not None and curves.fetched_at is not None else None

@@ -16,16 +16,19 @@ from herorun.core.journal import Memory
 from herorun.core.run_health import RunHealth
 from herorun.core.run_summary import RunSummary
 from herorun.operations.babysit.batch import each
-from herorun.operations.report.goodput import kept_account
-from herorun.operations.report.overview import kept_summary, last_evidence
+from herorun.operations.report.goodput import stored_account
+from herorun.operations.report.overview import last_evidence, stored_summary
 from herorun.runs import Run, known_slugs, open_run
 from herorun.system.clock import now
 from herorun.system.files import is_locked
 from herorun.system.git import find_repository
+from herorun.system.page_server import page_server
 
 if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry
 
+PATH = "/metrics"
+EXPOSITION = "text/plain; version=0.0.4; charset=utf-8"  # the type of Prometheus's text format
 FRESH = 5.0  # seconds for which one reading serves every scrape
 ACCOUNT = 300.0  # seconds for which goodput and cost serve: they are made of every line and row
 
@@ -74,7 +77,7 @@ class RunExporter:
         memory, decided = folded.memory, folded.memory.last_decided
         lease = last_evidence(run, decided.at).get(LeaseSeen) if decided else None
         return RunReading(
-            summary=kept_summary(run, memory, _unseen_is_unknown),
+            summary=stored_summary(run, memory, _unseen_is_unknown),
             memory=memory,
             cadence=run.contract.babysit.cadence,
             running=is_locked(run.lock("babysitter")),
@@ -88,7 +91,7 @@ class RunExporter:
         made_at, account = self._accounts.get(run.slug, (-ACCOUNT, None))
         if memory.instances and time.monotonic() - made_at >= ACCOUNT:
             try:
-                account = kept_account(run)
+                account = stored_account(run)
             except (HerorunError, OSError):  # the rest is told all the same
                 account = None
             self._accounts[run.slug] = time.monotonic(), account
@@ -130,16 +133,18 @@ def write_textfile(exporter: RunExporter, path: Path) -> None:
 
 
 def serve(exporter: RunExporter, host: str, port: int, ready: Callable[[str], None]) -> None:
-    """Answer scrapes until interrupted; `ready` gets the URL."""
-    registry = registry_of(exporter)
-    from prometheus_client import start_http_server
+    """Answer scrapes until interrupted; `ready` gets the URL. OSError where nothing can listen."""
+    registry_of(exporter)  # without the package nothing listens
 
-    server, thread = start_http_server(port, host, registry)
+    def page(path: str) -> tuple[int, str]:
+        if path != PATH:
+            return 404, f"The metrics are at {PATH}.\n"
+        return 200, exposition(exporter)
+
+    server = page_server(page, host, port, kind=EXPOSITION)
     try:
         name = f"[{host}]" if ":" in host else host
-        ready(f"http://{name}:{server.server_port}/metrics")
-        while thread.is_alive():
-            thread.join(1.0)
+        ready(f"http://{name}:{server.server_port}{PATH}")
+        server.serve_forever()
     finally:
-        server.shutdown()
         server.server_close()

@@ -8,7 +8,7 @@ from herorun.core.goodput.states import WallTimeState
 from herorun.core.goodput.timeline import Beat
 from herorun.core.goodput.totals import GoodputTotals, Range, goodput
 from herorun.core.lazy_dataclass import dataclass
-from herorun.operations.metrics.series import beats_of, curves_of, kept_curves
+from herorun.operations.metrics.series import beats_of, curves_of, stored_curves
 from herorun.runs import Run
 from herorun.schemas.judged import GoodputDocument
 
@@ -54,11 +54,11 @@ def account(run: Run) -> Account:
     return Account(run, goodput(events, beats, run.contract.budget.rate, notes), blind)
 
 
-def kept_account(run: Run) -> GoodputTotals | None:
+def stored_account(run: Run) -> GoodputTotals | None:
     """From the journal and the rows that the babysitter kept; no tracker is asked. None where there
     are none.
     """
-    curves = kept_curves(run)
+    curves = stored_curves(run)
     if curves is None:
         return None
     events = [line.event for line in run.record.lines()]

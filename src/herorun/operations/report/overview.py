@@ -64,10 +64,10 @@ def glance_at(name: str, start: Path, looks: SharedPolls | None = None) -> RunSu
     def as_scheduled(standing: tuple[str, str]) -> tuple[str, str]:
         return _as_scheduled(job_now(run, memory, looks or SharedPolls()), standing)
 
-    return kept_summary(run, memory, as_scheduled)
+    return stored_summary(run, memory, as_scheduled)
 
 
-def kept_summary(
+def stored_summary(
     run: Run,
     memory: Memory,
     judge: Callable[[tuple[str, str]], tuple[str, str]] = lambda standing: standing,

@@ -24,7 +24,12 @@ from herorun.core.report.eta import eta
 from herorun.core.report.text import readable, readable_tree
 from herorun.gather import gather
 from herorun.operations.health.evaluate import READ_DEADLINE
-from herorun.operations.metrics.charts import ChartDrawing, begun_of, charts_of, further_charts
+from herorun.operations.metrics.charts import (
+    ChartDrawing,
+    attempt_starts,
+    charts_of,
+    further_charts,
+)
 from herorun.operations.metrics.series import beats_of, curves_of, names_for
 from herorun.operations.report.axes import StepAxes, axes_of
 from herorun.operations.report.goodput import Account
@@ -156,7 +161,7 @@ def _load_rows(run: Run, events: Sequence[Event], none_yet: bool) -> ReportRows:
         beats, untimed = beats_of(curves, run)
         charts = charts_of(curves, names)
         further, left_out = further_charts(curves, names, charts)
-        starts = begun_of(curves, names)
+        starts = attempt_starts(curves, names)
     except (HerorunError, OSError) as error:
         why = in_words(error)
         if none_yet:
