@@ -11,6 +11,7 @@ from herorun.core.adhoc_jobs.kind import JobKind
 from herorun.core.contract import KIND, Contract, explain_errors
 from herorun.core.contract.values import present_keys
 from herorun.core.errors import WrongUse
+from herorun.core.evidence import NotifiedBy
 from herorun.core.ports import (
     ById,
     Layout,
@@ -155,12 +156,12 @@ def trust_items(table: str, port: str, kind: str, options: Mapping[str, Any]) ->
     from herorun.core.trust import trust_items as items
 
     module = adapter_module(port, kind)
-    known = {
+    stated = {
         name: value
         for name, value in _with_present_names(port, kind, module, options).items()
         if name in getattr(module.Options, "model_fields", {})
     }
-    return tuple(items(table, module.Options.model_construct(**known)))
+    return tuple(items(table, module.Options.model_construct(**stated)))
 
 
 def _with_present_names(
@@ -187,10 +188,10 @@ def reach(kind: str, options: Mapping[str, Any]) -> RemoteTarget | None:
     """
     module = adapter_module("schedulers", kind)
     tell = getattr(module, "reach", None)
-    told: RemoteTarget | None = (
+    target: RemoteTarget | None = (
         tell(_validated("schedulers", kind, module, options)) if tell else None
     )
-    return told
+    return target
 
 
 def programs(kind: str, options: Mapping[str, Any]) -> tuple[tuple[str, ...], ...]:
@@ -202,12 +203,12 @@ def programs(kind: str, options: Mapping[str, Any]) -> tuple[tuple[str, ...], ..
     return tuple(argv for name in names for argv in getattr(module, name, ()))
 
 
-def tracker_links(contract: Contract, named: Iterable[str] = ()) -> tuple[str, ...]:
+def tracker_links(contract: Contract, identities: Iterable[str] = ()) -> tuple[str, ...]:
     """Pages of the contract's own run, and of those that a log names as `entity/project/id`; none
     for a tracker without a function `links(table, slug, named)` beside its `connect`.
     """
     links = getattr(adapter_module("trackers", contract.tracker.kind), "links", None)
-    return tuple(links(contract.tracker, contract.slug, named)) if links else ()
+    return tuple(links(contract.tracker, contract.slug, identities)) if links else ()
 
 
 def issue_address(contract: Contract) -> str:
@@ -218,12 +219,24 @@ def issue_address(contract: Contract) -> str:
     return str(address(contract.issue)) if address else ""
 
 
+def notified_by(contract: Contract) -> NotifiedBy:
+    """By each notifier, unless its module says `REACHES_NOBODY = True` beside its `connect`."""
+    notify = contract.notify
+    kinds = [kind for kind in notify.kinds if _reaches_somebody(kind)]
+    names = dict.fromkeys((*notify.page, *notify.targets, *kinds))
+    return NotifiedBy(tuple(names), _reaches_somebody(contract.issue.kind))
+
+
+def _reaches_somebody(kind: str) -> bool:
+    return not getattr(adapter_module("notifiers", kind), "REACHES_NOBODY", False)
+
+
 def _validated(port: str, kind: str, module: Any, options: Mapping[str, Any]) -> Any:
     try:
         return module.Options.model_validate(dict(options))
     except ValidationError as error:
-        words = explain_errors(error, module.Options, options)
-        raise WrongUse(f"[{_table_of(port)}] {kind}: {words}") from None
+        problems = explain_errors(error, module.Options, options)
+        raise WrongUse(f"[{_table_of(port)}] {kind}: {problems}") from None
 
 
 def adapter_module(port: str, kind: str) -> Any:

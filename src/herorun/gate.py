@@ -67,50 +67,50 @@ class GateReport:
         """The reasons in one line, each once: one store that is out of reach leaves many checks
         without an answer.
         """
-        asked: dict[str, list[str]] = {}
+        checks_by_message: dict[str, list[str]] = {}
         for finding in self.blocking:
-            asked.setdefault(finding.verdict.message, []).append(finding.check)
+            checks_by_message.setdefault(finding.verdict.message, []).append(finding.check)
         return "; ".join(
-            f"{', '.join(dict.fromkeys(names))}: {why}" for why, names in asked.items()
+            f"{', '.join(dict.fromkeys(names))}: {why}" for why, names in checks_by_message.items()
         )
 
     @property
     def entries(self) -> list[FindingEntry]:
         """The findings as `--json` prints them."""
-        told = self.evidence.get(Contract)
+        contract = self.evidence.get(Contract)
         return finding_entries(
-            self.findings, self.checks, told.slug if isinstance(told, Contract) else ""
+            self.findings, self.checks, contract.slug if isinstance(contract, Contract) else ""
         )
 
 
 def run_gate(
-    run: Run, gate: Gate, wanted: Sequence[Any] = (), given: Evidence | None = None
+    run: Run, gate: Gate, extra: Sequence[Any] = (), inputs: Evidence | None = None
 ) -> GateReport:
-    """Every check of the gate; `wanted` is evidence that the caller needs beside them."""
+    """Every check of the gate; `extra` is evidence that the caller also needs."""
     mode = run.mode if gate is Gate.LAUNCH else Mode.ENFORCE
-    return _ask(run, gate, discover.checks(gate), wanted, given or {}, mode)
+    return _ask(run, gate, discover.checks(gate), extra, inputs or {}, mode)
 
 
 def run_seal_gate(
-    run: Run, sealing: Sealing, wanted: Sequence[Any] = (), given: Evidence | None = None
+    run: Run, sealing: Sealing, extra: Sequence[Any] = (), inputs: Evidence | None = None
 ) -> GateReport:
     """The seal gate, with those of its checks that hold for the kind of seal."""
-    asked = [check for check in discover.checks(Gate.SEAL) if holds(check.name, sealing.kind)]
-    return _ask(run, Gate.SEAL, asked, wanted, {**(given or {}), Sealing: sealing})
+    seal_checks = [check for check in discover.checks(Gate.SEAL) if holds(check.name, sealing.kind)]
+    return _ask(run, Gate.SEAL, seal_checks, extra, {**(inputs or {}), Sealing: sealing})
 
 
-def run_relaunch_gate(run: Run, given: Evidence, deadline: float = DEADLINE) -> GateReport:
+def run_relaunch_gate(run: Run, inputs: Evidence, deadline: float = DEADLINE) -> GateReport:
     """The launch gate for a relaunch under a standing contract: nothing about the user's checkout
     is asked.
 
     It is enforced in every `[policy] mode`: nobody reads what an unattended launch would only
     print.
     """
-    asked = [
+    relaunch_checks = [
         check for check in discover.checks(Gate.LAUNCH) if check.at_relaunch is not AtRelaunch.SKIP
     ]
-    report = _ask(run, Gate.LAUNCH, asked, (), given, deadline=deadline)
-    forgiven = {c.name for c in asked if c.at_relaunch is AtRelaunch.WARN}
+    report = _ask(run, Gate.LAUNCH, relaunch_checks, (), inputs, deadline=deadline)
+    forgiven = {c.name for c in relaunch_checks if c.at_relaunch is AtRelaunch.WARN}
     counted = [
         finding
         for finding in report.findings
@@ -129,15 +129,15 @@ def _ask(
     run: Run,
     gate: Gate,
     checks: Sequence[Check],
-    wanted: Sequence[Any],
-    given: Evidence,
+    extra: Sequence[Any],
+    inputs: Evidence,
     mode: Mode = Mode.ENFORCE,
     deadline: float = DEADLINE,
 ) -> GateReport:
     at = now()
-    needs = [*(need for check in checks for need in check.needs if need is not WaiverUse), *wanted]
-    known = {**run.given(run.record.memory()), Now: Now(at), **given}
-    evidence = gather(needs, discover.sources(), known, deadline)
+    needs = [*(need for check in checks for need in check.needs if need is not WaiverUse), *extra]
+    evidence_before = {**run.given(run.record.memory()), Now: Now(at), **inputs}
+    evidence = gather(needs, discover.sources(), evidence_before, deadline)
     findings = _evaluate_with_waivers(run, gate, checks, evidence, at)
     by_name = {check.name: check for check in checks}
     return GateReport(gate, verdict_of(findings, by_name, mode), findings, by_name, evidence, mode)
@@ -150,16 +150,18 @@ def _evaluate_with_waivers(
     asked last.
     """
     first = [check for check in checks if WaiverUse not in check.needs]
-    found = waive(if_it_runs(evaluate(first, evidence, run.limits), evidence), run.waivers, at)
-    asked = {check.name for check in checks}
+    findings = waive(if_it_runs(evaluate(first, evidence, run.limits), evidence), run.waivers, at)
+    names = {check.name for check in checks}
     # without a waiver none is looked for elsewhere
-    known = discover.checks() if run.waivers else ()
-    elsewhere = {check.name for check in known if check.gate is not gate or check.name not in asked}
-    evidence[WaiverUse] = waiver_use(run.waivers, found, asked, elsewhere, at)
+    other_checks = discover.checks() if run.waivers else ()
+    elsewhere = {
+        check.name for check in other_checks if check.gate is not gate or check.name not in names
+    }
+    evidence[WaiverUse] = waiver_use(run.waivers, findings, names, elsewhere, at)
     last = [check for check in checks if WaiverUse in check.needs]
-    found += waive(evaluate(last, evidence, run.limits), run.waivers, at)
+    findings += waive(evaluate(last, evidence, run.limits), run.waivers, at)
     order = [check.name for check in checks]
-    return sorted(found, key=lambda finding: order.index(finding.check))
+    return sorted(findings, key=lambda finding: order.index(finding.check))
 
 
 def finding_entries(

@@ -7,6 +7,7 @@ again.
 import types
 import typing
 from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache
 from graphlib import TopologicalSorter
 from queue import Empty, Queue
 from threading import Thread
@@ -32,7 +33,7 @@ _reading: dict[tuple[str, str], Thread] = {}
 
 def by_kind(sources: Iterable[Source]) -> dict[Kind, Source]:
     """Index sources by the evidence that they return; `Job | Nothing` is a source of Job."""
-    return {evidence_type(typing.get_type_hints(source)["return"]): source for source in sources}
+    return {evidence_type(_hints(source)["return"]): source for source in sources}
 
 
 def evidence_type(hint: Any) -> Kind:
@@ -43,23 +44,26 @@ def evidence_type(hint: Any) -> Kind:
 
 
 def gather(
-    kinds: Iterable[Kind], sources: Mapping[Kind, Source], given: Evidence, deadline: float = 60
+    kinds: Iterable[Kind],
+    sources: Mapping[Kind, Source],
+    given_evidence: Evidence,
+    deadline: float = 60,
 ) -> dict[Kind, Any]:
     """Every wanted evidence type with its value, `Nothing` or `Unavailable`; what is given is not
     read.
     """
-    graph = _needed(kinds, sources, given)
+    graph = _needed(kinds, sources, given_evidence)
     order = TopologicalSorter(graph)
     order.prepare()
-    evidence, answers = dict(given), Queue[tuple[Kind, Any]]()
-    place = given.get(Place)
+    evidence, answers = dict(given_evidence), Queue[tuple[Kind, Any]]()
+    place = given_evidence.get(Place)
     whose = (
         place.state if isinstance(place, Place) else ""
     )  # runs that are watched together read the same sources
     until, waiting = monotonic() + deadline, 0
     while order.is_active():
         for kind in order.get_ready():
-            if kind in given:
+            if kind in given_evidence:
                 order.done(kind)
                 continue
             inputs = [evidence[need] for need in graph[kind]]
@@ -67,7 +71,9 @@ def gather(
             waiting += 1
         if waiting:
             progress.progress(
-                "reading the world", len(evidence) - len(given), len(graph.keys() - given.keys())
+                "reading the world",
+                len(evidence) - len(given_evidence),
+                len(graph.keys() - given_evidence.keys()),
             )
             try:
                 kind, value = answers.get(timeout=max(0.0, min(GLANCE, until - monotonic())))
@@ -84,20 +90,28 @@ def gather(
 
 
 def _needed(
-    kinds: Iterable[Kind], sources: Mapping[Kind, Source], given: Evidence
+    kinds: Iterable[Kind], sources: Mapping[Kind, Source], given_evidence: Evidence
 ) -> dict[Kind, list[Kind]]:
     graph: dict[Kind, list[Kind]] = {}
     queue = [kind for kind in kinds if kind is not Gaps]
     while queue:
         kind = queue.pop()
         if kind not in graph:
-            graph[kind] = [] if kind in given or kind not in sources else _inputs(sources[kind])
+            graph[kind] = (
+                [] if kind in given_evidence or kind not in sources else _inputs(sources[kind])
+            )
             queue += graph[kind]
     return graph
 
 
+@lru_cache(maxsize=256)
+def _hints(source: Source) -> dict[str, Any]:
+    """Asked of each source three times a tick, and slow."""
+    return typing.get_type_hints(source)
+
+
 def _inputs(source: Source) -> list[Kind]:
-    hints = typing.get_type_hints(source)
+    hints = _hints(source)
     return [evidence_type(kind) for name, kind in hints.items() if name != "return"]
 
 
@@ -143,7 +157,7 @@ def _lacking(source: Source, inputs: list[Any]) -> Unavailable | Nothing | None:
     """An input without a value, unless the annotation says that the source deals with it; a gap
     comes first.
     """
-    hints = typing.get_type_hints(source)
+    hints = _hints(source)
     accepted = [typing.get_args(hint) for name, hint in hints.items() if name != "return"]
     lacking = [
         value
@@ -157,7 +171,7 @@ def _lacking(source: Source, inputs: list[Any]) -> Unavailable | Nothing | None:
 
 def _gaps(evidence: Mapping[Kind, Any], graph: Mapping[Kind, Any]) -> Gaps:
     """What somebody asked for and nobody could read; what is given beside it is no gap."""
-    lost = sorted(
+    unread = sorted(
         f"{name_of(k)}: {v.why}" for k in graph if isinstance(v := evidence[k], Unavailable)
     )
-    return Gaps(tuple(lost), len(graph))
+    return Gaps(tuple(unread), len(graph))

@@ -29,6 +29,7 @@ from herorun.notifiers._markdown import (
 )
 from herorun.system.files import hold, write_whole
 
+REACHES_NOBODY = True  # a file, which nobody is notified of
 LOCK_WAIT = 10.0  # seconds
 
 
@@ -53,13 +54,13 @@ class LocalIssue:
     def open(self, post: Post, labels: tuple[str, ...]) -> str:
         with self._lock():
             if self._text() is None:
-                named = (
+                labels_line = (
                     f"Labels: {', '.join(one_line(label) for label in labels)}\n\n"
                     if labels
                     else ""
                 )
                 body = f"{harmless(post.body).strip()}\n\n" if post.body.strip() else ""
-                self._write(f"# {line_of(post.title)}\n\n{named}{body}{marked(post.key)}\n")
+                self._write(f"# {line_of(post.title)}\n\n{labels_line}{body}{marked(post.key)}\n")
         return str(self._page)
 
     def post(self, post: Post) -> str:
@@ -77,8 +78,8 @@ class LocalIssue:
     def edit(self, post: Post) -> str:
         with self._lock():
             text, mark = self._text() or "", marked(post.key)
-            before, found, rest = text.partition(mark)
-            if found and keys_in(before):  # the page's own text stays
+            before, mark_there, rest = text.partition(mark)
+            if mark_there and keys_in(before):  # the page's own text stays
                 end = before.index("\n", before.rindex("<!-- herorun key="))
                 self._write(f"{before[:end]}\n\n---\n\n{comment_of(post)}\n\n{mark}{rest}")
                 return self._reference(post.key, keys_in(text))
@@ -92,8 +93,8 @@ class LocalIssue:
         text = self._text()
         if text is None:
             raise FileNotFoundError(ENOENT, "the page is not on this machine", str(self._page))
-        said = comments_in(text)
-        return Comments(tuple(said[:most]), len(said) > most)
+        bodies = comments_in(text)
+        return Comments(tuple(bodies[:most]), len(bodies) > most)
 
     def _reference(self, key: str, keys: list[str]) -> str:
         """The page for the key of the issue itself, which comes first; else the place on it."""
@@ -114,7 +115,7 @@ class LocalIssue:
     @contextlib.contextmanager
     def _lock(self) -> Iterator[None]:
         try:
-            held = hold(self._page.with_name(".issue.lock"), LOCK_WAIT, "another herorun")
+            lock = hold(self._page.with_name(".issue.lock"), LOCK_WAIT, "another herorun")
         except WrongUse:
             raise TimeoutError(
                 f"{self._page} stayed locked by another process for {say_span(LOCK_WAIT)}"
@@ -122,4 +123,4 @@ class LocalIssue:
         try:
             yield
         finally:
-            os.close(held)
+            os.close(lock)

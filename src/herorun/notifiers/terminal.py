@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict
 from herorun.core.ports import Notifier, Place, Post
 from herorun.core.redaction.scrub import scrub
 
+REACHES_NOBODY = True  # only the person who happens to sit there
 REFERENCE = "standard error"
 MOST_LINES = 20
 LONGEST_LINE = 400
@@ -34,10 +35,10 @@ class Terminal:
         self._run = (place.state, place.slug)
 
     def post(self, post: Post) -> str:
-        said = (*self._run, post.key)
-        if said not in _SAID:
+        post_key = (*self._run, post.key)
+        if post_key not in _SAID:
             _print(block(self._run[1], post))
-            _SAID.add(said)
+            _SAID.add(post_key)
         return REFERENCE
 
     def find(self, key: str) -> str | None:

@@ -1,6 +1,7 @@
 import pytest
 
 from builders import a_contract, answer
+from herorun import adapters
 from herorun.checks.launch.unnotified_hero import unnotified_hero
 from herorun.core.finding import Outcome
 
@@ -14,8 +15,10 @@ GITHUB = {"kind": "github", "repo": "lab/runs"}
         ({"flops": 1e22}, Outcome.FAIL),
         ({"hero": True, "notify": {"targets": ["PAGER"]}}, Outcome.PASS),
         ({"hero": True, "issue": GITHUB}, Outcome.PASS),
+        ({"hero": True, "notify": {"kinds": ["terminal"]}}, Outcome.FAIL),
         ({}, Outcome.NOT_APPLICABLE),
     ],
 )
 def test_a_hero_run_must_reach_somebody(changes, outcome):
-    assert answer(unnotified_hero, a_contract(**changes)).outcome is outcome
+    contract = a_contract(**changes)
+    assert answer(unnotified_hero, contract, adapters.notified_by(contract)).outcome is outcome

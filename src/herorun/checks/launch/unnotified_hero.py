@@ -8,21 +8,16 @@ Fix: name a channel in `[notify] targets`, `page` or `kinds`, or set `[issue] ki
 
 from herorun.core.check import Gate, Response, check
 from herorun.core.contract import Contract
+from herorun.core.evidence import NotifiedBy
 from herorun.core.finding import Verdict, failed, not_applicable, passed
-
-ON_THIS_MACHINE = "local"  # the issue kind whose page nobody is notified of
-TERMINAL = "terminal"  # the kind that tells whoever happens to sit there
 
 
 @check(Gate.LAUNCH, Response.BLOCK)
-def unnotified_hero(contract: Contract) -> Verdict:
-    kind = contract.issue.kind
-    notify = contract.notify
-    channels = [name for name in (*notify.page, *notify.both) if name != TERMINAL]
-    if channels:
-        return passed(f"notifies {', '.join(channels)}")
-    if kind != ON_THIS_MACHINE:
-        return passed(f"notifies by its {kind} issue")
+def unnotified_hero(contract: Contract, notified: NotifiedBy) -> Verdict:
+    if notified.channels:
+        return passed(f"notifies {', '.join(notified.channels)}")
+    if notified.issue:
+        return passed(f"notifies by its {contract.issue.kind} issue")
     if not contract.is_hero:
         return not_applicable("an ordinary run may have a local issue file alone")
     return failed(

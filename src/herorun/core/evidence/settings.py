@@ -63,6 +63,14 @@ class IssuePage:
 
 
 @dataclass(frozen=True)
+class NotifiedBy:
+    """What of a contract's notifiers reaches a person who does not sit at this machine."""
+
+    channels: tuple[str, ...] = ()  # variables of addresses, and kinds
+    issue: bool = False
+
+
+@dataclass(frozen=True)
 class Waivers:
     """What people signed, in the committed contract: one in an uncommitted contract does not
     count.

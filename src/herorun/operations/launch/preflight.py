@@ -5,6 +5,7 @@ verdict.
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
+from herorun import adapters
 from herorun.adopted_scheduler import without
 from herorun.core.check import Gate, Mode
 from herorun.core.contract import Contract
@@ -18,6 +19,7 @@ from herorun.core.evidence import (
     History,
     IssuePage,
     Nothing,
+    NotifiedBy,
     Offered,
     PriorLaunch,
     SourceLaunches,
@@ -130,7 +132,7 @@ def preflight(run: Run, adoptee: Adoptee | None = None) -> PreflightOutcome:
     memory = run.record.memory()
     run.drift = contract_drift(run)
     inputs = {History: with_taints_now(run, memory).history, **_given(run, adoptee), **unreadable}
-    report = run_gate(run, Gate.LAUNCH, wanted=[Plan], given=inputs)
+    report = run_gate(run, Gate.LAUNCH, extra=[Plan], inputs=inputs)
     plan = report.evidence[Plan]
     issue = memory.initialised.issue if memory.initialised else ""
     people = responsible(run.contract, run.dri, run.launched_by_dri, issue)
@@ -156,7 +158,10 @@ def _fetched(run: Run) -> Evidence:
 
 def _given(run: Run, adoptee: Adoptee | None) -> Evidence:
     """The job to adopt is none that lives beside what would be launched."""
-    source = {SourceLaunches: source_launches(run.repository, run.contract)}
+    source = {
+        SourceLaunches: source_launches(run.repository, run.contract),
+        NotifiedBy: adapters.notified_by(run.contract),
+    }
     if adoptee is None:
         return source
     return {**source, Adoptee: adoptee, Scheduler: without(run.scheduler, adoptee.job.id)}
