@@ -2,6 +2,8 @@
 by `make bench`.
 """
 
+import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -9,7 +11,9 @@ from pathlib import Path
 import pytest
 
 from herorun import adapters
+from herorun.cli import run
 from herorun.commands._families import BOX
+from herorun.operations.launch.preflight import PreflightOutcome
 from stories import SLUG, Story
 
 # Each package with what it brings along.
@@ -143,6 +147,35 @@ def test_a_command_on_a_run_imports_what_it_uses(story: Story) -> None:
     assert {words: count for words, count in loaded.items() if count > MOST.get(words, count)} == {}
 
 
+# Of processes of git; each costs about as much as ten modules. What git starts is extra.
+MOST_GIT = {"preflight": 12, "status": 3}
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("command", MOST_GIT)
+def test_a_command_starts_git_no_more_often_than_it_did(story: Story, command: str) -> None:
+    assert story.init() == 0
+    programs, calls = story.home / "programs", story.home / "calls"
+    programs.mkdir()
+    git = programs / "git"
+    git.write_text(f'#!/bin/sh\necho "$*" >> {calls}\nexec {shutil.which("git")} "$@"\n')
+    git.chmod(0o755)
+    argv = [sys.executable, "-m", "herorun", "-C", str(story.work), command, SLUG]
+    path = f"{programs}:{os.environ['PATH']}"
+    subprocess.run(argv, env={**os.environ, "PATH": path}, check=True, timeout=60)
+    made = calls.read_text().splitlines()
+    assert 0 < len(made) <= MOST_GIT[command], "\n".join(made)
+
+
+@pytest.mark.thorough
+def test_a_preflight_makes_its_document_once(story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert story.init() == 0
+    made, build = [], PreflightOutcome.document
+    monkeypatch.setattr(PreflightOutcome, "document", lambda self: made.append(1) or build(self))
+    assert run(["-C", str(story.work), "preflight", SLUG]) == 0
+    assert len(made) == 1
+
+
 def test_version_and_help_load_nothing_of_the_core(tmp_path: Path) -> None:
     assert ours(imported(COMMAND, tmp_path / "modules", "--version")) == {"herorun", "herorun.cli"}
     helped = ours(imported(COMMAND, tmp_path / "modules", "--help"))
@@ -243,6 +276,15 @@ def left(before: str = "") -> str:
     argv = [sys.executable, "-c", LEAVING.format(before=before)]
     done = subprocess.run(argv, capture_output=True, text=True, timeout=60, check=True)
     return done.stdout
+
+
+def test_a_command_that_lives_on_collects_its_garbage_as_python_does() -> None:
+    code = (
+        "import gc; from herorun import cli; usual = gc.get_threshold(); cli._collect_late(); "
+        "assert gc.get_threshold()[0] == cli.SHORT; kept = [[] for _ in range(2 * cli.SHORT)]; "
+        "assert gc.get_threshold() == usual and not gc.callbacks"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 def test_the_last_words_of_a_library_are_heard() -> None:

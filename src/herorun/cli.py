@@ -14,6 +14,7 @@ import click
 from herorun import __version__
 
 COMPLETE = "_HERORUN_COMPLETE"  # what the shell asks by, as `herorun completion` prints it
+SHORT = 200_000  # objects that a command makes, and keeps, before it looks for garbage
 
 
 class Commands(click.Group):
@@ -77,14 +78,13 @@ def herorun(ctx: click.Context, start: str, quiet: bool, verbose: bool) -> None:
     ctx.obj = start
     set_volume(ctx, quiet=quiet, verbose=verbose)
     command = ctx.invoked_subcommand or ""
-    if told := defaults(start, command):
-        ctx.default_map = {command: told}
+    if defaults_by_name := defaults(start, command):
+        ctx.default_map = {command: defaults_by_name}
 
 
 def main() -> None:
     """The console script. Ends the process with DESIGN's exit codes and never with a traceback."""
-    # A short command keeps nearly all that it makes: looking for garbage in it only costs time.
-    gc.set_threshold(200_000, *gc.get_threshold()[1:])
+    _collect_late()
     if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
         signal.signal(
             signal.SIGTERM, signal.default_int_handler
@@ -92,6 +92,20 @@ def main() -> None:
     code = run(sys.argv[1:])
     _nothing_left()
     _leave(code)
+
+
+def _collect_late() -> None:
+    """A short command keeps nearly all that it makes: looking for garbage in it only costs time.
+    One that makes more than that may live for weeks, and collects as Python does.
+    """
+    usual = gc.get_threshold()
+
+    def begin(phase: str, info: object) -> None:
+        gc.callbacks.remove(begin)
+        gc.set_threshold(*usual)
+
+    gc.callbacks.append(begin)
+    gc.set_threshold(SHORT, *usual[1:])
 
 
 def _nothing_left() -> None:
@@ -127,28 +141,28 @@ def _awaited_threads() -> bool:
 
 def run(argv: list[str]) -> int:
     _any_streams()
-    if asked := os.environ.get(COMPLETE):
+    if instruction := os.environ.get(COMPLETE):
         from click.shell_completion import shell_complete
 
-        return shell_complete(herorun, {}, "herorun", COMPLETE, asked)
+        return shell_complete(herorun, {}, "herorun", COMPLETE, instruction)
     before = _printed()
     try:
         result = herorun.main(argv, prog_name="herorun", standalone_mode=False)
         sys.stdout.flush()
     except click.ClickException as error:
-        code, words = _misused(error)
+        code, message = _misused(error)
     except (KeyboardInterrupt, click.Abort):
-        code, words = 130, "herorun: interrupted."
+        code, message = 130, "herorun: interrupted."
     except (BrokenPipeError, SystemExit):  # which click makes of it in most places
         return _exit_unread()
     except Exception as error:
         _take_the_bar_away()
-        code, words = _explain(error)
+        code, message = _explain(error)
     else:
         return result if isinstance(result, int) else 0
     finally:
         _take_the_bar_away()
-    return _print_failure(words, code, as_json=_asks_for_json(argv) and _is_owed(before, code))
+    return _print_failure(message, code, as_json=_asks_for_json(argv) and _is_owed(before, code))
 
 
 def _misused(error: click.ClickException) -> tuple[int, str]:
@@ -187,22 +201,22 @@ def _is_owed(before: tuple[int, int], code: int) -> bool:
     return documents == (0 if code == 130 else lines)
 
 
-def _print_failure(words: str, code: int, as_json: bool) -> int:
+def _print_failure(message: str, code: int, as_json: bool) -> int:
     """What went wrong, on standard error; and as the one document, where one was asked for and none
     was printed.
     """
-    words = _clean_for_terminal(words)
-    if words:
+    message = _clean_for_terminal(message)
+    if message:
         from herorun.output.wrapping import show_failure
 
         with suppress(OSError):  # where nobody can be told, the exit code still tells
-            show_failure(words)
-    if words and as_json:
+            show_failure(message)
+    if message and as_json:
         from herorun.output import show_json_line
         from herorun.schemas import FailureDocument
 
         try:
-            show_json_line(FailureDocument(error=words.removeprefix("herorun: "), exit_code=code))
+            show_json_line(FailureDocument(error=message.removeprefix("herorun: "), exit_code=code))
         except BrokenPipeError:
             return _exit_unread()
         except OSError:  # a full disk, say: standard error has told what was the matter
@@ -250,15 +264,15 @@ def _explain(error: Exception) -> tuple[int, str]:
     if isinstance(error, HerorunError):
         return error.exit_code, f"herorun: {scrub(str(error))}"
     if isinstance(error, OSError):
-        words = f"{in_words(error)}. Nothing was lost; {_advice(error)}."
-        return 3, f"herorun: {scrub(words)}"
-    words = f"herorun: internal error: {type(error).__name__}: {scrub(str(error))}."
+        message = f"{in_words(error)}. Nothing was lost; {_advice(error)}."
+        return 3, f"herorun: {scrub(message)}"
+    message = f"herorun: internal error: {type(error).__name__}: {scrub(str(error))}."
     if os.environ.get("HERORUN_DEBUG"):
         from traceback import format_exception
 
         click.echo(_clean_for_terminal(scrub("".join(format_exception(error)))), err=True)
-        return 3, words
-    return 3, f"{words}\nPlease report it; HERORUN_DEBUG=1 shows where it happened."
+        return 3, message
+    return 3, f"{message}\nPlease report it; HERORUN_DEBUG=1 shows where it happened."
 
 
 def _advice(error: OSError) -> str:
