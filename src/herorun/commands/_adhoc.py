@@ -21,8 +21,8 @@ NAMING = (
     )),
     click.option("--scheduler", metavar="KIND", help=(
         "The kind of the id: iris, ray, slurm, "
-        "nel, launcher, local or ssh, which a number "
-        "with --host is by itself."
+        "kubernetes, nel, launcher, local or ssh; a "
+        "number with --host means ssh."
     )),
     click.option("--cluster", metavar="NAME", help=(
         "The cluster, by its short name or, for Ray, "
@@ -71,42 +71,40 @@ def naming(command: Command) -> Command:
     return command
 
 
-def named_job(start: str, told: dict[str, str | None]) -> "JobRun":
+def named_job(start: str, job_options: dict[str, str | None]) -> "JobRun":
     """The run of the job that the options name, without a word in its journal."""
     from herorun.core.errors import WrongUse
     from herorun.operations.jobs.run import open_job
 
-    if not told.get("job"):
+    if not job_options.get("job"):
         raise WrongUse("Name a run, or a job without a contract by --job ID --scheduler KIND.")
-    return open_job(_spec_from_options(Path(start), told))
+    return open_job(_spec_from_options(Path(start), job_options))
 
 
-def ordered_job(
-    start: str, told: dict[str, str | None], exclusive: bool = True
-) -> "tuple[JobRun, Path]":
-    """The job that a person orders about, begun, and its state file; what is not given stands in that file.
+def ordered_job(start: str, job_options: dict[str, str | None], exclusive: bool = True) -> "JobRun":
+    """The job that a person orders about, begun, with its state file; what is not given stands in that file.
 
     Another machine's monitor would not see the order, and undo it: there the order is refused.
     """
     from herorun.core.errors import WrongUse
     from herorun.operations.jobs.babysit import ready
 
-    if not told.get("job"):
+    if not job_options.get("job"):
         raise WrongUse("Name a run, or a job without a contract by --job ID --scheduler KIND.")
-    return ready(_spec_from_options(Path(start), told), Path(start), exclusive=exclusive)[:2]
+    return ready(_spec_from_options(Path(start), job_options), Path(start), exclusive=exclusive)[0]
 
 
-def one_of_both(run: str | None, told: dict[str, str | None]) -> None:
+def one_of_both(run: str | None, job_options: dict[str, str | None]) -> None:
     from herorun.core.errors import WrongUse
 
-    if run and any(told.values()):
+    if run and any(job_options.values()):
         raise WrongUse(
             "--job and what belongs to it name a job without a contract: do not name a run as well."
         )
 
 
 def babysit_job(
-    start: str, told: dict[str, str | None], once: bool, as_json: bool, until: str | None
+    start: str, job_options: dict[str, str | None], once: bool, as_json: bool, until: str | None
 ) -> int:
     """Without a job the newest state file says which; `WrongUse` where neither does."""
     from datetime import timedelta
@@ -120,19 +118,25 @@ def babysit_job(
     from herorun.operations.record.heartbeat import next_due
     from herorun.system.clock import now
 
-    every = told.pop("every", None)
+    every = job_options.pop("every", None)
     cadence = timedelta(seconds=seconds_of(every, "--every")) if every else CADENCE
     end = parse_until(until, now()) if until else Until()
-    anew = bool(told.pop("anew", None))
-    if anew and not told.get("job"):
+    new_job = bool(job_options.pop("anew", None))
+    if new_job and not job_options.get("job"):
         raise WrongUse("--new-job starts a new watch of a job: name it with --job and --scheduler.")
-    run, path, notices = ready(
-        _spec_from_options(Path(start), told, anew), Path(start), cadence, anew, exclusive=True
+    run, notices = ready(
+        _spec_from_options(Path(start), job_options, new_job),
+        Path(start),
+        cadence,
+        new_job,
+        exclusive=True,
     )
     for notice in notices:
         output.say(run.facts.job, notice)
     if not as_json:
-        output.show_line(f"{_job_id_of(run)}: state file {path}, journal {run.record.path}")
+        output.show_line(
+            f"{_job_id_of(run)}: state file {run.state_file}, journal {run.record.path}"
+        )
     due = next_due(run)
     if due is not None and not (once or as_json):
         output.show_line(f"{_job_id_of(run)}: resumed; next look at {due:%Y-%m-%dT%H:%M:%SZ}")
@@ -143,20 +147,20 @@ def babysit_job(
             output.show_line(f"{_job_id_of(run)}: watched until {end}: {turn.progress}")
 
     if once:
-        turn = tick_job(run, path)
+        turn = tick_job(run)
         _print_tick(run, turn, as_json)
         return tick_exit_code(turn)
-    return watch_job(run, path, report, end)
+    return watch_job(run, report, end)
 
 
-def show_job_status(start: str, told: dict[str, str | None], as_json: bool) -> int:
+def show_job_status(start: str, job_options: dict[str, str | None], as_json: bool) -> int:
     """A look that writes nothing down and acts on nothing."""
     from herorun.core.errors import WrongUse
     from herorun.operations.babysit.outcome import tick_exit_code
     from herorun.operations.babysit.tick import look_at
     from herorun.operations.jobs.run import open_job
 
-    spec = _spec_from_options(Path(start), told)
+    spec = _spec_from_options(Path(start), job_options)
     run = open_job(spec)
     if run.current is None:
         command = " ".join(["herorun babysit --job", spec.job, *spec.options])
@@ -187,7 +191,9 @@ def _print_tick(run: "JobRun", turn: "TickOutcome", as_json: bool) -> None:
             output.show_line(f"  cause    {output.clean(str(turn.cause))}")
 
 
-def _spec_from_options(start: Path, told: dict[str, str | None], anew: bool = False) -> "JobSpec":
+def _spec_from_options(
+    start: Path, job_options: dict[str, str | None], new_job: bool = False
+) -> "JobSpec":
     """What is named, over what is known of that job: an option that is absent changes nothing."""
     from herorun.commands._prompts import asked_for
     from herorun.core.adhoc_jobs.spec import JobSpec
@@ -195,27 +201,27 @@ def _spec_from_options(start: Path, told: dict[str, str | None], anew: bool = Fa
     from herorun.operations.jobs.paths import placed
     from herorun.operations.jobs.takeover import merged, spec_on_record
 
-    given = {
+    stated = {
         ("kind" if name == "scheduler" else name): value
-        for name, value in told.items()
+        for name, value in job_options.items()
         if value is not None
     }
-    if set(given) <= {"resubmit", "notify", "bad_node_zone"}:
-        return _resumed(start, given)
-    named = JobSpec.of({**given, "cwd": str(start.resolve())})
-    if named.job and named.kind:
-        must_be_id(named.kind, named.job)
-    named = placed(resolved(named, str(start)), start)
-    known = spec_on_record(named, start) if named.job and not anew else None
-    facts = merged(known, named, given, start) if known else named
-    if "resubmit" not in given and (known is None or known.names_no_command):
+    if set(stated) <= {"resubmit", "notify", "bad_node_zone"}:
+        return _resumed(start, stated)
+    named_spec = JobSpec.of({**stated, "cwd": str(start.resolve())})
+    if named_spec.job and named_spec.kind:
+        must_be_id(named_spec.kind, named_spec.job)
+    named_spec = placed(resolved(named_spec, str(start)), start)
+    spec_before = spec_on_record(named_spec, start) if named_spec.job and not new_job else None
+    facts = merged(spec_before, named_spec, stated, start) if spec_before else named_spec
+    if "resubmit" not in stated and (spec_before is None or spec_before.names_no_command):
         facts = with_command(facts)
     facts = asked_for(with_kind(resolved(facts, str(start))), start)
     must_be_whole(facts)
     return placed(facts, start)
 
 
-def _resumed(start: Path, given: dict[str, str]) -> "JobSpec":
+def _resumed(start: Path, stated: dict[str, str]) -> "JobSpec":
     from herorun import output
     from herorun.core.adhoc_jobs.spec import JobSpec
     from herorun.core.errors import WrongUse
@@ -223,18 +229,18 @@ def _resumed(start: Path, given: dict[str, str]) -> "JobSpec":
     from herorun.operations.jobs.state_file import newest
     from herorun.operations.jobs.takeover import merged
 
-    found = newest(start)
-    if found is None:
+    newest_file = newest(start)
+    if newest_file is None:
         raise WrongUse(
             "There is no state file in scratch/ to resume from: name the job with --job and "
             "--scheduler."
         )
-    known, path, faults = found
+    spec_before, path, faults = newest_file
     for fault in faults:
-        output.say(known.job, f"{fault}; {path} is used instead")
-    named = JobSpec.of({"job": known.job, "kind": known.kind, **given})
-    facts = merged(known, named, given, start)
-    if "resubmit" not in given and known.names_no_command:
+        output.say(spec_before.job, f"{fault}; {path} is used instead")
+    named_spec = JobSpec.of({"job": spec_before.job, "kind": spec_before.kind, **stated})
+    facts = merged(spec_before, named_spec, stated, start)
+    if "resubmit" not in stated and spec_before.names_no_command:
         facts = with_command(facts)
     must_be_whole(facts)
     return facts

@@ -20,7 +20,7 @@ def command(
     alert: str,
     reason: str,
     as_json: bool,
-    **told: str | None,
+    **job_options: str | None,
 ) -> int:
     """Acknowledge one open alert, named by its check, its `check[subject]` or its key; without ALERT, all of them.
 
@@ -41,9 +41,11 @@ def command(
     from herorun.operations.orders.acknowledge import acknowledge
     from herorun.runs import watched_run
 
-    if told.get("job"):
-        one_of_both(run if alert else None, told)
-        return show(acknowledge(ordered_job(start, told)[0], alert or run or "", reason), as_json)
+    if job_options.get("job"):
+        one_of_both(run if alert else None, job_options)
+        return show(
+            acknowledge(ordered_job(start, job_options), alert or run or "", reason), as_json
+        )
     if not run:
         raise WrongUse("Name a run, or a job without a contract by --job ID.")
     return show(acknowledge(watched_run(run, Path(start))[0], alert, reason), as_json)

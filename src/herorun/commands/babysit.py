@@ -34,7 +34,7 @@ def command(
     every_run: bool,
     as_json: bool,
     until: str | None,
-    **told: str | None,
+    **job_options: str | None,
 ) -> int:
     """Tick at the contract's cadence until the run is over; `--once` for a single tick.
 
@@ -73,13 +73,13 @@ def command(
 
     if once and until:
         raise WrongUse("--once looks one time: leave --until away, or --once.")
-    if any(told.values()) or (not runs and not every_run and resumable(start)):
+    if any(job_options.values()) or (not runs and not every_run and resumable(start)):
         if runs or every_run:
             raise WrongUse(
                 "--job and what belongs to it watch a job without a contract: do not name a run "
                 "as well."
             )
-        return babysit_job(start, told, once, as_json, until)
+        return babysit_job(start, job_options, once, as_json, until)
     if not runs and not every_run and (run := only_run(start)):
         runs = (run,)
     names = [*runs, *(slugs_to_watch(find_repository(Path(start))) if every_run else [])]
@@ -171,9 +171,9 @@ def _watch(names: list[str], start: str, as_json: bool, until: str | None, every
     if len(names) == 1 and not every_run:
         return watch(names[0], Path(start), report, end, opened=watched_run)
 
-    def tell(slug: str, words: str) -> None:
-        output.say(slug, words)
+    def tell(slug: str, message: str) -> None:
+        output.say(slug, message)
         if as_json:
-            output.show_json_line(UnreadDocument(slug=slug, error=words))
+            output.show_json_line(UnreadDocument(slug=slug, error=message))
 
     return worst(watch_all(names, Path(start), report, tell, end, every_run))

@@ -33,7 +33,7 @@ def command(
     wait: str,
     reason: str,
     as_json: bool,
-    **told: str | None,
+    **job_options: str | None,
 ) -> int:
     """Change the owner of a run, and record what the next one needs: job, cluster, newest signal, tracker links, and
     how to submit it again.
@@ -60,10 +60,10 @@ def command(
         raise WrongUse(
             "Say who watches: `--to user@machine` gives the run away, `--take` takes it over."
         )
-    one_of_both(run, told)
-    if told.get("job"):
-        job, path = ordered_job(start, told, exclusive=False)
-        return show(give_job(job, path, to) if to else take_job(job, path), as_json)
+    one_of_both(run, job_options)
+    if job_options.get("job"):
+        job = ordered_job(start, job_options, exclusive=False)
+        return show(give_job(job, to) if to else take_job(job), as_json)
     if not run:
         raise WrongUse("Name a run, or a job without a contract by --job ID.")
     opened = watched_run(run, Path(start))[0]

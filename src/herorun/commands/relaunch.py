@@ -36,7 +36,7 @@ def command(
     wait: str,
     no_babysit: bool,
     as_json: bool,
-    **told: str | None,
+    **job_options: str | None,
 ) -> int:
     """Start the next instance under the admitted contract: same run id, tracker id and output root.
 
@@ -61,9 +61,9 @@ def command(
     from herorun.runs import watched_run
 
     seconds = seconds_of(wait, "--wait")
-    one_of_both(run, told)
+    one_of_both(run, job_options)
     if not run:
-        job = ordered_job(start, told)
-        return show(resubmit_job(*job, reason, stop_first=stop_first, wait=seconds), as_json)
+        job = ordered_job(start, job_options)
+        return show(resubmit_job(job, reason, stop_first=stop_first, wait=seconds), as_json)
     opened = watched_run(run, Path(start))[0]
     return show(relaunch_by_hand(opened, stop_first, reason, seconds, not no_babysit), as_json)

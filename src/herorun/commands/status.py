@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 @click.option("--all", "every", is_flag=True, help="Every run of this repository in one table.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.pass_obj
-def command(start: str, /, run: str | None, every: bool, as_json: bool, **told: str | None) -> int:
+def command(
+    start: str, /, run: str | None, every: bool, as_json: bool, **job_options: str | None
+) -> int:
     """Read the job, its metrics and its record, and show them. Nothing is recorded and nobody is notified.
 
     Without RUN it shows every run in full, and with --all in a table, worst first. A run that cannot be read has
@@ -47,19 +49,19 @@ def command(start: str, /, run: str | None, every: bool, as_json: bool, **told: 
     from herorun.schemas.status import StatusAll
     from herorun.system.git import find_repository
 
-    one_of_both(run, told)
-    if told.get("job"):
-        return show_job_status(start, told, as_json)
+    one_of_both(run, job_options)
+    if job_options.get("job"):
+        return show_job_status(start, job_options, as_json)
     if run is not None and not every:
         status, _, glance = standing_of(*_watched_run(run, start))
         output.show_json(status) if as_json else _show_standing(status, glance)
         return status_code(status)
     names = list(known_slugs(find_repository(Path(start))))
     answers = all_looked_at(names, Path(start), whole=as_json)
-    known = {
+    others = {
         a.slug: a.value[1] if a.value else RunSummary(a.slug, "", error=a.error) for a in answers
     }
-    places = [glance.slug for glance in worst_first(list(known.values()))]
+    places = [glance.slug for glance in worst_first(list(others.values()))]
     ordered = sorted(answers, key=lambda answer: places.index(answer.slug))
     for answer in ordered:
         if answer.value is None:
@@ -75,7 +77,7 @@ def command(start: str, /, run: str | None, every: bool, as_json: bool, **told: 
     elif not answers:
         output.show_line("No run here yet: `herorun init RUN` begins one.")
     elif every:
-        _show_table(worst_first([glance for glance in known.values() if not glance.error]))
+        _show_table(worst_first([glance for glance in others.values() if not glance.error]))
     return worst(
         status_code(answer.value[0]) if answer.value else answer.code for answer in answers
     )

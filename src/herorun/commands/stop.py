@@ -15,7 +15,7 @@ from herorun.commands._options import RunArgument, yes
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.pass_obj
 def command(
-    start: str, /, run: str | None, reason: str, wait: str, as_json: bool, **told: str | None
+    start: str, /, run: str | None, reason: str, wait: str, as_json: bool, **job_options: str | None
 ) -> int:
     """Record the order, stop the job through its scheduler, and confirm its end.
 
@@ -38,7 +38,7 @@ def command(
     from herorun.runs import watched_run
 
     seconds = seconds_of(wait, "--wait")
-    one_of_both(run, told)
+    one_of_both(run, job_options)
     if run:
         return show(stop(watched_run(run, Path(start))[0], reason, seconds), as_json)
-    return show(stop_job(*ordered_job(start, told), reason, seconds), as_json)
+    return show(stop_job(ordered_job(start, job_options), reason, seconds), as_json)

@@ -34,7 +34,7 @@ def command(
     every: str,
     most: int,
     as_json: bool,
-    **told: str | None,
+    **job_options: str | None,
 ) -> int:
     """Poll until a condition holds; without an option, until the run ends.
 
@@ -66,8 +66,8 @@ def command(
 
     wish = wish_of(marker, state, step)
     seconds = seconds_of(every, "--every")
-    one_of_both(run, told)
-    opened: Any = watched_run(run, Path(start))[0] if run else named_job(start, told)
+    one_of_both(run, job_options)
+    opened: Any = watched_run(run, Path(start))[0] if run else named_job(start, job_options)
     observer: Any = observer_of_run if run else observer_of_job
     ended: Ended = wait_for(
         opened, observer, wish, seconds, most, lambda words: output.say(opened.slug, words)

@@ -26,34 +26,33 @@ def ready(
     facts: JobSpec,
     start: Path,
     every: timedelta = CADENCE,
-    anew: bool = False,
+    new_job: bool = False,
     exclusive: bool = False,
-) -> tuple[JobRun, Path, list[str]]:
-    """The job's run, its state file, and what should be known before the command for it is used.
+) -> tuple[JobRun, list[str]]:
+    """The job with its state file, and what a person should know before its command is used.
 
-    `anew`: the id is another job's than that which was watched before. `WrongUse` where a command
+    `new_job`: the id now belongs to another job than before. `WrongUse` where a command
     would wait, or the job is surely not there. `exclusive`: `HandedOver` while another machine
     monitors the job.
     """
     if facts.resubmit:
         job_kind(facts.kind).must_return(facts.resubmit)
-    before = set_aside(facts) if anew else None
+    before = set_aside(facts) if new_job else None
     run = open_job(facts, every)
     new = run.current is None
     if new and isinstance(run.look(), Absent):
         raise WrongUse(
             f"{facts.kind} knows no job {facts.job}{_where(facts)}: {job_kind(facts.kind).absent}."
         )
-    path = file_for(facts, start, anew)
+    run.state_file = file_for(facts, start, new_job)
     if exclusive:
-        must_be_ours(run, path)
+        must_be_ours(run)
     run.begin()
     notices = _what_it_is(run) if new else []
-    project(run, path, {})
+    project(run)
     notes = [f"what was watched by this id before is kept in {before}"] if before else []
     return (
         run,
-        path,
         [*notes, *notices, *_of_secrets(run), *job_kind(facts.kind).notices(facts.resubmit)],
     )
 
@@ -61,8 +60,8 @@ def ready(
 def _what_it_is(run: JobRun) -> list[str]:
     """In words, of schedulers whose ids are easily mistyped."""
     with contextlib.suppress(CouldNotLook, OSError):
-        words = run.scheduler.describe(run.facts.job)
-        return [words] if words else []
+        message = run.scheduler.describe(run.facts.job)
+        return [message] if message else []
     return []
 
 
@@ -92,29 +91,20 @@ def _where(facts: JobSpec) -> str:
     return f" on {facts.where}" if facts.where else ""
 
 
-def tick_job(run: JobRun, state_file: Path) -> TickOutcome:
+def tick_job(run: JobRun, drift: str = "") -> TickOutcome:
+    """One tick, once the state file names this machine as the one that monitors the job."""
     with unattended():
-        return _tick(run, state_file)
-
-
-def _tick(run: JobRun, state_file: Path) -> TickOutcome:
-    claim(run, state_file)
-    return tick_and_project(run, state_file)
+        claim(run)
+        return tick_and_project(run)
 
 
 def watch_job(
-    run: JobRun,
-    state_file: Path,
-    report: Callable[[JobRun, TickOutcome], None],
-    until: Until | None = None,
+    run: JobRun, report: Callable[[JobRun, TickOutcome], None], until: Until | None = None
 ) -> int:
     """Until the terminal state, or the stopping point. One such loop a job and machine."""
-    facts, every = run.facts, run.contract.babysit.cadence
-
-    def turn(opened: JobRun, drift: str) -> TickOutcome:
-        return _tick(opened, state_file)
+    facts, every, state_file = run.facts, run.contract.babysit.cadence, run.state_file
 
     def again(name: str, start: Path) -> tuple[JobRun, str]:
-        return open_job(facts, every), ""
+        return open_job(facts, every, state_file), ""
 
-    return watch(run.slug, run.folder, report, until, turn, opened=again)
+    return watch(run.slug, run.folder, report, until, tick_job, opened=again)

@@ -40,13 +40,13 @@ def find_jobs(
         *_listings(host, user),
         (f"{EXPERIMENTS}/", lambda: _experiments(start)),
     ]
-    found = []
+    jobs = []
     for name, ask in places:
         try:
-            found.append(SearchedPlace(name, ask()))
+            jobs.append(SearchedPlace(name, ask()))
         except (HerorunError, OSError) as error:
-            found.append(SearchedPlace(name, (), scrub(in_words(error))))
-    return found
+            jobs.append(SearchedPlace(name, (), scrub(in_words(error))))
+    return jobs
 
 
 def _registered(session: JobSession) -> tuple[tuple[str, str], ...]:

@@ -37,8 +37,10 @@ class Monitor:
         return f"{process}{self.owner}, last look {self.looked:%Y-%m-%d %H:%M:%S} UTC"
 
 
-def monitor_in(path: Path) -> Monitor | None:
+def monitor_in(path: Path | None) -> Monitor | None:
     """As the state file names it; None where it names none that can be read."""
+    if path is None:
+        return None
     try:
         entry = read_json(path.read_bytes())[FIELD]
         last_look = datetime.fromisoformat(entry["last_look"])
@@ -49,9 +51,9 @@ def monitor_in(path: Path) -> Monitor | None:
     return monitor if last_look.tzinfo else None
 
 
-def must_be_ours(run: JobRun, path: Path) -> None:
+def must_be_ours(run: JobRun) -> None:
     """`HandedOver` while another machine's monitor is not late by two cadences."""
-    other = monitor_in(path)
+    other = monitor_in(run.state_file)
     if other is None or other.owner == run.launcher.owner:
         return
     due = stale_at(other.looked, other.cadence)
@@ -64,36 +66,36 @@ def must_be_ours(run: JobRun, path: Path) -> None:
         )
 
 
-def claim(run: JobRun, path: Path) -> None:
+def claim(run: JobRun) -> None:
     """Say in the state file that we look now."""
-    must_be_ours(run, path)
-    _name(run, path, run.launcher.owner, os.getpid())
+    must_be_ours(run)
+    _name(run, run.launcher.owner, os.getpid())
 
 
-def give_job(run: JobRun, path: Path, to: str) -> OrderOutcome:
+def give_job(run: JobRun, to: str) -> OrderOutcome:
     """To another machine, whose monitor is accepted at once; ours ends at its next look."""
     if "@" not in to or to.strip() != to or " " in to:
         raise WrongUse(f"{to!r} is no owner: name it as user@machine.")
     job = run.current.job if run.current else run.facts.job
     if to == run.launcher.owner:
         raise WrongUse(f"{to} is this machine: `herorun handoff --job {job} --take` takes it over.")
-    must_be_ours(run, path)
-    _name(run, path, to, 0)
-    words = f"{to} monitors {job} from now on: there, `herorun babysit` with {path}"
-    return OrderOutcome(run, words)
+    must_be_ours(run)
+    _name(run, to, 0)
+    message = f"{to} monitors {job} from now on: there, `herorun babysit` with {run.state_file}"
+    return OrderOutcome(run, message)
 
 
-def take_job(run: JobRun, path: Path) -> OrderOutcome:
+def take_job(run: JobRun) -> OrderOutcome:
     """From a machine that no longer looks."""
     try:
-        claim(run, path)
+        claim(run)
     except HandedOver as error:
         raise Blocked(str(error)) from None
     job = run.current.job if run.current else run.facts.job
     return OrderOutcome(run, f"{run.launcher.owner} monitors {job}: `herorun babysit --job {job}`")
 
 
-def _name(run: JobRun, path: Path, owner: str, pid: int) -> None:
+def _name(run: JobRun, owner: str, pid: int) -> None:
     cadence = run.contract.babysit.cadence.total_seconds()
     entry = {"owner": owner, "pid": pid, "last_look": timestamp(now()), "cadence_seconds": cadence}
-    project(run, path, {FIELD: entry})
+    project(run, {FIELD: entry})

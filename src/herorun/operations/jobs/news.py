@@ -77,7 +77,7 @@ def _tell_tracker_runs(scheduler: Followed, memory: Memory, instance: str) -> li
     """Once a tracker run, whichever instance names it first: what the engine tells of a live job is
     not told again.
     """
-    ids = {id for _, id in told_runs(memory)}
+    ids = {id for _, id in reported_runs(memory)}
     return [
         Tell(_run_key(instance, link), f"{tracker_name(link)} run {run_id(link)}", link)
         for link in tracker_runs(log_end(scheduler, instance))
@@ -92,7 +92,7 @@ def _run_key(instance: str, link: str) -> str:
     return write_key(Verb.TELL, instance, f"run-{run}")
 
 
-def told_runs(memory: Memory) -> list[tuple[str, str]]:
+def reported_runs(memory: Memory) -> list[tuple[str, str]]:
     """The tracker runs that were told, as their key has them, and their ids."""
     news = [parse_key(key) for key in memory.done if verb_of(key) == Verb.TELL]
     runs = [key.detail.removeprefix("run-") for key in news if key.detail.startswith("run-")]

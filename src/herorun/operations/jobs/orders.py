@@ -1,7 +1,6 @@
 """Orders about a job without a contract: stop it, or submit it again."""
 
 import shlex
-from pathlib import Path
 
 from herorun.core.action_key import Verb, write_key
 from herorun.core.errors import Blocked, WrongUse
@@ -20,19 +19,18 @@ from herorun.operations.orders.stop_and_relaunch import (
 from herorun.system.files import is_locked, locked
 
 
-def stop_job(run: JobRun, state_file: Path, reason: str = "", wait: float = 120.0) -> OrderOutcome:
+def stop_job(run: JobRun, reason: str = "", wait: float = 120.0) -> OrderOutcome:
     """Through its scheduler, and wait so many seconds for the end. It is not submitted again by
     itself.
     """
     with locked(run.lock("act"), what="another herorun that acts on this job"):
         outcome = stop_and_wait(run, _current(run), reason, wait)
-        project(run, state_file, {})
+        project(run)
     return outcome
 
 
 def resubmit_job(
     run: JobRun,
-    state_file: Path,
     reason: str = "",
     *,
     stop_first: bool = False,
@@ -48,17 +46,17 @@ def resubmit_job(
         raise WrongUse(
             f"Nobody has said how {run.facts.job} is submitted: give the command with --resubmit."
         )
-    if words := _done_already(run, reason):
-        return OrderOutcome(run, words, warnings=_unwatched(run))
+    if message := _done_already(run, reason):
+        return OrderOutcome(run, message, warnings=_unwatched(run))
     name = _current(run)
-    tick_and_project(run, state_file)
+    tick_and_project(run)
     with locked(run.lock("act"), what="another herorun that acts on this job"):
         if _current(run) == name:
             _must_have_ended(run, name, stop_first, reason, wait)
             if not ordered_before(run, Word.RELAUNCH, name):
                 order(run, Word.RELAUNCH, [name], reason)
             resubmit(run, name, f"ordered by a person{f': {reason}' if reason else ''}")
-        project(run, state_file, {})
+        project(run)
     return OrderOutcome(
         run, f"{_current_job_id(run)} was submitted in place of {name}", warnings=_unwatched(run)
     )

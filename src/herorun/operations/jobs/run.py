@@ -56,7 +56,7 @@ from herorun.system.git import Repository
 UNPLANNED = Nothing("the job has no contract")
 # What can be asked of a job by its scheduler and its log alone. The others need a contract, a
 # tracker or a store.
-ASKED = frozenset(
+LOG_AND_SCHEDULER_CHECKS = frozenset(
     {
         *(
             "monitor-blind",
@@ -97,9 +97,12 @@ _UNKNOWN_KINDS = (
 class JobRun(MonitoredRun):
     """One job without a contract. See `open_job`."""
 
-    def __init__(self, facts: JobSpec, folder: Path, contract: Contract) -> None:
+    def __init__(
+        self, facts: JobSpec, folder: Path, contract: Contract, state_file: Path | None = None
+    ) -> None:
         self.facts, self.folder, self.contract = facts, folder, contract
         self.file = ContractFile("", "")
+        self.state_file = state_file  # None: it is only queried, and nothing is written
 
     @cached_property
     def state(self) -> Path:
@@ -125,7 +128,11 @@ class JobRun(MonitoredRun):
 
     @property
     def health_checks(self) -> tuple[Check, ...]:
-        return tuple(check for check in discover.checks(Gate.HEALTH) if check.name in ASKED)
+        return tuple(
+            check
+            for check in discover.checks(Gate.HEALTH)
+            if check.name in LOG_AND_SCHEDULER_CHECKS
+        )
 
     def lock(self, name: str) -> Path:
         return self.folder / f"{name}.lock"
@@ -272,7 +279,7 @@ class JobRun(MonitoredRun):
         )
 
 
-def open_job(facts: JobSpec, every: timedelta = CADENCE) -> JobRun:
+def open_job(facts: JobSpec, every: timedelta = CADENCE, state_file: Path | None = None) -> JobRun:
     """The job's run on this machine: a new one, or the one that has followed it since an earlier
     id.
 
@@ -281,7 +288,7 @@ def open_job(facts: JobSpec, every: timedelta = CADENCE) -> JobRun:
     must_be_whole(facts)
     facts = _with_named_secrets(facts)
     folder = folder_of(facts)
-    return JobRun(facts, folder, contract_for(facts, folder, every))
+    return JobRun(facts, folder, contract_for(facts, folder, every), state_file)
 
 
 def _with_named_secrets(facts: JobSpec) -> JobSpec:

@@ -14,7 +14,7 @@ from herorun.core.redaction.scrub import scrub
 from herorun.core.untrusted_json import read_json
 from herorun.operations.babysit.outcome import TickOutcome
 from herorun.operations.babysit.tick import run_tick
-from herorun.operations.jobs.news import log_end, told_runs
+from herorun.operations.jobs.news import log_end, reported_runs
 from herorun.operations.jobs.run import JobRun
 from herorun.operations.jobs.scheduler import Followed
 from herorun.system.clock import now
@@ -59,9 +59,9 @@ def _all(start: Path) -> list[Path]:
     return [folder / name for name in newest_first(names)]
 
 
-def file_for(facts: JobSpec, start: Path, anew: bool = False) -> Path:
-    """The one that watches this very job already, else, or `anew`, a new name that nobody has."""
-    for path in () if anew else _all(start):
+def file_for(facts: JobSpec, start: Path, new_job: bool = False) -> Path:
+    """The one that watches this job already; without one, or with `new_job`, a new file."""
+    for path in () if new_job else _all(start):
         try:
             spec = facts_in(path.read_bytes())[0]
         except (OSError, ValueError):
@@ -80,8 +80,11 @@ def file_for(facts: JobSpec, start: Path, anew: bool = False) -> Path:
             continue  # another session took it this very moment
 
 
-def project(run: JobRun, path: Path, more: Mapping[str, Any]) -> None:
+def project(run: JobRun, more: Mapping[str, Any] | None = None) -> None:
     """Write what the journal amounts to. What others keep in the file stays."""
+    path = run.state_file
+    if path is None:
+        return
     memory = run.record.memory()
     job = memory.current.job if memory.current else run.facts.job
     restarts = memory.current.number - 1 if memory.current else run.facts.restarts
@@ -92,16 +95,16 @@ def project(run: JobRun, path: Path, more: Mapping[str, Any]) -> None:
             job,
             restarts,
             now(),
-            _known(path),
-            {**_failure_before(memory), **more, **journal},
+            _read_document(path),
+            {**_failure_before(memory), **(more or {}), **journal},
         )
         write_whole(path, _encode_state(document), 0o644)
 
 
-def tick_and_project(run: JobRun, path: Path) -> TickOutcome:
+def tick_and_project(run: JobRun) -> TickOutcome:
     """The engine's tick, and what it amounts to for whoever reads the state file."""
     outcome = run_tick(run)
-    project(run, path, _signals(run.scheduler, run.record.memory(), outcome))
+    project(run, _signals(run.scheduler, run.record.memory(), outcome))
     return outcome
 
 
@@ -114,7 +117,7 @@ def _signals(scheduler: Followed, memory: Memory, outcome: TickOutcome) -> dict[
         "run": outcome.tick.run.value if outcome.tick else "unknown",
         "monitor": outcome.tick.monitor.value if outcome.tick else "unknown",
         "progress": outcome.progress,
-        "wandb_runs": [id for _, id in told_runs(memory)],
+        "wandb_runs": [id for _, id in reported_runs(memory)],
         **({"wandb_links": [link for link in links if "://" in link]} if links else {}),
         **({"last_signal": signal} if (signal := _last_signal(outcome, job, triage)) else {}),
     }
@@ -143,7 +146,7 @@ def _failure_before(memory: Memory) -> dict[str, Any]:
     return {"last_failure": {"fingerprint": ending.fingerprint, "step": failures[-1].step or 0}}
 
 
-def _known(path: Path) -> dict[str, Any]:
+def _read_document(path: Path) -> dict[str, Any]:
     """Half-written, it holds nothing that the journal does not tell again."""
     try:
         document = read_json(path.read_bytes())

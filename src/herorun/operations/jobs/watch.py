@@ -36,10 +36,10 @@ def check_jobs(session: JobSession) -> tuple[list[JobStatus], str]:
     entries, fault = read_jobs(session)
     with ThreadPoolExecutor(AT_ONCE) as pool:
         statuses = list(pool.map(poll_entry, entries))
-    words = {key_of(each.entry): each.word for each in statuses}
+    status_by_job = {key_of(each.entry): each.word for each in statuses}
     over = [key_of(each.entry) for each in statuses if each.ended]
     if entries or fault:
-        change_jobs(session, lambda current: without(with_status(current, words), over))
+        change_jobs(session, lambda current: without(with_status(current, status_by_job), over))
     for each in statuses:
         if each.ended:
             shutil.rmtree(memory_path(each.entry), ignore_errors=True)
@@ -104,8 +104,8 @@ def _watch(session: JobSession, say: Callable[[str], None], every: float) -> tup
             for s in statuses
             if s.state is JobState.UNKNOWN
         }
-        for words in sorted(problems - doubted):
-            say(f"could not be seen: {words}")
+        for message in sorted(problems - doubted):
+            say(f"could not be seen: {message}")
         doubted = problems
         if fault and fault != last_fault:
             say(fault)
