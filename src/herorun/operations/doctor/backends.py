@@ -71,10 +71,10 @@ def _join_kind_and_slug(kind: str, slug: str) -> str:
 
 def _contract(run: Run) -> Iterator[DoctorPart]:
     signed = run.file.signed
-    words = f"{run.file.path} is valid" + (
+    message = f"{run.file.path} is valid" + (
         "" if signed else ", and says something else than the newest commit"
     )
-    yield DoctorPart("contract", run.slug, Fit.WORKS, words)
+    yield DoctorPart("contract", run.slug, Fit.WORKS, message)
 
 
 def _program(kind: str, argv: tuple[str, ...]) -> Iterator[DoctorPart]:
@@ -109,13 +109,13 @@ def _examine_tracker(run: Run) -> Iterator[DoctorPart]:
             if identity.state is TrackerState.UNREACHABLE:
                 yield DoctorPart("tracker", name, Fit.UNSEEN, identity.why)
                 return
-            words = "answers about the run's identity"
+            message = "answers about the run's identity"
         else:
             batch = run.tracker.read("")
-            words = f"can be read: {count(len(batch.rows), 'row')} in the first read"
+            message = f"can be read: {count(len(batch.rows), 'row')} in the first read"
     except FileNotFoundError:
-        words = "answers, and the run has reported nothing yet"
-    yield DoctorPart("tracker", name, Fit.WORKS, words)
+        message = "answers, and the run has reported nothing yet"
+    yield DoctorPart("tracker", name, Fit.WORKS, message)
 
 
 def _login(run: Run, root: str) -> Iterator[DoctorPart]:
@@ -129,11 +129,11 @@ def _login(run: Run, root: str) -> Iterator[DoctorPart]:
 def _root(run: Run, root: str) -> Iterator[DoctorPart]:
     """A listing; whether it may be written is `preflight --probe`'s to try."""
     try:
-        words = f"can be listed: {count(len(run.store.names(root)), 'entry', 'entries')}"
+        message = f"can be listed: {count(len(run.store.names(root)), 'entry', 'entries')}"
     except FileNotFoundError:
-        words = "is not there yet, which was seen"
+        message = "is not there yet, which was seen"
     yield DoctorPart(
-        "store", root, Fit.WORKS, f"{words}; `herorun preflight {run.slug} --probe` tries a write"
+        "store", root, Fit.WORKS, f"{message}; `herorun preflight {run.slug} --probe` tries a write"
     )
     if (
         root.startswith("/")
@@ -167,8 +167,8 @@ def _secret(run: Run, name: str) -> Iterator[DoctorPart]:
     if road != here and traits.secrets_vouched:
         yield DoctorPart("secret", name, Fit.WORKS, f"is set in {road}, by the contract's word")
     elif road != here:
-        words = f"must be set in {road}, which cannot be looked into from here"
-        yield DoctorPart("secret", name, Fit.UNSEEN, words)
+        message = f"must be set in {road}, which cannot be looked into from here"
+        yield DoctorPart("secret", name, Fit.UNSEEN, message)
     elif os.environ.get(name):
         yield DoctorPart("secret", name, Fit.WORKS, "is set here")
     else:
@@ -234,22 +234,22 @@ def _patterns(run: Run) -> Iterator[DoctorPart]:
 
 
 def _babysitter(run: Run) -> Iterator[DoctorPart]:
-    from herorun.operations.report.status import babysitter_words
+    from herorun.operations.report.babysitter_state import say_babysitter
 
     memory = run.record.memory()
     over = bool(memory.sealed) or (
         memory.last_decided is not None and memory.last_decided.run == "finished"
     )
-    words = babysitter_words(run, over)
+    message = say_babysitter(run, over)
     if over:
-        yield DoctorPart("babysitter", run.slug, Fit.WORKS, words)
+        yield DoctorPart("babysitter", run.slug, Fit.WORKS, message)
     elif last_heartbeat(run) is None:
         fix = f"`herorun babysit {run.slug}`, unless it is watched elsewhere."
-        yield DoctorPart("babysitter", run.slug, Fit.UNSEEN, words, fix)
+        yield DoctorPart("babysitter", run.slug, Fit.UNSEEN, message, fix)
     else:
-        stale = words.startswith(("monitor stale", "gone"))
+        stale = message.startswith(("monitor stale", "gone"))
         fix = f"`herorun babysit {run.slug}`." if stale else ""
-        yield DoctorPart("babysitter", run.slug, Fit.BROKEN if stale else Fit.WORKS, words, fix)
+        yield DoctorPart("babysitter", run.slug, Fit.BROKEN if stale else Fit.WORKS, message, fix)
 
 
 def _more(adapter: object) -> Iterator[DoctorPart]:

@@ -114,19 +114,19 @@ def _remote(repository: Repository, remote: str) -> Iterator[DoctorPart]:
         )
         yield DoctorPart("git", f"{name}, push", Fit.BROKEN, str(error), fix)
     else:
-        words = "a dry-run push would be accepted; hooks of the server were not run"
-        yield DoctorPart("git", f"{name}, push", Fit.WORKS, words)
+        message = "a dry-run push would be accepted; hooks of the server were not run"
+        yield DoctorPart("git", f"{name}, push", Fit.WORKS, message)
 
 
 def _examine_disk(name: str, folder: Path) -> DoctorPart:
     free = shutil.disk_usage(folder).free
     few = free < SMALLEST
-    words = f"{free / (1 << 30):.1f} GiB free at {folder}"
+    message = f"{free / (1 << 30):.1f} GiB free at {folder}"
     return DoctorPart(
         "disk",
         name,
         Fit.BROKEN if few else Fit.WORKS,
-        words,
+        message,
         "Free some space there." if few else "",
     )
 
@@ -135,30 +135,32 @@ def _clock(repository: Repository | None) -> Iterator[DoctorPart]:
     at = now()
     newest = _newest_commit(repository)
     if newest is not None and newest - at > SKEW:
-        words = (
+        message = (
             f"says {at:%Y-%m-%d %H:%M:%S} UTC, which is {newest - at} before the newest commit "
             "here was made"
         )
-        yield DoctorPart("clock", "this machine", Fit.BROKEN, words, "Set the clock, by NTP best.")
+        yield DoctorPart(
+            "clock", "this machine", Fit.BROKEN, message, "Set the clock, by NTP best."
+        )
         return
     state, why = _synchronised()
     if why and newest is None:
         raise CouldNotLook(f"Whether the clock is synchronised cannot be seen: {why}.")
     if why:
-        words = (
+        message = (
             f"not behind the newest commit here ({newest:%Y-%m-%d %H:%M:%S} UTC); NTP was not "
             f"checked: {why}"
         )
-        yield DoctorPart("clock", "this machine", Fit.UNCHECKED, words)
+        yield DoctorPart("clock", "this machine", Fit.UNCHECKED, message)
         return
     fix = (
         ""
         if state == "yes"
         else "`timedatectl set-ntp true`, or ask the administrator of this machine."
     )
-    words = "synchronised by NTP" if state == "yes" else "not synchronised"
+    message = "synchronised by NTP" if state == "yes" else "not synchronised"
     yield DoctorPart(
-        "clock", "this machine", Fit.WORKS if state == "yes" else Fit.BROKEN, words, fix
+        "clock", "this machine", Fit.WORKS if state == "yes" else Fit.BROKEN, message, fix
     )
 
 

@@ -1,23 +1,18 @@
 """The status of a run, from its record and evidence that is read now. Writes nothing."""
 
 from collections.abc import Mapping, Sequence
-from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from herorun import discover
 from herorun.core.alert import Alert, AlertState
-from herorun.core.canonical_json import timestamp
 from herorun.core.check import Check, Gate
-from herorun.core.durations import say_span
-from herorun.core.escalation import Option
-from herorun.core.escalation_policy import trouble_began
 from herorun.core.evidence import Evidence, LaunchProof, LeaseSeen, Metrics, UnjudgedMetric
 from herorun.core.journal import Memory, fold
 from herorun.core.journal_decision import decided
 from herorun.core.notifications import progress_of
 from herorun.core.run_summary import RunSummary
-from herorun.core.tick import RECEIPT, RunHealth, Tick, critical_topics, exit_code
+from herorun.core.tick import RunHealth, critical_topics, exit_code
 from herorun.core.watchdog import WatchState as Silence
 from herorun.core.watchdog import watchdog
 from herorun.gate import finding_entries
@@ -30,8 +25,9 @@ from herorun.operations.babysit.tick_json import (
 )
 from herorun.operations.health.evaluate import evaluate
 from herorun.operations.health.shared_polls import SharedPolls
-from herorun.operations.orders.acknowledge import open_questions, ways_on
-from herorun.operations.record.heartbeat import is_lost, last_heartbeat
+from herorun.operations.orders.acknowledge import open_questions
+from herorun.operations.report.babysitter_state import monitor_is_stale, say_babysitter
+from herorun.operations.report.next_command import next_command
 from herorun.operations.report.overview import glance_of, stage_of
 from herorun.operations.seal.facts import at_the_end, progress_at_seal
 from herorun.runs import MonitoredRun, Run, log_of, watched_run
@@ -39,10 +35,9 @@ from herorun.schemas.parts import Acked, UnjudgedEntry
 from herorun.schemas.runs import BabysitDocument
 from herorun.schemas.status import RunSummaryEntry, Status, StatusOf
 from herorun.system.clock import now
-from herorun.system.files import is_locked
 
 if TYPE_CHECKING:
-    from herorun.operations.launch.propose import Proposer
+    pass
 
 STALE = "stale"  # the monitor's word for a babysitter that is gone
 # as `operations.babysit.tick` words it
@@ -92,8 +87,8 @@ def standing_of(
         "log": log_of(run, memory.instances[-1].name) if memory.instances and not shut else "",
         "seal_tag": memory.sealed.tag if memory.sealed else None,
         "record": run.record.tip,
-        "babysitter": babysitter_words(run, over=bool(memory.sealed)),
-        **_beside(
+        "babysitter": say_babysitter(run, over=bool(memory.sealed)),
+        **_record_state(
             run, drift, [*([f"{DRIFT}{drift}{STANDS}"] if drift else []), *_disbelieved(run)]
         ),
         "unfinished_actions": memory.unfinished.actions,
@@ -105,7 +100,7 @@ def standing_of(
     checks = {check.name: check for check in discover.checks(Gate.HEALTH)}
     over = result.run == RunHealth.FINISHED or (result.run == RunHealth.DOWN and result.settled)
     if over:
-        facts["babysitter"] = babysitter_words(run, over=True)
+        facts["babysitter"] = say_babysitter(run, over=True)
     alerts = [*shown_alerts(result, memory), *_silence(run, memory, evidence, checks)]
     monitor = STALE if not over and monitor_is_stale(run) else result.monitor.value
     glance = glance_of(
@@ -126,7 +121,9 @@ def standing_of(
         alerts=alert_entries(alerts, checks, run.slug),
         actions=[],
         other_jobs=other_jobs(evidence),
-        next=_next(run, result, fold([decided(result, evidence, memory, ())], memory), evidence),
+        next=next_command(
+            run, result, fold([decided(result, evidence, memory, ())], memory), evidence
+        ),
         summary=RunSummaryEntry.of_summary(glance),
         unjudged=[UnjudgedEntry.of(each) for each in _unjudged(evidence)],
         **facts,
@@ -181,7 +178,7 @@ def _at_rest(
         alerts=[],
         actions=[],
         other_jobs=[],
-        next=_next(run, None, memory, {}),
+        next=next_command(run, None, memory, {}),
         summary=RunSummaryEntry.of_summary(glance),
         unjudged=[],
         **facts,
@@ -222,10 +219,10 @@ def document_of(turn: TickOutcome, **slug: str) -> BabysitDocument:
     """As `babysit --json` prints it; with its slug among several."""
     drift = next((doubt for doubt in turn.doubts if doubt.startswith(DRIFT)), "")
     drift = drift.removeprefix(DRIFT).removesuffix(STANDS)
-    return BabysitDocument.of(turn.entry(), **_beside(turn.run, drift, turn.doubts), **slug)
+    return BabysitDocument.of(turn.entry(), **_record_state(turn.run, drift, turn.doubts), **slug)
 
 
-def _beside(run: MonitoredRun, drift: str, doubts: Sequence[str]) -> dict[str, Any]:
+def _record_state(run: MonitoredRun, drift: str, doubts: Sequence[str]) -> dict[str, Any]:
     """What people must know beside the run's health."""
     record = run.record
     return {
@@ -233,69 +230,6 @@ def _beside(run: MonitoredRun, drift: str, doubts: Sequence[str]) -> dict[str, A
         "contract": drift or "as admitted",
         "pushed": record.tip is not None and record.tip == record.pushed,
     }
-
-
-def _next(run: Run, look: Tick | None, ahead: Memory, evidence: Evidence) -> str:
-    """The command that comes next; empty while there is nothing to do but to watch. `ahead` is the
-    memory with what this look has seen."""
-    health = look.run.value if look else ""
-    metrics = {Metrics: evidence[Metrics]} if Metrics in evidence else {}
-    if health == RunHealth.DOWN:
-        return _up_again(run, _proposer(run, ahead, metrics))
-    if ahead.ledger.taints and not ahead.sealed:
-        way = Option.ROLLBACK if health == RunHealth.FINISHED else Option.STOP_AND_ROLLBACK
-        return _proposer(run, ahead, metrics).proposals((way,))[0].command
-    if health == RunHealth.FINISHED and ahead.unacknowledged and not ahead.sealed:
-        return f"herorun ack {run.slug}"  # the seal gate waits for it
-    if (
-        health == RunHealth.FINISHED
-        and look
-        and any(each.evidence == "receipt" for each in look.awaited)
-    ):
-        # and for this: nothing else makes up for a check-in
-        return f"herorun waive {RECEIPT} {run.slug}"
-    commands = {
-        "not initialised": f"herorun init {run.slug}",
-        "initialised": f"herorun preflight {run.slug}",
-        "launched": f"herorun seal {run.slug}"
-        if health == RunHealth.FINISHED
-        else _watched_again(run),
-    }
-    return commands.get(stage_of(run), "")
-
-
-def _is_lost(run: Run) -> bool:
-    """Nobody looks for a babysitter here whose run was given to somebody elsewhere."""
-    handed = run.record.memory().handed
-    return is_lost(run) and (handed is None or handed.to == run.launcher.owner)
-
-
-def _watched_again(run: Run) -> str:
-    return f"herorun babysit {run.slug}" if _is_lost(run) else ""
-
-
-def _proposer(run: Run, memory: Memory, evidence: Evidence) -> "Proposer":
-    """Imported where there is something to propose: a run that is well needs none of it."""
-    from herorun.operations.launch.propose import Proposer
-
-    return Proposer(run, memory, evidence)
-
-
-def _up_again(run: Run, proposer: "Proposer") -> str:
-    """An answer where one is asked for; nothing where somebody who may relaunch it watches."""
-    memory = proposer.memory
-    name = memory.current.name if memory.current else ""
-    answer = memory.answers.get(name)
-    settled = name in memory.kept_down or (
-        answer is not None and not answer.yes
-    )  # a person's word: it stays down
-    watched = is_locked(run.lock("babysitter")) and run.contract.babysit.recovery == "relaunch"
-    waits = watched and not settled and not memory.ledger.paused(now()) and not memory.ledger.taints
-    if waits and not open_questions(memory):
-        return ""
-    checks = {check.name: check for check in discover.checks(Gate.HEALTH)}
-    first = trouble_began(memory.alerts.values(), checks)
-    return proposer.proposals(ways_on(run, memory, checks), before=first)[0].command
 
 
 def status_code(status: StatusOf) -> int:
@@ -309,39 +243,3 @@ def status_code(status: StatusOf) -> int:
     return exit_code(
         status.run, status.monitor, critical_topics(firing, checks), status.missing_evidence
     )
-
-
-def babysitter_words(run: Run, over: bool = False) -> str:
-    """Whether somebody watches: apart from how the run itself is. One that has nothing left to
-    watch has gone.
-    """
-    if run.contract.babysit.declined:
-        return f"declined: {run.contract.babysit.declined}"
-    last_beat = last_heartbeat(run)
-    if last_beat is None:
-        return "none was seen on this machine"
-    age = (now() - last_beat).total_seconds()
-    if over and not is_locked(run.lock("babysitter")):
-        return (
-            f"stopped (run finished; last heartbeat {timestamp(last_beat.replace(microsecond=0))})"
-        )
-    if _is_lost(run):
-        return f"gone, last heartbeat {say_span(age)} ago: resume with `herorun babysit {run.slug}`"
-    return f"{'monitor stale: ' if monitor_is_stale(run) else ''}last heartbeat {say_span(age)} ago"
-
-
-def monitor_is_stale(run: Run) -> bool:
-    """Whether the babysitter that this machine has seen is dead, or hangs. One that was handed
-    elsewhere is not ours.
-
-    This look itself may be fresh: it does not watch.
-    """
-    last_beat, handed = last_heartbeat(run), run.record.memory().handed
-    if (
-        last_beat is None
-        or run.contract.babysit.declined
-        or (handed and handed.to != run.launcher.owner)
-    ):
-        return False
-    late = 2 * run.contract.babysit.cadence + timedelta(minutes=1)
-    return is_lost(run) or now() - last_beat > late

@@ -1,0 +1,52 @@
+"""Whether a babysitter of this machine monitors the run, and how old its last heartbeat is."""
+
+from datetime import timedelta
+
+from herorun.core.canonical_json import timestamp
+from herorun.core.durations import say_span
+from herorun.operations.record.heartbeat import is_lost, last_heartbeat
+from herorun.runs import Run
+from herorun.system.clock import now
+from herorun.system.files import is_locked
+
+
+def say_babysitter(run: Run, over: bool = False) -> str:
+    """Whether somebody watches: apart from how the run itself is. One that has nothing left to
+    watch has gone.
+    """
+    if run.contract.babysit.declined:
+        return f"declined: {run.contract.babysit.declined}"
+    last_beat = last_heartbeat(run)
+    if last_beat is None:
+        return "none was seen on this machine"
+    age = (now() - last_beat).total_seconds()
+    if over and not is_locked(run.lock("babysitter")):
+        return (
+            f"stopped (run finished; last heartbeat {timestamp(last_beat.replace(microsecond=0))})"
+        )
+    if is_babysitter_lost(run):
+        return f"gone, last heartbeat {say_span(age)} ago: resume with `herorun babysit {run.slug}`"
+    return f"{'monitor stale: ' if monitor_is_stale(run) else ''}last heartbeat {say_span(age)} ago"
+
+
+def monitor_is_stale(run: Run) -> bool:
+    """Whether the babysitter that this machine has seen is dead, or hangs. One that was handed
+    elsewhere is not ours.
+
+    This look itself may be fresh: it does not watch.
+    """
+    last_beat, handed = last_heartbeat(run), run.record.memory().handed
+    if (
+        last_beat is None
+        or run.contract.babysit.declined
+        or (handed and handed.to != run.launcher.owner)
+    ):
+        return False
+    late = 2 * run.contract.babysit.cadence + timedelta(minutes=1)
+    return is_lost(run) or now() - last_beat > late
+
+
+def is_babysitter_lost(run: Run) -> bool:
+    """Nobody looks for a babysitter here whose run was given to somebody elsewhere."""
+    handed = run.record.memory().handed
+    return is_lost(run) and (handed is None or handed.to == run.launcher.owner)

@@ -1,0 +1,77 @@
+"""The command that a person types next about a run."""
+
+from typing import TYPE_CHECKING
+
+from herorun import discover
+from herorun.core.check import Gate
+from herorun.core.escalation import Option
+from herorun.core.escalation_policy import trouble_began
+from herorun.core.evidence import Evidence, Metrics
+from herorun.core.journal import Memory
+from herorun.core.tick import RECEIPT, RunHealth, Tick
+from herorun.operations.orders.acknowledge import open_questions, ways_on
+from herorun.operations.report.babysitter_state import is_babysitter_lost
+from herorun.operations.report.overview import stage_of
+from herorun.runs import Run
+from herorun.system.clock import now
+from herorun.system.files import is_locked
+
+if TYPE_CHECKING:
+    from herorun.operations.launch.propose import Proposer
+
+
+def next_command(run: Run, look: Tick | None, ahead: Memory, evidence: Evidence) -> str:
+    """The command that comes next; empty while there is nothing to do but to watch. `ahead` is the
+    memory with what this look has seen."""
+    health = look.run.value if look else ""
+    metrics = {Metrics: evidence[Metrics]} if Metrics in evidence else {}
+    if health == RunHealth.DOWN:
+        return _up_again(run, _proposer(run, ahead, metrics))
+    if ahead.ledger.taints and not ahead.sealed:
+        way = Option.ROLLBACK if health == RunHealth.FINISHED else Option.STOP_AND_ROLLBACK
+        return _proposer(run, ahead, metrics).proposals((way,))[0].command
+    if health == RunHealth.FINISHED and ahead.unacknowledged and not ahead.sealed:
+        return f"herorun ack {run.slug}"  # the seal gate waits for it
+    if (
+        health == RunHealth.FINISHED
+        and look
+        and any(each.evidence == "receipt" for each in look.awaited)
+    ):
+        # and for this: nothing else makes up for a check-in
+        return f"herorun waive {RECEIPT} {run.slug}"
+    commands = {
+        "not initialised": f"herorun init {run.slug}",
+        "initialised": f"herorun preflight {run.slug}",
+        "launched": f"herorun seal {run.slug}"
+        if health == RunHealth.FINISHED
+        else _watched_again(run),
+    }
+    return commands.get(stage_of(run), "")
+
+
+def _watched_again(run: Run) -> str:
+    return f"herorun babysit {run.slug}" if is_babysitter_lost(run) else ""
+
+
+def _proposer(run: Run, memory: Memory, evidence: Evidence) -> "Proposer":
+    """Imported where there is something to propose: a run that is well needs none of it."""
+    from herorun.operations.launch.propose import Proposer
+
+    return Proposer(run, memory, evidence)
+
+
+def _up_again(run: Run, proposer: "Proposer") -> str:
+    """An answer where one is asked for; nothing where somebody who may relaunch it watches."""
+    memory = proposer.memory
+    name = memory.current.name if memory.current else ""
+    answer = memory.answers.get(name)
+    settled = name in memory.kept_down or (
+        answer is not None and not answer.yes
+    )  # a person's word: it stays down
+    watched = is_locked(run.lock("babysitter")) and run.contract.babysit.recovery == "relaunch"
+    waits = watched and not settled and not memory.ledger.paused(now()) and not memory.ledger.taints
+    if waits and not open_questions(memory):
+        return ""
+    checks = {check.name: check for check in discover.checks(Gate.HEALTH)}
+    first = trouble_began(memory.alerts.values(), checks)
+    return proposer.proposals(ways_on(run, memory, checks), before=first)[0].command
