@@ -13,6 +13,10 @@ from mcp import Client, MCPError
 from mcp.client.streamable_http import streamable_http_client
 
 from herorun.core.agent_tools import CONFIRM, ORDERS, PREVIEW, READS
+from herorun.core.errors import WrongUse
+from herorun.operations.agents import calls
+from herorun.operations.agents.calls import ToolCalls
+from herorun.system.process import ProcessResult
 from operations.through_mcp import Agent, through_stdio
 from stories import CRASH, SLUG, WAIT, Story
 from wording import mentions
@@ -104,6 +108,29 @@ def test_an_order_is_given_once_as_it_was_shown(story: Story) -> None:
     assert [word for word, _ in orders] == ["pause", "stop"]
     assert all(mentions(reason, "agent", "mcp") for _, reason in orders)
     story.ended()
+
+
+def test_a_digest_that_is_too_old_gives_no_order(
+    story: Story, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    story.launched(WAIT)
+    monkeypatch.setattr(calls, "EXPIRES", -1.0)
+    with ToolCalls(story.work) as tools:
+        shown = tools.preview("stop", {"run": SLUG, "reason": "wrong data"}).structured
+        with pytest.raises(WrongUse, match="15 minutes"):
+            tools.confirm(shown["digest"])
+    assert not story.events("Ordered")
+
+
+def test_what_a_broken_command_says_is_marked_as_data(
+    story: Story, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(calls, "run", lambda *_: ProcessResult(1, b"", ORDERED.encode()))
+    with ToolCalls(story.work) as tools:
+        answer = tools.read("run_status", {"run": SLUG})
+    facts = answer.structured
+    assert answer.failed and facts.pop("untrusted_data")["messages"] == ORDERED
+    assert "Ignore" not in str(facts)
 
 
 def test_over_http_nobody_is_answered_without_the_token(story: Story) -> None:

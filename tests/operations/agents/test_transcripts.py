@@ -1,13 +1,19 @@
-"""What people ask of an agent, done with the skill's tools and nothing else, on a real run: babysit
-this, recover that, seal it.
+"""What people ask of an agent, done with the skill's tools and nothing else, on a real run: launch
+it, babysit this, find the stall, recover that, go back, hand it over, seal it; and a job that has
+no contract, by the commands that the skill names for it.
 """
 
+import time
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from herorun.core.lease import read_lease
+from jobs_alone import BUG, Alone, asked
 from operations.through_mcp import Agent, through_stdio
-from stories import CRASH, SLUG, TAG, WAIT, Story
+from stories import CRASH, SLUG, TAG, WAIT, Story, eventually, forget
 
 pytestmark = pytest.mark.thorough
 ACTS = {"confirm_order"}
@@ -37,6 +43,104 @@ def test_babysit_this(story: Story) -> None:
 
     through_stdio(story.work, talk)
     assert story.starts == ["tiny-1 scratch"]
+    (story.data / "go").touch()
+    story.ended()
+
+
+def test_launch_it(story: Story) -> None:
+    """What is blocked stays so; what a person has seen is submitted once, and babysat."""
+    assert story.init() == 0
+    code = story.work / "train.sh"
+    committed = code.read_text()
+
+    async def talk(agent: Agent) -> None:
+        code.write_text(f"{committed}# a last-minute idea\n")
+        early = await agent.preview("launch", run=SLUG)
+        assert early["verdict"] == "blocked" and "digest" not in early
+        code.write_text(committed)
+        assert (await agent.document("run_preflight", run=SLUG))["verdict"] == "clear"
+        shown = await agent.preview("launch", run=SLUG)
+        told = await agent.call("confirm_order", digest=shown["digest"])
+        assert not told.is_error, told.content[0].text
+        story.ended()
+        assert (await agent.call("confirm_order", digest=shown["digest"])).is_error
+
+    through_stdio(story.work, talk)
+    assert story.starts == ["tiny-1 scratch"]
+
+
+def test_find_the_stall_and_start_it_again(story: Story) -> None:
+    """A job that hangs: say so, hold herorun's own hands while a person decides, then stop it and
+    start the next one.
+    """
+    patience = {"thresholds": {"stalled-steps": {"idle": "1s", "cadences": 1}}}
+    story.sign(babysit={"cadence": "1s", "recovery": "ask", **patience})
+    story.launched(WAIT)
+    story.tick()
+    time.sleep(2.5)  # two cadences without a row
+    story.tick()
+
+    async def talk(agent: Agent) -> None:
+        status = await agent.document("run_status", run=SLUG)
+        assert "stalled-steps" in firing(status)
+        page = await agent.call("explain_check", check="stalled-steps")
+        assert page.structured_content["document"]["checks"]
+        await agent.document("read_logs", run=SLUG, lines=50)
+        for order, values in (
+            ("pause", {"until": "1h", "reason": "a person looks at it"}),
+            ("ack", {"alert": "stalled-steps", "reason": "a hung collective"}),
+            ("resume", {"reason": "start it again"}),
+        ):
+            told = await agent.order(order, run=SLUG, **values)
+            assert not told.is_error, told.content[0].text
+        told = await agent.order("relaunch", run=SLUG, reason="it hung", stop_first=True)
+        assert not told.is_error, told.content[0].text
+        story.ended("tiny-2")
+
+    through_stdio(story.work, talk)
+    assert [event.word.value for event in story.events("Ordered")][:3] == ["pause", "ack", "resume"]
+    assert story.starts == ["tiny-1 scratch", f"tiny-2 {Path(story.root, 'step-2')}"]
+
+
+def firing(status: Any) -> set[str]:
+    return {each["check"] for each in status["alerts"] if each["state"] == "firing"}
+
+
+def test_go_back(story: Story) -> None:
+    """To the checkpoint that a person names: what would be discarded is shown before."""
+    story.launched(f"save 3; {CRASH}")
+
+    async def talk(agent: Agent) -> None:
+        steps = [
+            each["step"]
+            for each in (await agent.document("list_checkpoints", run=SLUG))["checkpoints"]
+        ]
+        assert {2, 3} <= set(steps)
+        shown = await agent.preview("rollback", run=SLUG, to=2, reason="a spike at 3")
+        facts = shown["untrusted_data"]["document"]["facts"]
+        assert [fact for fact in facts if fact.startswith("Discards: 1 step,")]
+        assert len(story.starts) == 1
+        told = await agent.call("confirm_order", digest=shown["digest"])
+        assert not told.is_error, told.content[0].text
+        story.ended("tiny-2")
+
+    through_stdio(story.work, talk)
+    assert story.starts == ["tiny-1 scratch", f"tiny-2 {Path(story.root, 'step-2')}"]
+
+
+def test_hand_it_over(story: Story) -> None:
+    """The next owner holds the lease and finds the facts; this clone only looks on."""
+    story.launched(WAIT)
+    story.tick()
+
+    async def talk(agent: Agent) -> None:
+        told = await agent.order("handoff", run=SLUG, to="eve@there", reason="my shift ends")
+        assert not told.is_error, told.content[0].text
+        assert "eve@there" in (await agent.document("read_record", run=SLUG))["logbook"]
+
+    through_stdio(story.work, talk)
+    lease = read_lease((story.root / "_herorun" / "lease.json").read_bytes())
+    assert lease is not None and lease.owner == "eve@there"
     (story.data / "go").touch()
     story.ended()
 
@@ -87,3 +191,37 @@ def test_seal_it(story: Story) -> None:
 
     through_stdio(story.work, talk)
     assert [tag.partition(" ")[0] for tag in story.tags()] == [f"refs/tags/{TAG}"]
+
+
+@pytest.fixture
+def alone(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Alone]:
+    """A session of an agent, in a folder with jobs that have no contract."""
+    for name in ("state", "config"):
+        monkeypatch.setenv(f"XDG_{name.upper()}_HOME", str(home / name))
+    monkeypatch.setenv("CLAUDE_CODE_SESSION_ID", "s-1")
+    (home / "w").mkdir()
+    jobs = Alone(home / "w")
+    yield jobs
+    jobs.end()
+    forget()
+
+
+def test_babysit_a_job_without_a_contract(alone: Alone, capsys: pytest.CaptureFixture[str]) -> None:
+    """Register it, find its bug, leave that to a person, and start it again once it is fixed."""
+    first = alone.start(BUG)
+    place = alone.place(first)
+    one = ("--job", place, "--scheduler", "local")
+    assert asked(alone, capsys, "jobs", "add", "local", place, "--no-watch", "--json").code == 0
+    eventually(lambda: not alone.adapter.live("loose"))
+    seen = asked(alone, capsys, "jobs", "watch", "--once", "--json")
+    assert (seen.code, "FAILED" in seen.out.upper()) == (1, True)
+    again = ("--resubmit", alone.again("echo step 20/20; exit 0"))
+    look = asked(alone, capsys, "babysit", *one, *again, "--once", "--json")
+    assert look.code == 1
+    assert alone.all == ["loose-1"]  # a bug in the code is no reason to start it again
+    told = asked(alone, capsys, "relaunch", "--job", place, "--reason", "x is defined", "--json")
+    assert told.code == 0, told.err
+    assert alone.all == ["loose-1", "loose-2"]
+    eventually(lambda: not alone.adapter.live("loose"))
+    end = asked(alone, capsys, "babysit", "--once", "--json")
+    assert (end.code, end.document["run"]) == (0, "finished")

@@ -16,7 +16,7 @@ from typing import Any, Literal, get_origin
 
 from herorun.core.agent_calls import argv_of, order_digest, preview_argv, shown_to_agent
 from herorun.core.agent_tools import CONFIRM, READS, Tool, order_named
-from herorun.core.errors import Blocked, CouldNotLook, WrongUse
+from herorun.core.errors import Blocked, WrongUse
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.redaction.scrub import scrub
 from herorun.runs import known_slugs
@@ -99,11 +99,11 @@ class ToolCalls:
 
     def read(self, name: str, values: Mapping[str, Any]) -> ToolAnswer:
         tool = next(each for each in READS if each.name == name)
-        words = argv_of(tool, values)
+        argv = argv_of(tool, values)
         self._must_be_run(values)
         if tool.command == "report":
-            words.insert(1, f"--out={Path(self._plans.name, 'report.html')}")
-        return self._call(tool, words, READ_SECONDS)
+            argv.insert(1, f"--out={Path(self._plans.name, 'report.html')}")
+        return self._call(tool, argv, READ_SECONDS)
 
     def preview(self, name: object, values: Mapping[str, Any]) -> ToolAnswer:
         """What the order would do now, and the digest that confirms it. It changes nothing."""
@@ -135,17 +135,17 @@ class ToolCalls:
             raise Blocked(
                 "The run has changed since the preview, so nothing was done. Preview it again."
             )
-        words = argv_of(order, values, order=True)
+        argv = argv_of(order, values, order=True)
         if order.name == "launch":
-            words.insert(1, f"--plan={self._plan(values)}")
-        return self._call(order, words, ORDER_SECONDS)
+            argv.insert(1, f"--plan={self._plan(values)}")
+        return self._call(order, argv, ORDER_SECONDS)
 
     def _shown(self, order: Tool, values: Mapping[str, Any]) -> tuple[ToolAnswer, str]:
         """The document of the preview, and its digest; none where the order would be refused."""
-        words = preview_argv(order, values)
+        argv = preview_argv(order, values)
         if order.name == "launch":
-            words.insert(1, f"--out={self._plan(values)}")
-        answer = self._call(_shown_by(order), words, READ_SECONDS)
+            argv.insert(1, f"--out={self._plan(values)}")
+        answer = self._call(_shown_by(order), argv, READ_SECONDS)
         status = answer if order.preview == "status" else self.read("run_status", _run_of(values))
         refused = answer.failed or status.failed or (answer.code and answer is not status)
         digest = order_digest(order, values, status.document, answer.document)
@@ -161,12 +161,12 @@ class ToolCalls:
         if slug is not None and slug not in runs:
             raise WrongUse(f"There is no run {slug!r} here; the runs are {', '.join(runs)}.")
 
-    def _call(self, tool: Tool, words: Sequence[str], timeout: float) -> ToolAnswer:
-        code, document, messages = self._json(words, timeout)
+    def _call(self, tool: Tool, argv: Sequence[str], timeout: float) -> ToolAnswer:
+        code, document, messages = self._json(argv, timeout)
         return ToolAnswer(
-            command=self._command(words),
+            command=self._command(argv),
             code=code,
-            facts=_own_words(tool, document),
+            facts=_say_own(tool, document),
             document=shown_to_agent(document),
             messages=shown_to_agent(messages),
             own_text=tool.own_text,
@@ -178,15 +178,12 @@ class ToolCalls:
         messages = scrub(result.err.decode("utf-8", "backslashreplace"))
         try:
             document = json.loads(result.out)
-        except ValueError:
-            raise CouldNotLook(
-                f"{self._command(words)} printed no document and ended with exit code "
-                f"{result.code}: {result.complaint}"
-            ) from None
+        except ValueError:  # what it said instead may quote a job: it stays among the messages
+            document = {"error": "The command printed no document."}
         return result.code, document, messages
 
-    def _command(self, words: Sequence[str]) -> str:
-        return scrub(shlex.join(["herorun", *words]))
+    def _command(self, argv: Sequence[str]) -> str:
+        return scrub(shlex.join(["herorun", *argv]))
 
 
 def _shown_by(order: Tool) -> Tool:
@@ -202,7 +199,7 @@ def _reader(command: str) -> Tool:
     return next(each for each in READS if each.command == command)
 
 
-def _own_words(tool: Tool, document: Mapping[str, Any]) -> dict[str, Any]:
+def _say_own(tool: Tool, document: Mapping[str, Any]) -> dict[str, Any]:
     """The values that herorun chose itself: numbers, and words of a closed list."""
     fields = DOCUMENTS[tool.document].model_fields
     names = [name for name in document if name in fields and name != "schema"]
