@@ -33,7 +33,7 @@ class ChainDocument(Document):
     file: str | None
     """Where it was written, with `--out`."""
     start: str
-    """The one command that brings it to the box and starts it there."""
+    """The command that copies the script to the machine and starts it there."""
 
 
 class Handbook(Document):
@@ -46,7 +46,7 @@ class Handbook(Document):
 
 class TimerFile(Shape):
     path: str
-    """Where it belongs: below the home folder, or in the repository."""
+    """Where the file belongs: under the home folder, or in the repository."""
     text: str
 
 
@@ -61,7 +61,7 @@ class TimerDocument(Document):
     text: str
     """All that is printed without `--json`."""
     files: Sequence[TimerFile]
-    """Of systemd and actions; cron's line belongs into a table."""
+    """The files of `systemd` and `actions`; for `cron` there is only a line for the crontab."""
 
 
 class WatcherEntry(Shape):
@@ -91,12 +91,12 @@ class WatchedRun(Shape):
     slug: str
     monitor: Literal["fresh", "stale", "not-watched", "unknown"]
     run: str = ""
-    """How it was at the last look; missing where the record could not be read."""
+    """The state at the newest tick; omitted if the record could not be read."""
     why: str
     last_seen: str | None = None
     due: str | None = None
     issue_comment: str = ""
-    """Where the issue says it."""
+    """The link of the issue comment."""
 
 
 class WatchdogDocument(Document):
@@ -108,9 +108,9 @@ class JobsList(Document):
     file: str
     """The registry."""
     jobs: Sequence[Mapping[str, Any]]
-    """Its entries as they stand there: `type`, `id`, `host`, `last_status` and what others keep in them."""
+    """The entries of the registry: `type`, `id`, `host`, `last_status`, and fields that other programs wrote."""
     fault: str
-    """Why the registry could not be read whole; empty where it could."""
+    """Why the registry could not be read completely; empty if it was."""
 
 
 class JobsAdd(Document):
@@ -122,7 +122,7 @@ class JobsAdd(Document):
     watched: bool
     """Whether a `jobs watch` of the session runs; false with `--no-watch`."""
     watch: str
-    """The same in words, with the process and the log of a watch that was started."""
+    """The same as text, with the process and the log of a watch that was started."""
 
 
 class JobsRemove(Document):
@@ -139,15 +139,15 @@ class JobSeen(Shape):
     type: str
     id: str
     state: str
-    """One of herorun's words, the same for every scheduler."""
+    """One of herorun's states, the same for every scheduler."""
     scheduler_state: str
-    """The scheduler's own."""
+    """The scheduler's own state."""
     changed: bool
-    """Whether it is another one than at the look before."""
+    """Whether it differs from the one before."""
     why: str
-    """Why it could not be seen, or why it ended."""
+    """Why its state is unknown, or why it ended."""
     result: str
-    """Of an ended job."""
+    """Only of an ended job."""
 
 
 class JobsWatch(Document):
@@ -159,7 +159,7 @@ class JobsWatch(Document):
 class JobFound(Shape):
     job: str
     description: str
-    """What the place says of it."""
+    """What the place lists about the job."""
 
 
 class JobPlace(Shape):
@@ -168,7 +168,7 @@ class JobPlace(Shape):
     place: str
     jobs: Sequence[JobFound]
     why: str
-    """Why it could not be read; empty where it could."""
+    """Why it could not be read; empty if it was."""
 
 
 class JobsFind(Document):

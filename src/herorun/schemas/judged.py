@@ -35,7 +35,7 @@ class VerifySeal(Document):
     proven: Sequence[str]
     faults: Sequence[str]
     unproven: Sequence[str]
-    """What could not be looked at from here."""
+    """What could not be checked from here."""
     notes: Sequence[str]
 
 
@@ -61,7 +61,7 @@ class CheckPage(Shape):
     response: str
     severity: str
     always: bool
-    """Whether it stands in every `[policy] mode`."""
+    """Whether it blocks in every `[policy] mode`."""
     problem: str
     why: str
     fix: str
@@ -92,7 +92,7 @@ class ListedEntry(Shape):
     state: Literal["complete", "incomplete", "unknown"]
     problem: str
     tainted: str
-    """By which alert, and from which step on; empty where it is not."""
+    """The alert that tainted it, and from which step; empty if it is not tainted."""
     temporary: bool | None
     bytes: int | None
     files: int | None
@@ -106,7 +106,7 @@ class CheckpointsList(Document):
 class CheckpointsPlan(Document):
     digest: str
     bytes: int
-    """What the victims hold."""
+    """The size of all `victims` together."""
     slug: str
     policy: RetentionPolicy
     victims: Sequence[Victim]
@@ -144,13 +144,13 @@ class Failure(Shape):
     """The same for every rank, node and attempt of one failure."""
     advice: str
     signature: str | None
-    """The row of the catalogue that matched."""
+    """The signature that matched."""
     frame: str | None
     """The innermost frame of the user's code."""
     needs_person: bool
     """Whether a person may be needed."""
     attempt: int
-    """Which start in the log it is, from 1; of a run the number of its instance."""
+    """The number of the start in the log, from 1; for a run, the number of the instance."""
 
 
 class TriageDocument(Document):
@@ -196,7 +196,7 @@ class CompareDocument(Document):
     metrics: Sequence[Pairing]
     gates: Sequence[GateComparison]
     untested: Sequence[str]
-    """What the window did not put to the test."""
+    """What the window did not contain, so that it was not tested."""
     notes: Sequence[str]
     config_differences: Sequence[str]
     """Config keys that differ, each with both values."""
@@ -207,18 +207,18 @@ class GoodputOf(Shape):
 
     run: str
     since: datetime | None
-    """The first intent to launch; null: nothing was launched."""
+    """The time of the first intent to launch; null if nothing was launched."""
     until: datetime | None
-    """Its successful end, or the newest line or row."""
+    """The time of its successful end, or of the newest line or row."""
     wall_seconds: float
     states: Mapping[TimeState, float]
-    """All of them; they add up to `wall_seconds`."""
+    """Seconds in every state; they add up to `wall_seconds`."""
     productive_fraction: Range
     """Productive time as a part of `wall_seconds`."""
     max_step: int
     """Completed updates, the most of any instance."""
     lost_steps: int
-    """Updates that were done again, or are to be."""
+    """Updates that were repeated, or will be."""
     unknown_losses: int
     """Restarts whose cost in steps is unknown."""
     instances: int
@@ -241,7 +241,7 @@ class ReplayAll(Document):
     slug: str
     since: datetime | None
     version: str
-    """Of the herorun that judges now."""
+    """The version of herorun that judges it now."""
     rules: str
     """Their digest."""
     ticks: Sequence[Replay]

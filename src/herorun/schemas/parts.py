@@ -48,9 +48,9 @@ class Shape(BaseModel):
     @classmethod
     def of(cls, source: Any, **others: Any) -> Self:
         """From the attributes of `source` that have the names of fields, and from `others`."""
-        named = ((name, getattr(source, name, _NONE)) for name in cls.model_fields)
-        known = {name: value for name, value in named if value is not _NONE}
-        return cls.model_validate({**known, **others})
+        fields_there = ((name, getattr(source, name, _NONE)) for name in cls.model_fields)
+        values = {name: value for name, value in fields_there if value is not _NONE}
+        return cls.model_validate({**values, **others})
 
     @field_validator("*", mode="before")
     @classmethod
@@ -61,8 +61,10 @@ class Shape(BaseModel):
 
     def as_json(self) -> dict[str, Any]:
         """What is printed: no secrets, and no key that was left out because it does not apply."""
-        told: dict[str, Any] = scrub_tree(plain(self.model_dump(by_alias=True, exclude_unset=True)))
-        return told
+        document: dict[str, Any] = scrub_tree(
+            plain(self.model_dump(by_alias=True, exclude_unset=True))
+        )
+        return document
 
 
 class Document(Shape):
@@ -81,7 +83,7 @@ class FailureDocument(Document):
     """
 
     error: str
-    """The words that are on standard error too: what happened, where, and what to do next."""
+    """The message, which is also on standard error: what happened, where, and what to do next."""
     exit_code: Literal[1, 2, 3, 130]
 
 
@@ -90,7 +92,7 @@ class WaiverEntry(Shape):
 
     check: str
     subject: str | None
-    """The exact value that it covers; null: any."""
+    """The value that it covers; null if it covers every value."""
     reason: str
     approved_by: str
     expires: str
@@ -112,7 +114,7 @@ class FindingEntry(Shape):
     outcome: Literal["pass", "fail", "unknown", "n/a"]
     response: Literal["info", "warn", "block", "refuse", "relaunch", "escalate", "stop"]
     subject: str
-    """The exact file, metric, instance or value; empty where there is one alone."""
+    """The file, metric, instance or value that it is about; empty if the check has only one."""
     message: str
     details: Sequence[str]
     waiver: WaiverEntry | None
@@ -142,7 +144,7 @@ class AwaitedEntry(Shape):
     evidence: Literal["job", "receipt", "row", "log", "checkpoint"]
     message: str
     until: str | None
-    """Until when it may be missing; null if unknown."""
+    """The time until which it may be missing; null if unknown."""
 
 
 class UnjudgedEntry(Shape):
@@ -161,13 +163,13 @@ class Action(Shape):
     action: str
     """tell, relaunch, escalate, stop or delete node."""
     key: str
-    """The name under which it is done once."""
+    """The key, under which it is done only once."""
     title: str
-    """In words: what is reported or asked, or which instance it concerns."""
+    """What is reported or asked, or which instance it concerns, as text."""
     why: str
     done: bool
     failed: str
-    """Why it is not done; empty where it is."""
+    """Why the action failed; empty if it was done."""
 
 
 class OtherJob(Shape):
@@ -195,9 +197,9 @@ class SubmissionEntry(Shape):
     cwd: str
     env: Mapping[str, str]
     secrets: Sequence[str]
-    """Names alone."""
+    """Only the names."""
     request: str
-    """As the scheduler gets it; empty if unknown here."""
+    """What the scheduler receives; empty if unknown here."""
 
 
 class CandidateEntry(Shape):
@@ -212,7 +214,7 @@ class CandidateEntry(Shape):
     """Why it was not chosen."""
     modified: str | None
     timestamp: str
-    """As its trainer wrote it, which may be without a zone."""
+    """The time that its trainer wrote, possibly without a time zone."""
 
 
 class DiscardedEntry(Shape):
@@ -229,7 +231,7 @@ class Candidates(Shape):
     chosen: str | None
     candidates: Sequence[CandidateEntry]
     unexamined: int
-    """How many were only listed."""
+    """How many checkpoints were listed and not examined."""
     discarded: DiscardedEntry | None
     unread: Sequence[str]
     """Why a root could not be read."""

@@ -35,7 +35,7 @@ class ChartEntry(Shape):
     title: str
     metrics: Sequence[str]
     newest: Any
-    """The value of the highest step; "not finite" where it is not."""
+    """The value of the highest step, or "not finite"."""
     points: int
     """How many are drawn."""
     not_finite: int
@@ -56,11 +56,11 @@ class IncidentEntry(Shape):
     noticed_step: int | None
     since: str
     state: Literal["firing", "resolved", "ended-unresolved", "superseded"]
-    """`superseded`: it told how an instance ended, and the next one was launched."""
+    """`superseded`: it reported how an instance ended, and the next instance was launched since."""
     acknowledged: bool
     """Whether a person has acknowledged it."""
     resolved: str | None
-    """Null while nobody saw its end."""
+    """Null until its end was observed."""
     message: str
 
 
@@ -73,18 +73,18 @@ class LaunchedEntry(Shape):
     job: str
     commit: str
     command: str
-    """As the plan has it, without secrets; empty for a job that was adopted."""
+    """The command of the plan, without secrets; empty for an adopted job."""
     log: str
     """The command that prints its log."""
     log_place: str
-    """Where its log lies: a path, with the host where it is another machine's; empty where none is known."""
+    """Where its log is: a path, with the host if it is on another machine; empty if unknown."""
     log_url: str
-    """Of the web page that shows its log; empty where none is known."""
+    """The web page that shows its log; empty if unknown."""
     started: str
     ended: str | None
     end_state: str
     diagnosis: str
-    """Why it ended, as every surface says it; empty where it ended well or nobody knows."""
+    """Why it ended; empty if it succeeded or the cause is unknown."""
     steps: int | None
     changes: Any
 
@@ -95,7 +95,7 @@ class ReportLink(Shape):
     name: str
     text: str
     url: str
-    """Of a web page; empty where none is known."""
+    """The address of a web page; empty if unknown."""
 
 
 class Recorded(Shape):

@@ -32,13 +32,13 @@ class Init(Document):
     branch: str = ""
     """The record's branch; missing while there is only a contract."""
     warning: str
-    """Why the record is not pushed; empty where it is."""
+    """Why the record is not pushed; empty if it is."""
     unstable_keys: Sequence[str]
     """Keys of the resolved config that differ from one reading to the next."""
     advice: str
     created: Sequence[str]
     adopted: Sequence[str]
-    """What was there before, as an issue that the contract names."""
+    """What existed already and is used, such as an issue that the contract names."""
 
 
 class PreflightDocument(Document):
@@ -58,14 +58,14 @@ class PreflightDocument(Document):
 
 class AdoptedJob(Shape):
     job: str
-    """By the id that its scheduler gave it."""
+    """The id that its scheduler gave it."""
     state: str
     user: str | None
-    """Null where its scheduler does not tell."""
+    """Null if its scheduler does not say."""
     command: Sequence[str] | None
-    """What it runs; null where its scheduler does not tell."""
+    """What the job runs; null if its scheduler does not say."""
     unproven: Sequence[str]
-    """What nobody can prove of a job that herorun did not submit."""
+    """What cannot be proved about a job that herorun did not submit."""
 
 
 class LaunchDocument(PreflightDocument):
@@ -73,12 +73,12 @@ class LaunchDocument(PreflightDocument):
     """Null if nothing was launched."""
     job: str | None
     babysitter: str
-    """Who watches, in words."""
+    """Which process monitors the run, as text."""
     log: str
     """Where the job's log is."""
     warnings: Sequence[str]
     adopted: AdoptedJob | None
-    """The job that `--adopt` took over, or was to; null otherwise."""
+    """The job that `--adopt` took over or would have taken over; otherwise null."""
 
 
 class TickEntry(Shape):
@@ -87,7 +87,7 @@ class TickEntry(Shape):
     run: RunState
     """`starting`: nothing shows yet that it trains; `healthy`: evidence of the present instance, read now, shows it."""
     monitor: Literal["fresh", "partial", "stale"]
-    """Whether the view itself can be relied on."""
+    """Whether the monitoring itself is reliable."""
     progress: str
     """`~<reached>/<final step>`."""
     findings: Sequence[FindingEntry]
@@ -111,21 +111,21 @@ class Standing(TickEntry):
 
 class BabysitDocument(Document, Standing):
     slug: str = ""
-    """In the lines of a loop, and where several runs are watched."""
+    """Only in the output of a loop, and if several runs are monitored."""
 
 
 class JobCauseEntry(Shape):
     """The root of a failure."""
 
     failure: str
-    """The class of `herorun triage`; empty where the log does not say why."""
+    """The class that `herorun triage` gives; empty if the log does not show a cause."""
     file: str
     line: int | None
     excerpt: str
     tasks: str
-    """How its tasks ended, in words."""
+    """How its tasks ended, as text."""
     effort: Literal["small", "complex", ""]
-    """How large the fix is; empty where nothing is to be changed."""
+    """How large the fix is; empty if there is nothing to change."""
     advice: str
 
 
@@ -135,21 +135,21 @@ class BabysitJobDocument(Document, TickEntry):
     job: str
     slug: str
     cause: JobCauseEntry | None = None
-    """Of a failed job; null while it lives and where it ended well."""
+    """Why the job failed; null while it runs and if it succeeded."""
 
 
 class ListEntry(Shape):
     slug: str
     stage: Literal["not initialised", "initialised", "launched", "sealed", "unknown"]
     run: str | None
-    """At the newest look that the record has; null before the first."""
+    """The state at the newest tick in the record; null before the first."""
     monitor: str | None
     progress: str
     last_seen: str | None
-    """When that look was."""
+    """The time of that tick."""
     instance: str | None
     error: str
-    """Why the record cannot be read; empty where it can."""
+    """Why the record cannot be read; empty if it was read."""
 
 
 class ListDocument(Document):
@@ -168,7 +168,7 @@ class LogsDocument(Document):
 class Note(Document):
     slug: str
     commit: str
-    """The record's, with the note."""
+    """The commit of the record that contains the note."""
     pushed: bool
     queued: bool
     """The note is in this clone, and its remote does not have it yet: the command ends with 3, and `warning` says what delivers it."""
@@ -178,20 +178,20 @@ class Note(Document):
 class OrderDocument(Document):
     slug: str
     message: str
-    """What was done, in words."""
+    """What was done, as text."""
     warnings: Sequence[str]
     record: str | None
     facts: Sequence[str] = ()
-    """Of a rollback and a fork: what it discards, rules out and keeps, line by line. Missing elsewhere."""
+    """For a rollback or a fork: what it discards, rules out and keeps, line by line. Other commands omit it."""
 
 
 class Trust(Document):
     slug: str
     repository: str
-    """Whose contracts are trusted with the items: this clone's."""
+    """The clone whose contracts are trusted with these items."""
     items: Sequence[str]
-    """What this machine would run, or send credentials to, and is not trusted with yet."""
+    """Programs that this machine would run, and addresses that it would send credentials to, which nobody has trusted yet."""
     unproven: Sequence[str]
-    """Launches and seals that the record tells of and nothing proves."""
+    """Launches and seals that are in the record and that nothing proves."""
     result: Literal["nothing", "trusted", "rejected"]
     file: str

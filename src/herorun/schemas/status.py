@@ -25,7 +25,7 @@ class PaceEntry(Shape):
     """`tokens/s`, `s/step` and the like."""
     now: float | str
     usual: float | str | None
-    """Of the same attempt before."""
+    """The usual value of the same attempt before."""
     step_seconds: float | str | None
     ratio: float | str | None
     """Relative to the usual one: below 1 is slower, for speeds and for step times."""
@@ -45,7 +45,7 @@ class RunSummaryEntry(Shape):
     remaining_seconds: float | None
     loss: float | str | None
     curve: str
-    """The loss as a line of blocks."""
+    """The loss curve, drawn with block characters."""
     pace: PaceEntry | None
     checkpoint: NewestCheckpoint | None
     next_tick: str | None
@@ -70,13 +70,13 @@ class StatusOf(Standing):
     stage: Literal["not initialised", "initialised", "launched", "sealed"]
     instances: Sequence[InstanceEntry]
     log: str
-    """Where the newest instance's log is on this machine; empty where its scheduler does not tell."""
+    """Where the newest instance's log is on this machine; empty if its scheduler does not say."""
     seal_tag: str | None
     """The tag."""
     record: str | None
     babysitter: str
     unfinished_actions: Sequence[str]
-    """Keys of actions that were begun and have no outcome yet."""
+    """Keys of actions that were started and have no outcome yet."""
     paused: PauseEntry | None
     questions: Sequence[str]
     """What a person is asked."""
@@ -85,7 +85,7 @@ class StatusOf(Standing):
     stopped_by: str | None
     """Who stopped the newest instance."""
     next: str
-    """The command that comes next; empty while there is nothing to do but to watch."""
+    """The next command to type; empty while monitoring is all that is needed."""
     summary: RunSummaryEntry
     unjudged: Sequence[UnjudgedEntry]
     """Metrics that have too few rows yet for some checks."""

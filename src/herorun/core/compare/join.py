@@ -25,15 +25,15 @@ class Pairing:
     median_a: float | None = None
     mean: float | None = None
     median: float | None = None
-    rise: float | None = None  # the most that B lies above A; below 0 where it never does
-    fall: float | None = None  # the least
-    rise_percent: float | None = None  # of A at that step
+    rise: float | None = None  # the largest excess of B over A; negative if B is always lower
+    fall: float | None = None  # the smallest excess of B over A
+    rise_percent: float | None = None  # the rise as a percentage of A at that step
     fall_percent: float | None = None
-    largest: float | None = None  # of both, with its sign
+    largest: float | None = None  # the largest rise or fall, with its sign
     largest_step: int | None = None
     median_difference: float | None = None  # the median of the absolute differences
-    equal: int = 0  # pairs that are the same to the last bit
-    first_difference: int | None = None  # the first step at which they are not
+    equal: int = 0  # pairs of values that are equal bit by bit
+    first_difference: int | None = None  # the first step at which the values differ
 
     def percent(self, measure: str) -> float | None:
         """The mean or median difference in percent of A's own."""

@@ -27,12 +27,12 @@ class Blind:
 class Own:
     """The end of the run's own log."""
 
-    line: str = ""  # the newest line that tells of progress, as it stands there
+    line: str = ""  # the newest line of the log that shows progress, unchanged
     step: int | None = None
     done: bool | None = None  # whether the words of success stand in it; None: nobody gave any
     size: int | None = None
     age: float | None = None  # seconds since it was written
-    failure: str = ""  # class of the failure that it tells of; empty where it tells of none
+    failure: str = ""  # the class of the failure that it reports; empty if it reports none
     excerpt: str = ""
     advice: str = ""
 
@@ -73,12 +73,12 @@ class Copy:
 @dataclass(frozen=True)
 class Gpu:
     index: str
-    use: float  # per cent, the mean of the samples
+    use: float  # the mean of the samples, in per cent
 
 
 @dataclass(frozen=True)
 class MemoryUse:
-    used: int  # bytes, without the file cache that the kernel takes back first
+    used: int  # bytes, without the file cache, which the kernel frees first
     limit: int | None
     share: float | None
     oom_kill: int | None
@@ -89,7 +89,7 @@ class DiskRoom:
     free: int
     size: int
     inodes_free: int
-    inodes: int  # 0: the file system counts none
+    inodes: int  # 0 if the file system does not count inodes
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,7 @@ class ChainSeen:
 
     runs: bool
     failed: str = ""
-    stage: str = ""  # the newest that began; `wait` before the first, empty: it does not tell
+    stage: str = ""  # the newest that began; `wait` before the first; empty if unknown
 
 
 @dataclass(frozen=True)
@@ -109,23 +109,23 @@ class HostObservation:
     name: str  # of the run, or of its newest instance
     where: str  # the machine, for people
     alive: Alive
-    why: str = ""  # how the job ended, or why nobody can say whether it lives
+    why: str = ""  # how the job ended, or why it is unknown whether it runs
     unreachable: str = ""  # why the machine gave no answer at all
-    succeeded: bool = False  # by the scheduler's own word
+    succeeded: bool = False  # whether the scheduler says that it succeeded
     log: Own | Blind | None = None  # None: there is none yet
     has_success_pattern: bool = False  # whether words of success were declared
     markers: Mapping[str, datetime | Blind | None] = field(default_factory=dict)
-    awaited_marker: datetime | Blind | None = None  # the marker that a sentinel waits for
+    awaited_marker: datetime | Blind | None = None  # the marker file that `box wait` waits for
     results: Mapping[str, CommandOutput | Blind | None] = field(default_factory=dict)
     copies: tuple[Copy, ...] = ()
     disks: Mapping[str, DiskRoom | Blind] = field(default_factory=dict)
-    output_age: float | None = None  # seconds since anything in the output roots changed
+    output_age: float | None = None  # seconds since anything changed in the output roots
     gpus: tuple[Gpu, ...] | Blind | None = None  # None: there are none
     memory: MemoryUse | Blind | None = None
     load: float | None = None
     cpus: int | None = None
-    cores_used: float | None = None  # processors that this user's own processes used meanwhile
-    cores_allowed: float | None = None  # and how many they may use
+    cores_used: float | None = None  # processors that this user's processes used meanwhile
+    cores_allowed: float | None = None  # the processors that those processes may use
     chain: ChainSeen | Blind | None = None  # None: there is none
     # the first launch of the run: a marker from before it is not of this run
     launched_at: datetime | None = None
