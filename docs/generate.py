@@ -215,6 +215,7 @@ scrape_configs:
 
 `templates/prometheus/dashboard.json` is a Grafana dashboard: import it and choose the data source.
 There is no password and no TLS: keep the port on loopback, or put a proxy in front of it.
+On loopback it answers only requests for `localhost`, `127.0.0.1` or `[::1]`, so that no web page in a browser there can read it under another name.
 
 An unknown value has no sample, and a run whose last tick is older than two cadences has the state `unknown`.
 Times are timestamps: an age is `time() - herorun_last_tick_timestamp_seconds`.
