@@ -61,17 +61,17 @@ class WithAdopted:
         """
         memory = self._memory()
         adopted, newest = memory.adopted, memory.newest
-        known = {self._but, *adopted.values()}
-        found = tuple(job for job in self._scheduler.live(slug) if job.id not in known)
+        excluded_ids = {self._but, *adopted.values()}
+        jobs = tuple(job for job in self._scheduler.live(slug) if job.id not in excluded_ids)
         if newest not in adopted:
-            return found
+            return jobs
         match self._look(newest, adopted[newest]):
             case Unknown(why):
                 raise CouldNotLook(why)
             case Found(job) if not job.state.ended:
-                return (*found, job)
+                return (*jobs, job)
             case _:
-                return found
+                return jobs
 
     def _look(self, instance: str, job: str) -> Search:
         answer: Search = self._jobs.look(job)
@@ -106,14 +106,14 @@ class WithAdopted:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        found = getattr(self._scheduler, name)
+        member = getattr(self._scheduler, name)
         if name == "by":
-            return lambda look: WithAdopted(found(look), self._memory, self._connect, self._but)
+            return lambda look: WithAdopted(member(look), self._memory, self._connect, self._but)
         if name == "warnings":
             return self._warnings
         if name in _ITS_OWN and self._is_adopted():
             raise AttributeError(name)  # its log is read by the job's id, from its end
-        return found
+        return member
 
     def _is_adopted(self) -> bool:
         memory = self._memory()

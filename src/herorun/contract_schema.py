@@ -34,18 +34,18 @@ def contract_schema() -> dict[str, Any]:
 
 def _add_options(table: dict[str, Any], port: str) -> None:
     """The keys of each kind hold only where that kind is chosen."""
-    known, own = adapters.adapter_options(port), set(table["properties"])
-    for kind, options in known.items():
+    by_kind, own = adapters.adapter_options(port), set(table["properties"])
+    for kind, options in by_kind.items():
         is_model = issubclass(options, BaseModel)
         shape = options.model_json_schema(schema_generator=ContractSchema) if is_model else {}
-        told = {
+        own_options = {
             name: {**facts, "description": f"kind {kind}: {facts.get('description', name)}"}
             for name, facts in shape.get("properties", {}).items()
             if name not in own
         }
-        table["properties"] |= told
+        table["properties"] |= own_options
         table.setdefault("$defs", {}).update(shape.get("$defs", {}))
-    table["properties"]["kind"]["examples"] = sorted(known)
+    table["properties"]["kind"]["examples"] = sorted(by_kind)
 
 
 def _thresholds() -> dict[str, Any]:

@@ -38,19 +38,19 @@ def checks(gate: Gate | None = None) -> tuple[Check, ...]:
 
 
 def _in_order(every: Iterable[Check]) -> tuple[Check, ...]:
-    found: dict[tuple[str, int], Check] = {}
+    by_place: dict[tuple[str, int], Check] = {}
     for check in every:
-        _add(found, check)
-    return tuple(found[key] for key in sorted(found))
+        _add(by_place, check)
+    return tuple(by_place[key] for key in sorted(by_place))
 
 
-def _add(found: dict[tuple[str, int], Check], check: Check) -> None:
+def _add(by_place: dict[tuple[str, int], Check], check: Check) -> None:
     key = check.name, list(Gate).index(check.gate)
-    if key in found:
+    if key in by_place:
         raise WrongUse(
             f"Two checks of the {check.gate} gate are called {check.name}: rename or uninstall one."
         )
-    found[key] = check
+    by_place[key] = check
 
 
 def checks_named(name: str) -> tuple[Check, ...]:
@@ -60,16 +60,16 @@ def checks_named(name: str) -> tuple[Check, ...]:
     from difflib import get_close_matches
 
     own = [check for module in _check_modules(name) for check in _own_checks(module)]
-    found = _in_order(check for check in [*own, *_foreign_checks()] if check.name == name)
-    if not found and name in RENAMED:
+    named_checks = _in_order(check for check in [*own, *_foreign_checks()] if check.name == name)
+    if not named_checks and name in RENAMED:
         raise WrongUse(f"The check {name} is called {RENAMED[name]} now: use that name.")
-    if not found:
+    if not named_checks:
         near = get_close_matches(name, sorted({check.name for check in checks()}), 3)
         meant = f" Did you mean {' or '.join(near)}?" if near else ""
         raise WrongUse(
             f"There is no check called {name!r}.{meant} `herorun explain --list` names them."
         )
-    return found
+    return named_checks
 
 
 def check_texts(name: str) -> tuple[Check | CheckText, ...]:
@@ -118,7 +118,7 @@ def _modules(package: str) -> list[ModuleType]:
 def module_names(package: str) -> tuple[str, ...]:
     """Its modules, none of them imported."""
     path = import_module(package).__path__
-    return tuple(sorted(found.name for found in pkgutil.iter_modules(path) if not found.ispkg))
+    return tuple(sorted(module.name for module in pkgutil.iter_modules(path) if not module.ispkg))
 
 
 @cache
@@ -142,17 +142,17 @@ def limits(contract: "Contract", file: "ContractFile | None" = None) -> dict[str
     set_here: dict[str, Any] = {}
     if not contract.babysit.thresholds:  # then no check is imported for it
         return set_here
-    known: dict[str, type[Any] | None] = {}
+    limit_types: dict[str, type[Any] | None] = {}
     for check in checks():
-        known[check.name] = check.limits or known.get(check.name)
+        limit_types[check.name] = check.limits or limit_types.get(check.name)
     for name, values in contract.babysit.thresholds.items():
         where = _threshold_line(file, name)
-        if name not in known:
+        if name not in limit_types:
             raise WrongUse(
                 f"{where}[babysit.thresholds] names {name!r}, which is no check:"
-                f"{_meant(name, known)} see `herorun explain --list`."
+                f"{_meant(name, limit_types)} see `herorun explain --list`."
             )
-        kind = known[name]
+        kind = limit_types[name]
         if kind is None:
             raise WrongUse(f"{where}[babysit.thresholds.{name}]: that check has no thresholds.")
         _must_have_keys(kind, name, values, file)
@@ -189,9 +189,9 @@ def _must_have_keys(
 
 def _must_be_health(names: tuple[str, ...]) -> None:
     """Only what the babysitter asks can stop a job."""
-    known = {check.name for check in checks(Gate.HEALTH)} if names else set()
+    health_names = {check.name for check in checks(Gate.HEALTH)} if names else set()
     for name in names:
-        if name not in known:
+        if name not in health_names:
             raise WrongUse(
                 f"[babysit] stop_on names {name!r}, which is no health check: see `herorun "
                 "explain --list`."
@@ -206,8 +206,8 @@ def _limits(kind: type[Any], where: str, name: str, values: Mapping[str, Any]) -
     try:
         return TypeAdapter(kind).validate_python(_durations(kind, values))
     except (ValidationError, ValueError) as error:
-        words = explain_errors(error) if isinstance(error, ValidationError) else f"{error}."
-        raise WrongUse(f"{where}[babysit.thresholds.{name}]: {words}") from None
+        message = explain_errors(error) if isinstance(error, ValidationError) else f"{error}."
+        raise WrongUse(f"{where}[babysit.thresholds.{name}]: {message}") from None
 
 
 def _durations(kind: type[Any], values: Mapping[str, Any]) -> dict[str, Any]:
@@ -220,13 +220,13 @@ def _durations(kind: type[Any], values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _foreign_checks() -> list[Check]:
-    found = []
+    foreign = []
     for point in entry_points_of("herorun.checks"):
         try:
-            found += _own_checks(point.load())
+            foreign += _own_checks(point.load())
         except Exception as error:  # a site's check that cannot be asked is not a check that passed
-            found += [_broken(point.name, gate, repr(error)) for gate in (Gate.LAUNCH, Gate.SEAL)]
-    return found
+            foreign += [_broken(point.name, gate, repr(error)) for gate in (Gate.LAUNCH, Gate.SEAL)]
+    return foreign
 
 
 def _broken(name: str, gate: Gate, why: str) -> Check:

@@ -65,23 +65,23 @@ def log(
 
 def _target(path: str | os.PathLike[str] | None) -> str:
     """An absolute path on this machine; empty, and said, where there is none."""
-    told = os.fspath(path) if path is not None else ""
-    if os.path.isabs(told):
-        return told
+    stated = os.fspath(path) if path is not None else ""
+    if os.path.isabs(stated):
+        return stated
     admission = _admission(os.environ.get("HERORUN_ADMISSION", ""))
-    told = os.path.join(
-        str(admission.get("output_root") or ""), told or str(admission.get("metrics") or "")
+    stated = os.path.join(
+        str(admission.get("output_root") or ""), stated or str(admission.get("metrics") or "")
     )
-    if "://" in told:
-        _say_once(f"{told} is no file here: give `herorun.log` a `path` on this machine.")
+    if "://" in stated:
+        _say_once(f"{stated} is no file here: give `herorun.log` a `path` on this machine.")
         return ""
-    if not os.path.isabs(told) or told.endswith("/"):
+    if not os.path.isabs(stated) or stated.endswith("/"):
         _say_once(
             'nothing is logged: no admission whose [tracker] kind is "jsonl" is in the '
             "environment, and no absolute `path` was given."
         )
         return ""
-    return told
+    return stated
 
 
 _admissions: dict[str, dict[str, Any]] = {}
@@ -92,10 +92,10 @@ def _admission(path: str) -> dict[str, Any]:
     if path and path not in _admissions:
         try:
             with open(path, "rb") as file:
-                found = json.loads(file.read())
+                document = json.loads(file.read())
         except (OSError, ValueError, RecursionError):
             return {}
-        _admissions[path] = found if isinstance(found, dict) else {}
+        _admissions[path] = document if isinstance(document, dict) else {}
     return _admissions.get(path, {})
 
 
@@ -163,17 +163,17 @@ def _now() -> str:
     return f"{time.strftime('%Y-%m-%dT%H:%M:%S', time.gmtime(seconds))}.{int(part * 1000):03d}Z"
 
 
-def _say_once(words: str) -> None:
-    if words not in _said:
-        _said.add(words)
-        print(f"herorun: log: {words}", file=sys.stderr, flush=True)
+def _say_once(message: str) -> None:
+    if message not in _said:
+        _said.add(message)
+        print(f"herorun: log: {message}", file=sys.stderr, flush=True)
 
 
 class _Callable(ModuleType):
     """Importing this module puts it where `herorun.log` stands, which people call."""
 
-    def __call__(self, *args: Any, **named: Any) -> bool:
-        return log(*args, **named)
+    def __call__(self, *args: Any, **options: Any) -> bool:
+        return log(*args, **options)
 
 
 sys.modules[__name__].__class__ = _Callable

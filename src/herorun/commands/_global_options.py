@@ -53,10 +53,10 @@ def _volume(context: click.Context, parameter: click.Parameter, value: bool) -> 
         set_volume(context, **{str(parameter.name): True})
 
 
-def set_volume(context: click.Context, **given: bool) -> None:
+def set_volume(context: click.Context, **is_set: bool) -> None:
     """How much this process prints; what is given after the command adds to what stands before it."""
     volume = context.meta.setdefault(_GIVEN, {"quiet": False, "verbose": False})
-    volume.update(given)
+    volume.update(is_set)
     _set_voice(volume["quiet"], volume["verbose"])
 
 

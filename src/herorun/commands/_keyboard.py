@@ -17,8 +17,8 @@ def keys() -> Iterator[Callable[[str, float], bool]]:
 
     def pressed(key: str, seconds: float) -> bool:
         until = monotonic() + seconds
-        while (left := until - monotonic()) > 0:
-            if select.select([file], [], [], left)[0]:
+        while (seconds_left := until - monotonic()) > 0:
+            if select.select([file], [], [], seconds_left)[0]:
                 typed = sys.stdin.buffer.raw.read(64) if hasattr(sys.stdin.buffer, "raw") else b""
                 if not typed:  # the terminal is gone
                     raise KeyboardInterrupt

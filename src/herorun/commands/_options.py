@@ -86,8 +86,8 @@ def yes(command: Command) -> Command:
 
     `checkpoints prune` has none: there a digest is typed.
     """
-    told = "No effect, because nothing is asked: for scripts that pass it to every command."
-    return click.option("--yes", is_flag=True, expose_value=False, help=told)(command)
+    help_text = "No effect, because nothing is asked: for scripts that pass it to every command."
+    return click.option("--yes", is_flag=True, expose_value=False, help=help_text)(command)
 
 
 def listen_address(listen: str, example: str) -> tuple[str, int]:

@@ -5,18 +5,18 @@ from typing import Any
 import click
 
 
-def show(told: Any, as_json: bool) -> int:
+def show(outcome: Any, as_json: bool) -> int:
     """What was done, for people or as one JSON document; warnings go to standard error."""
     from herorun import output
 
     if as_json:
-        output.show_json(told.document())
+        output.show_json(outcome.document())
     else:
-        output.show_line(f"{told.run.slug}: {output.clean(told.words)}")
+        output.show_line(f"{outcome.run.slug}: {output.clean(outcome.words)}")
     if not as_json:
-        for warning in told.warnings:
+        for warning in outcome.warnings:
             output.show_note(output.clean(warning))
-    return int(told.code)
+    return int(outcome.code)
 
 
 class SaidFirst:
@@ -26,24 +26,24 @@ class SaidFirst:
         self.heading = heading
         self.facts: tuple[str, ...] = ()
 
-    def __call__(self, words: str) -> None:
+    def __call__(self, message: str) -> None:
         from herorun import output
 
-        self.facts = tuple(line.strip() for line in words.splitlines())
+        self.facts = tuple(line.strip() for line in message.splitlines())
         lines = [f"herorun: {self.heading}", *(f"  {output.clean(fact)}" for fact in self.facts)]
         click.echo("\n".join(lines), err=True)
 
 
-def show_lines(told: Any, as_json: bool) -> int:
+def show_lines(outcome: Any, as_json: bool) -> int:
     """What was found, line by line or as one JSON document."""
     from herorun import output
 
     if as_json:
-        output.show_json(told.document())
+        output.show_json(outcome.document())
     else:
         out = output.console()
-        for line in told.lines():
+        for line in outcome.lines():
             text = output.clean(line)
             body = text.lstrip(" ")
             output.hang(out, text[: len(text) - len(body)], body)
-    return int(told.code)
+    return int(outcome.code)

@@ -24,10 +24,10 @@ def asked_for(facts: JobSpec, start: Path) -> JobSpec:
     before = facts
     while lacking := missing_options(facts):
         field = fields["--scheduler" if "--scheduler" in lacking else lacking[0]]
-        told = _ask_field(field, facts, start)
-        if told is None:
+        answer = _ask_field(field, facts, start)
+        if answer is None:
             return facts
-        facts = told
+        facts = answer
         if field == "kind" and facts.job:
             must_be_id(facts.kind, facts.job)  # given on the command line, which is not asked again
     asks = facts is not before or job_kind(facts.kind).asks_for_command

@@ -9,13 +9,13 @@ from herorun.core.lazy_dataclass import dataclass
 from herorun.core.run_summary import WIDTH, RunSummary
 from herorun.core.run_summary_text import (
     BAR,
-    checkpoint_words,
-    loss_words,
-    pace_words,
-    progress_words,
-    seen_words,
-    state_words,
-    tick_words,
+    say_checkpoint,
+    say_last_tick,
+    say_loss,
+    say_pace,
+    say_progress,
+    say_state,
+    say_tick,
 )
 from herorun.output import clean
 
@@ -47,12 +47,12 @@ def table_of(glances: Sequence[RunSummary], at: datetime, width: int = 120) -> A
     """A rich table. On a narrow terminal curves and bars shrink first, then the last columns go; no number is cut."""
     from rich.table import Table
 
-    rows, shown = _fitting(glances, at, width)
+    rows, column_count = _fitting(glances, at, width)
     table = Table(box=None, pad_edge=False, header_style="dim", expand=False)
-    for name in COLUMNS[:shown]:
+    for name in COLUMNS[:column_count]:
         table.add_column(name, no_wrap=True, overflow="ellipsis")
     for row in rows:
-        table.add_row(*row[:shown])
+        table.add_row(*row[:column_count])
     return table
 
 
@@ -61,10 +61,10 @@ def _fitting(
 ) -> tuple[list[list[Any]], int]:
     """The rows in the largest size with the most columns that fit."""
     sized = [[_cells(glance, at, size) for glance in glances] for size in SIZES]
-    for shown in range(len(COLUMNS), FEWEST - 1, -1):
+    for column_count in range(len(COLUMNS), FEWEST - 1, -1):
         for rows in sized:
-            if sum(widths := _widths(rows)[:shown]) + GAP * (len(widths) - 1) <= width:
-                return rows, shown
+            if sum(widths := _widths(rows)[:column_count]) + GAP * (len(widths) - 1) <= width:
+                return rows, column_count
     for row in sized[-1]:  # not even these: the names give way
         row[0].truncate(max(8, width - GAP - _widths(sized[-1])[1]), overflow="ellipsis")
     return sized[-1], FEWEST
@@ -82,27 +82,27 @@ def _cells(glance: RunSummary, at: datetime, size: Size) -> list[Any]:
 
     return [
         Text(clean(glance.slug)),
-        Text(state_words(glance), COLOURS.get(glance.run, "") if not glance.error else "red"),
-        Text(seen_words(glance, at, size.short)),
-        Text(progress_words(glance, size.bar)),
-        Text(loss_words(glance, size.curve)),
-        Text(pace_words(glance, size.short), "yellow" if _slow(glance) else ""),
-        Text(checkpoint_words(glance, size.short)),
-        Text(tick_words(glance, at)),
+        Text(say_state(glance), COLOURS.get(glance.run, "") if not glance.error else "red"),
+        Text(say_last_tick(glance, at, size.short)),
+        Text(say_progress(glance, size.bar)),
+        Text(say_loss(glance, size.curve)),
+        Text(say_pace(glance, size.short), "yellow" if _slow(glance) else ""),
+        Text(say_checkpoint(glance, size.short)),
+        Text(say_tick(glance, at)),
     ]
 
 
 def glance_rows(glance: RunSummary, at: datetime) -> list[tuple[str, str]]:
     """One run by the names of the columns, for a look at it alone; what nobody saw is left out."""
-    left = f"{say_span(glance.left)} at this pace" if glance.left else ""
-    told = (
-        ("left", left),
-        ("loss", loss_words(glance)),
-        ("speed", pace_words(glance)),
-        ("checkpoint", checkpoint_words(glance)),
-        ("next tick", tick_words(glance, at)),
+    remaining = f"{say_span(glance.left)} at this pace" if glance.left else ""
+    say_state = (
+        ("left", remaining),
+        ("loss", say_loss(glance)),
+        ("speed", say_pace(glance)),
+        ("checkpoint", say_checkpoint(glance)),
+        ("next tick", say_tick(glance, at)),
     )
-    return [(name, words) for name, words in told if words not in ("", "-")]
+    return [(name, message) for name, message in say_state if message not in ("", "-")]
 
 
 def alert_lines(glances: Sequence[RunSummary]) -> list[Any]:

@@ -17,19 +17,19 @@ NO_FORCE = (
 def in_words(error: click.UsageError) -> str:
     """The whole answer, for standard error."""
     context = error.ctx
-    said = f"herorun: {_format_error(error, context)}"
+    message = f"herorun: {_format_error(error, context)}"
     if context is None or context.parent is None:
-        return f"{said}\n`herorun --help` lists the commands."
+        return f"{message}\n`herorun --help` lists the commands."
     if isinstance(error, click.MissingParameter) and error.param and error.param.name in RUNS:
         runs = slugs_at(Path(context.obj or "."))
-        said += (
+        message += (
             f" The runs here: {', '.join(runs)}."
             if runs
             else " No run here yet: `herorun init RUN`."
         )
     example = _example(context.command)
-    shown = f"\nFor example:\n{example}" if example else ""
-    return f"{said}{shown}\n`{context.command_path} --help` has every option."
+    example_text = f"\nFor example:\n{example}" if example else ""
+    return f"{message}{example_text}\n`{context.command_path} --help` has every option."
 
 
 def _format_error(error: click.UsageError, context: click.Context | None) -> str:
@@ -48,11 +48,11 @@ def _format_error(error: click.UsageError, context: click.Context | None) -> str
 
 def _missing(context: click.Context) -> list[str]:
     """All that is demanded and was not given, so that nobody is asked for one after the other."""
-    given = context.params
+    values = context.params
     return [
         p.human_readable_name if isinstance(p, click.Argument) else p.opts[0]
         for p in context.command.get_params(context)
-        if p.required and not given.get(p.name or "")
+        if p.required and not values.get(p.name or "")
     ]
 
 

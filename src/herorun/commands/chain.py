@@ -41,7 +41,7 @@ def command(start: str, run: str, out: str | None, as_json: bool) -> int:
     path = Path(start, out) if out is not None else None
     login = opened.place.reach.login if opened.place.reach else None
     top = str(opened.repository.top)
-    told = install_and_start(opened.contract, top, login)
+    installed = install_and_start(opened.contract, top, login)
     depend = getattr(opened.scheduler, "dependent_command", None)
     job = _job_before(opened) if depend else ""
     behind = (
@@ -51,11 +51,11 @@ def command(start: str, run: str, out: str | None, as_json: bool) -> int:
     if path is not None:
         write_whole(path, text.encode(), 0o755)
     if as_json:
-        output.show_json(ChainDocument(slug=opened.slug, script=text, file=path, start=told))
+        output.show_json(ChainDocument(slug=opened.slug, script=text, file=path, start=installed))
         return 0
     if path is None:
         click.echo(text, nl=False)
-    output.show_note("copy and start it with:", f"  {told}")
+    output.show_note("copy and start it with:", f"  {installed}")
     if behind:
         output.show_note(f"or this, as a job of its own behind job {job}:", f"  {behind}")
     return 0

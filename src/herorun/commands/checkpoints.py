@@ -36,7 +36,7 @@ def list_(start: str, run: str, as_json: bool) -> int:
     from pathlib import Path
 
     from herorun import output
-    from herorun.core.retention import age_words, size_words
+    from herorun.core.retention import say_age, say_size
     from herorun.operations.checkpoints.list import list_with_taints
     from herorun.runs import watched_run
 
@@ -49,11 +49,11 @@ def list_(start: str, run: str, as_json: bool) -> int:
         age = None if entry.age_seconds is None else timedelta(seconds=entry.age_seconds)
         kind = "temporary" if entry.temporary else "permanent"
         why = "".join(
-            f": {output.clean(words)}" for words in (entry.problem, entry.tainted) if words
+            f": {output.clean(message)}" for message in (entry.problem, entry.tainted) if message
         )
-        words = f"{kind}, {size_words(entry.bytes)}, {age_words(age)}"
+        message = f"{kind}, {say_size(entry.bytes)}, {say_age(age)}"
         head = f"{entry.step:>10}  {entry.state:<10}  "
-        output.hang(out, head, f"{words}  {output.clean(entry.path)}{why}")
+        output.hang(out, head, f"{message}  {output.clean(entry.path)}{why}")
     if not listing.checkpoints:
         output.show_line("there is no checkpoint")
     return 0
@@ -85,29 +85,33 @@ def plan(start: str, run: str, keep: int | None, out: str | None, as_json: bool)
 
     from herorun import output
     from herorun.core.finding import count
-    from herorun.core.retention import size_words
+    from herorun.core.retention import say_size
     from herorun.operations.checkpoints.list import make_plan, write_plan
     from herorun.runs import watched_run
     from herorun.schemas.judged import CheckpointsPlan
 
-    told = make_plan(watched_run(run, Path(start))[0], keep)
+    prune_plan = make_plan(watched_run(run, Path(start))[0], keep)
     if out:
-        write_plan(told, Path(out))
+        write_plan(prune_plan, Path(out))
     if as_json:
-        output.show_json(CheckpointsPlan.of(told))
+        output.show_json(CheckpointsPlan.of(prune_plan))
         return 0
     out = output.console()
-    for kept in told.kept:
-        why = output.clean("; ".join(kept.why))
-        output.hang(out, "keep    ", f"{output.clean(kept.path)}, {size_words(kept.bytes)}: {why}")
-    for victim in told.victims:
-        words = f"{output.clean(victim.path)}, {size_words(victim.bytes)}"
+    for checkpoint in prune_plan.kept:
+        why = output.clean("; ".join(checkpoint.why))
+        output.hang(
+            out,
+            "keep    ",
+            f"{output.clean(checkpoint.path)}, {say_size(checkpoint.bytes)}: {why}",
+        )
+    for victim in prune_plan.victims:
+        message = f"{output.clean(victim.path)}, {say_size(victim.bytes)}"
         files = f"{count(victim.files, 'file')}: {output.clean(victim.why)}"
-        output.hang(out, "delete  ", f"{words} in {files}")
+        output.hang(out, "delete  ", f"{message} in {files}")
     output.show_line(
-        f"{len(told.victims)} to delete, {size_words(told.bytes)}; {len(told.kept)} kept"
+        f"{len(prune_plan.victims)} to delete, {say_size(prune_plan.bytes)}; {len(prune_plan.kept)} kept"
     )
-    output.show_line(f"digest {told.digest}")
+    output.show_line(f"digest {prune_plan.digest}")
     return 0
 
 
@@ -137,27 +141,27 @@ def prune(start: str, run: str, file: str, as_json: bool) -> int:
     from pathlib import Path
 
     from herorun import output
-    from herorun.core.retention import size_words
+    from herorun.core.retention import say_size
     from herorun.operations.checkpoints.list import read_plan
     from herorun.operations.checkpoints.prune import prune as delete
     from herorun.runs import watched_run
 
-    told = read_plan(Path(file))
-    for victim in told.victims:
-        click.echo(f"delete  {output.clean(victim.path)}, {size_words(victim.bytes)}", err=True)
+    prune_plan = read_plan(Path(file))
+    for victim in prune_plan.victims:
+        click.echo(f"delete  {output.clean(victim.path)}, {say_size(victim.bytes)}", err=True)
     click.echo(
         "This cannot be undone. Type the first 12 digits of the digest: "
-        f"{told.digest.removeprefix('sha256:')[:12]}",
+        f"{prune_plan.digest.removeprefix('sha256:')[:12]}",
         err=True,
     )
-    done = delete(watched_run(run, Path(start))[0], told, sys.stdin.readline())
+    done = delete(watched_run(run, Path(start))[0], prune_plan, sys.stdin.readline())
     if as_json:
         output.show_json(done.document())
     else:
         for path, why in done.left:
             output.show_line(f"kept     {output.clean(path)}: {output.clean(why)}")
         output.show_line(
-            f"{len(done.deleted)} of {len(told.victims)} deleted, {size_words(done.bytes)} freed"
+            f"{len(done.deleted)} of {len(prune_plan.victims)} deleted, {say_size(done.bytes)} freed"
         )
     for warning in done.warnings:
         output.show_note(output.clean(warning))

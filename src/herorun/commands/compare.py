@@ -50,5 +50,5 @@ def command(
     from herorun.commands._output import show_lines
     from herorun.operations.report.compare import compare_two
 
-    told = compare_two(Path(start), (a, b), gates, metrics, window, repeat)
-    return show_lines(told, as_json)
+    comparison = compare_two(Path(start), (a, b), gates, metrics, window, repeat)
+    return show_lines(comparison, as_json)

@@ -31,7 +31,7 @@ def command(check: str | None, every: bool, as_json: bool) -> int:
     if as_json:
         from herorun.schemas.judged import Explain
 
-        pages = [_check_page(found) for found in discover.checks_named(check)]
+        pages = [_check_page(each) for each in discover.checks_named(check)]
         output.show_json(Explain(check=pages[0], checks=pages))
     else:
         texts = discover.check_texts(check)
@@ -43,15 +43,17 @@ def _show_list(as_json: bool) -> int:
     from herorun import discover, output
     from herorun.core.check import Gate
 
-    known = discover.checks()
+    every_check = discover.checks()
     if as_json:
         from herorun.schemas.judged import ExplainList
 
-        output.show_json(ExplainList(checks=[_check_page(found) for found in known]))
+        output.show_json(
+            ExplainList(checks=[_check_page(each_check) for each_check in every_check])
+        )
         return 0
     gates = list(Gate)
-    for found in sorted(known, key=lambda each: (gates.index(each.gate), each.name)):
-        click.echo(_list_line(found))
+    for each_check in sorted(every_check, key=lambda each: (gates.index(each.gate), each.name)):
+        click.echo(_list_line(each_check))
     return 0
 
 

@@ -59,7 +59,7 @@ def command(
     from herorun.runs import watched_run
 
     said_first = SaidFirst(f"fork of {run}")
-    told = fork(
+    outcome = fork(
         watched_run(run, Path(start))[0],
         Path(start),
         new,
@@ -71,4 +71,4 @@ def command(
         babysit=not no_babysit,
         say_first=said_first,
     )
-    return show(replace(told, facts=said_first.facts), as_json)
+    return show(replace(outcome, facts=said_first.facts), as_json)

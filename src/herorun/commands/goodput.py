@@ -29,5 +29,5 @@ def command(start: str, run: str, as_json: bool) -> int:
     from herorun.operations.report.goodput import account
     from herorun.runs import watched_run
 
-    told = account(watched_run(run, Path(start))[0])
-    return show_lines(told, as_json)
+    account_of_run = account(watched_run(run, Path(start))[0])
+    return show_lines(account_of_run, as_json)

@@ -38,7 +38,7 @@ def command(start: str, run: str, as_json: bool) -> int:
     from herorun.system.project_config import read_settings
 
     path = contract_path(find_repository(Path(start)), run, Path(start))
-    told: dict[str, Any] = {
+    document: dict[str, Any] = {
         "slug": path.stem,
         "contract": str(path),
         "logbook": None,
@@ -76,21 +76,21 @@ def command(start: str, run: str, as_json: bool) -> int:
                 f"{path} is still as it was written: fill it in, commit and push it first."
             )
         keys, advice = advised(opened)
-        begun = begin(opened)
-        created, adopted = begun.created, begun.adopted
+        beginning = begin(opened)
+        created, adopted = beginning.created, beginning.adopted
         next_step = f"Next: `herorun preflight {run}`."
-        told |= {
+        document |= {
             "slug": opened.slug,
             "logbook": opened.record.logbook_path,
             "branch": opened.record.branch,
-            "issue": begun.issue,
+            "issue": beginning.issue,
             "record": opened.record.tip,
-            "warning": begun.warning,
+            "warning": beginning.warning,
             "unstable_keys": keys,
             "advice": advice,
         }
     if as_json:
-        output.show_json(Init(**told, created=created, adopted=adopted))
+        output.show_json(Init(**document, created=created, adopted=adopted))
         return 0
     for made in created:
         output.show_line(f"created {made}")
@@ -100,12 +100,12 @@ def command(start: str, run: str, as_json: bool) -> int:
         output.show_line(f"adopted {name}")
     if not created:
         output.show_line(
-            f"{told['slug']} is initialised already: logbook {told['logbook']}, issue "
-            f"{told['issue']}"
+            f"{document['slug']} is initialised already: logbook {document['logbook']}, issue "
+            f"{document['issue']}"
         )
-    if told["warning"]:
-        output.show_note(f"the record is not pushed: {told['warning']}")
-    if told["advice"]:
-        output.show_note(told["advice"])
+    if document["warning"]:
+        output.show_note(f"the record is not pushed: {document['warning']}")
+    if document["advice"]:
+        output.show_note(document["advice"])
     output.show_line(next_step)
     return 0

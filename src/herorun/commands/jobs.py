@@ -50,11 +50,11 @@ def list_(start: str, session: str, as_json: bool) -> int:
         output.show_json(JobsList(session=here.id, file=here.file, jobs=entries, fault=fault))
     for entry in () if as_json else entries:
         about = f": {entry['description']}" if entry.get("description") else ""
-        words = (
+        message = (
             f"{entry['type']} {entry['id']} "
             f"{entry.get('last_status') or 'not looked at yet'}{about}"
         )
-        output.show_line(output.clean(words))
+        output.show_line(output.clean(message))
     if not entries and not as_json:
         output.show_line(f"No job is registered in {here.file}.")
     if fault:
@@ -88,7 +88,7 @@ def add(
     no_watch: bool,
     session: str,
     as_json: bool,
-    **told: str,
+    **job_options: str,
 ) -> int:
     """Register a job, and make sure that one `jobs watch` of this session runs.
 
@@ -111,11 +111,13 @@ def add(
 
     must_be_id(kind, job)
     here = _here(start, session)
-    facts = placed(resolved(JobSpec.of({"job": job, "kind": kind, **told}), start), Path(start))
+    facts = placed(
+        resolved(JobSpec.of({"job": job, "kind": kind, **job_options}), start), Path(start)
+    )
     job_kind(kind).must_be_reachable(facts)
     place = {"cluster": facts.cluster, "config": facts.config, "log": facts.log}
-    named = {**told, **place, "description": description}
-    entry = entry_of(kind, facts.job, now(), (here.agent, here.id), named)
+    entry_fields = {**job_options, **place, "description": description}
+    entry = entry_of(kind, facts.job, now(), (here.agent, here.id), entry_fields)
     register(here, entry)
     watched = "is not watched" if no_watch else ensure_watch(here, Path(start))
     if as_json:
@@ -170,21 +172,21 @@ def watch(start: str, once: bool, every: str, session: str, as_json: bool) -> in
         raise WrongUse("--json prints one document: say --once with it.")
     if not once:
         return watch_jobs(here, _print_line, seconds_of(every, "--every"))
-    seen, fault = check_jobs(here)
+    states, fault = check_jobs(here)
     if as_json:
         jobs = [
             JobSeen.of(job, scheduler_state=job.word, type=job.entry["type"], id=job.entry["id"])
-            for job in seen
+            for job in states
         ]
         output.show_json(JobsWatch(session=here.id, jobs=jobs, fault=fault))
-    for line in () if as_json else lines_of(seen):
+    for line in () if as_json else lines_of(states):
         _print_line(line)
-    for each in seen:
+    for each in states:
         if each.state == "unknown" and not each.changed and not as_json:
             output.say(f"{each.entry['type']} {each.entry['id']}", each.why)
     if fault:
         output.say(here.id, fault)
-    return worst([3 if fault else 0, *(each.code for each in seen)])
+    return worst([3 if fault else 0, *(each.code for each in states)])
 
 
 @command.command("remove")
@@ -207,10 +209,10 @@ def remove(start: str, job: str, session: str, as_json: bool) -> int:
     from herorun.schemas.boxes import JobsRemove
 
     here = _here(start, session)
-    found = must_have(here, read_jobs(here)[0], job, Path(start))
-    change_jobs(here, lambda held: without(held, [key_of(entry) for entry in found]))
+    job_entry = must_have(here, read_jobs(here)[0], job, Path(start))
+    change_jobs(here, lambda held: without(held, [key_of(entry) for entry in job_entry]))
     if as_json:
-        output.show_json(JobsRemove(session=here.id, file=here.file, removed=found))
+        output.show_json(JobsRemove(session=here.id, file=here.file, removed=job_entry))
     else:
         output.show_line(f"{job} is no longer registered.")
     return 0
@@ -239,22 +241,22 @@ def find(start: str, host: str, user: str, session: str, as_json: bool) -> int:
 
     places = find_jobs(_here(start, session), Path(start), host, user)
     if as_json:
-        found = [
+        matches = [
             JobPlace(
                 place=place.name,
-                jobs=[JobFound(job=job, description=words) for job, words in place.jobs],
+                jobs=[JobFound(job=job, description=message) for job, message in place.jobs],
                 why=place.why,
             )
             for place in places
         ]
-        output.show_json(JobsFind(places=found))
+        output.show_json(JobsFind(places=matches))
     for place in () if as_json else places:
         output.show_line(
             f"{output.clean(place.name)}: "
             f"{(place.why and 'could not be read: ' + output.clean(place.why)) or len(place.jobs)}"
         )
-        for job, words in place.jobs:
-            output.show_line(f"  {output.clean(f'{job}: {words}')}")
+        for job, message in place.jobs:
+            output.show_line(f"  {output.clean(f'{job}: {message}')}")
     return 3 if all(place.why for place in places) else 0
 
 
@@ -266,8 +268,8 @@ def _here(start: str, session: str) -> "JobSession":
     return session_here(Path(start), session)
 
 
-def _print_line(words: str) -> None:
+def _print_line(message: str) -> None:
     from herorun import output
     from herorun.system.clock import now
 
-    output.show_line(f"{now():%Y-%m-%dT%H:%M:%SZ} {output.clean(words)}")
+    output.show_line(f"{now():%Y-%m-%dT%H:%M:%SZ} {output.clean(message)}")

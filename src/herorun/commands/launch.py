@@ -72,15 +72,15 @@ def command(
     if done.launched is None or done.preflight.policy:
         show_by_mode(page, done.preflight, open_ones)
     if done.launched is None:
-        said = "nothing was adopted" if adopt else "nothing was submitted"
+        nothing_done = "nothing was adopted" if adopt else "nothing was submitted"
         output.show_verdict(
-            page, done.preflight.verdict.value, f"{done.preflight.report.tally}; {said}"
+            page, done.preflight.verdict.value, f"{done.preflight.report.tally}; {nothing_done}"
         )
         return done.exit_code
     did = "adopted as" if adopt else "launched"
     page.print(f"{did} {done.launched.instance}: job {done.launched.job}", style="bold green")
-    for words in done.not_proved:
-        output.hang(page, "  not proved ", words, "yellow", "yellow")
+    for message in done.not_proved:
+        output.hang(page, "  not proved ", message, "yellow", "yellow")
     output.hang(page, "  plan       ", output.shortened(done.launched.plan_digest))
     if done.log:
         output.hang(page, "  log        ", done.log)

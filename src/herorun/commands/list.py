@@ -61,10 +61,10 @@ def _row(entry: "ListEntry", at: "datetime") -> tuple[str, str, str, str]:
     from herorun.core.durations import say_span
     from herorun.output import clean
 
-    seen = (
+    last_tick = (
         f"{say_span(at - datetime.fromisoformat(entry.last_seen))} ago"
         if entry.last_seen
         else "never"
     )
     state = entry.run if entry.stage == "launched" and entry.run else entry.stage
-    return clean(entry.slug), clean(state), seen, clean(entry.progress)
+    return clean(entry.slug), clean(state), last_tick, clean(entry.progress)

@@ -40,7 +40,7 @@ def command(start: str, run: str, since: str | None, as_json: bool) -> int:
     from herorun.system.clock import now
 
     opened, drift = watched_run(run, Path(start))
-    told = replay_run(opened, parse_since(since, now()) if since else None)
+    replayed = replay_run(opened, parse_since(since, now()) if since else None)
     if drift:
         output.show_note(f"the admitted contract is asked: {output.clean(drift)}")
-    return show_lines(told, as_json)
+    return show_lines(replayed, as_json)

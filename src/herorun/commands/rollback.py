@@ -65,7 +65,7 @@ def command(
     said_first = SaidFirst(f"rollback of {run}")
     seconds = seconds_of(wait, "--wait")
     opened = watched_run(run, Path(start))[0]
-    told = rollback(
+    outcome = rollback(
         opened,
         step,
         reason,
@@ -75,4 +75,4 @@ def command(
         dry=dry,
         say=said_first,
     )
-    return show(replace(told, facts=said_first.facts), as_json)
+    return show(replace(outcome, facts=said_first.facts), as_json)

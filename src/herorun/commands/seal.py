@@ -49,9 +49,9 @@ def command(
     from herorun.output.findings import show_findings
     from herorun.runs import watched_run
 
-    asked = sealing_of(milestone, step, aborted, successor)
+    sealing = sealing_of(milestone, step, aborted, successor)
     opened, _ = watched_run(run, Path(start))
-    done = seal(opened, asked)
+    done = seal(opened, sealing)
     if as_json:
         output.show_json(done.document())
     else:

@@ -54,21 +54,23 @@ def command(
     from herorun.core.triage.classes import QUIET
     from herorun.schemas.judged import TriageDocument
 
-    known = signatures.with_own(*(Path(start, name) for name in own))
-    found = [_triage_named(known, name, Path(start), exit_code) for name in files]
+    catalogue = signatures.with_own(*(Path(start, name) for name in own))
+    verdicts = [_triage_named(catalogue, name, Path(start), exit_code) for name in files]
     if as_json:
-        output.show_json(TriageDocument(files=found))
-    for failure in () if as_json else found:
+        output.show_json(TriageDocument(files=verdicts))
+    for failure in () if as_json else verdicts:
         where = f" at {failure.frame}" if failure.frame else ""
         line = f", line {failure.line}" if failure.line else ""
-        words = f"{failure.file}: {failure.class_}{where}{line}: {failure.excerpt or 'no failure found'}"
-        output.show_line(output.clean(words))
+        message = f"{failure.file}: {failure.class_}{where}{line}: {failure.excerpt or 'no failure found'}"
+        output.show_line(output.clean(message))
         if failure.advice:
             output.hang(output.console(), "    ", output.clean(failure.advice))
-    return int(any(failure.class_ not in QUIET for failure in found))
+    return int(any(failure.class_ not in QUIET for failure in verdicts))
 
 
-def _triage_named(known: "Catalogue", name: str, start: Path, exit_code: int | None) -> "Failure":
+def _triage_named(
+    catalogue: "Catalogue", name: str, start: Path, exit_code: int | None
+) -> "Failure":
     """Of a log; or of a run, where nothing but a run is called so."""
     if name != "-" and not (start / name).exists():
         from herorun.operations.health.diagnose import names_run, run_diagnosed
@@ -78,9 +80,9 @@ def _triage_named(known: "Catalogue", name: str, start: Path, exit_code: int | N
     elif name != "-" and exit_code is None and (instance := _instance_in(start / name)) is not None:
         from herorun.operations.health.diagnose import log_diagnosed
 
-        if found := log_diagnosed(name, start, instance):
-            return found
-    return _failure(name, judged(known, name, start, exit_code))
+        if diagnosis := log_diagnosed(name, start, instance):
+            return diagnosis
+    return _failure(name, judged(catalogue, name, start, exit_code))
 
 
 def _instance_in(log: Path) -> str | None:
@@ -95,14 +97,16 @@ def _instance_in(log: Path) -> str | None:
             head = file.read(_BLOCK)
             file.seek(max(len(head), log.stat().st_size - _BLOCK))
             text = (head + b"\n" + file.read(_BLOCK)).decode(errors="replace")
-        told = [read_json(each) for each in receipts_in(text)[-1:]]
+        receipts = [read_json(each) for each in receipts_in(text)[-1:]]
     except (OSError, ValueError):
-        told = []
-    named = [one["instance"] for one in told if isinstance(one, dict) and "instance" in one]
-    return str(named[0]) if named else ("" if ".herorun" in log.resolve().parts else None)
+        receipts = []
+    instances = [one["instance"] for one in receipts if isinstance(one, dict) and "instance" in one]
+    return str(instances[0]) if instances else ("" if ".herorun" in log.resolve().parts else None)
 
 
-def judged(known: "Catalogue", name: str, start: Path, exit_code: int | None) -> "TriageVerdict":
+def judged(
+    catalogue: "Catalogue", name: str, start: Path, exit_code: int | None
+) -> "TriageVerdict":
     """The judgement on one log, read in blocks. Raises WrongUse where it cannot be read.
 
     A log whose every line has to be told apart takes seconds for each MiB: when the time is over only its end is read.
@@ -112,41 +116,41 @@ def judged(known: "Catalogue", name: str, start: Path, exit_code: int | None) ->
     from herorun.core.triage.state import AttemptLog, see
     from herorun.core.triage.verdict import DOCUMENTS, judge_log, no_log, no_text, part_read
 
-    state, seen, readable, unread = Scan(), AttemptLog(), True, 0
+    state, attempts, readable, unread = Scan(), AttemptLog(), True, 0
     until, newest = time.monotonic() + PATIENCE, b""
     for number, block in enumerate(_blocks(name, start)):
         readable = readable if number else is_text(block)
         if time.monotonic() < until:
-            state, matches = scan(known, state, block)
-            seen = see(seen, matches)
+            state, matches = scan(catalogue, state, block)
+            attempts = see(attempts, matches)
             continue
         newest += block
         left_out, newest = newest[:-_BLOCK], newest[-_BLOCK:]
         unread += len(left_out)
         state = skip(state, len(left_out), left_out.count(b"\n")) if left_out else state
-    state, matches = scan(known, state, newest)
-    seen = see(seen, matches)
-    state, matches = finish(known, state)
-    found = judge_log(known, see(seen, matches), state.said, exit_code)
-    found = part_read(found, unread) if unread else found
+    state, matches = scan(catalogue, state, newest)
+    attempts = see(attempts, matches)
+    state, matches = finish(catalogue, state)
+    log_verdict = judge_log(catalogue, see(attempts, matches), state.said, exit_code)
+    log_verdict = part_read(log_verdict, unread) if unread else log_verdict
     if Path(name).suffix.lower() in DOCUMENTS:
-        return no_log(found)
-    return found if readable else no_text(found)
+        return no_log(log_verdict)
+    return log_verdict if readable else no_text(log_verdict)
 
 
 def _blocks(name: str, start: Path) -> Iterator[bytes]:
     from herorun.core.errors import WrongUse, in_words
     from herorun.system import progress
 
-    read, words = 0, f"reading {Path(name).name}"
+    read, message = 0, f"reading {Path(name).name}"
     try:
         size = None if name == "-" else (start / name).stat().st_size
         with click.open_file("-" if name == "-" else str(start / name), "rb") as log:
             while block := log.read(_BLOCK):
                 yield block
                 read += len(block)
-                progress.progress(words, read, size and max(size, read + 1))
-            progress.progress(words, 1, 1)
+                progress.progress(message, read, size and max(size, read + 1))
+            progress.progress(message, 1, 1)
     except OSError as error:
         raise WrongUse(f"{in_words(error)}: name a log that can be read.") from None
 

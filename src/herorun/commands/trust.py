@@ -44,21 +44,21 @@ def command(start: str, run: str, yes: bool, reject: bool, as_json: bool) -> int
     from herorun.operations.orders.trust import accept, ask
     from herorun.operations.orders.trust import reject as leave_out
 
-    asked = ask(run, Path(start))
+    questions = ask(run, Path(start))
     if not as_json:
-        output.show_line("\n".join(output.clean(line) for line in asked.lines()))
+        output.show_line("\n".join(output.clean(line) for line in questions.lines()))
     done = "nothing"
     if reject:
-        leave_out(asked)
+        leave_out(questions)
         done = "rejected"
-    elif not asked.nothing and (yes or _agreed(as_json)):
-        accept(asked)
+    elif not questions.nothing and (yes or _agreed(as_json)):
+        accept(questions)
         done = "trusted"
     if as_json:
-        output.show_json(asked.document(done))
+        output.show_json(questions.document(done))
     elif done != "nothing":
-        output.show_line(f"{asked.slug}: {done}")
-    return 0 if done != "nothing" or asked.nothing else 3
+        output.show_line(f"{questions.slug}: {done}")
+    return 0 if done != "nothing" or questions.nothing else 3
 
 
 def _agreed(as_json: bool) -> bool:

@@ -42,7 +42,7 @@ def command(
     from herorun.operations.orders.waive import propose
     from herorun.schemas.judged import Waive
 
-    told = propose(
+    proposal = propose(
         check=check,
         name=run,
         start=Path(start),
@@ -52,8 +52,8 @@ def command(
         unknown=unknown,
     )
     if as_json:
-        output.show_json(Waive.of(told, check=check))
+        output.show_json(Waive.of(proposal, check=check))
         return 0
-    click.echo(told.toml, nl=False)
-    output.show_note(told.note)
+    click.echo(proposal.toml, nl=False)
+    output.show_note(proposal.note)
     return 0

@@ -51,12 +51,12 @@ def command(start: str, runs: tuple[str, ...], every: bool, seconds: float, as_j
     home = Path(start)
     names = list(known_slugs(find_repository(home))) if every or not runs else list(runs)
     if as_json or not (sys.stdout.isatty() and sys.stdin is not None and sys.stdin.isatty()):
-        found = worst_first(_summarise_runs(names, home))
+        summaries = worst_first(_summarise_runs(names, home))
         if as_json:
-            output.show_json(WatchDocument(runs=[_watched_entry(run) for run in found]))
+            output.show_json(WatchDocument(runs=[_watched_entry(run) for run in summaries]))
         else:
-            _print(output.console(), found)
-        return _exit_code_of(found)
+            _print(output.console(), summaries)
+        return _exit_code_of(summaries)
     return _follow(names, home, seconds)
 
 
@@ -76,11 +76,11 @@ def _summarise_runs(names: list[str], home: "Path", looks: Any = None) -> "list[
     return glances(names, home, looks)
 
 
-def _exit_code_of(found: "list[RunSummary]") -> int:
+def _exit_code_of(summaries: "list[RunSummary]") -> int:
     """What is wrong with a run beats one that could not be read."""
     from herorun.operations.babysit.batch import worst
 
-    return worst(1 if _is_wrong(glance) else 3 if _is_unseen(glance) else 0 for glance in found)
+    return worst(1 if _is_wrong(glance) else 3 if _is_unseen(glance) else 0 for glance in summaries)
 
 
 def _is_wrong(glance: "RunSummary") -> bool:
@@ -110,15 +110,15 @@ def _is_unseen(glance: "RunSummary") -> bool:
     )
 
 
-def _print(out: Any, found: "list[RunSummary]") -> None:
+def _print(out: Any, summaries: "list[RunSummary]") -> None:
     from herorun.commands._run_table import alert_lines, table_of
     from herorun.system.clock import now
 
-    if not found:
+    if not summaries:
         out.print("No run here yet: `herorun init RUN` begins one.")
         return
-    out.print(table_of(found, now(), out.width))
-    for line in alert_lines(found):
+    out.print(table_of(summaries, now(), out.width))
+    for line in alert_lines(summaries):
         out.print(line)
 
 
@@ -145,7 +145,7 @@ def _follow(names: list[str], home: "Path", seconds: float) -> int:
                 return 0
 
 
-def _draw_page(found: "list[RunSummary]", out: Any) -> Any:
+def _draw_page(summaries: "list[RunSummary]", out: Any) -> Any:
     from rich.console import Group
     from rich.text import Text
 
@@ -155,12 +155,12 @@ def _draw_page(found: "list[RunSummary]", out: Any) -> Any:
     at = now()
     foot = Text(f"{at:%Y-%m-%d %H:%M:%S} UTC  q ends it", "dim")
     body = (
-        table_of(found, at, out.width)
-        if found
+        table_of(summaries, at, out.width)
+        if summaries
         else Text("No run here yet: `herorun init RUN` begins one.")
     )
-    room = max(0, out.height - len(found) - 4)
-    lines = alert_lines(found)
+    room = max(0, out.height - len(summaries) - 4)
+    lines = alert_lines(summaries)
     for line in lines:
         line.no_wrap, line.overflow = True, "ellipsis"
     more = [Text(f"and {len(lines) - room} more", "dim")] if len(lines) > room else []

@@ -32,11 +32,11 @@ def command(dry_run: bool, as_json: bool) -> int:
 
     rows, rest = reconcile(not dry_run), others()
     if as_json:
-        known = [
+        entries = [
             {**WatcherEntry.of(row).as_json(), **(vars(row.watcher) if row.watcher else {})}
             for row in rows
         ]
-        output.show_json(Watchers(watchers=known, others=rest))
+        output.show_json(Watchers(watchers=entries, others=rest))
         return 0
     for row in rows:
         each = row.watcher

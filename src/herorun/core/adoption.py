@@ -65,7 +65,9 @@ def runs(command: Sequence[str], argv: Sequence[str]) -> bool:
     """Whether a process' words are the contract's, perhaps with an interpreter or a wrapper before
     them.
 
-    >>> runs(["/bin/sh", "./train.sh", "x"], ["./train.sh", "x"]), runs(["sh", "other.sh"], ["sh",
-    "train.sh"]) (True, False)
+    >>> runs(["/bin/sh", "./train.sh", "x"], ["./train.sh", "x"])
+    True
+    >>> runs(["sh", "other.sh"], ["sh", "train.sh"])
+    False
     """
     return bool(argv) and list(command[-len(argv) :]) == list(argv)

@@ -29,8 +29,8 @@ def argv_of(tool: Tool, values: Mapping[str, Any], order: bool = False) -> list[
 def preview_argv(order: Tool, values: Mapping[str, Any]) -> list[str]:
     """The words of the command that shows what the order would do, and changes nothing."""
     if order.preview.startswith(f"{order.command} "):
-        words = argv_of(order, values, order=True)
-        return [*order.preview.split(), *words[len(order.command.split()) :]]
+        argv = argv_of(order, values, order=True)
+        return [*order.preview.split(), *argv[len(order.command.split()) :]]
     _must_fit(order, values)
     return [*order.preview.split(), "--json", "--", values["run"]]
 

@@ -39,11 +39,11 @@ def _verdict(
         (each for each in approvers if _shares_identity(names_in(each), names_in(who))), None
     )
     if approvers and person is None:
-        words = (
+        message = (
             f"the waiver of {about} says that {who} approved it, who is neither the DRI nor in "
             "[policy] approvers"
         )
-        return failed(words, subject=about)
+        return failed(message, subject=about)
     if not strict:
         return passed(
             f"the waiver of {about} is recorded as approved by {who}; nothing proves it",
@@ -73,11 +73,11 @@ def _held_against(
             subject=about,
         )
     other = commit_author.signer if signer else f"{commit_author.name} <{commit_author.mail}>"
-    words = (
+    message = (
         f"the waiver of {about} says that {who} approved it, and {where}, which added it, is "
         f"{other}'s"
     )
-    return failed(words, subject=about)
+    return failed(message, subject=about)
 
 
 def names_in(person: str) -> frozenset[str]:

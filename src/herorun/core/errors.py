@@ -56,13 +56,13 @@ def rooted(root: str) -> Iterator[None]:
         raise
 
 
-def sentence(words: str) -> str:
+def sentence(message: str) -> str:
     """With one mark at its end, whatever it came with.
 
-    >>> sentence("alpha rejects the key"), sentence("Is Slurm there?"), sentence("it hangs: try
-    again.") ('alpha rejects the key.', 'Is Slurm there?', 'it hangs: try again.')
+    >>> sentence("alpha rejects the key"), sentence("Is Slurm there?"), sentence("Try again.")
+    ('alpha rejects the key.', 'Is Slurm there?', 'Try again.')
     """
-    return words if words.endswith("?") else f"{words.rstrip('.')}."
+    return message if message.endswith("?") else f"{message.rstrip('.')}."
 
 
 def in_words(error: BaseException) -> str:

@@ -60,9 +60,9 @@ def proposal(way: Option, slug: str, about: str = "") -> ProposedCommand:
 def command_of(way: Option, slug: str, about: str = "", step: int | None = None) -> str:
     """What to type. `about` names the alert that is acknowledged, or the new run of a fork.
 
-    >>> command_of(Way.ACK, "grug", "stalled-steps[grug-1]")
+    >>> command_of(Option.ACK, "grug", "stalled-steps[grug-1]")
     "herorun ack grug 'stalled-steps[grug-1]'"
-    >>> command_of(Way.STOP_AND_ROLLBACK, "grug", step=100)
+    >>> command_of(Option.STOP_AND_ROLLBACK, "grug", step=100)
     'herorun rollback grug --to 100 --stop-first'
     """
     verb, *flags = way.value.split()

@@ -184,12 +184,12 @@ def _second_person(
         if recovered or alert.key in ledger.acked or is_denied(check, ledger):
             continue
         if after is not None and now - alert.since >= after:
-            words = f"{with_cause(alert, check, reason)}{trains_on(alert, check, policy, case)}"
+            message = f"{with_cause(alert, check, reason)}{trains_on(alert, check, policy, case)}"
             actions.append(
                 _ask_about_alert(
                     key=write_key(Verb.AGAIN, alert.key, UNANSWERED),
                     title=f"nobody acknowledged {say_alert_name(alert)} for {say_span(after)}",
-                    why=words,
+                    why=message,
                     alert=alert,
                     check=check,
                     case=case,

@@ -40,7 +40,7 @@ class Estimate:
             ("wall time", say_span(3600 * self.wall_hours) if self.wall_hours else ""),
             ("time limit", _limit(self)),
         ]
-        return [(name, words) for name, words in rows if words]
+        return [(name, message) for name, message in rows if message]
 
 
 def _limit(each: Estimate) -> str:

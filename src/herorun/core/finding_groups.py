@@ -111,7 +111,7 @@ def _unknown_cause(finding: Finding) -> str:
 class Tally:
     """How many findings of a gate are of each kind.
 
-    >>> str(Tally({Mark.FAIL: 1, Mark.WARN: 2, Mark.OK: 31}, not_enforced=0))
+    >>> str(Tally({FindingMark.FAIL: 1, FindingMark.WARN: 2, FindingMark.OK: 31}, not_enforced=0))
     '1 blocking, 2 warnings, 31 passed'
     """
 

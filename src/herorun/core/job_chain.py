@@ -193,7 +193,7 @@ def _piped(contract: Contract, top: str, login: SshLogin | None, then: str) -> s
 
 def ssh_argv(login: SshLogin) -> list[str]:
     """ssh for people to type: bounded, and by the same login."""
-    words = [
+    argv = [
         "ssh",
         "-o",
         "ConnectTimeout=15",
@@ -202,10 +202,10 @@ def ssh_argv(login: SshLogin) -> list[str]:
         "-o",
         "ServerAliveCountMax=3",
     ]
-    words += ["-F", login.ssh_config] if login.ssh_config else []
-    words += ["-p", str(login.port)] if login.port else []
-    words += ["-l", login.user] if login.user else []
-    return [*words, login.host] if login.host else words
+    argv += ["-F", login.ssh_config] if login.ssh_config else []
+    argv += ["-p", str(login.port)] if login.port else []
+    argv += ["-l", login.user] if login.user else []
+    return [*argv, login.host] if login.host else argv
 
 
 def transfer(source: str, path: str, login: SshLogin | None) -> str:

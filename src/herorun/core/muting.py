@@ -51,8 +51,8 @@ def numeric_stretches(
         verdict = finding.verdict
         if verdict.outcome is not Outcome.FAIL or checks[finding.check].topic is not Topic.NUMERIC:
             continue
-        known = metrics.non_finite if isinstance(metrics, Metrics) else ()
-        each = [(e.first_step, e.last_step) for e in known if e.metric == verdict.subject]
+        spans = metrics.non_finite if isinstance(metrics, Metrics) else ()
+        each = [(e.first_step, e.last_step) for e in spans if e.metric == verdict.subject]
         stretches += each or [steps for steps in [verdict.steps] if steps]
     return stretches
 

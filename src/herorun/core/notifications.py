@@ -55,10 +55,10 @@ def news(
         )
         tells = [tell for tell in reached if not _ever(tell, announced_keys)]
         if days := (now - current.started) // DAY:
-            words = digest(health, evidence, alerts, current)
+            message = digest(health, evidence, alerts, current)
             tells.append(
                 _tell_event(
-                    current, f"day-{days}", f"{current.name} after {count(days, 'day')}", words
+                    current, f"day-{days}", f"{current.name} after {count(days, 'day')}", message
                 )
             )
     return [tell for tell in tells if tell.key not in announced_keys]

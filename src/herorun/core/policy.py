@@ -22,7 +22,7 @@ from herorun.core.escalation_policy import (
     sticky,
     trouble_began,
 )
-from herorun.core.recovery.bad_node import steps_in_words
+from herorun.core.recovery.bad_node import say_replacement
 from herorun.core.recovery.classify import BAD_ACCELERATOR
 from herorun.core.recovery.decision import (
     MOST_TRIES,
@@ -79,7 +79,7 @@ def _tell_alert(alert: Alert, check: Check) -> list[Action]:
     return [Tell(sticky(alert), f"{say_alert_name(alert)} ({check.severity})", alert.message)]
 
 
-def told_as_ended(
+def ended_alert_notices(
     ended: Iterable[Alert], checks: Mapping[str, Check], ledger: Ledger
 ) -> list[Action]:
     """That an alert's instance ended before anything showed that its condition is gone.
@@ -161,7 +161,7 @@ def _bad_node(policy: RecoveryPolicy, case: Case) -> list[Action]:
     ):
         return []
     title = f"{ending.instance} ran on a bad accelerator"
-    steps = steps_in_words(ending.worker, policy.zone)
+    steps = say_replacement(ending.worker, policy.zone)
     why = f"{ending.why}. Nothing is deleted; a person may: {steps}"
     return [Tell(write_key(Verb.TELL, ending.instance, "bad-node"), title, why)]
 

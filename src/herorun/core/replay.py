@@ -51,11 +51,11 @@ class Replay:
     """One tick, judged again."""
 
     at: datetime
-    version: str  # of the herorun that judged it then
+    version: str  # the version of herorun that judged it then
     same_rules: bool
     result: ReplayResult
     differences: tuple[str, ...] = ()  # `what: then -> now`
-    interventions: tuple[str, ...] = ()  # what would be done to the job otherwise than then
+    interventions: tuple[str, ...] = ()  # actions on the job that would be different now
     why: str = ""  # why it is unknown
 
 
@@ -169,13 +169,13 @@ def _readable(decision: Any, intended: Mapping[str, Any]) -> dict[str, Any]:
 def _normalise_post(intended: Intended) -> list[Any]:
     """A post's own words stand in its entry: what is posted has the contract's around them."""
     lines = intended.lines
-    words = (lines.get("Status", ""), lines.get("Evidence", "")) if lines else (intended.what, "")
-    return [intended.attempt, *words]
+    message = (lines.get("Status", ""), lines.get("Evidence", "")) if lines else (intended.what, "")
+    return [intended.attempt, *message]
 
 
 def _would_say(actions: Sequence[Action], memory: Memory) -> dict[str, list[Any]]:
     return {
-        action.key: [memory.attempt(action.key), *(scrub(words) for words in reason_of(action))]
+        action.key: [memory.attempt(action.key), *(scrub(message) for message in reason_of(action))]
         for action in to_intend(actions, memory)
     }
 

@@ -26,7 +26,7 @@ SHORT = 12  # hexadecimal digits of a plan's digest that a person may type in pl
 class RetentionPolicy:
     """What the contract says, and what a person asked for."""
 
-    keep: int  # the newest complete ones
+    keep: int  # how many of the newest complete checkpoints are kept
     permanent_every: int | None = None  # steps
     milestones: tuple[int, ...] = ()
     final: int | None = None
@@ -80,7 +80,7 @@ class Victim:
     step: int
     bytes: int
     files: int
-    manifest: str  # digest
+    manifest: str  # the digest of the manifest
     why: str
 
 
@@ -140,7 +140,7 @@ def prune_plan(
             *_by_rank(each.candidate, latest, policy, recovery),
             *_by_policy(each.candidate, policy),
             *references.why(each.candidate),
-            *_in_doubt(each, top, now),
+            *_is_unclear(each, top, now),
         )
         if why:
             remaining.append(
@@ -189,7 +189,7 @@ def _by_policy(candidate: Candidate, policy: RetentionPolicy) -> list[str]:
     return why
 
 
-def _in_doubt(each: Sized, top: int | None, now: datetime) -> list[str]:
+def _is_unclear(each: Sized, top: int | None, now: datetime) -> list[str]:
     candidate = each.candidate
     if each.doubt:
         return [each.doubt]
@@ -251,10 +251,10 @@ def plan_from(document: Mapping[str, Any]) -> PrunePlan:
     )
 
 
-def size_words(count: int | None) -> str:
+def say_size(count: int | None) -> str:
     """Bytes for people.
 
-    >>> size_words(1_234_567_890), size_words(512), size_words(None)
+    >>> say_size(1_234_567_890), say_size(512), say_size(None)
     ('1.2 GB', '512 B', 'size unknown')
     """
     if count is None:
@@ -265,10 +265,10 @@ def size_words(count: int | None) -> str:
     return f"{count} B"
 
 
-def age_words(span: timedelta | None) -> str:
+def say_age(span: timedelta | None) -> str:
     """An age for people.
 
-    >>> age_words(timedelta(days=3, hours=5)), age_words(timedelta(minutes=90)), age_words(None)
+    >>> say_age(timedelta(days=3, hours=5)), say_age(timedelta(minutes=90)), say_age(None)
     ('3d5h', '1h30m', 'age unknown')
     """
     return "age unknown" if span is None else say_span(span)

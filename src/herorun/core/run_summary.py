@@ -29,7 +29,7 @@ class Pace:
 
     name: str  # of the metric, or "s/step"
     now: float
-    usual: float | None = None  # of the same attempt before
+    usual: float | None = None  # the usual value of the same attempt before
     step_seconds: float | None = None
 
     @property

@@ -8,7 +8,7 @@ from herorun.core.run_summary import WIDTH, RunSummary, shrunk
 BAR = 12  # cells
 
 
-def state_words(glance: RunSummary) -> str:
+def say_state(glance: RunSummary) -> str:
     if glance.error:
         return "cannot be read"
     if glance.stage != "launched":
@@ -16,14 +16,14 @@ def state_words(glance: RunSummary) -> str:
     return glance.run if glance.monitor == "fresh" else f"{glance.run}, monitor {glance.monitor}"
 
 
-def seen_words(glance: RunSummary, at: datetime, short: bool = False) -> str:
+def say_last_tick(glance: RunSummary, at: datetime, short: bool = False) -> str:
     """How old everything but the state is: `4m10s ago`; short: `4m10s`."""
     if glance.seen is None:
         return "-"
     return f"{say_span(at - glance.seen)}{'' if short else ' ago'}"
 
 
-def progress_words(glance: RunSummary, cells: int = BAR) -> str:
+def say_progress(glance: RunSummary, cells: int = BAR) -> str:
     """`█████       4600/5155 3h05m left`: bar, steps and the time that is left at this pace."""
     if glance.step is None and glance.final_step is None:
         return "-"
@@ -33,12 +33,12 @@ def progress_words(glance: RunSummary, cells: int = BAR) -> str:
     return f"{bar}{steps}{time_left}"
 
 
-def loss_words(glance: RunSummary, cells: int = WIDTH) -> str:
+def say_loss(glance: RunSummary, cells: int = WIDTH) -> str:
     value = "" if glance.loss is None else f"{glance.loss:.4g}"
     return " ".join(part for part in (shrunk(glance.curve, cells), value) if part)
 
 
-def pace_words(glance: RunSummary, short: bool = False) -> str:
+def say_pace(glance: RunSummary, short: bool = False) -> str:
     """The speed now, and beside what is usual: `48.2k tokens_per_s 99%`; short: `48.2k 99%`."""
     pace = glance.pace
     if pace is None:
@@ -48,7 +48,7 @@ def pace_words(glance: RunSummary, short: bool = False) -> str:
     return f"{_format_float(pace.now)}{' ' if unit else ''}{unit}{beside}"
 
 
-def checkpoint_words(glance: RunSummary, short: bool = False) -> str:
+def say_checkpoint(glance: RunSummary, short: bool = False) -> str:
     """`step 4500, 12m ago`; short: its age."""
     if glance.checkpoint_step is None:
         return "-"
@@ -58,7 +58,7 @@ def checkpoint_words(glance: RunSummary, short: bool = False) -> str:
     return age if short else f"step {glance.checkpoint_step}, {age}"
 
 
-def tick_words(glance: RunSummary, at: datetime) -> str:
+def say_tick(glance: RunSummary, at: datetime) -> str:
     if glance.next_tick is None:
         return "-"
     due = glance.next_tick - at

@@ -32,7 +32,7 @@ from herorun.core.lazy_dataclass import dataclass
 from herorun.core.muting import muted_topics, numeric_stretches
 from herorun.core.notifications import news
 from herorun.core.past_alerts import carried_over, without_old_news
-from herorun.core.policy import decide, told_as_ended
+from herorun.core.policy import decide, ended_alert_notices
 from herorun.core.recovery.classify import Ending, ending_of
 from herorun.core.recovery.diagnosis import scene_of
 from herorun.core.recovery.policy import Ledger, RecoveryPolicy
@@ -122,7 +122,7 @@ def tick(
         proof = Training(TrainingProof.LACKING, proof.awaited)
     health = run_health(evidence, proof, after.values(), checks)
     actions = [
-        *told_as_ended(ended, checks, ledger),
+        *ended_alert_notices(ended, checks, ledger),
         *decide(
             alerts=after,
             checks=checks,

@@ -20,9 +20,9 @@ def compared(
     differ = [each for each in again if each.result is ReplayResult.DIFFERS]
     why = _say_difference(judge, version, pin, again, unknown)
     changes = tuple(
-        f"{each.at:%Y-%m-%d %H:%M} UTC {words}"
+        f"{each.at:%Y-%m-%d %H:%M} UTC {message}"
         for each in differ
-        for words in (*each.interventions, *each.differences)
+        for message in (*each.interventions, *each.differences)
     )
     question = question_key(version, judge.version, pin)
     news = news_key(version, judge.version, pin) if differ else ""

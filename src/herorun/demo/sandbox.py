@@ -86,8 +86,8 @@ class Sandbox:
 
 def _make_environment() -> dict[str, str]:
     """`python` is the interpreter that herorun runs in; git's own variables point nowhere else."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-    return kept | {
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    return environment | {
         "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
     }
 

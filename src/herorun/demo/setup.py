@@ -176,10 +176,10 @@ def commit(stage: Sandbox, message: str) -> None:
 def sign(stage: Sandbox, checkpoint: str) -> None:
     contract = stage.work / "runs" / f"{SLUG}.toml"
     start = stage.data / "parent" / checkpoint
-    told = {
+    signing = {
         "table": scheduler_table(stage),
         "python": "python" if stage.scheduler == "local" else sys.executable,
     }
     contract.write_text(
-        CONTRACT.format(data=stage.data, slug=SLUG, start=start, **told), encoding="utf-8"
+        CONTRACT.format(data=stage.data, slug=SLUG, start=start, **signing), encoding="utf-8"
     )

@@ -39,8 +39,8 @@ class Fault:
 class GithubRefused(CouldNotLook):
     """GitHub said no: it was not carried out."""
 
-    def __init__(self, words: str, status: int = 0) -> None:
-        super().__init__(words)
+    def __init__(self, message: str, status: int = 0) -> None:
+        super().__init__(message)
         self.status = status
 
 
@@ -83,9 +83,9 @@ class Calls:
         """
         if self._until is not None:
             return self._tried(act, settled, self._until)
-        again, words = self._down
+        again, message = self._down
         if time.monotonic() < again:
-            raise CouldNotLook(words)
+            raise CouldNotLook(message)
         self._until = time.monotonic() + DEADLINE
         try:
             return self._tried(act, settled, self._until)
@@ -111,16 +111,16 @@ class Calls:
                 )
             if not fault.lost and fault.wait is None:
                 raise GithubRefused(fault.words, status)
-            if fault.lost and (found := settled()) is not None:
-                return found
+            if fault.lost and (settled_answer := settled()) is not None:
+                return settled_answer
             wait = pause if fault.wait is None else fault.wait
             if pause is None or wait is None or time.monotonic() + wait > until:
                 raise CouldNotLook(fault.words)
             self._rest(wait)
             if (
-                fault.lost and (found := settled()) is not None
+                fault.lost and (settled_answer := settled()) is not None
             ):  # what was carried out may show a little later
-                return found
+                return settled_answer
         raise AssertionError("the last pause is None")
 
 
@@ -162,19 +162,19 @@ def fault_of(error: Exception, where: str) -> Fault:
 
 
 def _answered(error: Any, where: str) -> Fault:
-    status, said = int(error.status or 0), _message(error)  # PyGithub's own number
+    status, message = int(error.status or 0), _message(error)  # PyGithub's own number
     headers = {str(k).lower(): str(v) for k, v in (error.headers or {}).items()}
-    if status in (403, 429) and (wait := _limited(said, headers)) is not None:
+    if status in (403, 429) and (wait := _limited(message, headers)) is not None:
         at = datetime.fromtimestamp(time.time() + min(wait, LONGEST_LIMIT), UTC)
         return Fault(
             f"GitHub's rate limit for {where} is used up until {at:%H:%M:%S} UTC", wait=wait
         )
     if status >= 500 or status == 0:
-        return Fault(f"GitHub failed on {where} with {status or 'no status'}: {said}", lost=True)
-    return Fault(_REFUSALS.get(status, _other)(where, said, headers))
+        return Fault(f"GitHub failed on {where} with {status or 'no status'}: {message}", lost=True)
+    return Fault(_REFUSALS.get(status, _other)(where, message, headers))
 
 
-def _limited(said: str, headers: Mapping[str, str]) -> float | None:
+def _limited(message: str, headers: Mapping[str, str]) -> float | None:
     """Seconds until the limit is over; None where it is no limit."""
     if _SECONDS.fullmatch(headers.get("retry-after", "")):
         return float(headers["retry-after"])
@@ -182,48 +182,50 @@ def _limited(said: str, headers: Mapping[str, str]) -> float | None:
         headers.get("x-ratelimit-reset", "")
     ):
         return max(0.0, float(headers["x-ratelimit-reset"]) - time.time())
-    return 60.0 if "rate limit" in said.lower() or "abuse" in said.lower() else None
+    return 60.0 if "rate limit" in message.lower() or "abuse" in message.lower() else None
 
 
-def _unauthorised(where: str, said: str, headers: Mapping[str, str]) -> str:
-    return f"GitHub refuses the token for {where} (401 {said}): renew it."
+def _unauthorised(where: str, message: str, headers: Mapping[str, str]) -> str:
+    return f"GitHub refuses the token for {where} (401 {message}): renew it."
 
 
-def _forbidden(where: str, said: str, headers: Mapping[str, str]) -> str:
+def _forbidden(where: str, message: str, headers: Mapping[str, str]) -> str:
     if sso := headers.get("x-github-sso"):
         link = sso.partition("url=")[2]
         return (
             f"The token must be authorised for the single sign-on of the organisation of {where}: "
-            f"{link or said}"
+            f"{link or message}"
         )
-    if "locked" in said.lower():
+    if "locked" in message.lower():
         return (
-            f"The issue in {where} is locked for this token (403 {said}): unlock it, or give the "
-            "token's owner write access."
+            f"The issue in {where} is locked for this token (403 {message}): unlock it, or give "
+            "the token's owner write access."
         )
-    wanted = headers.get("x-accepted-github-permissions") or headers.get("x-accepted-oauth-scopes")
+    permissions = headers.get("x-accepted-github-permissions") or headers.get(
+        "x-accepted-oauth-scopes"
+    )
     has = headers.get("x-oauth-scopes")
-    scopes = f"; it needs {wanted}" if wanted else ""
+    scopes = f"; it needs {permissions}" if permissions else ""
     scopes += f" and has {has or 'none'}" if has is not None else ""
-    return f"The token may not do this in {where} (403 {said}){scopes}."
+    return f"The token may not do this in {where} (403 {message}){scopes}."
 
 
-def _missing(where: str, said: str, headers: Mapping[str, str]) -> str:
+def _missing(where: str, message: str, headers: Mapping[str, str]) -> str:
     return (
         f"{where} is not there, or the token may not see it (404 tells no difference): check both."
     )
 
 
-def _say_gone(where: str, said: str, headers: Mapping[str, str]) -> str:
-    return f"Issues are switched off in {where}, or this one was deleted (410 {said})."
+def _say_gone(where: str, message: str, headers: Mapping[str, str]) -> str:
+    return f"Issues are switched off in {where}, or this one was deleted (410 {message})."
 
 
-def _invalid(where: str, said: str, headers: Mapping[str, str]) -> str:
-    return f"GitHub does not take this for {where} (422 {said})."
+def _invalid(where: str, message: str, headers: Mapping[str, str]) -> str:
+    return f"GitHub does not take this for {where} (422 {message})."
 
 
-def _other(where: str, said: str, headers: Mapping[str, str]) -> str:
-    return f"GitHub refused this for {where}: {said}"
+def _other(where: str, message: str, headers: Mapping[str, str]) -> str:
+    return f"GitHub refused this for {where}: {message}"
 
 
 _REFUSALS: Mapping[int, Callable[[str, str, Mapping[str, str]], str]] = {
@@ -237,14 +239,14 @@ _REFUSALS: Mapping[int, Callable[[str, str, Mapping[str, str]], str]] = {
 
 def _message(error: Any) -> str:
     data = error.data if isinstance(error.data, Mapping) else {}
-    told = [str(data.get("message") or error.message or "")]
+    parts = [str(data.get("message") or error.message or "")]
     errors = data.get("errors")
     for each in errors if isinstance(errors, list) else ():
-        told.append(
+        parts.append(
             " ".join(str(v) for v in each.values()) if isinstance(each, Mapping) else str(each)
         )
-    return _flat("; ".join(part for part in told if part) or "no reason given")
+    return _flat("; ".join(part for part in parts if part) or "no reason given")
 
 
-def _flat(said: object) -> str:
-    return " ".join(scrub(str(said)).split())[:300]
+def _flat(text: object) -> str:
+    return " ".join(scrub(str(text)).split())[:300]

@@ -30,7 +30,7 @@ class GithubSession:
     login: str
 
 
-def log_in(told: Credentials, base_url: str, repo: str, calls: Calls) -> GithubSession:
+def log_in(credentials: Credentials, base_url: str, repo: str, calls: Calls) -> GithubSession:
     """One client for reads and writes alike, none of whose calls are repeated by itself."""
     from github import Auth, Github, GithubIntegration
 
@@ -41,36 +41,42 @@ def log_in(told: Credentials, base_url: str, repo: str, calls: Calls) -> GithubS
         "seconds_between_requests": None,
         "seconds_between_writes": None,
     }
-    if told.app_id is None:
-        github = Github(auth=Auth.Token(_token(told)), per_page=100, **common)
-        return GithubSession(github, told.login or _fetch_login(github, calls))
-    app = Auth.AppAuth(told.app_id, _read_private_key(told.app_key or "HERORUN_GITHUB_APP_KEY"))
+    if credentials.app_id is None:
+        github = Github(auth=Auth.Token(_token(credentials)), per_page=100, **common)
+        return GithubSession(github, credentials.login or _fetch_login(github, calls))
+    app = Auth.AppAuth(
+        credentials.app_id, _read_private_key(credentials.app_key or "HERORUN_GITHUB_APP_KEY")
+    )
     asking = GithubIntegration(auth=app, **common)
     owner, _, name = repo.partition("/")
-    number = told.installation or calls.read(lambda: asking.get_repo_installation(owner, name).id)
-    login = told.login or f"{calls.read(lambda: asking.get_app().slug)}[bot]"
+    number = credentials.installation or calls.read(
+        lambda: asking.get_repo_installation(owner, name).id
+    )
+    login = credentials.login or f"{calls.read(lambda: asking.get_app().slug)}[bot]"
     return GithubSession(
         Github(auth=app.get_installation_auth(number), per_page=100, **common), login
     )
 
 
-def _token(told: Credentials) -> str:
-    names = (told.token,) if told.token else TOKENS
-    found = next((value for name in names if (value := os.environ.get(name, "").strip())), None)
-    if found is None:
+def _token(credentials: Credentials) -> str:
+    names = (credentials.token,) if credentials.token else TOKENS
+    token_value = next(
+        (value for name in names if (value := os.environ.get(name, "").strip())), None
+    )
+    if token_value is None:
         raise CouldNotLook(f"No token for GitHub is set: export {' or '.join(names)}.")
-    return found
+    return token_value
 
 
 def _read_private_key(name: str) -> str:
     """A private key, as text or as the path of a file that holds it."""
-    said = os.environ.get(name, "").strip()
-    if not said:
+    value = os.environ.get(name, "").strip()
+    if not value:
         raise CouldNotLook(f"The private key of the GitHub app is not set: export {name}.")
-    if said.startswith("-----BEGIN"):
-        return said.replace("\\n", "\n")
+    if value.startswith("-----BEGIN"):
+        return value.replace("\\n", "\n")
     try:
-        with open(said, encoding="utf-8") as file:
+        with open(value, encoding="utf-8") as file:
             return file.read()
     except OSError as error:
         raise CouldNotLook(

@@ -82,32 +82,32 @@ class GitHubIssue:
             lambda: read_comment(page.create_comment(body)), lambda: self._find(post.key)
         )
         # a twin of another machine is seen; our own may show later
-        said = self._find(post.key) or made
-        return said.url
+        comment = self._find(post.key) or made
+        return comment.url
 
     @worded
     def edit(self, post: Post) -> str:
-        said, body = self._find(post.key), text_of(post)
-        if said is None:
+        earlier, body = self._find(post.key), text_of(post)
+        if earlier is None:
             return self.post(post)
-        if body != said.body:
+        if body != earlier.body:
             try:
-                self._calls.repeat(partial(said.comment.edit, body))
+                self._calls.repeat(partial(earlier.comment.edit, body))
             except GithubRefused as error:
                 if error.status not in (404, 410):
                     raise
                 del self._said[plain_key(post.key)]  # somebody deleted it
                 return self.post(post)
-            self._said[plain_key(post.key)] = replace(said, body=body)
-        return said.url
+            self._said[plain_key(post.key)] = replace(earlier, body=body)
+        return earlier.url
 
     @worded
     def find(self, key: str) -> str | None:
         page = self._page(key)
         if page is not None and self._is_ours(page, key):
             return str(page.html_url)
-        said = self._find(key)
-        return said.url if said else None
+        comment = self._find(key)
+        return comment.url if comment else None
 
     @worded
     def comments(self, key: str, most: int) -> Comments:
@@ -153,9 +153,11 @@ class GitHubIssue:
 
     @cached_property
     def _session(self) -> GithubSession:
-        told = self._options
-        names = Credentials(told.token, told.app_id, told.app_key, told.installation, told.login)
-        return log_in(names, told.base_url, self._repo, self._calls)
+        options = self._options
+        names = Credentials(
+            options.token, options.app_id, options.app_key, options.installation, options.login
+        )
+        return log_in(names, options.base_url, self._repo, self._calls)
 
     @cached_property
     def _repository(self) -> Any:
@@ -195,8 +197,8 @@ class GitHubIssue:
         """
         login = self._session.login
         whose = {} if login.endswith("[bot]") else {"creator": login}
-        found = self._repository.get_issues(state="all", sort="created", direction="desc", **whose)
-        return [page for page in islice(found, LOOKED_THROUGH) if page.pull_request is None]
+        pages = self._repository.get_issues(state="all", sort="created", direction="desc", **whose)
+        return [page for page in islice(pages, LOOKED_THROUGH) if page.pull_request is None]
 
     def _is_ours(self, page: Any, key: str) -> bool:
         return self._are_we(page.user) and plain_key(key) in keys_in(page.body or "")
@@ -208,7 +210,7 @@ class GitHubIssue:
         return user is not None and str(user.login).lower() == self._session.login.lower()
 
     def _create(self, post: Post, labels: tuple[list[str], list[str]]) -> Any:
-        given, failed = labels
+        labels_there, failed = labels
         note = (
             f"\n\nLabels that could not be set: {', '.join(map(one_line, failed))}."
             if failed
@@ -217,31 +219,31 @@ class GitHubIssue:
         body = f"{cut_text(harmless(post.body).strip() + note)}\n\n{marked(post.key)}"
         return self._calls.write(
             lambda: self._repository.create_issue(
-                title=line_of(post.title), body=body, labels=given
+                title=line_of(post.title), body=body, labels=labels_there
             ),
             lambda: self._page(post.key),
         )
 
     def _adopt(self, page: Any, post: Post, labels: tuple[str, ...]) -> None:
         """An issue of somebody else's: its text stays theirs, so the facts are a comment."""
-        given, _ = self._labels(tuple(set(labels) - {label.name for label in page.labels}))
-        if given:
+        labels_there, _ = self._labels(tuple(set(labels) - {label.name for label in page.labels}))
+        if labels_there:
             with contextlib.suppress(GithubRefused):  # a page without our labels is still a page
-                self._calls.repeat(lambda: page.add_to_labels(*given))
+                self._calls.repeat(lambda: page.add_to_labels(*labels_there))
         self.post(post)
 
-    def _labels(self, wanted: tuple[str, ...]) -> tuple[list[str], list[str]]:
+    def _labels(self, names: tuple[str, ...]) -> tuple[list[str], list[str]]:
         """Those that are there or could be made, and the others: without them a page is still a
         page.
         """
-        given, failed = [], []
-        for name in sorted(wanted):
+        labels_there, failed = [], []
+        for name in sorted(names):
             try:
                 self._label(name)
-                given.append(name)
+                labels_there.append(name)
             except GithubRefused:
                 failed.append(name)
-        return given, failed
+        return labels_there, failed
 
     def _label(self, name: str) -> None:
         look = partial(self._repository.get_label, name)
@@ -277,11 +279,11 @@ class GitHubIssue:
             if not self._are_we(comment.user):
                 continue
             for key in keys_in(comment.body or "")[-1:]:
-                found, known = read_comment(comment), self._said.get(key)
-                if known and known.id != found.id:
-                    found, newer = sorted((known, found), key=lambda each: each.id)
+                comment_read, earlier = read_comment(comment), self._said.get(key)
+                if earlier and earlier.id != comment_read.id:
+                    comment_read, newer = sorted((earlier, comment_read), key=lambda each: each.id)
                     self._calls.repeat(partial(delete_comment, newer.comment))
-                self._said[key] = found
+                self._said[key] = comment_read
 
 
 def _number_in(reference: str, repo: str) -> int | None:

@@ -53,9 +53,9 @@ def _print(text: str) -> None:
     sys.stdout.write(text + "\n")
 
 
-def say(slug: str, words: str) -> None:
+def say(slug: str, message: str) -> None:
     """What went wrong with one run among several."""
-    show_note(f"{clean(slug)}: {clean(words)}")
+    show_note(f"{clean(slug)}: {clean(message)}")
 
 
 HASH = re.compile(r"(?:\bsha256:)?\b([0-9a-f]{9})[0-9a-f]{23,}\b")
@@ -105,9 +105,11 @@ def _rich_console() -> Any:
     from rich.console import Console
 
     plain = not sys.stdout.isatty()
-    told = os.environ.get("COLUMNS", "")
-    width = PIPED if plain and not told else None
-    if told and not told.strip("0"):  # which rich takes at its word, and prints nothing
+    stated_width = os.environ.get("COLUMNS", "")
+    width = PIPED if plain and not stated_width else None
+    if stated_width and not stated_width.strip(
+        "0"
+    ):  # which rich takes at its word, and prints nothing
         width = PIPED if plain else get_terminal_size().columns
     return Console(soft_wrap=plain, width=width, highlight=False, markup=False, emoji=False)
 
@@ -126,7 +128,7 @@ def hang(out: Any, head: str, text: str, style: str = "", head_style: str = "") 
     if out.soft_wrap or room < NARROWEST:
         out.print(Text.assemble(first, Text(text, style)))
         return
-    whole = _COMMAND.sub(lambda told: _unbroken(told[0], room), text)
+    whole = _COMMAND.sub(lambda texts: _unbroken(texts[0], room), text)
     for line in Text(whole, style).wrap(out, room, overflow="fold") or [Text()]:
         line.rstrip()
         line.plain = line.plain.replace(_BLANK, " ")
@@ -150,9 +152,9 @@ def shortened(text: str) -> str:
     return text if progress.verbose else HASH.sub(r"\1", text)
 
 
-def show_verdict(out: Any, verdict: str, words: str = "") -> None:
+def show_verdict(out: Any, verdict: str, message: str = "") -> None:
     colour = {"clear": "bold green", "blocked": "bold red", "unknown": "bold yellow"}[verdict]
-    hang(out, f"{verdict.upper()}{': ' if words else ''}", words, colour, colour)
+    hang(out, f"{verdict.upper()}{': ' if message else ''}", message, colour, colour)
 
 
 def clean_page(text: str) -> str:

@@ -120,40 +120,42 @@ def show_preflight(
     """What a person decides on: the plan, what changed since the last instance, each finding that
     did not pass, and the counts. --verbose adds the rest of `operations.launch.preflight`'s answer.
     """
-    told = answer.as_json()
+    document = answer.as_json()
     if not progress.quiet:
         if answer.plan:
-            _show_plan(out, slug, answer)
+            _show_plan(out, slug, answer, document["submission"])
         if progress.verbose and answer.responsible:
             rows = [(name, scrub(text)) for name, text in answer.responsible.rows()]
             show_table(out, "\nWho decides", rows)
         if progress.verbose or len(answer.estimate.rows()) > 1:
             show_table(out, "\nEstimate", answer.estimate.rows())
         _show_changes(out, changes)
-        show_candidates(out, told["checkpoints"])
+        show_candidates(out, document["checkpoints"])
         out.print()
-    show_by_mode(out, answer, told["findings"])
-    if any(mark_of(finding) not in ("ok", "n/a") for finding in told["findings"]):
+    show_by_mode(out, answer, document["findings"])
+    if any(mark_of(finding) not in ("ok", "n/a") for finding in document["findings"]):
         out.print()
-    show_verdict(out, told["verdict"], _verdict_words(answer))
-    show_next(out, _after_preflight(slug, told["verdict"], answer.report.blocking, plan))
+    show_verdict(out, document["verdict"], _say_verdict(answer))
+    show_next(out, _after_preflight(slug, document["verdict"], answer.report.blocking, plan))
 
 
-def _show_plan(out: Any, slug: str, answer: Any) -> None:
+def _show_plan(out: Any, slug: str, answer: Any, submission: Mapping[str, Any]) -> None:
     from shlex import join
 
     digest = shortened(answer.plan.digest)
     show_table(out, f"Plan of {slug}", [*plan_rows(answer.plan), ("digest", digest)])
-    plain_argv = [f"$ {join(answer.as_json()['submission']['argv'])}"]
-    shown = answer.request.splitlines() or plain_argv
-    if shown == plain_argv and not progress.verbose:
+    plain_argv = [f"$ {join(submission['argv'])}"]
+    request_lines = answer.request.splitlines() or plain_argv
+    if request_lines == plain_argv and not progress.verbose:
         return  # the plan shows it
     out.print(f"\nSubmission of {answer.submission.instance}", style="bold")
-    most = len(shown) if progress.verbose else MOST_LINES
-    for line in shown[:most]:
+    most = len(request_lines) if progress.verbose else MOST_LINES
+    for line in request_lines[:most]:
         out.print(f"  {clean(line)}")
-    if len(shown) > most:
-        out.print(f"  and {count(len(shown) - most, 'line')} more: -v shows them", style="dim")
+    if len(request_lines) > most:
+        out.print(
+            f"  and {count(len(request_lines) - most, 'line')} more: -v shows them", style="dim"
+        )
 
 
 def _show_changes(out: Any, changes: Sequence[str]) -> None:
@@ -164,10 +166,10 @@ def _show_changes(out: Any, changes: Sequence[str]) -> None:
 
 
 def abridged(text: str) -> str:
-    left = len(text) - LONGEST
-    if progress.verbose or left <= 0:
+    hidden = len(text) - LONGEST
+    if progress.verbose or hidden <= 0:
         return text
-    return f"{text[:LONGEST]}... and {count(left, 'character')} more: -v shows them"
+    return f"{text[:LONGEST]}... and {count(hidden, 'character')} more: -v shows them"
 
 
 def _after_preflight(slug: str, verdict: str, blocking: Sequence[Any], plan: str) -> str:
@@ -197,18 +199,18 @@ def show_by_mode(out: Any, answer: Any, findings: Sequence[Mapping[str, Any]]) -
     show_findings(
         out,
         [
-            told
-            for told, found in zip(
+            entry
+            for entry, finding in zip(
                 answer.as_json()["findings"], answer.report.findings, strict=True
             )
-            if found in acting
+            if finding in acting
         ],
     )
     every = len(answer.report.findings)
     out.print(f"{count(every, 'finding')} recorded: {answer.policy}. --json has them.")
 
 
-def _verdict_words(answer: Any) -> str:
+def _say_verdict(answer: Any) -> str:
     """How many findings there are of each kind, and what only the mode keeps from blocking."""
     parts = [str(answer.report.tally)]
     if answer.policy:
@@ -218,15 +220,15 @@ def _verdict_words(answer: Any) -> str:
     return "; ".join(parts)
 
 
-def show_candidates(out: Any, told: Mapping[str, Any]) -> None:
+def show_candidates(out: Any, document: Mapping[str, Any]) -> None:
     """The checkpoints that were looked into, newest first, and what the choice throws away; nothing
     where none is.
     """
-    if not told["candidates"]:
+    if not document["candidates"]:
         return
     out.print("\nCheckpoints", style="bold")
     most = 10 if progress.verbose else 4
-    for candidate in told["candidates"][:most]:
+    for candidate in document["candidates"][:most]:
         mark = "→" if candidate["chosen"] else " "
         why = f": {clean(candidate['refused'])}" if candidate["refused"] else ""
         hang(
@@ -234,20 +236,24 @@ def show_candidates(out: Any, told: Mapping[str, Any]) -> None:
             f"{mark} ",
             f"{clean(candidate['path'])}, step {candidate['step']}, {candidate['state']}{why}",
         )
-    left = max(len(told["candidates"]) - most, 0) + told["unexamined"]
-    if left:
-        out.print(f"  and {left} more", style="dim")
-    if told["discarded"]:
-        out.print(f"  {_discarded_words(told['discarded'])}")
+    hidden = max(len(document["candidates"]) - most, 0) + document["unexamined"]
+    if hidden:
+        out.print(f"  and {hidden} more", style="dim")
+    if document["discarded"]:
+        out.print(f"  {_say_discarded(document['discarded'])}")
 
 
-def _discarded_words(told: Mapping[str, Any]) -> str:
-    if told["steps"] == 0:
+def _say_discarded(candidate: Mapping[str, Any]) -> str:
+    if candidate["steps"] == 0:
         return "no step that was reached is discarded"
-    steps = "an unknown number of steps" if told["steps"] is None else count(told["steps"], "step")
-    hours = told["accelerator_hours"]
+    steps = (
+        "an unknown number of steps"
+        if candidate["steps"] is None
+        else count(candidate["steps"], "step")
+    )
+    hours = candidate["accelerator_hours"]
     cost = (
-        f"accelerator-hours unknown: {clean(told['why'])}"
+        f"accelerator-hours unknown: {clean(candidate['why'])}"
         if hours is None
         else f"{hours:,.1f} accelerator-hours"
     )
@@ -260,16 +266,16 @@ def plan_rows(plan: Any) -> list[tuple[str, str]]:
     """
     rows = []
     for field in fields(plan):
-        told = getattr(plan, field.name)
-        if field.name == "config" or told.value in (None, (), {}, False):
+        field_value = getattr(plan, field.name)
+        if field.name == "config" or field_value.value in (None, (), {}, False):
             continue
-        value = _show_value(told.value)
+        value = _show_value(field_value.value)
         if field.name not in EXACT:
             value = abridged(shortened(value))
-        if told.inferred:
-            value += f" (inferred from {told.source})"
+        if field_value.inferred:
+            value += f" (inferred from {field_value.source})"
         elif progress.verbose:
-            value += f" ({told.source})"
+            value += f" ({field_value.source})"
         rows.append((field.name, value))
     return rows
 
@@ -281,8 +287,8 @@ def _show_value(value: Any) -> str:
 def _show_form(value: Any) -> str:
     form = plain(value)
     if isinstance(form, Mapping):
-        told = [(k, _show_form(v)) for k, v in form.items() if v not in (None, {}, [])]
-        return ", ".join(f"{k} {v}" for k, v in told)
+        pairs = [(k, _show_form(v)) for k, v in form.items() if v not in (None, {}, [])]
+        return ", ".join(f"{k} {v}" for k, v in pairs)
     if isinstance(form, list):
         return " ".join(scrub_argv(tuple(str(part) for part in form)))
     return str(form)

@@ -22,16 +22,16 @@ def show_turn(slug: str, turn: Any) -> None:
     """One tick for people: a line for the run, one for each alert and each action. A quiet one says
     what is amiss.
     """
-    told = turn.entry().as_json()
+    document = turn.entry().as_json()
     calm = (
-        told["run"] in ("healthy", "finished")
-        and told["monitor"] == "fresh"
-        and not told["missing_evidence"]
+        document["run"] in ("healthy", "finished")
+        and document["monitor"] == "fresh"
+        and not document["missing_evidence"]
     )
     if (
         progress.quiet
         and calm
-        and not (told["alerts"] or told["actions"] or turn.doubts or turn.push)
+        and not (document["alerts"] or document["actions"] or turn.doubts or turn.push)
     ):
         return
     at = f"{turn.tick.at:%Y-%m-%dT%H:%M:%SZ} " if turn.tick else ""
@@ -39,20 +39,24 @@ def show_turn(slug: str, turn: Any) -> None:
     if turn.sealed:
         hang(out, "", f"{slug}: sealed as {turn.sealed}; nothing to monitor")
         return
-    hang(out, "", f"{at}{slug}: {told['run']}, monitor {told['monitor']}, {told['progress']}")
-    for missing in told["missing_evidence"]:
+    hang(
+        out,
+        "",
+        f"{at}{slug}: {document['run']}, monitor {document['monitor']}, {document['progress']}",
+    )
+    for missing in document["missing_evidence"]:
         _line(out, TICK, f"  awaited  {_awaited(missing)}")
-    for alert in told["alerts"]:
+    for alert in document["alerts"]:
         _line(
             out,
             TICK,
             f"  {alert['state']:<8} {alert['severity']:<8} {alert['check']}: "
             f"{clean(alert['message'])}{_next_action(alert)}",
         )
-    for action in told["actions"]:
+    for action in document["actions"]:
         how = "done" if action["done"] else f"failed: {clean(action['failed'])}"
         _line(out, TICK, f"  {action['action']:<8} {clean(action['title'])}: {how}")
-    for other in told["other_jobs"]:
+    for other in document["other_jobs"]:
         _line(out, TICK, f"  other    {_other(other)}")
     for doubt in turn.doubts:
         _line(out, TICK, f"  unknown  {clean(doubt)}")
@@ -64,10 +68,13 @@ def show_turn(slug: str, turn: Any) -> None:
 def show_summary(run: Any, turn: Any, until: str) -> None:
     """How the run stands where a watch ends."""
     memory = run.record.memory()
-    told = turn.entry().as_json()
-    firing = [alert["check"] for alert in told["alerts"] if alert["state"] == "firing"]
+    document = turn.entry().as_json()
+    firing = [alert["check"] for alert in document["alerts"] if alert["state"] == "firing"]
     out = console()
-    out.print(f"{run.slug}: watched until {until}: {told['run']}, {told['progress']}", style="bold")
+    out.print(
+        f"{run.slug}: watched until {until}: {document['run']}, {document['progress']}",
+        style="bold",
+    )
     current = memory.current.name if memory.current else "none"
     again = sum(bool(launching.relaunch_of) for launching in memory.launchings.values())
     out.print(f"  instance   {current}, relaunches {again}")
@@ -76,51 +83,51 @@ def show_summary(run: Any, turn: Any, until: str) -> None:
     sys.stdout.flush()
 
 
-def show_status(told: Mapping[str, Any], glance: Sequence[tuple[str, str]] = ()) -> None:
+def show_status(document: Mapping[str, Any], glance: Sequence[tuple[str, str]] = ()) -> None:
     """How a run stands; `glance` is its loss, speed and the like, each by its name."""
     out = console()
-    out.print(f"{told['slug']}: {told['stage']}", style="bold")
-    if told["stage"] == "launched":
-        _line(out, STATUS, f"  run        {told['run']}, {told['progress']}")
-        for missing in told["missing_evidence"]:
+    out.print(f"{document['slug']}: {document['stage']}", style="bold")
+    if document["stage"] == "launched":
+        _line(out, STATUS, f"  run        {document['run']}, {document['progress']}")
+        for missing in document["missing_evidence"]:
             _line(out, STATUS, f"  awaited    {_awaited(missing)}")
-        for metric in told["unjudged"]:
+        for metric in document["unjudged"]:
             _line(out, STATUS, f"  not judged {_unjudged(metric)}")
-        _line(out, STATUS, f"  monitor    {told['monitor']}")
-        _line(out, STATUS, f"  babysitter {clean(told['babysitter'])}")
-        for name, words in glance:
-            _line(out, STATUS, f"  {name:<10} {clean(words)}")
-    for instance in told["instances"]:
+        _line(out, STATUS, f"  monitor    {document['monitor']}")
+        _line(out, STATUS, f"  babysitter {clean(document['babysitter'])}")
+        for name, message in glance:
+            _line(out, STATUS, f"  {name:<10} {clean(message)}")
+    for instance in document["instances"]:
         _line(
             out,
             STATUS,
             f"  instance   {instance['name']}, job {clean(instance['job'])}, since "
             f"{_cut_fraction(instance['started'])}",
         )
-    if told["log"] and not told["seal_tag"]:
-        _line(out, STATUS, f"  log        {clean(told['log'])}")
-    for alert in told["alerts"]:
+    if document["log"] and not document["seal_tag"]:
+        _line(out, STATUS, f"  log        {clean(document['log'])}")
+    for alert in document["alerts"]:
         _line(
             out,
             STATUS,
             f"  alert      {alert['state']} {alert['severity']} {alert['check']}: "
             f"{clean(alert['message'])}{_next_action(alert)}",
         )
-    for other in told["other_jobs"]:
+    for other in document["other_jobs"]:
         _line(out, STATUS, f"  other      {_other(other)}")
-    for line in _orders(told):
+    for line in _orders(document):
         _line(out, STATUS, line)
-    for doubt in told["unfinished_actions"]:
+    for doubt in document["unfinished_actions"]:
         _line(out, STATUS, f"  unfinished {clean(doubt.replace('/', ' ', 1))}")
-    if told["seal_tag"]:
-        _line(out, STATUS, f"  sealed     {told['seal_tag']}, at {told['progress']} steps")
-    for doubt in told["doubts"]:
+    if document["seal_tag"]:
+        _line(out, STATUS, f"  sealed     {document['seal_tag']}, at {document['progress']} steps")
+    for doubt in document["doubts"]:
         _line(out, STATUS, f"  unknown    {clean(doubt)}")
-    pushed = "pushed" if told["pushed"] else "not pushed"
-    record = f"{shortened(told['record'])} ({pushed})" if told["record"] else "none yet"
+    pushed = "pushed" if document["pushed"] else "not pushed"
+    record = f"{shortened(document['record'])} ({pushed})" if document["record"] else "none yet"
     _line(out, STATUS, f"  record     {record}")
-    if told["next"]:
-        out.print(f"  next       {told['next']}", soft_wrap=True)  # to be copied whole
+    if document["next"]:
+        out.print(f"  next       {document['next']}", soft_wrap=True)  # to be copied whole
 
 
 def _awaited(missing: Mapping[str, Any]) -> str:
@@ -146,38 +153,39 @@ def _cut_fraction(moment: str) -> str:
     return re.sub(r"\.\d+(?=Z$)", "", moment)
 
 
-def _other(told: Mapping[str, str]) -> str:
+def _other(monitor: Mapping[str, str]) -> str:
     return (
-        f"{clean(told['name'])}, job {clean(told['job'])}, {told['state']}: {told['kind']}, not "
-        "judged"
+        f"{clean(monitor['name'])}, job {clean(monitor['job'])}, {monitor['state']}: "
+        f"{monitor['kind']}, not judged"
     )
 
 
-def _orders(told: Mapping[str, Any]) -> list[str]:
+def _orders(document: Mapping[str, Any]) -> list[str]:
     """What people said: a pause, notes taken, and what is asked of them."""
 
     lines = []
-    if held := told["paused"]:
+    if pause := document["paused"]:
         lines.append(
-            f"  paused     until {held['until']} by {clean(held['by'])}{_because(held['reason'])}"
+            f"  paused     until {pause['until']} by {clean(pause['by'])}"
+            f"{_because(pause['reason'])}"
         )
-    if told["stopped_by"]:
-        lines.append(f"  stopped    by `herorun stop`, for {clean(told['stopped_by'])}")
-    for noted in told["acknowledgements"]:
+    if document["stopped_by"]:
+        lines.append(f"  stopped    by `herorun stop`, for {clean(document['stopped_by'])}")
+    for noted in document["acknowledgements"]:
         lines.append(
             f"  ack        {clean(noted['alert'])} by "
             f"{clean(noted['by'])}{_because(noted['reason'])}"
         )
-    if told["answer"]:
-        lines.append(f"  answer     {clean(told['answer'])}")
-    if told["questions"]:
+    if document["answer"]:
+        lines.append(f"  answer     {clean(document['answer'])}")
+    if document["questions"]:
         from herorun.core.action_key import parse_key
 
-        questions = [parse_key(key) for key in told["questions"]]
+        questions = [parse_key(key) for key in document["questions"]]
         judge = [question.judged_version for question in questions if question.judged_version]
         other = [question.last for question in questions if not question.judged_version]
-        yes = f"herorun approve {told['slug']}"
-        way = told["next"] if told["run"] == "down" and told["next"] else yes
+        yes = f"herorun approve {document['slug']}"
+        way = document["next"] if document["run"] == "down" and document["next"] else yes
         lines += [f"  question   may herorun {clean(v)} act? `{yes}`, or `deny`" for v in judge]
         kinds = ", ".join(clean(kind) for kind in other)
         lines += [f"  question   relaunch ({kinds})? `{way}`, or `deny`"] if other else []

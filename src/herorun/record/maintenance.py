@@ -51,11 +51,11 @@ def remember(
     """
     last = content.last_hash, content.last_id
     amount = remembered(segments, data, last, content.count, content.memory)
-    told = to_bytes(amount, __version__)
-    if not told:
+    compressed = to_bytes(amount, __version__)
+    if not compressed:
         return replace(content, kept=len(content.lines))
     with contextlib.suppress(OSError):
-        write_whole(path, told, spare=True)
+        write_whole(path, compressed, spare=True)
         newest = max(content.segments)
         checked = content.checked or content.remembered is None
         parts = {newest: content.segments[newest]}
@@ -67,11 +67,11 @@ def remember(
 
 def pack_new(repository: Repository, slug: str, content: Content) -> None:
     """Pack what was committed, now and then."""
-    told = repository.common / "herorun" / f"{slug}.packs.json"
+    packs_file = repository.common / "herorun" / f"{slug}.packs.json"
     if content.tip is None:
         return
     try:
-        document = read_json(told.read_bytes())
+        document = read_json(packs_file.read_bytes())
         lines, packs = int(document["lines"]), packs_of(document["packs"])
     except (OSError, ValueError, KeyError, TypeError):
         lines, packs = 0, []
@@ -79,9 +79,11 @@ def pack_new(repository: Repository, slug: str, content: Content) -> None:
         return
 
     def keep(lines: int, packs: Sequence[Pack]) -> None:
-        write_whole(told, canonical({"lines": lines, "packs": rows_of(packs)}).encode())
+        write_whole(packs_file, canonical({"lines": lines, "packs": rows_of(packs)}).encode())
 
-    with locked(told.with_suffix(".lock"), 0.0):
-        for left in told.parent.glob(f".{told.name}.*.new"):  # by one that was killed
-            left.unlink(missing_ok=True)
+    with locked(packs_file.with_suffix(".lock"), 0.0):
+        for leftover in packs_file.parent.glob(
+            f".{packs_file.name}.*.new"
+        ):  # by one that was killed
+            leftover.unlink(missing_ok=True)
         keep(content.count, pack(repository, slug, content.tip, packs, partial(keep, lines)))

@@ -81,24 +81,24 @@ def _next(segment: str) -> str:
     return f"{folder}/{day}_{min(999, int(number or 1) + 1):03}.jsonl"
 
 
-def places(segments: Mapping[str, bytes], known: int = 0) -> Iterable[tuple[str, str]]:
-    """Every line after the first `known` bytes, by its place."""
+def places(segments: Mapping[str, bytes], known_bytes: int = 0) -> Iterable[tuple[str, str]]:
+    """Every line after the first `known_bytes` bytes, by its place."""
     for path in sorted(segments):
-        lines = segments[path][known:].splitlines()
-        before = segments[path].count(b"\n", 0, known)
+        lines = segments[path][known_bytes:].splitlines()
+        before = segments[path].count(b"\n", 0, known_bytes)
         for number, raw in enumerate(lines, start=before + 1):
             yield f"{path}:{number}", raw.decode("utf-8", "replace")
-        known = 0
+        known_bytes = 0
 
 
 def missing(ours: Content, theirs: Content) -> list[Event]:
     """Our events that they do not have. A run begins once: of two beginnings, the one that was
     pushed stands.
     """
-    known = {line.id for line in theirs.lines}
-    begun = theirs.memory.initialised is not None
+    ids = {line.id for line in theirs.lines}
+    is_begun = theirs.memory.initialised is not None
     return [
         line.event
         for line in ours.lines
-        if line.id not in known and not (begun and isinstance(line.event, Initialised))
+        if line.id not in ids and not (is_begun and isinstance(line.event, Initialised))
     ]

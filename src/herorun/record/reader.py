@@ -69,8 +69,8 @@ class RecordReader:
         return self._logbook_of(content)
 
     def _logbook_of(self, content: Content) -> str:
-        begun = content.memory.initialised
-        path = begun.logbook if begun else self._chosen
+        beginning = content.memory.initialised
+        path = beginning.logbook if beginning else self._chosen
         return path if is_logbook_path(path) else f"{HOME}/{self.slug}.md"
 
     @property
@@ -123,23 +123,25 @@ class RecordReader:
         return FoldedMemory(self._believed(content.memory), content.count, content.last_id)
 
     def _believed(self, memory: Memory) -> Memory:
-        return memory.believed(self.disbelieved, tuple(seal for seal, _ in self.unproven_seals()))
+        return memory.believed(self.disbelieved, tuple(seal for seal, _ in self._unproven(memory)))
 
     def unproven_seals(self) -> tuple[tuple[Sealed, str], ...]:
         """The seals that the journal tells of and no tag states, each with the reason."""
-        memory = self._read().memory
-        wanted = [
+        return self._unproven(self._read().memory)
+
+    def _unproven(self, memory: Memory) -> tuple[tuple[Sealed, str], ...]:
+        own_seals = [
             seal
             for seal in (*memory.milestones, memory.sealed)
             if seal and seal not in self._stated
         ]
-        if not wanted:
+        if not own_seals:
             return ()
         from herorun.record.seals import seal_problem
 
-        asked = [(seal, seal_problem(self.repository, self.slug, seal)) for seal in wanted]
-        self._stated += [seal for seal, problem in asked if not problem]
-        return tuple((seal, problem) for seal, problem in asked if problem)
+        problems = [(seal, seal_problem(self.repository, self.slug, seal)) for seal in own_seals]
+        self._stated += [seal for seal, problem in problems if not problem]
+        return tuple((seal, problem) for seal, problem in problems if problem)
 
     def lines(self) -> Sequence[JournalLine]:
         return tuple(self._whole().lines)
@@ -150,15 +152,15 @@ class RecordReader:
         """
         content = self._read()
         rows = self._segments(content.tip) if content.tip else []
-        wanted = [row for row in rows if row[0][:8] >= f"{since:%Y%m%d}"] or rows[-1:]
-        return read_lines(places(self._contents(wanted)), UNKNOWN)
+        rows_wanted = [row for row in rows if row[0][:8] >= f"{since:%Y%m%d}"] or rows[-1:]
+        return read_lines(places(self._contents(rows_wanted)), UNKNOWN)
 
     def logbook(self) -> str:
         """All its pages as one text."""
         content = self._read()
         tip, paths = content.tip, self._pages(content)
-        found = self.repository.read(tip, paths, LARGEST) if tip else {}
-        return whole([(found[path] or b"").decode("utf-8", "replace") for path in paths])
+        texts = self.repository.read(tip, paths, LARGEST) if tip else {}
+        return whole([(texts[path] or b"").decode("utf-8", "replace") for path in paths])
 
     def newest_page(self) -> str:
         """The path of the logbook's page that entries go to."""
@@ -181,8 +183,8 @@ class RecordReader:
         if content.page is None:
             first = self._logbook_of(content)
             path = (self._pages(content) or [first])[-1]
-            found = self.repository.read(content.tip, [path], LARGEST) if content.tip else {}
-            text = (found.get(path) or b"").decode("utf-8", "replace")
+            texts = self.repository.read(content.tip, [path], LARGEST) if content.tip else {}
+            text = (texts.get(path) or b"").decode("utf-8", "replace")
             content.page = page_number(first, path) or 1, text
         return content.page
 
@@ -224,25 +226,31 @@ class RecordReader:
             last = lines[-1].hash if lines else last
         return memory
 
-    def _lines(self, segments: Mapping[str, bytes], known: int, last: str) -> list[JournalLine]:
+    def _lines(
+        self, segments: Mapping[str, bytes], known_bytes: int, last: str
+    ) -> list[JournalLine]:
         try:
-            return read_lines(places(segments, known), last)
+            return read_lines(places(segments, known_bytes), last)
         except BrokenJournal as error:
             raise HerorunError(
                 f"The record of {self.slug} is damaged: {error}. `herorun verify "
                 f"{self.slug}` tells more; nothing was changed."
             ) from None
 
-    def _load(self, tip: str, known: Remembered | None = None) -> Content:
+    def _load(self, tip: str, remembered: Remembered | None = None) -> Content:
         objects = self._segments(tip)
-        known = known if known and known.is_of(objects) else None
-        wanted = objects[known.older :] if known else objects
-        segments = self._contents(wanted)
-        if known and not known.begins(segments[f"{self.journal_path}/{wanted[0][0]}"]):
+        remembered = remembered if remembered and remembered.is_of(objects) else None
+        new_objects = objects[remembered.older :] if remembered else objects
+        segments = self._contents(new_objects)
+        if remembered and not remembered.begins(
+            segments[f"{self.journal_path}/{new_objects[0][0]}"]
+        ):
             return self._load(tip)
-        lines = self._lines(segments, known.size if known else 0, known.hash if known else START)
-        memory = fold((line.event for line in lines), known.memory if known else None)
-        return Content(tip, lines, segments, None, memory, known)
+        lines = self._lines(
+            segments, remembered.size if remembered else 0, remembered.hash if remembered else START
+        )
+        memory = fold((line.event for line in lines), remembered.memory if remembered else None)
+        return Content(tip, lines, segments, None, memory, remembered)
 
     def _segments(self, tip: str) -> list[tuple[str, str]]:
         """The journal's files by name and object, in their order; a submodule is none."""

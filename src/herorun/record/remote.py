@@ -133,15 +133,15 @@ class Record(RecordWriter):
         """What only our side has beside the journal: contracts, configs, seal statements, by
         digest.
         """
-        mine, known = (
+        mine, known_files = (
             {path for _, _, path in self.repository.entries(commit, self.files_path)}
             for commit in (ours, theirs)
         )
-        found = self.repository.read(
-            ours, [f"{self.files_path}/{name}" for name in sorted(mine - known)], LARGEST
+        texts = self.repository.read(
+            ours, [f"{self.files_path}/{name}" for name in sorted(mine - known_files)], LARGEST
         )
         return {
-            path.removeprefix(f"{self.files_path}/"): data for path, data in found.items() if data
+            path.removeprefix(f"{self.files_path}/"): data for path, data in texts.items() if data
         }
 
     def fetch(self) -> None:

@@ -117,9 +117,9 @@ class RecordWriter(RecordReader):
         self, first: str, number: int, page: str, new: Sequence[JournalLine]
     ) -> dict[str, str]:
         """The pages that change, by path."""
-        begun = next((line.event for line in new if isinstance(line.event, Initialised)), None)
-        if begun and not page:
-            page = new_logbook(self._template(), self.slug, begun.contract)
+        beginning = next((line.event for line in new if isinstance(line.event, Initialised)), None)
+        if beginning and not page:
+            page = new_logbook(self._template(), self.slug, beginning.contract)
         return add_to_pages(first, number, page, new)
 
     def _message(self, events: Sequence[Event]) -> str:

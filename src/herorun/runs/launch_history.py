@@ -52,18 +52,20 @@ def final_step(memory: Memory) -> FinalStep | Nothing:
     launching = newest(memory)
     if launching is None:
         return NOT_LAUNCHED
-    told = launching.plan["final_step"]
-    return FinalStep(told["value"], str(told["source"]))
+    stated = launching.plan["final_step"]
+    return FinalStep(stated["value"], str(stated["source"]))
 
 
 def prior_launch(memory: Memory) -> PriorLaunch | Nothing:
     """The newest launch that became an instance, or whose outcome nobody knows yet."""
     started = {instance.name for instance in memory.instances}
     waiting = memory.unsettled.instance if memory.unsettled else ""
-    known = [each for name, each in memory.launchings.items() if name in started or name == waiting]
-    if not known:
+    launches = [
+        each for name, each in memory.launchings.items() if name in started or name == waiting
+    ]
+    if not launches:
         return NOT_LAUNCHED
-    last = max(known, key=lambda launching: launching.number)
+    last = max(launches, key=lambda launching: launching.number)
     return PriorLaunch(last.instance, _admitted_values(last), last.adopts is not None, last.secrets)
 
 
@@ -85,12 +87,12 @@ def source_run(repository: Repository, contract: Contract) -> SourceRun | Nothin
             fetch = f"git fetch {contract.record_remote} herorun/{slug}:{ref}"
             return Unavailable(f"the record of {slug} is not in this clone: `{fetch}`")
         memory = Record.found(repository, slug).memory()
-        return _told_by(repository, slug, memory)
+        return _source_of(repository, slug, memory)
     except (HerorunError, OSError) as error:
         return Unavailable(scrub(in_words(error)))
 
 
-def _told_by(repository: Repository, slug: str, memory: Memory) -> SourceRun:
+def _source_of(repository: Repository, slug: str, memory: Memory) -> SourceRun:
     launching, history = newest(memory), memory.history
     rejected = launched_contract(repository, launching).start.rejected if launching else ()
     roots = dict.fromkeys(root for instance in history.instances for root in instance.roots)

@@ -50,5 +50,5 @@ def _holds_pages(kind: str) -> bool:
     """By the class that its `connect` says it returns; where it says nothing, by trying."""
     from typing import get_type_hints
 
-    told = get_type_hints(adapter_module("notifiers", kind).connect).get("return")
-    return told is None or not missing_members(IssueTracker, told)
+    declared = get_type_hints(adapter_module("notifiers", kind).connect).get("return")
+    return declared is None or not missing_members(IssueTracker, declared)

@@ -36,11 +36,11 @@ def plan_again(repository: Repository, slug: str, launching: Launching, remote: 
     contract = contract_at(repository, commit, launching.contract_file)
     snapshot = snapshot_again(repository, slug, remote, commit, launching.plan)
     source = commit if isinstance(snapshot, Nothing) else snapshot.commit
-    config, told = resolved_config(repository, contract, source)
+    config, config_source = resolved_config(repository, contract, source)
     sources = Sources(
         code_tree(repository, source, launching.contract_file),
         config,
-        told,
+        config_source,
         launching.contract_file,
     )
     nothing = (Checkpoints(), StartSiblings(), History())
@@ -68,8 +68,8 @@ def _admitted_bundle(bundle: Sourced[str | None], launching: Launching) -> Sourc
     """
     recorded = launching.plan["bundle"]
     name, value = bundle.value, recorded["value"]
-    held = name is not None and isinstance(value, str) and value.startswith(f"{name} sha256:")
-    return Sourced(value, str(recorded["source"])) if held else bundle
+    is_digest = name is not None and isinstance(value, str) and value.startswith(f"{name} sha256:")
+    return Sourced(value, str(recorded["source"])) if is_digest else bundle
 
 
 def patch_of(snapshot: Snapshot) -> Patch:
@@ -91,10 +91,10 @@ def snapshot_again(
     """The snapshot that a launch was admitted with, as the record names it, found again and
     proven.
     """
-    told = plan.get("patch", {}).get("value")
-    if not told:
+    stated_patch = plan.get("patch", {}).get("value")
+    if not stated_patch:
         return CLEAN
-    patch = decode(Patch, told)
+    patch = decode(Patch, stated_patch)
     ref = snapshot_ref(slug, patch.tree)
     here = repository.resolve(ref) or _fetched(repository, remote, ref)
     if here is None:

@@ -13,7 +13,7 @@ from herorun.system.git import Repository
 from herorun.system.trusted import ITEMS, VARIABLE, trusted, trusts_all
 
 
-def untrusted_words(contract: Contract, repository: Repository) -> str:
+def say_untrusted(contract: Contract, repository: Repository) -> str:
     """Why nothing of the contract is run; empty where a person trusted all that it names, or it
     names nothing.
 
@@ -37,8 +37,8 @@ def untrusted(contract: Contract, repository: Repository) -> tuple[str, ...]:
     items = tuple(all_items(contract))
     if not items or trusts_all():
         return ()
-    known = trusted(repository.main, ITEMS)
-    return tuple(item for item in items if item not in known)
+    trusted_items = trusted(repository.main, ITEMS)
+    return tuple(item for item in items if item not in trusted_items)
 
 
 def all_items(contract: Contract) -> Iterator[str]:
@@ -48,8 +48,8 @@ def all_items(contract: Contract) -> Iterator[str]:
         ("tracker", "trackers"),
         ("issue", "notifiers"),
     ):
-        told = getattr(contract, table)
-        yield from adapters.trust_items(table, port, told.kind, told.options)
+        section = getattr(contract, table)
+        yield from adapters.trust_items(table, port, section.kind, section.options)
     yield from config_item(contract)
 
 
@@ -63,14 +63,14 @@ def config_item(contract: Contract) -> Iterator[str]:
 
 
 def must_be_the_users(contract: Contract, repository: Repository) -> None:
-    told = contract.scheduler.options.get("ssh_config")
-    if not isinstance(told, str) or not told:
+    ssh_config = contract.scheduler.options.get("ssh_config")
+    if not isinstance(ssh_config, str) or not ssh_config:
         return
-    path = Path(repository.top, Path(told).expanduser()).resolve()
+    path = Path(repository.top, Path(ssh_config).expanduser()).resolve()
     tops = [repository.top.resolve(), repository.main.resolve()]
     if any(path.is_relative_to(top) for top in tops):
         raise WrongUse(
-            f"[scheduler] ssh_config = {told!r} lies inside the repository, where its "
+            f"[scheduler] ssh_config = {ssh_config!r} lies inside the repository, where its "
             "ProxyCommand could run anything: "
             "keep it outside, such as ~/.ssh/config, and name it by its absolute path."
         )

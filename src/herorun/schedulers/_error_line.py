@@ -16,7 +16,7 @@ def error_of(answer: ProcessResult) -> str:
     return (errors or lines or [answer.complaint])[-1]
 
 
-def said_by(answer: ProcessResult) -> str:
+def message_of(answer: ProcessResult) -> str:
     """The same without the error's kind, for people."""
     message = error_of(answer)
     return _ERROR.sub("", message, count=1) or message

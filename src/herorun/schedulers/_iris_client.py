@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from herorun.core.errors import CouldNotLook
 from herorun.core.evidence import JobState
-from herorun.schedulers._error_line import said_by
+from herorun.schedulers._error_line import message_of
 from herorun.schedulers._iris_argv import (
     Generation,
     detail_argv,
@@ -64,7 +64,7 @@ class CommandLine:
     def log(self, job: str, lines: int) -> str | None:
         """The end of it, with its children's; None where there is no such job."""
         answer = self.ask(log_argv(job, lines, self._children_apart()))
-        if answer.code and NO_JOB.search(said_by(answer)):
+        if answer.code and NO_JOB.search(message_of(answer)):
             return None
         if answer.code:
             raise self.trouble("job logs", answer)
@@ -83,15 +83,15 @@ class CommandLine:
         return self._apart
 
     def ask(
-        self, words: Sequence[str], timeout: float | None = None, folder: str | None = None
+        self, argv: Sequence[str], timeout: float | None = None, folder: str | None = None
     ) -> ProcessResult:
         env = environment()
         if folder:  # the bundle is the folder itself, not what a repository around it tracks
             env["GIT_CEILING_DIRECTORIES"] = os.path.dirname(folder)
-        return run([*self.program, *words], timeout or self._timeout, cwd=folder, env=env)
+        return run([*self.program, *argv], timeout or self._timeout, cwd=folder, env=env)
 
     def trouble(self, what: str, answer: ProcessResult) -> CouldNotLook:
-        return CouldNotLook(f"`iris {what}` failed: {said_by(answer)}")
+        return CouldNotLook(f"`iris {what}` failed: {message_of(answer)}")
 
 
 def environment() -> dict[str, str]:

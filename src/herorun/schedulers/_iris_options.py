@@ -14,7 +14,7 @@ from herorun.core.evidence import Offered
 from herorun.core.trust import NeedsTrust
 from herorun.schedulers._option_types import long_argument, word_of
 
-OURS = {
+OWN_FLAGS = {
     "env-vars": "variables go by [command] env",
     "help": "it submits nothing",
     "job-name": "the job's name is the instance's",
@@ -49,7 +49,7 @@ def checked(argument: str) -> str:
     >>> checked("--no-sync")
     '--no-sync'
     """
-    return long_argument(argument, TYPED, OURS)
+    return long_argument(argument, TYPED, OWN_FLAGS)
 
 
 def _check_job_name(value: str) -> str:
@@ -181,13 +181,16 @@ class Options(RenamedKeys):
 _GPU = re.compile(r"(?:(?P<hosts>\d+):)?(?P<kind>[A-Za-z][\w-]*?)(?:x(?P<count>\d+))?")
 
 
-def asked_of(options: Options) -> Offered:
+def requested_hardware(options: Options) -> Offered:
     """The hardware that the options name, as keys of `[hardware]`: the job's own, else what is held
     for its children.
     """
     places = {"region": (options.zone,) if options.zone else options.region}
     limit = options.time_limit.total_seconds() if options.time_limit else None
-    hardware = {**_accelerators(options), **{name: told for name, told in places.items() if told}}
+    hardware = {
+        **_accelerators(options),
+        **{name: value for name, value in places.items() if value},
+    }
     why = (
         ""
         if "accelerator" in hardware
@@ -197,8 +200,8 @@ def asked_of(options: Options) -> Offered:
 
 
 def _accelerators(options: Options) -> dict[str, Any]:
-    words = [options.tpu or options.gpu or "", *options.reserve]
-    device = next((word for word in words if word), "")
+    names = [options.tpu or options.gpu or "", *options.reserve]
+    device = next((word for word in names if word), "")
     slice_of = tpu(device.rpartition(":")[2])
     if slice_of:
         many = int(device.partition(":")[0]) if ":" in device else 1

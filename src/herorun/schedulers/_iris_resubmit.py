@@ -14,13 +14,13 @@ def iris_notices(command: str) -> list[str]:
     return [*_extras(flags), *_reservation(flags), *_note_fixed_name(flags)]
 
 
-def _collect_flags(words: list[str]) -> dict[str, list[str]]:
+def _collect_flags(argv: list[str]) -> dict[str, list[str]]:
     flags: dict[str, list[str]] = {}
-    for at, word in enumerate(words):
+    for at, word in enumerate(argv):
         name, equals, value = word.partition("=")
         if name.startswith("--"):
             follows = (
-                words[at + 1] if at + 1 < len(words) and not words[at + 1].startswith("--") else ""
+                argv[at + 1] if at + 1 < len(argv) and not argv[at + 1].startswith("--") else ""
             )
             flags.setdefault(name.removeprefix("--"), []).append(value if equals else follows)
     return flags
@@ -28,16 +28,16 @@ def _collect_flags(words: list[str]) -> dict[str, list[str]]:
 
 def _extras(flags: dict[str, list[str]]) -> list[str]:
     """An extra that names another device than the one that is attached."""
-    asked = [name for name in _ACCELERATORS if name in flags]
+    flag_names = [name for name in _ACCELERATORS if name in flags]
     devices = [extra.rpartition(":")[2] for extra in flags.get("extra", ()) if ":" in extra]
     notices = []
     for device in devices:
-        if asked and device in ("cpu", *_ACCELERATORS) and device not in asked:
+        if flag_names and device in ("cpu", *_ACCELERATORS) and device not in flag_names:
             notices.append(
                 f"--extra ...:{device} installs the packages for {device}, and the job asks for "
-                f"--{asked[0]}: use the extra for {asked[0]}."
+                f"--{flag_names[0]}: use the extra for {flag_names[0]}."
             )
-        if not asked and device in _ACCELERATORS:
+        if not flag_names and device in _ACCELERATORS:
             notices.append(
                 f"--extra ...:{device} installs the packages for {device}, and no --{device} "
                 f"attaches one: add --{device} <variant>."

@@ -37,8 +37,8 @@ def plain(word: str) -> str:
 
 def iris_state_of(word: str) -> JobState:
     """
-    >>> state_of("JOB_STATE_KILLED").value, state_of("zombie").value, state_of("").value
-    ('cancelled', 'unknown', 'unknown')
+    >>> iris_state_of("JOB_STATE_KILLED").value, iris_state_of("zombie").value
+    ('cancelled', 'unknown')
     """
     return STATES.get(plain(word), JobState.UNKNOWN)
 

@@ -101,24 +101,22 @@ def _require_variable(name: str) -> str:
     return f'[ -n "${{{name}-}}" ] || {{ echo "{message}" >&2; exit {NOT_SET}; }}'
 
 
-def unknown_flags(words: Sequence[str], help_text: str) -> list[str]:
+def unknown_flags(argv: Sequence[str], help_text: str) -> list[str]:
     """Flags that this iris does not have: it would take them for the command's first words, and run
     that.
     """
     supported = set(re.findall(r"--[a-z][a-z0-9-]*", help_text))
-    ours = (
-        word.partition("=")[0] for word in words[2 : words.index("--")] if word.startswith("--")
-    )
+    ours = (word.partition("=")[0] for word in argv[2 : argv.index("--")] if word.startswith("--"))
     return [flag for flag in ours if flag not in supported]
 
 
 def show_request(
-    program: Sequence[str], words: Sequence[str], secrets: Sequence[str], bundle: bool
+    program: Sequence[str], argv: Sequence[str], secrets: Sequence[str], bundle: bool
 ) -> str:
     """The request for people."""
     where = f"# in a copy of the code, next to {ADMISSION}\n" if bundle else ""
     by_name = f"# {', '.join(secrets)} must be set on the cluster\n" if secrets else ""
-    return f"{where}{by_name}{shlex.join([*program, *words])}\n"
+    return f"{where}{by_name}{shlex.join([*program, *argv])}\n"
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from pathlib import Path
 from shutil import which
 
 from herorun.core.errors import CouldNotLook, HerorunError, WrongUse
-from herorun.schedulers._error_line import error_of, said_by
+from herorun.schedulers._error_line import error_of, message_of
 from herorun.schedulers._nel_options import Options
 from herorun.system.process import ProcessResult, run
 
@@ -74,5 +74,5 @@ class NelLauncher:
 def refusal(instance: str, answer: ProcessResult) -> HerorunError:
     """`WrongUse` for what nel does not take; what another try may bring is `CouldNotLook`."""
     if _IN_DOUBT.search(error_of(answer)):
-        return CouldNotLook(f"nel could not submit {instance}: {said_by(answer)}")
-    return WrongUse(f"nel refuses {instance}: {said_by(answer)}")
+        return CouldNotLook(f"nel could not submit {instance}: {message_of(answer)}")
+    return WrongUse(f"nel refuses {instance}: {message_of(answer)}")

@@ -21,7 +21,7 @@ _GRES = re.compile(r"gpu:(?:(?P<kind>[A-Za-z][\w.-]*):)?(?P<count>\d+)")
 _SHAPE = re.compile(r"(?:gpu\.)?(?P<count>\d+)x(?P<kind>[A-Za-z][\w-]*)")
 
 
-def asked_of(repository: str, plan: Plan) -> Offered:
+def requested_hardware(repository: str, plan: Plan) -> Offered:
     """Keys of `[hardware]`; what the configuration takes from nel's own defaults is not known
     here.
     """

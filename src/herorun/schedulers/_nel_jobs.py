@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 from herorun.core.errors import CouldNotLook, in_words
 from herorun.core.evidence import Job, JobState
-from herorun.schedulers._error_line import said_by
+from herorun.schedulers._error_line import message_of
 from herorun.schedulers._instance import last_lines
 from herorun.schedulers._nel_client import NelLauncher
 from herorun.schedulers._nel_confirmation import Behind, Doubts, changed, settled
@@ -45,12 +45,12 @@ class NelJobs:
             return ()  # nel makes it with its first job
 
     def _parts(self, jobs: Sequence[NelTask]) -> dict[str, JudgedTask]:
-        words, slurm = self._asked(jobs)
+        output, slurm = self._asked(jobs)
         invocation_words = {
-            job.id: words.get(job.invocation, "not_found") for job in jobs
+            job.id: output.get(job.invocation, "not_found") for job in jobs
         }  # said of all its tasks at once
         return {
-            job.id: self._part(job, words.get(job.id, invocation_words[job.id]), slurm)
+            job.id: self._part(job, output.get(job.id, invocation_words[job.id]), slurm)
             for job in jobs
         }
 
@@ -58,8 +58,8 @@ class NelJobs:
         """nel's word of each, and Slurm's."""
         if not jobs:
             return {}, {}
-        words = self._status(list(dict.fromkeys(job.invocation for job in jobs)))
-        return words, self._slurm.jobs([job for job in jobs if job.executor == "slurm"])
+        output = self._status(list(dict.fromkeys(job.invocation for job in jobs)))
+        return output, self._slurm.jobs([job for job in jobs if job.executor == "slurm"])
 
     def _part(self, job: NelTask, word: str, slurm: Mapping[str, Job | str]) -> JudgedTask:
         if job.executor == "slurm":
@@ -97,7 +97,7 @@ class NelJobs:
     def _status(self, invocations: Sequence[str]) -> dict[str, str]:
         answer = self._nel.ask(["status", "--json", *invocations])
         if answer.code:
-            raise CouldNotLook(f"nel status failed: {said_by(answer)}")
+            raise CouldNotLook(f"nel status failed: {message_of(answer)}")
         return statuses(answer.text)
 
     def _end(self, job: NelTask, lines: int) -> str | None:
@@ -123,10 +123,10 @@ class NelJobs:
         self._slurm.end([job for job in jobs if job.executor == "slurm" and job.slurm_id])
         answer = self._nel.ask(["kill", invocation])
         if answer.code:
-            raise CouldNotLook(f"nel kill failed: {said_by(answer)}")
+            raise CouldNotLook(f"nel kill failed: {message_of(answer)}")
         if "killed" not in statuses(answer.text).values():
             raise CouldNotLook(
-                f"nel kill ended nothing: {errors_in(answer.text) or said_by(answer)}"
+                f"nel kill ended nothing: {errors_in(answer.text) or message_of(answer)}"
             )
 
 

@@ -106,8 +106,8 @@ def _parse_json_list(text: str) -> list[dict[str, Any]]:
 
 def nel_state_of(word: str) -> JobState:
     """
-    >>> state_of("success").value, state_of("NOT FOUND").value, state_of("error").value
-    ('succeeded', 'unknown', 'unknown')
+    >>> nel_state_of("success").value, nel_state_of("NOT FOUND").value
+    ('succeeded', 'unknown')
     """
     return STATES.get(plain(word), JobState.UNKNOWN)
 

@@ -25,8 +25,9 @@ def scores(text: str) -> list[str]:
 def scores_in(document: Any) -> list[str]:
     """`ifeval: 42.3%` of each task's first score; nothing of another shape.
 
-    >>> scores_in({"results": {"tasks": {"gsm8k": {"metrics": {"acc": {"scores": {"acc": {"value":
-    0.671}}}}}}}}) ['gsm8k: 67.1%']
+    >>> metrics = {"acc": {"scores": {"acc": {"value": 0.671}}}}
+    >>> scores_in({"results": {"tasks": {"gsm8k": {"metrics": metrics}}}})
+    ['gsm8k: 67.1%']
     """
     results = document.get("results") if isinstance(document, Mapping) else None
     tasks = (

@@ -36,8 +36,9 @@ def below(text: str, parted: str, folders: Sequence[str]) -> list[str]:
     """The numbers of the jobs whose log lies below one of nel's task folders; those that wait come
     first.
 
-    >>> below("7|RUNNING|/o/t/logs/slurm-7.log|\\n8|PENDING|/o/t/logs/slurm-%A.log|\\n", "|",
-    ["/o/t"]) ['8', '7']
+    >>> text = "7|RUNNING|/o/t/logs/slurm-7.log|\\n8|PENDING|/o/t/logs/slurm-%A.log|\\n"
+    >>> below(text, "|", ["/o/t"])
+    ['8', '7']
     """
     rows = [line.split(parted) for line in text.split("\n") if line.count(parted) >= 3]
     mine = [

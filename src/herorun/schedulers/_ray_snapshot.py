@@ -134,9 +134,9 @@ def _of_driver(driver: str) -> tuple[str, str]:
     paths = []
     for kind, state in (("tasks", "FAILED"), ("actors", "DEAD")):
         filters = [("job_id", driver), ("state", state)]
-        words = [pair for key, value in filters for pair in _filter(key, value)]
+        pairs = [pair for key, value in filters for pair in _filter(key, value)]
         paths.append(
-            f"/api/v0/{kind}?{urlencode([('detail', '1'), ('limit', str(LISTED)), *words])}"
+            f"/api/v0/{kind}?{urlencode([('detail', '1'), ('limit', str(LISTED)), *pairs])}"
         )
     return paths[0], paths[1]
 

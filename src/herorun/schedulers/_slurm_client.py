@@ -52,12 +52,12 @@ class Programs:
         self._folder, self._conf, self._missing = folder, conf, missing
         self._users: dict[str, str] = {}
 
-    def ask(self, words: Sequence[str]) -> ProcessResult:
-        return self.road.run(programs(self._folder, self._conf, *words), self.timeout)
+    def ask(self, argv: Sequence[str]) -> ProcessResult:
+        return self.road.run(programs(self._folder, self._conf, *argv), self.timeout)
 
-    def told(self, words: Sequence[str]) -> str:
+    def told(self, argv: Sequence[str]) -> str:
         """What it prints; `CouldNotLook` where it fails."""
-        return self.whole(words[0], self.ask(words))
+        return self.whole(argv[0], self.ask(argv))
 
     def whole(self, program: str, answer: ProcessResult) -> str:
         """Its answer's text; `CouldNotLook` where it has failed."""

@@ -97,19 +97,19 @@ class SlurmRow:
     tag: Tag | None = None
 
 
-def programs(folder: str | None, conf: str | None, program: str, *words: str) -> list[str]:
+def programs(folder: str | None, conf: str | None, program: str, *names: str) -> list[str]:
     """A program of Slurm with its environment in order, the same here and behind ssh."""
     env = ["env", *(f"-u{name}" for name in _WITHOUT), "SLURM_TIME_FORMAT=%s"]
     env += [f"SLURM_CONF={conf}"] if conf else []
-    return [*env, f"{folder}/{program}" if folder else program, *words]
+    return [*env, f"{folder}/{program}" if folder else program, *names]
 
 
 def squeue_argv(parted: str, names: Iterable[str] = (), ids: Iterable[str] = ()) -> list[str]:
     """All that the controller remembers, ended jobs too; of these names, or of every job."""
     form = ",".join(f"{field}:{parted}" for field in SQUEUE.split())
-    words = ["squeue", "-h", "-t", "all", "-O", form]
-    words += [f"--name={','.join(names)}"] if names else []
-    return words + ([f"--jobs={','.join(ids)}"] if ids else [])
+    argv = ["squeue", "-h", "-t", "all", "-O", form]
+    argv += [f"--name={','.join(names)}"] if names else []
+    return argv + ([f"--jobs={','.join(ids)}"] if ids else [])
 
 
 def sacct_argv(
@@ -120,7 +120,7 @@ def sacct_argv(
     """
     form = ",".join(SACCT.split())
     start = f"uts{int(since.timestamp())}"
-    words = [
+    argv = [
         "sacct",
         "-a",
         "-X",
@@ -131,7 +131,7 @@ def sacct_argv(
         "-S",
         start,
     ]
-    return [*words, f"--jobs={','.join(ids)}" if ids else f"--name={','.join(names)}"]
+    return [*argv, f"--jobs={','.join(ids)}" if ids else f"--name={','.join(names)}"]
 
 
 def squeue_rows(text: str, parted: str) -> tuple[SlurmRow, ...]:

@@ -245,7 +245,7 @@ def _cancelled(job: Job, row: SlurmRow, book: SlurmRow | None, record: Submissio
 def _from_sacct(code: int) -> tuple[int, str]:
     """
     >>> _from_sacct(0)[0], _from_sacct(9)
-    (128, 'sacct says exit code 9, which may be 137')
+    (128, (9, 'sacct says exit code 9, which may be 137'))
     """
     if code == 0:
         return 128, "sacct says exit code 0 of a job that failed"

@@ -40,8 +40,8 @@ STATES = {
 
 def slurm_state_of(word: str) -> JobState:
     """
-    >>> state_of("CANCELLED by 0").value, state_of("ZOMBIE").value, state_of("").value
-    ('cancelled', 'unknown', 'unknown')
+    >>> slurm_state_of("CANCELLED by 0").value, slurm_state_of("ZOMBIE").value
+    ('cancelled', 'unknown')
     """
     return STATES.get(word.split(" ", 1)[0], JobState.UNKNOWN)
 

@@ -120,15 +120,15 @@ def job_script(submission: Submission, where: RemotePaths) -> str:
     )
 
 
-def show_request(words: Sequence[str], script: str, secrets: Sequence[str], where: str) -> str:
+def show_request(argv: Sequence[str], script: str, secrets: Sequence[str], where: str) -> str:
     """The request for people."""
     by_name = f"# with the values of {', '.join(secrets)} in its environment\n" if secrets else ""
-    return f"# on {where}\n{by_name}{shlex.join(words)} <<'SCRIPT'\n{script}SCRIPT\n"
+    return f"# on {where}\n{by_name}{shlex.join(argv)} <<'SCRIPT'\n{script}SCRIPT\n"
 
 
 def handed_over(
     program: Sequence[str],
-    words: Sequence[str],
+    argv: Sequence[str],
     script: str,
     where: RemotePaths,
     cwd: str,
@@ -142,7 +142,7 @@ def handed_over(
         _CLEAN,
         *(f"cd {shlex.quote(each)} || exit {NO_FOLDER}" for each in folders),
         *(f"export {name}={shlex.quote(value)}" for name, value in secrets.items()),
-        f"exec {shlex.join([*program, *words[1:]])} <<'{end}'",
+        f"exec {shlex.join([*program, *argv[1:]])} <<'{end}'",
     ]
     return ("\n".join([*lines, f"{script}{end}", ""])).encode("utf-8", "surrogateescape")
 

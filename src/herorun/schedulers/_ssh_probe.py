@@ -113,7 +113,8 @@ def is_there(path: str) -> bool:
 def record(path: str) -> str | None:
     try:
         with open_regular(path) as file:
-            return file.read(LARGEST_RECORD).decode("utf-8", "replace")
+            size = min(os.fstat(file.fileno()).st_size, LARGEST_RECORD)
+            return file.read(size).decode("utf-8", "replace")
     except FileNotFoundError:
         return None
 

@@ -25,7 +25,7 @@ class SubmissionRecord:
     by: str | None = None  # who asked for the end
 
 
-def kept(folder: Path, instance: str) -> SubmissionRecord:
+def read_submission(folder: Path, instance: str) -> SubmissionRecord:
     note, stop = (
         _read_record(folder / f"{instance}.json"),
         _read_record(folder / f"{instance}.stop.json"),
@@ -37,21 +37,21 @@ def kept(folder: Path, instance: str) -> SubmissionRecord:
     )
 
 
-def keep_asked(folder: Path, instance: str) -> None:
+def record_attempt(folder: Path, instance: str) -> None:
     """Before the submission: from here on it may be there."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     _write_record(folder / f"{instance}.json", {"asked": now()})
 
 
-def keep_id(folder: Path, instance: str, number: str) -> None:
+def record_id(folder: Path, instance: str, number: str) -> None:
     _write_record(folder / f"{instance}.json", {"asked": now(), "id": number})
 
 
 def keep_stop(folder: Path, instance: str, number: str, by: str) -> None:
     """The id too: where another clone has submitted it, nothing is kept here yet."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    if kept(folder, instance).id != number:
-        keep_id(folder, instance, number)
+    if read_submission(folder, instance).id != number:
+        record_id(folder, instance, number)
     _write_record(folder / f"{instance}.stop.json", {"id": number, "by": by, "at": now()})
 
 

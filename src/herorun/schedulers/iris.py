@@ -10,6 +10,7 @@ from collections.abc import Hashable, Mapping
 from copy import copy
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from urllib.parse import quote
 
 from herorun.core.errors import CouldNotLook, WrongUse, in_words
 from herorun.core.evidence import Job, Offered
@@ -17,12 +18,12 @@ from herorun.core.lazy_dataclass import dataclass
 from herorun.core.plan import Plan
 from herorun.core.ports import Absent, Found, Place, Scheduler, Search, Submission, Unknown
 from herorun.schedulers import _submission_record as keeping
-from herorun.schedulers._error_line import said_by
+from herorun.schedulers._error_line import message_of
 from herorun.schedulers._idempotent import end_once, known_job, taken_after
 from herorun.schedulers._iris_argv import beginning_of, stop_argv
 from herorun.schedulers._iris_client import USAGE, CommandLine
 from herorun.schedulers._iris_options import Options as Options
-from herorun.schedulers._iris_options import asked_of
+from herorun.schedulers._iris_options import requested_hardware
 from herorun.schedulers._iris_parse import IrisListing, IrisRow, submitted_id
 from herorun.schedulers._iris_state import gang_of, judge_iris, root_of
 from herorun.schedulers._iris_state_names import iris_state_of
@@ -111,13 +112,13 @@ class Iris:
 
     def offers(self, plan: Plan) -> Offered:
         """What the job itself asks for; a child of it may ask for its own."""
-        return asked_of(self._options)
+        return requested_hardware(self._options)
 
     def _search(
         self, listing: IrisListing, instance: str, intended_at: datetime, asked_at: datetime
     ) -> Search:
         try:
-            record = keeping.kept(self._folder, instance)
+            record = keeping.read_submission(self._folder, instance)
             root = root_of(listing.rows, self._id(instance))
             if root is None:
                 return self._nowhere(listing, instance, intended_at, asked_at, record)
@@ -181,7 +182,7 @@ class Iris:
         jobs = []
         for row, name in sorted(rows, key=lambda each: (len(each[1]), each[1])):
             gang = gang_of(listing.rows, row.id, self._options.gang)
-            record = keeping.kept(self._folder, name)
+            record = keeping.read_submission(self._folder, name)
             answer = judge_iris(name, row, gang, record, _EVER, self._options.gang)
             jobs += [answer.job] if isinstance(answer, Found) and not answer.job.state.ended else []
         return tuple(jobs)
@@ -211,13 +212,21 @@ class Iris:
             raise FileNotFoundError(2, "Iris has no such job", job)
         return text
 
+    def log_page(self, instance: str) -> str:
+        """The dashboard's page of the job, which shows its log; empty where only iris knows the
+        controller's address.
+        """
+        address = (self._options.controller_url or "").rstrip("/")
+        job = quote(self._id(must_be_instance(instance)), safe="")
+        return f"{address}/job/{job}" if address else ""
+
     # --- acting ----------------------------------------------------------------------------------
 
     def request(self, submission: Submission, code: str, admission: str) -> str:
         """What iris is given."""
-        words = run_argv(submission, self._options, code, admission)
+        argv = run_argv(submission, self._options, code, admission)
         return show_request(
-            self._iris.program, words, submission.secrets, self._options.code == "bundle"
+            self._iris.program, argv, submission.secrets, self._options.code == "bundle"
         )
 
     def submit(self, submission: Submission, code: str, admission: str) -> Job:
@@ -237,11 +246,11 @@ class Iris:
             if there:
                 return there
             self._must_be_alone(instance)
-            words = run_argv(submission, self._options, code, admission)
-            self._must_know(words)
-            keeping.keep_asked(self._folder, instance)
-            self._run(instance, words, code, admission)
-            keeping.keep_id(self._folder, instance, self._id(instance))
+            argv = run_argv(submission, self._options, code, admission)
+            self._must_know(argv)
+            keeping.record_attempt(self._folder, instance)
+            self._run(instance, argv, code, admission)
+            keeping.record_id(self._folder, instance, self._id(instance))
             return self._as_found(instance)
 
     def stop(self, instance: str, by: str) -> None:
@@ -253,7 +262,7 @@ class Iris:
 
     def _end(self, job: Job) -> None:
         answer = self._iris.ask(stop_argv(self._iris.generation, job.id))
-        if answer.code and _DENIED.search(said_by(answer)):
+        if answer.code and _DENIED.search(message_of(answer)):
             raise WrongUse(f"{job.id} is another user's: only they may end it.")
         if answer.code:
             raise self._iris.trouble("job stop", answer)
@@ -294,9 +303,9 @@ class Iris:
                 "[command] secrets."
             )
 
-    def _must_know(self, words: list[str]) -> None:
+    def _must_know(self, argv: list[str]) -> None:
         answer = self._iris.ask(["job", "run", "--help"])
-        unknown = unknown_flags(words, answer.text) if answer.code == 0 else []
+        unknown = unknown_flags(argv, answer.text) if answer.code == 0 else []
         if answer.code:
             raise self._iris.trouble("job run --help", answer)
         if unknown:
@@ -305,18 +314,18 @@ class Iris:
                 "Correct [scheduler]."
             )
 
-    def _run(self, instance: str, words: list[str], code: str, admission: str) -> None:
+    def _run(self, instance: str, argv: list[str], code: str, admission: str) -> None:
         within = self._options.submit_timeout.total_seconds()
         try:
             if self._options.code == "shared":
-                answer = self._iris.ask(words, within, code)
+                answer = self._iris.ask(argv, within, code)
             else:
                 with bundled(self._folder, code, admission) as folder:
-                    answer = self._iris.ask(words, within, str(folder))
+                    answer = self._iris.ask(argv, within, str(folder))
         except CouldNotLook as error:
             taken_after(lambda: self._there(instance), error)
             return
-        message = said_by(answer)
+        message = message_of(answer)
         if answer.code == USAGE:
             raise WrongUse(f"Iris refuses {instance}: {message}")
         if answer.code or _TAKEN.search(message):

@@ -24,7 +24,7 @@ from herorun.schedulers import _submission_record as keeping
 from herorun.schedulers._environment import machine_environment
 from herorun.schedulers._idempotent import end_once, known_job
 from herorun.schedulers._nel_client import refusal
-from herorun.schedulers._nel_hardware import asked_of
+from herorun.schedulers._nel_hardware import requested_hardware
 from herorun.schedulers._nel_jobs import Asked, NelJobs
 from herorun.schedulers._nel_options import OUTPUT, config_and_overrides, quoted
 from herorun.schedulers._nel_options import Options as Options
@@ -106,7 +106,7 @@ class Nel(NelJobs):
         parts: Mapping[str, JudgedTask],
         asked_at: datetime,
     ) -> Search:
-        record = keeping.kept(self._folder, instance)
+        record = keeping.read_submission(self._folder, instance)
         jobs = [
             judge_nel(instance, name, [parts[e.id] for e in each], record)
             for name, each in tasks_by_invocation.items()
@@ -151,7 +151,7 @@ class Nel(NelJobs):
 
     def offers(self, plan: Plan) -> Offered:
         """What the configuration's `execution` asks for, with the overrides of the command line."""
-        return asked_of(self._repository, plan)
+        return requested_hardware(self._repository, plan)
 
     def live(self, slug: str) -> tuple[Job, ...]:
         self._nel.must_be_there()
@@ -177,6 +177,10 @@ class Nel(NelJobs):
             return logs[0][1]
         return "".join(f"==> {job.id}\n{end}" for job, end in logs)
 
+    def log_place(self, instance: str) -> str:
+        """The folder under which nel writes the instance's logs, one for each task."""
+        return self._output(must_be_instance(instance))
+
     def _entries(self) -> tuple[NelTask, ...]:
         return self._sight.entries if self._sight else super()._entries()
 
@@ -194,31 +198,29 @@ class Nel(NelJobs):
             else ""
         )
         env = [f"{name}={value}" for name, value in self._env(submission, admission).items()]
-        words = [*self._options.program, *self._words(submission)]
-        return (
-            f"# in {os.path.join(code, submission.cwd)}\n{by_name}{join(['env', *env, *words])}\n"
-        )
+        argv = [*self._options.program, *self._words(submission)]
+        return f"# in {os.path.join(code, submission.cwd)}\n{by_name}{join(['env', *env, *argv])}\n"
 
     def submit(self, submission: Submission, code: str, admission: str) -> Job:
         """Looks before and after."""
         instance = must_be_instance(submission.instance)
-        words = self._words(submission)
+        argv = self._words(submission)
         secret_values(submission)  # a missing one is said before anything starts
         where = Path(code, submission.cwd)
-        if not (where / words[2]).is_file():
-            raise WrongUse(f"{instance} was not submitted: there is no {where / words[2]}.")
+        if not (where / argv[2]).is_file():
+            raise WrongUse(f"{instance} was not submitted: there is no {where / argv[2]}.")
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         within = self._options.submit_timeout.total_seconds()
         with locked(self._folder / f"{instance}.lock", within, f"another submission of {instance}"):
             there = self._there(instance)
             if there:
                 return there
-            keeping.keep_asked(self._folder, instance)
-            self._run(submission, words, str(where), admission)
+            keeping.record_attempt(self._folder, instance)
+            self._run(submission, argv, str(where), admission)
             job = self._there(instance)
             if job is None:
                 raise CouldNotLook(f"nel took {instance}, and does not list it.")
-            keeping.keep_id(self._folder, instance, job.id)
+            keeping.record_id(self._folder, instance, job.id)
             return job
 
     def _words(self, submission: Submission) -> list[str]:
@@ -242,7 +244,7 @@ class Nel(NelJobs):
             "HERORUN_ATTEMPT": "1",
         }
 
-    def _run(self, submission: Submission, words: list[str], where: str, admission: str) -> None:
+    def _run(self, submission: Submission, argv: list[str], where: str, admission: str) -> None:
         within = self._options.submit_timeout.total_seconds()
         try:
             whole = {
@@ -250,7 +252,7 @@ class Nel(NelJobs):
                 **self._env(submission, admission),
                 **secret_values(submission),
             }
-            answer = self._nel.ask(words, within, where, whole)
+            answer = self._nel.ask(argv, within, where, whole)
         except CouldNotLook as error:
             self._must_be_taken(submission.instance, error)
             return

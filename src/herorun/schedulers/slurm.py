@@ -258,9 +258,9 @@ class Slurm:
         since 1970.
         """
         where = self._files.where(submission.instance, code, admission)
-        words = sbatch_argv(submission, self._options, where, self._tag(submission))
+        argv = sbatch_argv(submission, self._options, where, self._tag(submission))
         return show_request(
-            words, job_script(submission, where), submission.secrets, self._slurm.road.where
+            argv, job_script(submission, where), submission.secrets, self._slurm.road.where
         )
 
     def dependent_command(self, job: str, script: str, log: str, name: str) -> str:
@@ -291,9 +291,9 @@ class Slurm:
                 return there
             self._must_know(self._options.dependencies)
             where = self._files.bring(instance, code, admission)
-            keeping.keep_asked(self._folder, instance)
+            keeping.record_attempt(self._folder, instance)
             number = self._sbatch(submission, where, secrets)
-            keeping.keep_id(self._folder, instance, number)
+            keeping.record_id(self._folder, instance, number)
             return self._the_only_one(instance, number)
 
     def stop(self, instance: str, by: str) -> None:
@@ -326,10 +326,10 @@ class Slurm:
     def _sbatch(
         self, submission: Submission, where: RemotePaths, secrets: Mapping[str, str]
     ) -> str:
-        words = sbatch_argv(submission, self._options, where, self._tag(submission))
-        program = programs(self._options.slurm_bin, self._options.slurm_conf, words[0])
+        argv = sbatch_argv(submission, self._options, where, self._tag(submission))
+        program = programs(self._options.slurm_bin, self._options.slurm_conf, argv[0])
         stdin = handed_over(
-            program, words, job_script(submission, where), where, submission.cwd, secrets
+            program, argv, job_script(submission, where), where, submission.cwd, secrets
         )
         try:
             answer = self._slurm.road.run(["sh"], self._slurm.timeout, stdin=stdin)
@@ -350,7 +350,7 @@ class Slurm:
         stays = min([number, *(row.id for row in rows)], key=int)
         if stays != number:
             self._scancel(instance, number)
-            keeping.keep_id(self._folder, instance, stays)
+            keeping.record_id(self._folder, instance, stays)
         it = [row for row in rows if row.id == stays]
         answer = judge_slurm(instance, it, (), Books(silent="accounting was not asked yet"), record)
         return answer.job if isinstance(answer, Found) else self._as_found(instance, number)
@@ -398,7 +398,7 @@ class Slurm:
         return books
 
     def _kept(self, instance: str) -> SubmissionRecord:
-        return keeping.kept(self._folder, instance)
+        return keeping.read_submission(self._folder, instance)
 
     def _tag(self, submission: Submission) -> Tag:
         key = submission.instance, request_digest(submission)

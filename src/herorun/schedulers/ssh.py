@@ -242,8 +242,12 @@ class SshScheduler:
             return base64.b64decode(answer).decode("utf-8", "replace")
 
     def read_log(self, instance: str, offset: int, limit: int, mark: str = "") -> LogPart:
-        path = f"{self._folder}/{_instance(instance)}/job.log"
+        path = self.log_place(instance)
         return part_there(self._far, path, offset, limit, mark, self._within)
+
+    def log_place(self, instance: str) -> str:
+        """The path of the instance's log on the box."""
+        return f"{self._folder}/{_instance(instance)}/job.log"
 
     def _look(self, names: list[str]) -> Any:
         answer = self._far.ask(

@@ -40,7 +40,7 @@ def read_import_closure(
     for path in contract.config.files:
         closure.add(in_repository(cwd, path))
     for argv in (contract.command.argv, contract.command.resume_argv):
-        closure.words(argv)
+        closure.add_argv(argv)
     with warnings.catch_warnings():  # of other people's string escapes
         warnings.simplefilter("ignore")
         closure.follow()
@@ -81,9 +81,9 @@ class _Found:
             self.files.add(path)
             self.waiting.append(path)
 
-    def words(self, words: Sequence[str]) -> None:
+    def add_argv(self, arguments: Sequence[str]) -> None:
         """Files, modules and installed commands that a command line names, whatever runs it."""
-        for before, word in zip(("", *words), words, strict=False):
+        for before, word in zip(("", *arguments), arguments, strict=False):
             match = re.fullmatch("(?:-m|--module=)([A-Za-z_][\\w.]*)", word)
             after_python = _PYTHON.fullmatch(basename(before)) is not None
             if before in ("-m", "--module"):
@@ -139,11 +139,11 @@ class _Found:
         """
         for line in text.replace("\\\n", " ").splitlines():
             try:
-                words = shlex.split(line, comments=True)
+                arguments = shlex.split(line, comments=True)
             except ValueError:  # a quotation over several lines
-                words = line.split()
-            if any(_STARTS.search(word) or self._target(word) for word in words):
-                self.words(words)
+                arguments = line.split()
+            if any(_STARTS.search(word) or self._target(word) for word in arguments):
+                self.add_argv(arguments)
 
     def _imports(self, imported: Sequence[Imported], by: str) -> None:
         for one in imported:

@@ -124,7 +124,7 @@ def error_code(error: BaseException) -> str:
     return str(getattr(code, "value", code))
 
 
-def client_words(error: Exception) -> str:
+def service_message(error: Exception) -> str:
     """What the service said, without the request's number and time."""
     if type(error).__name__ in ("CredentialUnavailableError", "ClientAuthenticationError") and (
         getattr(error, "status_code", None) is None

@@ -48,9 +48,9 @@ def container_of(at: At) -> tuple[str, str, str]:
     >>> container_of(At("abfs", "runs", "tiny"))
     ('runs', '', '')
     """
-    container, named, host = at.bucket.partition("@")
+    container, has_account, host = at.bucket.partition("@")
     match = _HOST.fullmatch(host)
-    if not _CONTAINER.fullmatch(container) or (named and not match):
+    if not _CONTAINER.fullmatch(container) or (has_account and not match):
         raise WrongUse(f"{scrub(str(at))!r} names no container of Azure: write {FORM}.")
     if match is None:
         return container, "", ""

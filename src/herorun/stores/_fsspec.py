@@ -59,9 +59,9 @@ class Requests:
         self,
         opened: Callable[[], Any],
         deadline: float,
-        words: Callable[[Exception], str] | None = None,
+        explain: Callable[[Exception], str] | None = None,
     ) -> None:
-        self._opened, self._deadline, self._words = opened, deadline, words or in_words
+        self._opened, self._deadline, self._words = opened, deadline, explain or in_words
         self._lock, self._system = Lock(), None
 
     def ask(self, where: str, act: Callable[[Any], Awaitable[T]]) -> T:
@@ -78,11 +78,11 @@ class Requests:
 
         try:
             system = self._file_system()
-            asked = asyncio.run_coroutine_threadsafe(bounded(system), system.loop)
+            future = asyncio.run_coroutine_threadsafe(bounded(system), system.loop)
             try:
-                return asked.result(self._deadline + GRACE)
+                return future.result(self._deadline + GRACE)
             finally:
-                asked.cancel()
+                future.cancel()
         except (HerorunError, WriteRefused):
             raise
         except FileNotFoundError:
@@ -112,8 +112,8 @@ class Requests:
         return TimeoutError(scrub(f"{where}: no answer within {say_span(self._deadline)}"))
 
     def _failed(self, where: str, error: Exception, attempts: Attempts) -> OSError:
-        told = " ".join(self._words(error).split())
-        words = ": ".join(dict.fromkeys(part for part in (attempts.problem, told) if part))
+        message = " ".join(self._words(error).split())
+        words = ": ".join(dict.fromkeys(part for part in (attempts.problem, message) if part))
         return OSError(f"{scrub(where)}: {scrub(words)[:300]}")
 
 

@@ -42,17 +42,17 @@ def _say_expired(credentials: Any) -> None:
     """
     renew = credentials.maybe_refresh
 
-    def renewed(*words: Any) -> None:
+    def renewed(*arguments: Any) -> None:
         try:
-            renew(*words)
+            renew(*arguments)
         except Exception as error:
             why = error.__cause__ or error
             # nobody has looked at the credentials then
             away = type(error).__name__ == "TransportError"
-            said = f"{'Google gave no token' if away else EXPIRED} ({in_words(why)})"
+            message = f"{'Google gave no token' if away else EXPIRED} ({in_words(why)})"
             if not getattr(why, "retryable", False):
-                raise OSError(said) from None
-            NOW.get(Attempts()).met(said)
+                raise OSError(message) from None
+            NOW.get(Attempts()).met(message)
             raise
 
     credentials.maybe_refresh = renewed
@@ -85,14 +85,14 @@ def _traced() -> Any:
 
     from aiohttp import TraceConfig
 
-    async def answered(session: Any, context: Any, told: Any) -> None:
-        status = told.response.status
-        why = f"{status} {told.response.reason or ''}".strip() if status >= 400 else ""
+    async def answered(session: Any, context: Any, answer: Any) -> None:
+        status = answer.response.status
+        why = f"{status} {answer.response.reason or ''}".strip() if status >= 400 else ""
         NOW.get().met(f"{why}: {EXPIRED}" if status == 401 else why)
 
-    async def failed(session: Any, context: Any, told: Any) -> None:
-        if not isinstance(told.exception, CancelledError):  # by our own deadline
-            NOW.get().met(in_words(told.exception))
+    async def failed(session: Any, context: Any, answer: Any) -> None:
+        if not isinstance(answer.exception, CancelledError):  # by our own deadline
+            NOW.get().met(in_words(answer.exception))
 
     trace = TraceConfig()
     trace.on_request_end.append(answered)
@@ -110,7 +110,7 @@ async def login(fs: Any) -> str:
     return f"a token for {who or 'the application default credentials'} was given"
 
 
-def words(error: Exception) -> str:
+def error_message(error: Exception) -> str:
     """What the service said, without gcsfs's own decoration."""
     name = type(error).__name__
     if name == "DefaultCredentialsError":

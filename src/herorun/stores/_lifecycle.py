@@ -24,8 +24,8 @@ def expiry(
     if not touches:
         return ()
     where = f" under {', '.join(prefixes)}" if prefixes else ""
-    words = (
+    message = (
         f"the bucket deletes objects{where}{f' {only}' if only else ''} "
         f"{say_duration(timedelta(days=days))} after they were written"
     )
-    return (LifecycleRule(words, timedelta(days=days) if whole and not only else None),)
+    return (LifecycleRule(message, timedelta(days=days) if whole and not only else None),)

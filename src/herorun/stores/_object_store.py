@@ -32,10 +32,12 @@ class ObjectStore:
 
     def entries(self, path: str) -> tuple[FileEntry, ...]:
         at = self._at(path)
-        found = self._listed(at)
-        if not found and at.key:
+        entries_there = self._listed(at)
+        if not entries_there and at.key:
             self._missing(at)
-        inside = [replace(entry, name=entry.name.removeprefix(at.prefix)) for entry in found]
+        inside = [
+            replace(entry, name=entry.name.removeprefix(at.prefix)) for entry in entries_there
+        ]
         return tuple(
             sorted((entry for entry in inside if entry.name), key=lambda entry: entry.name)
         )
@@ -115,10 +117,10 @@ class ObjectStore:
     def delete_folder(self, path: str) -> None:
         """Only a folder's own marker, which some tools write, is there to be deleted."""
         at = self._writable(path)
-        found = self._listed(at)
-        if any(entry.name != at.prefix for entry in found):
+        entries_there = self._listed(at)
+        if any(entry.name != at.prefix for entry in entries_there):
             raise OSError(scrub(f"{at} is not empty"))
-        if found:
+        if entries_there:
             self.objects.delete(replace(at, key=at.prefix))
 
     def probe(self, root: str) -> None:

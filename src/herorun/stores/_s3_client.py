@@ -62,11 +62,11 @@ async def ask(fs: Any, method: str, **words: Any) -> Any:
 async def login(fs: Any) -> str:
     """Where botocore found its credentials; those that are lent for a while are lent now."""
     await fs.set_session()
-    told = await fs.session.get_credentials()
-    if told is None:
+    credentials = await fs.session.get_credentials()
+    if credentials is None:
         raise OSError(NONE)
-    await told.get_frozen_credentials()
-    return f"credentials by {told.method}; a listing tells whether they are taken"
+    await credentials.get_frozen_credentials()
+    return f"credentials by {credentials.method}; a listing tells whether they are taken"
 
 
 def is_amazons(fs: Any) -> bool:
@@ -80,8 +80,8 @@ def _noted(response: Any = None, caught_exception: Exception | None = None, **_:
         NOW.get().met(in_words(caught_exception))
     elif response is not None:
         status = response[0].status_code
-        told = response[1].get("Error", {}).get("Code", "")
-        NOW.get().met(" ".join(dict.fromkeys((str(status), told))).strip() if status >= 400 else "")
+        code = response[1].get("Error", {}).get("Code", "")
+        NOW.get().met(" ".join(dict.fromkeys((str(status), code))).strip() if status >= 400 else "")
 
 
 def error_code(error: BaseException) -> str:
@@ -93,13 +93,13 @@ def error_code(error: BaseException) -> str:
 def _service_message(error: Exception) -> str:
     """The service's own words, without botocore's decoration."""
     response: Any = getattr(error, "response", None)
-    said = str(response["Error"].get("Message") or response["Error"]["Code"])
+    message = str(response["Error"].get("Message") or response["Error"]["Code"])
     if error_code(error) in EXPIRED:
         return (
-            f"{said}; the AWS credentials have expired or are not valid: renew them, as with `aws "
-            "sso login`"
+            f"{message}; the AWS credentials have expired or are not valid: renew them, as with "
+            "`aws sso login`"
         )
-    return said
+    return message
 
 
 @asynccontextmanager
@@ -113,7 +113,7 @@ async def refusing() -> AsyncIterator[None]:
         raise
 
 
-def clients_words(error: Exception) -> str:
+def client_message(error: Exception) -> str:
     name = type(error).__name__
     if name == "NoCredentialsError":
         return NONE

@@ -25,18 +25,18 @@ async def rules_of(fs: Any, at: At) -> tuple[LifecycleRule, ...]:
 async def _told(fs: Any, method: str, at: At, part: str) -> Mapping[str, Any]:
     """None at all is an error of its own there: an answer without its part is no answer."""
     try:
-        told: Mapping[str, Any] = await ask(fs, method, Bucket=at.bucket)
+        answer: Mapping[str, Any] = await ask(fs, method, Bucket=at.bucket)
     except Exception as error:
         if error_code(error) in ABSENT:
             return {}
         raise
-    if part not in told:
+    if part not in answer:
         raise MalformedAnswer("an answer that tells no rules")
-    return told
+    return answer
 
 
-def _lifecycle(told: Mapping[str, Any], root: str) -> Iterator[LifecycleRule]:
-    for rule in told.get("Rules", ()):
+def _lifecycle(answer: Mapping[str, Any], root: str) -> Iterator[LifecycleRule]:
+    for rule in answer.get("Rules", ()):
         expiration = rule.get("Expiration", {})
         if rule.get("Status") != "Enabled" or not expiration.keys() & {"Days", "Date"}:
             continue
@@ -51,18 +51,20 @@ def _lifecycle(told: Mapping[str, Any], root: str) -> Iterator[LifecycleRule]:
 
 def _filter(rule: Mapping[str, Any]) -> tuple[tuple[str, ...], str]:
     """The prefixes that a rule is for, and in words what else must hold of an object."""
-    told = rule.get("Filter", {})
-    told = {**told, **told.get("And", {})}
-    prefix = told.get("Prefix") or rule.get("Prefix") or ""
-    further = sorted(told.keys() - {"And", "Prefix"})
+    answer = rule.get("Filter", {})
+    answer = {**answer, **answer.get("And", {})}
+    prefix = answer.get("Prefix") or rule.get("Prefix") or ""
+    further = sorted(answer.keys() - {"And", "Prefix"})
     return (
         (prefix,) if prefix else ()
     ), f"(where also {', '.join(further)} hold)" if further else ""
 
 
-def _lock(told: Mapping[str, Any]) -> Iterator[LifecycleRule]:
-    kept = told.get("ObjectLockConfiguration", {}).get("Rule", {}).get("DefaultRetention", {})
-    days = kept.get("Days", 0) or 365 * kept.get("Years", 0)
+def _lock(answer: Mapping[str, Any]) -> Iterator[LifecycleRule]:
+    default_retention = (
+        answer.get("ObjectLockConfiguration", {}).get("Rule", {}).get("DefaultRetention", {})
+    )
+    days = default_retention.get("Days", 0) or 365 * default_retention.get("Years", 0)
     if days:
         span = say_duration(timedelta(days=days))
         yield LifecycleRule(
@@ -70,6 +72,6 @@ def _lock(told: Mapping[str, Any]) -> Iterator[LifecycleRule]:
         )
 
 
-def _versions(told: Mapping[str, Any]) -> Iterator[LifecycleRule]:
-    if told.get("Status") == "Enabled":
+def _versions(answer: Mapping[str, Any]) -> Iterator[LifecycleRule]:
+    if answer.get("Status") == "Enabled":
         yield LifecycleRule("what is replaced or deleted stays as an old version (versioning)")

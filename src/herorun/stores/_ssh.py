@@ -55,10 +55,12 @@ class OverSsh:
     ) -> Iterator[int | FileDigest]:
         """The box reads its own files: digests travel, and content does not."""
         _of_the_box(folder)
-        given = {"folder": folder, "names": list(names), "known": stamps(previous)}
+        question_fields = {"folder": folder, "names": list(names), "known": stamps(previous)}
         try:
             with readable(self._far.road.where):
-                yield from as_digests(self._far.stream(DIGESTING, "digests", SILENT, **given))
+                yield from as_digests(
+                    self._far.stream(DIGESTING, "digests", SILENT, **question_fields)
+                )
         except CouldNotLook as error:
             raise ConnectionError(str(error)) from None
 
@@ -74,8 +76,8 @@ class OverSsh:
         self._ask("create", path, bool, data=_remote_agent.packed(data))
 
     def swap(self, path: str, before: bytes, after: bytes) -> bool:
-        told = {"before": _remote_agent.packed(before), "after": _remote_agent.packed(after)}
-        return self._ask("swap", path, bool, **told)
+        contents = {"before": _remote_agent.packed(before), "after": _remote_agent.packed(after)}
+        return self._ask("swap", path, bool, **contents)
 
     def delete(self, path: str) -> None:
         self._ask("delete", path, bool)
@@ -94,20 +96,20 @@ class OverSsh:
         """
         return self._ask("room", path, _parse_room)
 
-    def _ask(self, question: str, path: str, form: Callable[[Any], T], **given: Any) -> T:
+    def _ask(self, question: str, path: str, form: Callable[[Any], T], **question_fields: Any) -> T:
         _of_the_box(path)
-        return self._asked(question, form, path=path, **given)
+        return self._asked(question, form, path=path, **question_fields)
 
-    def _asked(self, question: str, form: Callable[[Any], T], **given: Any) -> T:
+    def _asked(self, question: str, form: Callable[[Any], T], **fields: Any) -> T:
         try:
-            told = self._far.ask(THERE, question, self._within, **given)
+            answer = self._far.ask(THERE, question, self._within, **fields)
             with readable(self._far.road.where):
-                return form(told)
+                return form(answer)
         except CouldNotLook as error:
             raise ConnectionError(str(error)) from None
 
 
-def _entries(told: Any) -> tuple[FileEntry, ...]:
+def _entries(answer: Any) -> tuple[FileEntry, ...]:
     entries = [
         FileEntry(
             _check_text(name),
@@ -115,19 +117,19 @@ def _entries(told: Any) -> tuple[FileEntry, ...]:
             None if size is None else int(size),
             bool(link),
         )
-        for name, time, size, link in told
+        for name, time, size, link in answer
     ]
     return tuple(sorted(entries, key=lambda entry: entry.name))
 
 
-def _check_text(told: Any) -> str:
-    if not isinstance(told, str):
+def _check_text(answer: Any) -> str:
+    if not isinstance(answer, str):
         raise TypeError
-    return told
+    return answer
 
 
-def _parse_room(told: Any) -> tuple[int, int, int | None]:
-    free, size, names = told
+def _parse_room(answer: Any) -> tuple[int, int, int | None]:
+    free, size, names = answer
     return int(free), int(size), None if names is None else int(names)
 
 

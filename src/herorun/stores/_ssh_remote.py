@@ -31,8 +31,8 @@ def entries(path: str) -> list[Any]:
     """Name, time, size and whether it is a link, of each; a folder's name ends with a slash, and it
     has no size.
     """
-    with os.scandir(path) as found:
-        return [entry for entry in map(_stat_remote_entry, found) if entry]
+    with os.scandir(path) as listing:
+        return [entry for entry in map(_stat_remote_entry, listing) if entry]
 
 
 def read(path: str) -> str:
@@ -97,9 +97,13 @@ def room(path: str) -> list[Any]:
     """
     while not os.path.exists(path) and path != os.path.dirname(path):
         path = os.path.dirname(path)
-    found = os.statvfs(path)
-    names = found.f_favail if found.f_files else None
-    return [found.f_bavail * found.f_frsize, found.f_blocks * found.f_frsize, names]
+    statistics = os.statvfs(path)
+    names = statistics.f_favail if statistics.f_files else None
+    return [
+        statistics.f_bavail * statistics.f_frsize,
+        statistics.f_blocks * statistics.f_frsize,
+        names,
+    ]
 
 
 def probe(root: str) -> None:
@@ -125,9 +129,9 @@ def probe(root: str) -> None:
         for word, act in steps:
             _tried(word, root, act)
     finally:
-        for left in (file, moved):
+        for leftover in (file, moved):
             with contextlib.suppress(OSError):
-                os.unlink(left)
+                os.unlink(leftover)
         if not there:
             with contextlib.suppress(OSError):  # somebody has begun to use it: it stays
                 os.rmdir(home)

@@ -17,9 +17,9 @@ from herorun.core.ports import FileDigest, FileEntry, LifecycleRule, Place, Stor
 from herorun.stores._azure_client import (
     NO_ACCOUNT,
     NO_LOGIN,
-    client_words,
     login,
     open_azure,
+    service_message,
 )
 from herorun.stores._azure_requests import (
     container_of,
@@ -98,8 +98,8 @@ class AzureObjects:
     def examine(self) -> tuple[DoctorPart, ...]:
         """The login alone: that there is one."""
         try:
-            words = self._requests("", "").ask(LOGIN, login)
-            return (DoctorPart("login", LOGIN, Fit.WORKS, words),)
+            answer = self._requests("", "").ask(LOGIN, login)
+            return (DoctorPart("login", LOGIN, Fit.WORKS, answer),)
         except OSError as error:
             lacks = NO_LOGIN in str(error) or NO_ACCOUNT in str(error)
             fit = Fit.BROKEN if lacks else Fit.UNSEEN
@@ -113,5 +113,5 @@ class AzureObjects:
         with self._lock:
             return self._accounts.setdefault(
                 (account, host),
-                Requests(lambda: open_azure(account, host), self._deadline, client_words),
+                Requests(lambda: open_azure(account, host), self._deadline, service_message),
             )

@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from herorun.core.doctor_report import DoctorPart, Fit
 from herorun.core.ports import FileDigest, FileEntry, LifecycleRule, Place, Store
 from herorun.stores._fsspec import DEADLINE, NOW, MalformedAnswer, Requests, WriteRefused
-from herorun.stores._gs_client import EXPIRED, NONE, login, opened, words
+from herorun.stores._gs_client import EXPIRED, NONE, error_message, login, opened
 from herorun.stores._gs_lifecycle import rules_of
 from herorun.stores._object_store import ObjectStore
 from herorun.stores._objects import At, ObjectFacts, bearable
@@ -42,7 +42,9 @@ class Options(BaseModel):
 
 
 def connect(options: Options, place: Place) -> Store:
-    requests = Requests(lambda: opened(options.token, options.endpoint), options.deadline, words)
+    requests = Requests(
+        lambda: opened(options.token, options.endpoint), options.deadline, error_message
+    )
     return ObjectStore(GoogleObjects(requests))
 
 
@@ -89,8 +91,8 @@ class GoogleObjects:
         try:
             return (DoctorPart("login", LOGIN, Fit.WORKS, self._requests.ask(LOGIN, login)),)
         except OSError as error:
-            said = str(error)
-            refused = NONE in said or EXPIRED in said
+            message = str(error)
+            refused = NONE in message or EXPIRED in message
             fix = (
                 ""
                 if refused
@@ -99,17 +101,19 @@ class GoogleObjects:
                     "asks the same."
                 )
             )
-            return (DoctorPart("login", LOGIN, Fit.BROKEN if refused else Fit.UNSEEN, said, fix),)
+            return (
+                DoctorPart("login", LOGIN, Fit.BROKEN if refused else Fit.UNSEEN, message, fix),
+            )
 
     def _ask(self, at: At, act: Callable[[Any], Awaitable[T]]) -> T:
         return self._requests.ask(str(at), act)
 
 
-async def _told(fs: Any, *words: str, **query: Any) -> dict[str, Any]:
-    told = await fs._call(*words, json_out=True, **query)
-    if not isinstance(told, dict) or not told.keys() & {"kind", "generation"}:
+async def _told(fs: Any, *request: str, **query: Any) -> dict[str, Any]:
+    facts = await fs._call(*request, json_out=True, **query)
+    if not isinstance(facts, dict) or not facts.keys() & {"kind", "generation"}:
         raise MalformedAnswer("an answer that is none of Cloud Storage's")
-    return told
+    return facts
 
 
 async def _pages(fs: Any, at: At) -> list[FileEntry]:
@@ -137,21 +141,21 @@ async def _pages(fs: Any, at: At) -> list[FileEntry]:
 
 
 async def _facts(fs: Any, at: At) -> ObjectFacts:
-    told = await _told(fs, "GET", "b/{}/o/{}", at.bucket, at.key, fields=FACTS, **_pin(at))
-    return ObjectFacts(told["generation"], told["generation"], _parse_iso_time(told["updated"]))
+    facts = await _told(fs, "GET", "b/{}/o/{}", at.bucket, at.key, fields=FACTS, **_pin(at))
+    return ObjectFacts(facts["generation"], facts["generation"], _parse_iso_time(facts["updated"]))
 
 
 async def _digest(fs: Any, at: At) -> FileDigest:
-    told = await _told(fs, "GET", "b/{}/o/{}", at.bucket, at.key, fields=CHECKSUMS, **_pin(at))
-    return FileDigest(at.key, int(told["size"]), _checksums(told), _version(told))
+    facts = await _told(fs, "GET", "b/{}/o/{}", at.bucket, at.key, fields=CHECKSUMS, **_pin(at))
+    return FileDigest(at.key, int(facts["size"]), _checksums(facts), _version(facts))
 
 
 async def _read(fs: Any, at: At, last: int | None) -> tuple[bytes, str]:
     # one byte more than is borne tells a larger object, of which no more is sent
-    asked = {"Range": f"bytes=-{last}" if last else f"bytes=0-{MOST_READ}"}
+    extra_headers = {"Range": f"bytes=-{last}" if last else f"bytes=0-{MOST_READ}"}
     try:
         headers, data = await fs._call(
-            "GET", "b/{}/o/{}", at.bucket, at.key, headers=asked, alt="media", **_pin(at)
+            "GET", "b/{}/o/{}", at.bucket, at.key, headers=extra_headers, alt="media", **_pin(at)
         )
     except Exception as error:
         if getattr(error, "code", None) != 416:
@@ -201,5 +205,5 @@ def _pin(at: At) -> dict[str, str]:
     return {"generation": at.generation} if at.generation else {}
 
 
-def _parse_iso_time(told: str) -> datetime:
-    return datetime.fromisoformat(told)
+def _parse_iso_time(facts: str) -> datetime:
+    return datetime.fromisoformat(facts)

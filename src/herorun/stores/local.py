@@ -44,8 +44,8 @@ class LocalStore:
     """See `core.ports.Store`; names that are not UTF-8 are kept by surrogate escapes."""
 
     def entries(self, path: str) -> tuple[FileEntry, ...]:
-        with os.scandir(_local(path)) as found:
-            entries = [entry for entry in map(_stat_entry, found) if entry]
+        with os.scandir(_local(path)) as listing:
+            entries = [entry for entry in map(_stat_entry, listing) if entry]
         return tuple(sorted(entries, key=lambda entry: entry.name))
 
     def names(self, path: str) -> tuple[str, ...]:
@@ -184,13 +184,13 @@ def _make_folder(folder: Path) -> None:
 @contextlib.contextmanager
 def _lock_of(file: Path) -> Iterator[None]:
     try:
-        held = hold(file.with_name(f".{file.name}.lock"), LOCK_WAIT, "another process")
+        lock = hold(file.with_name(f".{file.name}.lock"), LOCK_WAIT, "another process")
     except WrongUse:
         raise TimeoutError(f"{file} stayed locked by another process for {LOCK_WAIT:g}s") from None
     try:
         yield
     finally:
-        os.close(held)
+        os.close(lock)
 
 
 def _local(path: str) -> Path:

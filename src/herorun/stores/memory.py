@@ -35,12 +35,12 @@ class MemoryObjects:
         files = _open_file_system()
         with _lock:
             try:
-                found = files.ls(f"/{at.key}", detail=True)
+                infos = files.ls(f"/{at.key}", detail=True)
             except FileNotFoundError:
                 return []
             except ValueError as error:  # somebody closed the file that stands there
                 raise OSError(f"{at}: {error}") from None
-            return [_memory_entry(files, told) for told in found if told["name"] != f"/{at.key}"]
+            return [_memory_entry(files, info) for info in infos if info["name"] != f"/{at.key}"]
 
     def facts(self, at: At) -> ObjectFacts:
         files = _open_file_system()
@@ -104,11 +104,11 @@ def _read_buffer(file: Any, at: At) -> bytes:
         raise OSError(f"{at}: {error}") from None
 
 
-def _memory_entry(files: Any, told: dict[str, Any]) -> FileEntry:
-    key = told["name"].removeprefix("/")
-    if told["type"] == "directory":
+def _memory_entry(files: Any, info: dict[str, Any]) -> FileEntry:
+    key = info["name"].removeprefix("/")
+    if info["type"] == "directory":
         return FileEntry(f"{key}/")
-    return FileEntry(key, files.store[told["name"]].modified, told["size"])
+    return FileEntry(key, files.store[info["name"]].modified, info["size"])
 
 
 def _no_file_above(files: Any, at: At) -> None:

@@ -19,7 +19,7 @@ from herorun.stores._objects import At, ObjectFacts, bearable, too_large
 from herorun.stores._s3_client import (
     NONE,
     ask,
-    clients_words,
+    client_message,
     error_code,
     is_amazons,
     login,
@@ -48,7 +48,7 @@ class Options(BaseModel):
 
 def connect(options: Options, place: Place) -> Store:
     return ObjectStore(
-        S3Objects(Requests(lambda: opened(options.endpoint), options.deadline, clients_words))
+        S3Objects(Requests(lambda: opened(options.endpoint), options.deadline, client_message))
     )
 
 
@@ -135,27 +135,30 @@ def _etag(item: Mapping[str, Any]) -> str:
 
 
 async def _facts(fs: Any, at: At) -> ObjectFacts:
-    told = await ask(fs, "head_object", Bucket=at.bucket, Key=at.key)
-    version = told.get("VersionId")
+    answer = await ask(fs, "head_object", Bucket=at.bucket, Key=at.key)
+    version = answer.get("VersionId")
     return ObjectFacts(
-        told["ETag"],
-        version if version not in (None, "null") else told["ETag"],
-        told["LastModified"],
+        answer["ETag"],
+        version if version not in (None, "null") else answer["ETag"],
+        answer["LastModified"],
     )
 
 
 async def _digest(fs: Any, at: At) -> FileDigest:
     """A listing tells the ETag alone."""
-    told = await ask(fs, "head_object", Bucket=at.bucket, Key=at.key, ChecksumMode="ENABLED")
-    kept = [
-        _checksum(kind, str(told[name]))
+    answer = await ask(fs, "head_object", Bucket=at.bucket, Key=at.key, ChecksumMode="ENABLED")
+    checksums = [
+        _checksum(kind, str(answer[name]))
         for kind in CHECKSUMS
-        if told.get(name := f"Checksum{kind}")
+        if answer.get(name := f"Checksum{kind}")
     ]
-    version = told.get("VersionId")
-    named = f"version:{version}" if version not in (None, "null") else ""
+    version = answer.get("VersionId")
+    version_name = f"version:{version}" if version not in (None, "null") else ""
     return FileDigest(
-        at.key, told["ContentLength"], " ".join(filter(None, (*kept, _etag(told)))), named
+        at.key,
+        answer["ContentLength"],
+        " ".join(filter(None, (*checksums, _etag(answer)))),
+        version_name,
     )
 
 
@@ -169,19 +172,19 @@ def _checksum(kind: str, value: str) -> str:
 async def _read(fs: Any, at: At, last: int | None) -> tuple[bytes, str]:
     part = {"Range": f"bytes=-{last}"} if last else {}
     try:
-        told = await ask(fs, "get_object", Bucket=at.bucket, Key=at.key, **part)
+        answer = await ask(fs, "get_object", Bucket=at.bucket, Key=at.key, **part)
     except Exception as error:
         if error_code(error) in ("InvalidRange", "416"):  # the end of an empty file
             return b"", ""
         raise
-    async with told["Body"] as body:
-        if told.get("ContentLength", 0) > MOST_READ:
+    async with answer["Body"] as body:
+        if answer.get("ContentLength", 0) > MOST_READ:
             raise too_large(at, MOST_READ)
         data = bytearray()
         # one reading gives what has come so far
         while len(data) <= MOST_READ and (part := await body.read(MOST_READ + 1 - len(data))):
             data += part
-        return bearable(bytes(data), at, MOST_READ), told["ETag"]
+        return bearable(bytes(data), at, MOST_READ), answer["ETag"]
 
 
 async def _put(fs: Any, at: At, data: bytes, tag: str | None) -> None:
@@ -194,8 +197,8 @@ async def _region(fs: Any, at: At) -> str | None:
     """Amazon leaves out the name of its first region; another service that leaves it out says
     nothing.
     """
-    told = await ask(fs, "get_bucket_location", Bucket=at.bucket)
-    region = str(told["LocationConstraint"] or "")
+    answer = await ask(fs, "get_bucket_location", Bucket=at.bucket)
+    region = str(answer["LocationConstraint"] or "")
     if not re.fullmatch(r"[\w-]*", region):
         raise MalformedAnswer("an answer that names no region")
     if region == "EU":  # what Amazon called it first

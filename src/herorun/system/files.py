@@ -72,9 +72,10 @@ def _naming_the_file(path: Path) -> Iterator[None]:
 def read_regular(path: Path, most: int) -> bytes:
     """The content of a regular file; OSError for anything else, and for one that is too large."""
     with open_regular(path) as file:
-        if os.fstat(file.fileno()).st_size > most:
+        size = os.fstat(file.fileno()).st_size
+        if size > most:
             raise OSError(errno.EFBIG, f"it is larger than {most >> 20} MiB", str(path))
-        return file.read(most)
+        return file.read(size)  # Python takes the memory for as much as is asked for
 
 
 def make_folders(folder: Path, mode: int = 0o600) -> None:

@@ -74,11 +74,11 @@ def run(
             out, err = _exchanged(program, stdin, until)
             return ProcessResult(program.wait(max(0.0, until - time.monotonic())), out, err)
         except (TimeoutError, subprocess.TimeoutExpired):
-            words = (
+            message = (
                 f"`{argv[0]} {argv[1] if len(argv) > 1 else ''}` gave no answer within "
                 f"{say_span(timeout)}."
             )
-            raise CouldNotLook(words) from None
+            raise CouldNotLook(message) from None
         finally:
             program.kill()
 

@@ -158,26 +158,28 @@ def others() -> list[UnregisteredProcess]:
             )
             if os.stat(f"/proc/{name}").st_uid != os.geteuid():
                 continue
-            words = (
+            argv = (
                 Path(f"/proc/{name}/cmdline")
                 .read_bytes()
                 .decode("utf-8", "replace")
                 .rstrip("\0")
                 .split("\0")
             )
-            if what := what_of(words):
-                processes.append(UnregisteredProcess(int(name), " ".join(words), what))
+            if what := what_of(argv):
+                processes.append(UnregisteredProcess(int(name), " ".join(argv), what))
     mine = [each for each in processes if not _is_descendant(each.pid, os.getpid(), parents)]
     return sorted(mine, key=lambda each: each.pid)
 
 
-def what_of(words: list[str]) -> str:
+def what_of(argv: list[str]) -> str:
     """By its command line; empty for anything else.
 
-    >>> what_of(["/usr/bin/python3", "-P", "-m", "herorun", "-C", "/w", "babysit", "grug"]),
-    what_of(["/usr/bin/vi", "babysit"]) ('babysitter', '')
+    >>> what_of(["/usr/bin/python3", "-P", "-m", "herorun", "-C", "/w", "babysit", "grug"])
+    'babysitter'
+    >>> what_of(["/usr/bin/vi", "babysit"])
+    ''
     """
-    names = [os.path.basename(word) for word in words]
+    names = [os.path.basename(word) for word in argv]
     if names[0] in TRANSFERS:
         return "transfer"
     after = names[names.index("herorun") :] if "herorun" in names[:6] else []

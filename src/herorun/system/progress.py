@@ -31,9 +31,9 @@ def show_progress(show: Callable[[str, int, int | None], None]) -> None:
     _show = show
 
 
-def log(words: str) -> None:
+def log(message: str) -> None:
     if _report is not None:
-        _report(words)
+        _report(message)
 
 
 def progress(what: str, done: int, total: int | None) -> None:

@@ -100,8 +100,8 @@ def _line_of(path: Path, table: str, key: str) -> str:
     return f":{line}" if line else ""
 
 
-def _wrong(words: str) -> Exception:
+def _wrong(message: str) -> Exception:
     """A `WrongUse`; its module is loaded only now, for a --help needs none of it."""
     from herorun.core.errors import WrongUse
 
-    return WrongUse(words)
+    return WrongUse(message)

@@ -257,9 +257,9 @@ def connection_error(result: ProcessResult) -> str:
     """Why there is no whole answer, from what ssh said; for people, after the name of the host."""
     complaint = result.complaint
     text = result.err.decode("utf-8", "backslashreplace")
-    for pattern, words in _REASONS:
+    for pattern, message in _REASONS:
         if re.search(pattern, text):
-            return words.format(said=complaint.rstrip("."))
+            return message.format(said=complaint.rstrip("."))
     return f"gave no whole answer: {complaint}. Try again."
 
 

@@ -124,5 +124,5 @@ class MlflowClient:
                 return NOT_MLFLOW.format(self.uri)
             case _ if 300 <= status < 400:
                 return f"{NOT_MLFLOW.format(self.uri)} (it redirects: HTTP {status})"
-        words = f": {scrub(' '.join(message.split()))[:300]}" if message else ""
-        return f"{self.uri} could not answer {name}: HTTP {status}{words}"
+        detail = f": {scrub(' '.join(message.split()))[:300]}" if message else ""
+        return f"{self.uri} could not answer {name}: HTTP {status}{detail}"

@@ -84,8 +84,8 @@ def decode_cursor(cursor: str, run: str) -> dict[str, Mark] | None:
 
 def verified(page: MetricPage) -> MetricPage:
     """The page, if the last point that was taken from it is still where it was."""
-    taken = page.mark.taken
-    if taken > len(page.raw) or (taken and sample_of(page.raw[taken - 1]) != page.mark.sample):
+    offset = page.mark.taken
+    if offset > len(page.raw) or (offset and sample_of(page.raw[offset - 1]) != page.mark.sample):
         raise ChangedHistory
     return page
 

@@ -77,9 +77,9 @@ def beginning_of(log: Path) -> Beginning:
     for end, kind, content in _records(log, 0):
         if kind == RUN:
             run = run_of(content)
-            _set(config, run.config)
+            _set_config(config, run.config)
         elif kind == CONFIG:
-            _set(config, content)
+            _set_config(config, content)
         if end > _BEGINNING or kind == HISTORY:
             break
     config.pop("_wandb", None)  # W&B's own
@@ -120,7 +120,7 @@ def _records(log: Path, offset: int) -> Iterator[tuple[int, int, bytes]]:
                 continue
 
 
-def _set(config: dict[str, Any], content: bytes) -> None:
+def _set_config(config: dict[str, Any], content: bytes) -> None:
     """Enter what a ConfigRecord sets; a value that is no JSON is left out."""
     for path, raw in config_items(content):
         table: Any = config

@@ -34,8 +34,8 @@ class Options(BaseModel):
         "train.log",
         min_length=1,
         description=(
-            "The log; absolute, or relative to the output root. `*` in its name stands for "
-            "several, each of an attempt."
+            "The log; absolute, or relative to the output root. `*` in its name matches "
+            "several, one for each attempt."
         ),
     )
 

@@ -95,8 +95,8 @@ def _read_events(
     return ReadPosition(reached, _note(row.told))
 
 
-def _note(told: bool) -> str:
-    return "told" if told else ""
+def _note(is_known: bool) -> str:
+    return "told" if is_known else ""
 
 
 class _OpenRow:
@@ -107,10 +107,10 @@ class _OpenRow:
     beginning has tags of its own.
     """
 
-    def __init__(self, attempt: str, told: bool) -> None:
+    def __init__(self, attempt: str, is_known: bool) -> None:
         self._attempt = attempt
-        self.told = told  # whether the file has told a step
-        self.told_before = told  # the same, before the open row
+        self.told = is_known  # whether the file has told a step
+        self.told_before = is_known  # the same, before the open row
         self.begins = 0  # the offset before the open row
         self._step = 0
         self._values: dict[str, float] = {}

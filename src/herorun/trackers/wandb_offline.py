@@ -37,7 +37,7 @@ class Options(BaseModel):
         description="W&B's folder, the folder of one run, or one .wandb "
         "file; absolute, or relative to "
         "the output root. "
-        "A link such as `wandb/latest-run` stands for all folders of that run.",
+        "A link such as `wandb/latest-run` means all folders of that run.",
     )
     id: str | None = Field(
         None, min_length=1, description="Run id, by which its folders are found."
@@ -134,9 +134,9 @@ class WandbOffline:
 
 def _of_run(folder: Path, identity: str | None) -> Iterator[Path]:
     """The logs of a run, or of all, in the order of the time in their folders' names."""
-    matches = [found for name in os.listdir(folder) if (found := _FOLDER.fullmatch(name))]
-    for found in sorted(matches, key=lambda found: (found[1], found[0])):
-        if identity in (None, found[2]) and (log := _log_in(folder / found[0])):
+    matches = [match for name in os.listdir(folder) if (match := _FOLDER.fullmatch(name))]
+    for match in sorted(matches, key=lambda match: (match[1], match[0])):
+        if identity in (None, match[2]) and (log := _log_in(folder / match[0])):
             yield log
 
 

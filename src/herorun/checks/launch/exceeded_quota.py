@@ -16,4 +16,4 @@ def exceeded_quota(review: RequestReview) -> list[Verdict]:
         return [unknown(f"the quotas may not be read: {review.unseen['exceeded']}")]
     if not review.exceeded:
         return [passed(f"the quotas of {review.where} have room for the request")]
-    return [failed(f"the request needs {words}", subject=words) for words in review.exceeded]
+    return [failed(f"the request needs {message}", subject=message) for message in review.exceeded]

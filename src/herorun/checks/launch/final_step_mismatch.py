@@ -34,10 +34,10 @@ def final_step_mismatch(
         return [not_applicable("the final step is unknown")]
     tracked = identity.config if isinstance(identity, TrackerIdentity) else {}
     statements = [*_of_config(contract, config, final.inferred), *_of_tracker(contract, tracked)]
-    wrong = [failed(words, subject=where) for where, words in misnamed(contract, config)]
+    wrong = [failed(message, subject=where) for where, message in misnamed(contract, config)]
     wrong += [
-        failed(f"{words}, and the final step is {final}", subject=subject)
-        for subject, steps, words, tolerance in statements
+        failed(f"{message}, and the final step is {final}", subject=subject)
+        for subject, steps, message, tolerance in statements
         if abs(steps - final.value) > tolerance * final.value
     ]
     if wrong:
@@ -47,7 +47,8 @@ def final_step_mismatch(
     others = few([subject for subject, *_ in statements])
     return [
         passed(
-            f"ends at step {final.value}, as by {others}", *(words for _, _, words, _ in statements)
+            f"ends at step {final.value}, as by {others}",
+            *(message for _, _, message, _ in statements),
         )
     ]
 

@@ -1,7 +1,7 @@
 """Other work may preempt the job, because its priority is higher.
 
 Why: a preempted job loses what it did since its last checkpoint, and gets its machines back when the other work is done, if ever.
-Fix: set `[scheduler] priority_class` to a class that nobody else's stands above, or plan for preemptions: frequent checkpoints, and a budget for relaunches.
+Fix: set `[scheduler] priority_class` to one that no other class is above, or plan for preemptions: frequent checkpoints, and a budget for relaunches.
 """
 
 from herorun.core.check import Gate, Response, check
@@ -16,4 +16,4 @@ def low_priority(review: RequestReview) -> list[Verdict]:
         return [unknown(f"the priority classes may not be read: {review.unseen['preemptors']}")]
     if not review.preemptors:
         return [passed(f"no priority class of {review.where} may preempt the job")]
-    return [failed(words, subject=words) for words in review.preemptors]
+    return [failed(message, subject=message) for message in review.preemptors]

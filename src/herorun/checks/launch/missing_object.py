@@ -16,4 +16,6 @@ def missing_object(review: RequestReview) -> list[Verdict]:
         return [unknown(f"what the request names was not looked for: {review.unseen['missing']}")]
     if not review.missing:
         return [passed(f"{review.where} has all that the request names")]
-    return [failed(f"{review.where} has no {words}", subject=words) for words in review.missing]
+    return [
+        failed(f"{review.where} has no {message}", subject=message) for message in review.missing
+    ]

@@ -16,4 +16,4 @@ def no_fitting_node(review: RequestReview) -> list[Verdict]:
         return [unknown(f"the machines may not be listed: {review.unseen['unplaceable']}")]
     if not review.unplaceable:
         return [passed(f"{review.where} has a machine of the size that is asked for")]
-    return [failed(words, subject=words) for words in review.unplaceable]
+    return [failed(message, subject=message) for message in review.unplaceable]

@@ -91,10 +91,10 @@ def _relative(plan: Plan) -> dict[str, str]:
     """
     if plan.in_place.value or plan.cwd.value.startswith("/"):
         return {}
-    words = (*_flags("argv", plan.argv.value), *_flags("resume_argv", plan.resume_argv.value))
+    arguments = (*_flags("argv", plan.argv.value), *_flags("resume_argv", plan.resume_argv.value))
     return {
         where: value
-        for where, value in words
+        for where, value in arguments
         if A_FOLDER.fullmatch(_normalise_key(re.split(r"[ .]-*", where)[-1].lstrip("-+")))
         and not _is_place(value)
         and not A_TEMPLATE.search(value)
@@ -115,8 +115,8 @@ def _roots_in_config(word: str, config: Any, keys: list[str]) -> Iterator[Named]
 
 def _is_output(keys: Sequence[str]) -> bool:
     *parents, last = [_normalise_key(key) for key in keys]
-    words = [word for key in (*parents, last) for word in key.split("_")]
-    if any(OTHERWISE.fullmatch(word) for word in words):
+    parts = [word for key in (*parents, last) for word in key.split("_")]
+    if any(OTHERWISE.fullmatch(word) for word in parts):
         return False
     if NAMES.fullmatch(last):
         return True

@@ -15,4 +15,4 @@ def refused_request(review: RequestReview) -> list[Verdict]:
     objections = (*review.refused, *review.changed)
     if not objections:
         return [passed(f"{review.where} would take the request as it is sent")]
-    return [failed(words, subject=words) for words in objections]
+    return [failed(message, subject=message) for message in objections]

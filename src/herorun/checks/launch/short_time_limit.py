@@ -24,8 +24,8 @@ def short_time_limit(contract: Contract, offered: Offered) -> Verdict:
     if forecast.limit_hours is None:
         return not_applicable("the scheduler reports no time limit")
     budgeted = f"{forecast.accelerator_hours:g} accelerator-hours on {contract.hardware.count}"
-    words = (
+    message = (
         f"{budgeted} take {say_span(3600 * forecast.wall_hours)}, and the time limit is "
         f"{say_span(3600 * forecast.limit_hours)}"
     )
-    return failed(words, subject="time limit") if forecast.short_by else passed(words)
+    return failed(message, subject="time limit") if forecast.short_by else passed(message)

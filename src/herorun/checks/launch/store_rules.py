@@ -14,7 +14,7 @@ from herorun.core.finding import Verdict, few, not_applicable, passed, unknown
 @check(Gate.LAUNCH, Response.INFO, at_relaunch=AtRelaunch.WARN)
 def store_rules(roots: RootFacts) -> list[Verdict]:
     """It only shows them: what a rule breaks is said by the check that it breaks, and by the write probe."""
-    shown = [
+    verdicts = [
         passed(f"{root}: {few(rules)}", *rules, subject=root)
         for root, rules in roots.rules.items()
         if rules
@@ -26,6 +26,6 @@ def store_rules(roots: RootFacts) -> list[Verdict]:
     untold = [
         not_applicable(f"{root}: {who}", subject=root) for root, who in roots.untold_rules.items()
     ]
-    return [*shown, *unknowns, *untold] or [
+    return [*verdicts, *unknowns, *untold] or [
         not_applicable("no store reports a rule about the roots")
     ]

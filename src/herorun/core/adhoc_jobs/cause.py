@@ -17,7 +17,7 @@ class JobCause:
     file: str = ""
     line: int | None = None
     excerpt: str = ""
-    tasks: str = ""  # how its tasks ended, in words
+    tasks: str = ""  # how its tasks ended, as text
     advice: str = ""
 
     @property

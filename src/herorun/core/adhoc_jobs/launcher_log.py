@@ -146,5 +146,5 @@ def _read_launcher_line(output: LauncherOutput, line: str) -> LauncherOutput:
     return output
 
 
-def _add_event(output: LauncherOutput, words: str, new: bool) -> LauncherOutput:
-    return replace(output, events=(*output.events, words)) if new else output
+def _add_event(output: LauncherOutput, message: str, new: bool) -> LauncherOutput:
+    return replace(output, events=(*output.events, message)) if new else output

@@ -101,9 +101,11 @@ def without(entries: Iterable[Entry], keys: Iterable[tuple[str, str, str]]) -> l
     return [entry for entry in entries if key_of(entry) not in key_set]
 
 
-def with_status(entries: Iterable[Entry], words: Mapping[tuple[str, str, str], str]) -> list[Entry]:
+def with_status(
+    entries: Iterable[Entry], statuses: Mapping[tuple[str, str, str], str]
+) -> list[Entry]:
     return [
-        {**entry, "last_status": words[key_of(entry)]} if key_of(entry) in words else entry
+        {**entry, "last_status": statuses[key_of(entry)]} if key_of(entry) in statuses else entry
         for entry in entries
     ]
 
@@ -111,8 +113,8 @@ def with_status(entries: Iterable[Entry], words: Mapping[tuple[str, str, str], s
 def word_of(raw: str) -> str:
     """The source's own word, as the registry keeps it: the first of what is told.
 
-    >>> word_of("success; Slurm COMPLETED"), word_of("CANCELLED by 1003"),
-    word_of("JOB_STATE_RUNNING") ('SUCCESS', 'CANCELLED', 'JOB_STATE_RUNNING')
+    >>> word_of("success; Slurm COMPLETED"), word_of("CANCELLED by 1003")
+    ('SUCCESS', 'CANCELLED')
     """
     first = raw.partition(";")[0].strip()
     return (first.partition(" by ")[0] or "UNKNOWN").upper()

@@ -11,22 +11,22 @@ from herorun.core.errors import WrongUse
 def words_of(command: str) -> list[str]:
     """`WrongUse` for a command that no shell could read."""
     try:
-        words = shlex.split(command)
+        argv = shlex.split(command)
     except ValueError as error:
         raise WrongUse(
             f"--resubmit cannot be read as a command ({error}): correct its quotes."
         ) from None
-    if not words:
+    if not argv:
         raise WrongUse(
             "--resubmit is empty: give the whole command, or leave it away to watch only."
         )
-    return words
+    return argv
 
 
 def submitter_words(command: str) -> list[str]:
     """Those before `--`: what follows is the job's own command."""
-    words = words_of(command)
-    return words[: words.index("--")] if "--" in words else words
+    argv = words_of(command)
+    return argv[: argv.index("--")] if "--" in argv else argv
 
 
 def submitter_flags(command: str) -> set[str]:

@@ -73,14 +73,14 @@ class JobSpec:
     def slug(self) -> str:
         """Short, stable, and another one for each job and cluster.
 
-        >>> Facts("4711", "slurm", host="login").slug
+        >>> JobSpec(job="4711", kind="slurm", host="login").slug
         'slurm-4711-1e68d2'
         """
         suffix = digest([self.kind, self.where, self.job]).removeprefix("sha256:")[:6]
-        words = re.sub(r"[^a-z0-9]+", "-", f"{self.kind}-{self.job}".lower()).strip("-")
-        if len(words) > _LONGEST:  # the end of a name is mostly its date
-            words = f"{words[:24].rstrip('-')}-{words[-15:].lstrip('-')}"
-        return f"{words}-{suffix}"
+        name = re.sub(r"[^a-z0-9]+", "-", f"{self.kind}-{self.job}".lower()).strip("-")
+        if len(name) > _LONGEST:  # the end of a name is mostly its date
+            name = f"{name[:24].rstrip('-')}-{name[-15:].lstrip('-')}"
+        return f"{name}-{suffix}"
 
 
 OPTIONS = {

@@ -44,9 +44,9 @@ def _tells_peak(tasks: Sequence[TaskEnd]) -> bool:
 def summary(tasks: Sequence[TaskEnd], noun: str = "task") -> str:
     """One sentence; empty where nothing failed, or the tasks tell no more than the job itself.
 
-    >>> shards = [TaskEnd(str(n), "failed", 137, peak_mb=15.9, limit_mb=16, failed=True) for n in
-    range(13)]
-    >>> summary([*shards, TaskEnd("13", "succeeded", 0)], "shard")
+    >>> full = {"exit_code": 137, "peak_mb": 15.9, "limit_mb": 16, "failed": True}
+    >>> shards = [TaskEnd(name=str(number), state="failed", **full) for number in range(13)]
+    >>> summary([*shards, TaskEnd(name="13", state="succeeded", exit_code=0)], "shard")
     '13 of 14 shards peaked near the container limit and ended with 137: raise memory'
     """
     failures = [task for task in tasks if task.failed]
@@ -77,15 +77,15 @@ _SIZE = re.compile(r"([0-9.]+) ?([KMGT]?)(?:i?B)?", re.IGNORECASE)
 _MB = {"": 1 / 2**20, "k": 1 / 1024, "m": 1.0, "g": 1024.0, "t": 1024.0**2}
 
 
-def memory_asked(words: Sequence[str]) -> float | None:
+def memory_asked(argv: Sequence[str]) -> float | None:
     """What a command asks for by `--memory`, in MB; None where it asks for none.
 
     >>> memory_asked(["iris", "job", "run", "--memory", "16GB"])
     16384.0
     """
-    for at, word in enumerate(words):
+    for at, word in enumerate(argv):
         name, equals, value = word.partition("=")
-        size_text = value if equals else next(iter(words[at + 1 : at + 2]), "")
+        size_text = value if equals else next(iter(argv[at + 1 : at + 2]), "")
         if name in ("--memory", "--mem") and (match := _SIZE.fullmatch(size_text)):
             return float(match[1]) * _MB[match[2].lower()]
     return None

@@ -56,26 +56,26 @@ def same_accelerator(one: str, other: str) -> bool:
         return first.kind == second.kind and _agree({first.chips} - {None}, {second.chips} - {None})
     if first or second:
         return "tpu" in (one.lower(), other.lower())
-    words, others = set(_WORDS.findall(one.lower())), set(_WORDS.findall(other.lower()))
-    if words == others or _any_gpu(words, others) or _any_gpu(others, words):
+    tokens, others = set(_WORDS.findall(one.lower())), set(_WORDS.findall(other.lower()))
+    if tokens == others or _any_gpu(tokens, others) or _any_gpu(others, tokens):
         return True
-    return _agree(_memory(words), _memory(others)) and bool(_models(words) & _models(others))
+    return _agree(_memory(tokens), _memory(others)) and bool(_models(tokens) & _models(others))
 
 
-def _any_gpu(words: set[str], others: set[str]) -> bool:
-    return words <= _ANY - {"tpu"} and "cpu" not in others
+def _any_gpu(tokens: set[str], others: set[str]) -> bool:
+    return tokens <= _ANY - {"tpu"} and "cpu" not in others
 
 
 def _agree(one: set[Any], other: set[Any]) -> bool:
     return not one or not other or one == other
 
 
-def _models(words: set[str]) -> set[str]:
-    return {word for word in words if _MODEL.fullmatch(word) and not _MEMORY.fullmatch(word)}
+def _models(tokens: set[str]) -> set[str]:
+    return {word for word in tokens if _MODEL.fullmatch(word) and not _MEMORY.fullmatch(word)}
 
 
-def _memory(words: set[str]) -> set[str]:
-    return {word for word in words if _MEMORY.fullmatch(word)}
+def _memory(tokens: set[str]) -> set[str]:
+    return {word for word in tokens if _MEMORY.fullmatch(word)}
 
 
 def same_count(stated: Any, actual: Any, accelerator: str) -> bool:

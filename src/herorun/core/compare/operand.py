@@ -28,7 +28,7 @@ class Side:
         it has.
         """
         names = self.names
-        words = {
+        names_by_word = {
             "loss": names.loss,
             "grad_norm": names.norm,
             "lr": names.rate,
@@ -37,7 +37,7 @@ class Side:
         }
         if metric in self.values:
             return metric
-        return next((name for name in words.get(metric, ()) if name in self.values), metric)
+        return next((name for name in names_by_word.get(metric, ()) if name in self.values), metric)
 
     def curve(self, metric: str) -> Mapping[int, float]:
         return self.values.get(self.column(metric), {})

@@ -31,7 +31,7 @@ def _is_path(value: object) -> bool:
 
 def _names_output(key: str) -> bool:
     *above, last = snake_parts(key)
-    words = {word for part in above for word in part.split("_")}
+    parts = {word for part in above for word in part.split("_")}
     if last == BASE:
-        return bool(words & SAVING)
-    return last in NAMES and words <= RUN_WORDS | SAVING
+        return bool(parts & SAVING)
+    return last in NAMES and parts <= RUN_WORDS | SAVING

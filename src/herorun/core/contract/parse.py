@@ -62,9 +62,9 @@ def _faults(
     for fault in _merged(error):
         fault["loc"] = _as_written(fault["loc"], model, data)
         line = line_of(text, fault["loc"]) if text and fault["loc"] else None
-        words = _in_words(fault, model)
-        faults[f"line {line}: {words}" if line else words] = line or 0
-    yield from sorted(faults, key=lambda words: faults[words])
+        message = _in_words(fault, model)
+        faults[f"line {line}: {message}" if line else message] = line or 0
+    yield from sorted(faults, key=lambda message: faults[message])
 
 
 def _merged(error: ValidationError) -> Iterator[dict[str, Any]]:
@@ -100,17 +100,17 @@ def _as_written(
     loc: Sequence[str | int], model: type[BaseModel] | None, data: Any
 ) -> tuple[str | int, ...]:
     """The place of a fault by the keys that the input uses, where a table takes earlier names."""
-    written: list[str | int] = []
+    typed_path: list[str | int] = []
     for place, part in enumerate(loc):
         table = _table_at(model, loc[:place])
         earlier = [old for old, new in getattr(table, "RENAMED", {}).items() if new == part]
         name = next((old for old in earlier if isinstance(data, Mapping) and old in data), part)
-        written.append(name)
+        typed_path.append(name)
         try:
             data = data[name]
         except (LookupError, TypeError):
             data = None
-    return tuple(written)
+    return tuple(typed_path)
 
 
 def _instead(model: type[BaseModel] | None, loc: Sequence[str | int]) -> str:

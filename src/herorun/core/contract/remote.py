@@ -95,7 +95,7 @@ class ChainStage(Table):
 
 
 class ChainTable(Table):
-    """What the remote machine does by itself after the training, by the script of `herorun box chain`."""
+    """What the remote machine does after the training without you, by the script of `herorun box chain`."""
 
     RENAMED: ClassVar = {"after_words": "after_pattern", "push": "notify_command"}
 

@@ -109,8 +109,8 @@ class Job:
         """The scheduler's words for what ended it, where they say that no person did; else
         empty.
         """
-        words = f"{self.raw} {self.reason}".strip()
-        return words if _NOT_BY_HAND.search(words) else ""
+        message = f"{self.raw} {self.reason}".strip()
+        return message if _NOT_BY_HAND.search(message) else ""
 
     @property
     def crashed(self) -> bool:

@@ -115,7 +115,7 @@ class JournalFacts:
         ]
 
 
-def told_by(events: Iterable[Event]) -> JournalFacts:
+def facts_of_journal(events: Iterable[Event]) -> JournalFacts:
     """The instances that were really launched, in their order, and what else is known of their
     time.
     """

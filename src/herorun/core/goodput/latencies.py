@@ -27,9 +27,9 @@ class Delay:
 
 @dataclass(frozen=True)
 class Delays:
-    detection: Delay  # from an end, by the scheduler's clock, until a tick saw it
-    relaunch: Delay  # from then until the next instance was submitted in its place
-    human: Delay  # from a question that was delivered until the first order about it
+    detection: Delay  # from an instance's end, by the scheduler's clock, until a tick noticed it
+    relaunch: Delay  # from that tick until the next instance was submitted
+    human: Delay  # from the delivery of a question until the first order about it
 
 
 def delays(events: Sequence[Event], facts: JournalFacts) -> Delays:

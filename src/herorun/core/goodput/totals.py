@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 
 from herorun.core.event import Event
-from herorun.core.goodput.instances import JournalFacts, told_by
+from herorun.core.goodput.instances import JournalFacts, facts_of_journal
 from herorun.core.goodput.latencies import Delays, delays
 from herorun.core.goodput.states import HELD, SECOND, StateSpan, WallTimeState
 from herorun.core.goodput.timeline import Beat, rows_of_lives, timeline
@@ -35,7 +35,7 @@ class GoodputTotals:
     states: Mapping[WallTimeState, float]  # all of them; they add up to `wall`
     productive_fraction: Range  # productive time as a part of `wall_seconds`
     max_step: int  # completed updates, the most of any instance
-    lost_steps: int  # updates that were done again, or are to be
+    lost_steps: int  # updates that were repeated, or will be
     unknown_losses: int  # restarts of which nobody can tell how many they cost
     instances: int
     interruptions: Mapping[Cause, int]
@@ -57,7 +57,7 @@ def goodput(
     notes: Iterable[str] = (),
 ) -> GoodputTotals:
     """Of the journal's events in their order, and the rows in the order of their times."""
-    facts = told_by(events)
+    facts = facts_of_journal(events)
     stretches = timeline(facts, beats)
     wall = sum(each.length for each in stretches)
     states = {state: _sum(stretches, state) for state in WallTimeState}

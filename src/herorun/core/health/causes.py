@@ -21,8 +21,8 @@ def with_causes(findings: Sequence[Finding], checks: Mapping[str, Check]) -> lis
     ]
     if not causes:
         return list(findings)
-    words = "; ".join(causes[:MOST])
-    return [_add_cause(f, words) if _fails(f, checks, Topic.NUMERIC) else f for f in findings]
+    causes_text = "; ".join(causes[:MOST])
+    return [_add_cause(f, causes_text) if _fails(f, checks, Topic.NUMERIC) else f for f in findings]
 
 
 def _fails(finding: Finding, checks: Mapping[str, Check], topic: Topic) -> bool:

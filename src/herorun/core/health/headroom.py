@@ -44,7 +44,7 @@ def shortage(disks: Disks, path: str, at: datetime, least: Headroom) -> str:
     """What there is too little of, in words; empty where there is enough."""
     disk = disks.now[path]
     if disk.free < max(least.bytes, FULL):
-        return room_in_words(replace(disk, inodes=None))
+        return say_room(replace(disk, inodes=None))
     if disk.inodes is not None and disk.inodes < least.inodes:
         return f"room for {disk.inodes} more files"
     days = headroom(
@@ -61,15 +61,17 @@ def is_full(disk: Disk) -> bool:
     """Nothing can be written there. One too small for a reserve is not full while most of it is
     free.
 
-    >>> is_full(Disk(7 << 20, 1 << 40)), is_full(Disk(7 << 20, 8 << 20)), is_full(Disk(1 << 20, 8 <<
-    20)) (True, False, True)
+    >>> is_full(Disk(7 << 20, 1 << 40)), is_full(Disk(7 << 20, 8 << 20))
+    (True, False)
+    >>> is_full(Disk(1 << 20, 8 << 20))
+    True
     """
     return disk.free < min(FULL, disk.total // 2) or disk.inodes == 0 or disk.free == 0
 
 
-def room_in_words(disk: Disk) -> str:
+def say_room(disk: Disk) -> str:
     """
-    >>> room_in_words(Disk(3 << 20, 1 << 40)), room_in_words(Disk(1 << 30, 1 << 40, 0))
+    >>> say_room(Disk(3 << 20, 1 << 40)), say_room(Disk(1 << 30, 1 << 40, 0))
     ('3 MiB of 1024.0 GiB are free', 'room for 0 more files')
     """
     if disk.inodes == 0:

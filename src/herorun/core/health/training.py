@@ -79,10 +79,10 @@ def training(
     if job.state is not JobState.RUNNING:
         since = job.submitted
         why = f" ({job.reason})" if job.reason else ""
-        words = f"{job.instance} is {job.state}{why}: its start is awaited"
+        message = f"{job.instance} is {job.state}{why}: its start is awaited"
         return Training(
             TrainingProof.AWAITED,
-            (AwaitedEvidence("job", words, since + QUEUE if since else None),),
+            (AwaitedEvidence("job", message, since + QUEUE if since else None),),
         )
     return _of_running(job, evidence, now, receipt_due, patience or RowPatience())
 
@@ -177,8 +177,8 @@ def _stale(
     final, cadence = evidence.get(FinalStep), evidence.get(Cadence)
     last = f"the last row, of step {metrics.step}, is {say_span(age)} old"
     if isinstance(final, FinalStep) and final.value is not None and metrics.step >= final.value:
-        words = f"{last} and the final step is reached: the job's end is awaited"
-        return AwaitedEvidence("row", words, metrics.advanced_at + patience.closing)
+        message = f"{last} and the final step is reached: the job's end is awaited"
+        return AwaitedEvidence("row", message, metrics.advanced_at + patience.closing)
     due = f"{last}; at the run's own pace the next is due within {say_span(limit)}"
     until = None
     if isinstance(cadence, Cadence):
@@ -189,11 +189,11 @@ def _stale(
 
 def _undated(metrics: Metrics, patience: RowPatience) -> AwaitedEvidence:
     """A step that stood in the log at the first look may be hours old."""
-    words = (
+    message = (
         f"step {metrics.step} stood in the log at the first look, and nothing tells when it was "
         "written: the next step is awaited"
     )
-    return AwaitedEvidence("row", words, metrics.advanced_at + patience.idle)
+    return AwaitedEvidence("row", message, metrics.advanced_at + patience.idle)
 
 
 def _first_row(
@@ -205,5 +205,5 @@ def _first_row(
             AwaitedEvidence("row", f"{job.instance} has no row of its own, although {sign}"),
         ), True
     until = since + patience.startup if since else None
-    words = f"the first row of {job.instance} (start-up budget {say_duration(patience.startup)})"
-    return (AwaitedEvidence("row", words, until),), False
+    message = f"the first row of {job.instance} (start-up budget {say_duration(patience.startup)})"
+    return (AwaitedEvidence("row", message, until),), False

@@ -98,13 +98,13 @@ def leftovers(parent: Contract, data: Mapping[str, Any]) -> tuple[str, ...]:
         parent.slug,
     } - {None}
     command = data.get("command", {})
-    words = [
+    argv = [
         *command.get("argv", ()),
         *command.get("resume_argv", ()),
         *command.get("env", {}).values(),
     ]
     return tuple(
-        dict.fromkeys(word for word in words if any(str(name) in str(word) for name in names))
+        dict.fromkeys(word for word in argv if any(str(name) in str(word) for name in names))
     )
 
 

@@ -40,8 +40,9 @@ def web_page(remote: str, issue: str) -> str | None:
 
     >>> web_page("git@github.com:lab/runs.git", "https://github.com/lab/plans/issues/7")
     'https://github.com/lab/runs'
-    >>> web_page("https://dri:token@github.com/lab/runs",
-    "https://github.com/lab/runs/issues/7#issuecomment-1") 'https://github.com/lab/runs'
+    >>> comment = "https://github.com/lab/runs/issues/7#issuecomment-1"
+    >>> web_page("https://dri:token@github.com/lab/runs", comment)
+    'https://github.com/lab/runs'
     >>> web_page("/mirror/runs.git", "https://github.com/lab/runs/issues/7")
     >>> web_page("git@gitlab.com:lab/runs.git", "https://github.com/lab/runs/issues/7")
     """
@@ -54,8 +55,8 @@ def web_page(remote: str, issue: str) -> str | None:
 def commit_link(sha: str, remote: str, issue: str) -> str:
     """A commit as Markdown: a link to its page where there is one, else the SHA alone.
 
-    >>> commit_link("c0ffee" * 6, "git@github.com:lab/runs.git",
-    "https://github.com/lab/runs/issues/7")
+    >>> issue = "https://github.com/lab/runs/issues/7"
+    >>> commit_link("c0ffee" * 6, "git@github.com:lab/runs.git", issue)
     '[`c0ffeec0f`](https://github.com/lab/runs/commit/c0ffeec0ffeec0ffeec0ffeec0ffeec0ffee)'
     >>> commit_link("c0ffee", "/mirror/runs.git", "/run/issue.md")
     '`c0ffee`'
@@ -67,9 +68,9 @@ def commit_link(sha: str, remote: str, issue: str) -> str:
 def file_link(path: str, branch: str, remote: str, issue: str) -> str:
     """A file of a branch as Markdown, a link where its page is known.
 
-    >>> file_link("a/b.md", "herorun/tiny", "https://github.com/lab/runs",
-    "https://github.com/lab/runs/issues/7") '[`a/b.md` on branch
-    `herorun/tiny`](https://github.com/lab/runs/blob/herorun/tiny/a/b.md)'
+    >>> issue = "https://github.com/lab/runs/issues/7"
+    >>> file_link("a.md", "herorun/tiny", "https://github.com/lab/runs", issue)
+    '[`a.md` on branch `herorun/tiny`](https://github.com/lab/runs/blob/herorun/tiny/a.md)'
     """
     page, label = web_page(remote, issue), f"`{path}` on branch `{branch}`"
     return f"[{label}]({page}/blob/{branch}/{path})" if page else label

@@ -45,13 +45,13 @@ def _advise_on_log(look: HostObservation) -> Iterator[Advice]:
     if log.age is None or log.age < SILENT:
         return
     if look.output_age is not None and look.output_age < SILENT:
-        words = (
+        message = (
             "its output still changes, so it is block-buffered and does not hang: set "
             "PYTHONUNBUFFERED=1 next time"
         )
         yield Advice(
             "buffered",
-            f"The log has not changed for {say_span(log.age)}, but {words}.",
+            f"The log has not changed for {say_span(log.age)}, but {message}.",
             critical=False,
         )
     else:
@@ -155,11 +155,11 @@ def _machine(look: HostObservation, ways: Ways, before: Before | None) -> Iterat
             "workers, or a larger box.",
         )
     elif _crowded(look) and memory.share is not None and not pegged(look):
-        words = (
+        message = (
             f"The machine is busy (load {look.load:.0f} on {look.cpus} CPUs), yet this cgroup has "
             "room: a noisy neighbour."
         )
-        yield Advice("neighbour", words, critical=False)
+        yield Advice("neighbour", message, critical=False)
     if before and before.oom_kill is not None and (memory.oom_kill or 0) > before.oom_kill:
         yield Advice(
             "oom-kill",

@@ -52,10 +52,10 @@ def _down(look: HostObservation, remedy: Remedy, ways: Ways) -> Iterator[Advice]
             f"The training is done{without}. Make only what is missing; do not train again.",
         )
     elif remedy is Remedy.LOOK:
-        words = "and its log does not have the words of success"
+        note = "and its log does not have the words of success"
         yield Advice(
             "unproven",
-            f"The job ended well{without}, {words}: read its log before you resume it.",
+            f"The job ended well{without}, {note}: read its log before you resume it.",
         )
     elif remedy is Remedy.RESUME:
         yield from _resumed(look, without, ways)
@@ -92,11 +92,11 @@ def _results(look: HostObservation) -> Iterator[Advice]:
 def _copies(look: HostObservation, ways: Ways) -> Iterator[Advice]:
     for copy in look.copies:
         if copy.whole is False:
-            words = (
+            message = (
                 f"{copy.path} has {_count(copy, True)} of the {_count(copy, False)} in "
                 f"{copy.source}. Resume the transfer:"
             )
-            yield Advice("copy", words, ways.sends(copy.path))
+            yield Advice("copy", message, ways.sends(copy.path))
         elif copy.whole is None:
             blind = next(
                 e

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from enum import StrEnum
 
 from herorun.core.evidence import Job, JobState, Triage
-from herorun.core.health.headroom import is_full, room_in_words
+from herorun.core.health.headroom import is_full, say_room
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.recovery.lost_root import LostRoot, lost_root
 from herorun.core.recovery.scene import Scene as Scene
@@ -142,10 +142,10 @@ def _no_room(job: Job, scene: Scene) -> Diagnosis | None:
     failure_class, disk = scene.triage.failure_class if scene.triage else "", _disk(scene)
     if failure_class not in _PERHAPS_NO_ROOM or disk is None or not disk[2] or job.state in _STATES:
         return None
-    path, words, _ = disk
+    path, message, _ = disk
     why = (
         f"{job.ending}; the disk under {path} is full: "
-        f"{words}{_log_clause(scene.triage, ' (its log: ', ')')}"
+        f"{message}{_log_clause(scene.triage, ' (its log: ', ')')}"
     )
     advice = f"Make room for {path}; nothing of the run's own is ever deleted by itself."
     return Diagnosis(Cause.INFRA, why, DISK_FULL, _place(scene.triage), advice, True)
@@ -156,7 +156,7 @@ def _disk(scene: Scene) -> tuple[str, str, bool] | None:
     if scene.root is None or scene.disks is None:
         return None
     disk = scene.disks.now.get(scene.root.path)
-    return (scene.root.path, room_in_words(disk), is_full(disk)) if disk else None
+    return (scene.root.path, say_room(disk), is_full(disk)) if disk else None
 
 
 # --- the scheduler and the log --------------------------------------------------------------------
@@ -191,10 +191,10 @@ def _cancelled(job: Job, log_cause: Cause | None) -> Cause:
     """Stopped by hand only if nothing else explains it."""
     if job.stopped_by is not None:
         return Cause.BY_HAND
-    if words := job.other_cause:
-        if _PREEMPTED.search(words):
+    if message := job.other_cause:
+        if _PREEMPTED.search(message):
             return Cause.PREEMPTION
-        return Cause.TIME_LIMIT if _LIMIT.search(words) else Cause.INFRA
+        return Cause.TIME_LIMIT if _LIMIT.search(message) else Cause.INFRA
     return (
         log_cause
         if log_cause in (Cause.PREEMPTION, Cause.TIME_LIMIT, Cause.INFRA)
@@ -229,8 +229,8 @@ def _beside(triage: Triage | None, scene: Scene) -> str:
     """What the store and the disks add to a log that speaks of files, or says nothing."""
     failure_class, disk = triage.failure_class if triage else "unknown", _disk(scene)
     if failure_class == DISK_FULL and disk:
-        path, words, full = disk
-        return f"; {path}: {words}" + (
+        path, message, full = disk
+        return f"; {path}: {message}" + (
             "" if full else ", so it was another disk or a quota, or room was made"
         )
     if failure_class == "data" and scene.root and not scene.root.there:

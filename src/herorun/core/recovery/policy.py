@@ -43,7 +43,7 @@ class RecoveryPolicy:
     def hourly_cost(self) -> str:
         """What an hour of a job costs.
 
-        >>> Policy(accelerators=256, rate=2.5).hourly_cost
+        >>> RecoveryPolicy(accelerators=256, rate=2.5).hourly_cost
         'Each hour costs 256 accelerator-hours, 640.00 at [budget] rate'
         """
         return say_hourly_cost(self.accelerators, self.rate)

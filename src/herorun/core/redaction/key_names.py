@@ -68,7 +68,7 @@ def mask_named(text: str, mask: str) -> str:
     return "".join([*out, text[position:]])
 
 
-def told_by_name(text: str) -> tuple[str, ...]:
+def secrets_by_name(text: str) -> tuple[str, ...]:
     """The values that a name in the text tells as secrets."""
     return tuple(text[begin:end] for begin, end in _find_secret_values(text))
 

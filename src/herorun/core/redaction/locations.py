@@ -109,6 +109,6 @@ def _masked(match: re.Match[str], mask: str) -> str:
     return match[0] if mask.startswith(match["value"]) else f"{match['head']}{mask}"
 
 
-def told_by_place(text: str) -> tuple[str, ...]:
+def secrets_by_location(text: str) -> tuple[str, ...]:
     """The values that a place of the text tells as secrets."""
     return tuple(match["value"] for _, place in _PLACES for match in place.finditer(text))

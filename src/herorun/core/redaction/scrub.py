@@ -12,9 +12,9 @@ from herorun.core.redaction.key_names import (
     is_secret,
     mask_named,
     names_one,
-    told_by_name,
+    secrets_by_name,
 )
-from herorun.core.redaction.locations import mask_places, told_by_place
+from herorun.core.redaction.locations import mask_places, secrets_by_location
 from herorun.core.redaction.patterns import has_shape, mask_shapes, mask_wrapped
 
 MASK = "[scrubbed]"
@@ -50,7 +50,7 @@ def has_known_shape(text: str) -> bool:
 def scrub_argv(argv: tuple[str, ...]) -> tuple[str, ...]:
     """A command line with the values of secret-looking flags masked, `--token value` included."""
     whole = " ".join(argv)
-    values = (*told_by_place(whole), *told_by_name(whole))
+    values = (*secrets_by_location(whole), *secrets_by_name(whole))
     secrets = {word for value in values for word in (value, *value.split()) if len(word) > 1} - {
         MASK
     }
@@ -80,13 +80,16 @@ def scrub_tree(value: Any, name: str = "") -> Any:
     """The same for every text in a JSON-able value; texts under secret-looking keys are masked
     whole.
     """
+    kind = type(value)
+    if kind is bool or kind is float or value is None:
+        return value
     match value:
         case str():
             return MASK if name and is_secret(name, value) else scrub(value)
         case int() if name and not isinstance(value, bool):
             return MASK if is_pass_number(name, value) else value
-        case Mapping():
-            pair = _name_of_pair(value)
+        case dict() | Mapping():  # the first of them is asked a tenth as long
+            pair = _name_of_pair(value) if "value" in value else ""
             return {
                 _scrubbed_key(key): scrub_tree(
                     item, pair if key == "value" and pair else _secret_key(str(key))
@@ -113,7 +116,7 @@ def _is_argv(value: list[Any] | tuple[Any, ...]) -> bool:
 def _name_of_pair(value: Mapping[Any, Any]) -> str:
     """The name in `{"name": "HF_TOKEN", "value": "..."}`, as schedulers list an environment."""
     name = value.get("name")
-    return _secret_key(name) if isinstance(name, str) and "value" in value else ""
+    return _secret_key(name) if isinstance(name, str) else ""
 
 
 @lru_cache(maxsize=4096)

@@ -51,7 +51,7 @@ def thin(
     Values are finite.
 
     >>> thin(range(9), [1, 1, 1, 9, 1, 1, 0, 1, 1], 6)
-    ([0, 3, 6, 8], [1, 9, 0, 1])
+    ([0, 3, 5, 6, 8], [1, 9, 1, 0, 1])
     """
     if len(steps) <= most:
         return list(steps), list(values)

@@ -48,11 +48,11 @@ def _alerts(memory: Memory, assessment: Judged) -> list[str]:
     ended = [_say_ended_alert(alert, memory) for alert in memory.ended.values()]
     ended_keys = memory.ended.keys()
     still = [
-        f"open alert {which}: {words}"
-        for which, words in assessment.alerts
+        f"open alert {which}: {message}"
+        for which, message in assessment.alerts
         if which not in ended_keys
     ]
-    gaps = [f"not seen: {which}: {words}" for which, words in assessment.unseen]
+    gaps = [f"not seen: {which}: {message}" for which, message in assessment.unseen]
     return [*ended, *still, *gaps]
 
 
@@ -99,9 +99,9 @@ def _waived(waiver: Waiver) -> str:
 def _overlooked(memory: Memory) -> list[str]:
     """What was open at a launch, and did not stop it under a lenient `[policy] mode`."""
     return [
-        f"{launching.instance} was launched with an open finding: {words}"
+        f"{launching.instance} was launched with an open finding: {message}"
         for launching in memory.launchings.values()
-        for words in launching.overlooked
+        for message in launching.overlooked
     ]
 
 

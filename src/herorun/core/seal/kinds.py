@@ -45,7 +45,9 @@ HOLDS: Mapping[str, frozenset[SealKind]] = {
 def holds(check: str, kind: SealKind) -> bool:
     """Whether a check of the seal gate is asked of a seal of that kind.
 
-    >>> holds("job-not-succeeded", SealKind.MILESTONE), holds("a-check-of-a-plug-in",
-    SealKind.MILESTONE) (False, True)
+    >>> holds("job-not-succeeded", SealKind.MILESTONE)
+    False
+    >>> holds("a-check-of-a-plug-in", SealKind.MILESTONE)
+    True
     """
     return kind in HOLDS.get(check, _ALL)

@@ -134,8 +134,8 @@ def compare(before: Manifest, after: Manifest) -> ManifestComparison:
     both = [(then[name], there[name]) for name in sorted(then.keys() & there.keys())]
     missing = [f"{name or before.path} is gone" for name in sorted(then.keys() - there.keys())]
     new = [f"{name or before.path} is new" for name in sorted(there.keys() - then.keys())]
-    different = [text for pair in both if (text := _changed(*pair))]
-    same = [pair for pair in both if not _changed(*pair)]
+    different = [text for pair in both if (text := _say_change(*pair))]
+    same = [pair for pair in both if not _say_change(*pair)]
     unproven = [old.name or before.path for old, now in same if not _proves(old, now)]
     rewritten = [
         old.name or before.path for old, now in same if _proves(old, now) and _rewritten(old, now)
@@ -143,7 +143,7 @@ def compare(before: Manifest, after: Manifest) -> ManifestComparison:
     return ManifestComparison((*missing, *new, *different), tuple(unproven), tuple(rewritten))
 
 
-def _changed(then: FileSeen, there: FileSeen) -> str:
+def _say_change(then: FileSeen, there: FileSeen) -> str:
     name = then.name or "it"
     if then.size != there.size:
         return f"{name} has {count(there.size, 'byte')} and had {then.size}"

@@ -18,8 +18,8 @@ def sealing_of(
 ) -> Sealing:
     """`WrongUse` where two kinds are asked for at once, or a name is none.
 
-    >>> sealing_of("step-100000").step, sealing_of("before-anneal").step, sealing_of("v2",
-    step=7).step (100000, None, 7)
+    >>> sealing_of("step-100000").step, sealing_of("v2", step=7).step
+    (100000, 7)
     """
     if sum((milestone is not None, aborted, successor is not None)) > 1:
         raise WrongUse(

@@ -104,7 +104,7 @@ class ReplayedTicks:
                     f"{timestamp(tick.at)} "
                     f"{tick.result}{f': {tick.why}' if tick.why else f' under {rules}'}"
                 )
-                lines += [f"  {words}" for words in (*tick.interventions, *tick.differences)]
+                lines += [f"  {message}" for message in (*tick.interventions, *tick.differences)]
         counts = totals(self.ticks)
         others = sum(not tick.same_rules for tick in self.ticks)
         lines.append(

@@ -17,7 +17,7 @@ from herorun.core.redaction.scrub import scrub
 from herorun.core.retention import PrunePlan, RetentionPolicy, Sized, plan_from, prune_plan
 from herorun.core.untrusted_json import read_json
 from herorun.operations.checkpoints.manifest import read_manifest
-from herorun.operations.checkpoints.references import held
+from herorun.operations.checkpoints.references import all_references
 from herorun.operations.health.taints import with_taints_now
 from herorun.runs import Run
 from herorun.schemas.judged import CheckpointsList, ListedEntry
@@ -163,13 +163,13 @@ def make_plan(run: Run, keep: int | None = None) -> PrunePlan:
             "contract."
         )
     memory = with_taints_now(run, memory)
-    names, listing = held(run), list_checkpoints(run)
+    names, listing = all_references(run), list_checkpoints(run)
     final = run.given(memory)[FinalStep]
-    told = run.contract.checkpoints
+    rules = run.contract.checkpoints
     policy = RetentionPolicy(
         keep,
-        told.permanent_every,
-        told.milestones,
+        rules.permanent_every,
+        rules.milestones,
         final.value if isinstance(final, FinalStep) else None,
     )
     trusted = acceptable((each.candidate for each in listing.found), run.contract, memory.history)

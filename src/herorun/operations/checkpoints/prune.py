@@ -15,10 +15,10 @@ from herorun.core.finding import count
 from herorun.core.journal import Memory
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.redaction.scrub import scrub
-from herorun.core.retention import PrunePlan, Victim, size_words
+from herorun.core.retention import PrunePlan, Victim, say_size
 from herorun.operations.checkpoints.delete import delete_checkpoint
 from herorun.operations.checkpoints.list import listed, make_plan, sized
-from herorun.operations.checkpoints.references import held
+from herorun.operations.checkpoints.references import all_references
 from herorun.operations.record.lease import take_lease
 from herorun.operations.record.post import say
 from herorun.runs import Run
@@ -144,7 +144,7 @@ def _delete_victim(run: Run, plan: PrunePlan, victim: Victim, is_begun: bool) ->
     except (HerorunError, OSError) as error:
         return scrub(in_words(error))
     if key not in memory.intended:
-        what = f"delete {victim.path}: {size_words(victim.bytes)}, {victim.why}"
+        what = f"delete {victim.path}: {say_size(victim.bytes)}, {victim.why}"
         run.record.append(Intended(at=now(), key=key, attempt=memory.attempt(key), what=what))
     attempt = run.record.memory().intended[key].attempt
     try:
@@ -158,7 +158,7 @@ def _delete_victim(run: Run, plan: PrunePlan, victim: Victim, is_begun: bool) ->
     lines = {
         "Status": f"checkpoint of step {victim.step} deleted",
         "Evidence": (
-            f"{victim.path}, {size_words(victim.bytes)} in {count(victim.files, 'file')}, "
+            f"{victim.path}, {say_size(victim.bytes)} in {count(victim.files, 'file')}, "
             f"manifest {victim.manifest}"
         ),
         "Decision": (
@@ -184,7 +184,7 @@ def _look_around(run: Run, plan: PrunePlan, victim: Victim) -> None:
     """Nobody names it now, and another complete checkpoint stays."""
     there = listed(run)
     entry = there.get(victim.path)
-    if entry and (why := held(run).why(entry.candidate)):
+    if entry and (why := all_references(run).why(entry.candidate)):
         raise Blocked(f"{victim.path} is needed now: {'; '.join(why)}")
     doomed = {each.path for each in plan.victims}
     stay = [

@@ -17,7 +17,7 @@ from herorun.system.files import read_regular
 RECORDS = "refs/heads/herorun/*"
 
 
-def held(run: Run) -> RetentionReference:
+def all_references(run: Run) -> RetentionReference:
     """What any recorded run, any contract and any seal names, here and on the remote;
     `CouldNotLook` if one is unread.
     """

@@ -63,29 +63,31 @@ def run_diagnosed(name: str, start: Path) -> Failure:
     current = memory.current
     if current is None:
         return _failure(name, FailureClass.NOT_A_FAILURE, f"{name} has not been launched", 1)
-    ending, words = memory.endings.get(current.name), f"how {current.name} ended is not known"
+    ending, message = memory.endings.get(current.name), f"how {current.name} ended is not known"
     if not (run.shut or memory.sealed):
         result, evidence = evaluate(run, memory=memory)
         job = evidence.get(Job)
         ending = result.ending
-        words = f"{current.name} is {job.state}: it did not fail" if isinstance(job, Job) else words
+        message = (
+            f"{current.name} is {job.state}: it did not fail" if isinstance(job, Job) else message
+        )
     elif memory.sealed and ending is None:
-        words += f": {name} is sealed, so its scheduler is no longer queried"
+        message += f": {name} is sealed, so its scheduler is no longer queried"
     if ending is None:
-        kind = FailureClass.UNKNOWN if "not known" in words else FailureClass.NOT_A_FAILURE
-        return _failure(name, kind, words, current.number)
+        kind = FailureClass.UNKNOWN if "not known" in message else FailureClass.NOT_A_FAILURE
+        return _failure(name, kind, message, current.number)
     return _failure(name, ending.seen, ending.why, current.number, ending)
 
 
 def _failure(
-    name: str, kind: str, words: str, number: int, ending: Ending | None = None
+    name: str, kind: str, message: str, number: int, ending: Ending | None = None
 ) -> Failure:
     return Failure(
         file=name,
         class_=str(kind),
         role="root" if ending else "cascade",
         line=None,
-        excerpt=scrub(words),
+        excerpt=scrub(message),
         fingerprint=ending.fingerprint if ending else "",
         advice=ending.advice if ending else "",
         signature=None,

@@ -31,13 +31,13 @@ def announce(run: Run, order: LaunchOrder, launching: Launching) -> None:
         return
     if key not in memory.intended:
         title = f"Hero {turn_of(launching)} requested: {launching.instance}"
-        words, page = (
+        message, page = (
             launch_comment(run, order, launching),
             Urgency.MUST if _dri_must_know(run, order) else "",
         )
         run.record.append(
             Intended(
-                at=now(), key=key, attempt=memory.attempt(key), what=title, body=words, page=page
+                at=now(), key=key, attempt=memory.attempt(key), what=title, body=message, page=page
             )
         )
     try:
@@ -94,7 +94,7 @@ def launch_comment(run: Run, order: LaunchOrder, launching: Launching) -> str:
         "Final step": str(plan.final_step.value),
         "Plan": f"`{plan.digest}`",
         "Record": record_link(run),
-        **{name: quoted(scrub(told)) for name, told in launching.facts.items()},
+        **{name: quoted(scrub(fact)) for name, fact in launching.facts.items()},
     }
     lines = "\n".join(f"- {name}: {value}" for name, value in facts.items())
     return f"**Hero {turn_of(launching)} requested: {launching.instance}**\n\n{lines}"
@@ -140,12 +140,12 @@ def give_up(run: Run, launching: Launching, why: str) -> None:
     if post_key not in {**memory.done, **memory.queued, **memory.intended} or key in memory.done:
         return
     what, verb = ("adoption", "adopted") if launching.adopts else ("submission", "submitted")
-    words = (
+    message = (
         f"It was requested, and ended without a{'n' if launching.adopts else ''} {what}: "
         f"{quoted(why)}"
     )
     title = f"Not {verb}: {launching.instance}"
-    intended = intent_to_say(run, key, title, words, {}, now(), edits=post_key, anew=False)
+    intended = intent_to_say(run, key, title, message, {}, now(), edits=post_key, anew=False)
     run.record.append(intended)
     with contextlib.suppress(HerorunError, OSError):
         deliver(run, intended)

@@ -39,12 +39,12 @@ def write_plan_file(path: Path, slug: str, answer: PreflightOutcome) -> None:
         "run": slug,
         "plan_digest": answer.plan.digest,
         "plan": plan_json(answer.plan),
-        "seen": seen(answer),
+        "seen": moving_evidence(answer),
     }
     write_whole(path.absolute(), (canonical(document) + "\n").encode(), 0o644)
 
 
-def seen(answer: PreflightOutcome) -> dict[str, Any]:
+def moving_evidence(answer: PreflightOutcome) -> dict[str, Any]:
     """What the gate saw beside the plan: evidence that moves while the plan stands."""
     evidence = answer.report.evidence
     published, own = evidence.get(Published), evidence.get(Checkpoints)
@@ -137,7 +137,7 @@ def moved_since(reviewed: dict[str, Any], answer: PreflightOutcome) -> str:
     before = reviewed.get("seen")
     if not isinstance(before, dict):
         return ""
-    changes = moved(before, seen(answer))
+    changes = moved(before, moving_evidence(answer))
     return f"since the plan was reviewed: {'; '.join(changes)}" if changes else ""
 
 

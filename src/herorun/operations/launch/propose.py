@@ -70,8 +70,8 @@ class Proposer:
     def _back_or_away(self, way: Option, before: int | None) -> ProposedCommand:
         """An earlier checkpoint; or a fork, where the run never continues under its own id."""
         never = self.run.contract.tracker.resume == "never"
-        found = self._fork(before) if never else self._rollback(way in STOPS, before)
-        return found or self._preflight()
+        way_out = self._fork(before) if never else self._rollback(way in STOPS, before)
+        return way_out or self._preflight()
 
     def _preflight(self) -> ProposedCommand:
         return proposal(Option.PREFLIGHT, self.run.slug)

@@ -22,10 +22,10 @@ from herorun.core.lineage import (
     acceptable,
     discarded,
     given_up,
-    given_up_words,
     is_rejected,
     mistrust,
     reasons_once,
+    say_given_up,
 )
 from herorun.core.plan import Plan
 from herorun.core.redaction.scrub import scrub
@@ -131,7 +131,7 @@ def _absent(run: Run, checkpoints: Checkpoints, memory: Memory, step: int) -> st
     ruled_out = next((c for c in checkpoints.given_up if c.step == step), None)
     back = given_up(ruled_out, memory.history.given_up) if ruled_out else None
     if ruled_out and back:
-        return f"{ruled_out.path}: {given_up_words(back)}"
+        return f"{ruled_out.path}: {say_given_up(back)}"
     foreign = [path for path in memory.history.foreign if path in _paths(run, step)]
     if foreign:
         return f"{foreign[0]} is older than the first launch: no instance of this run wrote it"

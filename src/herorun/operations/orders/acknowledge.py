@@ -15,7 +15,13 @@ from herorun.core.escalation_policy import trouble_began
 from herorun.core.event import Word
 from herorun.core.journal import Memory
 from herorun.core.recovery.decision import FINAL, Doubt
-from herorun.operations.orders.order import OrderOutcome, begun, nobody_watches, order, push_warning
+from herorun.operations.orders.order import (
+    OrderOutcome,
+    memory_for_orders,
+    nobody_watches,
+    order,
+    push_warning,
+)
 from herorun.runs import MonitoredRun, Run
 
 
@@ -23,12 +29,12 @@ def acknowledge(run: MonitoredRun, name: str = "", reason: str = "") -> OrderOut
     """Take note of an open alert, or of all, and of those that ended unresolved: none is said
     again.
     """
-    memory = begun(run)
+    memory = memory_for_orders(run)
     keys = [a.key for a in _chosen(run, (*memory.alerts.values(), *memory.unacknowledged), name)]
     fresh = [key for key in keys if key not in memory.acked]
     if not fresh:
-        words = "already acknowledged" if keys else "no open alerts to acknowledge"
-        return OrderOutcome(run, words, warnings=push_warning(run))
+        message = "already acknowledged" if keys else "no open alerts to acknowledge"
+        return OrderOutcome(run, message, warnings=push_warning(run))
     warnings = order(run, Word.ACK, fresh, reason)
     return OrderOutcome(run, f"acknowledged {', '.join(fresh)}", warnings=warnings)
 
@@ -91,7 +97,7 @@ def answer(run: Run, yes: bool, reason: str = "") -> OrderOutcome:
     """Say yes or no to the relaunch that is asked for. An approved one happens at the next tick,
     through the gate.
     """
-    memory = begun(run)
+    memory = memory_for_orders(run)
     if _judge_is_asked_about(memory, yes):
         return _answer_for_judge(run, memory, yes, reason)
     current = memory.current
@@ -112,8 +118,8 @@ def answer(run: Run, yes: bool, reason: str = "") -> OrderOutcome:
     warnings = order(run, Word.APPROVE if yes else Word.DENY, questions, reason)
     if not yes:
         return OrderOutcome(run, f"denied: {current.name} is not relaunched", warnings=warnings)
-    words = f"approved: {current.name} is relaunched at the next tick, through the launch gate"
-    return OrderOutcome(run, words, warnings=(*warnings, *nobody_watches(run)))
+    message = f"approved: {current.name} is relaunched at the next tick, through the launch gate"
+    return OrderOutcome(run, message, warnings=(*warnings, *nobody_watches(run)))
 
 
 def _continuation_command(run: Run, memory: Memory) -> str:
@@ -140,31 +146,31 @@ def _answer_for_judge(run: Run, memory: Memory, yes: bool, reason: str) -> Order
     assert judge.replayed is not None
     warnings = order(run, Word.APPROVE if yes else Word.DENY, [judge.question], reason)
     name = f"herorun {judge.replayed.version}"
-    words = (
+    message = (
         f"approved: {name} acts from the next tick on" if yes else f"denied: {name} only observes"
     )
     rest = open_questions(memory)
     more = f"; a relaunch is asked for too: `herorun status {run.slug}`"
     return OrderOutcome(
         run,
-        words + (more if rest else ""),
+        message + (more if rest else ""),
         warnings=(*warnings, *(nobody_watches(run) if yes else ())),
     )
 
 
 def _nothing_open(run: Run, memory: Memory, yes: bool) -> OrderOutcome:
     current = memory.current
-    said = memory.answers.get(current.name) if current else None
-    if said is None and memory.judge.answer is not None:
+    last_answer = memory.answers.get(current.name) if current else None
+    if last_answer is None and memory.judge.answer is not None:
         return OrderOutcome(run, f"{memory.judge.answer.words} already")
-    if said is None:
+    if last_answer is None:
         raise WrongUse(
             f"Nothing is asked about {run.slug}: `herorun status {run.slug}` shows how it stands."
         )
-    if said.yes is yes:
-        return OrderOutcome(run, f"{said.words} already", warnings=push_warning(run))
+    if last_answer.yes is yes:
+        return OrderOutcome(run, f"{last_answer.words} already", warnings=push_warning(run))
     raise WrongUse(
-        f"It was {said.words} before. To start it anyway: "
+        f"It was {last_answer.words} before. To start it anyway: "
         f"`{_continuation_command(run, memory)}`; to "
         "hold it: "
         f"`herorun pause {run.slug} --until 2h`."

@@ -65,20 +65,22 @@ def fork(
     new = _checked(old, open_run(slug, start), step)
     facts = fork_facts(old, new)
     say_first("\n".join(f"  {fact}: {value}" for fact, value in facts.items()))
-    begun = begin(new)
-    warnings = [f"the record of {slug} is not pushed: {begun.warning}"] if begun.warning else []
-    warnings += record_both_sides(old, new, facts, begun.issue)
-    words = f"{slug} is begun as a fork of {old.slug}: issue {begun.issue}"
+    beginning = begin(new)
+    warnings = (
+        [f"the record of {slug} is not pushed: {beginning.warning}"] if beginning.warning else []
+    )
+    warnings += record_both_sides(old, new, facts, beginning.issue)
+    message = f"{slug} is begun as a fork of {old.slug}: issue {beginning.issue}"
     if not and_launch:
         return OrderOutcome(
             new,
-            f"{words}. Next: `herorun preflight {slug}`, then `herorun launch {slug}`",
+            f"{message}. Next: `herorun preflight {slug}`, then `herorun launch {slug}`",
             0,
             tuple(warnings),
         )
     done = launch(new, babysit=babysit, say=say_first)
     return OrderOutcome(
-        new, f"{words}; {_say_launched(done)}", done.exit_code, (*warnings, *done.warnings)
+        new, f"{message}; {_say_launched(done)}", done.exit_code, (*warnings, *done.warnings)
     )
 
 
@@ -124,11 +126,11 @@ def _write_fork(
         notes.append(
             f"{source.path} is temporary: keep a copy, or fork from a permanent one with --from"
         )
-    words = (
+    message = (
         f"wrote {path}, from {source.path} (step {source.step}). Read it, commit and push it; then "
         f"`herorun fork {old.slug} {slug}` again"
     )
-    return OrderOutcome(old, words, 0, tuple(scrub(note) for note in notes))
+    return OrderOutcome(old, message, 0, tuple(scrub(note) for note in notes))
 
 
 def _source(old: Run, step: int | None) -> Candidate:
@@ -200,7 +202,7 @@ def fork_facts(old: Run, new: Run) -> dict[str, str]:
         "Left behind": _left_behind(old, _start_of(new)),
         "Tracker shows": _showing(old, new),
     }
-    return {fact: scrub(words) for fact, words in facts.items()}
+    return {fact: scrub(message) for fact, message in facts.items()}
 
 
 def _say_identity(run: Run) -> str:

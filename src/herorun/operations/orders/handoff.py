@@ -21,7 +21,7 @@ from herorun.gather import gather
 from herorun.operations.health.evaluate import evaluate, must_be_launched
 from herorun.operations.health.taints import with_taints_now
 from herorun.operations.launch.propose import Proposer
-from herorun.operations.orders.order import OrderOutcome, begun, person, push_warning
+from herorun.operations.orders.order import OrderOutcome, memory_for_orders, person, push_warning
 from herorun.operations.record.lease import hand_lease, seize_lease, take_lease
 from herorun.operations.record.post import say
 from herorun.runs import Run
@@ -37,7 +37,7 @@ def hand_over(run: Run, to: str, reason: str = "") -> OrderOutcome:
         raise WrongUse(f"{to!r} is no owner: name it as user@machine.")
     run.prepare()
     with locked(run.lock("act"), what="another herorun that acts on this run"):
-        must_be_launched(run, begun(run))
+        must_be_launched(run, memory_for_orders(run))
         if to == run.launcher.owner:
             raise WrongUse(
                 f"{to} is this machine: `herorun handoff {run.slug} --take` takes a stale lease "
@@ -51,8 +51,8 @@ def hand_over(run: Run, to: str, reason: str = "") -> OrderOutcome:
         if not _has_lease(run, to):
             hand_lease(run, to)
         warnings = _post_handoff(run)
-    words = f"{to} watches from now on: there, `herorun babysit {run.slug}`"
-    return OrderOutcome(run, words, warnings=warnings)
+    message = f"{to} watches from now on: there, `herorun babysit {run.slug}`"
+    return OrderOutcome(run, message, warnings=warnings)
 
 
 def _has_lease(run: Run, owner: str) -> bool:
@@ -66,7 +66,7 @@ def take_over(
 ) -> OrderOutcome:
     """Take over a lease that does not move any more, watching it for at most so many seconds."""
     run.prepare()
-    must_be_launched(run, begun(run))
+    must_be_launched(run, memory_for_orders(run))
     lease = _stale(run, wait, rest)
     owner = run.launcher.owner
     with locked(run.lock("act"), what="another herorun that acts on this run"):

@@ -43,8 +43,8 @@ def add_note(run: Run, title: str, lines: dict[str, str], caveat: str, to_issue:
     pushed = _pushed(run)
     queued = not pushed and run.record.remote is not None
     if not pushed:
-        words = _queued_words(run, pushed) if queued else f"the record is not pushed: {pushed.why}"
-        warning = f"{warning + '; ' if warning else ''}{words}"
+        message = _say_queued(run, pushed) if queued else f"the record is not pushed: {pushed.why}"
+        warning = f"{warning + '; ' if warning else ''}{message}"
     return Note(
         slug=run.slug,
         commit=run.record.tip,
@@ -68,7 +68,7 @@ def _pushed(run: Run) -> Pushed:
         pause = min(2 * pause, LONGEST_PAUSE)
 
 
-def _queued_words(run: Run, pushed: Pushed) -> str:
+def _say_queued(run: Run, pushed: Pushed) -> str:
     if is_locked(run.lock("babysitter")):
         delivers = "the babysitter that runs in this clone delivers it after its next tick"
     else:

@@ -36,7 +36,7 @@ class OrderOutcome:
         )
 
 
-def begun(run: MonitoredRun) -> Memory:
+def memory_for_orders(run: MonitoredRun) -> Memory:
     """The memory of a run that can be given orders: begun, not sealed, and understood."""
     run.must_take_orders()
     memory = run.record.memory()

@@ -3,26 +3,26 @@
 from datetime import datetime
 
 from herorun.core.event import Word
-from herorun.operations.orders.order import OrderOutcome, begun, order, push_warning
+from herorun.operations.orders.order import OrderOutcome, memory_for_orders, order, push_warning
 from herorun.runs import Run
 from herorun.system.clock import now
 
 
 def pause(run: Run, until: datetime, reason: str = "") -> OrderOutcome:
     """Neither relaunch nor stop until then; it ends by itself."""
-    memory = begun(run)
-    words = (
+    memory = memory_for_orders(run)
+    message = (
         f"paused until {until:%Y-%m-%d %H:%M:%S} UTC: it is watched, and neither relaunched nor "
         "stopped"
     )
     if memory.pause and memory.pause.until == until:
-        return OrderOutcome(run, f"{words}, as it was", warnings=push_warning(run))
-    return OrderOutcome(run, words, warnings=order(run, Word.PAUSE, [run.slug], reason, until))
+        return OrderOutcome(run, f"{message}, as it was", warnings=push_warning(run))
+    return OrderOutcome(run, message, warnings=order(run, Word.PAUSE, [run.slug], reason, until))
 
 
 def resume(run: Run, reason: str = "") -> OrderOutcome:
     """End a pause before its time."""
-    memory = begun(run)
+    memory = memory_for_orders(run)
     if not memory.ledger.paused(now()):
         return OrderOutcome(run, "it is not paused", warnings=push_warning(run))
     return OrderOutcome(

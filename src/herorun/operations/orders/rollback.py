@@ -15,7 +15,7 @@ from herorun.operations.launch.propose import Proposer
 from herorun.operations.launch.relaunch import Again, must_be_resumable, start_again
 from herorun.operations.launch.rollback_target import Back, choose
 from herorun.operations.launch.submit import Say, unsaid
-from herorun.operations.orders.order import OrderOutcome, begun, order, person
+from herorun.operations.orders.order import OrderOutcome, memory_for_orders, order, person
 from herorun.operations.orders.stop_and_relaunch import (
     find_job,
     intended_once,
@@ -45,13 +45,13 @@ def rollback(
     """
     run.prepare()
     with locked(run.lock("act"), what="another herorun that acts on this run"):
-        before = begun(run)
+        before = memory_for_orders(run)
         waiting = before.unsettled is not None or any(
             verb_of(key) == Verb.ROLLBACK for key in before.intended
         )
         name = settled(run)
         earlier = _done_already(run, name, step, reason, waiting)
-        words = earlier or _go_back(
+        message = earlier or _go_back(
             run=run,
             name=name,
             step=step,
@@ -62,8 +62,8 @@ def rollback(
             say=say,
         )
     if dry and not earlier:
-        return OrderOutcome(run, words)
-    return watched_again(run, words, babysit)
+        return OrderOutcome(run, message)
+    return watched_again(run, message, babysit)
 
 
 def _done_already(run: Run, name: str, step: int, reason: str, waiting: bool) -> str:

@@ -17,7 +17,13 @@ from herorun.operations.launch.launch import start_watch
 from herorun.operations.launch.propose import Proposer
 from herorun.operations.launch.start_instance import settle_launching
 from herorun.operations.orders.acknowledge import open_questions
-from herorun.operations.orders.order import OrderOutcome, begun, order, person, push_warning
+from herorun.operations.orders.order import (
+    OrderOutcome,
+    memory_for_orders,
+    order,
+    person,
+    push_warning,
+)
 from herorun.runs import MonitoredRun, Run
 from herorun.system.clock import now
 from herorun.system.files import locked
@@ -37,11 +43,11 @@ def stop_and_wait(run: MonitoredRun, name: str, reason: str, wait: float) -> Ord
     job = find_job(run, name)
     if job is None or job.state.ended:
         _close(run, name)
-        words = (
+        message = (
             f"{name} has ended already: {job.ending if job else 'the scheduler knows no such job'}"
         )
         return OrderOutcome(
-            run, f"{words}{_keep_down(run, name, job, reason)}", warnings=push_warning(run)
+            run, f"{message}{_keep_down(run, name, job, reason)}", warnings=push_warning(run)
         )
     warnings: tuple[str, ...] = ()
     if not ordered_before(run, Word.STOP, name):
@@ -49,8 +55,8 @@ def stop_and_wait(run: MonitoredRun, name: str, reason: str, wait: float) -> Ord
     why = f"ordered by {person(run)}{f': {reason}' if reason else ''}"
     stop_once(run, intended_once(run, write_key(Verb.STOP, name), f"stop {name}: {why}"), name, why)
     ended = _until_ended(run, name, wait)
-    words = f"{name} was stopped" + (f": {ended.ending}" if ended else "")
-    return OrderOutcome(run, words, warnings=warnings or push_warning(run))
+    message = f"{name} was stopped" + (f": {ended.ending}" if ended else "")
+    return OrderOutcome(run, message, warnings=warnings or push_warning(run))
 
 
 def _keep_down(run: MonitoredRun, name: str, job: Job | None, reason: str) -> str:
@@ -120,13 +126,13 @@ def find_job(run: MonitoredRun, name: str) -> Job | None:
     return job
 
 
-def watched_again(run: Run, words: str, babysit: bool) -> OrderOutcome:
+def watched_again(run: Run, message: str, babysit: bool) -> OrderOutcome:
     """The end of an order that started an instance: whoever watches it, and that is said too where
     nobody does.
     """
     watched, unwatched = start_watch(run, babysit)
     warnings = (*push_warning(run), *((unwatched,) if unwatched else ()))
-    return OrderOutcome(run, f"{words}; babysitter: {watched}", 3 if unwatched else 0, warnings)
+    return OrderOutcome(run, f"{message}; babysitter: {watched}", 3 if unwatched else 0, warnings)
 
 
 def relaunch_by_hand(
@@ -135,7 +141,7 @@ def relaunch_by_hand(
     """Relaunch through the launch gate, as the babysitter would, because a person says so."""
     run.prepare()
     with locked(run.lock("act"), what="another herorun that acts on this run"):
-        before = begun(run)
+        before = memory_for_orders(run)
         waiting = before.unsettled is not None or any(verb_of(k) in STARTS for k in before.intended)
         name = settled(run)
         memory = run.record.memory()
@@ -144,10 +150,10 @@ def relaunch_by_hand(
         # matter
         ours = memory.done.get(write_key(Verb.RELAUNCH, origin)) == name
         if origin and (waiting or (ours and just_ordered(run, Word.RELAUNCH, (origin,), reason))):
-            words = f"{name} was started already, in place of {origin}{_ended_since(run, name)}"
+            message = f"{name} was started already, in place of {origin}{_ended_since(run, name)}"
         else:
-            words = _relaunch(run, name, stop_first, reason, wait)
-    return watched_again(run, words, babysit)
+            message = _relaunch(run, name, stop_first, reason, wait)
+    return watched_again(run, message, babysit)
 
 
 def _ended_since(run: Run, name: str) -> str:
@@ -195,7 +201,7 @@ def _proposed(run: Run, way: Option) -> tuple[ProposedCommand, ...]:
 
 def settled(run: Run) -> str:
     """The current instance, once nothing about it is in doubt."""
-    memory = begun(run)
+    memory = memory_for_orders(run)
     must_be_launched(run, memory)
     settle_launching(run, f"{run.launcher.owner}, settled after an interruption")
     if any(verb_of(key) in STARTS for key in memory.intended):

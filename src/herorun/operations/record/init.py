@@ -54,7 +54,7 @@ def begin(run: Run) -> InitOutcome:
         adopted = (
             run.contract.issue.number is not None or run.issue.find(issue_key(run)) is not None
         )
-        issue = run.issue.open(_issue(run, _final_words(run, final)), run.contract.issue.labels)
+        issue = run.issue.open(_issue(run, _say_final_step(run, final)), run.contract.issue.labels)
         lines = contract_lines(run, issue, final)
         run.record.append(
             Initialised(now(), run.slug, lines, issue, run.contract.logbook.path or "")
@@ -185,13 +185,13 @@ def contract_lines(run: Run, issue: str, final: Sourced[int | None]) -> dict[str
         "Issue": issue,
         tracker_name(contract.tracker.kind): _say_tracker(run),
         "Output root": contract.output.root,
-        "Final step": _final_words(run, final),
+        "Final step": _say_final_step(run, final),
         "Contract": run.file.path,
     }
     return {name: one_line(value) for name, value in lines.items()}
 
 
-def _final_words(run: Run, final: Sourced[int | None]) -> str:
+def _say_final_step(run: Run, final: Sourced[int | None]) -> str:
     """The number and its key; the key alone where nobody could resolve it here."""
     if final.value is not None:
         return str(final)

@@ -106,7 +106,7 @@ def _unproven(name: str, start: Path, record: Record) -> tuple[list[str], list[s
     return (
         list(dict.fromkeys([*proof.doubts, *faults])),
         [run.closed] if run.closed and not proof.doubts else unseen,
-        [scrub(words) for words in proof.unstated],
+        [scrub(message) for message in proof.unstated],
     )
 
 
@@ -116,8 +116,8 @@ def _report_unreadable(record: Record, why: str) -> tuple[list[str], list[str]]:
     """
     try:
         seals = [
-            f"the seal {seal.tag} does not count: {words}"
-            for seal, words in record.unproven_seals()
+            f"the seal {seal.tag} does not count: {message}"
+            for seal, message in record.unproven_seals()
         ]
         return seals, [why] if record.memory().launchings else []
     except HerorunError:

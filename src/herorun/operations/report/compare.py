@@ -39,7 +39,7 @@ class Subject:
 
 def compare_two(
     start: Path,
-    words: tuple[str, str],
+    operands: tuple[str, str],
     gates: Sequence[str] = (),
     metrics: Sequence[str] = (),
     window: str = "",
@@ -51,7 +51,7 @@ def compare_two(
         own_gates = [parse_gate(text) for text in gates]
     except ValueError as error:
         raise WrongUse(f"{error}.") from None
-    a, b = _subject(words[0], start), _subject(words[1], start)
+    a, b = _subject(operands[0], start), _subject(operands[1], start)
     b = replace(b, side=_shifted(b.side, a, b))
     kind, differs = _kind(a, b, repeat)
     result = compare(

@@ -16,13 +16,13 @@ from herorun.core.finding import count
 from herorun.core.report.text import readable
 from herorun.core.run_summary import OpenAlert, RunSummary, worst_first
 from herorun.core.run_summary_text import (
-    checkpoint_words,
-    loss_words,
-    pace_words,
-    progress_words,
-    seen_words,
-    state_words,
-    tick_words,
+    say_checkpoint,
+    say_last_tick,
+    say_loss,
+    say_pace,
+    say_progress,
+    say_state,
+    say_tick,
 )
 from herorun.operations.babysit.batch import worst
 from herorun.operations.report.html import html_environment, page_of, page_policy
@@ -70,30 +70,30 @@ def _title(glances: Sequence[RunSummary]) -> str:
     states = Counter(
         f"monitor {glance.monitor}"
         if glance.stage == "launched" and glance.monitor != "fresh" and not glance.error
-        else state_words(glance)
+        else say_state(glance)
         for glance in glances
     )
-    words = ", ".join(f"{many} {state}" for state, many in states.items())
-    return readable(f"{count(len(glances), 'run')}{': ' if words else ''}{words}")
+    message = ", ".join(f"{many} {state}" for state, many in states.items())
+    return readable(f"{count(len(glances), 'run')}{': ' if message else ''}{message}")
 
 
 def _run_card(glance: RunSummary, at: datetime, page: str) -> dict[str, Any]:
     facts = (
-        ("Progress", progress_words(glance, 0).strip()),
-        ("Loss", loss_words(glance)),
-        ("Speed", pace_words(glance)),
-        ("Checkpoint", checkpoint_words(glance)),
-        ("Seen", seen_words(glance, at)),
-        ("Next tick", tick_words(glance, at)),
+        ("Progress", say_progress(glance, 0).strip()),
+        ("Loss", say_loss(glance)),
+        ("Speed", say_pace(glance)),
+        ("Checkpoint", say_checkpoint(glance)),
+        ("Seen", say_last_tick(glance, at)),
+        ("Next tick", say_tick(glance, at)),
     )
     return {
         "slug": readable(glance.slug),
         "page": page,
-        "state": readable(state_words(glance)),
+        "state": readable(say_state(glance)),
         "level": _level_of(glance),
         "error": readable(glance.error),
         "share": glance.done,
-        "facts": [(name, readable(words)) for name, words in facts if words not in ("", "-")],
+        "facts": [(name, readable(message)) for name, message in facts if message not in ("", "-")],
         "alerts": [*map(_alert_line, glance.alerts), *_awaited(glance)],
     }
 

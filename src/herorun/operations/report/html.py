@@ -65,7 +65,7 @@ def page_of(report: RunReport, fleet: str = "", poll: int = 0, newer: str = "") 
             kinds=KINDS,
             charts=[_chart(chart) for chart in report.charts],
             shares=shares,
-            bar="; ".join(words for *_, words in shares),
+            bar="; ".join(message for *_, message in shares),
             account=report.account,
             links=[{**one, "url": web_address(one["url"])} for one in document["links"]],
             axes=report.axes,
@@ -161,9 +161,15 @@ def _chart(chart: ChartDrawing) -> dict[str, Any]:
         max((row.last for _, row in rows), default=0),
     )
     newest = f", the newest value is {chart.newest_words}" if chart.newest_words else ""
-    words = f"{chart.title} from step {first:,} to {last:,}{newest}{_caption_nonfinite(chart)}."
+    message = f"{chart.title} from step {first:,} to {last:,}{newest}{_caption_nonfinite(chart)}."
     drawing: dict[str, Any] = readable_tree(
-        {"id": chart.id, "title": chart.title, "unit": chart.unit, "why": chart.why, "words": words}
+        {
+            "id": chart.id,
+            "title": chart.title,
+            "unit": chart.unit,
+            "why": chart.why,
+            "words": message,
+        }
     )
     return {
         **drawing,

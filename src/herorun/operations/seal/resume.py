@@ -18,7 +18,7 @@ from herorun.system.clock import now
 from herorun.system.git.plumbing import tag_text
 
 
-def begun(run: Run, memory: Memory, tag: str, sealing: Sealing) -> dict[str, Any] | None:
+def unfinished_seal(run: Run, memory: Memory, tag: str, sealing: Sealing) -> dict[str, Any] | None:
     """The statement of a seal that was begun: it is finished as it was meant, while it still states
     the run.
     """

@@ -32,7 +32,7 @@ from herorun.operations.checkpoints.digest_log import DigestLog
 from herorun.operations.record.post import say
 from herorun.operations.seal.health import gather_health
 from herorun.operations.seal.patch_commit import keep_edits
-from herorun.operations.seal.resume import begun
+from herorun.operations.seal.resume import unfinished_seal
 from herorun.operations.seal.statement import make_statement, remembered
 from herorun.operations.seal.tag import make_tag, push_tag, tag_here, tag_name
 from herorun.operations.seal.teardown import wind_down
@@ -102,7 +102,7 @@ def _sealed(run: Run, sealing: Sealing) -> SealOutcome:
         _must_be_another(run, sealing.name)
     pushed = run.record.push()  # the gate asks whether the record is on the remote
     tag, report, manifest = tag_name(run, memory), None, None
-    statement = begun(run, memory, tag, sealing)
+    statement = unfinished_seal(run, memory, tag, sealing)
     if statement is None:
         report = run_seal_gate(run, sealing, WANTED, gather_health(run))
         if report.verdict is not GateVerdict.CLEAR:

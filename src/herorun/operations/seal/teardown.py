@@ -80,7 +80,8 @@ def _timers(run: Run) -> list[str]:
         if any(_is_ours(line, pattern) for line in _read_file_lines(path)):
             timers.append(_removal(path, run, path in workflows))
     return [
-        f"a timer that herorun did not start still looks at {run.slug}: {words}" for words in timers
+        f"a timer that herorun did not start still looks at {run.slug}: {message}"
+        for message in timers
     ]
 
 
@@ -91,8 +92,10 @@ def _removal(path: Path, run: Run, is_workflow: bool) -> str:
 
 
 def _is_ours(line: str, pattern: re.Pattern[str]) -> bool:
-    words = line.strip()
-    return not words.startswith("#") and bool(_COMMAND.search(words) and pattern.search(words))
+    message = line.strip()
+    return not message.startswith("#") and bool(
+        _COMMAND.search(message) and pattern.search(message)
+    )
 
 
 def _crontab() -> list[str]:

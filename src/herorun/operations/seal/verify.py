@@ -9,7 +9,7 @@ from herorun.core.seal.render import split_tag
 from herorun.core.seal.verification import SealProof
 from herorun.operations.record.verify import Verified
 from herorun.operations.seal.verify_checkpoint import ask_checkpoint
-from herorun.operations.seal.verify_record import ask_record, kept_manifest, record_of
+from herorun.operations.seal.verify_record import ask_record, record_of, stored_manifest
 from herorun.operations.seal.verify_tag import (
     SealedTag,
     ask_commit,
@@ -77,8 +77,8 @@ def verify_newest_seal(repository: Repository, record: Verified, offline: bool) 
     about = f"{record.seal}: "
     return replace(
         record,
-        faults=(*record.faults, *(about + words for words in proof.faults)),
-        notes=(*record.notes, *(about + words for words in (*proof.unproven, *proof.notes))),
+        faults=(*record.faults, *(about + message for message in proof.faults)),
+        notes=(*record.notes, *(about + message for message in (*proof.unproven, *proof.notes))),
         unseen=record.unseen or bool(proof.unproven),
     )
 
@@ -90,9 +90,9 @@ def _ask(seal: SealedTag, proof: SealProof, offline: bool) -> None:
     record = record_of(seal)
     proof.ask("the record", lambda: ask_record(seal, record, proof))
     if offline:
-        kept_manifest(seal, record, proof)
+        stored_manifest(seal, record, proof)
         proof.unproven += OFFLINE if seal.facts["manifest"] else OFFLINE[:1]
         return
     proof.ask("the remote", lambda: ask_remote(seal, proof))
-    if then := kept_manifest(seal, record, proof):
+    if then := stored_manifest(seal, record, proof):
         proof.ask("the checkpoint", lambda: ask_checkpoint(seal, then, proof))

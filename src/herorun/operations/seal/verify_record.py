@@ -81,7 +81,7 @@ def _parse_json(data: bytes) -> Any:
         return None
 
 
-def kept_manifest(seal: SealedTag, record: Record, proof: SealProof) -> Manifest | None:
+def stored_manifest(seal: SealedTag, record: Record, proof: SealProof) -> Manifest | None:
     """The checkpoint's, as the record keeps it: it must have the digest that the statement
     names.
     """

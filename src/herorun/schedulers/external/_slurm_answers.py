@@ -20,8 +20,9 @@ def origin_in(text: str, uid: str) -> Origin:
     Its first line has the job's name, which may hold line breaks and any words. What is said twice
     is not known; of the owner that is `CouldNotLook`.
 
-    >>> origin_in("JobId=7\\n   UserId=ada(1000) GroupId=ada\\n   Command=/x/a b.sh\\n
-    WorkDir=/x\\n", "1000") Origin(user='ada', mine=True, command=(), told='/x/a b.sh', folder='/x')
+    >>> text = "JobId=7\\n   UserId=ada(1000) GroupId=ada\\n   Command=/x/a b.sh\\n   WorkDir=/x\\n"
+    >>> origin_in(text, "1000").told
+    '/x/a b.sh'
     """
     owners = re.findall(r"\bUserId=([^ (]*)\((\d+)\)", text)
     if len(owners) > 1:

@@ -130,13 +130,13 @@ class LocalById:
         proc = f"/proc/{int(job)}"
         try:
             owned = _owned_by(os.stat(proc).st_uid)
-            words = Path(proc, "cmdline").read_bytes().split(b"\0")[:-1]
+            argv = Path(proc, "cmdline").read_bytes().split(b"\0")[:-1]
         except FileNotFoundError:
             return Origin()  # a system that tells nothing, or it has just ended
         folder = ""
         with suppress(OSError):  # another user's
             folder = os.readlink(f"{proc}/cwd")
-        return replace(owned, command=tuple(os.fsdecode(word) for word in words), folder=folder)
+        return replace(owned, command=tuple(os.fsdecode(word) for word in argv), folder=folder)
 
     def reused(self, job: str) -> bool:
         """Whether the number is a later process's by now."""

@@ -90,7 +90,7 @@ _A_SHELLS = re.compile(r"[$`|&;<>(){}*?~\\\n]")
 
 def _plain_argv(entrypoint: str) -> tuple[str, ...]:
     """
-    >>> _plain_words("python 'my train.py'"), _plain_words("cd x && python y")
+    >>> _plain_argv("python 'my train.py'"), _plain_argv("cd x && python y")
     (('python', 'my train.py'), ())
     """
     try:

@@ -115,8 +115,8 @@ class SshById:
         facts = self._ask("process", pid=int(job))
         if not facts["born"]:
             return Origin()
-        words, folder = tuple(facts["words"]), str(facts["folder"])
-        return Origin(str(facts["owner"]), bool(facts["mine"]), words, folder=folder)
+        message, folder = tuple(facts["words"]), str(facts["folder"])
+        return Origin(str(facts["owner"]), bool(facts["mine"]), message, folder=folder)
 
     def describe(self, job: str) -> str:
         """What runs under that number, for a person who may have mistyped it."""

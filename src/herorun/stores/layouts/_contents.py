@@ -39,13 +39,13 @@ def parsed(data: bytes) -> dict[str, Any] | None:
     return document if isinstance(document, dict) else None
 
 
-def wrong_step(file: str, told: Any, step: int) -> str:
+def wrong_step(file: str, value: Any, step: int) -> str:
     """What is wrong with the step that the metadata states; empty if it is the folder's."""
-    if told is None:
+    if value is None:
         return f"{file} has no step"
-    if not isinstance(told, int) or isinstance(told, bool):
+    if not isinstance(value, int) or isinstance(value, bool):
         return f"{file} has a step that is no integer"
-    return "" if told == step else f"metadata step {told} differs from the folder's step {step}"
+    return "" if value == step else f"metadata step {value} differs from the folder's step {step}"
 
 
 def visible(names: Iterable[str]) -> set[str]:
@@ -57,13 +57,13 @@ def missing_shard(names: Iterable[str]) -> str:
     """The first shard of `x-00001-of-00003.safetensors` and its like that is not there; empty if
     all are.
     """
-    there = {name: found for name in names if (found := _SHARD.fullmatch(name))}
-    for found in there.values():
-        number, count = found["number"], found["count"]
+    there = {name: match for name in names if (match := _SHARD.fullmatch(name))}
+    for match in there.values():
+        number, count = match["number"], match["count"]
         for index in range(1, int(count) + 1):
-            wanted = f"{found['stem']}-{index:0{len(number)}}-of-{count}{found['end']}"
-            if wanted not in there:
-                return wanted
+            shard = f"{match['stem']}-{index:0{len(number)}}-of-{count}{match['end']}"
+            if shard not in there:
+                return shard
     return ""
 
 

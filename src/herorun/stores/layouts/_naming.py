@@ -23,13 +23,13 @@ class Naming:
     files: bool = False  # whether a checkpoint may be one file
 
 
-def stem(words: str, digits: str = "[0-9]+") -> Naming:
+def stem(name: str, digits: str = "[0-9]+") -> Naming:
     """Folders called `<words><step>`; nearly one is whatever holds that between other signs than
     letters and digits.
     """
     return Naming(
-        re.compile(f"{words}({digits})"),
-        re.compile(rf"(?<![0-9A-Za-z]){words}([0-9]+)(?![0-9A-Za-z])"),
+        re.compile(f"{name}({digits})"),
+        re.compile(rf"(?<![0-9A-Za-z]){name}([0-9]+)(?![0-9A-Za-z])"),
     )
 
 
@@ -47,8 +47,10 @@ class NamedLayout(ABC):
 
     def listed(self, store: Store, root: str, temporary: bool) -> tuple[Candidate, ...]:
         root = root.rstrip("/") or "/"
-        found = (_candidate(self.naming, entry, root, temporary) for entry in store.entries(root))
-        return in_order(candidate for candidate in found if candidate)
+        candidates = (
+            _candidate(self.naming, entry, root, temporary) for entry in store.entries(root)
+        )
+        return in_order(candidate for candidate in candidates if candidate)
 
     def examined(self, store: Store, candidate: Candidate) -> Candidate | None:
         if not self.naming.whole.fullmatch(candidate.path.rpartition("/")[2]):
@@ -60,10 +62,10 @@ class NamedLayout(ABC):
         return replace(candidate, modified=last_touched(beside or {}, candidate))
 
     def candidates(self, store: Store, root: str, temporary: bool) -> tuple[Candidate, ...]:
-        found = (
+        in_roots = (
             self.examined(store, candidate) for candidate in self.listed(store, root, temporary)
         )
-        return in_order(candidate for candidate in found if candidate)
+        return in_order(candidate for candidate in in_roots if candidate)
 
 
 def in_order(candidates: Iterable[Candidate]) -> tuple[Candidate, ...]:

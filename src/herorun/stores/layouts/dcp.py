@@ -40,8 +40,8 @@ class Dcp(NamedLayout):
         there = contents(store, candidate.path)
         if there is None:
             return None
-        told = modified(there, MARKER, candidate)
-        return replace(candidate, modified=told, problem=shard_problem(there))
+        modified_at = modified(there, MARKER, candidate)
+        return replace(candidate, modified=modified_at, problem=shard_problem(there))
 
     def final(self, root: str, step: int) -> str:
         return f"{root.rstrip('/')}/step-{step}"

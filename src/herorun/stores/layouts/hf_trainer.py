@@ -69,9 +69,9 @@ class HfTrainer(NamedLayout):
 
 
 def _without_weights(names: set[str]) -> str:
-    lost = missing_shard(names)
-    if lost:
-        return f"the weights are not whole: {lost} is missing"
+    missing = missing_shard(names)
+    if missing:
+        return f"the weights are not whole: {missing} is missing"
     if any(_WEIGHTS.fullmatch(name) for name in names):
         return ""
     index = next((name for name in names if _INDEX.fullmatch(name)), None)

@@ -79,9 +79,11 @@ def _without_data(there: Mapping[str, FileEntry]) -> str:
     if METADATA in names:
         return _distributed_problem(there, names)
     ranks = {int(match[1]) for name in names if (match := _RANK.fullmatch(name))}
-    lost = next((rank for rank in range(max(ranks, default=-1) + 1) if rank not in ranks), None)
-    if lost is not None:
-        return f"the folder of tensor rank {lost} is missing"
+    missing_rank = next(
+        (rank for rank in range(max(ranks, default=-1) + 1) if rank not in ranks), None
+    )
+    if missing_rank is not None:
+        return f"the folder of tensor rank {missing_rank} is missing"
     return (
         "" if ranks else f"no {METADATA} and no mp_rank folder" if names else "the folder is empty"
     )

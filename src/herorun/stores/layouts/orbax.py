@@ -49,14 +49,14 @@ class Orbax(NamedLayout):
         there = contents(store, candidate.path)
         if there is None:
             return None
-        told = self._metadata(store, candidate.path) if METADATA in there else {}
-        committed = _commit_time(told)
+        metadata = self._metadata(store, candidate.path) if METADATA in there else {}
+        committed = _commit_time(metadata)
         file = COMMIT if COMMIT in there else METADATA
         return replace(
             candidate,
             modified=modified(there, file, candidate),
             timestamp=committed.isoformat() if committed else "",
-            problem=_problem(candidate.path, set(there), told, committed),
+            problem=_problem(candidate.path, set(there), metadata, committed),
         )
 
     def _metadata(self, store: Store, path: str) -> dict[str, Any] | None:
@@ -68,8 +68,8 @@ class Orbax(NamedLayout):
         return f"{root.rstrip('/')}/{step}"
 
 
-def _commit_time(told: Mapping[str, Any] | None) -> datetime | None:
-    nanoseconds = (told or {}).get("commit_timestamp_nsecs")
+def _commit_time(metadata: Mapping[str, Any] | None) -> datetime | None:
+    nanoseconds = (metadata or {}).get("commit_timestamp_nsecs")
     if not isinstance(nanoseconds, int) or isinstance(nanoseconds, bool):
         return None
     try:
@@ -79,7 +79,7 @@ def _commit_time(told: Mapping[str, Any] | None) -> datetime | None:
 
 
 def _problem(
-    path: str, names: set[str], told: Mapping[str, Any] | None, committed: datetime | None
+    path: str, names: set[str], metadata: Mapping[str, Any] | None, committed: datetime | None
 ) -> str:
     under_way = next((name for name in sorted(names) if UNDER_WAY in name), None)
     data = visible(names) - {METADATA, COMMIT, INDICATOR}
@@ -87,7 +87,7 @@ def _problem(
         return f"{under_way} is a temporary name: the save was begun and not finished"
     if COMMIT in names or committed:
         return "" if data else f"{COMMIT if COMMIT in names else METADATA} is missing its data"
-    if told is None:
+    if metadata is None:
         return f"{METADATA} is not JSON"
     if METADATA in names:
         return f"{METADATA} has no commit time: the save was begun and not finished"

@@ -147,7 +147,11 @@ class Fetched:
                     again = [self._points(other, query).keys() for other in later]
                     points = self._points(part, query).items()
                     piece = piece_of(
-                        {key: told for key, told in points if not any(key in one for one in again)}
+                        {
+                            key: value
+                            for key, value in points
+                            if not any(key in one for one in again)
+                        }
                     )
                 if piece:
                     yield piece
