@@ -41,6 +41,7 @@ pytest_plugins = [
     "services.github",
     "services.slurm",
     "services.k8s",
+    "services.k8s_kubelet",
     "stories",
 ]
 

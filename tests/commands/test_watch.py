@@ -22,11 +22,11 @@ from rich.console import Console
 
 from commands.answers import ask
 from herorun.commands._run_table import (
-    checkpoint_words,
-    pace_words,
-    progress_words,
+    say_checkpoint,
+    say_pace,
+    say_progress,
+    say_tick,
     table_of,
-    tick_words,
 )
 from herorun.commands.watch import _exit_code_of
 from herorun.core.evidence import Candidate, Checkpoints, GivenUp, Job, JobState, Unavailable
@@ -229,12 +229,12 @@ def test_the_words_of_a_row() -> None:
         checkpoint_age=754.0,
         next_tick=at + timedelta(seconds=42),
     )
-    assert progress_words(glance) == "██████       4600/9200 2h33m left"
-    assert pace_words(glance) == "48.2k tokens_per_second 96%"
-    assert checkpoint_words(glance) == "step 4500, 12m ago"
+    assert say_progress(glance) == "██████       4600/9200 2h33m left"
+    assert say_pace(glance) == "48.2k tokens_per_second 96%"
+    assert say_checkpoint(glance) == "step 4500, 12m ago"
     assert (
-        tick_words(glance, at) == "in 42s"
-        and tick_words(glance, at + timedelta(minutes=2)) == "1m18s late"
+        say_tick(glance, at) == "in 42s"
+        and say_tick(glance, at + timedelta(minutes=2)) == "1m18s late"
     )
 
 

@@ -10,7 +10,7 @@ from builders import a_contract, a_plan, answers
 from herorun.checks.launch.hardware_mismatch import hardware_mismatch
 from herorun.core.evidence import Offered, Sourced
 from herorun.schedulers import _iris_options, _slurm_limits, _slurm_options
-from herorun.schedulers._nel_hardware import asked_of
+from herorun.schedulers._nel_hardware import requested_hardware
 from herorun.schedulers._ray_cluster import hardware_of
 from wording import mentions
 
@@ -31,7 +31,9 @@ IRIS: list[tuple[dict[str, Any], dict[str, Any]]] = [
 
 @pytest.mark.parametrize(("options", "hardware"), IRIS)
 def test_iris(options: dict[str, Any], hardware: dict[str, Any]) -> None:
-    found = _iris_options.asked_of(_iris_options.Options(cluster="c", user="ada", **options))
+    found = _iris_options.requested_hardware(
+        _iris_options.Options(cluster="c", user="ada", **options)
+    )
 
     assert {name: value for name, value in found.hardware.items() if name != "region"} == hardware
     assert found.hardware.get("region") == ((options["zone"],) if "zone" in options else None)
@@ -94,13 +96,13 @@ def test_nel_by_its_configuration(
     (tmp_path / "eval.yaml").write_text(text)
     plan = replace(a_plan(), argv=Sourced(("eval.yaml", *words), ""))
 
-    assert asked_of(str(tmp_path), plan).hardware == hardware
+    assert requested_hardware(str(tmp_path), plan).hardware == hardware
 
 
 def test_a_configuration_that_cannot_be_read_is_said(tmp_path: Path) -> None:
     plan = replace(a_plan(), argv=Sourced(("eval.yaml",), ""))
 
-    assert mentions(asked_of(str(tmp_path), plan).partial, "read")
+    assert mentions(requested_hardware(str(tmp_path), plan).partial, "read")
 
 
 def test_another_slice_than_the_contracts_blocks() -> None:
@@ -109,7 +111,7 @@ def test_another_slice_than_the_contracts_blocks() -> None:
         cluster="c", user="ada", tpu="v5litepod-16", region=("us-east5",)
     )
 
-    verdicts = answers(hardware_mismatch, contract, _iris_options.asked_of(options))
+    verdicts = answers(hardware_mismatch, contract, _iris_options.requested_hardware(options))
 
     assert [(v.subject, v.outcome) for v in verdicts] == [
         ("accelerator", "fail"),

@@ -10,7 +10,8 @@ from pydantic import ValidationError
 
 from herorun.core.errors import CouldNotLook
 from herorun.core.evidence import Job, JobState
-from herorun.core.ports import Found, Submission, Unknown
+from herorun.core.ports import Found, Place, Submission, Unknown
+from herorun.schedulers import iris
 from herorun.schedulers._iris_argv import (
     LIMIT,
     Generation,
@@ -19,7 +20,7 @@ from herorun.schedulers._iris_argv import (
     list_argv,
     stop_argv,
 )
-from herorun.schedulers._iris_options import OURS, TYPED, Options
+from herorun.schedulers._iris_options import OWN_FLAGS, TYPED, Options
 from herorun.schedulers._iris_parse import IrisRow, detailed, listing, log_text, submitted_id
 from herorun.schedulers._iris_state import gang_of, judge_iris, root_of
 from herorun.schedulers._iris_state_names import STATES, iris_state_of
@@ -326,6 +327,24 @@ def test_a_flag_that_this_iris_has_not_is_seen_before_it_becomes_the_command() -
     assert unknown_flags(words, f"{known} --no-sync") == []
 
 
+# --- the dashboard --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("of_cluster", "page"),
+    [
+        ({"controller_url": "http://head:10000/"}, "http://head:10000/job/%2Fada%2Ftiny-1"),
+        ({"cluster": "marin"}, ""),
+    ],
+)
+def test_the_page_of_a_job_is_known_where_the_address_is(
+    of_cluster: dict[str, str], page: str, tmp_path: Path
+) -> None:
+    place = Place("tiny", str(tmp_path), "/out", "/repo")
+    adapter = iris.connect(Options(user="ada", **of_cluster), place)
+    assert adapter.log_page("tiny-1") == page
+
+
 # --- options --------------------------------------------------------------------------------------
 
 
@@ -344,7 +363,7 @@ def test_options_that_mean_nothing_are_refused(told: dict[str, object]) -> None:
         Options.model_validate({"user": "ada", **told})
 
 
-@pytest.mark.parametrize("name", [*OURS, *TYPED])
+@pytest.mark.parametrize("name", [*OWN_FLAGS, *TYPED])
 def test_a_flag_that_herorun_sets_is_refused(name: str) -> None:
     with pytest.raises(ValidationError, match=r"herorun's to set|key of its own"):
         Options(cluster="marin", user="ada", arguments=(f"--{name}=x",))

@@ -181,6 +181,8 @@ def test_one_answer_tells_of_many(story: Story) -> None:
 def test_the_log_is_the_containers(story: Story) -> None:
     assert story.adapter.tail("tiny-2", 5).startswith("evaluating tiny-2 1")
     assert "".join(read_log(story.adapter, "tiny-2", 5)).startswith("evaluating tiny-2 1")
+    logs = [path.read_text() for path in Path(story.adapter.log_place("tiny-2")).rglob("*.log")]
+    assert any(text.startswith("evaluating tiny-2 1") for text in logs)
     with pytest.raises(FileNotFoundError):
         story.adapter.tail("tiny-4", 5)
 

@@ -275,6 +275,7 @@ def test_a_plain_box_without_tmux_and_with_busybox_runs_it_all_the_same(
     (job,) = scheduler.live("tiny")
     assert (job.instance, job.state) == ("tiny-2", JobState.RUNNING)
     assert scheduler.read_log("tiny-1", 0, 3).data == b"beg"
+    assert plain.ssh(f"cat {shlex.quote(scheduler.log_place('tiny-1'))}").stdout == "begun\n"
     scheduler.stop("tiny-2", "ada@box")
     stopped = ended(scheduler, "tiny-2")
     assert (stopped.state, stopped.stopped_by) == (JobState.CANCELLED, "ada@box")

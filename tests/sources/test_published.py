@@ -16,7 +16,7 @@ import pytest
 from builders import a_contract
 from herorun.core.errors import CouldNotLook
 from herorun.core.evidence import Nothing, Published, WorkTree
-from herorun.sources.published import is_named, read_published, read_remotes
+from herorun.sources.published import is_ref_named, read_published, read_remotes
 from herorun.system.git import Repository, find_repository
 from services.git_http import GitServer, serving
 from stories import git
@@ -213,7 +213,7 @@ def test_a_tag_of_no_commit_is_passed_over(world: World) -> None:
     ],
 )
 def test_which_refs_the_contract_names(name: str, refs: tuple[str, ...], named: bool) -> None:
-    assert is_named(name, refs) is named
+    assert is_ref_named(name, refs) is named
 
 
 # --- measured against the right ref ---------------------------------------------------------------

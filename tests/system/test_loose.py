@@ -128,3 +128,26 @@ def test_a_setting_that_changes_is_heeded_at_once(repository: Repository) -> Non
         assert repository.remotes() == {"origin": url}
     git(repository.top, "config", "user.name", "Another")
     assert repository.config("user.name") == "Another"
+
+
+def test_one_process_tells_every_setting(
+    repository: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with (repository.common / "config").open("a") as file:
+        file.write(
+            '[core]\n\tsshCommand = ssh -v\n[filter "Own.Lfs"]\n\tProcess = one\n\tprocess = two\n'
+            "[alias]\n\tbare\n\tgone = x\n\tgone =\n"
+        )
+    calls = []
+    ask = asking.run
+
+    def counted(argv: tuple[str, ...], *others: Any, **more: Any) -> ProcessResult:
+        calls.append(argv)
+        return ask(argv, *others, **more)
+
+    monkeypatch.setattr(asking, "run", counted)
+    lfs = ("filter.Own.Lfs.process", "filter.own.lfs.process", "filter.Own.Lfs.Process")
+    assert [repository.config(key) for key in lfs] == ["two", None, "two"]
+    assert repository.config("CORE.sshCommand") == repository.config("core.sshcommand") == "ssh -v"
+    assert {repository.config(key) for key in ("alias.bare", "alias.gone", "none.such")} == {None}
+    assert len(calls) == 1

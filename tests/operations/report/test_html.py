@@ -321,6 +321,26 @@ def test_smoothing_and_axis_are_reached_by_keyboard_and_named(
     assert chromium.run("document.querySelector('#axis').length") == 1  # no times, no tokens
 
 
+LABELS = """(() => {
+  const said = [], paint = CanvasRenderingContext2D.prototype.fillText;
+  CanvasRenderingContext2D.prototype.fillText = function (text, ...rest) { said.push(text); return paint.call(this, text, ...rest); };
+  const smoothing = document.querySelector('#smoothing');
+  smoothing.value = '0.05';
+  smoothing.dispatchEvent(new Event('change', { bubbles: true }));
+  return new Promise((done) => setTimeout(() => done(said), 100));
+})()"""  # noqa: E501  # a text that is read as it stands
+
+
+def test_no_two_labels_of_a_learning_rate_are_the_same(chromium: Browser, tmp_path: Path) -> None:
+    rates = [1e-3 - 1e-6 * step for step in range(100)]
+    rate = a_chart("rate", "Learning rate", "lr", Trace(1, range(1, 101), rates))
+    path = tmp_path / "rate.html"
+    path.write_text(page_of(a_report(100, drawn=(rate,))))
+    chromium.open(path)
+    labels = [each for each in chromium.run(LABELS) if re.fullmatch(r"[\d.]+e-\d+", each)]
+    assert len(labels) > 2 and len(set(labels)) == len(labels), labels
+
+
 def test_dragging_zooms_all_charts(chromium: Browser, page: Path) -> None:
     chromium.open(page)
     whole = chromium.run(RANGE)
