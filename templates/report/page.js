@@ -225,7 +225,7 @@
       scales: { x: { time: axis === "time" }, y: { distr: log ? 3 : 1 } },
       axes: [
         { ...look, space: axis === "time" ? 90 : 60, values: (plot, ticks) => ticks.map((v) => (v == null ? "" : tick(plot, v))) },
-        { ...look, size: 58, values: (_, ticks) => ticks.map((v) => (v == null ? "" : v && (Math.abs(v) >= 1e12 || Math.abs(v) < 1e-3) ? v.toExponential(0) : short.format(v))) },
+        { ...look, size: 58, values: (_, ticks) => ticks.map((v) => (v == null ? "" : v && (Math.abs(v) >= 1e12 || Math.abs(v) < 1e-3) ? Number(v.toPrecision(4)).toExponential() : short.format(v))) },
       ],
       cursor: { sync: { key: "run", scales: ["x", null] }, drag: { x: true, y: false, dist: 6 } },
       legend: { live: true },
