@@ -83,7 +83,7 @@ SelectTypeParameters=CR_Core_Memory
 SchedulerType=sched/backfill
 SchedulerParameters=batch_sched_delay=0,sched_min_interval=10000,sched_interval=1,bf_interval=1
 ReturnToService=2
-SlurmdTimeout=10
+SlurmdTimeout=60
 RebootProgram=/bin/true
 ResumeTimeout=6
 MessageTimeout=5
