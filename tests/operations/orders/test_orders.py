@@ -23,6 +23,7 @@ from wording import mentions
 
 CAPTURE = pytest.CaptureFixture[str]
 LATER = "sleep 600"
+HEEDS_LATE = """trap 'sleep 1; exit 3' TERM; touch "$data/trapped"; while :; do sleep 0.05; done"""
 
 
 def keys(story: Story, word: str) -> list[str]:
@@ -74,6 +75,19 @@ def test_a_second_stop_is_the_same_stop(story: Story, capsys: CAPTURE) -> None:
     answer = ask(story, capsys, "stop", SLUG)
     assert answer.code == 0 and mentions(answer.out, "ended", "already")
     assert words(story) == ["stop"]
+
+
+@pytest.mark.thorough
+def test_a_stop_that_is_repeated_while_the_job_heeds_it_is_one_stop(story: Story) -> None:
+    story.order("tiny-1", HEEDS_LATE)
+    story.init()
+    assert story.launch() == 0
+    eventually(lambda: list(story.home.rglob("trapped")))
+    assert story.herorun("stop", SLUG, "--wait", "0s") == 3
+    assert story.herorun("stop", SLUG) == 0
+    assert [event.key for event in story.events("Done") if event.key.startswith("stop/")] == [
+        "stop/tiny-1"
+    ]
 
 
 def test_a_stop_of_a_job_that_died_just_now_keeps_it_down(story: Story, capsys: CAPTURE) -> None:

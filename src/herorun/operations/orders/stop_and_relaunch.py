@@ -28,7 +28,7 @@ from herorun.runs import MonitoredRun, Run
 from herorun.system.clock import now
 from herorun.system.files import locked
 
-# how the keys of what starts an instance in the place of another begin
+HEED = 10.0  # seconds that a job gets to heed a stop, before the same order tells it once more
 
 
 def stop(run: Run, reason: str = "", wait: float = 120.0) -> OrderOutcome:
@@ -40,7 +40,7 @@ def stop(run: Run, reason: str = "", wait: float = 120.0) -> OrderOutcome:
 
 
 def stop_and_wait(run: MonitoredRun, name: str, reason: str, wait: float) -> OrderOutcome:
-    job = find_job(run, name)
+    job = _heeding(run, name, min(wait, HEED))
     if job is None or job.state.ended:
         _close(run, name)
         message = (
@@ -55,8 +55,22 @@ def stop_and_wait(run: MonitoredRun, name: str, reason: str, wait: float) -> Ord
     why = f"ordered by {person(run)}{f': {reason}' if reason else ''}"
     stop_once(run, intended_once(run, write_key(Verb.STOP, name), f"stop {name}: {why}"), name, why)
     ended = _until_ended(run, name, wait)
+    if ended and not ended.state.ended:
+        raise CouldNotLook(
+            f"{name} was asked to stop and is still {ended.state} after {say_span(wait)}: "
+            "nothing was started. Try again."
+        )
     message = f"{name} was stopped" + (f": {ended.ending}" if ended else "")
     return OrderOutcome(run, message, warnings=warnings or push_warning(run))
+
+
+def _heeding(run: MonitoredRun, name: str, wait: float) -> Job | None:
+    """The job, once it has ended where it was told to stop already: an order that was interrupted
+    then, and is given again, is one stop.
+    """
+    if write_key(Verb.STOP, name) not in run.record.memory().done:
+        return find_job(run, name)
+    return _until_ended(run, name, wait)
 
 
 def _keep_down(run: MonitoredRun, name: str, job: Job | None, reason: str) -> str:
@@ -89,17 +103,14 @@ def intended_once(run: MonitoredRun, key: str, what: str) -> Intended:
 
 
 def _until_ended(run: MonitoredRun, name: str, wait: float) -> Job | None:
-    """The ended job; None where the scheduler has forgotten it."""
+    """The job when it has ended, or as it is after so many seconds; None where the scheduler has
+    forgotten it.
+    """
     until = time.monotonic() + wait
     while True:
         job = find_job(run, name)
-        if job is None or job.state.ended:
+        if job is None or job.state.ended or time.monotonic() >= until:
             return job
-        if time.monotonic() >= until:
-            raise CouldNotLook(
-                f"{name} was asked to stop and is still {job.state} after {say_span(wait)}: "
-                "nothing was started. Try again."
-            )
         time.sleep(0.2)
 
 
