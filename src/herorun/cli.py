@@ -14,6 +14,7 @@ import click
 from herorun import __version__
 
 COMPLETE = "_HERORUN_COMPLETE"  # what the shell asks by, as `herorun completion` prints it
+AGAIN = 0.05  # seconds until an interruption that was lost comes again
 SHORT = 200_000  # objects that a command makes, and keeps, before it looks for garbage
 
 
@@ -89,9 +90,28 @@ def main() -> None:
         signal.signal(
             signal.SIGTERM, signal.default_int_handler
         )  # `timeout`, say: we still tell, and leave tidily
-    code = run(sys.argv[1:])
-    _nothing_left()
+    sys.unraisablehook = _interrupted_again
+    try:
+        code = run(sys.argv[1:])
+        _nothing_left()
+    except KeyboardInterrupt:  # a second one, while the first is told
+        code = 130
     _leave(code)
+
+
+def _interrupted_again(unraisable: "sys.UnraisableHookArgs") -> None:
+    """An interruption in a destructor or a callback, where Python prints it and goes on: it comes
+    again, a moment later.
+    """
+    if not issubclass(unraisable.exc_type, KeyboardInterrupt):
+        sys.__unraisablehook__(unraisable)
+        return
+    import threading
+
+    main_thread = threading.main_thread().ident
+    again = threading.Timer(AGAIN, signal.pthread_kill, (main_thread, signal.SIGTERM))
+    again.daemon = True
+    again.start()
 
 
 def _collect_late() -> None:

@@ -161,6 +161,35 @@ def test_a_full_disk_under_the_document_and_a_closed_input_are_no_tracebacks(
     assert told.returncode == 2
 
 
+LOST = """
+import sys, time, click
+from herorun import cli
+
+class Dying:
+    def __del__(self):
+        raise KeyboardInterrupt
+
+@click.command()
+@click.option("--json", is_flag=True)
+def command(**_):
+    Dying()
+    time.sleep(60)
+
+cli.herorun.add_command(command, "list")
+cli.herorun.get_command = lambda context, name: command
+sys.argv = ["herorun", "list"]
+cli.main()
+"""
+
+
+@pytest.mark.thorough
+def test_an_interruption_that_a_destructor_swallows_comes_again() -> None:
+    ended = subprocess.run(
+        [sys.executable, "-c", LOST], capture_output=True, text=True, timeout=30, check=False
+    )
+    assert (ended.returncode, ended.stderr.strip()) == (130, "herorun: interrupted.")
+
+
 @pytest.mark.thorough
 def test_a_polite_kill_is_an_interruption(tmp_path: Path) -> None:
     """`timeout 60 herorun ... --json`, as a program calls it."""
