@@ -95,14 +95,14 @@ def _cells(glance: RunSummary, at: datetime, size: Size) -> list[Any]:
 def glance_rows(glance: RunSummary, at: datetime) -> list[tuple[str, str]]:
     """One run by the names of the columns, for a look at it alone; what nobody saw is left out."""
     remaining = f"{say_span(glance.left)} at this pace" if glance.left else ""
-    say_state = (
+    rows = (
         ("left", remaining),
         ("loss", say_loss(glance)),
         ("speed", say_pace(glance)),
         ("checkpoint", say_checkpoint(glance)),
         ("next tick", say_tick(glance, at)),
     )
-    return [(name, message) for name, message in say_state if message not in ("", "-")]
+    return [(name, message) for name, message in rows if message not in ("", "-")]
 
 
 def alert_lines(glances: Sequence[RunSummary]) -> list[Any]:

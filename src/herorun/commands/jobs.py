@@ -209,10 +209,10 @@ def remove(start: str, job: str, session: str, as_json: bool) -> int:
     from herorun.schemas.boxes import JobsRemove
 
     here = _here(start, session)
-    job_entry = must_have(here, read_jobs(here)[0], job, Path(start))
-    change_jobs(here, lambda held: without(held, [key_of(entry) for entry in job_entry]))
+    removed = must_have(here, read_jobs(here)[0], job, Path(start))
+    change_jobs(here, lambda held: without(held, [key_of(entry) for entry in removed]))
     if as_json:
-        output.show_json(JobsRemove(session=here.id, file=here.file, removed=job_entry))
+        output.show_json(JobsRemove(session=here.id, file=here.file, removed=removed))
     else:
         output.show_line(f"{job} is no longer registered.")
     return 0

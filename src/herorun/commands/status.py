@@ -58,10 +58,10 @@ def command(
         return status_code(status)
     names = list(known_slugs(find_repository(Path(start))))
     answers = all_looked_at(names, Path(start), whole=as_json)
-    others = {
+    summaries = {
         a.slug: a.value[1] if a.value else RunSummary(a.slug, "", error=a.error) for a in answers
     }
-    places = [glance.slug for glance in worst_first(list(others.values()))]
+    places = [glance.slug for glance in worst_first(list(summaries.values()))]
     ordered = sorted(answers, key=lambda answer: places.index(answer.slug))
     for answer in ordered:
         if answer.value is None:
@@ -77,7 +77,7 @@ def command(
     elif not answers:
         output.show_line("No run here yet: `herorun init RUN` begins one.")
     elif every:
-        _show_table(worst_first([glance for glance in others.values() if not glance.error]))
+        _show_table(worst_first([glance for glance in summaries.values() if not glance.error]))
     return worst(
         status_code(answer.value[0]) if answer.value else answer.code for answer in answers
     )

@@ -187,8 +187,8 @@ _FOR_JUDGE = {
 
 
 def _order_lines(event: Ordered) -> dict[str, str]:
-    message = _FOR_JUDGE if any(parse_key(key).judged_version for key in event.about) else _ORDERS
-    status, decision, after = message[event.word]
+    texts = _FOR_JUDGE if any(parse_key(key).judged_version for key in event.about) else _ORDERS
+    status, decision, after = texts[event.word]
     until = f" until {event.until.astimezone(UTC):%Y-%m-%d %H:%M} UTC" if event.until else ""
     return {
         "Status": status + until,

@@ -69,8 +69,8 @@ class AppriseChannel:
             if why := self.problem():
                 raise OSError(why)
             with _muted():
-                is_sent = within(DEADLINE, lambda: self._send(post))
-            if why := _say_refusal(is_sent):
+                answer = within(DEADLINE, lambda: self._send(post))
+            if why := _say_refusal(answer):
                 raise OSError(f"{self.name} did not take it: {why}")
             _SAID.add(post_key)
         return self.name

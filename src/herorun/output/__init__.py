@@ -107,9 +107,7 @@ def _rich_console() -> Any:
     plain = not sys.stdout.isatty()
     stated_width = os.environ.get("COLUMNS", "")
     width = PIPED if plain and not stated_width else None
-    if stated_width and not stated_width.strip(
-        "0"
-    ):  # which rich takes at its word, and prints nothing
+    if stated_width and not stated_width.strip("0"):  # rich takes it literally, and prints nothing
         width = PIPED if plain else get_terminal_size().columns
     return Console(soft_wrap=plain, width=width, highlight=False, markup=False, emoji=False)
 
@@ -128,7 +126,7 @@ def hang(out: Any, head: str, text: str, style: str = "", head_style: str = "") 
     if out.soft_wrap or room < NARROWEST:
         out.print(Text.assemble(first, Text(text, style)))
         return
-    whole = _COMMAND.sub(lambda texts: _unbroken(texts[0], room), text)
+    whole = _COMMAND.sub(lambda match: _unbroken(match[0], room), text)
     for line in Text(whole, style).wrap(out, room, overflow="fold") or [Text()]:
         line.rstrip()
         line.plain = line.plain.replace(_BLANK, " ")

@@ -243,17 +243,17 @@ def show_candidates(out: Any, document: Mapping[str, Any]) -> None:
         out.print(f"  {_say_discarded(document['discarded'])}")
 
 
-def _say_discarded(candidate: Mapping[str, Any]) -> str:
-    if candidate["steps"] == 0:
+def _say_discarded(discarded: Mapping[str, Any]) -> str:
+    if discarded["steps"] == 0:
         return "no step that was reached is discarded"
     steps = (
         "an unknown number of steps"
-        if candidate["steps"] is None
-        else count(candidate["steps"], "step")
+        if discarded["steps"] is None
+        else count(discarded["steps"], "step")
     )
-    hours = candidate["accelerator_hours"]
+    hours = discarded["accelerator_hours"]
     cost = (
-        f"accelerator-hours unknown: {clean(candidate['why'])}"
+        f"accelerator-hours unknown: {clean(discarded['why'])}"
         if hours is None
         else f"{hours:,.1f} accelerator-hours"
     )

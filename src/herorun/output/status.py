@@ -153,10 +153,9 @@ def _cut_fraction(moment: str) -> str:
     return re.sub(r"\.\d+(?=Z$)", "", moment)
 
 
-def _other(monitor: Mapping[str, str]) -> str:
+def _other(job: Mapping[str, str]) -> str:
     return (
-        f"{clean(monitor['name'])}, job {clean(monitor['job'])}, {monitor['state']}: "
-        f"{monitor['kind']}, not judged"
+        f"{clean(job['name'])}, job {clean(job['job'])}, {job['state']}: {job['kind']}, not judged"
     )
 
 

@@ -82,8 +82,6 @@ def pack_new(repository: Repository, slug: str, content: Content) -> None:
         write_whole(packs_file, canonical({"lines": lines, "packs": rows_of(packs)}).encode())
 
     with locked(packs_file.with_suffix(".lock"), 0.0):
-        for leftover in packs_file.parent.glob(
-            f".{packs_file.name}.*.new"
-        ):  # by one that was killed
+        for leftover in packs_file.parent.glob(f".{packs_file.name}.*.new"):  # of a killed one
             leftover.unlink(missing_ok=True)
         keep(content.count, pack(repository, slug, content.tip, packs, partial(keep, lines)))

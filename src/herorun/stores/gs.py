@@ -205,5 +205,5 @@ def _pin(at: At) -> dict[str, str]:
     return {"generation": at.generation} if at.generation else {}
 
 
-def _parse_iso_time(facts: str) -> datetime:
-    return datetime.fromisoformat(facts)
+def _parse_iso_time(text: str) -> datetime:
+    return datetime.fromisoformat(text)

@@ -16,6 +16,4 @@ def missing_object(review: RequestReview) -> list[Verdict]:
         return [unknown(f"what the request names was not looked for: {review.unseen['missing']}")]
     if not review.missing:
         return [passed(f"{review.where} has all that the request names")]
-    return [
-        failed(f"{review.where} has no {message}", subject=message) for message in review.missing
-    ]
+    return [failed(f"{review.where} has no {name}", subject=name) for name in review.missing]

@@ -15,6 +15,6 @@ def missing_permission(review: RequestReview) -> list[Verdict]:
     if not review.forbidden:
         return [passed(f"this login may do in {review.where} what the run needs")]
     return [
-        failed(f"this login may not {message} in {review.where}", subject=message)
-        for message in review.forbidden
+        failed(f"this login may not {act} in {review.where}", subject=act)
+        for act in review.forbidden
     ]

@@ -108,8 +108,8 @@ def _is_bare(line: str) -> bool:
     """Whether it says nothing but a step, after a time, a level or the like. A rounded bar is
     one.
     """
-    message = _STEP.sub("", line, count=1) if _STEP.search(line) else ""
-    return len(message) <= 200 and _BARE_STEP.fullmatch(message) is not None
+    rest = _STEP.sub("", line, count=1) if _STEP.search(line) else ""
+    return len(rest) <= 200 and _BARE_STEP.fullmatch(rest) is not None
 
 
 def _of_line(line: str) -> LogProgress | None:

@@ -166,7 +166,7 @@ class ToolCalls:
         return ToolAnswer(
             command=self._command(argv),
             code=code,
-            facts=_say_own(tool, document),
+            facts=_own_facts(tool, document),
             document=shown_to_agent(document),
             messages=shown_to_agent(messages),
             own_text=tool.own_text,
@@ -199,7 +199,7 @@ def _reader(command: str) -> Tool:
     return next(each for each in READS if each.command == command)
 
 
-def _say_own(tool: Tool, document: Mapping[str, Any]) -> dict[str, Any]:
+def _own_facts(tool: Tool, document: Mapping[str, Any]) -> dict[str, Any]:
     """The values that herorun chose itself: numbers, and words of a closed list."""
     fields = DOCUMENTS[tool.document].model_fields
     names = [name for name in document if name in fields and name != "schema"]

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from herorun import discover
 from herorun.core.alert import Alert, AlertState
@@ -35,9 +35,6 @@ from herorun.schemas.parts import Acked, UnjudgedEntry
 from herorun.schemas.runs import BabysitDocument
 from herorun.schemas.status import RunSummaryEntry, Status, StatusOf
 from herorun.system.clock import now
-
-if TYPE_CHECKING:
-    pass
 
 STALE = "stale"  # the monitor's word for a babysitter that is gone
 # as `operations.babysit.tick` words it

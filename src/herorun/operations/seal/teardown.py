@@ -92,10 +92,8 @@ def _removal(path: Path, run: Run, is_workflow: bool) -> str:
 
 
 def _is_ours(line: str, pattern: re.Pattern[str]) -> bool:
-    message = line.strip()
-    return not message.startswith("#") and bool(
-        _COMMAND.search(message) and pattern.search(message)
-    )
+    entry = line.strip()
+    return not entry.startswith("#") and bool(_COMMAND.search(entry) and pattern.search(entry))
 
 
 def _crontab() -> list[str]:
