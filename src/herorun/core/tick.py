@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
 
-from herorun.core.actions import Action
+from herorun.core.actions import Action, Relaunch
 from herorun.core.alert import (
     Alert,
     AlertId,
@@ -64,6 +64,12 @@ class Tick:
     awaited: tuple[AwaitedEvidence, ...] = ()  # evidence that is missing
     quiet_every: timedelta = timedelta(hours=1)  # between two entries of quiet ticks in the logbook
     ended: tuple[Alert, ...] = ()  # alerts that ended unresolved at this tick
+
+    @property
+    def stays_down(self) -> bool:
+        """Whether it is down, and no relaunch was decided or waits."""
+        relaunched = any(isinstance(action, Relaunch) for action in self.actions)
+        return self.run == RunHealth.DOWN and self.wake is None and not relaunched
 
 
 @dataclass(frozen=True)

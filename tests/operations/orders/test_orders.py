@@ -47,6 +47,16 @@ def asked(story: Story) -> Story:
     return story
 
 
+def test_an_alert_names_what_a_person_types_where_nothing_relaunches(
+    asked: Story, capsys: CAPTURE
+) -> None:
+    shown = status(asked, capsys)
+    (crash,) = [alert for alert in shown["alerts"] if alert["check"] == "crashed"]
+    assert f"`{shown['next']}`" in crash["fix"]
+    (crash,) = ask(asked, capsys, "babysit", SLUG, "--once", "--json").document["alerts"]
+    assert f"`herorun status {SLUG}`" in crash["fix"]
+
+
 # --- stop -----------------------------------------------------------------------------------------
 
 

@@ -2,8 +2,8 @@
 
 Why: preemption and hardware faults are ordinary; the run should continue from its last complete
 checkpoint.
-Fix: relaunched with the same identity and output root while the budget lasts; beyond it the DRI
-decides.
+Fix: herorun relaunches it if a relaunch can cure the cause and the budget lasts; otherwise it asks
+the DRI.
 """
 
 from herorun.core.check import Gate, Response, Topic, check

@@ -100,13 +100,14 @@ class TickOutcome:
         tick = self.tick
         slug = self.run.name_to_type
         alerts = shown_alerts(tick, self.run.record.memory()) if tick else []
+        decision = self.run.look_command if tick and tick.stays_down and not self.paused else ""
         return TickEntry(
             run=tick.run if tick else "finished",
             monitor=tick.monitor if tick else "fresh",
             progress=self.progress,
             missing_evidence=tick.awaited if tick else [],
             findings=finding_entries(tick.findings, checks, slug) if tick else [],
-            alerts=alert_entries(alerts, checks, slug or "RUN"),
+            alerts=alert_entries(alerts, checks, slug or "RUN", decision),
             actions=actions_of(self.performed),
             other_jobs=other_jobs(self.evidence),
         )

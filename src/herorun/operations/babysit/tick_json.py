@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from herorun.core import actions
 from herorun.core.alert import Alert
-from herorun.core.check import Check
+from herorun.core.check import Check, Response
 from herorun.core.evidence import Evidence, OtherJobs
 from herorun.core.journal import Memory
 from herorun.core.tick import Tick
@@ -50,14 +50,22 @@ def severity_of(alert: Alert, checks: Mapping[str, Check]) -> str:
 
 
 def alert_entries(
-    alerts: Iterable[Alert], checks: Mapping[str, Check], slug: str
+    alerts: Iterable[Alert], checks: Mapping[str, Check], slug: str, decision: str = ""
 ) -> list[AlertEntry]:
+    """`decision`: what a person types about a run that is down and that nothing relaunches by
+    itself.
+    """
+
+    def fix(alert: Alert) -> str:
+        check = checks.get(alert.check)
+        if check is None:
+            return ""
+        if decision and alert.firing and check.response is Response.RELAUNCH:
+            return f"herorun does not relaunch it; the DRI decides: `{decision}`"
+        return check.next_action(slug)
+
     return [
-        AlertEntry.of(
-            alert,
-            severity=severity_of(alert, checks),
-            fix=checks[alert.check].next_action(slug) if alert.check in checks else "",
-        )
+        AlertEntry.of(alert, severity=severity_of(alert, checks), fix=fix(alert))
         for alert in alerts
     ]
 

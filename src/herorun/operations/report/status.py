@@ -109,18 +109,19 @@ def standing_of(
         alerts=alerts,
         awaited=result.awaited,
     )
+    ahead = fold([decided(result, evidence, memory, ())], memory)
+    command = next_command(run, result, ahead, evidence)
+    stays_down = result.stays_down and not memory.ledger.paused(now())
     status = Status(
         run=result.run,
         monitor=monitor,
         progress=progress_of(evidence),
         missing_evidence=result.awaited,
         findings=finding_entries(result.findings, checks, run.slug) if whole else [],
-        alerts=alert_entries(alerts, checks, run.slug),
+        alerts=alert_entries(alerts, checks, run.slug, command if stays_down else ""),
         actions=[],
         other_jobs=other_jobs(evidence),
-        next=next_command(
-            run, result, fold([decided(result, evidence, memory, ())], memory), evidence
-        ),
+        next=command,
         summary=RunSummaryEntry.of_summary(glance),
         unjudged=[UnjudgedEntry.of(each) for each in _unjudged(evidence)],
         **facts,
