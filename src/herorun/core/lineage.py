@@ -7,7 +7,18 @@ from datetime import datetime
 
 from herorun.core.clock_skew import SKEW
 from herorun.core.contract import Contract
-from herorun.core.evidence import Candidate, Checkpoints, GivenUp, History, Metrics, Taint
+from herorun.core.evidence import (
+    Candidate,
+    Checkpoints,
+    GivenUp,
+    History,
+    LeftCheckpoints,
+    Metrics,
+    Nothing,
+    Taint,
+    Unavailable,
+    candidates_of,
+)
 from herorun.core.finding import count
 from herorun.core.lazy_dataclass import dataclass
 
@@ -17,6 +28,19 @@ def is_under(path: str, roots: Iterable[str]) -> bool:
     return any(
         path == root.rstrip("/") or path.startswith(root.rstrip("/") + "/") for root in roots
     )
+
+
+def left_no_step(
+    own: Checkpoints | Nothing | Unavailable,
+    metrics: Metrics | Nothing | Unavailable,
+    left: LeftCheckpoints | Nothing | Unavailable,
+) -> bool:
+    """Whether the run was seen to have neither a checkpoint, whole or not, nor a row: no curve and
+    no state that another start could continue.
+    """
+    unread = any(isinstance(each, Unavailable) for each in (own, metrics, left))
+    rows = metrics.rows if isinstance(metrics, Metrics) else 0
+    return not unread and not rows and not candidates_of(own, left)
 
 
 def is_rejected(path: str, rejected: tuple[str, ...]) -> bool:

@@ -1,8 +1,16 @@
 import pytest
 
-from builders import COMMIT, a_contract, answer
+from builders import COMMIT, a_checkpoint, a_contract, answer, some_metrics
 from herorun.checks.launch.changed_trajectory import changed_trajectory
-from herorun.core.evidence import CodeChange, ImportClosure, Unavailable
+from herorun.core.evidence import (
+    Checkpoints,
+    CodeChange,
+    ImportClosure,
+    LeftCheckpoints,
+    Metrics,
+    Nothing,
+    Unavailable,
+)
 from herorun.core.finding import Outcome
 from wording import mentions
 
@@ -92,3 +100,29 @@ def test_the_config_files_are_left_to_config_drift():
         is Outcome.PASS
     )
     assert answer(changed_trajectory, a_change("config.toml"), contract).outcome is Outcome.FAIL
+
+
+NO_STEP = {Metrics: Nothing("no file"), Checkpoints: Checkpoints(), LeftCheckpoints: Nothing("")}
+
+
+def test_a_run_that_left_no_step_behind_has_no_trajectory_yet():
+    verdict = answer(changed_trajectory, a_change("model.py"), NO_STEP)
+
+    assert verdict.outcome is Outcome.PASS and verdict.details == ("model.py",)
+
+
+@pytest.mark.parametrize(
+    "trace",
+    [
+        {Metrics: some_metrics(3)},
+        {Metrics: Unavailable("403")},
+        {Checkpoints: Checkpoints((a_checkpoint(1, problem="no metadata.json"),))},
+        {Checkpoints: Unavailable("403")},
+        {LeftCheckpoints: LeftCheckpoints((a_checkpoint(1),))},
+        {LeftCheckpoints: Unavailable("403")},
+    ],
+)
+def test_a_trace_of_a_step_or_one_out_of_reach_blocks(trace):
+    verdict = answer(changed_trajectory, a_change("model.py"), {**NO_STEP, **trace})
+
+    assert verdict.outcome is Outcome.FAIL

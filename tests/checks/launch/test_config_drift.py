@@ -3,7 +3,7 @@ import pytest
 from builders import PARENT, a_checkpoint, a_contract, a_history, a_plan, answer, answers
 from herorun.checks.launch.config_drift import MOST, config_drift
 from herorun.core.check import AtRelaunch
-from herorun.core.evidence import Nothing, PriorLaunch
+from herorun.core.evidence import Checkpoints, LeftCheckpoints, Metrics, Nothing, PriorLaunch
 from herorun.core.finding import Outcome
 from herorun.core.redaction.scrub import scrub_tree
 from wording import mentions
@@ -161,3 +161,19 @@ def test_a_relaunch_is_asked_as_strictly():
 
 def test_a_mesh_that_changes_under_the_same_id_blocks_from_any_start():
     assert list(failures(ask(changed(model_axis_size=4), own=()))) == ["trainer.model_axis_size"]
+
+
+def test_a_run_that_left_no_step_behind_may_change_but_not_what_it_loads():
+    no_step = {
+        Metrics: Nothing("no file"),
+        Checkpoints: Checkpoints(),
+        LeftCheckpoints: Nothing(""),
+    }
+    changes = {**changed(seed=8, model_axis_size=4), "q": 2}
+    new = a_plan(a_contract(command=GIVEN), own=(), history=a_history(), config=changes)
+    assert not failures(answers(config_drift, prior(), new, a_contract(command=GIVEN), no_step))
+
+    loads = a_contract(command=GIVEN, start={"from": PARENT, "kind": "full-state"})
+    new = a_plan(loads, own=(), history=a_history(), config=changes)
+    failed = failures(answers(config_drift, prior(), new, loads, no_step))
+    assert set(failed) == {"trainer.model_axis_size"}

@@ -8,13 +8,30 @@ the change cannot affect the training, say so in `[code] impact`; or let the DRI
 from herorun.core.check import Gate, Response, check
 from herorun.core.code.impact import config_paths, listed, of_impact, worst
 from herorun.core.contract import Contract, Impact
-from herorun.core.evidence import CodeChange, ImportClosure
+from herorun.core.evidence import (
+    Checkpoints,
+    CodeChange,
+    ImportClosure,
+    LeftCheckpoints,
+    Metrics,
+    Nothing,
+    Unavailable,
+)
 from herorun.core.finding import Verdict, count, failed, few, passed
+from herorun.core.lineage import left_no_step
 
 
 @check(Gate.LAUNCH, Response.BLOCK)
-def changed_trajectory(change: CodeChange, contract: Contract, closure: ImportClosure) -> Verdict:
-    """Judged by impact: none (ignored files), operational (notice), trajectory (block).
+def changed_trajectory(
+    change: CodeChange,
+    contract: Contract,
+    closure: ImportClosure,
+    own: Checkpoints | Nothing | Unavailable,
+    metrics: Metrics | Nothing | Unavailable,
+    left: LeftCheckpoints | Nothing | Unavailable,
+) -> Verdict:
+    """Judged by impact: none (ignored files), operational (notice), trajectory (block). A run that
+    left no step behind has no trajectory yet.
 
     The `[config] files` are left to config-drift, which compares them key by key.
     """
@@ -36,6 +53,9 @@ def changed_trajectory(change: CodeChange, contract: Contract, closure: ImportCl
     identity = contract.tracker.id or contract.slug
     if change.tracker_id and identity != change.tracker_id:
         message = f"the trajectory changes {since}, under the new tracker id {identity}"
+        return passed(message, *listed(files), subject=change.instance)
+    if left_no_step(own, metrics, left):
+        message = f"the code changes {since}, and no instance left a step behind: {few(files)}"
         return passed(message, *listed(files), subject=change.instance)
     number = count(len(files), "file")
     return failed(

@@ -11,9 +11,17 @@ from collections.abc import Iterable
 from herorun.core.check import AtRelaunch, Gate, Response, check
 from herorun.core.config.diff import ConfigChange, diff_launches
 from herorun.core.contract import Contract, KeyClass
-from herorun.core.evidence import PriorLaunch
+from herorun.core.evidence import (
+    Checkpoints,
+    LeftCheckpoints,
+    Metrics,
+    Nothing,
+    PriorLaunch,
+    Unavailable,
+)
 from herorun.core.finding import Verdict, failed, few, passed
 from herorun.core.identity.intent import is_same
+from herorun.core.lineage import left_no_step
 from herorun.core.plan import Plan
 from herorun.core.redaction.scrub import scrub_tree
 
@@ -21,12 +29,22 @@ MOST = 50  # verdicts; beyond them one sums up
 
 
 @check(Gate.LAUNCH, Response.BLOCK, at_relaunch=AtRelaunch.BLOCK)
-def config_drift(plan: Plan, prior: PriorLaunch, contract: Contract) -> list[Verdict]:
-    """One answer for each key that blocks, and one for all the rest."""
+def config_drift(
+    plan: Plan,
+    prior: PriorLaunch,
+    contract: Contract,
+    own: Checkpoints | Nothing | Unavailable,
+    metrics: Metrics | Nothing | Unavailable,
+    left: LeftCheckpoints | Nothing | Unavailable,
+) -> list[Verdict]:
+    """One answer for each key that blocks, and one for all the rest. A run that left no step behind
+    is not continued by this launch.
+    """
     # The record holds the last plan scrubbed: compared unscrubbed, every masked value would look
     # changed.
     changes = diff_launches(prior.plan, scrub_tree(plan.values), contract.config)
-    same_run, full_state = is_same(plan.tracker.value, prior), _is_full_state(plan)
+    same_run = is_same(plan.tracker.value, prior) and not left_no_step(own, metrics, left)
+    full_state = _is_full_state(plan)
     blocking = [change for change in changes if _blocks(change, same_run, full_state)]
     return [*_report_config_drift(blocking, prior), _rest(changes, blocking, prior)]
 
