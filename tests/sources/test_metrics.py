@@ -1,6 +1,7 @@
 """What a tracker's rows amount to: read on from the cache, whatever became of it."""
 
 import json
+import math
 import shutil
 from collections.abc import Sequence
 from datetime import timedelta
@@ -8,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from builders import NOON, a_contract, a_row
+from builders import NOON, a_contract, a_history, a_row
 from curves import CALM, curve
 from herorun.core.detectors import Names
 from herorun.core.evidence import History, Nothing, Now
@@ -256,6 +257,23 @@ def test_a_look_before_the_clock_was_set_back_dates_no_row(place):
     feed.rows.append(a_row(1, 2.0, NOON - timedelta(minutes=1)))
     back = tick(feed, place, at=NOON)
     assert (back.behind, back.advanced_at) == (0.0, NOON - timedelta(minutes=1))
+
+
+@pytest.mark.parametrize("value", [4.5, math.nan])
+def test_what_comes_and_ends_while_the_clock_is_an_hour_back_is_judged_then(place, value):
+    """An excursion that is over is told by the look that reads it, and by no later one."""
+    history = a_history()
+    later = NOON - timedelta(minutes=30)  # of a launch an hour before noon
+    feed = Feed([a_row(step, loss, later) for step, loss in enumerate(CALM)])
+    keep_metrics(place, metrics.read_metrics(feed, a_contract(), place, Now(later), history))
+    back = later - timedelta(hours=1)
+    rows = [value] * 12 + [2.0] * 8
+    feed.rows += [a_row(len(CALM) + n, loss, back) for n, loss in enumerate(rows)]
+    seen = metrics.read_metrics(feed, a_contract(), place, Now(back), history)
+
+    assert not any(each.open for each in (*seen.spikes, *seen.non_finite))
+    assert (seen.spikes or seen.non_finite)[0].rows == 12
+    assert history.wrote(seen)
 
 
 def test_a_state_that_is_read_again_knows_its_rows_by_step(place):

@@ -137,13 +137,15 @@ class History:
     def wrote(self, metrics: Metrics) -> bool:
         """Whether the newest row is the current instance's. Until its first row, what is there is
         older.
+
+        A row is once its own for good: a clock that is set back later dates the next ones before
+        the launch, and they must be judged in the look that reads them.
         """
         current = self.current
         if current is None:
             return False
-        sure = current.misdated or current.since
-        return metrics.advanced_at >= sure or (
-            current.misdated is not None and metrics.instance == current.name
+        return metrics.instance == current.name or metrics.advanced_at >= (
+            current.misdated or current.since
         )
 
     def at_look(self, at: datetime) -> "History":
