@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from chaos.faults import Fault
 from chaos.job_faults import BLIND, TOLD_BY
-from chaos.judging import Timed, journal, timed
+from chaos.judging import Timed, journal, of_all_runs, timed
 from chaos.world import World
 
 LATE = 4  # ticks until most of what is wrong is told
@@ -28,6 +28,7 @@ DOWN = "crashed|late-checkpoints|nothing-saved|error-in-log|failing-log"
 DISK = "(full|filling)-disk|late-tick|late-checkpoints|lost-rows|unkept-checkpoint|incomplete-checkpoint|undelivered-escalation"  # noqa: E501  # one pattern
 # rows are dated by the clock that is set, and the log and a launch by others
 CLOCK = "clock-skew|late-tick|stale-monitor|late-checkpoints|stalled-.*|buffered-output|unreported-steps"  # noqa: E501  # one pattern
+MUTED = ("lose_checkpoint",)  # an ended job mutes what is said of its checkpoints, as documented
 PATIENT = ("hang", "slow_down")  # told after a time that the contract or the check states
 MAY = {
     "kill_babysitter": "late-tick|stale-monitor",
@@ -101,7 +102,7 @@ class Figures:
 def figures(world: World, faults: list[Fault]) -> Figures:
     told = Figures()
     for slug in world.slugs:
-        mine = [f for f in faults if f.slug in (slug, "")]
+        mine = [*(f for f in faults if f.slug == slug), *of_all_runs(faults)]
         _of_run(told, slug, mine, timed(journal(world, slug), faults))
     return told
 
@@ -111,19 +112,32 @@ def _of_run(
 ) -> None:
     ticks = [at for at, kind, _ in events if kind == "Observed"]
     told.ticks += len(ticks)
-    firing = list(_firing(events))
+    firing, live = list(_firing(events)), list(_live(events))
     for fault in faults:
-        if not _due(fault, slug):
+        muted = fault.name in MUTED
+        noticeable = live if muted else ticks
+        over = muted and sum(at > fault.ended for at in live) <= LATE
+        if over or not _due(fault, slug):
             continue
         told.expected += 1
         hits = _hits(fault, events, firing, ticks)
-        if not hits or hits[0][1] > _until(fault, ticks):
+        if not hits or hits[0][1] > _until(fault, noticeable):
             told.missed.append(f"{slug}: {fault}")
         elif fault.name not in PATIENT:
             began = max(fault.began, fault.struck)
-            count = sum(began < at <= hits[0][0] and not _without_room(faults, at) for at in ticks)
+            between = [at for at in noticeable if began < at <= hits[0][0]]
+            count = sum(not _without_room(faults, at) for at in between)
             told.latency.append((count, f"{slug}: {fault.name}"))
     _spoken(told, slug, faults, firing, ticks)
+
+
+def _live(events: Timed) -> Iterator[float]:
+    """The ticks of a run that was not down, as the newest decision has it."""
+    run = ""
+    for at, kind, event in events:
+        run = event["run"] if kind == "Decided" else run
+        if kind == "Observed" and run != "down":
+            yield at
 
 
 def _until(fault: Fault, ticks: list[float]) -> float:

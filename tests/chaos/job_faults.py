@@ -28,6 +28,7 @@ SAVES = "unkept-checkpoint|incomplete-checkpoint|late-checkpoints|nothing-saved"
 TOLD_BY = {
     "nan_and_kill": ("not-finite", f"not-finite|{GONE}"),
     "spike_of_the_loss": ("loss-spike", "loss-.*|weights-reset|resume-mismatch"),
+    "clock_back_in_a_spike": ("loss-spike", "loss-.*|weights-reset|resume-mismatch"),
     "slow_down": ("throughput-collapse", "throughput-.*|late-checkpoints|stalled-.*"),
     "hang": ("stalled-steps", "stalled-.*|late-checkpoints|silent-tracker|throughput-.*"),
     "log_flood": ("", "-"),

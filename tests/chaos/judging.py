@@ -5,6 +5,7 @@ import re
 import time
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 from urllib.parse import unquote
@@ -61,7 +62,7 @@ def _of_run(world: World, slug: str, faults: list[Fault]) -> Iterator[str]:
     yield from late_relaunches(slug, mine, timed(events, faults))
     yield from _notes(world, slug, mine)
     yield from _posts(world, slug, events)
-    yield from _alerts(slug, events, [*mine, *(f for f in faults if not f.slug)])
+    yield from _alerts(slug, events, [*mine, *of_all_runs(faults)])
     yield from _verified(world, slug)
 
 
@@ -175,6 +176,16 @@ def timed(events: list[tuple[str, dict[str, Any]]], faults: list[Fault]) -> Time
 def _at(event: dict[str, Any], near: float) -> float:
     at = datetime.fromisoformat(event["at"]).timestamp()
     return at - SET * round((at - near) / SET)
+
+
+def of_all_runs(faults: list[Fault]) -> list[Fault]:
+    """What is done to the machine; a clock is every run's, whatever is done to one meanwhile."""
+    clocks = [
+        replace(fault, name="clock_back", slug="")
+        for fault in faults
+        if fault.slug and fault.name.startswith("clock_back")
+    ]
+    return [*(fault for fault in faults if not fault.slug), *clocks]
 
 
 def _mine(slug: str, faults: list[Fault]) -> list[Fault]:

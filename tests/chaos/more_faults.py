@@ -20,7 +20,7 @@ from chaos.faults import (
     kill_babysitter,
     kill_job,
 )
-from chaos.job_faults import OF_A_JOB, await_ticks
+from chaos.job_faults import OF_A_JOB, WARM, await_step, await_ticks, order
 from chaos.world import SET, World
 
 AWAY = 5.0  # seconds that a fault of a server or of the clock lasts
@@ -73,9 +73,22 @@ def clock_back(world: World, fault: Fault) -> None:
 
 def _set_clock(world: World, seconds: float) -> None:
     """An hour off, as by a wrong time zone, and right again."""
-    world.set_clock(seconds)
-    time.sleep(AWAY)
-    world.set_clock(0)
+    with world.hour:
+        world.set_clock(seconds)
+        time.sleep(AWAY)
+        world.set_clock(0)
+
+
+def clock_back_in_a_spike(world: World, fault: Fault) -> None:
+    """The loss rises and is back while every new row is dated before the launch of its instance."""
+    await_step(world, fault.slug, WARM)
+    with world.hour:
+        world.set_clock(-SET)
+        await_ticks(world, fault.slug, 1)
+        order(world, fault, "spike", rows=12)
+        await_step(world, fault.slug, world.step(fault.slug) + 4)
+        await_ticks(world, fault.slug, 2)
+        world.set_clock(0)
 
 
 def github_limits(world: World, fault: Fault) -> None:
@@ -131,6 +144,7 @@ def of_a_run(world: World, slug: str) -> tuple[Callable[[World, Fault], None], .
         lose_checkpoint,
         kill_both,
         *([other_host] if os.geteuid() == 0 else []),
+        *([clock_back_in_a_spike] if world.other_clock else []),
     )
 
 

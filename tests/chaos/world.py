@@ -48,6 +48,7 @@ class World:
     sitter: subprocess.Popen[bytes] | None = None
     closing: bool = False
     room: threading.Lock = field(default_factory=threading.Lock)  # rows that must be written
+    hour: threading.Lock = field(default_factory=threading.Lock)  # of the clock, while it is wrong
     busy: set[str] = field(default_factory=set)  # runs that something is done to
     commands: list[dict[str, Any]] = field(default_factory=list)
     before: dict[str, str] = field(default_factory=dict)
