@@ -2,12 +2,14 @@
 as it was before.
 """
 
+import hashlib
 import json
 import os
 import signal
 import socket
 import subprocess
 import sys
+import tomllib
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,6 +22,7 @@ from herorun.core.errors import CouldNotLook
 from herorun.core.evidence import Job, JobState
 from herorun.core.health.queue_reasons import Waiting, why_waiting
 from herorun.core.ports import Found
+from herorun.schedulers._kubernetes_bundle import UNPACKED
 from herorun.schedulers.kubernetes import Kubernetes
 from operations.seal.sealed_story import ended, seal_json
 from ports.scheduler_suite import long_ago
@@ -57,9 +60,9 @@ def code(tmp_path: Path) -> Path:
     return folder
 
 
-def connect(space: Space, code: Path, **changes: object) -> Kubernetes:
+def connect(space: Space, folder: Path, **changes: object) -> Kubernetes:
     stated = {"image": space.node.image, "pod_template": "pod.yaml", **changes}
-    return adapter(space, code.parent / "state", **stated)
+    return adapter(space, folder.parent / "state", **stated)
 
 
 def submit(scheduler: Kubernetes, code: Path, name: str, script: str) -> None:
@@ -122,6 +125,49 @@ def test_containers_end_as_the_page_says(real_space: Space, code: Path) -> None:
     record(real_space)
     words = ("tiny-5-", 'secret "none" not found')
     wait_for(lambda: any(mentions(line, *words) for line in scheduler.warnings("tiny-5")), 60)
+
+
+def test_a_pod_runs_only_the_bundle_that_was_admitted(real_space: Space, code: Path) -> None:
+    """Fetched by a command of the image, as from an object store."""
+    shared = code.parent / "shared"
+    shared.mkdir()
+    (code / "pod.yaml").write_text(sees(shared))
+    (code / "train.sh").write_text("cat data; pwd\n")
+    (code / "data").write_text("admitted\n")
+    copy = ["sh", "-c", f'cp {shared}/$(basename "$0") "$1"', "{from}", "{to}"]
+    stated = {"code": "bundle", "fetch": copy}
+    scheduler = connect(real_space, code, **stated)
+    bundle = scheduler.bundle(str(code))
+    assert bundle is not None
+    path = shared / Path(bundle[0]).name
+    admission = code.parent / "admission.json"
+    admission.write_text('{"plan": "sha256:1"}')
+
+    def begin(adapter: Kubernetes, name: str) -> None:
+        submission = replace(a_submission(". ./train.sh"), instance=name)
+        adapter.submit(submission, str(code), str(admission))
+
+    path.write_bytes(bundle[1])
+    begin(scheduler, "tiny-1")
+    job = end_of(scheduler, "tiny-1")
+    assert (job.state, job.exit_code) == (JobState.SUCCEEDED, 0)
+    assert scheduler.tail("tiny-1", 5) == f"admitted\n{UNPACKED}\n"
+    path.write_bytes(bundle[1].replace(b"admitted", b"replaced"))
+    begin(scheduler, "tiny-2")
+    job = end_of(scheduler, "tiny-2")
+    assert (job.state, job.exit_code, job.crashed) == (JobState.FAILED, 78, False)
+    assert mentions(job.reason, "herorun-code", "sha256:" + path.stem)
+    path.unlink()
+    begin(scheduler, "tiny-3")
+    job = end_of(scheduler, "tiny-3")
+    assert (job.state, job.exit_code) == (JobState.FAILED, 1)
+    assert mentions(job.reason, "herorun-code", path.name)
+    absent = connect(real_space, code, **stated, image=f"registry.test/absent@sha256:{'0' * 64}")
+    begin(absent, "tiny-4")
+    job = wait_for(
+        lambda: "ErrImagePull" in (job := job_of(scheduler, "tiny-4")).reason and job, 120
+    )
+    assert (job.state, why_waiting(job.reason)) == (JobState.PENDING, Waiting.NEVER)
 
 
 def test_a_restarted_container_keeps_the_log_of_its_earlier_attempt(
@@ -264,6 +310,41 @@ def test_a_run_in_containers_is_killed_relaunched_and_sealed_with_its_image_and_
     assert [each["name"] for each in instances] == ["tiny-1", "tiny-2"]
     assert [each["nodes"] for each in instances] == [[NODE]] * 2
     assert [each["images"] for each in instances] == [[node.image]] * 2
+
+
+def test_the_code_of_a_run_lies_once_in_its_output_root(
+    on_pods: Story, real_space: Space, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """For a launch and a relaunch: the same code has the same bundle."""
+    story, node = on_pods, real_space.node
+    path = story.work / "runs" / "tiny.toml"
+    contract = tomllib.loads(path.read_text())
+    path.write_text(
+        tomli_w.dumps({**contract, "scheduler": {**contract["scheduler"], "code": "bundle"}})
+    )
+    story.publish()
+    for name in ("tiny-1", "tiny-2"):
+        story.order(name, f"{PID}; pwd; {WAIT}")
+    assert story.init() == 0
+    assert story.launch() == 0, capsys.readouterr()
+    eventually(lambda: (story.data / "pid-tiny-1").exists(), within=120)
+    folder = story.root / "_herorun" / "code"
+    (bundle,) = folder.iterdir()
+    assert bundle.stem == hashlib.sha256(bundle.read_bytes()).hexdigest()
+    # its node tells of the container a moment later
+    eventually(lambda: UNPACKED in ask(story, capsys, "logs", "tiny").out, within=60)
+    (process,) = node.processes("train.sh")
+    os.kill(process, signal.SIGKILL)
+    eventually(lambda: ended(story), within=120)
+    story.tick()
+    eventually(lambda: (story.data / "pid-tiny-2").exists(), within=120)
+    assert list(folder.iterdir()) == [bundle]
+    bundle.write_bytes(b"something else")
+    (process,) = node.processes("train.sh")
+    os.kill(process, signal.SIGKILL)
+    eventually(lambda: ended(story, "tiny-2"), within=120)
+    assert story.tick() != 0
+    assert len(real_space.jobs()) == 2
 
 
 # --- the babysitter in the cluster ----------------------------------------------------------------

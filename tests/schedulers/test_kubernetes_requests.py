@@ -9,6 +9,7 @@ from pydantic import ValidationError
 
 from herorun.core.errors import WrongUse
 from herorun.core.ports import Submission
+from herorun.schedulers._kubernetes_bundle import CodeArchive, with_bundle
 from herorun.schedulers._kubernetes_compare import differing_fields, quantity
 from herorun.schedulers._kubernetes_jobset import job_in, jobset_of
 from herorun.schedulers._kubernetes_options import Options, requested_hardware
@@ -226,5 +227,10 @@ def test_the_request_fits_the_schemas_of_newer_servers(version: str, tmp_path: P
     job, inner = tmp_path / "job.json", tmp_path / "inner.json"
     job.write_text(json.dumps(request(**asked)))
     inner.write_text(json.dumps(job_in(jobset_of(request(**asked), options(**asked)))))
+    bundled, told = request(**asked), options(**asked, code="bundle", folder=None)
+    template = bundled["spec"]["template"]
+    bundled["spec"]["template"] = with_bundle(template, CodeArchive("/out/a.tar", "abc"), told)
+    (tmp_path / "bundled.json").write_text(json.dumps(bundled))
     new = ["podReplacementPolicy"] if int(version.partition(".")[2]) < 28 else []
     assert unexpected_fields(version, job) == unexpected_fields(version, inner) == new
+    assert unexpected_fields(version, tmp_path / "bundled.json") == new

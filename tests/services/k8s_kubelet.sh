@@ -28,6 +28,8 @@ for own in "$top"/*/cgroup.clone_children; do # as seen from the group above
   umount "$own"
   mount -t cgroup -o "$([ "$name" = systemd ] && echo none,name=systemd || echo "$name")" cgroup "$own"
 done
+# where the machine has it too, runc would make groups of version 2 that stay
+! mountpoint -q "$top/unified" || umount "$top/unified"
 for folder in /var/lib /var/log /run; do mount -t tmpfs tmpfs "$folder"; done
 mkdir -p "$dir"/{sysctl,cni/bin,cni/conf,kubelet}
 while read -r path value; do

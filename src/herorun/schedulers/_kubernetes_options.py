@@ -72,15 +72,24 @@ class Options(RenamedKeys):
     image: str = Field(
         min_length=1, description="Container image, by digest: `host/name@sha256:...`."
     )
-    code: Literal["image", "shared"] = Field(
+    code: Literal["image", "bundle", "shared"] = Field(
         "image",
         description=(
-            '"image": the code is in the image, in `folder`; "shared": the pod sees the state '
-            "folder `.herorun/` under the same path, by a volume of `pod_template`."
+            '"image": the code is in the image, in `folder`; "bundle": each pod fetches it from '
+            'the output root, at most 100 MiB; "shared": the pod sees the state folder '
+            "`.herorun/` under the same path, by a volume of `pod_template`."
         ),
     )
     folder: Absolute | None = Field(
         None, description='The code\'s folder in the image; required with `code = "image"`.'
+    )
+    fetch: tuple[str, ...] = Field(
+        (),
+        description=(
+            'With `code = "bundle"`: a command of the image that copies the file `{from}` of the '
+            'output root to the path `{to}`: ["gcloud", "storage", "cp", "{from}", "{to}"]; '
+            "required for an object store, otherwise `cp`."
+        ),
     )
     pod_template: Annotated[str, AfterValidator(_inside)] | None = Field(
         None,
@@ -147,6 +156,11 @@ class Options(RenamedKeys):
     def _finds_its_code(self) -> "Options":
         if (self.code == "image") != (self.folder is not None):
             raise ValueError('say folder with code = "image", and with no other')
+        if self.fetch and self.code != "bundle":
+            raise ValueError('say fetch with code = "bundle", and with no other')
+        argv = " ".join(self.fetch)
+        if argv and not ("{from}" in argv and "{to}" in argv):
+            raise ValueError("fetch must name {from} and {to}")
         return self
 
     @property

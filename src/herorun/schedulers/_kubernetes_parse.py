@@ -4,7 +4,7 @@ What cannot be read is `CouldNotLook`, and never an empty list.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import field
+from dataclasses import field, replace
 from datetime import datetime
 from typing import Any
 
@@ -143,9 +143,9 @@ def _pod_record(
         index=str((meta.get("annotations") or {}).get(INDEX, "")),
         ready={"True": True, "False": False}.get(str(ready.get("status"))),
         unschedulable=_reason_and_message(placed) if placed.get("status") == "False" else "",
-        waiting=_condition(state.get("waiting") or _initial(status)),
+        waiting=_condition(_initial(status) or state.get("waiting") or {}),
         running_since=_time((state.get("running") or {}).get("startedAt")),
-        ended=_ended(state.get("terminated")),
+        ended=_ended(state.get("terminated")) or _initial_failure(status),
         disruption=by_name.get("DisruptionTarget"),
         reason=str(status.get("reason") or ""),
         message=str(status.get("message") or ""),
@@ -160,9 +160,22 @@ def _main(status: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _initial(status: Mapping[str, Any]) -> Mapping[str, Any]:
-    """What an init container waits for, before the main one has a state worth the name."""
+    """What an init container waits for: the main one, and those after it, then wait for it
+    (`PodInitializing`).
+    """
     states = [each.get("state") or {} for each in status.get("initContainerStatuses") or ()]
-    return next((state["waiting"] for state in states if state.get("waiting")), {})
+    waits = [state["waiting"] for state in states if state.get("waiting")]
+    return next((each for each in waits if each.get("reason") != "PodInitializing"), {})
+
+
+def _initial_failure(status: Mapping[str, Any]) -> ContainerEnd | None:
+    """Of an init container, after which the main one never starts."""
+    for each in status.get("initContainerStatuses") or ():
+        end = _ended((each.get("state") or {}).get("terminated"))
+        if end and end.exit_code:
+            why = ": ".join(part for part in (end.reason, end.message.strip()) if part)
+            return replace(end, reason=f"init container {each.get('name')}: {why}")
+    return None
 
 
 def _ended(document: Any) -> ContainerEnd | None:

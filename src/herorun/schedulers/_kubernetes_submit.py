@@ -13,6 +13,7 @@ from herorun.core.ports import Place, Submission
 from herorun.core.untrusted_json import read_json
 from herorun.schedulers import _submission_record as keeping
 from herorun.schedulers._idempotent import taken_after
+from herorun.schedulers._kubernetes_bundle import UNPACKED, CodeArchive, bundle_of, with_bundle
 from herorun.schedulers._kubernetes_client import Kubectl, NameTaken, NotThere, ReadRefusal
 from herorun.schedulers._kubernetes_compare import differing_fields
 from herorun.schedulers._kubernetes_dry_run import changed_fields
@@ -88,9 +89,18 @@ class KubernetesSubmitter:
             facts = RunFacts(self._root, plan, code, admission)
         else:
             text = "<the admission>" if unread else _text_of(admission)
-            facts = RunFacts(self._root, plan, self._options.folder or "", admission_path(), text)
+            folder = self._options.folder or UNPACKED
+            facts = RunFacts(self._root, plan, folder, admission_path(), text)
         job = job_of(submission, self._options, facts, self._template(code))
+        if bundle := self.bundle(code):
+            template = with_bundle(job["spec"]["template"], bundle, self._options)
+            job["spec"]["template"] = template
         return jobset_of(job, self._options) if self._kind == JOBSET else job
+
+    def bundle(self, code: str) -> CodeArchive | None:
+        if self._options.code != "bundle":
+            return None
+        return bundle_of(code, self._place.output_root)
 
     def _template(self, code: str) -> Mapping[str, Any]:
         """As the code folder has it; before there is one, as the work tree does."""

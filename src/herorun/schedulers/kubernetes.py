@@ -218,6 +218,10 @@ class Kubernetes:
 
     # --- acting ----------------------------------------------------------------------------------
 
+    def bundle(self, code: str) -> tuple[str, bytes] | None:
+        bundle = self._submitter.bundle(code)
+        return (bundle.path, bundle.data) if bundle else None
+
     def request(self, submission: Submission, code: str, admission: str) -> str:
         """The very object that is sent."""
         document = self._submitter.document(submission, code, admission)

@@ -39,9 +39,9 @@ def seal_json(story: Story, capsys: CAPTURE, code: int) -> tuple[dict[str, Any],
     return told, {f["check"] for f in told["findings"] if f["outcome"] in ("fail", "unknown")}
 
 
-def ended(story: Story) -> bool:
+def ended(story: Story, instance: str = "tiny-1") -> bool:
     run = story.run
-    found = run.scheduler.find("tiny-1", run.record.memory().launchings["tiny-1"].at)
+    found = run.scheduler.find(instance, run.record.memory().launchings[instance].at)
     return isinstance(found, Found) and found.job.state.ended and not found.job.running_tasks
 
 

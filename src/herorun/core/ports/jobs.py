@@ -108,6 +108,17 @@ class ManyRuns(Protocol):
         """
 
 
+class FromStore(Protocol):
+    """A scheduler whose jobs fetch their code from the output store. One without it, or with None,
+    brings it there itself.
+    """
+
+    def bundle(self, code: str) -> tuple[str, bytes] | None:
+        """A path in the store that is named by its content, and that content: it must lie there
+        before the submission.
+        """
+
+
 class Beside(Protocol):
     """A scheduler that knows other jobs than herorun's own. One without it is not asked for any."""
 

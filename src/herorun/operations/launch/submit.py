@@ -5,7 +5,7 @@ live.
 from collections.abc import Callable
 from typing import TypeAlias
 
-from herorun.core.errors import HerorunError, in_words
+from herorun.core.errors import HerorunError, WrongUse, in_words
 from herorun.core.evidence import Job
 from herorun.core.plan import Plan
 from herorun.core.ports import Submission, submission_of
@@ -40,7 +40,25 @@ def submit(run: Run, plan: Plan, instance: str, say: Say = unsaid) -> Job:
     write_whole(run.state / "requests" / f"{instance}.txt", f"{request}\n".encode())
     say(request)
     with progress.spinner(f"submitting {instance}"):
+        _store_bundle(run, str(code))
         return run.scheduler.submit(submission, str(code), str(admission))
+
+
+def _store_bundle(run: Run, code: str) -> None:
+    """Where the scheduler's jobs fetch their code. Its name is its digest: what is there already
+    must be the same.
+    """
+    pack = getattr(run.scheduler, "bundle", None)
+    if pack is None or (bundle := pack(code)) is None:
+        return
+    path, data = bundle
+    try:
+        run.store.create(path, data)
+    except FileExistsError:
+        if run.store.read(path) != data:
+            raise WrongUse(
+                f"{path} does not hold the code that its name says: remove it, then launch again."
+            ) from None
 
 
 def request_text(run: Run, submission: Submission, code: str, admission: str) -> str:
