@@ -38,3 +38,10 @@ class Leaps:
             return None
         before, after = self.ahead
         return before if before - SKEW <= at < after - SKEW else None
+
+
+def no_later(written_at: datetime | None, seen_at: datetime | None) -> datetime | None:
+    """A row is no younger than the source it stands in: one that is stamped in the future would
+    hide a hang.
+    """
+    return min(written_at, seen_at) if written_at and seen_at else written_at or seen_at

@@ -69,10 +69,15 @@ def judge_row(state: MetricsState, row: Row, names: Names) -> None:
             if role.precursor and fresh:
                 _precursor(state, name, value, role.precursor > 0, at)
     if seconds is not None:
-        resume.see_time(state.lineage, step, seconds)
-        throughput.judge_wall(state.wall, step, seconds, False, declared)
-        throughput.judge_pause(state.pauses, seconds)
+        judge_time(state, step, seconds, declared)
     state.last = values
+
+
+def judge_time(state: MetricsState, step: int, seconds: float, declared: bool) -> None:
+    """Judge when a row was written, by its own clock."""
+    resume.see_time(state.lineage, step, seconds)
+    throughput.judge_wall(state.wall, step, seconds, False, declared)
+    throughput.judge_pause(state.pauses, seconds)
 
 
 class RowPosition(NamedTuple):
@@ -128,7 +133,7 @@ def _judge_whether_finite(
 
 def _precursor(state: MetricsState, name: str, value: float, rises: bool, at: RowPosition) -> None:
     if _room_for(state, state.growths, name):
-        followed = _state_for(state.growths, name, Growth)
+        followed = state_for(state.growths, name, Growth)
         if state.rate_rises:
             begin_again(followed)
             return
@@ -145,7 +150,7 @@ def _room_for(state: MetricsState, table: Mapping[str, object], name: str) -> bo
 
 
 def _norm(state: MetricsState, name: str, value: float, names: Names, at: RowPosition) -> None:
-    norm = state.norms.get(name) or _state_for(state.norms, name, grad_norm.Norm)
+    norm = state.norms.get(name) or state_for(state.norms, name, grad_norm.Norm)
     grad_norm.judge_norm(norm, name, at.step, value, at.fresh, at.declared)
 
 
@@ -154,7 +159,7 @@ def _rate(state: MetricsState, name: str, value: float, names: Names, at: RowPos
     state.rate_rises = state.rate is not None and value > state.rate
     state.rate = value
     if value > 0.0:
-        watch = _state_for(state.rates, name, ExcursionWatch)
+        watch = state_for(state.rates, name, ExcursionWatch)
         if watch.streak is not None:
             watch.within("spent", name, 0)
     elif value == 0.0 and name in state.rates:
@@ -166,7 +171,7 @@ def _judge_step_time(
 ) -> None:
     state.timed = True
     throughput.judge_time(
-        _state_for(state.speeds, name, throughput.Speed),
+        state_for(state.speeds, name, throughput.Speed),
         name,
         at.step,
         value,
@@ -178,7 +183,7 @@ def _judge_step_time(
 def _speed(state: MetricsState, name: str, value: float, names: Names, at: RowPosition) -> None:
     if value > 0.0 and not state.timed:
         throughput.judge_rate(
-            _state_for(state.speeds, name, throughput.Speed),
+            state_for(state.speeds, name, throughput.Speed),
             name,
             at.step,
             value,
@@ -192,15 +197,13 @@ def _wander(state: MetricsState, name: str, value: float, names: Names, at: RowP
     if not _room_for(state, state.wanders, name):
         return
     band.judge_wander(
-        _state_for(state.wanders, name, band.Wander), name, at.step, value, at.fresh, at.declared
+        state_for(state.wanders, name, band.Wander), name, at.step, value, at.fresh, at.declared
     )
 
 
 def _band(state: MetricsState, name: str, value: float, names: Names, at: RowPosition) -> None:
     least, most = names.band_of[name]
-    band.judge_band(
-        _state_for(state.bands, name, ExcursionWatch), name, at.step, value, least, most
-    )
+    band.judge_band(state_for(state.bands, name, ExcursionWatch), name, at.step, value, least, most)
 
 
 def _skipped(state: MetricsState, name: str, value: float, names: Names, at: RowPosition) -> None:
@@ -220,7 +223,7 @@ JUDGES: Mapping[str, Callable[[MetricsState, str, float, Names, RowPosition], No
 }
 
 
-def _state_for(table: dict[str, S], name: str, kind: type[S]) -> S:
+def state_for(table: dict[str, S], name: str, kind: type[S]) -> S:
     if name not in table:
         table[name] = kind()
     return table[name]

@@ -55,14 +55,24 @@ def see(state: Steps, step: int) -> bool:
     if state.jump:
         _lose_rows(state, state.jump[0], state.jump[1])
         state.jump = []
-    eased = state.stride - (state.stride - apart) / EASE
-    state.stride = eased if eased > apart else float(apart)
+    state.stride = eased(state.stride, apart)
     return False
+
+
+def eased(stride: float, apart: int) -> float:
+    """The usual steps between two rows, after two so many steps apart."""
+    lower = stride - (stride - apart) / EASE
+    return lower if lower > apart else float(apart)
 
 
 def far(state: Steps, apart: int) -> bool:
     """Whether rows so many steps apart have others between them."""
-    return apart > WAITING and 0 < FAR * state.stride < apart
+    return is_far(state.stride, apart)
+
+
+def is_far(stride: float, apart: int) -> bool:
+    """The same, by the usual steps between two rows."""
+    return apart > WAITING and 0 < FAR * stride < apart
 
 
 def _lose_rows(state: Steps, before: int, after: int) -> None:

@@ -6,6 +6,7 @@ twice, with different losses.
 """
 
 from bisect import bisect_left
+from collections.abc import Sequence
 from dataclasses import field
 
 from herorun.core.detectors.excursion import ExcursionWatch
@@ -72,6 +73,28 @@ def arrive(state: Turns, step: int, loss: float) -> None:
         # it has caught up with what was there before
         if other is not None and last < other <= step:
             _end_mixed(state)
+
+
+def is_single(state: Turns, step: int) -> bool:
+    """Whether nothing of the rows before, nor this next step, speaks for a second writer."""
+    if state.other is not None or state.doubles or state.again or state.last is None:
+        return False
+    if state.mixed.streak is not None or state.doubled.streak is not None:
+        return False
+    return step > max(state.last, *state.recent[-1:])
+
+
+def arrive_all(state: Turns, steps: Sequence[int], losses: Sequence[float]) -> None:
+    """`arrive` for rows beyond the newest, of a single writer, each with another step."""
+    assert state.last is not None
+    count = len(steps)
+    state.stride = steps[-1] - (steps[-2] if count > 1 else state.last)
+    state.last = steps[-1]
+    state.since += count
+    state.switches = 0 if state.rows + count > LONGEST else state.switches
+    state.rows = (state.rows + count) % (LONGEST + 1)
+    state.recent = [*state.recent, *steps][-RECENT:]
+    state.recent_losses = [*state.recent_losses, *losses][-RECENT:]
 
 
 def _other_goes_on(state: Turns, step: int, last: int, other: int) -> bool:

@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from herorun.core.canonical_json import digest
-from herorun.core.clock_skew import SKEW
+from herorun.core.clock_skew import SKEW, no_later
 from herorun.core.detectors import (
     band,
     baseline,
@@ -24,6 +24,7 @@ from herorun.core.detectors import (
     throughput,
     windows,
 )
+from herorun.core.detectors.columns import take_batch
 from herorun.core.detectors.dispatch import MUTED, judge_row
 from herorun.core.detectors.instances import (
     Boundary,
@@ -52,6 +53,7 @@ TREND = (
 )
 STREAK = (excursion.MISSES, excursion.KEPT)
 SHAPE = 14  # of the state
+ONE_BY_ONE = 16  # rows that follow the one at which a batch ended
 
 
 def rules_digest() -> str:
@@ -88,13 +90,16 @@ def fold_rows(
     Excursions that were closed before this call are forgotten first, unless `keep_closed`: each is
     reported by the tick that saw it end.
     """
-    state = copied(state)
+    state, rows, place = copied(state), [*rows], 0
     if not keep_closed:
         for watch in state.watches():
             watch.closed = []
     _see_restart(state, names, boundaries)
-    for row in rows:
-        _take(state, row, names, seen_at, boundaries)
+    while place < len(rows):
+        place += take_batch(state, rows, place, names, seen_at, boundaries)
+        for row in rows[place : place + ONE_BY_ONE]:
+            _take(state, row, names, seen_at, boundaries)
+        place += ONE_BY_ONE
     return state
 
 
@@ -124,7 +129,7 @@ def _take(
     seen_at: datetime | None,
     boundaries: Sequence[Boundary],
 ) -> None:
-    at = seen_at if row.at is None else _no_later(row.at, seen_at)
+    at = seen_at if row.at is None else no_later(row.at, seen_at)
     state.rows += 1
     step = row.step + 1 - names.first_step
     newest = None
@@ -187,13 +192,6 @@ def _passes_start(state: MetricsState, row: Row, names: Names, newest: Boundary)
     offset = 1 - names.first_step
     reached = max([state.high_water, *(other.step + offset for other in state.waiting)])
     return passes_start(newest, row.step + offset, reached)
-
-
-def _no_later(written_at: datetime | None, seen_at: datetime | None) -> datetime | None:
-    """A row is no younger than the source it stands in: one that is stamped in the future would
-    hide a hang.
-    """
-    return min(written_at, seen_at) if written_at and seen_at else written_at or seen_at
 
 
 def _is_ahead(written_at: datetime | None, seen_at: datetime | None) -> bool:

@@ -6,6 +6,7 @@ comparison.
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import field
 from itertools import islice, pairwise
 from statistics import fmean, median
@@ -204,6 +205,23 @@ def see_loss(state: Lineage, step: int, loss: float) -> None:
     state.losses[step] = loss
     if len(state.losses) > KEPT:
         _forget(state.losses)
+
+
+def see_losses(state: Lineage, steps: Sequence[int], losses: Sequence[float]) -> None:
+    """`see_loss` for many rows."""
+    if state.comparison is None and len(state.opening) == OPENING:
+        remember(state.losses, steps, losses)
+        return
+    for step, loss in zip(steps, losses, strict=True):
+        see_loss(state, step, loss)
+
+
+def remember(table: dict[int, float], steps: Sequence[int], values: Sequence[float]) -> None:
+    """Many new rows, of which the oldest are forgotten as they are row by row."""
+    for step, value in zip(steps, values, strict=True):
+        table[step] = value
+        if len(table) > KEPT:
+            _forget(table)
 
 
 def _compare(state: Lineage, compared: ResumeComparison, step: int, loss: float) -> None:

@@ -1,0 +1,243 @@
+"""The detectors' rules for many rows of one column, in local variables for as long as nothing
+happens.
+
+A row that opens or continues an excursion, or comes before the trend is trusted, goes to the rule
+for one row. Both give the same state to the last bit: the sums are the same, in the same order.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+
+from herorun.core.detectors import grad_norm, loss, second_beginning, throughput, windows
+from herorun.core.detectors.baseline import CLIP, FLOOR, FOLLOW, LAG, RATE, YOUNG
+from herorun.core.detectors.grad_norm import EASE, FAST_RATE, SLOW_RATE, Norm
+from herorun.core.detectors.loss_state import LASTING, LossState
+from herorun.core.detectors.relapse import REGRESSED
+from herorun.core.detectors.throughput import Speed
+
+ONE_BY_ONE = 4  # rows that follow the one at which something happened
+NEWEST, WINDOW = windows.NEWEST, windows.NEWEST + windows.BEFORE
+_TURN = 1.2533  # of a mean deviation to a standard deviation, as in `Trend.learn`
+
+
+def judge_losses(state: LossState, steps: Sequence[int], losses: Sequence[float]) -> None:
+    """`judge_loss` for rows beyond all steps so far, outside declared phases."""
+
+    def one(place: int) -> None:
+        loss.judge_loss(state, steps[place], losses[place], True, False, False)
+
+    def many(place: int) -> int:
+        return _losses(state, steps, losses, place) if _is_quiet(state) else place
+
+    _in_turns(len(steps), many, one)
+
+
+def judge_norms(state: Norm, metric: str, steps: Sequence[int], values: Sequence[float]) -> None:
+    """`judge_norm` for such rows."""
+
+    def one(place: int) -> None:
+        grad_norm.judge_norm(state, metric, steps[place], values[place], True, False)
+
+    def many(place: int) -> int:
+        watches = (state.vanished, state.explosion, state.creep)
+        quiet = state.trend.rows >= YOUNG and all(watch.streak is None for watch in watches)
+        return _norms(state, values, place) if quiet else place
+
+    _in_turns(len(values), many, one)
+
+
+def judge_speeds(
+    state: Speed,
+    seconds: Sequence[float],
+    marks: Sequence[float | None],
+    judge_one: Callable[[int], None],
+) -> None:
+    """`judge_speed` for such rows. `marks`: what `Speed.last` is after each."""
+
+    def many(place: int) -> int:
+        open_now = state.slow.streak is not None or state.leak.streak is not None
+        quiet = state.trend.rows >= YOUNG and state.settled and state.warm >= throughput.WARM
+        end = _speeds(state, seconds, place) if quiet and not open_now else place
+        state.last = marks[end - 1] if end > place else state.last
+        return end
+
+    _in_turns(len(seconds), many, judge_one)
+
+
+def _in_turns(count: int, many: Callable[[int], int], one: Callable[[int], None]) -> None:
+    """Many rows from a place on, for as long as nothing happens; then a few one by one."""
+    place = 0
+    while place < count:
+        place = many(place)
+        end = min(place + ONE_BY_ONE, count)
+        for each in range(place, end):
+            one(each)
+        place = end
+
+
+def _is_quiet(state: LossState) -> bool:
+    """Whether the state is that of a curve in the midst of its training, on which nothing is
+    open.
+    """
+    if state.same or state.zeros or state.signed or state.matched or state.anew:
+        return False
+    if not state.begun.over or state.begun.levels or not state.settled:
+        return False
+    if state.trend.rows < YOUNG or len(state.recent) != WINDOW:
+        return False
+    if len(state.opening) < second_beginning.OPENING or state.spike.streak is not None:
+        return False
+    return all(getattr(state, kind).streak is None for kind in LASTING)
+
+
+def _losses(state: LossState, steps: Sequence[int], losses: Sequence[float], first: int) -> int:
+    """Rows from `first` on; the place of the first at which something may happen."""
+    trend, log = state.trend, math.log
+    level, scale, below = trend.level, trend.scale, trend.below
+    smooth, low, lowest = state.smooth, state.low, state.lowest
+    wobble, before, newest, above = state.wobble, state.before, state.newest, state.above
+    opening, descent, descended = state.opening[0], state.descent, state.descended
+    forgotten, halved = second_beginning._FORGOTTEN, state.opening[-1]
+    ys, mask, many = list(state.recent), windows._NEWEST, NEWEST - windows.OUTLIERS
+    alike, high, elevated, drift = (
+        second_beginning.ALIKE,
+        loss._HIGH,
+        loss._ELEVATED,
+        loss._DRIFT,
+    )
+    place = first - 1
+    for place in range(first, len(steps)):
+        value = losses[place]
+        if value <= 0.0 or value == newest:
+            break
+        y = log(value)
+        excess = y - level
+        if excess > high:
+            break
+        if -alike < y - opening < alike and (level < y - forgotten or lowest < y - forgotten):
+            break
+        higher = (above << 1 | (y > ys[-NEWEST])) & mask
+        if higher.bit_count() >= many:
+            break
+        if excess < 0.0:
+            away, under = -excess, below + 1
+        else:
+            away, under = excess, 0
+        widest = CLIP * scale
+        rate = RATE if under <= LAG else FOLLOW
+        move = excess if away < widest else (widest if excess > 0 else -widest)
+        center = level + rate * move
+        noise = scale + rate * (_TURN * (away if away < widest else widest) - scale)
+        noise = noise if noise > FLOOR else FLOOR
+        move, widest = y - smooth, loss.WIDEST * noise
+        if not -widest <= move <= widest:
+            move = widest if move > 0.0 else -widest
+        smoothed = smooth + RATE * move
+        least = smoothed if smoothed < low else low
+        bottom = smoothed if smoothed < lowest else lowest
+        excess, rise = y - center, smoothed - least
+        if (
+            smoothed > bottom + REGRESSED  # and so it cannot have diverged
+            or (excess > elevated and excess > loss.ELEVATED_NOISE * noise)
+            or (rise > drift and rise > loss.DRIFT_NOISE * noise)
+        ):
+            break
+        if not descended:
+            descended, descent = y < halved - forgotten, descent + 1
+        move, widest = abs(y - before), CLIP * wobble + FLOOR
+        wobble = wobble + RATE * ((move if move < widest else widest) - wobble)
+        ys.append(y)
+        level, scale, below, above = center, noise, under, higher
+        smooth, low, lowest, before, newest = smoothed, least, bottom, y, value
+    else:
+        place += 1
+    if place > first:
+        count = place - first
+        trend.level, trend.scale, trend.below, trend.rows = level, scale, below, trend.rows + count
+        state.smooth, state.low, state.lowest = smooth, low, lowest
+        state.wobble, state.before, state.newest, state.above = wobble, before, newest, above
+        state.descent, state.descended, state.changes = descent, descended, state.changes + count
+        state.positive, state.last_step = newest, steps[place - 1]
+        state.recent = ys[-WINDOW:]
+        state.recent_steps = [*state.recent_steps, *steps[first:place]][-WINDOW:]
+    return place
+
+
+def _norms(state: Norm, values: Sequence[float], first: int) -> int:
+    """As `_losses`."""
+    trend, log, exploded, most = state.trend, math.log, grad_norm._EXPLODED, grad_norm._CREEP
+    level, scale, below, rows = trend.level, trend.scale, trend.below, trend.rows
+    usual, fast, slow = state.usual, state.fast, state.slow
+    place = first - 1
+    for place in range(first, len(values)):
+        value = values[place]
+        if value <= 0.0:
+            break
+        y = log(value)
+        excess = y - level
+        if excess > exploded:
+            break
+        mean = 1 / (rows + 1)
+        faster = fast + (mean if mean > FAST_RATE else FAST_RATE) * (y - fast)
+        slower = slow + (mean if mean > SLOW_RATE else SLOW_RATE) * (y - slow)
+        if faster - slower > most:
+            break
+        if excess < 0.0:
+            away, below = -excess, below + 1
+        else:
+            away, below = excess, 0
+        widest = CLIP * scale
+        rate = RATE if below <= LAG else FOLLOW
+        move = excess if away < widest else (widest if excess > 0 else -widest)
+        level = level + rate * move
+        scale = scale + rate * (_TURN * (away if away < widest else widest) - scale)
+        scale = scale if scale > FLOOR else FLOOR
+        eased = usual - EASE
+        usual = level if level > eased else eased
+        fast, slow, rows = faster, slower, rows + 1
+    else:
+        place += 1
+    trend.level, trend.scale, trend.below, trend.rows = level, scale, below, rows
+    state.usual, state.fast, state.slow = usual, fast, slow
+    return place
+
+
+def _speeds(state: Speed, seconds: Sequence[float], first: int) -> int:
+    """As `_losses`."""
+    trend, log, most = state.trend, math.log, throughput._SLOW
+    level, scale, below = trend.level, trend.scale, trend.below
+    smooth, best, leak = state.smooth, state.best, throughput._LEAK
+    place = first - 1
+    for place in range(first, len(seconds)):
+        value = seconds[place]
+        if value <= 0.0:
+            break
+        y = log(value)
+        excess = y - level
+        if excess > most:
+            break
+        if excess < 0.0:
+            away, under = -excess, below + 1
+        else:
+            away, under = excess, 0
+        widest = CLIP * scale
+        rate = RATE if under <= LAG else FOLLOW
+        move = excess if away < widest else (widest if excess > 0 else -widest)
+        center = level + rate * move
+        noise = scale + rate * (_TURN * (away if away < widest else widest) - scale)
+        noise = noise if noise > FLOOR else FLOOR
+        move, widest = y - smooth, 3 * noise
+        if not -widest <= move <= widest:
+            move = widest if move > 0.0 else -widest
+        smoothed = smooth + RATE * move
+        least = smoothed if smoothed < best else best
+        slower = smoothed - least
+        if slower > leak and slower > throughput.LEAK_NOISE * noise:
+            break
+        level, scale, below, smooth, best = center, noise, under, smoothed, least
+    else:
+        place += 1
+    count = place - first
+    trend.level, trend.scale, trend.below, trend.rows = level, scale, below, trend.rows + count
+    state.smooth, state.best, state.warm = smooth, best, state.warm + count
+    return place
