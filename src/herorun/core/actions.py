@@ -2,8 +2,8 @@
 
 from typing import TypeAlias
 
-from herorun.core.escalation import EscalationReason, Option
 from herorun.core.lazy_dataclass import dataclass
+from herorun.core.notify.escalation import EscalationReason, Option
 
 
 @dataclass(frozen=True)

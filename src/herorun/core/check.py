@@ -11,10 +11,10 @@ from functools import cached_property
 from inspect import getdoc, getmodule
 from typing import Any
 
-from herorun.core.escalation import EscalationReason
 from herorun.core.evidence import Evidence, Nothing, Unavailable
 from herorun.core.finding import Finding, Verdict, not_applicable, unknown
 from herorun.core.lazy_dataclass import dataclass
+from herorun.core.notify.escalation import EscalationReason
 
 _RUN = re.compile(r"\bRUN\b")  # in a check's advice: the run that is asked about
 

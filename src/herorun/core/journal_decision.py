@@ -7,11 +7,11 @@ from datetime import datetime
 from herorun.core.action_key import Verb, write_key
 from herorun.core.actions import Action, DeleteNode, Escalate, Relaunch, Stop, Tell
 from herorun.core.canonical_json import digest
-from herorun.core.escalation import EscalationReason, Option
 from herorun.core.event import CheckedIn, Decided
 from herorun.core.evidence import Evidence, Hands, Job, LateReceipts, Placement, Receipt
 from herorun.core.journal import Memory
-from herorun.core.notifications import progress_of
+from herorun.core.notify.escalation import EscalationReason, Option
+from herorun.core.notify.notifications import progress_of
 from herorun.core.recovery.classify import Ending
 from herorun.core.recovery.endings import end_to_record, saved_to_record, temporary_to_record
 from herorun.core.tick import Tick

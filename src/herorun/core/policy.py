@@ -11,7 +11,7 @@ from herorun.core.action_key import Verb, write_key
 from herorun.core.actions import Action, DeleteNode, Escalate, Relaunch, Stop, Tell
 from herorun.core.alert import Alert, AlertId, AlertState
 from herorun.core.check import Check, Response, Severity, Topic
-from herorun.core.escalation_policy import (
+from herorun.core.notify.escalation_policy import (
     Case,
     _again,
     _second_person,

@@ -17,7 +17,6 @@ from herorun.core.alert import (
     resolved_late,
 )
 from herorun.core.check import Check, Severity, Topic, evaluate
-from herorun.core.escalation_policy import Case, all_answered, waiting_until
 from herorun.core.evidence import (
     Evidence,
     Gaps,
@@ -30,7 +29,8 @@ from herorun.core.health.causes import with_causes
 from herorun.core.health.training import AwaitedEvidence, Training, TrainingProof, training
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.muting import muted_topics, numeric_stretches
-from herorun.core.notifications import news
+from herorun.core.notify.escalation_policy import Case, all_answered, waiting_until
+from herorun.core.notify.notifications import news
 from herorun.core.past_alerts import carried_over, without_old_news
 from herorun.core.policy import decide, ended_alert_notices
 from herorun.core.recovery.classify import Ending, ending_of

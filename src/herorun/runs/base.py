@@ -12,10 +12,10 @@ from herorun.core.actions import Tell
 from herorun.core.adhoc_jobs.cause import JobCause
 from herorun.core.check import Check
 from herorun.core.contract import Contract, ContractFile
-from herorun.core.escalation import Option
 from herorun.core.evidence import Cadence, Evidence, Launcher, OwnVersion, Undelivered, Waivers
 from herorun.core.finding import Waiver
 from herorun.core.journal import Memory
+from herorun.core.notify.escalation import Option
 from herorun.core.ports import Channels, IssueTracker, Notifier, Place, Scheduler, Sending, Store
 from herorun.record import RunRecord
 from herorun.runs.notifiers import connect_channel, connect_issue

@@ -14,9 +14,9 @@ from herorun.core.alert import AlertState
 from herorun.core.cadence import next_look
 from herorun.core.contract import Recovery
 from herorun.core.errors import WrongUse
-from herorun.core.escalation import Option
-from herorun.core.escalation_policy import Case, all_answered
 from herorun.core.evidence import Candidate, Checkpoints, History, Instance, JobState, Triage
+from herorun.core.notify.escalation import Option
+from herorun.core.notify.escalation_policy import Case, all_answered
 from herorun.core.recovery.bad_node import delete_command, machine_at
 from herorun.core.recovery.classify import Cause, Ending, ending_of
 from herorun.core.recovery.decision import attempts, repeated, stuck, wait_of

@@ -6,9 +6,9 @@ Fix: read in the job's log why it ended; the DRI launches again, or seals the re
 """
 
 from herorun.core.check import Gate, Response, check
-from herorun.core.escalation import EscalationReason
 from herorun.core.evidence import Checkpoints, FinalStep, History, Job, JobState, Metrics, Nothing
 from herorun.core.finding import Verdict, failed, not_applicable, passed
+from herorun.core.notify.escalation import EscalationReason
 
 
 @check(Gate.HEALTH, Response.ESCALATE, asks=EscalationReason.UNVERIFIED)

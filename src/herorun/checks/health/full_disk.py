@@ -9,11 +9,11 @@ unknown pace.
 from pydantic import NonNegativeInt, PositiveFloat
 
 from herorun.core.check import Gate, Response, Topic, check
-from herorun.core.escalation import EscalationReason
 from herorun.core.evidence import Disks, Now
 from herorun.core.finding import Verdict
 from herorun.core.health.headroom import Headroom, room
 from herorun.core.lazy_dataclass import dataclass
+from herorun.core.notify.escalation import EscalationReason
 
 
 @dataclass(frozen=True)

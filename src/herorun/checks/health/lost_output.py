@@ -6,7 +6,6 @@ takes long.
 """
 
 from herorun.core.check import Gate, Response, Topic, check
-from herorun.core.escalation import EscalationReason
 from herorun.core.evidence import (
     Checkpoints,
     History,
@@ -18,6 +17,7 @@ from herorun.core.evidence import (
     Unavailable,
 )
 from herorun.core.finding import Verdict, failed, not_applicable, passed
+from herorun.core.notify.escalation import EscalationReason
 from herorun.core.recovery.lost_root import lost_root
 from herorun.core.recovery.scene import scene_of
 

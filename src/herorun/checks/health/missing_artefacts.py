@@ -11,7 +11,6 @@ their final checkpoint.
 from datetime import timedelta
 
 from herorun.core.check import Gate, Response, Topic, check
-from herorun.core.escalation import EscalationReason
 from herorun.core.evidence import (
     Checkpoints,
     FinalStep,
@@ -25,6 +24,7 @@ from herorun.core.evidence import (
 )
 from herorun.core.finding import Verdict, failed, not_applicable, passed, unknown
 from herorun.core.lazy_dataclass import dataclass
+from herorun.core.notify.escalation import EscalationReason
 
 
 @dataclass(frozen=True)

@@ -5,10 +5,10 @@ messages reach nobody.
 Fix: start the babysitter where the variable is set; or remove its name from `[notify] targets`.
 """
 
-from herorun.core.channels import judge_channels
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.evidence import ChannelState
 from herorun.core.finding import Verdict
+from herorun.core.notify.channels import judge_channels
 
 
 @check(Gate.HEALTH, Response.WARN, topic=Topic.MONITOR)

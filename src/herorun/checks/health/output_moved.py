@@ -11,7 +11,6 @@ babysitter; two recoveries got a new hash in their path and began at step 0.
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.config.output_keys import output_paths
 from herorun.core.contract import Contract
-from herorun.core.escalation import EscalationReason
 from herorun.core.evidence import (
     Checkpoints,
     History,
@@ -26,6 +25,7 @@ from herorun.core.evidence import (
 )
 from herorun.core.finding import Verdict, failed, not_applicable, passed
 from herorun.core.lineage import is_under
+from herorun.core.notify.escalation import EscalationReason
 
 
 @check(

@@ -8,9 +8,9 @@ than was given, let the script start from `HERORUN_START`, or declare `[command]
 """
 
 from herorun.core.check import Gate, Response, Topic, check
-from herorun.core.escalation import EscalationReason
 from herorun.core.evidence import Job, Nothing, Receipt, Unavailable
 from herorun.core.finding import Verdict, failed, passed, unknown
+from herorun.core.notify.escalation import EscalationReason
 
 
 @check(

@@ -15,12 +15,12 @@ from pydantic import PositiveFloat, PositiveInt
 
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.contract import Contract
-from herorun.core.escalation import EscalationReason
 from herorun.core.evidence import History, Metrics, Resume
 from herorun.core.finding import Outcome, Verdict, count, failed, not_applicable, passed, unknown
 from herorun.core.health.excursion import two_write
 from herorun.core.health.resume_point import resume_of
 from herorun.core.lazy_dataclass import dataclass
+from herorun.core.notify.escalation import EscalationReason
 
 
 @dataclass(frozen=True)

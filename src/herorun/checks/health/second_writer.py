@@ -14,7 +14,6 @@ from pydantic import PositiveFloat
 
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.contract import Contract
-from herorun.core.escalation import EscalationReason
 from herorun.core.evidence import (
     Cadence,
     Job,
@@ -28,6 +27,7 @@ from herorun.core.evidence import (
 from herorun.core.finding import Verdict, failed, passed, unknown
 from herorun.core.identity.drift import heartbeat_of, writes_after
 from herorun.core.lazy_dataclass import dataclass
+from herorun.core.notify.escalation import EscalationReason
 
 
 @dataclass(frozen=True)

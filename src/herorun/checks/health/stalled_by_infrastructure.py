@@ -13,13 +13,13 @@ from pydantic import PositiveFloat
 
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.durations import say_span
-from herorun.core.escalation import EscalationReason
 from herorun.core.evidence import Cadence, History, Job, JobLog, Metrics, Nothing, Now
 from herorun.core.finding import Verdict, failed, passed
 from herorun.core.health.liveness import rows_since
 from herorun.core.health.preconditions import not_running
 from herorun.core.health.stall_patterns import signal_in
 from herorun.core.lazy_dataclass import dataclass
+from herorun.core.notify.escalation import EscalationReason
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,6 @@ from datetime import timedelta
 
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.contract import Contract
-from herorun.core.escalation import EscalationReason
 from herorun.core.evidence import (
     History,
     Job,
@@ -28,6 +27,7 @@ from herorun.core.evidence import (
 from herorun.core.finding import Verdict, failed, not_applicable, passed, unknown
 from herorun.core.identity.drift import name_drift, receipt_drift, reported_drift, server_drift
 from herorun.core.lazy_dataclass import dataclass
+from herorun.core.notify.escalation import EscalationReason
 
 
 @dataclass(frozen=True)

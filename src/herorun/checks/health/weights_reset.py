@@ -11,7 +11,6 @@ that began again unseen.
 from pydantic import PositiveInt
 
 from herorun.core.check import Gate, Response, Topic, check
-from herorun.core.escalation import EscalationReason
 from herorun.core.evidence import (
     Excursion,
     History,
@@ -25,6 +24,7 @@ from herorun.core.finding import Verdict, failed
 from herorun.core.health.excursion import judged
 from herorun.core.health.opening import opening_of, repeats, weights_of
 from herorun.core.lazy_dataclass import dataclass
+from herorun.core.notify.escalation import EscalationReason
 
 
 @dataclass(frozen=True)

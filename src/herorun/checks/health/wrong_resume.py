@@ -10,7 +10,6 @@ checkpoint at 3541. The log is read by the rows with the role `loading` in docs/
 
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.contract import Contract
-from herorun.core.escalation import EscalationReason
 from herorun.core.evidence import (
     Checkpoints,
     History,
@@ -33,6 +32,7 @@ from herorun.core.health.resume_point import (
     rows_wrong,
     start_of,
 )
+from herorun.core.notify.escalation import EscalationReason
 
 
 @check(

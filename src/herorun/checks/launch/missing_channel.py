@@ -5,10 +5,10 @@ Fix: set the variable, where herorun and its babysitter run, to an address that 
 install `herorun[notify]`; or remove its name from `[notify] targets`.
 """
 
-from herorun.core.channels import judge_channels
 from herorun.core.check import Gate, Response, check
 from herorun.core.evidence import ChannelState
 from herorun.core.finding import Verdict
+from herorun.core.notify.channels import judge_channels
 
 
 @check(Gate.LAUNCH, Response.BLOCK)

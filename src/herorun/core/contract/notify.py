@@ -9,7 +9,7 @@ from pydantic import AfterValidator, Field, field_validator
 
 from herorun.core.contract.values import KIND, Duration, Name, OpenTable, Remote, Table, Whole
 from herorun.core.git_ref_names import branch_name
-from herorun.core.quiet_hours import quiet_hours
+from herorun.core.notify.quiet_hours import quiet_hours
 
 
 class Issue(OpenTable):

@@ -29,7 +29,7 @@ from herorun.core.evidence import (
 )
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.lease import Lease
-from herorun.core.paging import NotTold, Pages, undelivered
+from herorun.core.notify.paging import NotTold, Pages, undelivered
 from herorun.core.recovery.classify import Cause, Ending
 from herorun.core.recovery.diagnosis import LOST_TEMPORARY
 from herorun.core.recovery.policy import ActionPause, Ledger, RelaunchAnswer, Span, Tries

@@ -13,9 +13,9 @@ from herorun.core.alert import Alert
 from herorun.core.check import Check
 from herorun.core.contract import Recovery
 from herorun.core.durations import say_duration
-from herorun.core.escalation import QUESTION_WAYS, EscalationReason, Option
 from herorun.core.finding import count
 from herorun.core.lazy_dataclass import dataclass
+from herorun.core.notify.escalation import QUESTION_WAYS, EscalationReason, Option
 from herorun.core.recovery.classify import Cause, Ending
 from herorun.core.recovery.diagnosis import ROOT_GONE, TEMPORARY_GONE
 from herorun.core.recovery.policy import Ledger, RecoveryPolicy, hours_used

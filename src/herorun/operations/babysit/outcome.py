@@ -13,7 +13,7 @@ from herorun.core.evidence import (
 )
 from herorun.core.journal_decision import interventions
 from herorun.core.lazy_dataclass import dataclass
-from herorun.core.notifications import progress_of
+from herorun.core.notify.notifications import progress_of
 from herorun.core.tick import Tick, critical_topics, exit_code
 from herorun.gate import finding_entries
 from herorun.operations.babysit.tick_json import (

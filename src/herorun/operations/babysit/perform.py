@@ -14,16 +14,16 @@ from herorun.core.action_key import INTERVENTIONS, STARTS, Verb, parse_key, verb
 from herorun.core.actions import Action, DeleteNode, Escalate, Relaunch, Stop, Tell
 from herorun.core.check import Gate
 from herorun.core.errors import Blocked, HerorunError, in_words
-from herorun.core.escalation import QUESTION_WAYS, EscalationReason, Option
 from herorun.core.event import Done, Failed, Intended
 from herorun.core.evidence import Evidence, Metrics
 from herorun.core.journal import Memory
 from herorun.core.journal_decision import reason_of
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.markdown import addressed, quoted, worded
-from herorun.core.notifications import is_digest
-from herorun.core.page_routes import takers
-from herorun.core.paging import urgency
+from herorun.core.notify.escalation import QUESTION_WAYS, EscalationReason, Option
+from herorun.core.notify.notifications import is_digest
+from herorun.core.notify.page_routes import takers
+from herorun.core.notify.paging import urgency
 from herorun.core.policy import backs_off
 from herorun.core.ports import Post
 from herorun.core.recovery.decision import not_relaunched

@@ -4,10 +4,10 @@ the journal.
 
 from herorun import __version__
 from herorun.core.actions import Escalate, Tell
-from herorun.core.escalation import QUESTION_WAYS, EscalationReason
 from herorun.core.event import Replayed
 from herorun.core.finding import count
 from herorun.core.journal import Memory
+from herorun.core.notify.escalation import QUESTION_WAYS, EscalationReason
 from herorun.core.tick import Rules
 from herorun.core.version_change import compared
 from herorun.core.version_gate import LOOK_BACK, held_back, must_replay

@@ -8,7 +8,7 @@ from herorun.core.check import Gate
 from herorun.core.errors import CouldNotLook
 from herorun.core.journal import Memory
 from herorun.core.markdown import worded
-from herorun.core.paging import Urgency
+from herorun.core.notify.paging import Urgency
 from herorun.core.ports import Post
 from herorun.core.watchdog import WatchdogSight, WatchState, watchdog
 from herorun.operations.record.page import send_pages

@@ -33,12 +33,12 @@ from herorun.core.contract import (
     ContractFile,
 )
 from herorun.core.errors import HerorunError, in_words
-from herorun.core.escalation import Option
 from herorun.core.event import Launched
 from herorun.core.evidence import Evidence, FinalStep, Instance, Launcher, Nothing, Unavailable
 from herorun.core.finding import Waiver
 from herorun.core.health.liveness import RowPatience
 from herorun.core.journal import Memory
+from herorun.core.notify.escalation import Option
 from herorun.core.ports import Layout, Place, Post, Search, Tracker
 from herorun.core.redaction.scrub import scrub
 from herorun.job_kinds import must_be_whole

@@ -10,7 +10,7 @@ from herorun.core.errors import HerorunError, in_words
 from herorun.core.event import Failed, Intended, Launching
 from herorun.core.logbook_entries import turn_of
 from herorun.core.markdown import addressed, code, quoted, worded
-from herorun.core.paging import Urgency
+from herorun.core.notify.paging import Urgency
 from herorun.core.redaction.scrub import scrub
 from herorun.core.render import command_line
 from herorun.operations.launch.order import LaunchOrder

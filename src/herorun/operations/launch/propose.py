@@ -12,11 +12,11 @@ from functools import cached_property
 from herorun import discover
 from herorun.core.action_key import Verb, write_key
 from herorun.core.errors import Blocked, HerorunError
-from herorun.core.escalation import Option, ProposedCommand, command_of, proposal
 from herorun.core.event import Word
 from herorun.core.evidence import Evidence, GivenUp, History, LiveJobs
 from herorun.core.journal import Memory
 from herorun.core.lazy_dataclass import dataclass
+from herorun.core.notify.escalation import Option, ProposedCommand, command_of, proposal
 from herorun.core.plan import Plan
 from herorun.core.recovery.classify import Cause
 from herorun.gather import gather

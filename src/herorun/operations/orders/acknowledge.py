@@ -10,10 +10,10 @@ from herorun.core.alert import Alert
 from herorun.core.check import Check
 from herorun.core.contract import Recovery
 from herorun.core.errors import Blocked, WrongUse
-from herorun.core.escalation import Option
-from herorun.core.escalation_policy import trouble_began
 from herorun.core.event import Word
 from herorun.core.journal import Memory
+from herorun.core.notify.escalation import Option
+from herorun.core.notify.escalation_policy import trouble_began
 from herorun.core.recovery.decision import FINAL, Doubt
 from herorun.operations.orders.order import (
     OrderOutcome,

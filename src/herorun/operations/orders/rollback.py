@@ -7,8 +7,8 @@ relaunch picks one.
 from herorun.core.action_key import Verb, verb_of
 from herorun.core.durations import say_duration
 from herorun.core.errors import Blocked, HerorunError, in_words
-from herorun.core.escalation import Option
 from herorun.core.event import Done, Failed, Intended, Word
+from herorun.core.notify.escalation import Option
 from herorun.operations.babysit.perform import rollback_key
 from herorun.operations.health.taints import record_taints, with_taints_now
 from herorun.operations.launch.propose import Proposer

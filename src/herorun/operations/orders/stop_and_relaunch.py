@@ -5,9 +5,9 @@ import time
 from herorun.core.action_key import STARTS, Verb, verb_of, write_key
 from herorun.core.durations import say_span
 from herorun.core.errors import Blocked, CouldNotLook, sentence
-from herorun.core.escalation import Option, ProposedCommand
 from herorun.core.event import Intended, Word
 from herorun.core.evidence import Job, JobState
+from herorun.core.notify.escalation import Option, ProposedCommand
 from herorun.core.ports import Found, Unknown
 from herorun.core.recovery.classify import Cause
 from herorun.operations.babysit.perform import relaunch_once, settle, stop_once, stopped

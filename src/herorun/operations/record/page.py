@@ -10,8 +10,8 @@ from herorun.core.durations import say_duration
 from herorun.core.errors import HerorunError, in_words
 from herorun.core.event import Done, Failed, Intended
 from herorun.core.journal import Memory
-from herorun.core.page_routes import group_title, grouped, is_held, takers
-from herorun.core.paging import (
+from herorun.core.notify.page_routes import group_title, grouped, is_held, takers
+from herorun.core.notify.paging import (
     FOLDED,
     GROUPED,
     MOST_INTERRUPTED,

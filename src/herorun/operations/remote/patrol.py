@@ -10,9 +10,9 @@ from dataclasses import replace
 from herorun.core.canonical_json import canonical, plain
 from herorun.core.decode import decode
 from herorun.core.errors import HerorunError
-from herorun.core.escalation import Option
 from herorun.core.job_chain import install_and_start, transfer
 from herorun.core.lazy_dataclass import dataclass
+from herorun.core.notify.escalation import Option
 from herorun.core.patrol.advice import PatrolAdvice, PatrolState, Ways
 from herorun.core.patrol.observation import Before, HostObservation, MemoryUse, Own
 from herorun.core.patrol.state import patrol_state_of

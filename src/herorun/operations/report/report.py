@@ -15,7 +15,7 @@ from herorun.core.goodput.timeline import Beat
 from herorun.core.goodput.totals import goodput
 from herorun.core.journal import Memory
 from herorun.core.lazy_dataclass import dataclass
-from herorun.core.notifications import progress
+from herorun.core.notify.notifications import progress
 from herorun.core.report.annotations import (
     incidents,
     restarts,

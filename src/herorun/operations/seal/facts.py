@@ -6,7 +6,7 @@ from typing import Any
 
 from herorun.core.evidence import FinalStep
 from herorun.core.journal import Memory
-from herorun.core.notifications import progress
+from herorun.core.notify.notifications import progress
 from herorun.core.run_summary import RunSummary
 from herorun.core.seal.statement import facts_of
 from herorun.operations.metrics.series import names_for

@@ -12,7 +12,15 @@ from herorun.core.event import Done, Failed, Intended, Ordered, Word
 from herorun.core.evidence import Gaps
 from herorun.core.finding import Verdict
 from herorun.core.journal import fold
-from herorun.core.paging import FOLDED, SENT, PageBudget, Urgency, is_the_dri, sending_key, urgency
+from herorun.core.notify.paging import (
+    FOLDED,
+    SENT,
+    PageBudget,
+    Urgency,
+    is_the_dri,
+    sending_key,
+    urgency,
+)
 from wording import mentions
 
 HOUR = 60 * MINUTE

@@ -6,7 +6,7 @@ import pytest
 from click.testing import CliRunner
 
 from herorun import cli
-from herorun.core.escalation import Option, command_of
+from herorun.core.notify.escalation import Option, command_of
 
 
 @pytest.mark.parametrize("way", list(Option))

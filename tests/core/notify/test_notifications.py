@@ -18,7 +18,7 @@ from herorun.core.evidence import (
     Metrics,
     Unavailable,
 )
-from herorun.core.notifications import news, progress
+from herorun.core.notify.notifications import news, progress
 from herorun.core.recovery.policy import Ledger, RecoveryPolicy
 from herorun.core.run_health import RunHealth
 from wording import mentions

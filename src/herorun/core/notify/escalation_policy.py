@@ -8,8 +8,8 @@ from herorun.core.actions import Action, Escalate, Tell
 from herorun.core.alert import Alert
 from herorun.core.check import Check, Response, Severity, Topic
 from herorun.core.durations import say_span
-from herorun.core.escalation import Option
 from herorun.core.lazy_dataclass import dataclass
+from herorun.core.notify.escalation import Option
 from herorun.core.recovery.classify import Ending
 from herorun.core.recovery.decision import (
     Doubt,

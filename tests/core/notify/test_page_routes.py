@@ -15,8 +15,16 @@ from herorun.core.event import Done
 from herorun.core.evidence import Gaps
 from herorun.core.finding import Verdict
 from herorun.core.journal import fold
-from herorun.core.page_routes import group_title, grouped, is_held, takers
-from herorun.core.paging import GROUPED, SENT, Page, PageBudget, Urgency, sending_key, urgency
+from herorun.core.notify.page_routes import group_title, grouped, is_held, takers
+from herorun.core.notify.paging import (
+    GROUPED,
+    SENT,
+    Page,
+    PageBudget,
+    Urgency,
+    sending_key,
+    urgency,
+)
 from herorun.core.policy import decide
 from herorun.core.recovery.policy import Ledger, RecoveryPolicy
 from wording import mentions

@@ -13,9 +13,9 @@ from enum import StrEnum
 from herorun.core.action_key import Verb, parse_key, verb_of, write_key
 from herorun.core.actions import Action, Escalate, Tell
 from herorun.core.check import Check, Response, Severity
-from herorun.core.escalation_policy import UNANSWERED
 from herorun.core.event import Done, Event, Failed, Intended, Ordered, Word
 from herorun.core.lazy_dataclass import dataclass
+from herorun.core.notify.escalation_policy import UNANSWERED
 from herorun.core.recovery.policy import Tries
 
 SENT, FOLDED = "sent", "folded"
