@@ -6,7 +6,7 @@ from pathlib import Path
 
 from herorun.core.event import Launched, Sealed
 from herorun.core.journal import fold, read_lines
-from herorun.core.verify import RecordSnapshot, judge_history
+from herorun.core.record.verify import RecordSnapshot, judge_history
 
 HOME = Path(__file__).parents[1] / ".agents" / "logbooks"
 LOGBOOK = HOME / "char-lm.md"

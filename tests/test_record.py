@@ -17,7 +17,6 @@ from typing import Any
 import pytest
 
 from builders import NOON
-from herorun.core import logbook
 from herorun.core.canonical_json import canonical, digest
 from herorun.core.errors import HerorunError
 from herorun.core.event import (
@@ -32,7 +31,8 @@ from herorun.core.event import (
     Sealed,
 )
 from herorun.core.journal import fold
-from herorun.core.logbook import PAGE
+from herorun.core.record import logbook
+from herorun.core.record.logbook import PAGE
 from herorun.operations.record.verify import verify_record
 from herorun.record import HOME, Record, maintenance, model, remote, writer
 from herorun.runs import template

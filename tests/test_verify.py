@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from herorun.core import logbook
 from herorun.core.canonical_json import canonical, digest
+from herorun.core.record import logbook
 from herorun.operations.record.verify import open_record, verify_record
 from stories import SLUG, Story, git, note
 from wording import mentions

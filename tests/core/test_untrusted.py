@@ -9,8 +9,8 @@ from markdown_it import MarkdownIt
 
 from builders import NOON
 from herorun import output
-from herorun.core.logbook_entries import headline
 from herorun.core.markdown import bullets, code, one_line, worded
+from herorun.core.record.logbook_entries import headline
 from herorun.notifiers._markdown import harmless
 
 HOSTILE = (

@@ -6,7 +6,7 @@ from herorun.core.canonical_json import canonical
 from herorun.core.contract import parse_contract
 from herorun.core.errors import WrongUse
 from herorun.core.journal import BrokenJournal, read_line
-from herorun.core.lease import Lease, read_lease
+from herorun.core.record.lease import Lease, read_lease
 from herorun.core.redaction.scrub import scrub_tree
 from herorun.core.untrusted_json import parse_time, read_json, whole_number
 from herorun.sources.receipts import parse_receipt

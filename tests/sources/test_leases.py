@@ -8,8 +8,8 @@ import pytest
 
 from builders import MINUTE, NOON, a_contract
 from herorun.core.evidence import Heartbeat, Launcher, LeaseSeen, Nothing, Now, RecordLease
-from herorun.core.lease import Lease
 from herorun.core.ports import Place
+from herorun.core.record.lease import Lease
 from herorun.sources import leases
 from herorun.sources.leases import read_heartbeat, read_lease_seen
 from herorun.stores.local import LocalStore

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from builders import a_contract, a_history, a_job, an_instance
-from herorun.core.anchors import RECEIPT
 from herorun.core.cadence import FIRST_CHECK
 from herorun.core.evidence import History, JobState, LateReceipts, Nothing, Now, Receipt
 from herorun.core.ports import Place
+from herorun.core.record.anchors import RECEIPT
 from herorun.schedulers import local as scheduler
 from herorun.sources.receipts import parse_receipt, read_late_receipts, read_receipt
 from herorun.stores import local as store

@@ -7,8 +7,8 @@ import pytest
 
 from builders import a_contract
 from herorun.core.evidence import Launcher, Nothing, Watch
-from herorun.core.lease import Lease
 from herorun.core.ports import Place
+from herorun.core.record.lease import Lease
 from herorun.sources.watch import read_watch
 from herorun.stores.local import LocalStore
 from herorun.system.files import hold, lock_file

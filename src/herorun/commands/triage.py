@@ -89,7 +89,7 @@ def _instance_in(log: Path) -> str | None:
     """The instance that the newest check-in in the first or the last MiB of a log names; empty
     where only its place may tell, None where nothing does.
     """
-    from herorun.core.anchors import receipts_in
+    from herorun.core.record.anchors import receipts_in
     from herorun.core.untrusted_json import read_json
 
     try:

@@ -17,7 +17,7 @@ from herorun.core.journal import (
     read_lines,
 )
 from herorun.core.journal_snapshot import Remembered
-from herorun.core.logbook import page_number, page_path, pages_of, whole
+from herorun.core.record.logbook import page_number, page_path, pages_of, whole
 from herorun.record.maintenance import memory_file, remembered_here
 from herorun.record.model import Content, FoldedMemory, places
 from herorun.system.git import Repository

@@ -21,8 +21,8 @@ from herorun.core.event import (
     Sealed,
 )
 from herorun.core.journal import JournalLine, chain, fold, scrubbed
-from herorun.core.logbook import add_to_pages, page_number, pages_of
-from herorun.core.render import digest_of, new_logbook
+from herorun.core.record.logbook import add_to_pages, page_number, pages_of
+from herorun.core.record.render import digest_of, new_logbook
 from herorun.record import maintenance
 from herorun.record.model import Content, segment_at
 from herorun.record.reader import RecordReader

@@ -9,8 +9,8 @@ from pathlib import Path
 from herorun.core.canonical_json import canonical
 from herorun.core.contract import Contract
 from herorun.core.evidence import Heartbeat, Launcher, LeaseSeen, Nothing, Now, RecordLease
-from herorun.core.lease import PATH, Lease, is_held_by, read_lease
 from herorun.core.ports import Place, Store
+from herorun.core.record.lease import PATH, Lease, is_held_by, read_lease
 from herorun.core.untrusted_json import parse_time, read_json
 from herorun.system.clock import uptime
 from herorun.system.files import is_locked, lock_file, write_whole

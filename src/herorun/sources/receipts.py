@@ -12,7 +12,6 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
-from herorun.core.anchors import RECEIPT_LINE
 from herorun.core.cadence import FIRST_CHECK
 from herorun.core.contract import Contract
 from herorun.core.evidence import (
@@ -27,6 +26,7 @@ from herorun.core.evidence import (
     Unavailable,
 )
 from herorun.core.ports import Scheduler, Store
+from herorun.core.record.anchors import RECEIPT_LINE
 from herorun.core.untrusted_json import read_json, whole_number
 
 LOG_LINES = 2000

@@ -2,8 +2,8 @@
 
 from herorun.core.contract import Contract
 from herorun.core.evidence import Launcher, Nothing, RecordLease, Watch
-from herorun.core.lease import PATH, Lease, read_lease
 from herorun.core.ports import Place, Store
+from herorun.core.record.lease import PATH, Lease, read_lease
 from herorun.system.files import is_locked, lock_file
 from herorun.system.git import Repository
 from herorun.system.git.clones import without_lost_clone

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from herorun.core.lease import read_lease
+from herorun.core.record.lease import read_lease
 from jobs_alone import BUG, Alone, asked
 from operations.through_mcp import Agent, through_stdio
 from stories import CRASH, SLUG, TAG, WAIT, Story, eventually, forget

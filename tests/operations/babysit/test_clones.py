@@ -6,7 +6,7 @@ import json
 import pytest
 
 from herorun.core.errors import Blocked
-from herorun.core.lease import Lease, read_lease
+from herorun.core.record.lease import Lease, read_lease
 from herorun.operations.record.lease import take_lease
 from herorun.stores.local import LocalStore
 from herorun.system import host

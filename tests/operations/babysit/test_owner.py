@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from herorun.core.lease import Lease, read_lease
+from herorun.core.record.lease import Lease, read_lease
 from herorun.system import host
 from stories import SLUG, Story
 from wording import mentions

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from herorun.core.errors import HerorunError
-from herorun.core.lease import PATH, read_lease
+from herorun.core.record.lease import PATH, read_lease
 from herorun.operations.record.lease import take_lease
 from services.fixtures import AZURE_ACCOUNT, azure_connection
 from services.servers import Service

@@ -22,7 +22,7 @@ import pytest
 import tomli_w
 
 from herorun.core.errors import HerorunError
-from herorun.core.lease import PATH, Lease, read_lease
+from herorun.core.record.lease import PATH, Lease, read_lease
 from herorun.operations.record.lease import take_lease
 from services.servers import Service
 from services.wandb_server import KEY

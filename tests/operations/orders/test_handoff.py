@@ -12,7 +12,7 @@ import pytest
 from herorun.core.actions import Stop
 from herorun.core.errors import Blocked, CouldNotLook
 from herorun.core.evidence import JobLog, Launcher
-from herorun.core.lease import Lease, read_lease
+from herorun.core.record.lease import Lease, read_lease
 from herorun.operations.babysit.perform import perform
 from herorun.operations.orders import handoff
 from herorun.operations.record import lease as leasing

@@ -9,7 +9,7 @@ from herorun.core.check import Gate, Response, check
 from herorun.core.evidence import Adoptee
 from herorun.core.finding import Verdict, failed, not_applicable, passed
 from herorun.core.plan import Plan
-from herorun.core.render import command_line
+from herorun.core.record.render import command_line
 
 
 @check(Gate.LAUNCH, Response.BLOCK)

@@ -11,7 +11,7 @@ from herorun.core.check import AtRelaunch, Gate, Response, check
 from herorun.core.contract import Contract
 from herorun.core.evidence import Launcher, Watch
 from herorun.core.finding import Verdict, failed, passed
-from herorun.core.lease import PATH
+from herorun.core.record.lease import PATH
 
 
 @check(Gate.LAUNCH, Response.BLOCK, at_relaunch=AtRelaunch.BLOCK, always=True)

@@ -7,7 +7,7 @@ from dataclasses import field
 from datetime import datetime
 
 from herorun.core.lazy_dataclass import dataclass
-from herorun.core.lease import Lease
+from herorun.core.record.lease import Lease
 
 
 @dataclass(frozen=True, kw_only=True)

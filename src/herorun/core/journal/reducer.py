@@ -30,8 +30,8 @@ from herorun.core.event import (
 )
 from herorun.core.evidence import Instance, with_misdated
 from herorun.core.journal.state import Memory, plan_value, start_step
-from herorun.core.lease import Lease, follows
 from herorun.core.past_alerts import remember
+from herorun.core.record.lease import Lease, follows
 from herorun.core.recovery.classify import Cause
 from herorun.core.recovery.policy import ActionPause, RelaunchAnswer, Tries
 from herorun.core.seal.kinds import SealKind

@@ -28,8 +28,8 @@ from herorun.core.evidence import (
     Unfinished,
 )
 from herorun.core.lazy_dataclass import dataclass
-from herorun.core.lease import Lease
 from herorun.core.notify.paging import NotTold, Pages, undelivered
+from herorun.core.record.lease import Lease
 from herorun.core.recovery.classify import Cause, Ending
 from herorun.core.recovery.diagnosis import LOST_TEMPORARY
 from herorun.core.recovery.policy import ActionPause, Ledger, RelaunchAnswer, Span, Tries

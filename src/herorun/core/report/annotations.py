@@ -8,7 +8,7 @@ from typing import Any
 from herorun.core.alert import Alert, AlertState
 from herorun.core.event import Decided, Event, Launched, Launching, Sealed
 from herorun.core.lazy_dataclass import dataclass
-from herorun.core.logbook_entries import turn_of
+from herorun.core.record.logbook_entries import turn_of
 
 
 class Kind(StrEnum):

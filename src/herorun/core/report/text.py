@@ -7,7 +7,7 @@ from typing import Any
 
 from herorun.core.redaction.scrub import scrub, scrub_tree
 
-_OURS = "\u200b"  # `core.render` puts it into what would else be a link or page somebody
+_OURS = "\u200b"  # `core.record.render` puts it into what would else be a link or page somebody
 
 
 def readable(text: str) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from herorun.core.finding import count
-from herorun.core.render import tracker_name
+from herorun.core.record.render import tracker_name
 from herorun.core.seal.kinds import SealKind
 from herorun.core.seal.statement import facts_of
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from herorun.core.canonical_json import timestamp
 from herorun.core.errors import Blocked, HandedOver, WrongUse
 from herorun.core.lazy_dataclass import dataclass
-from herorun.core.lease import stale_at
+from herorun.core.record.lease import stale_at
 from herorun.core.untrusted_json import read_json
 from herorun.operations.jobs.run import JobRun
 from herorun.operations.jobs.state_file import project

@@ -10,8 +10,8 @@ from herorun.core.errors import Blocked, CouldNotLook, HerorunError, in_words
 from herorun.core.event import Launched
 from herorun.core.evidence import Adoptee
 from herorun.core.ports import Found, Origin, Unknown
+from herorun.core.record.render import command_line
 from herorun.core.redaction.scrub import scrub
-from herorun.core.render import command_line
 from herorun.gate import GateReport
 from herorun.job_kinds import must_be_id
 from herorun.runs import Run

@@ -8,11 +8,11 @@ from herorun.core.action_key import Verb, write_key
 from herorun.core.drift import differences
 from herorun.core.errors import HerorunError, in_words
 from herorun.core.event import Failed, Intended, Launching
-from herorun.core.logbook_entries import turn_of
 from herorun.core.markdown import addressed, code, quoted, worded
 from herorun.core.notify.paging import Urgency
+from herorun.core.record.logbook_entries import turn_of
+from herorun.core.record.render import command_line
 from herorun.core.redaction.scrub import scrub
-from herorun.core.render import command_line
 from herorun.operations.launch.order import LaunchOrder
 from herorun.operations.record.page import send_page
 from herorun.operations.record.post import deliver, intent_to_say, record_link, say

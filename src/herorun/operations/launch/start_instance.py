@@ -18,8 +18,8 @@ from herorun.core.journal import as_json
 from herorun.core.markdown import one_line
 from herorun.core.plan import Plan
 from herorun.core.ports import Absent, Found, Search, Unknown
+from herorun.core.record.render import instance_lines
 from herorun.core.redaction.scrub import scrub
-from herorun.core.render import instance_lines
 from herorun.operations.launch.admission import salted_secrets
 from herorun.operations.launch.announce import announce, give_up, tell_of_retention
 from herorun.operations.launch.order import LaunchOrder

@@ -9,8 +9,8 @@ from herorun.core.errors import HerorunError, WrongUse, in_words
 from herorun.core.evidence import Job
 from herorun.core.plan import Plan
 from herorun.core.ports import Submission, submission_of
+from herorun.core.record.render import command_line
 from herorun.core.redaction.scrub import scrub
-from herorun.core.render import command_line
 from herorun.operations.launch.admission import write_admission
 from herorun.runs import Run
 from herorun.system import progress

@@ -12,10 +12,10 @@ from herorun.core.event import Done, Failed, HandedOff, Intended
 from herorun.core.evidence import JobLog, LeaseSeen, Metrics, Now, Unavailable
 from herorun.core.identity.links import shown_links
 from herorun.core.journal import Memory
-from herorun.core.lease import stale_at
 from herorun.core.markdown import quoted
 from herorun.core.notify.escalation import Option
 from herorun.core.notify.notifications import progress_of
+from herorun.core.record.lease import stale_at
 from herorun.core.redaction.scrub import scrub
 from herorun.gather import gather
 from herorun.operations.health.evaluate import evaluate, must_be_launched

@@ -9,11 +9,11 @@ from dataclasses import field
 from pathlib import Path
 
 from herorun.core.action_key import Verb, write_key
-from herorun.core.anchors import named_in_comment, named_in_receipt, receipts_in
 from herorun.core.errors import HerorunError, in_words
 from herorun.core.finding import count
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.ports import ReadBack
+from herorun.core.record.anchors import named_in_comment, named_in_receipt, receipts_in
 from herorun.core.redaction.scrub import scrub
 from herorun.core.untrusted_json import read_json
 from herorun.runs import Run, open_run, watched_run

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from herorun.core.errors import HerorunError
-from herorun.core.logbook import page_number, pages_of
-from herorun.core.verify import RecordSnapshot
+from herorun.core.record.logbook import page_number, pages_of
+from herorun.core.record.verify import RecordSnapshot
 from herorun.record import LARGEST, Record
 from herorun.record.seals import seal_problem
 from herorun.runs import open_run

@@ -19,8 +19,8 @@ from herorun.core.lazy_dataclass import dataclass
 from herorun.core.markdown import addressed, one_line, quoted
 from herorun.core.plan import Plan
 from herorun.core.ports import Post
+from herorun.core.record.render import tracker_name
 from herorun.core.redaction.scrub import scrub, scrub_tree
-from herorun.core.render import tracker_name
 from herorun.core.responsible import NOT_STATED
 from herorun.runs import MonitoredRun, Run, template
 from herorun.system.clock import now

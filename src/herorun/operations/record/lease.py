@@ -12,7 +12,7 @@ from herorun import discover
 from herorun.core.errors import Blocked, CouldNotLook, HerorunError, in_words, sentence
 from herorun.core.event import Leased
 from herorun.core.evidence import LeaseSeen, Now, Unavailable
-from herorun.core.lease import PATH, STALE, Lease, may_take, read_lease
+from herorun.core.record.lease import PATH, STALE, Lease, may_take, read_lease
 from herorun.gather import gather
 from herorun.runs import MonitoredRun
 from herorun.system.clock import now

@@ -1,5 +1,5 @@
-"""Verifying a record: its history is read from git, judged by `core.verify`, and held against its
-anchors.
+"""Verifying a record: its history is read from git, judged by `core.record.verify`, and held
+against its anchors.
 """
 
 import contextlib
@@ -11,8 +11,8 @@ from herorun.core.errors import HerorunError, WrongUse, in_words
 from herorun.core.evidence import LaunchProof
 from herorun.core.finding import count
 from herorun.core.lazy_dataclass import dataclass
+from herorun.core.record.verify import judge_history
 from herorun.core.redaction.scrub import scrub
-from herorun.core.verify import judge_history
 from herorun.operations.record.anchors import Outside, look_outside
 from herorun.operations.record.history import read_history, unproven_there
 from herorun.operations.record.verify_anchors import check_anchors

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from herorun.core.finding import count, few
 from herorun.core.goodput.states import WallTimeState
-from herorun.core.render import MARK
+from herorun.core.record.render import MARK
 from herorun.core.report.downsample import NonFiniteSpan, Strand, chart_table, longest
 from herorun.core.report.text import readable_tree
 from herorun.operations.metrics.charts import MOST_STRETCHES, ChartDrawing, Series

@@ -18,9 +18,9 @@ from herorun.core.evidence import Candidate, Checkpoints, Evidence
 from herorun.core.goodput.timeline import Beat
 from herorun.core.journal import Memory
 from herorun.core.lazy_dataclass import dataclass
-from herorun.core.logbook_entries import turn_of
 from herorun.core.plan import argv_to_run, moved
-from herorun.core.render import command_line
+from herorun.core.record.logbook_entries import turn_of
+from herorun.core.record.render import command_line
 from herorun.core.report.annotations import (
     AlertIncident,
     Kind,

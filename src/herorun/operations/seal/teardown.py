@@ -8,7 +8,7 @@ from pathlib import Path
 
 from herorun.core.durations import say_span
 from herorun.core.errors import HerorunError, in_words
-from herorun.core.lease import PATH, may_take, read_lease
+from herorun.core.record.lease import PATH, may_take, read_lease
 from herorun.core.redaction.scrub import scrub
 from herorun.operations.record.heartbeat import ring
 from herorun.runs import Run

@@ -8,10 +8,10 @@ from herorun.core.canonical_json import digest
 from herorun.core.errors import HerorunError
 from herorun.core.event import Sealed
 from herorun.core.finding import count
+from herorun.core.record.verify import judge_history
 from herorun.core.seal.manifest import Manifest, manifest_from
 from herorun.core.seal.verification import SealProof
 from herorun.core.untrusted_json import read_strict_json
-from herorun.core.verify import judge_history
 from herorun.operations.record.history import read_history
 from herorun.operations.seal.verify_tag import SealedTag, contract_of
 from herorun.record import LARGEST, Record

@@ -4,7 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from herorun.core.canonical_json import canonical
-from herorun.core.lease import Lease, read_lease
+from herorun.core.record.lease import Lease, read_lease
 from herorun.core.untrusted_json import read_json
 
 SEEN = "lease-seen.json"  # what a clone saw of the lease, in its state folder

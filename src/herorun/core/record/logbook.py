@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterable, Sequence
 
 from herorun.core.journal import JournalLine
-from herorun.core.logbook_entries import EVENTS, INSTANCES
-from herorun.core.render import add_entries, entries_of
+from herorun.core.record.logbook_entries import EVENTS, INSTANCES
+from herorun.core.record.render import add_entries, entries_of
 
 PAGE = 64 * 1024  # bytes after which the next entry goes on another page: most runs have one
 _NUMBERED = re.compile(r"_(\d{3,})\.md")

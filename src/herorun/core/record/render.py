@@ -13,9 +13,9 @@ from herorun.core.event import (
 )
 from herorun.core.identity.intent import is_wandb
 from herorun.core.journal import JournalLine
-from herorun.core.logbook_entries import CONTRACT, EVENTS, INSTANCES, entry_of, for_tracker
 from herorun.core.markdown import bullets, code, one_line
 from herorun.core.plan import Plan
+from herorun.core.record.logbook_entries import CONTRACT, EVENTS, INSTANCES, entry_of, for_tracker
 from herorun.core.redaction.scrub import scrub_argv
 
 MARK = re.compile(r"<!-- herorun event=(?P<id>[0-9a-f]{16}) hash=(?P<hash>sha256:[0-9a-f]{64}) -->")

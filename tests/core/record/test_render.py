@@ -5,7 +5,8 @@ import pytest
 from builders import NOON, a_checkpoint, a_contract, a_history, a_plan
 from herorun.core.event import Decided, Done, Failed, Intended, Launched, Noted, Observed, Sealed
 from herorun.core.journal import START, chain
-from herorun.core.logbook_entries import (
+from herorun.core.markdown import bullets, code, one_line, unmentioned
+from herorun.core.record.logbook_entries import (
     EVENT_LINES,
     EVENTS,
     INSTANCE_FURTHER,
@@ -14,8 +15,7 @@ from herorun.core.logbook_entries import (
     entry_of,
     headline,
 )
-from herorun.core.markdown import bullets, code, one_line, unmentioned
-from herorun.core.render import (
+from herorun.core.record.render import (
     CONTRACT_LINES,
     MARK,
     add_lines,

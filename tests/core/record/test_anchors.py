@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from herorun.core.anchors import named_in_comment, named_in_receipt
 from herorun.core.identity.links import commit_link
+from herorun.core.record.anchors import named_in_comment, named_in_receipt
 
 SHA, OTHER = "ab" * 20, "cd" * 20
 ISSUE = "https://github.com/lab/runs/issues/7"

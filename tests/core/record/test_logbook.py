@@ -9,13 +9,13 @@ from datetime import timedelta
 import pytest
 
 from builders import NOON
-from herorun.core import logbook as module
 from herorun.core.event import Initialised, Launched, Noted
 from herorun.core.journal import JournalLine, chain
-from herorun.core.logbook import add_to_pages, page_number, page_path, pages_of, whole
-from herorun.core.logbook_entries import EVENTS, INSTANCES
-from herorun.core.render import add_lines, digest_of, new_logbook
-from herorun.core.verify import RecordSnapshot, judge_history
+from herorun.core.record import logbook as module
+from herorun.core.record.logbook import add_to_pages, page_number, page_path, pages_of, whole
+from herorun.core.record.logbook_entries import EVENTS, INSTANCES
+from herorun.core.record.render import add_lines, digest_of, new_logbook
+from herorun.core.record.verify import RecordSnapshot, judge_history
 from herorun.runs import template
 from wording import mentions
 

@@ -1,6 +1,6 @@
 import pytest
 
-from herorun.core.lease import Lease, may_take, read_lease
+from herorun.core.record.lease import Lease, may_take, read_lease
 
 MINE = Lease("ada@here", "tiny", 3, 7)
 
