@@ -19,11 +19,11 @@ from benchmarks.measures import memory
 from benchmarks.scratch import repository
 from benchmarks.timing import Row, in_turns, process, run
 from herorun.adapters import connect
+from herorun.core.babysit.stop_condition import Until
 from herorun.core.event import Initialised, Launched, Launching
 from herorun.core.evidence import Checkpoints, History, StartSiblings, WorkTree
 from herorun.core.journal import as_json
 from herorun.core.plan import Sources, make_plan
-from herorun.core.stop_condition import Until
 from herorun.operations.babysit.fleet import watch_all
 from herorun.operations.babysit.outcome import TickOutcome
 from herorun.runs import Run, open_run

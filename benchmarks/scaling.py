@@ -12,7 +12,7 @@ from itertools import count
 from pathlib import Path
 from random import Random
 
-from herorun.core.cadence import next_look, push_delay
+from herorun.core.babysit.cadence import next_look, push_delay
 
 PAGE = Path(__file__).parents[1] / "docs" / "scaling.md"
 

@@ -28,7 +28,11 @@ BANNED = sorted(TOLD["ruff"]["lint"]["flake8-tidy-imports"]["banned-api"])
 # must name.
 VIOLATIONS = {
     "one-way": [
-        ("core/alert.py", "import herorun.system.clock", "core.alert -> herorun.system.clock"),
+        (
+            "core/babysit/alert.py",
+            "import herorun.system.clock",
+            "core.babysit.alert -> herorun.system.clock",
+        ),
         (
             "system/git/discover.py",
             "import herorun.record",
@@ -177,7 +181,7 @@ def test_no_contract_is_left_out() -> None:
 
 
 @pytest.mark.parametrize(
-    "where", ["core/policy.py", "core/deeper.py", "checks/launch/dirty_tree.py"]
+    "where", ["core/babysit/policy.py", "core/deeper.py", "checks/launch/dirty_tree.py"]
 )
 @pytest.mark.parametrize("line", IMPURE)
 def test_the_clock_the_disk_and_chance_are_banned_where_it_is_judged(
@@ -192,8 +196,8 @@ def test_every_ban_bites(rules: Path, name: str) -> None:
     module, _, rest = name.partition(".")
     kind, _, call = rest.rpartition(".")
     line = f"from {module} import {kind}\nx = {kind}.{call}()" if rest else f"import {module}"
-    spoil(rules, "core/policy.py", line)
-    assert f"`{name}` is banned" in ruff(rules, "src/herorun/core/policy.py")
+    spoil(rules, "core/babysit/policy.py", line)
+    assert f"`{name}` is banned" in ruff(rules, "src/herorun/core/babysit/policy.py")
 
 
 def test_the_rest_may_do_what_is_banned_there(rules: Path) -> None:

@@ -15,7 +15,7 @@ import pytest
 import herorun
 from builders import NOON, an_excursion, healthy, some_metrics
 from herorun import discover
-from herorun.core.alert import Alert, AlertState, as_ended
+from herorun.core.babysit.alert import Alert, AlertState, as_ended
 from herorun.core.check import Check, Gate, evaluate
 from herorun.core.evidence import Metrics
 from herorun.core.finding import Outcome

@@ -7,8 +7,9 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from builders import EVERY, NOON, ROOT, healthy, some_metrics
-from herorun.core.actions import Relaunch
-from herorun.core.alert import AlertState
+from herorun.core.babysit.actions import Relaunch
+from herorun.core.babysit.alert import AlertState
+from herorun.core.babysit.tick import Rules, Tick, tick
 from herorun.core.canonical_json import canonical
 from herorun.core.check import Gate
 from herorun.core.event import Decided, Done, Failed, Initialised, Intended, Launched, Launching
@@ -16,7 +17,6 @@ from herorun.core.evidence import History, Job, Metrics, Now, Unfinished
 from herorun.core.finding import Waiver
 from herorun.core.journal import Memory, fold
 from herorun.core.recovery.policy import RecoveryPolicy
-from herorun.core.tick import Rules, Tick, tick
 from herorun.discover import checks
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from builders import MINUTE, NOON, a_contract
 from herorun import discover
-from herorun.core.alert import Alert, AlertState
+from herorun.core.babysit.alert import Alert, AlertState
 from herorun.core.canonical_json import canonical, digest
 from herorun.core.check_names import RENAMED, current_key
 from herorun.core.contract import ContractFile

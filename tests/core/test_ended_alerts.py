@@ -18,7 +18,7 @@ from builders import (
     some_metrics,
 )
 from core.story import Story, begun, launched
-from herorun.core.alert import AlertState
+from herorun.core.babysit.alert import AlertState
 from herorun.core.event import Ordered, Word
 from herorun.core.evidence import (
     Checkpoints,

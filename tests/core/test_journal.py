@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from builders import EVERY, NOON, ROOT, a_plan
-from herorun.core.alert import Alert, AlertState
+from herorun.core.babysit.alert import Alert, AlertState
 from herorun.core.canonical_json import canonical, digest
 from herorun.core.event import (
     KINDS,

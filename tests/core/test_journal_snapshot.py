@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 
 from builders import NOON
-from herorun.core.alert import Alert, AlertState
+from herorun.core.babysit.alert import Alert, AlertState
 from herorun.core.event import Decided, Done, Failed, Initialised, Intended
 from herorun.core.journal import Memory, fold
 from herorun.core.journal_snapshot import Remembered, from_bytes, remembered, to_bytes

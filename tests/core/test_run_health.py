@@ -6,12 +6,12 @@ import pytest
 
 from builders import MINUTE, NOON, a_job, answer, answers, healthy, some_metrics
 from core.story import Story
-from herorun.core.alert import Alert, AlertState
+from herorun.core.babysit.alert import Alert, AlertState
+from herorun.core.babysit.muting import muted_topics
 from herorun.core.check import Gate, Severity, Topic
 from herorun.core.evidence import Job, JobLog, JobState, Metrics, Nothing, Unavailable
 from herorun.core.finding import Outcome
 from herorun.core.health.training import Training, TrainingProof
-from herorun.core.muting import muted_topics
 from herorun.core.run_health import (
     AT_THE_END,
     BY_CHECK,

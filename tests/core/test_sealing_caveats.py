@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 
 from builders import EVERY, MINUTE, NOON, an_instance
-from herorun.core.alert import Alert, AlertState
+from herorun.core.babysit.alert import Alert, AlertState
 from herorun.core.event import Decided, Ordered, Word
 from herorun.core.evidence import End, JobState, Judged
 from herorun.core.finding import Waiver

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from builders import EVERY, NOON, a_checkpoint, a_plan
-from herorun.core.alert import Alert, AlertState
+from herorun.core.babysit.alert import Alert, AlertState
 from herorun.core.event import Decided, Failed, Launched, Launching
 from herorun.core.evidence import Taint
 from herorun.core.journal import as_json, fold

@@ -7,6 +7,7 @@ import pytest
 
 from builders import MINUTE, NOON, ROOT, a_checkpoint, a_contract, a_job, a_receipt, some_metrics
 from core.story import Story
+from herorun.core.babysit.tick import critical_topics, exit_code
 from herorun.core.contract import Contract
 from herorun.core.evidence import (
     Checkpoints,
@@ -21,7 +22,6 @@ from herorun.core.evidence import (
     Unavailable,
 )
 from herorun.core.finding import Waiver
-from herorun.core.tick import critical_topics, exit_code
 from herorun.discover import checks as discovered
 from wording import mentions
 

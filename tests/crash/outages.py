@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from herorun.core import policy
+from herorun.core.babysit import policy
 from herorun.core.errors import CouldNotLook
 from herorun.notifiers.channel import AppriseChannel
 from herorun.notifiers.local import LocalIssue

@@ -10,9 +10,10 @@ from typing import Any
 
 from builders import healthy
 from herorun import adapters, discover
-from herorun.core.actions import Action
-from herorun.core.alert import AlertState
-from herorun.core.cadence import next_look
+from herorun.core.babysit.actions import Action
+from herorun.core.babysit.alert import AlertState
+from herorun.core.babysit.cadence import next_look
+from herorun.core.babysit.tick import Rules, Tick, tick
 from herorun.core.check import Gate
 from herorun.core.contract import Contract, contract_from
 from herorun.core.event import Decided, Done, Initialised, Intended
@@ -44,7 +45,6 @@ from herorun.core.ports import Store as StorePort
 from herorun.core.ports import Tracker as TrackerPort
 from herorun.core.recovery.endings import end_to_record, saved_to_record
 from herorun.core.recovery.policy import RecoveryPolicy
-from herorun.core.tick import Rules, Tick, tick
 from herorun.gather import gather
 from herorun.runs import final_step, prior_launch
 from herorun.sources.metrics import keep_metrics

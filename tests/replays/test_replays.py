@@ -14,7 +14,7 @@ import pytest
 
 from builders import a_contract, a_tree, an_instance, healthy
 from herorun import discover
-from herorun.core.actions import DeleteNode, Relaunch, Stop
+from herorun.core.babysit.actions import DeleteNode, Relaunch, Stop
 from herorun.core.canonical_json import digest
 from herorun.core.check import AtRelaunch, Gate, evaluate
 from herorun.core.contract import Contract, contract_from

@@ -16,7 +16,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from herorun.core.action_key import Verb, write_key
+from herorun.core.babysit.action_key import Verb, write_key
 from herorun.core.decode import decode
 from herorun.core.event import Done, Event, Launched, Launching, Ordered, Word
 from herorun.core.evidence import Job, TrackerIdentity, TrackerState

@@ -9,6 +9,7 @@ from typing import Any
 
 from builders import NOON, a_checkpoint, a_job, a_plan, a_tree
 from herorun import discover
+from herorun.core.babysit.tick import critical_topics, exit_code
 from herorun.core.check import Gate, Mode
 from herorun.core.compare.verdict import ComparisonAnswer, RunComparison
 from herorun.core.doctor_report import DoctorPart, Fit
@@ -28,7 +29,6 @@ from herorun.core.retention import (
     Victim,
 )
 from herorun.core.seal.verification import SealProof
-from herorun.core.tick import critical_topics, exit_code
 from herorun.operations.babysit.batch import BatchResult
 from herorun.operations.babysit.replay import ReplayedTicks
 from herorun.operations.checkpoints.list import CheckpointListing

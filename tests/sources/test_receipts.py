@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from builders import a_contract, a_history, a_job, an_instance
-from herorun.core.cadence import FIRST_CHECK
+from herorun.core.babysit.cadence import FIRST_CHECK
 from herorun.core.evidence import History, JobState, LateReceipts, Nothing, Now, Receipt
 from herorun.core.ports import Place
 from herorun.core.record.anchors import RECEIPT

@@ -110,8 +110,8 @@ def babysit_job(
     from datetime import timedelta
 
     from herorun import output
+    from herorun.core.babysit.stop_condition import Until, parse_until, seconds_of
     from herorun.core.errors import WrongUse
-    from herorun.core.stop_condition import Until, parse_until, seconds_of
     from herorun.operations.babysit.outcome import tick_exit_code
     from herorun.operations.jobs.babysit import ready, tick_job, watch_job
     from herorun.operations.jobs.job_contract import CADENCE

@@ -147,7 +147,7 @@ def _watch(names: list[str], start: str, as_json: bool, until: str | None, every
     from pathlib import Path
 
     from herorun import output
-    from herorun.core.stop_condition import Until, parse_until
+    from herorun.core.babysit.stop_condition import Until, parse_until
     from herorun.operations.babysit.batch import worst
     from herorun.operations.babysit.fleet import watch_all
     from herorun.operations.babysit.loop import watch

@@ -92,8 +92,8 @@ def _critical_topics(glance: "RunSummary") -> set[str]:
     if not firing:
         return set()
     from herorun import discover
+    from herorun.core.babysit.tick import critical_topics
     from herorun.core.check import Gate
-    from herorun.core.tick import critical_topics
 
     return {*critical_topics(firing, {check.name: check for check in discover.checks(Gate.HEALTH)})}
 

@@ -45,7 +45,7 @@ class Severity(StrEnum):
 
 
 class Topic(StrEnum):
-    """What a health check is about; inhibition mutes whole topics (see `core.alert`)."""
+    """What a health check is about; inhibition mutes whole topics (see `core.babysit.alert`)."""
 
     JOB = "job"
     MONITOR = "monitor"

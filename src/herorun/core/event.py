@@ -6,8 +6,8 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any, ClassVar, TypeAlias
 
-from herorun.core.action_key import Verb, write_key
-from herorun.core.alert import Alert
+from herorun.core.babysit.action_key import Verb, write_key
+from herorun.core.babysit.alert import Alert
 from herorun.core.decode import DecodedKey
 from herorun.core.evidence import End, GivenUp, Placement
 from herorun.core.health.training import AwaitedEvidence

@@ -4,8 +4,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from herorun.core.action_key import Verb, write_key
-from herorun.core.actions import Action, DeleteNode, Escalate, Relaunch, Stop, Tell
+from herorun.core.babysit.action_key import Verb, write_key
+from herorun.core.babysit.actions import Action, DeleteNode, Escalate, Relaunch, Stop, Tell
+from herorun.core.babysit.tick import Tick
 from herorun.core.canonical_json import digest
 from herorun.core.event import CheckedIn, Decided
 from herorun.core.evidence import Evidence, Hands, Job, LateReceipts, Placement, Receipt
@@ -14,7 +15,6 @@ from herorun.core.notify.escalation import EscalationReason, Option
 from herorun.core.notify.notifications import progress_of
 from herorun.core.recovery.classify import Ending
 from herorun.core.recovery.endings import end_to_record, saved_to_record, temporary_to_record
-from herorun.core.tick import Tick
 
 
 def interventions(actions: Iterable[Action]) -> tuple[str, ...]:

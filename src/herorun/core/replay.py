@@ -10,8 +10,9 @@ from enum import StrEnum
 from itertools import takewhile
 from typing import Any
 
-from herorun.core.action_key import INTERVENTIONS, verb_of
-from herorun.core.actions import Action
+from herorun.core.babysit.action_key import INTERVENTIONS, verb_of
+from herorun.core.babysit.actions import Action
+from herorun.core.babysit.tick import Rules, Tick, tick
 from herorun.core.canonical_json import canonical, plain
 from herorun.core.drift import differences
 from herorun.core.event import CheckedIn, Decided, Intended, Observed
@@ -27,7 +28,6 @@ from herorun.core.journal_decision import (
 )
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.redaction.scrub import scrub, scrub_tree
-from herorun.core.tick import Rules, Tick, tick
 
 
 class ReplayResult(StrEnum):

@@ -8,7 +8,7 @@ A scheduler's state alone never makes a run healthy.
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
 
-from herorun.core.alert import Alert
+from herorun.core.babysit.alert import Alert
 from herorun.core.check import Check, Severity, Topic
 from herorun.core.evidence import Job, JobState, Nothing, Unavailable
 from herorun.core.health.training import Training, TrainingProof

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import field, replace
 from datetime import datetime
 
-from herorun.core.alert import Alert, AlertId, AlertState
+from herorun.core.babysit.alert import Alert, AlertId, AlertState
 from herorun.core.event import Decided
 from herorun.core.evidence import Taint
 from herorun.core.lazy_dataclass import dataclass

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import field, replace
 from datetime import timedelta
 
-from herorun.core.action_key import Verb, write_key
+from herorun.core.babysit.action_key import Verb, write_key
 from herorun.core.canonical_json import digest
 from herorun.core.event import Replayed
 from herorun.core.lazy_dataclass import dataclass

@@ -6,7 +6,7 @@ import signal
 import time
 from pathlib import Path
 
-from herorun.core.action_key import Verb, write_key
+from herorun.core.babysit.action_key import Verb, write_key
 from herorun.core.durations import say_span
 from herorun.demo.display import babysitter_runs, done, step, trainer
 from herorun.demo.sandbox import SLUG, Sandbox

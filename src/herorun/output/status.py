@@ -5,7 +5,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from herorun.core.alert import AlertState
+from herorun.core.babysit.alert import AlertState
 from herorun.output import clean, console, hang, shortened
 from herorun.system import progress
 
@@ -178,7 +178,7 @@ def _orders(document: Mapping[str, Any]) -> list[str]:
     if document["answer"]:
         lines.append(f"  answer     {clean(document['answer'])}")
     if document["questions"]:
-        from herorun.core.action_key import parse_key
+        from herorun.core.babysit.action_key import parse_key
 
         questions = [parse_key(key) for key in document["questions"]]
         judge = [question.judged_version for question in questions if question.judged_version]

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from herorun import __version__, adapters, discover
-from herorun.core.actions import Tell
 from herorun.core.adhoc_jobs.cause import JobCause
+from herorun.core.babysit.actions import Tell
 from herorun.core.check import Check
 from herorun.core.contract import Contract, ContractFile
 from herorun.core.evidence import Cadence, Evidence, Launcher, OwnVersion, Undelivered, Waivers

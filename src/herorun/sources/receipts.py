@@ -12,7 +12,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
-from herorun.core.cadence import FIRST_CHECK
+from herorun.core.babysit.cadence import FIRST_CHECK
 from herorun.core.contract import Contract
 from herorun.core.evidence import (
     Admitted,

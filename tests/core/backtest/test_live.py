@@ -12,12 +12,12 @@ import pytest
 
 from builders import a_row
 from curves import NAN, curve, leaping
+from herorun.core.babysit.muting import is_muted, muted_topics, numeric_stretches
 from herorun.core.backtest.curve import BEGINNING, GIVEN, CurveBacktest, judging
 from herorun.core.check import Gate, evaluate
 from herorun.core.detectors import MetricsState, Names, fold_rows, summarise
 from herorun.core.evidence import Metrics
 from herorun.core.finding import Outcome
-from herorun.core.muting import is_muted, muted_topics, numeric_stretches
 from herorun.discover import checks
 from herorun.operations.report.backtest import columns_of, names_of, rows_of
 

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from builders import NOON, ROOT
-from herorun.core.alert import Alert, AlertState
+from herorun.core.babysit.alert import Alert, AlertState
 from herorun.core.event import CheckedIn, Decided, Done, Launched, Launching, Ordered, Word
 from herorun.core.evidence import End, JobState
 from herorun.core.goodput.instances import micros

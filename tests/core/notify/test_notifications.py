@@ -5,8 +5,8 @@ from datetime import timedelta
 import pytest
 
 from builders import FINAL, NOON, a_checkpoint, a_history, a_job, healthy, some_metrics
-from herorun.core.actions import Tell
-from herorun.core.alert import Alert, AlertState
+from herorun.core.babysit.actions import Tell
+from herorun.core.babysit.alert import Alert, AlertState
 from herorun.core.check import Gate
 from herorun.core.evidence import (
     Checkpoints,

@@ -6,8 +6,9 @@ import pytest
 from pydantic import ValidationError
 
 from builders import MINUTE, NOON
-from herorun.core.actions import Escalate
-from herorun.core.alert import Alert, AlertState
+from herorun.core.babysit.actions import Escalate
+from herorun.core.babysit.alert import Alert, AlertState
+from herorun.core.babysit.policy import decide
 from herorun.core.canonical_json import timestamp
 from herorun.core.check import Gate, Response, check
 from herorun.core.contract.notify import Notify
@@ -25,7 +26,6 @@ from herorun.core.notify.paging import (
     sending_key,
     urgency,
 )
-from herorun.core.policy import decide
 from herorun.core.recovery.policy import Ledger, RecoveryPolicy
 from wording import mentions
 

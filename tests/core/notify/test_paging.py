@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from builders import MINUTE, NOON
-from herorun.core.actions import Escalate, Relaunch, Tell
+from herorun.core.babysit.actions import Escalate, Relaunch, Tell
 from herorun.core.canonical_json import timestamp
 from herorun.core.check import Gate, Response, check
 from herorun.core.event import Done, Failed, Intended, Ordered, Word

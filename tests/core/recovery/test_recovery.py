@@ -8,10 +8,11 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from builders import MINUTE, NOON, a_job
-from core.test_policy import CHECKS, act, alert, kinds
-from herorun.core.actions import DeleteNode, Escalate, Relaunch, Stop, Tell
-from herorun.core.alert import AlertState
-from herorun.core.cadence import next_look
+from core.babysit.test_policy import CHECKS, act, alert, kinds
+from herorun.core.babysit.actions import DeleteNode, Escalate, Relaunch, Stop, Tell
+from herorun.core.babysit.alert import AlertState
+from herorun.core.babysit.cadence import next_look
+from herorun.core.babysit.stop_condition import Until, parse_moment, parse_until
 from herorun.core.contract import Recovery
 from herorun.core.errors import WrongUse
 from herorun.core.evidence import Candidate, Checkpoints, History, Instance, JobState, Triage
@@ -30,7 +31,6 @@ from herorun.core.recovery.policy import (
     Tries,
     hours_used,
 )
-from herorun.core.stop_condition import Until, parse_moment, parse_until
 
 HOUR = 60 * MINUTE
 FIRST = Instance(

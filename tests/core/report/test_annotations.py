@@ -4,7 +4,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 from builders import NOON
-from herorun.core.alert import Alert, AlertState
+from herorun.core.babysit.alert import Alert, AlertState
 from herorun.core.event import Decided, Launched, Launching
 from herorun.core.report.annotations import (
     AlertIncident,

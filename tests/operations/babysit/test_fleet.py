@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from herorun.core.stop_condition import Until
+from herorun.core.babysit.stop_condition import Until
 from herorun.operations.babysit import fleet, supervise
 from herorun.operations.babysit.outcome import TickOutcome
 from herorun.operations.babysit.tick import run_tick

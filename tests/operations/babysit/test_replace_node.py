@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from herorun.core.actions import DeleteNode
+from herorun.core.babysit.actions import DeleteNode
 from herorun.operations.babysit.perform import Performed, perform, settle
 from herorun.operations.babysit.tick_json import actions_of
 from stories import Story

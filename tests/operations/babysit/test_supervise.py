@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from commands.answers import ask
+from herorun.core.babysit.stop_condition import Until
 from herorun.core.errors import CouldNotLook
-from herorun.core.stop_condition import Until
 from herorun.operations.babysit import supervise, watchdog
 from herorun.operations.babysit.supervise import Fleet
 from herorun.operations.health.shared_polls import SharedPolls

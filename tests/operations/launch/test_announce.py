@@ -121,7 +121,7 @@ def test_what_a_run_reached_is_told_once(story: Story) -> None:
 
 
 def test_an_incident_that_is_over_says_so_anew_and_in_its_own_comment(story: Story) -> None:
-    from herorun.core.actions import Tell
+    from herorun.core.babysit.actions import Tell
     from herorun.operations.babysit.perform import perform
 
     story.init()

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from herorun.core.actions import Stop
+from herorun.core.babysit.actions import Stop
 from herorun.core.errors import Blocked, CouldNotLook
 from herorun.core.evidence import JobLog, Launcher
 from herorun.core.record.lease import Lease, read_lease

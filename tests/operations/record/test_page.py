@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from herorun.core.action_key import Verb, verb_of
+from herorun.core.babysit.action_key import Verb, verb_of
 from herorun.core.event import Done, Event, Failed, Intended
 from herorun.notifiers.channel import AppriseChannel
 from herorun.operations.babysit.tick import run_tick

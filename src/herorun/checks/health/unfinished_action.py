@@ -6,7 +6,7 @@ Fix: find out whether it happened (the scheduler, the issue), and record it with
 `herorun note RUN --status "..." --evidence "..." --decision "..."`; the next tick asks again.
 """
 
-from herorun.core.action_key import parse_key
+from herorun.core.babysit.action_key import parse_key
 from herorun.core.check import Gate, Hold, Response, Topic, check
 from herorun.core.evidence import Unfinished
 from herorun.core.finding import Verdict, failed, passed

@@ -12,6 +12,7 @@ from functools import cached_property
 from itertools import islice
 from typing import Any
 
+from herorun.core.babysit.muting import is_in_a_stretch, numeric_stretches
 from herorun.core.check import Check, Gate, Topic, evaluate
 from herorun.core.contract import Contract, contract_from
 from herorun.core.detectors import KEPT, MetricsState, Names, fold_rows, summarise
@@ -27,7 +28,6 @@ from herorun.core.evidence import (
 )
 from herorun.core.finding import Finding, Outcome
 from herorun.core.lazy_dataclass import dataclass
-from herorun.core.muting import is_in_a_stretch, numeric_stretches
 from herorun.core.ports import Row
 
 CHUNK = 2048

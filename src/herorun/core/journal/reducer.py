@@ -6,8 +6,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime
 
-from herorun.core.action_key import parse_key
-from herorun.core.alert import AlertState
+from herorun.core.babysit.action_key import parse_key
+from herorun.core.babysit.alert import AlertState
+from herorun.core.babysit.past_alerts import remember
 from herorun.core.event import (
     CheckedIn,
     Decided,
@@ -30,7 +31,6 @@ from herorun.core.event import (
 )
 from herorun.core.evidence import Instance, with_misdated
 from herorun.core.journal.state import Memory, plan_value, start_step
-from herorun.core.past_alerts import remember
 from herorun.core.record.lease import Lease, follows
 from herorun.core.recovery.classify import Cause
 from herorun.core.recovery.policy import ActionPause, RelaunchAnswer, Tries

@@ -5,8 +5,8 @@ from dataclasses import field, replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from herorun.core.action_key import Verb, parse_key, verb_of
-from herorun.core.alert import Alert, AlertId
+from herorun.core.babysit.action_key import Verb, parse_key, verb_of
+from herorun.core.babysit.alert import Alert, AlertId
 from herorun.core.clock_skew import Leaps
 from herorun.core.event import (
     Decided,

@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 
-from herorun.core.action_key import Verb, write_key
-from herorun.core.actions import Action, Escalate, Tell
-from herorun.core.alert import Alert
+from herorun.core.babysit.action_key import Verb, write_key
+from herorun.core.babysit.actions import Action, Escalate, Tell
+from herorun.core.babysit.alert import Alert
 from herorun.core.check import Check, Response, Severity, Topic
 from herorun.core.durations import say_span
 from herorun.core.lazy_dataclass import dataclass

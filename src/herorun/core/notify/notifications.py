@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta
 
-from herorun.core.action_key import Verb, parse_key, verb_of, write_key
-from herorun.core.actions import Tell
-from herorun.core.alert import Alert
+from herorun.core.babysit.action_key import Verb, parse_key, verb_of, write_key
+from herorun.core.babysit.actions import Tell
+from herorun.core.babysit.alert import Alert
 from herorun.core.detectors.names import SPEEDS
 from herorun.core.evidence import (
     Candidate,

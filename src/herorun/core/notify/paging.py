@@ -10,8 +10,8 @@ from dataclasses import field, replace
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 
-from herorun.core.action_key import Verb, parse_key, verb_of, write_key
-from herorun.core.actions import Action, Escalate, Tell
+from herorun.core.babysit.action_key import Verb, parse_key, verb_of, write_key
+from herorun.core.babysit.actions import Action, Escalate, Tell
 from herorun.core.check import Check, Response, Severity
 from herorun.core.event import Done, Event, Failed, Intended, Ordered, Word
 from herorun.core.lazy_dataclass import dataclass

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from datetime import UTC, datetime
 
-from herorun.core.action_key import parse_key
+from herorun.core.babysit.action_key import parse_key
 from herorun.core.event import (
     Amended,
     CheckedIn,

@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from itertools import takewhile
 
-from herorun.core.action_key import Verb, write_key
-from herorun.core.alert import Alert
+from herorun.core.babysit.action_key import Verb, write_key
+from herorun.core.babysit.alert import Alert
 from herorun.core.check import Check
 from herorun.core.contract import Recovery
 from herorun.core.durations import say_duration

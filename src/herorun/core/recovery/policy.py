@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import field
 from datetime import datetime, timedelta
 
-from herorun.core.alert import Alert
+from herorun.core.babysit.alert import Alert
 from herorun.core.contract import Recovery
 from herorun.core.evidence import Taint
 from herorun.core.lazy_dataclass import dataclass

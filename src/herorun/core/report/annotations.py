@@ -5,7 +5,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
-from herorun.core.alert import Alert, AlertState
+from herorun.core.babysit.alert import Alert, AlertState
 from herorun.core.event import Decided, Event, Launched, Launching, Sealed
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.record.logbook_entries import turn_of

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from itertools import pairwise
 
-from herorun.core.alert import Alert, as_ended
+from herorun.core.babysit.alert import Alert, as_ended
 from herorun.core.durations import say_span
 from herorun.core.event import Decided, Event
 from herorun.core.evidence import Judged

@@ -12,12 +12,12 @@ from pathlib import Path
 from types import FrameType
 from typing import Generic, TypeVar
 
-from herorun.core.cadence import FIRST_CHECK
+from herorun.core.babysit.cadence import FIRST_CHECK
+from herorun.core.babysit.stop_condition import Until
 from herorun.core.canonical_json import timestamp
 from herorun.core.errors import HandedOver, in_words
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.redaction.scrub import scrub
-from herorun.core.stop_condition import Until
 from herorun.operations.babysit.outcome import TickOutcome, tick_exit_code
 from herorun.operations.babysit.tick import run_tick
 from herorun.operations.health.evaluate import must_be_launched

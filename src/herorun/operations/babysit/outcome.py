@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from herorun import discover
 from herorun.core.adhoc_jobs.cause import JobCause
+from herorun.core.babysit.tick import Tick, critical_topics, exit_code
 from herorun.core.check import Gate
 from herorun.core.evidence import (
     Evidence,
@@ -14,7 +15,6 @@ from herorun.core.evidence import (
 from herorun.core.journal_decision import interventions
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.notify.notifications import progress_of
-from herorun.core.tick import Tick, critical_topics, exit_code
 from herorun.gate import finding_entries
 from herorun.operations.babysit.tick_json import (
     actions_of,
@@ -119,7 +119,7 @@ def step_of(evidence: Evidence) -> int | None:
 
 
 def tick_exit_code(turn: TickOutcome) -> int:
-    """The exit code of a tick; see `core.tick.exit_code`."""
+    """The exit code of a tick; see `core.babysit.tick.exit_code`."""
     tick = turn.tick
     if tick is None:
         return 0

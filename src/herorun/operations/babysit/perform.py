@@ -10,8 +10,16 @@ from dataclasses import replace
 from datetime import datetime
 
 from herorun import discover
-from herorun.core.action_key import INTERVENTIONS, STARTS, Verb, parse_key, verb_of, write_key
-from herorun.core.actions import Action, DeleteNode, Escalate, Relaunch, Stop, Tell
+from herorun.core.babysit.action_key import (
+    INTERVENTIONS,
+    STARTS,
+    Verb,
+    parse_key,
+    verb_of,
+    write_key,
+)
+from herorun.core.babysit.actions import Action, DeleteNode, Escalate, Relaunch, Stop, Tell
+from herorun.core.babysit.policy import backs_off
 from herorun.core.check import Gate
 from herorun.core.errors import Blocked, HerorunError, in_words
 from herorun.core.event import Done, Failed, Intended
@@ -24,7 +32,6 @@ from herorun.core.notify.escalation import QUESTION_WAYS, EscalationReason, Opti
 from herorun.core.notify.notifications import is_digest
 from herorun.core.notify.page_routes import takers
 from herorun.core.notify.paging import urgency
-from herorun.core.policy import backs_off
 from herorun.core.ports import Post
 from herorun.core.recovery.decision import not_relaunched
 from herorun.core.redaction.scrub import scrub

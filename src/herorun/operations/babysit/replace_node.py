@@ -4,7 +4,7 @@ so.
 
 from datetime import datetime
 
-from herorun.core.actions import DeleteNode
+from herorun.core.babysit.actions import DeleteNode
 from herorun.core.errors import CouldNotLook, HerorunError, in_words
 from herorun.core.event import Done, Failed, Intended
 from herorun.core.recovery.bad_node import delete_command, list_command, machine_at

@@ -5,12 +5,12 @@ from datetime import datetime
 from typing import Any
 
 from herorun import __version__
+from herorun.core.babysit.tick import Rules
 from herorun.core.canonical_json import timestamp
 from herorun.core.errors import in_words
 from herorun.core.finding import count
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.replay import Replay, ReplayResult, past_ticks, replay, totals
-from herorun.core.tick import Rules
 from herorun.core.untrusted_json import read_json
 from herorun.operations.health.rules import evidence_file, rules_digest, rules_of
 from herorun.runs import MonitoredRun, Run

@@ -14,10 +14,10 @@ from dataclasses import field
 from pathlib import Path
 from typing import TypeAlias
 
+from herorun.core.babysit.stop_condition import Until
 from herorun.core.errors import HandedOver, HerorunError, WrongUse, in_words
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.redaction.scrub import scrub
-from herorun.core.stop_condition import Until
 from herorun.core.watchdog import LEAST, MISSED
 from herorun.operations.babysit.batch import slugs_to_watch
 from herorun.operations.babysit.loop import watch

@@ -6,10 +6,11 @@ from datetime import timedelta
 from typing import Any
 
 from herorun import __version__, discover
-from herorun.core.actions import Action
 from herorun.core.adhoc_jobs.cause import JobCause
-from herorun.core.alert import AlertState
-from herorun.core.cadence import next_look
+from herorun.core.babysit.actions import Action
+from herorun.core.babysit.alert import AlertState
+from herorun.core.babysit.cadence import next_look
+from herorun.core.babysit.tick import MonitorHealth, Tick
 from herorun.core.canonical_json import timestamp
 from herorun.core.check import Gate
 from herorun.core.errors import HerorunError, NewerRecord, in_words
@@ -26,7 +27,6 @@ from herorun.core.finding import count
 from herorun.core.journal import Memory, fold
 from herorun.core.journal_decision import allowed, checked_in, decided, interventions, to_intend
 from herorun.core.redaction.scrub import scrub
-from herorun.core.tick import MonitorHealth, Tick
 from herorun.core.triage.incremental import OwnLog
 from herorun.operations.babysit.outcome import TickOutcome, step_of
 from herorun.operations.babysit.ownership import must_be_ours, renew_lease

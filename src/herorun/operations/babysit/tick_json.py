@@ -3,12 +3,12 @@
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from herorun.core import actions
-from herorun.core.alert import Alert
+from herorun.core.babysit import actions
+from herorun.core.babysit.alert import Alert
+from herorun.core.babysit.tick import Tick
 from herorun.core.check import Check, Response
 from herorun.core.evidence import Evidence, OtherJobs
 from herorun.core.journal import Memory
-from herorun.core.tick import Tick
 from herorun.schemas.parts import Action, AlertEntry, OtherJob
 
 if TYPE_CHECKING:

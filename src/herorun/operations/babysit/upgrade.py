@@ -3,12 +3,12 @@ the journal.
 """
 
 from herorun import __version__
-from herorun.core.actions import Escalate, Tell
+from herorun.core.babysit.actions import Escalate, Tell
+from herorun.core.babysit.tick import Rules
 from herorun.core.event import Replayed
 from herorun.core.finding import count
 from herorun.core.journal import Memory
 from herorun.core.notify.escalation import QUESTION_WAYS, EscalationReason
-from herorun.core.tick import Rules
 from herorun.core.version_change import compared
 from herorun.core.version_gate import LOOK_BACK, held_back, must_replay
 from herorun.operations.babysit.perform import Performed, perform

@@ -8,7 +8,7 @@ complete. Each deletion is journalled before and after; the same plan finishes a
 from collections.abc import Sequence
 from dataclasses import field
 
-from herorun.core.action_key import Verb, write_key
+from herorun.core.babysit.action_key import Verb, write_key
 from herorun.core.errors import Blocked, CouldNotLook, HerorunError, in_words
 from herorun.core.event import Done, Failed, Intended
 from herorun.core.finding import count

@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 
 from herorun import adapters, signatures
-from herorun.core.action_key import Verb, write_key
+from herorun.core.babysit.action_key import Verb, write_key
 from herorun.core.canonical_json import timestamp
 from herorun.core.doctor_report import DoctorPart, Examined, Fit, Probe
 from herorun.core.errors import HerorunError, in_words

@@ -5,6 +5,7 @@ acting.
 from dataclasses import replace
 
 from herorun import discover
+from herorun.core.babysit.tick import Tick, tick
 from herorun.core.errors import WrongUse
 from herorun.core.evidence import (
     Checkpoints,
@@ -22,7 +23,6 @@ from herorun.core.evidence import (
 )
 from herorun.core.journal import Memory
 from herorun.core.ports import Scheduler
-from herorun.core.tick import Tick, tick
 from herorun.gather import gather
 from herorun.operations.health.rules import rules_of
 from herorun.operations.health.shared_polls import SharedPolls

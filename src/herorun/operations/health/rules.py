@@ -4,9 +4,9 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 from herorun import __version__
+from herorun.core.babysit.tick import Rules
 from herorun.core.canonical_json import digest
 from herorun.core.recovery.policy import RecoveryPolicy
-from herorun.core.tick import Rules
 from herorun.runs import MonitoredRun
 
 

@@ -5,12 +5,12 @@ failure.
 from dataclasses import replace
 
 from herorun import discover
+from herorun.core.babysit.tick import tick
 from herorun.core.evidence import FinalStep, Metrics, Now
 from herorun.core.journal import Memory
 from herorun.core.journal_decision import decided
 from herorun.core.taint import TAINTING
 from herorun.core.taint import decided as tainted_by
-from herorun.core.tick import tick
 from herorun.gather import gather
 from herorun.operations.health.evaluate import READ_DEADLINE, evaluate
 from herorun.operations.health.rules import rules_of

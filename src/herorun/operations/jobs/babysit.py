@@ -8,10 +8,10 @@ from pathlib import Path
 
 from herorun.core.adhoc_jobs.spec import JobSpec
 from herorun.core.adhoc_jobs.stored_command import missing_secrets
+from herorun.core.babysit.stop_condition import Until
 from herorun.core.errors import CouldNotLook, WrongUse
 from herorun.core.ports import Absent
 from herorun.core.redaction.scrub import MASK
-from herorun.core.stop_condition import Until
 from herorun.job_kinds import job_kind
 from herorun.operations.babysit.loop import unattended, watch
 from herorun.operations.babysit.outcome import TickOutcome

@@ -5,12 +5,12 @@ why it failed.
 import contextlib
 import shlex
 
-from herorun.core.action_key import Verb, parse_key, verb_of, write_key
-from herorun.core.actions import Tell
 from herorun.core.adhoc_jobs.cause import JobCause
 from herorun.core.adhoc_jobs.log_parser import run_id, tracker_name, tracker_runs
 from herorun.core.adhoc_jobs.spec import JobSpec
 from herorun.core.adhoc_jobs.tasks import summary
+from herorun.core.babysit.action_key import Verb, parse_key, verb_of, write_key
+from herorun.core.babysit.actions import Tell
 from herorun.core.canonical_json import digest
 from herorun.core.errors import HerorunError
 from herorun.core.evidence import Evidence, Job, JobState, Triage

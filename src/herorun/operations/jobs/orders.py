@@ -2,7 +2,7 @@
 
 import shlex
 
-from herorun.core.action_key import Verb, write_key
+from herorun.core.babysit.action_key import Verb, write_key
 from herorun.core.errors import Blocked, WrongUse
 from herorun.core.event import Word
 from herorun.core.recovery.classify import Cause

@@ -5,9 +5,9 @@ import os
 import shlex
 from pathlib import Path
 
-from herorun.core.action_key import Verb, write_key
 from herorun.core.adhoc_jobs.log_parser import submitted_in
 from herorun.core.adhoc_jobs.stored_command import argv_of, must_be_whole
+from herorun.core.babysit.action_key import Verb, write_key
 from herorun.core.errors import Blocked, CouldNotLook, HerorunError
 from herorun.core.event import Done, Failed, Intended
 from herorun.core.journal import Memory

@@ -17,8 +17,6 @@ from typing import Any
 
 from herorun import discover
 from herorun.core import evidence as kinds
-from herorun.core.action_key import Verb, write_key
-from herorun.core.actions import Tell
 from herorun.core.adhoc_jobs.cause import JobCause
 from herorun.core.adhoc_jobs.log_parser import progress_in
 from herorun.core.adhoc_jobs.resubmit_command import words_of
@@ -26,6 +24,8 @@ from herorun.core.adhoc_jobs.spec import JobSpec
 from herorun.core.adhoc_jobs.state_file import projected
 from herorun.core.adhoc_jobs.stored_command import without_secrets
 from herorun.core.adhoc_jobs.tasks import memory_asked
+from herorun.core.babysit.action_key import Verb, write_key
+from herorun.core.babysit.actions import Tell
 from herorun.core.canonical_json import canonical
 from herorun.core.check import Check, Gate
 from herorun.core.contract import (

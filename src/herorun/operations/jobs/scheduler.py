@@ -8,10 +8,10 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from herorun import adapters
-from herorun.core.action_key import Verb, write_key
 from herorun.core.adhoc_jobs.log_parser import ends_with_step, progress_in
 from herorun.core.adhoc_jobs.spec import JobSpec
 from herorun.core.adhoc_jobs.tasks import TaskEnd, ended_for_memory, summary
+from herorun.core.babysit.action_key import Verb, write_key
 from herorun.core.errors import CouldNotLook, WrongUse, in_words
 from herorun.core.evidence import Job, JobState
 from herorun.core.lazy_dataclass import dataclass

@@ -4,7 +4,7 @@ import contextlib
 from collections.abc import Mapping
 from typing import Any
 
-from herorun.core.action_key import Verb, write_key
+from herorun.core.babysit.action_key import Verb, write_key
 from herorun.core.drift import differences
 from herorun.core.errors import HerorunError, in_words
 from herorun.core.event import Failed, Intended, Launching

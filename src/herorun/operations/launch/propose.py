@@ -10,7 +10,7 @@ from dataclasses import field
 from functools import cached_property
 
 from herorun import discover
-from herorun.core.action_key import Verb, write_key
+from herorun.core.babysit.action_key import Verb, write_key
 from herorun.core.errors import Blocked, HerorunError
 from herorun.core.event import Word
 from herorun.core.evidence import Evidence, GivenUp, History, LiveJobs

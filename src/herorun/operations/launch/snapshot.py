@@ -8,7 +8,7 @@ whatever is found must be that very commit, tree and diff.
 from collections.abc import Mapping
 from typing import Any
 
-from herorun.core.action_key import Verb, write_key
+from herorun.core.babysit.action_key import Verb, write_key
 from herorun.core.errors import CouldNotLook
 from herorun.core.event import Done, Launching
 from herorun.core.evidence import Nothing, Snapshot

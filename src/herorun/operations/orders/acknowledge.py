@@ -5,8 +5,8 @@ act.
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 
-from herorun.core.action_key import Verb, parse_key, write_key
-from herorun.core.alert import Alert
+from herorun.core.babysit.action_key import Verb, parse_key, write_key
+from herorun.core.babysit.alert import Alert
 from herorun.core.check import Check
 from herorun.core.contract import Recovery
 from herorun.core.errors import Blocked, WrongUse

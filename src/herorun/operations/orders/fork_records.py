@@ -1,6 +1,6 @@
 """What a fork writes into both runs: one comment and one logbook entry in each."""
 
-from herorun.core.action_key import Verb, write_key
+from herorun.core.babysit.action_key import Verb, write_key
 from herorun.core.errors import HerorunError, in_words
 from herorun.core.markdown import worded
 from herorun.core.redaction.scrub import scrub

@@ -5,8 +5,8 @@ from collections.abc import Callable
 from datetime import datetime
 
 from herorun import adapters, discover
-from herorun.core.action_key import Verb, parse_key, write_key
-from herorun.core.alert import AlertState
+from herorun.core.babysit.action_key import Verb, parse_key, write_key
+from herorun.core.babysit.alert import AlertState
 from herorun.core.errors import Blocked, CouldNotLook, HerorunError, WrongUse, in_words
 from herorun.core.event import Done, Failed, HandedOff, Intended
 from herorun.core.evidence import JobLog, LeaseSeen, Metrics, Now, Unavailable

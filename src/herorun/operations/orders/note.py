@@ -4,7 +4,7 @@ import random
 import time
 from datetime import timedelta
 
-from herorun.core.action_key import Verb, write_key
+from herorun.core.babysit.action_key import Verb, write_key
 from herorun.core.errors import Blocked, HerorunError, in_words
 from herorun.core.event import Noted
 from herorun.core.journal import JournalLine

@@ -4,7 +4,7 @@ Checkpoints above that step stay where they are. The record rules them out, so t
 relaunch picks one.
 """
 
-from herorun.core.action_key import Verb, verb_of
+from herorun.core.babysit.action_key import Verb, verb_of
 from herorun.core.durations import say_duration
 from herorun.core.errors import Blocked, HerorunError, in_words
 from herorun.core.event import Done, Failed, Intended, Word

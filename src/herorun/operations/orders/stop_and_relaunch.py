@@ -2,7 +2,7 @@
 
 import time
 
-from herorun.core.action_key import STARTS, Verb, verb_of, write_key
+from herorun.core.babysit.action_key import STARTS, Verb, verb_of, write_key
 from herorun.core.durations import say_span
 from herorun.core.errors import Blocked, CouldNotLook, sentence
 from herorun.core.event import Intended, Word

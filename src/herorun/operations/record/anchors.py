@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import field
 from pathlib import Path
 
-from herorun.core.action_key import Verb, write_key
+from herorun.core.babysit.action_key import Verb, write_key
 from herorun.core.errors import HerorunError, in_words
 from herorun.core.finding import count
 from herorun.core.lazy_dataclass import dataclass

@@ -7,7 +7,7 @@ from dataclasses import replace
 from string import Template
 
 from herorun import adapters
-from herorun.core.action_key import Verb, write_key
+from herorun.core.babysit.action_key import Verb, write_key
 from herorun.core.config.final_step import resolve_final_step
 from herorun.core.contract import Contract
 from herorun.core.contract.toml_lines import line_of

@@ -5,7 +5,8 @@ asked what it was sent: a page with an unknown outcome is sent once more and say
 to the next channel.
 """
 
-from herorun.core.action_key import Verb, verb_of
+from herorun.core.babysit.action_key import Verb, verb_of
+from herorun.core.babysit.policy import back_off, backs_off
 from herorun.core.durations import say_duration
 from herorun.core.errors import HerorunError, in_words
 from herorun.core.event import Done, Failed, Intended
@@ -23,7 +24,6 @@ from herorun.core.notify.paging import (
     say_moment,
     sending_key,
 )
-from herorun.core.policy import back_off, backs_off
 from herorun.core.ports import Channel, Post
 from herorun.core.recovery.policy import say_hourly_cost
 from herorun.core.redaction.scrub import scrub

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta
 from pathlib import Path
 
-from herorun.core.cadence import push_delay
+from herorun.core.babysit.cadence import push_delay
 from herorun.core.errors import HerorunError, in_words
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.redaction.scrub import scrub
@@ -110,7 +110,7 @@ def _note(repository: Repository, moves: Sequence[tuple[str, str, str | None]]) 
 
 class Together:
     """For loops that push at about the same time: pushes to one remote keep the distance of
-    `core.cadence.push_delay`, and each takes along all records that wait for one.
+    `core.babysit.cadence.push_delay`, and each takes along all records that wait for one.
     """
 
     def __init__(self) -> None:

@@ -7,7 +7,7 @@ channel accepted is sent again by the next patrol.
 from contextlib import suppress
 from datetime import datetime, timedelta
 
-from herorun.core.action_key import Verb, write_key
+from herorun.core.babysit.action_key import Verb, write_key
 from herorun.core.canonical_json import canonical, digest
 from herorun.core.errors import HerorunError, in_words
 from herorun.core.notify.paging import Urgency

@@ -3,12 +3,12 @@
 from typing import TYPE_CHECKING
 
 from herorun import discover
+from herorun.core.babysit.tick import RECEIPT, RunHealth, Tick
 from herorun.core.check import Gate
 from herorun.core.evidence import Evidence, Metrics
 from herorun.core.journal import Memory
 from herorun.core.notify.escalation import Option
 from herorun.core.notify.escalation_policy import trouble_began
-from herorun.core.tick import RECEIPT, RunHealth, Tick
 from herorun.operations.orders.acknowledge import open_questions, ways_on
 from herorun.operations.report.babysitter_state import is_babysitter_lost
 from herorun.operations.report.overview import stage_of

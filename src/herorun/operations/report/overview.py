@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from herorun import discover
-from herorun.core.alert import Alert
+from herorun.core.babysit.alert import Alert
 from herorun.core.check import Gate
 from herorun.core.decode import decode
 from herorun.core.errors import CouldNotLook, HerorunError, in_words

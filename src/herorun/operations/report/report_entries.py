@@ -8,7 +8,7 @@ from math import isnan
 from typing import Any
 
 from herorun import discover
-from herorun.core.alert import AlertState
+from herorun.core.babysit.alert import AlertState
 from herorun.core.canonical_json import timestamp
 from herorun.core.check import Gate
 from herorun.core.config.diff import diff_launches

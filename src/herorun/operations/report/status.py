@@ -5,14 +5,14 @@ from pathlib import Path
 from typing import Any
 
 from herorun import discover
-from herorun.core.alert import Alert, AlertState
+from herorun.core.babysit.alert import Alert, AlertState
+from herorun.core.babysit.tick import RunHealth, critical_topics, exit_code
 from herorun.core.check import Check, Gate
 from herorun.core.evidence import Evidence, LaunchProof, LeaseSeen, Metrics, UnjudgedMetric
 from herorun.core.journal import Memory, fold
 from herorun.core.journal_decision import decided
 from herorun.core.notify.notifications import progress_of
 from herorun.core.run_summary import RunSummary
-from herorun.core.tick import RunHealth, critical_topics, exit_code
 from herorun.core.watchdog import WatchState as Silence
 from herorun.core.watchdog import watchdog
 from herorun.gate import finding_entries

@@ -1,12 +1,12 @@
 """The health of a run for the seal gate: what a tick would find, without acting."""
 
-from herorun.core.alert import Alert, AlertState
+from herorun.core.babysit.alert import Alert, AlertState
+from herorun.core.babysit.muting import muted_topics
+from herorun.core.babysit.tick import Tick
 from herorun.core.check import Check, Severity, Topic
 from herorun.core.evidence import Evidence, Judged
 from herorun.core.finding import Outcome, failed
 from herorun.core.journal import Memory
-from herorun.core.muting import muted_topics
-from herorun.core.tick import Tick
 from herorun.operations.health.evaluate import evaluate
 from herorun.operations.health.rules import rules_of
 from herorun.runs import Run

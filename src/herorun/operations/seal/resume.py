@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from herorun.core.action_key import Verb, write_key
+from herorun.core.babysit.action_key import Verb, write_key
 from herorun.core.errors import Blocked, HerorunError
 from herorun.core.event import Failed
 from herorun.core.evidence import Sealing

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
-from herorun.core.action_key import Verb, write_key
+from herorun.core.babysit.action_key import Verb, write_key
 from herorun.core.canonical_json import canonical, digest
 from herorun.core.errors import Blocked, CouldNotLook, HerorunError, WrongUse, in_words
 from herorun.core.event import Done, Failed, Intended, Sealed

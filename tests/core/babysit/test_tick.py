@@ -21,7 +21,15 @@ from builders import (
     some_metrics,
 )
 from core.story import Story, actions, firing, written
-from herorun.core.alert import Alert, AlertState
+from herorun.core.babysit.alert import Alert, AlertState
+from herorun.core.babysit.tick import (
+    MonitorHealth,
+    Rules,
+    RunHealth,
+    monitor_health,
+    run_health,
+    tick,
+)
 from herorun.core.check import Gate
 from herorun.core.contract import Contract, Recovery
 from herorun.core.evidence import (
@@ -40,14 +48,6 @@ from herorun.core.finding import Outcome, Waiver
 from herorun.core.health.training import Training, TrainingProof
 from herorun.core.journal_decision import decided
 from herorun.core.recovery.policy import Ledger, RecoveryPolicy
-from herorun.core.tick import (
-    MonitorHealth,
-    Rules,
-    RunHealth,
-    monitor_health,
-    run_health,
-    tick,
-)
 from herorun.discover import checks
 from wording import mentions
 
@@ -242,7 +242,7 @@ def test_the_order_of_the_checks_does_not_matter():
 
 def test_two_hash_seeds_give_the_same_bytes():
     here = Path(__file__).parent
-    code = "from core.test_tick import MIXED; from core.story import written; print(written(MIXED))"
+    code = "from core.babysit.test_tick import MIXED; from core.story import written; print(written(MIXED))"
     outputs = set()
     for seed in ("0", "1"):
         env = {

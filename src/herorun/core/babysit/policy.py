@@ -7,9 +7,9 @@ safe to repeat.
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 
-from herorun.core.action_key import Verb, write_key
-from herorun.core.actions import Action, DeleteNode, Escalate, Relaunch, Stop, Tell
-from herorun.core.alert import Alert, AlertId, AlertState
+from herorun.core.babysit.action_key import Verb, write_key
+from herorun.core.babysit.actions import Action, DeleteNode, Escalate, Relaunch, Stop, Tell
+from herorun.core.babysit.alert import Alert, AlertId, AlertState
 from herorun.core.check import Check, Response, Severity, Topic
 from herorun.core.notify.escalation_policy import (
     Case,

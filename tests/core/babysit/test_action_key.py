@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import herorun
-from herorun.core.action_key import ActionKey, Verb, parse_key, verb_of, write_key
+from herorun.core.babysit.action_key import ActionKey, Verb, parse_key, verb_of, write_key
 
 KEYS = (
     "tell/tiny-1/day-3",

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from herorun.core.cadence import push_delay
+from herorun.core.babysit.cadence import push_delay
 
 SECOND = timedelta(seconds=1)
 

@@ -6,8 +6,8 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
 
-from herorun.core.actions import Action, Relaunch
-from herorun.core.alert import (
+from herorun.core.babysit.actions import Action, Relaunch
+from herorun.core.babysit.alert import (
     Alert,
     AlertId,
     Moment,
@@ -16,6 +16,9 @@ from herorun.core.alert import (
     left_behind,
     resolved_late,
 )
+from herorun.core.babysit.muting import muted_topics, numeric_stretches
+from herorun.core.babysit.past_alerts import carried_over, without_old_news
+from herorun.core.babysit.policy import decide, ended_alert_notices
 from herorun.core.check import Check, Severity, Topic, evaluate
 from herorun.core.evidence import (
     Evidence,
@@ -28,11 +31,8 @@ from herorun.core.finding import Finding, Outcome, Waiver, failed, waive
 from herorun.core.health.causes import with_causes
 from herorun.core.health.training import AwaitedEvidence, Training, TrainingProof, training
 from herorun.core.lazy_dataclass import dataclass
-from herorun.core.muting import muted_topics, numeric_stretches
 from herorun.core.notify.escalation_policy import Case, all_answered, waiting_until
 from herorun.core.notify.notifications import news
-from herorun.core.past_alerts import carried_over, without_old_news
-from herorun.core.policy import decide, ended_alert_notices
 from herorun.core.recovery.classify import Ending, ending_of
 from herorun.core.recovery.diagnosis import scene_of
 from herorun.core.recovery.policy import Ledger, RecoveryPolicy

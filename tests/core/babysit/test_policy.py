@@ -5,15 +5,15 @@ from datetime import timedelta
 import pytest
 
 from builders import EVERY, MINUTE, NOON
-from herorun.core.actions import Escalate, Relaunch, Stop, Tell
-from herorun.core.alert import Alert, AlertState
+from herorun.core.babysit.actions import Escalate, Relaunch, Stop, Tell
+from herorun.core.babysit.alert import Alert, AlertState
+from herorun.core.babysit.policy import back_off, decide
 from herorun.core.check import Gate, Response, Topic, check
 from herorun.core.contract import Recovery
 from herorun.core.evidence import Gaps
 from herorun.core.finding import Verdict
 from herorun.core.notify.escalation import EscalationReason, Option
 from herorun.core.notify.escalation_policy import Case
-from herorun.core.policy import back_off, decide
 from herorun.core.recovery.classify import Cause, Ending
 from herorun.core.recovery.decision import MOST_TRIES
 from herorun.core.recovery.policy import Ledger, RecoveryPolicy, Tries

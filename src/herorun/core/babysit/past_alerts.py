@@ -7,7 +7,7 @@ again: alerts that this raises again are not reported again.
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from herorun.core.alert import Alert, AlertId, AlertState
+from herorun.core.babysit.alert import Alert, AlertId, AlertState
 from herorun.core.check import Check, Severity, Topic
 from herorun.core.finding import Finding, Outcome, passed
 

@@ -12,12 +12,12 @@ from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from typing import TypeAlias
 
+from herorun.core.babysit.muting import Steps, is_muted
 from herorun.core.canonical_json import timestamp
 from herorun.core.check import Check, Topic
 from herorun.core.decode import CheckName
 from herorun.core.finding import Finding, Outcome, Verdict
 from herorun.core.lazy_dataclass import dataclass
-from herorun.core.muting import Steps, is_muted
 
 AlertId: TypeAlias = tuple[str, str]  # check, subject
 

@@ -5,11 +5,11 @@ from datetime import timedelta
 import pytest
 
 from builders import EVERY, MINUTE, NOON
-from herorun.core.alert import Alert, AlertState, Moment, advance, resolved_late
+from herorun.core.babysit.alert import Alert, AlertState, Moment, advance, resolved_late
+from herorun.core.babysit.muting import muted_topics
 from herorun.core.check import Gate, Hold, Response, Topic, check
 from herorun.core.evidence import Gaps, Job, JobState, Unavailable
 from herorun.core.finding import Finding, Outcome, Verdict, Waiver
-from herorun.core.muting import muted_topics
 
 FAIL, PASS, UNKNOWN = Outcome.FAIL, Outcome.PASS, Outcome.UNKNOWN
 

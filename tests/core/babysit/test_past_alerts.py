@@ -5,13 +5,13 @@ from datetime import timedelta
 
 from builders import NOON, ROOT, a_checkpoint, a_contract, a_crashed_job, an_excursion, some_metrics
 from core.story import Story, begun, firing
-from herorun.core.actions import Relaunch
-from herorun.core.alert import Alert, AlertState
+from herorun.core.babysit.actions import Relaunch
+from herorun.core.babysit.alert import Alert, AlertState
+from herorun.core.babysit.past_alerts import KEPT, remember
 from herorun.core.contract import Contract
 from herorun.core.event import Decided
 from herorun.core.evidence import Checkpoints, Disk, Disks, Job, Metrics
 from herorun.core.journal import fold
-from herorun.core.past_alerts import KEPT, remember
 
 OVER = an_excursion(12, peak=3.0, first=412, is_open=False)
 

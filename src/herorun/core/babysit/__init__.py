@@ -1,0 +1,1 @@
+"""What a tick of the babysitter decides: alerts, policy and actions."""
