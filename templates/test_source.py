@@ -5,7 +5,7 @@ import pytest
 
 from herorun.core.evidence import GpuTemperature, Nothing, Unavailable
 from herorun.core.ports import Place
-from herorun.core.remote_target import RemoteTarget, SshLogin
+from herorun.core.remote.target import RemoteTarget, SshLogin
 from ports.source_suite import SourceSuite, read
 
 HERE = Place("tiny", "/state", "/data", "/repository")

@@ -4,7 +4,7 @@ import pytest
 
 from herorun.core.errors import CouldNotLook
 from herorun.core.ports import Place, Row, Tracker
-from herorun.core.remote_target import RemoteTarget, SshLogin
+from herorun.core.remote.target import RemoteTarget, SshLogin
 from herorun.trackers import csv_rows
 from ports.tracker_suite import Logged, TrackerBench, TrackerSuite, drain
 

@@ -19,7 +19,7 @@ from herorun.core.canonical_json import canonical
 from herorun.core.contract import parse_contract
 from herorun.core.errors import HerorunError, WrongUse
 from herorun.core.journal import BrokenJournal, chain, read_line
-from herorun.core.journal_snapshot import from_bytes
+from herorun.core.journal.snapshot import from_bytes
 from herorun.core.ports import Place
 from herorun.core.record.anchors import named_in_comment, named_in_receipt, receipts_in
 from herorun.core.seal.parse import parse_statement, statement_in

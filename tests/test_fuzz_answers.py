@@ -17,7 +17,7 @@ from builders import NOON
 from herorun.core.errors import HerorunError
 from herorun.core.evidence import TrackerIdentity
 from herorun.core.ports import Post
-from herorun.core.remote_target import RemoteTarget, SshLogin
+from herorun.core.remote.target import RemoteTarget, SshLogin
 from herorun.core.triage.incremental import OwnLog, follow, judged
 from herorun.notifiers import _github_calls
 from herorun.notifiers.github import GitHubIssue

@@ -22,7 +22,7 @@ from herorun.core.ports import (
     Tracker,
     missing_members,
 )
-from herorun.core.remote_target import RemoteTarget
+from herorun.core.remote.target import RemoteTarget
 from herorun.discover import entry_points_of, module_names
 
 _KIND = re.compile(KIND)

@@ -32,7 +32,7 @@ from herorun.core.evidence import (
     Receipt,
 )
 from herorun.core.journal import fold
-from herorun.core.journal_decision import checked_in
+from herorun.core.journal.decision import checked_in
 from wording import mentions
 
 HOUR = timedelta(hours=1)

@@ -14,7 +14,7 @@ import pytest
 from herorun.core.errors import CouldNotLook, HerorunError, WrongUse
 from herorun.core.evidence import Job, JobState
 from herorun.core.ports import Absent, Found, Place, Unknown
-from herorun.core.remote_target import SshLogin
+from herorun.core.remote.target import SshLogin
 from herorun.schedulers import ssh
 from herorun.system.transport import SshTransport
 from ports.scheduler_suite import SECRET, ReadsLogsOn, Rig, SchedulerSuite, SharesLooks, long_ago

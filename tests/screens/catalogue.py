@@ -389,9 +389,10 @@ def machines() -> Iterator[Screen]:
     timer = SimpleNamespace(text="*/15 * * * * herorun -C /work box patrol tiny\n")
     yield known("timer", "box timer tiny --for cron", "remote.timer.timer_of", timer)
     yield known("runbook", "box runbook tiny --out -", "remote.runbook.page_of", "# tiny\n")
+    chain = "herorun.core.remote.job_chain"
     chained = {
-        "herorun.core.job_chain.script_of": "#!/bin/sh\n",
-        "herorun.core.job_chain.install_and_start": "scp chain.sh box: && ssh box sh chain.sh",
+        f"{chain}.script_of": "#!/bin/sh\n",
+        f"{chain}.install_and_start": "scp chain.sh box: && ssh box sh chain.sh",
     }
     yield Screen("chain", "box chain tiny", {**OPENED, **chained})
     for state in WATCHDOG:

@@ -8,7 +8,7 @@ from builders import NOON, a_contract
 from herorun.core.canonical_json import canonical
 from herorun.core.evidence import Disk, Disks
 from herorun.core.ports import Place
-from herorun.core.remote_target import RemoteTarget, SshLogin
+from herorun.core.remote.target import RemoteTarget, SshLogin
 from herorun.sources.disks import read_disks
 
 

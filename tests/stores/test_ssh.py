@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from herorun.core.ports import Place, Store
-from herorun.core.remote_target import RemoteTarget, SshLogin
+from herorun.core.remote.target import RemoteTarget, SshLogin
 from herorun.store_router import RoutedStore
 from herorun.stores import local
 from ports.store_suite import StoreBench, StoreSuite

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from herorun.core.errors import CouldNotLook
-from herorun.core.remote_target import SshLogin
+from herorun.core.remote.target import SshLogin
 from herorun.system import process, transport
 from herorun.system.process import ProcessResult, TooMuch, run, run_lines
 from herorun.trackers.wandb import ask_client

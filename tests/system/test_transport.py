@@ -13,7 +13,7 @@ import pytest
 from pydantic import ValidationError
 
 from herorun.core.errors import CouldNotLook
-from herorun.core.remote_target import SshLogin
+from herorun.core.remote.target import SshLogin
 from herorun.system import transport
 from herorun.system.process import ProcessResult
 from herorun.system.transport import (

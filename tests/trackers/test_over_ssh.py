@@ -13,7 +13,7 @@ import pytest
 from herorun import adapters
 from herorun.core.errors import WrongUse
 from herorun.core.ports import Place, Tracker
-from herorun.core.remote_target import RemoteTarget, SshLogin
+from herorun.core.remote.target import RemoteTarget, SshLogin
 from herorun.system import remote_file
 from herorun.trackers import jsonl
 from ports.tracker_suite import TrackerBench, TrackerSuite, drain

@@ -31,7 +31,7 @@ def command(start: str, run: str, out: str | None, as_json: bool) -> int:
     from pathlib import Path
 
     from herorun import output
-    from herorun.core.job_chain import behind_a_job, install_and_start, script_of
+    from herorun.core.remote.job_chain import behind_a_job, install_and_start, script_of
     from herorun.runs import watched_run
     from herorun.schemas.boxes import ChainDocument
     from herorun.system.files import write_whole

@@ -13,9 +13,9 @@ from datetime import datetime, timedelta
 from typing import Literal, Protocol
 
 from herorun.core.goodput.totals import GoodputTotals, Range
+from herorun.core.health.run_health import RunHealth
 from herorun.core.journal import Memory
 from herorun.core.lazy_dataclass import dataclass
-from herorun.core.run_health import RunHealth
 from herorun.core.run_summary import RunSummary
 
 Labels = tuple[str, ...]

@@ -19,7 +19,7 @@ from herorun.core.event import CheckedIn, Decided, Intended, Observed
 from herorun.core.evidence import Evidence, Hands
 from herorun.core.evidence_log import Lost, decode_evidence
 from herorun.core.journal import JournalLine, Memory, fold
-from herorun.core.journal_decision import (
+from herorun.core.journal.decision import (
     allowed,
     decided,
     interventions,

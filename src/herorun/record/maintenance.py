@@ -10,7 +10,7 @@ from pathlib import Path
 
 from herorun import __version__
 from herorun.core.canonical_json import canonical
-from herorun.core.journal_snapshot import Remembered, from_bytes, remembered, to_bytes
+from herorun.core.journal.snapshot import Remembered, from_bytes, remembered, to_bytes
 from herorun.core.untrusted_json import read_json
 from herorun.record.model import Content
 from herorun.system.files import locked, write_whole

@@ -6,7 +6,7 @@ from datetime import datetime
 
 from herorun.core.event import Event, Initialised
 from herorun.core.journal import START, JournalLine, Memory
-from herorun.core.journal_snapshot import Remembered
+from herorun.core.journal.snapshot import Remembered
 from herorun.core.lazy_dataclass import dataclass
 
 # bytes after which a day goes on in another file: each line writes its own anew

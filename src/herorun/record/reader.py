@@ -16,7 +16,7 @@ from herorun.core.journal import (
     fold,
     read_lines,
 )
-from herorun.core.journal_snapshot import Remembered
+from herorun.core.journal.snapshot import Remembered
 from herorun.core.record.logbook import page_number, page_path, pages_of, whole
 from herorun.record.maintenance import memory_file, remembered_here
 from herorun.record.model import Content, FoldedMemory, places

@@ -2,7 +2,7 @@
 well.
 """
 
-from herorun.core.remote_target import SshLogin
+from herorun.core.remote.target import SshLogin
 from herorun.system.transport import (
     LocalTransport,
     SshTransport,

@@ -9,7 +9,7 @@ from pathlib import Path
 from herorun.core.canonical_json import canonical
 from herorun.core.errors import CouldNotLook, WrongUse, in_words
 from herorun.core.ports import LogPart
-from herorun.core.remote_target import RemoteTarget
+from herorun.core.remote.target import RemoteTarget
 from herorun.core.untrusted_json import read_json
 from herorun.schedulers._instance import MOST, last_lines
 from herorun.schedulers._logs import part_here, part_there

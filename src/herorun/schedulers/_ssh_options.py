@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field
 
 from herorun.core.contract import Duration, RenamedKeys
-from herorun.core.remote_target import Name, SshLogin
+from herorun.core.remote.target import Name, SshLogin
 from herorun.core.trust import NeedsTrust
 from herorun.schedulers._option_types import Absolute
 

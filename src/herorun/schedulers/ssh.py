@@ -25,7 +25,7 @@ from herorun.core.errors import CouldNotLook, HerorunError, WrongUse, in_words
 from herorun.core.evidence import Job, JobState
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.ports import Absent, Found, LogPart, Place, Scheduler, Search, Submission, Unknown
-from herorun.core.remote_target import RemoteTarget, SshLogin
+from herorun.core.remote.target import RemoteTarget, SshLogin
 from herorun.schedulers import _ssh_request as build
 from herorun.schedulers._logs import part_there
 from herorun.schedulers._ssh_options import Options as Options

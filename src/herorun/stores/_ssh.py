@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 from herorun.core.errors import CouldNotLook, WrongUse
 from herorun.core.ports import FileDigest, FileEntry, LifecycleRule
 from herorun.core.redaction.scrub import scrub
-from herorun.core.remote_target import RemoteTarget
+from herorun.core.remote.target import RemoteTarget
 from herorun.stores import _ssh_remote
 from herorun.stores._reading import as_digests, stamps
 from herorun.system import _file_digests, _regular_file, _remote_agent

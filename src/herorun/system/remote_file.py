@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, BinaryIO, cast
 
 from herorun.core.errors import CouldNotLook
-from herorun.core.remote_target import RemoteTarget
+from herorun.core.remote.target import RemoteTarget
 from herorun.system import _regular_file, _remote_agent, _remote_chunks
 from herorun.system.remote_python import RemoteProgram, own_file, readable, remote_to
 

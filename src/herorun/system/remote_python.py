@@ -17,7 +17,7 @@ from typing import Any
 from herorun.core.durations import say_span
 from herorun.core.errors import CouldNotLook
 from herorun.core.lazy_dataclass import dataclass
-from herorun.core.remote_target import RemoteTarget
+from herorun.core.remote.target import RemoteTarget
 from herorun.core.untrusted_json import read_json
 from herorun.system import _remote_agent
 from herorun.system.process import ProcessResult

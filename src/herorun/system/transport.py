@@ -18,7 +18,7 @@ from typing import Protocol
 
 from herorun.core.durations import say_span
 from herorun.core.errors import CouldNotLook
-from herorun.core.remote_target import NAME, SshLogin
+from herorun.core.remote.target import NAME, SshLogin
 from herorun.system.process import MOST, Lines, ProcessResult, TooMuch, run, run_lines
 
 CONNECT = 15  # seconds for a new connection

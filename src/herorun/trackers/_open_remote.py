@@ -6,7 +6,7 @@ from pathlib import Path
 from herorun.core.errors import WrongUse
 from herorun.core.ports import Place
 from herorun.core.redaction.scrub import scrub
-from herorun.core.remote_target import RemoteTarget
+from herorun.core.remote.target import RemoteTarget
 from herorun.system.remote_file import open_far
 from herorun.trackers._tail_reader import Opener, open_here
 

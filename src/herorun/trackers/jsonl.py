@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from herorun.core.plan import TrackerRun
 from herorun.core.ports import Mention, Place, Row, Rows, Tracker
-from herorun.core.remote_target import RemoteTarget
+from herorun.core.remote.target import RemoteTarget
 from herorun.trackers._open_remote import file_path, opener
 from herorun.trackers._tail_reader import MOST_ZEROS, Batch, ReadPosition, read_growing, skip_hole
 from herorun.trackers.json_rows import STEP_KEYS, Unusable, parse_row

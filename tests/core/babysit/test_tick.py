@@ -46,7 +46,7 @@ from herorun.core.evidence import (
 )
 from herorun.core.finding import Outcome, Waiver
 from herorun.core.health.training import Training, TrainingProof
-from herorun.core.journal_decision import decided
+from herorun.core.journal.decision import decided
 from herorun.core.recovery.policy import Ledger, RecoveryPolicy
 from herorun.discover import checks
 from wording import mentions

@@ -18,9 +18,9 @@ from herorun.core.evidence import (
     Metrics,
     Unavailable,
 )
+from herorun.core.health.run_health import RunHealth
 from herorun.core.notify.notifications import news, progress
 from herorun.core.recovery.policy import Ledger, RecoveryPolicy
-from herorun.core.run_health import RunHealth
 from wording import mentions
 
 STARTED = a_history().current.started

@@ -127,7 +127,7 @@ SENTENCES = [  # the kind of job, the sentence, the test's file and name
     (
         "ssh",
         "a script that did not come whole replaces nothing",
-        "core/test_job_chain.py",
+        "core/remote/test_job_chain.py",
         "test_a_script_that_did_not_come_whole_replaces_nothing",
     ),
     (

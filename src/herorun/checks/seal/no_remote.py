@@ -10,7 +10,7 @@ from herorun.core.check import Gate, Response, check
 from herorun.core.contract import Contract
 from herorun.core.evidence import Remotes
 from herorun.core.finding import Verdict
-from herorun.core.remotes import remote_verdicts
+from herorun.core.git_remotes import remote_verdicts
 
 
 @check(Gate.SEAL, Response.BLOCK)

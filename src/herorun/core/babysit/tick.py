@@ -29,6 +29,8 @@ from herorun.core.evidence import (
 )
 from herorun.core.finding import Finding, Outcome, Waiver, failed, waive
 from herorun.core.health.causes import with_causes
+from herorun.core.health.run_health import RunHealth as RunHealth
+from herorun.core.health.run_health import condition
 from herorun.core.health.training import AwaitedEvidence, Training, TrainingProof, training
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.notify.escalation_policy import Case, all_answered, waiting_until
@@ -36,8 +38,6 @@ from herorun.core.notify.notifications import news
 from herorun.core.recovery.classify import Ending, ending_of
 from herorun.core.recovery.diagnosis import scene_of
 from herorun.core.recovery.policy import Ledger, RecoveryPolicy
-from herorun.core.run_health import RunHealth as RunHealth
-from herorun.core.run_health import condition
 
 RECEIPT = "not-checked-in"  # the check that asks for a receipt
 SAVES = ("nothing-saved", "late-checkpoints", "stalled-checkpoints")  # ask for checkpoints
@@ -191,7 +191,7 @@ def _step_of_metrics(evidence: Evidence) -> int | None:
 def run_health(
     evidence: Evidence, proof: Training, alerts: Iterable[Alert], checks: Mapping[str, Check]
 ) -> RunHealth:
-    """By the tables of `core.run_health`."""
+    """By the tables of `core.health.run_health`."""
     return condition(evidence.get(Job), proof, alerts, checks)
 
 

@@ -1,5 +1,5 @@
 """Folding the journal: what each event does to the memory. A change here raises `FOLD` in
-`core.journal_snapshot`.
+`core.journal.snapshot`.
 """
 
 from collections.abc import Iterable, Mapping

@@ -19,9 +19,9 @@ from herorun.core.evidence import (
     Metrics,
 )
 from herorun.core.finding import count
+from herorun.core.health.run_health import RunHealth
 from herorun.core.identity.links import shown_links
 from herorun.core.recovery.policy import Ledger, RecoveryPolicy
-from herorun.core.run_health import RunHealth
 
 DAY = timedelta(days=1)
 

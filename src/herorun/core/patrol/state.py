@@ -3,10 +3,10 @@ Pure.
 """
 
 from herorun.core.clock_skew import SKEW
-from herorun.core.job_chain import WAIT
 from herorun.core.patrol.advice import PatrolState
 from herorun.core.patrol.decisions import ChainFact, JobFact, Remedy, decision_of
 from herorun.core.patrol.observation import Alive, Blind, ChainSeen, HostObservation, Own
+from herorun.core.remote.job_chain import WAIT
 
 
 def patrol_state_of(look: HostObservation) -> PatrolState:

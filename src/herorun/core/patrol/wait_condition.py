@@ -7,10 +7,10 @@ from enum import StrEnum
 from herorun.core.durations import say_span
 from herorun.core.errors import WrongUse
 from herorun.core.evidence import JobState
+from herorun.core.health.run_health import RunHealth
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.patrol.advice import PatrolState
 from herorun.core.patrol.observation import HostObservation, Own
-from herorun.core.run_health import RunHealth
 
 STALL = timedelta(minutes=60)
 WORDS = tuple(

@@ -1,7 +1,7 @@
 """What an adapter is given about its surroundings: run, repository and folders."""
 
 from herorun.core.lazy_dataclass import dataclass
-from herorun.core.remote_target import RemoteTarget
+from herorun.core.remote.target import RemoteTarget
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from herorun.core.evidence import (
     Job,
     Metrics,
 )
-from herorun.core.journal_decision import interventions
+from herorun.core.journal.decision import interventions
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.notify.notifications import progress_of
 from herorun.gate import finding_entries

@@ -25,7 +25,7 @@ from herorun.core.errors import Blocked, HerorunError, in_words
 from herorun.core.event import Done, Failed, Intended
 from herorun.core.evidence import Evidence, Metrics
 from herorun.core.journal import Memory
-from herorun.core.journal_decision import reason_of
+from herorun.core.journal.decision import reason_of
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.markdown import addressed, quoted, worded
 from herorun.core.notify.escalation import QUESTION_WAYS, EscalationReason, Option

@@ -18,7 +18,7 @@ from herorun.core.babysit.stop_condition import Until
 from herorun.core.errors import HandedOver, HerorunError, WrongUse, in_words
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.redaction.scrub import scrub
-from herorun.core.watchdog import LEAST, MISSED
+from herorun.core.remote.watchdog import LEAST, MISSED
 from herorun.operations.babysit.batch import slugs_to_watch
 from herorun.operations.babysit.loop import watch
 from herorun.operations.babysit.outcome import TickOutcome

@@ -25,7 +25,7 @@ from herorun.core.evidence import (
 from herorun.core.evidence_log import digests, encode_evidence, evidence_line
 from herorun.core.finding import count
 from herorun.core.journal import Memory, fold
-from herorun.core.journal_decision import allowed, checked_in, decided, interventions, to_intend
+from herorun.core.journal.decision import allowed, checked_in, decided, interventions, to_intend
 from herorun.core.redaction.scrub import scrub
 from herorun.core.triage.incremental import OwnLog
 from herorun.operations.babysit.outcome import TickOutcome, step_of

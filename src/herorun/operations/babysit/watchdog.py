@@ -10,7 +10,7 @@ from herorun.core.journal import Memory
 from herorun.core.markdown import worded
 from herorun.core.notify.paging import Urgency
 from herorun.core.ports import Post
-from herorun.core.watchdog import WatchdogSight, WatchState, watchdog
+from herorun.core.remote.watchdog import WatchdogSight, WatchState, watchdog
 from herorun.operations.record.page import send_pages
 from herorun.operations.record.post import deliver, intent_to_say
 from herorun.runs import Run, watched_run

@@ -8,7 +8,7 @@ from herorun import discover
 from herorun.core.babysit.tick import tick
 from herorun.core.evidence import FinalStep, Metrics, Now
 from herorun.core.journal import Memory
-from herorun.core.journal_decision import decided
+from herorun.core.journal.decision import decided
 from herorun.core.taint import TAINTING
 from herorun.core.taint import decided as tainted_by
 from herorun.gather import gather

@@ -10,7 +10,6 @@ from dataclasses import replace
 from herorun.core.canonical_json import canonical, plain
 from herorun.core.decode import decode
 from herorun.core.errors import HerorunError
-from herorun.core.job_chain import install_and_start, transfer
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.notify.escalation import Option
 from herorun.core.patrol.advice import PatrolAdvice, PatrolState, Ways
@@ -19,7 +18,8 @@ from herorun.core.patrol.state import patrol_state_of
 from herorun.core.patrol.summary_line import facts_of, movement_of, patrol_line
 from herorun.core.patrol.table import decide
 from herorun.core.redaction.scrub import scrub
-from herorun.core.timer import removal
+from herorun.core.remote.job_chain import install_and_start, transfer
+from herorun.core.remote.timer import removal
 from herorun.core.untrusted_json import read_json
 from herorun.operations.health.taints import with_taints_now
 from herorun.operations.launch.propose import Proposer

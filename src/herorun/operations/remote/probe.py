@@ -36,7 +36,7 @@ from herorun.core.patrol.parse import (
 )
 from herorun.core.ports import scheduler_traits
 from herorun.core.redaction.scrub import scrub
-from herorun.core.remote_target import RemoteTarget, SshLogin
+from herorun.core.remote.target import RemoteTarget, SshLogin
 from herorun.runs import Run
 from herorun.system import _host_probe
 from herorun.system.box_programs import LOOKING

@@ -4,9 +4,9 @@ import shlex
 from pathlib import Path
 
 from herorun.core.canonical_json import timestamp
-from herorun.core.job_chain import ssh_argv
 from herorun.core.redaction.scrub import scrub
-from herorun.core.runbook import RunbookFacts, handbook
+from herorun.core.remote.job_chain import ssh_argv
+from herorun.core.remote.runbook import RunbookFacts, handbook
 from herorun.operations.remote.patrol import ways_of
 from herorun.runs import Run
 from herorun.system.clock import now

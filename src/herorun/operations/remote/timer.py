@@ -8,7 +8,7 @@ from datetime import timedelta
 
 from herorun.core.errors import WrongUse
 from herorun.core.lazy_dataclass import dataclass
-from herorun.core.timer import TimerRequest, actions, cron, systemd, units
+from herorun.core.remote.timer import TimerRequest, actions, cron, systemd, units
 from herorun.runs import Run, template
 from herorun.schemas.boxes import TimerDocument, TimerFile
 

@@ -12,8 +12,8 @@ from herorun.core.errors import CouldNotLook, HerorunError
 from herorun.core.evidence import LeaseSeen
 from herorun.core.exported_metrics import METRICS, RunReading, Sample, samples
 from herorun.core.goodput.totals import GoodputTotals
+from herorun.core.health.run_health import RunHealth
 from herorun.core.journal import Memory
-from herorun.core.run_health import RunHealth
 from herorun.core.run_summary import RunSummary
 from herorun.operations.babysit.batch import each
 from herorun.operations.report.goodput import stored_account

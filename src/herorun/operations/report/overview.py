@@ -27,12 +27,12 @@ from herorun.core.evidence import (
     Now,
     Unavailable,
 )
+from herorun.core.health.run_health import BY_STATE, RunHealth
 from herorun.core.health.training import AwaitedEvidence
 from herorun.core.journal import Memory
 from herorun.core.lineage import given_up
 from herorun.core.ports import Scheduler
 from herorun.core.redaction.scrub import scrub
-from herorun.core.run_health import BY_STATE, RunHealth
 from herorun.core.run_summary import OpenAlert, Pace, RunSummary, pace_of, sparkline
 from herorun.gather import gather
 from herorun.operations.babysit.batch import each

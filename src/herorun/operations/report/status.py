@@ -10,11 +10,11 @@ from herorun.core.babysit.tick import RunHealth, critical_topics, exit_code
 from herorun.core.check import Check, Gate
 from herorun.core.evidence import Evidence, LaunchProof, LeaseSeen, Metrics, UnjudgedMetric
 from herorun.core.journal import Memory, fold
-from herorun.core.journal_decision import decided
+from herorun.core.journal.decision import decided
 from herorun.core.notify.notifications import progress_of
+from herorun.core.remote.watchdog import WatchState as Silence
+from herorun.core.remote.watchdog import watchdog
 from herorun.core.run_summary import RunSummary
-from herorun.core.watchdog import WatchState as Silence
-from herorun.core.watchdog import watchdog
 from herorun.gate import finding_entries
 from herorun.operations.babysit.batch import BatchResult, each
 from herorun.operations.babysit.outcome import TickOutcome

@@ -21,7 +21,7 @@ from herorun.core.evidence import Job, JobState
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.ports import Absent, ById, Found, Origin, Place, Search, Unknown
 from herorun.core.redaction.scrub import scrub
-from herorun.core.remote_target import RemoteTarget, SshLogin
+from herorun.core.remote.target import RemoteTarget, SshLogin
 from herorun.core.untrusted_json import read_json
 from herorun.system.box_programs import PROCESSES
 from herorun.system.clock import now

@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from herorun.core.errors import WrongUse
-from herorun.core.timer import TimerRequest, actions, cron, systemd, when
+from herorun.core.remote.timer import TimerRequest, actions, cron, systemd, when
 from herorun.runs import template
 from services.fixtures import skip_or_fail
 from wording import mentions

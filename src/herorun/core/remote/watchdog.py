@@ -12,10 +12,10 @@ from herorun.core.babysit.action_key import Verb, write_key
 from herorun.core.check import Check
 from herorun.core.contract import Contract
 from herorun.core.durations import say_duration
+from herorun.core.health.run_health import RunHealth
 from herorun.core.journal import Memory
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.notify.escalation_policy import all_answered
-from herorun.core.run_health import RunHealth
 
 MISSED = 2  # cadences without a tick that could see
 LEAST = timedelta(minutes=2)  # below it nothing is stale: a tick takes its time

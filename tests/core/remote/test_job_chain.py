@@ -9,8 +9,8 @@ import pytest
 
 from herorun.core.contract import Contract, contract_from
 from herorun.core.errors import WrongUse
-from herorun.core.job_chain import BUSY, GAVE_UP, install_and_start, script_of, transfer
-from herorun.core.remote_target import SshLogin
+from herorun.core.remote.job_chain import BUSY, GAVE_UP, install_and_start, script_of, transfer
+from herorun.core.remote.target import SshLogin
 from wording import mentions
 
 

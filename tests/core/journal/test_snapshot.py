@@ -9,7 +9,7 @@ from builders import NOON
 from herorun.core.babysit.alert import Alert, AlertState
 from herorun.core.event import Decided, Done, Failed, Initialised, Intended
 from herorun.core.journal import Memory, fold
-from herorun.core.journal_snapshot import Remembered, from_bytes, remembered, to_bytes
+from herorun.core.journal.snapshot import Remembered, from_bytes, remembered, to_bytes
 from herorun.core.taint import Health, launched
 
 SEGMENTS = [("20261120.jsonl", "a1"), ("20261121.jsonl", "b2")]

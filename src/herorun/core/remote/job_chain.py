@@ -12,7 +12,7 @@ from collections.abc import Callable
 from herorun.core.contract import ChainTable, Contract
 from herorun.core.errors import WrongUse
 from herorun.core.redaction.scrub import scrub
-from herorun.core.remote_target import SshLogin
+from herorun.core.remote.target import SshLogin
 
 PUSHING = 60  # seconds that telling somebody may take
 LAST = "exit"  # the script's last line

@@ -11,8 +11,7 @@ from herorun.core.babysit.muting import muted_topics
 from herorun.core.check import Gate, Severity, Topic
 from herorun.core.evidence import Job, JobLog, JobState, Metrics, Nothing, Unavailable
 from herorun.core.finding import Outcome
-from herorun.core.health.training import Training, TrainingProof
-from herorun.core.run_health import (
+from herorun.core.health.run_health import (
     AT_THE_END,
     BY_CHECK,
     BY_PROOF,
@@ -21,6 +20,7 @@ from herorun.core.run_health import (
     RunHealth,
     condition,
 )
+from herorun.core.health.training import Training, TrainingProof
 from herorun.discover import checks
 
 BY_NAME = {check.name: check for check in checks(Gate.HEALTH)}

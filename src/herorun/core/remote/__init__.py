@@ -1,0 +1,1 @@
+"""Other machines: how they are reached, and what runs there by itself."""
