@@ -241,14 +241,17 @@ def test_the_order_of_the_checks_does_not_matter():
 
 
 def test_two_hash_seeds_give_the_same_bytes():
-    here = Path(__file__).parent
-    code = "from core.babysit.test_tick import MIXED; from core.story import written; print(written(MIXED))"
+    tests = Path(__file__).parents[2]
+    code = (
+        "from core.babysit.test_tick import MIXED; from core.story import written; "
+        "print(written(MIXED))"
+    )
     outputs = set()
     for seed in ("0", "1"):
         env = {
             **os.environ,
             "PYTHONHASHSEED": seed,
-            "PYTHONPATH": f"{here.parent}:{here.parents[1] / 'src'}",
+            "PYTHONPATH": f"{tests}:{tests.parent / 'src'}",
         }
         done = subprocess.run(
             [sys.executable, "-c", code], env=env, capture_output=True, timeout=60, check=True
