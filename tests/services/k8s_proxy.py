@@ -24,6 +24,7 @@ class _Server(ThreadingHTTPServer):
 class Proxy:
     def __init__(self, control: Control) -> None:
         self.control, self.fault = control, ""
+        self.requests: list[str] = []  # methods and paths
         self._server = _Server(("127.0.0.1", 0), _handler(self))
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         certs = control.folder / "certs"
@@ -45,6 +46,7 @@ class Proxy:
 def _handler(proxy: Proxy) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         def _pass(self) -> None:
+            proxy.requests.append(f"{self.command} {self.path.partition('?')[0]}")
             fault, writes = proxy.fault, self.command != "GET" and "/jobs" in self.path
             writes = writes and "dryRun" not in self.path
             if fault in ("busy", "unavailable") or (fault == "refused-writes" and writes):

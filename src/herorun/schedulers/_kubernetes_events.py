@@ -6,6 +6,7 @@ from typing import Any
 
 from herorun.core.canonical_json import timestamp
 from herorun.core.finding import count
+from herorun.core.lazy_dataclass import dataclass
 from herorun.core.untrusted_json import parse_utc
 from herorun.schedulers._kubernetes_client import Kubectl
 from herorun.schedulers._kubernetes_parse import items_of
@@ -27,12 +28,25 @@ def names_in_set(name: str) -> re.Pattern[str]:
     return re.compile(rf"{re.escape(name)}(?:-{MAIN}-0(?:-[0-9]+-[a-z0-9]{{5}})?)?")
 
 
-def warnings_in(kube: Kubectl, names: re.Pattern[str]) -> tuple[str, ...]:
-    """The newest last: `2026-03-02T12:00:00Z pod tiny-1-x: FailedScheduling: why (5 times)`."""
+@dataclass(frozen=True)
+class WarningEvents:
+    """Of a namespace, whatever they are about."""
+
+    events: tuple[Mapping[str, Any], ...]
+    more: bool  # whether there are others, which were not read
+
+
+def read_warnings(kube: Kubectl) -> WarningEvents:
     answer = kube.get(kube.path("v1", "events", fieldSelector="type=Warning", limit=MOST))
-    own = [each for each in items_of(answer) if names.fullmatch(_about(each)[1])]
+    more = bool(dict(answer.get("metadata") or {}).get("continue"))
+    return WarningEvents(tuple(items_of(answer)), more)
+
+
+def warning_lines(warnings: WarningEvents, names: re.Pattern[str]) -> tuple[str, ...]:
+    """The newest last: `2026-03-02T12:00:00Z pod tiny-1-x: FailedScheduling: why (5 times)`."""
+    own = [each for each in warnings.events if names.fullmatch(_about(each)[1])]
     lines = sorted(map(warning_line, own))[-KEPT:]
-    if dict(answer.get("metadata") or {}).get("continue"):
+    if warnings.more:
         lines.append(f"the namespace has more than {MOST} warnings: the others were not read")
     return tuple(lines)
 

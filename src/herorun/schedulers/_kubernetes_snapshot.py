@@ -1,13 +1,19 @@
-"""One look at a namespace: its Jobs or JobSets, their pods, and the nodes that may be lost."""
+"""One look at a namespace: its Jobs or JobSets, their pods, and the nodes that may be lost.
+
+It answers for any number of runs. No list names a `resourceVersion`: one from the server's cache
+may be older than a Job that was submitted a moment ago, which would then look absent.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
+from functools import cached_property
 from typing import Any
 
 from herorun.core.errors import CouldNotLook
 from herorun.core.lazy_dataclass import dataclass
 from herorun.schedulers._kubernetes_client import Kubectl, NotThere
 from herorun.schedulers._kubernetes_dry_run import no_jobsets
+from herorun.schedulers._kubernetes_events import WarningEvents, read_warnings
 from herorun.schedulers._kubernetes_jobset import JOB, JOBSET, jobset_record
 from herorun.schedulers._kubernetes_kinds import ObjectKind
 from herorun.schedulers._kubernetes_parse import (
@@ -26,6 +32,16 @@ class KubernetesSnapshot:
     jobs: Mapping[str, JobRecord]  # by name, the Jobs of JobSets too
     pods: tuple[PodRecord, ...]
     lost: frozenset[str]  # nodes that do not answer
+    kube: Kubectl
+
+    @cached_property
+    def all_jobs(self) -> tuple[JobRecord, ...]:
+        """Of the namespace, herorun's or not; asked for once, where somebody needs them."""
+        return all_jobs(self.kube)
+
+    @cached_property
+    def warnings(self) -> WarningEvents:
+        return read_warnings(self.kube)
 
     def pods_of(self, instance: str) -> tuple[PodRecord, ...]:
         return tuple(pod for pod in self.pods if pod.instance == instance)
@@ -39,14 +55,19 @@ def look_at(kube: Kubectl, selector: str, kind: ObjectKind) -> KubernetesSnapsho
     """The Jobs first: a pod that is there without its Job was then left behind."""
     at = now()
     sets = _sets(kube, selector) if kind == JOBSET else []
-    listed = items_of(kube.get(kube.path(JOB.version, JOB.plural, labelSelector=selector)))
-    records = [job_record(each) for each in listed]
+    documents = items_of(kube.get(kube.path(JOB.version, JOB.plural, labelSelector=selector)))
+    records = [job_record(each) for each in documents]
     records += [_set_record(each, records) for each in sets]
-    listed = items_of(kube.get(kube.path("v1", "pods", labelSelector=selector)))
-    pods = tuple(pod_record(each) for each in listed)
+    documents = items_of(kube.get(kube.path("v1", "pods", labelSelector=selector)))
+    pods = tuple(pod_record(each) for each in documents)
     return KubernetesSnapshot(
-        at, {each.name: each for each in records}, pods, lost_nodes(kube, pods)
+        at, {each.name: each for each in records}, pods, lost_nodes(kube, pods), kube
     )
+
+
+def all_jobs(kube: Kubectl) -> tuple[JobRecord, ...]:
+    documents = items_of(kube.get(kube.path(JOB.version, JOB.plural)))
+    return tuple(map(job_record, documents))
 
 
 def _sets(kube: Kubectl, selector: str) -> list[dict[str, Any]]:

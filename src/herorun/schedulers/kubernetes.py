@@ -31,21 +31,26 @@ from herorun.core.ports import (
 from herorun.schedulers import _submission_record as keeping
 from herorun.schedulers._idempotent import end_once, known_job
 from herorun.schedulers._kubernetes_client import Kubectl
-from herorun.schedulers._kubernetes_events import names_in_set, own_names, warnings_in
+from herorun.schedulers._kubernetes_events import (
+    names_in_set,
+    own_names,
+    read_warnings,
+    warning_lines,
+)
 from herorun.schedulers._kubernetes_instance_logs import InstanceLogs
 from herorun.schedulers._kubernetes_jobset import JOB, JOBSET
 from herorun.schedulers._kubernetes_kinds import kind_and_name
 from herorun.schedulers._kubernetes_kueue import find_workload, kueue_reason
 from herorun.schedulers._kubernetes_options import Options as Options
 from herorun.schedulers._kubernetes_options import requested_hardware
-from herorun.schedulers._kubernetes_parse import JobRecord, items_of, job_record
+from herorun.schedulers._kubernetes_parse import JobRecord
 from herorun.schedulers._kubernetes_request import (
     INSTANCE,
     RUN,
     root_of,
 )
 from herorun.schedulers._kubernetes_review import review_of
-from herorun.schedulers._kubernetes_snapshot import KubernetesSnapshot, look_at
+from herorun.schedulers._kubernetes_snapshot import KubernetesSnapshot, all_jobs, look_at
 from herorun.schedulers._kubernetes_state import judge_kubernetes
 from herorun.schedulers._kubernetes_stop import deactivate, end_object, end_spec
 from herorun.schedulers._kubernetes_submit import KubernetesSubmitter
@@ -185,8 +190,8 @@ class Kubernetes:
     def beside(self, slug: str) -> tuple[Job, ...]:
         """Jobs of the namespace that no herorun has submitted."""
         other = re.compile(rf"{re.escape(slug)}-(?![0-9]+$).+")
-        listed = items_of(self._kube.get(self._kube.path(JOB.version, JOB.plural)))
-        records = [record for record in map(job_record, listed) if other.fullmatch(record.name)]
+        records = self._shared.all_jobs if self._shared else all_jobs(self._kube)
+        records = tuple(each for each in records if other.fullmatch(each.name))
         unlabelled = [record for record in records if not record.instance]
         jobs = (judge_kubernetes(record, ()) for record in unlabelled)
         return tuple(sorted((j for j in jobs if not j.state.ended), key=lambda job: job.instance))
@@ -214,7 +219,8 @@ class Kubernetes:
         """
         name = must_be_instance(instance)
         one = own_names(name, indexed=self._options.replicas > 1)
-        return warnings_in(self._kube, one if self._kind == JOB else names_in_set(name))
+        warnings = self._shared.warnings if self._shared else read_warnings(self._kube)
+        return warning_lines(warnings, one if self._kind == JOB else names_in_set(name))
 
     # --- acting ----------------------------------------------------------------------------------
 

@@ -4,18 +4,22 @@ import json
 import os
 import signal
 import tomllib
+from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 import tomli_w
 
 from commands.answers import Answer, ask
 from herorun.core.evidence import Job, JobState
-from herorun.core.ports import Absent, Found
+from herorun.core.ports import Absent, Found, Submission
 from herorun.operations.health.rules import evidence_file
+from herorun.operations.health.shared_polls import SharedPolls
 from ports.scheduler_suite import long_ago
 from schedulers.kubernetes_rig import adapter, contract_table
 from services.k8s import Space, kubectl
+from services.k8s_proxy import Proxy
 from stories import WAIT, Story, eventually
 from wording import mentions
 
@@ -224,6 +228,36 @@ def test_the_evidence_keeps_a_warning_that_the_cluster_has_forgotten(
     assert story.run.scheduler.warnings("tiny-1") == ()
     first, last = story.events("Observed")[0], story.events("Observed")[-1]
     assert first == last and words["message"] in evidence_file(story.run, first.at).read_text()
+
+
+def test_a_round_of_ticks_asks_a_namespace_once_for_all_its_runs(
+    space: Space, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    """Also for what is live beside them and for the warnings, of which no other asks again."""
+    proxy = Proxy(space.control)
+    request.addfinalizer(proxy.stop)
+    config = space.control.kubeconfig(server=proxy.url)
+    intents = {f"tiny-{number}": long_ago() for number in range(1, 4)}
+    runs = {name: adapter(space, tmp_path / name, kubeconfig=config) for name in intents}
+    for name, scheduler in runs.items():
+        submission = Submission(name, ("sleep", "60"), ".", {}, ())
+        scheduler.submit(submission, str(tmp_path), "/state/admission.json")
+    space.create_job("tiny-by-hand", ["sleep", "60"], str(tmp_path))
+    polls = SharedPolls()
+    for name, at in intents.items():
+        polls.take_down(name, runs[name], (name, at))
+
+    def round_of_ticks() -> list[str]:
+        proxy.requests.clear()
+        for name, at in intents.items():
+            view: Any = polls.shared(name, runs[name], (name, at), timedelta(minutes=7))
+            assert isinstance(view.find(name, at), Found)
+            assert [job.instance for job in view.live("tiny")] == list(intents)
+            assert [job.instance for job in view.beside("tiny")] == ["tiny-by-hand"]
+            assert view.warnings(name) == ()
+        return sorted(each.rpartition("/")[2] for each in proxy.requests)
+
+    assert [round_of_ticks() for _ in range(2)] == [["events", "jobs", "jobs", "pods"]] * 2
 
 
 def test_any_number_of_instances_is_asked_for_by_one_list_of_jobs_and_one_of_pods(

@@ -21,7 +21,7 @@ from herorun.core.ports import ById, Found, Origin, Place, Search, Unknown
 from herorun.schedulers import _kubernetes_options
 from herorun.schedulers._clusters import ClusterNames
 from herorun.schedulers._kubernetes_client import Kubectl, NotThere
-from herorun.schedulers._kubernetes_events import own_names, warnings_in
+from herorun.schedulers._kubernetes_events import own_names, read_warnings, warning_lines
 from herorun.schedulers._kubernetes_kinds import (
     ID,
     KINDS,
@@ -182,10 +182,10 @@ class KubernetesById:
         """Of the object and its pods; of a Job also of pods that are gone."""
         kind, name = kind_and_name(job)
         if kind.name == "job":
-            return warnings_in(self._kube, own_names(name, indexed=True))
+            return warning_lines(read_warnings(self._kube), own_names(name, indexed=True))
         documents = self._pod_documents(kind, self._read(kind, name))
         names = [name, *(str(each["metadata"]["name"]) for each in documents)]
-        return warnings_in(self._kube, re.compile("|".join(map(re.escape, names))))
+        return warning_lines(read_warnings(self._kube), re.compile("|".join(map(re.escape, names))))
 
     def live_namesakes(self, job: str) -> tuple[str, ...]:
         """Other live objects of its kind that run the same work: Kubernetes takes a name once."""
