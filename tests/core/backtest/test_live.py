@@ -62,45 +62,51 @@ def looked(rows, every, names=Names()):  # noqa: B008  # never changes
     return found
 
 
-@pytest.mark.parametrize("every", [1, 7, 64, 1000])
-@pytest.mark.parametrize("what", CURVES)
-def test_rare_looks_tell_what_a_backtest_tells(what, every):
-    rows = curve(*CURVES[what], gap=20)
-    told = {(alert.check, alert.subject) for alert in CurveBacktest(CHECKS).run(rows)}
+def backtested(rows, names=Names()):  # noqa: B008  # never changes
+    return {(alert.check, alert.subject) for alert in CurveBacktest(CHECKS, names).run(rows)}
 
-    assert looked(rows, every) == told
-    assert bool(told) is (what != "calm")
+
+def at_any_pace(rows, paces, names=Names()):  # noqa: B008  # never changes
+    """What fails by each of these paces of looking: one backtest answers for all of them."""
+    return {every: looked(rows, every, names) for every in paces}
+
+
+@pytest.mark.parametrize("what", CURVES)
+def test_rare_looks_tell_what_a_backtest_tells(what):
+    rows, paces = curve(*CURVES[what], gap=20), (1, 7, 64, 1000)
+    alerts = backtested(rows)
+
+    assert at_any_pace(rows, paces) == dict.fromkeys(paces, alerts)
+    assert bool(alerts) is (what != "calm")
 
 
 @pytest.mark.parametrize("gap", [1, 100, 400])
 @pytest.mark.parametrize("what", CURVES)
 def test_so_do_rows_that_come_more_often_or_rarely(what, gap):
     rows = curve(*CURVES[what], gap=gap)
-    told = {(alert.check, alert.subject) for alert in CurveBacktest(CHECKS).run(rows)}
+    alerts = backtested(rows)
 
-    assert looked(rows, 13) == told
+    assert looked(rows, 13) == alerts
     # 200 rows of one step are too few to call it no learning, and four to call it a spike
-    assert told or what in ("calm", "no learning", "many spikes")
+    assert alerts or what in ("calm", "no learning", "many spikes")
 
 
-@pytest.mark.parametrize("every", [1, 3, 17, 64, 1000])
 @pytest.mark.parametrize("path", REAL, ids=lambda path: path.stem)
-def test_so_do_real_curves(path, every):
-    names, rows = names_of(columns_of(path)), list(rows_of(path))
-    told = {(alert.check, alert.subject) for alert in CurveBacktest(CHECKS, names).run(rows)}
+def test_so_do_real_curves(path):
+    names, rows, paces = names_of(columns_of(path)), list(rows_of(path)), (1, 3, 17, 64, 1000)
+    alerts = backtested(rows, names)
 
-    assert looked(rows, every, names) == told
-    assert told
+    assert at_any_pace(rows, paces, names) == dict.fromkeys(paces, alerts)
+    assert alerts
 
 
-@pytest.mark.parametrize("every", [64, 400])
 @pytest.mark.parametrize("seed", range(4))
-def test_so_does_a_loss_that_leaps_every_few_rows(seed, every):
-    rows = leaping(seed)
-    told = {(alert.check, alert.subject) for alert in CurveBacktest(CHECKS).run(rows)}
+def test_so_does_a_loss_that_leaps_every_few_rows(seed):
+    rows, paces = leaping(seed), (64, 400)
+    alerts = backtested(rows)
 
-    assert looked(rows, every) == told
-    assert told
+    assert at_any_pace(rows, paces) == dict.fromkeys(paces, alerts)
+    assert alerts
 
 
 def test_rows_that_seemed_lost_for_less_than_a_chunk():

@@ -106,8 +106,9 @@ def test_a_raised_level_and_a_slow_drift_are_warned_of(seed, change):
 
 def resumed(seed, change, back=60):
     """A curve in its own unit, that goes back and repeats what it logged, each loss changed."""
-    made = replace(clean(seed, QUIET), unit=1.0, gap=1)
-    losses = [loss / clean(seed, QUIET).unit for loss in made.losses]
+    in_its_unit = clean(seed, QUIET)
+    made = replace(in_its_unit, unit=1.0, gap=1)
+    losses = [loss / in_its_unit.unit for loss in made.losses]
     again = [change(loss) for loss in losses[BREAK - back :]]
     return made, [*rows_of(losses[:BREAK]), *rows_of(again, first=BREAK - back)]
 
