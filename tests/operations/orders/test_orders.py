@@ -115,6 +115,22 @@ def test_a_stop_of_a_job_that_died_just_now_keeps_it_down(story: Story, capsys: 
     assert len(story.starts) == 2
 
 
+def test_a_stop_from_another_clone_says_of_no_job_that_it_has_ended(
+    story: Story, capsys: CAPTURE
+) -> None:
+    """The local scheduler knows the jobs of its own clone alone."""
+    story.launched(WAIT)
+    other = story.clone("other")
+    assert other.herorun("stop", SLUG, "--reason", "x") == 3
+    assert mentions(capsys.readouterr().err, "tiny-1", str(story.state))
+    assert not other.events("Ordered")
+    assert story.tick() == 0 and status(story, capsys)["run"] == "healthy"
+    story.herorun("stop", SLUG, "--reason", "x")
+    story.tick()
+    assert story.run.record.push()
+    assert story.clone("third").herorun("stop", SLUG, "--reason", "x") == 0  # its end was seen
+
+
 def test_a_stop_leaves_an_open_question_open(asked: Story, capsys: CAPTURE) -> None:
     answer = ask(asked, capsys, "stop", SLUG)
     assert answer.code == 0 and "not relaunched" not in answer.out

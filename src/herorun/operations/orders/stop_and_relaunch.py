@@ -15,7 +15,7 @@ from herorun.operations.health.evaluate import must_be_launched
 from herorun.operations.health.taints import record_taints, with_taints_now
 from herorun.operations.launch.launch import start_watch
 from herorun.operations.launch.propose import Proposer
-from herorun.operations.launch.start_instance import settle_launching
+from herorun.operations.launch.start_instance import settle_launching, where
 from herorun.operations.orders.acknowledge import open_questions
 from herorun.operations.orders.order import (
     OrderOutcome,
@@ -36,7 +36,23 @@ def stop(run: Run, reason: str = "", wait: float = 120.0) -> OrderOutcome:
     run.prepare()
     with locked(run.lock("act"), what="another herorun that acts on this run"):
         name = settled(run)
+        if find_job(run, name) is None:
+            _must_have_ended(run, name)
         return stop_and_wait(run, name, reason, wait)
+
+
+def _must_have_ended(run: Run, name: str) -> None:
+    """What this scheduler does not know may run where it was launched, unless all machines get its
+    answers or a tick has seen the end.
+    """
+    memory = run.record.memory()
+    launched_from = memory.launchings[name].where
+    if name in memory.ends or launched_from == where(run) or run.scheduler.everywhere:
+        return
+    raise CouldNotLook(
+        f"{name} was launched from {launched_from or 'elsewhere'}, and the scheduler here does not "
+        "know it, so nothing was done: stop it there."
+    )
 
 
 def stop_and_wait(run: MonitoredRun, name: str, reason: str, wait: float) -> OrderOutcome:
