@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from chaos.faults import Fault
 from chaos.job_faults import BLIND, TOLD_BY
-from chaos.judging import Timed, journal, of_all_runs, timed
+from chaos.judging import Timed, journal, of_all_runs, questions, timed
 from chaos.world import World
 
 LATE = 4  # ticks until most of what is wrong is told
@@ -120,7 +120,7 @@ def _of_run(
         if over or not _due(fault, slug):
             continue
         told.expected += 1
-        hits = _hits(fault, events, firing, ticks)
+        hits = _hits(fault, faults, events, firing, ticks)
         if not hits or hits[0][1] > _until(fault, noticeable):
             told.missed.append(f"{slug}: {fault}")
         elif fault.name not in PATIENT:
@@ -151,17 +151,16 @@ def _without_room(faults: list[Fault], at: float) -> bool:
 
 
 def _hits(
-    fault: Fault, events: Timed, firing: list[Fired], ticks: list[float]
+    fault: Fault, faults: list[Fault], events: Timed, firing: list[Fired], ticks: list[float]
 ) -> list[tuple[float, float]]:
     """When the week answered the fault, as it must, and when it first saw it. A tick is dated by
     its beginning: one that was under way may have seen it.
     """
     if fault.killed:
-        return [
-            (at, at)
-            for at, kind, e in events
-            if kind == "Launched" and e["relaunch_of"] == fault.killed
+        launched = [
+            at for at, kind, e in events if kind == "Launched" and e["relaunch_of"] == fault.killed
         ]
+        return sorted((at, at) for at in (*launched, *questions(fault, faults, events)))
     must = MUST[fault.name]
     began = max((at for at in ticks if at <= fault.began), default=fault.began)
     hits = [

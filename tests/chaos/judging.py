@@ -116,7 +116,8 @@ def await_relaunches(world: World, faults: list[Fault]) -> None:
 
 def _awaits(world: World, slug: str, faults: list[Fault]) -> bool:
     events = timed(journal(world, slug), faults)
-    looks = [looks_until_relaunch(fault, events) for fault in _mine(slug, faults) if fault.killed]
+    mine = _mine(slug, faults)
+    looks = [looks_until_relaunch(fault, mine, events) for fault in mine if fault.killed]
     return any(not done and count <= LOOKS for count, done in looks)
 
 
@@ -125,7 +126,7 @@ def late_relaunches(slug: str, faults: list[Fault], events: Timed) -> Iterator[s
     more.
     """
     for fault in faults:
-        count, done = looks_until_relaunch(fault, events) if fault.killed else (0, True)
+        count, done = looks_until_relaunch(fault, faults, events) if fault.killed else (0, True)
         if not done or count > LOOKS:
             said = "late" if done else "not"
             yield (
@@ -134,21 +135,22 @@ def late_relaunches(slug: str, faults: list[Fault], events: Timed) -> Iterator[s
             )
 
 
-def looks_until_relaunch(fault: Fault, events: Timed) -> tuple[int, bool]:
+def looks_until_relaunch(fault: Fault, faults: list[Fault], events: Timed) -> tuple[int, bool]:
     """How often the run was looked at from the fault's end until the relaunch was decided, and
     whether it was.
     """
     hits = [at for at, kind, e in events if kind == "Launched" and e["relaunch_of"] == fault.killed]
-    hits += _questions(fault, events)
+    hits += questions(fault, faults, events)
     looks = [
         at for at, kind, _ in events if kind == "Observed" and at > max(fault.began, fault.ended)
     ]
     return sum(at <= min(hits, default=at) for at in looks), bool(hits)
 
 
-def _questions(fault: Fault, events: Timed) -> list[float]:
+def questions(fault: Fault, faults: list[Fault], events: Timed) -> list[float]:
     """A person is rightly asked, and nothing is relaunched, where two faults overlap and kill a job
-    and its relaunch before that could save anything.
+    and its relaunch before that could save anything, or where the loss of the same instance has
+    spiked: a spike vetoes a relaunch, and is a mismatch while the level after a resume is compared.
     """
     launched = [
         at for at, kind, e in events if kind == "Launched" and e["instance"] == fault.killed
@@ -159,10 +161,13 @@ def _questions(fault: Fault, events: Timed) -> list[float]:
         if kind == "Decided"
         and any((a["check"], a["instance"]) == ("crashed", fault.killed) for a in e["alerts"])
     ]
-    if not launched or not crashed or min(crashed) - min(launched) > YOUNG:
+    if not launched or not crashed:
         return []
-    key = f"escalate/relaunch/{fault.killed}/repeated"
-    return [at for at, kind, e in events if kind == "Done" and e["key"] == key]
+    young = min(crashed) - min(launched) <= YOUNG
+    spiked = any("spike" in f.name and min(launched) < f.struck < fault.struck for f in faults)
+    right = (["repeated"] if young else []) + (["veto"] if spiked else [])
+    keys = [f"escalate/relaunch/{fault.killed}/{reason}" for reason in right]
+    return [at for at, kind, e in events if kind == "Done" and e["key"] in keys]
 
 
 def timed(events: list[tuple[str, dict[str, Any]]], faults: list[Fault]) -> Timed:
