@@ -13,7 +13,13 @@ from herorun.core.ports import Absent, Found, Search, Unknown
 from herorun.schedulers import _slurm_parse
 from herorun.schedulers._slurm_client import new_parted
 from herorun.schedulers._slurm_parse import PARTED, SlurmRow, Tag, log_in, tag_in
-from herorun.schedulers._slurm_state import Books, judge_slurm, live_jobs, needs_books, ours
+from herorun.schedulers._slurm_state import (
+    Accounting,
+    judge_slurm,
+    live_jobs,
+    needs_accounting,
+    ours,
+)
 from herorun.schedulers._slurm_state_names import STATES, slurm_state_of
 from herorun.schedulers._submission_record import SubmissionRecord
 from wording import mentions
@@ -64,17 +70,17 @@ def sacct_rows(text: str) -> tuple[SlurmRow, ...]:
 
 def told(
     queue: list[str],
-    books: list[str] | Books,
+    books: list[str] | Accounting,
     kept: SubmissionRecord = NOTHING,
     since: datetime | None = AT,
     name: str = "tiny-1",
 ) -> Search:
     rows = ours(squeue_rows("\n".join(queue)), name, RUN, kept, since)
-    answered = books if isinstance(books, Books) else Books(sacct_rows("\n".join(books)))
+    answered = books if isinstance(books, Accounting) else Accounting(sacct_rows("\n".join(books)))
     return judge_slurm(name, rows, ours(answered.rows, name, RUN, kept, since), answered, kept)
 
 
-def job(queue: list[str], books: list[str] | Books, kept: SubmissionRecord = NOTHING) -> Job:
+def job(queue: list[str], books: list[str] | Accounting, kept: SubmissionRecord = NOTHING) -> Job:
     found = told(queue, books, kept)
     assert isinstance(found, Found), found
     return found.job
@@ -171,13 +177,13 @@ def test_an_end_is_sure_once_both_say_so_or_squeue_has_forgotten_it() -> None:
 
 
 def test_an_end_without_accounting_in_reach_is_unknown() -> None:
-    found = job([squeue("FAILED", code=256)], Books(silent="sacct failed: Connection refused"))
+    found = job([squeue("FAILED", code=256)], Accounting(silent="sacct failed: Connection refused"))
     assert found.state is JobState.UNKNOWN
     assert "squeue says FAILED" in found.reason and "Connection refused" in found.reason
 
 
 def test_where_no_accounting_is_kept_squeue_is_believed() -> None:
-    found = job([squeue("FAILED", code=35072)], Books(none_kept=True))
+    found = job([squeue("FAILED", code=35072)], Accounting(none_kept=True))
     assert (found.state, found.exit_code) == (JobState.FAILED, 137)
 
 
@@ -189,15 +195,15 @@ def test_what_sacct_calls_live_and_squeue_does_not_know_is_unknown() -> None:
 def test_a_job_that_nobody_knows_is_absent_unless_it_was_taken() -> None:
     assert told([], []) == Absent()
     assert isinstance(told([], [], SubmissionRecord(True, "71")), Unknown)
-    assert isinstance(told([], Books(silent="sacct failed: down")), Unknown)
+    assert isinstance(told([], Accounting(silent="sacct failed: down")), Unknown)
 
 
 def test_without_accounting_a_forgotten_job_is_gone_and_one_that_may_never_have_been_is_unsure() -> (  # noqa: E501  # its name is the sentence
     None
 ):
-    gone = job([], Books(none_kept=True), SubmissionRecord(True, "71"))
+    gone = job([], Accounting(none_kept=True), SubmissionRecord(True, "71"))
     assert gone.state is JobState.GONE and mentions(gone.reason, "keeps", "accounting")
-    assert isinstance(told([], Books(none_kept=True), SubmissionRecord(True)), Unknown)
+    assert isinstance(told([], Accounting(none_kept=True), SubmissionRecord(True)), Unknown)
 
 
 # --- words ----------------------------------------------------------------------------------------
@@ -301,8 +307,8 @@ def test_of_two_jobs_of_one_name_the_live_one_counts_and_two_live_ones_are_a_que
 
 
 def test_accounting_is_asked_only_of_what_does_not_live() -> None:
-    assert not needs_books(squeue_rows(squeue("PENDING")))
-    assert needs_books(squeue_rows(squeue("COMPLETED"))) and needs_books(())
+    assert not needs_accounting(squeue_rows(squeue("PENDING")))
+    assert needs_accounting(squeue_rows(squeue("COMPLETED"))) and needs_accounting(())
 
 
 def test_live_jobs_are_those_that_may_live() -> None:

@@ -12,7 +12,7 @@ from herorun.schedulers._nel_state import Nowhere
 from herorun.schedulers._road import Transport, transport_to
 from herorun.schedulers._slurm_client import Programs, new_parted
 from herorun.schedulers._slurm_parse import SlurmRow, sacct_argv, sacct_rows
-from herorun.schedulers._slurm_state import Books, judge_slurm
+from herorun.schedulers._slurm_state import Accounting, judge_slurm
 from herorun.schedulers._submission_record import SubmissionRecord
 
 _ABSENT = 44
@@ -149,7 +149,9 @@ def _login(job: NelTask) -> tuple[str, str]:
 def _find_slurm_job(number: str, queue: Sequence[SlurmRow], books: Sequence[SlurmRow]) -> Job | str:
     here = [row for row in queue if row.id == number]
     there = [row for row in books if row.id == number]
-    answer = judge_slurm(number, here, there, Books(there), SubmissionRecord(asked=True, id=number))
+    answer = judge_slurm(
+        number, here, there, Accounting(there), SubmissionRecord(asked=True, id=number)
+    )
     if isinstance(answer, Found):
         return answer.job
     return (

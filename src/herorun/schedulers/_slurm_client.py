@@ -17,7 +17,7 @@ from herorun.schedulers._slurm_parse import (
     squeue_argv,
     squeue_rows,
 )
-from herorun.schedulers._slurm_state import Books
+from herorun.schedulers._slurm_state import Accounting
 from herorun.schedulers._slurm_submit import NO_FOLDER, NO_PROGRAM, RemotePaths
 from herorun.system.process import ProcessResult
 
@@ -71,12 +71,12 @@ class Programs:
         parted = new_parted()
         return squeue_rows(self.told(squeue_argv(parted, few)), parted)
 
-    def books(self, names: Iterable[str], since: datetime) -> Books:
+    def books(self, names: Iterable[str], since: datetime) -> Accounting:
         return self.accounting(since - timedelta(days=1), names=sorted(names))
 
     def accounting(
         self, since: datetime, names: Iterable[str] = (), ids: Iterable[str] = ()
-    ) -> Books:
+    ) -> Accounting:
         """What accounting has of these names, or of these ids; where it is silent, or kept none, it
         says so.
         """
@@ -84,10 +84,10 @@ class Programs:
         try:
             answer = self.ask(sacct_argv(parted, since, names, ids))
             if answer.code and NO_ACCOUNTING in answer.err.decode("utf-8", "replace"):
-                return Books(none_kept=True)
-            return Books(sacct_rows(self.whole("sacct", answer), parted))
+                return Accounting(none_kept=True)
+            return Accounting(sacct_rows(self.whole("sacct", answer), parted))
         except CouldNotLook as error:
-            return Books(silent=str(error).rstrip("."))
+            return Accounting(silent=str(error).rstrip("."))
 
     def trouble(self, program: str, answer: ProcessResult) -> CouldNotLook:
         if answer.code == NO_PROGRAM:

@@ -5,7 +5,7 @@ from datetime import datetime
 
 from herorun.core.lazy_dataclass import dataclass
 from herorun.schedulers._slurm_parse import SlurmRow
-from herorun.schedulers._slurm_state import Books, needs_books
+from herorun.schedulers._slurm_state import Accounting, needs_accounting
 
 ByName = Mapping[str, list[SlurmRow]]
 
@@ -16,7 +16,7 @@ class SlurmSnapshot:
 
     at: datetime  # when it began
     queue: ByName
-    books: Books  # without its rows
+    books: Accounting  # without its rows
     told: ByName
     names: frozenset[str]  # that accounting was asked for
 
@@ -37,4 +37,4 @@ def not_live(queue: ByName, names: Iterable[str]) -> list[str]:
     """The names that accounting is asked for. One of which another's job is live is asked for by
     whoever wants it.
     """
-    return [name for name in names if needs_books(queue.get(name, ()))]
+    return [name for name in names if needs_accounting(queue.get(name, ()))]

@@ -26,7 +26,7 @@ _NOT_OPENED = 53
 
 
 @dataclass(frozen=True)
-class Books:
+class Accounting:
     """What accounting answered."""
 
     rows: Sequence[SlurmRow] = ()
@@ -64,7 +64,7 @@ def _was_refused(row: SlurmRow) -> bool:
     return row.word == "FAILED" and not row.node_list
 
 
-def needs_books(queue: Sequence[SlurmRow]) -> bool:
+def needs_accounting(queue: Sequence[SlurmRow]) -> bool:
     """A job that the controller calls live lives, whatever accounting says."""
     return not queue or any(not slurm_state_of(row.word).live for row in queue)
 
@@ -73,7 +73,7 @@ def judge_slurm(
     instance: str,
     queue: Sequence[SlurmRow],
     books: Sequence[SlurmRow],
-    accounting: Books,
+    accounting: Accounting,
     record: SubmissionRecord,
 ) -> Search:
     """`queue` and `books` are `ours` of each; `Absent` is still to be kept back for the settle
@@ -106,7 +106,7 @@ def live_jobs(rows: Sequence[SlurmRow]) -> tuple[Job, ...]:
     return tuple(job for job in jobs if not job.state.ended)
 
 
-def _not_found(instance: str, accounting: Books, record: SubmissionRecord) -> Search:
+def _not_found(instance: str, accounting: Accounting, record: SubmissionRecord) -> Search:
     if accounting.silent:
         return Unknown(accounting.silent)
     if accounting.none_kept and record.asked:
@@ -129,7 +129,7 @@ def _build_slurm_job(
     instance: str,
     here: Sequence[SlurmRow],
     there: Sequence[SlurmRow],
-    accounting: Books,
+    accounting: Accounting,
     record: SubmissionRecord,
 ) -> Job:
     row = _deciding_row(here) if here else _deciding_row(there)

@@ -6,43 +6,37 @@ it, or this machine, knows. No secret travels: the cluster must have them.
 """
 
 import re
-from collections.abc import Hashable, Mapping
-from copy import copy
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from urllib.parse import quote
 
-from herorun.core.errors import CouldNotLook, WrongUse, in_words
+from herorun.core.errors import CouldNotLook, WrongUse
 from herorun.core.evidence import Job, Offered
-from herorun.core.lazy_dataclass import dataclass
 from herorun.core.plan import Plan
-from herorun.core.ports import Absent, Found, Place, Scheduler, Search, Submission, Unknown
+from herorun.core.ports import Place, Scheduler, Submission
 from herorun.schedulers import _submission_record as keeping
 from herorun.schedulers._error_line import message_of
 from herorun.schedulers._idempotent import end_once, known_job, taken_after
-from herorun.schedulers._iris_argv import beginning_of, stop_argv
-from herorun.schedulers._iris_client import USAGE, CommandLine
+from herorun.schedulers._iris_argv import stop_argv
+from herorun.schedulers._iris_client import USAGE
+from herorun.schedulers._iris_jobs import IrisJobs
 from herorun.schedulers._iris_options import Options as Options
 from herorun.schedulers._iris_options import requested_hardware
-from herorun.schedulers._iris_parse import IrisListing, IrisRow, submitted_id
-from herorun.schedulers._iris_state import gang_of, judge_iris, root_of
-from herorun.schedulers._iris_state_names import iris_state_of
+from herorun.schedulers._iris_parse import submitted_id
+from herorun.schedulers._iris_state import root_of
 from herorun.schedulers._iris_submit import (
     bundled,
     must_be_sound,
     run_argv,
-    selector,
     show_request,
     unknown_flags,
 )
-from herorun.schedulers._submission_record import SubmissionRecord
 from herorun.schedulers._validate import must_be_instance
 from herorun.system.clock import now
 from herorun.system.files import locked
 
 _TAKEN = re.compile(r"already exists", re.IGNORECASE)
 _DENIED = re.compile(r"permission.?denied|not authorized|forbidden|owned by", re.IGNORECASE)
-_EVER = datetime(1970, 1, 2, tzinfo=UTC)
 
 OWN_PROGRAMS = (("iris", "--version"),)
 
@@ -51,16 +45,7 @@ def connect(options: Options, place: Place) -> Scheduler:
     return Iris(options, Path(place.state).absolute() / "iris")
 
 
-@dataclass(frozen=True)
-class IrisSnapshot:
-    """One list, for all the runs that share it."""
-
-    at: datetime  # when it was asked for
-    beginning: str  # of the names in it
-    told: IrisListing
-
-
-class Iris:
+class Iris(IrisJobs):
     """The scheduler `iris`."""
 
     everywhere = True
@@ -69,138 +54,11 @@ class Iris:
     sets = ("IRIS_*", "*_VISIBLE_DEVICES", "TPU_*", "JAX_PLATFORMS")  # in each job, by itself
     secrets_road = "the environment of the Iris cluster's jobs"
 
-    def __init__(self, options: Options, folder: Path) -> None:
-        self._options, self._folder = options, folder
-        self._iris = CommandLine(
-            options.program, selector(options), options.timeout.total_seconds()
-        )
-        self._sight: IrisSnapshot | None = None
-        self.secrets_vouched = options.secrets == "on-cluster"
-
-    # --- looking ---------------------------------------------------------------------------------
-
-    def find(self, instance: str, intended_at: datetime) -> Search:
-        return self.find_all({instance: intended_at})[instance]
-
-    def find_all(self, intents: Mapping[str, datetime]) -> Mapping[str, Search]:
-        """One list for any number of instances, and where it tells no tasks or exit codes, one
-        answer for each that needs them.
-        """
-        for instance in intents:
-            must_be_instance(instance)
-        asked_at = self._sight.at if self._sight else now()
-        try:
-            listing = self._list(beginning_of(intents), whole=len(intents) == 1)
-        except (CouldNotLook, OSError) as error:
-            return dict.fromkeys(intents, Unknown(in_words(error)))
-        return {name: self._search(listing, name, at, asked_at) for name, at in intents.items()}
-
-    @property
-    def cluster(self) -> Hashable:
-        return ("iris", self._options.user, *self._iris.program)
-
-    def look(self, intents: Mapping[str, datetime]) -> "IrisSnapshot":
-        """One list of all whose names begin as theirs do."""
-        beginning = beginning_of([f"{name.rpartition('-')[0]}-" for name in intents])
-        return IrisSnapshot(now(), beginning, self._list(beginning))
-
-    def by(self, look: "IrisSnapshot") -> "Iris":
-        """One that is not whole says nothing of a job that it lacks: then each asks for its own."""
-        view = copy(self)
-        view._sight = None if look.told.partial else look
-        return view
+    # --- logs and limits --------------------------------------------------------------------------
 
     def offers(self, plan: Plan) -> Offered:
         """What the job itself asks for; a child of it may ask for its own."""
         return requested_hardware(self._options)
-
-    def _search(
-        self, listing: IrisListing, instance: str, intended_at: datetime, asked_at: datetime
-    ) -> Search:
-        try:
-            record = keeping.read_submission(self._folder, instance)
-            root = root_of(listing.rows, self._id(instance))
-            if root is None:
-                return self._nowhere(listing, instance, intended_at, asked_at, record)
-            return self._judged(listing, instance, root, intended_at, record)
-        except (CouldNotLook, OSError) as error:
-            return Unknown(in_words(error))
-
-    def _judged(
-        self,
-        listing: IrisListing,
-        instance: str,
-        root: IrisRow,
-        intended_at: datetime,
-        record: SubmissionRecord,
-    ) -> Search:
-        gang = gang_of(listing.rows, root.id, self._options.gang)
-        live = [row for row in gang if iris_state_of(row.word).live]
-        if not iris_state_of(root.word).live or not live:
-            root = self._iris.in_detail(root)
-        gang = [self._iris.in_detail(row) if row in live else row for row in gang]
-        return judge_iris(instance, root, gang, record, intended_at, self._options.gang)
-
-    def _nowhere(
-        self,
-        listing: IrisListing,
-        instance: str,
-        intended_at: datetime,
-        asked_at: datetime,
-        record: SubmissionRecord,
-    ) -> Search:
-        job = self._id(instance)
-        if listing.partial:
-            return Unknown(
-                f"Iris does not list {job}, and its list is not whole: {listing.partial}"
-            )
-        if record.id:
-            return Unknown(
-                f"Iris does not list {job}, which was submitted from here: it forgets ended jobs "
-                "after a while"
-            )
-        if asked_at - intended_at <= self._options.settle:
-            return Unknown(
-                f"too early to tell: {instance} was to be submitted at {intended_at:%H:%M:%S}"
-            )
-        if asked_at - intended_at > self._options.job_retention:
-            return Unknown(
-                f"Iris does not list {job}, and may have forgotten it: see [scheduler] "
-                "job_retention"
-            )
-        return Absent()
-
-    def live(self, slug: str) -> tuple[Job, ...]:
-        """What is called as an instance of the run: other jobs whose names begin alike, diagnostics
-        say, are not its.
-        """
-        whole = re.compile(rf"/{re.escape(self._options.user)}/({re.escape(slug)}-[0-9]+)")
-        listing = self._list(f"{slug}-")
-        if listing.partial:
-            raise CouldNotLook(f"Iris' list of jobs is not whole: {listing.partial}")
-        rows = ((row, match[1]) for row in listing.rows if (match := whole.fullmatch(row.id)))
-        jobs = []
-        for row, name in sorted(rows, key=lambda each: (len(each[1]), each[1])):
-            gang = gang_of(listing.rows, row.id, self._options.gang)
-            record = keeping.read_submission(self._folder, name)
-            answer = judge_iris(name, row, gang, record, _EVER, self._options.gang)
-            jobs += [answer.job] if isinstance(answer, Found) and not answer.job.state.ended else []
-        return tuple(jobs)
-
-    def beside(self, slug: str) -> tuple[Job, ...]:
-        """Jobs of the same user, their children left out."""
-        other = re.compile(
-            rf"/{re.escape(self._options.user)}/({re.escape(slug)}-(?![0-9]+$)[^/]+)"
-        )
-        rows = (
-            (row, match[1])
-            for row in self._list(f"{slug}-").rows
-            if (match := other.fullmatch(row.id))
-        )
-        jobs = (Job(row.id, name, iris_state_of(row.word), row.word) for row, name in rows)
-        return tuple(
-            sorted((job for job in jobs if not job.state.ended), key=lambda job: job.instance)
-        )
 
     def tail(self, instance: str, lines: int) -> str:
         """Of the job and its children; FileNotFoundError where there is no such job."""
@@ -343,13 +201,3 @@ class Iris:
         if job is None:
             raise CouldNotLook(f"Iris took {instance}, and does not know it any more.")
         return job
-
-    # --- what is known ----------------------------------------------------------------------------
-
-    def _list(self, beginning: str, whole: bool = False) -> IrisListing:
-        if self._sight and beginning.startswith(self._sight.beginning):
-            return self._sight.told
-        return self._iris.list(self._options.user, beginning, whole)
-
-    def _id(self, instance: str) -> str:
-        return f"/{self._options.user}/{instance}"

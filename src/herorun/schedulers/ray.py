@@ -9,9 +9,7 @@ with.
 
 import os
 import re
-from collections.abc import Hashable, Mapping
-from copy import copy
-from datetime import datetime
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -20,17 +18,17 @@ from herorun.core.canonical_json import canonical
 from herorun.core.errors import CouldNotLook, WrongUse
 from herorun.core.evidence import Job, Offered
 from herorun.core.plan import Plan
-from herorun.core.ports import Absent, Found, Place, Scheduler, Search, Submission, Unknown
+from herorun.core.ports import Place, Scheduler, Submission
 from herorun.schedulers._ray_client import Dashboard
-from herorun.schedulers._ray_cluster import began, hardware_of
+from herorun.schedulers._ray_cluster import hardware_of
+from herorun.schedulers._ray_jobs import RayJobs
 from herorun.schedulers._ray_local_state import Notes, SubmissionNote
 from herorun.schedulers._ray_log import read_log
 from herorun.schedulers._ray_options import Options as Options
 from herorun.schedulers._ray_package import package, plan_of
-from herorun.schedulers._ray_parse import RayJob, RayStop, ray_state_of
+from herorun.schedulers._ray_parse import RayJob, RayStop
 from herorun.schedulers._ray_request import PLAN, Needs, UploadPaths, request_of
 from herorun.schedulers._ray_snapshot import RaySnapshot
-from herorun.schedulers._validate import must_be_instance
 from herorun.system.clock import now
 
 UNPACKED = "gcs://_ray_pkg_<digest>.zip"  # as long as there is nothing to pack
@@ -42,7 +40,7 @@ def connect(options: Options, place: Place) -> Scheduler:
     return RayWithLogs(options, notes) if options.logs else Ray(options, notes)
 
 
-class Ray:
+class Ray(RayJobs):
     """The scheduler `ray`."""
 
     everywhere = True
@@ -57,12 +55,6 @@ class Ray:
         "OMP_NUM_THREADS",
     )  # in each job, by itself
     secrets_road = "the environment of the Ray cluster"
-
-    def __init__(self, options: Options, notes: Notes) -> None:
-        self._options = options
-        self._notes = notes
-        self._shared: RaySnapshot | None = None
-        self.secrets_vouched = options.secrets == "on-cluster"
 
     # --- starting ---------------------------------------------------------------------------------
 
@@ -137,120 +129,7 @@ class Ray:
             )
         return record
 
-    # --- looking ----------------------------------------------------------------------------------
-
-    def find(self, instance: str, intended_at: datetime) -> Search:
-        if self._shared:
-            return self.find_all({instance: intended_at})[instance]
-        try:
-            look = self._look()
-            return self._search(look, instance, look.record(self._name(instance)), intended_at)
-        except CouldNotLook as error:
-            return Unknown(str(error))
-
-    def find_all(self, intents: Mapping[str, datetime]) -> Mapping[str, Search]:
-        """One list answers for all."""
-        try:
-            look = self._look()
-            by_name = {record.name: record for record in look.records}
-        except CouldNotLook as error:
-            return {instance: Unknown(str(error)) for instance in intents}
-        return {each: self._found_in(look, by_name, each, at) for each, at in intents.items()}
-
-    @property
-    def cluster(self) -> Hashable:
-        options = self._options
-        return ("ray", options.address, options.token_env, *sorted(options.header_env.items()))
-
-    def look(self, intents: Mapping[str, datetime]) -> RaySnapshot:
-        """One list, which has every job; what only some of them need is asked for once."""
-        look = self._look()
-        _ = look.records
-        return look
-
-    def by(self, look: RaySnapshot) -> "Ray":
-        view = copy(self)
-        view._shared = look
-        return view
-
-    def _found_in(
-        self, look: RaySnapshot, by_name: Mapping[str, RayJob], instance: str, at: datetime
-    ) -> Search:
-        try:
-            return self._search(look, instance, by_name.get(self._name(instance)), at)
-        except CouldNotLook as error:
-            return Unknown(str(error))
-
-    def _search(
-        self, look: RaySnapshot, instance: str, record: RayJob | None, intended_at: datetime
-    ) -> Search:
-        if record is None:
-            return self._absent(look, instance, intended_at)
-        if record.instance != instance:
-            return Unknown(f"a job called {record.name} is there that herorun did not submit")
-        if record.submitted is None:
-            return Unknown(
-                f"{record.name} was deleted, and Ray put a remnant back: it tells nothing"
-            )
-        return Found(look.job(record, instance, self._notes.stop(instance)))
-
-    def _absent(self, look: RaySnapshot, instance: str, intended_at: datetime) -> Search:
-        """A head that was started anew has forgotten every job, so its "no" counts only for its own
-        time.
-        """
-        if look.at - intended_at <= self._options.settle:
-            return Unknown(
-                f"too early to tell: {instance} was to be submitted at {intended_at:%H:%M:%S}"
-            )
-        gone_file = self._notes.gone(instance)
-        if gone_file.exists():
-            return Absent()
-        advice = f"If you know that it no longer runs, confirm it: `touch {gone_file}`"
-        note = self._notes.sent(instance)
-        if note and note.cluster == look.session:
-            return Absent()
-        if note:
-            return Unknown(
-                f"{instance} was submitted to Ray's {note.cluster}, and {self._options.address} "
-                f"is {look.session} now, "
-                f"which has forgotten what ran before. {advice}"
-            )
-        since = began(look.nodes, ())
-        if since is None or since > intended_at:
-            since = began(look.nodes, look.records)
-        if since is None or since > intended_at:
-            return Unknown(
-                f"the Ray cluster was started after {instance} was to be submitted. {advice}"
-            )
-        return Absent()
-
-    def live(self, slug: str) -> tuple[Job, ...]:
-        """Found by their whole name; what cannot be read is a `CouldNotLook`."""
-        ours = re.compile(rf"{re.escape(self._options.prefix)}({re.escape(slug)}-[0-9]+)")
-        look = self._look()
-        jobs = [
-            look.job(record, match[1], self._notes.stop(match[1]))
-            for record in look.records
-            if record.submitted
-            and (match := ours.fullmatch(record.name))
-            and not ray_state_of(record).ended
-        ]
-        return tuple(sorted(jobs, key=lambda job: (len(job.instance), job.instance)))
-
-    def beside(self, slug: str) -> tuple[Job, ...]:
-        """Jobs that no herorun has submitted."""
-        name, look = f"{self._options.prefix}{slug}-", self._look()
-        others = [
-            r
-            for r in look.records
-            if r.name.startswith(name) and not (r.instance or ray_state_of(r).ended)
-        ]
-        jobs = (
-            look.job(each, each.name, None)
-            for each in others
-            if not each.name.removeprefix(name).isdigit()
-        )
-        return tuple(sorted(jobs, key=lambda job: job.instance))
+    # --- logs and limits --------------------------------------------------------------------------
 
     def tail(self, instance: str, lines: int) -> str:
         """What the command wrote, with what Ray passes on of its tasks and actors;
@@ -286,25 +165,9 @@ class Ray:
         )
         return Offered(hardware, partial=partial)
 
-    # --- the cluster ------------------------------------------------------------------------------
-
-    def _name(self, instance: str) -> str:
-        must_be_instance(instance)
-        return f"{self._options.prefix}{instance}"
-
     def log_page(self, instance: str) -> str:
         """The dashboard's page of the job, which shows its log."""
         return f"{self._options.address}/#/jobs/{quote(self._name(instance), safe='')}"
-
-    def _look(self) -> RaySnapshot:
-        if self._shared:
-            return self._shared
-        options = self._options
-        return RaySnapshot(
-            Dashboard(
-                options.address, _headers(options), options.timeout.total_seconds(), options.ca_file
-            )
-        )
 
 
 class RayWithLogs(Ray):
@@ -313,19 +176,3 @@ class RayWithLogs(Ray):
     def log(self, instance: str) -> str:
         """The path of the instance's log."""
         return str(Path(self._options.logs or "") / f"job-driver-{self._name(instance)}.log")
-
-
-def _headers(options: Options) -> dict[str, str]:
-    names = dict(options.header_env) | (
-        {"Authorization": options.token_env} if options.token_env else {}
-    )
-    missing = [name for name in names.values() if not os.environ.get(name)]
-    if missing:
-        raise CouldNotLook(
-            f"{', '.join(missing)} is not set: {options.address} is asked with it, as [scheduler] "
-            "says."
-        )
-    values = {header: os.environ[name].strip() for header, name in names.items()}
-    if options.token_env:
-        values["Authorization"] = f"Bearer {values['Authorization']}"
-    return values

@@ -5,36 +5,30 @@ sacct. One question to each answers for any number of jobs. Secrets travel by na
 `_slurm_submit`).
 """
 
-import re
 import shlex
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from copy import copy
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from datetime import datetime, timedelta
-from pathlib import Path
+from datetime import timedelta
 from typing import TypeVar
 
-from herorun.core.canonical_json import digest
-from herorun.core.errors import CouldNotLook, WrongUse, in_words
+from herorun.core.errors import CouldNotLook, WrongUse
 from herorun.core.evidence import Job, Offered
 from herorun.core.plan import Plan
-from herorun.core.ports import Absent, Found, LogPart, Place, Scheduler, Search, Submission, Unknown
-from herorun.core.remote.target import RemoteTarget, SshLogin
+from herorun.core.ports import Found, LogPart, Place, Scheduler, Submission
+from herorun.core.remote.target import RemoteTarget
 from herorun.schedulers import _submission_record as keeping
 from herorun.schedulers._idempotent import end_once, known_job, taken_after
-from herorun.schedulers._road import Transport, transport_to
-from herorun.schedulers._slurm_client import Programs, refusal
-from herorun.schedulers._slurm_files import FarFiles, HereFiles, files_for
+from herorun.schedulers._road import transport_to
+from herorun.schedulers._slurm_client import refusal
+from herorun.schedulers._slurm_jobs import SlurmJobs, login_of
 from herorun.schedulers._slurm_limits import offered, partition_argv
 from herorun.schedulers._slurm_options import Options as Options
 from herorun.schedulers._slurm_parse import (
-    SlurmRow,
     Tag,
     log_in,
     programs,
 )
-from herorun.schedulers._slurm_snapshot import ByName, SlurmSnapshot, by_name, not_live
-from herorun.schedulers._slurm_state import Books, judge_slurm, live_jobs, needs_books, ours
+from herorun.schedulers._slurm_state import Accounting, judge_slurm, ours
 from herorun.schedulers._slurm_state_names import slurm_state_of
 from herorun.schedulers._slurm_submit import (
     RemotePaths,
@@ -68,14 +62,10 @@ def reach(options: Options) -> RemoteTarget | None:
     return RemoteTarget(login) if login.host else None
 
 
-def login_of(options: Options) -> SshLogin:
-    return SshLogin(**options.model_dump(include=set(SshLogin.model_fields)))
-
-
 MONTH = timedelta(days=30)  # so long ago a job that has ended is looked for
 
 
-class Slurm:
+class Slurm(SlurmJobs):
     """The scheduler `slurm`."""
 
     sets = (
@@ -87,135 +77,7 @@ class Slurm:
         "ZE_AFFINITY_MASK",
     )  # in each job, by itself
 
-    def __init__(self, options: Options, place: Place, road: Transport) -> None:
-        self._options = options
-        timeout = options.timeout.total_seconds()
-        self._slurm = Programs(road, timeout, options.slurm_bin, options.slurm_conf)
-        self._run = digest(place.output_root).removeprefix("sha256:")[
-            :16
-        ]  # one name may be used for two runs
-        self._folder = Path(place.state).absolute() / "slurm"
-        self._files: HereFiles | FarFiles = files_for(
-            road=road,
-            login=login_of(options),
-            state=self._folder,
-            folder=options.folder,
-            run=self._run,
-            slug=place.slug,
-            timeout=self._slurm.timeout,
-        )
-        self.reach = road.reach
-        client = {"programs": options.slurm_bin, "conf": options.slurm_conf}
-        self.slurm_client = {name: value for name, value in client.items() if value}
-        self.everywhere = True  # until it turns out that the cluster keeps no accounting
-        self.log: Callable[[str], str] | None = self._files.log if self.reach == "here" else None
-        self._sight: SlurmSnapshot | None = None
-        self._tags: dict[tuple[str, str], Tag] = {}  # so that what was shown is what is sent
-
-    # --- looking ---------------------------------------------------------------------------------
-
-    def find(self, instance: str, intended_at: datetime) -> Search:
-        return self.find_all({instance: intended_at})[instance]
-
-    def find_all(self, intents: Mapping[str, datetime]) -> Mapping[str, Search]:
-        """One squeue, and one sacct where something has ended or is not there, for any number of
-        instances.
-        """
-        for instance in intents:
-            must_be_instance(instance)
-        asked_at = self._sight.at if self._sight else now()
-        try:
-            queue = by_name(self._queue(intents))
-            own = {
-                name: ours(queue.get(name, ()), name, self._run, self._kept(name), at)
-                for name, at in intents.items()
-            }
-            others = [name for name in intents if needs_books(own[name])]
-            books, rows_by_name = self._told(others, intents)
-        except (CouldNotLook, OSError) as error:
-            return dict.fromkeys(intents, Unknown(in_words(error)))
-        return {
-            name: self._answer(
-                name, at, own[name], replace(books, rows=rows_by_name.get(name, ())), asked_at
-            )
-            for name, at in intents.items()
-        }
-
-    def _told(self, names: Sequence[str], intents: Mapping[str, datetime]) -> tuple[Books, ByName]:
-        if not names:
-            return Books(), {}
-        if self._sight and self._sight.names.issuperset(names):
-            return self._sight.books, self._sight.told
-        books = self._books(names, min(intents[name] for name in names))
-        return books, by_name(books.rows)
-
-    def _answer(
-        self,
-        instance: str,
-        intended_at: datetime,
-        queue: list[SlurmRow],
-        accounting: Books,
-        asked_at: datetime,
-    ) -> Search:
-        record = self._kept(instance)
-        books = ours(accounting.rows, instance, self._run, record, intended_at)
-        answer = judge_slurm(instance, queue, books, accounting, record)
-        if isinstance(answer, Absent) and asked_at - intended_at <= self._options.settle:
-            return Unknown(
-                f"too early to tell: {instance} was to be submitted at {intended_at:%H:%M:%S}"
-            )
-        if isinstance(answer, Found) and (answer.job.stopped_by or "").startswith("uid "):
-            by = self._slurm.user((answer.job.stopped_by or "").removeprefix("uid "))
-            return Found(replace(answer.job, stopped_by=by))
-        return answer
-
-    @property
-    def cluster(self) -> Hashable:
-        options = self._options
-        return (
-            "slurm",
-            self._slurm.road.where,
-            options.port,
-            options.ssh_config,
-            options.slurm_conf,
-            options.slurm_bin,
-        )
-
-    def look(self, intents: Mapping[str, datetime]) -> SlurmSnapshot:
-        """One squeue of all jobs, and at most one sacct."""
-        at = now()
-        queue = by_name(self._queue())
-        names = not_live(queue, intents)
-        books = self._books(names, min(intents[name] for name in names)) if names else Books()
-        return SlurmSnapshot(
-            at, queue, replace(books, rows=()), by_name(books.rows), frozenset(names)
-        )
-
-    def by(self, look: SlurmSnapshot) -> "Slurm":
-        view = copy(self)
-        view._sight = look
-        return view
-
-    def live(self, slug: str) -> tuple[Job, ...]:
-        """Of this cluster's controller; a job of the name whose comment says nothing counts, as it
-        may be ours.
-        """
-        whole = re.compile(rf"{re.escape(slug)}-[0-9]+")
-        rows = [row for row in self._queue() if whole.fullmatch(row.name)]
-        records = {row.name: self._kept(row.name) for row in rows}
-        return live_jobs(
-            [
-                r
-                for r in rows
-                if r.id == records[r.name].id or r.tag is None or r.tag.run == self._run
-            ]
-        )
-
-    def beside(self, slug: str) -> tuple[Job, ...]:
-        """Jobs that no herorun has submitted; of all users."""
-        instance = re.compile(rf"{re.escape(slug)}-[0-9]+")
-        rows = (row for row in self._queue() if row.name.startswith(f"{slug}-") and row.tag is None)
-        return live_jobs([row for row in rows if not instance.fullmatch(row.name)])
+    # --- logs and limits --------------------------------------------------------------------------
 
     def offers(self, plan: Plan) -> Offered:
         """The options decide it; the plan is not asked."""
@@ -352,7 +214,9 @@ class Slurm:
             self._scancel(instance, number)
             keeping.record_id(self._folder, instance, stays)
         it = [row for row in rows if row.id == stays]
-        answer = judge_slurm(instance, it, (), Books(silent="accounting was not asked yet"), record)
+        answer = judge_slurm(
+            instance, it, (), Accounting(silent="accounting was not asked yet"), record
+        )
         return answer.job if isinstance(answer, Found) else self._as_found(instance, number)
 
     def _as_found(self, instance: str, number: str) -> Job:
@@ -382,23 +246,6 @@ class Slurm:
                 f"--dependency names job {min(dependencies - live_ids)}, which Slurm does not know:"
                 " it would not wait at all."
             )
-
-    # --- what is known ----------------------------------------------------------------------------
-
-    def _queue(self, names: Iterable[str] = ()) -> tuple[SlurmRow, ...]:
-        sorted_names = sorted(names)
-        return (
-            self._sight.in_queue(sorted_names) if self._sight else self._slurm.queue(sorted_names)
-        )
-
-    def _books(self, names: Iterable[str], since: datetime) -> Books:
-        books = self._slurm.books(names, since)
-        if books.none_kept:
-            self.everywhere = False  # only this clone remembers what it has submitted
-        return books
-
-    def _kept(self, instance: str) -> SubmissionRecord:
-        return keeping.read_submission(self._folder, instance)
 
     def _tag(self, submission: Submission) -> Tag:
         key = submission.instance, request_digest(submission)

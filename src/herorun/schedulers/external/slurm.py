@@ -22,7 +22,7 @@ from herorun.schedulers._log_age import file_age
 from herorun.schedulers._road import SshLogin, transport_to
 from herorun.schedulers._slurm_client import Programs, new_parted
 from herorun.schedulers._slurm_parse import SlurmRow, log_in, squeue_argv, squeue_rows
-from herorun.schedulers._slurm_state import Books, judge_slurm
+from herorun.schedulers._slurm_state import Accounting, judge_slurm
 from herorun.schedulers._slurm_state_names import slurm_state_of
 from herorun.schedulers._submission_record import SubmissionRecord
 from herorun.schedulers.external._slurm_answers import TASK_FIELDS, origin_in, result_in, task_ends
@@ -94,7 +94,9 @@ class SlurmById:
         if not queue and not rows:
             return Unknown(books.silent) if books.silent else _nowhere(job, books)
         record = SubmissionRecord(asked=True, id=number)
-        answer = judge_slurm(job, queue, rows, Books(rows, books.silent, books.none_kept), record)
+        answer = judge_slurm(
+            job, queue, rows, Accounting(rows, books.silent, books.none_kept), record
+        )
         return Found(_with_id(answer, job)) if isinstance(answer, Found) else answer
 
     def _queue(self, number: str) -> Sequence[SlurmRow]:
@@ -204,7 +206,7 @@ def _rows_of_job(rows: Sequence[SlurmRow], number: str, part: str) -> list[Slurm
     return [row for row in rows if row.id == number and (not part or row.part == part)]
 
 
-def _nowhere(job: str, books: Books) -> Search:
+def _nowhere(job: str, books: Accounting) -> Search:
     if books.none_kept:
         return Unknown(
             f"Slurm keeps no accounting there, and its controller does not know {job} any more"
