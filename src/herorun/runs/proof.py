@@ -17,7 +17,7 @@ from herorun.core.contract import Contract
 from herorun.core.errors import Blocked, CouldNotLook, HerorunError, in_words
 from herorun.core.event import Launching
 from herorun.core.journal import Memory, scrubbed
-from herorun.core.journal.state import plan_value
+from herorun.core.journal.launchings import plan_value
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.record.launch_id import launch_id
 from herorun.core.redaction.scrub import scrub

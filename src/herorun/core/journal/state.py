@@ -1,105 +1,37 @@
 """The state that the journal's events amount to."""
 
 from collections.abc import Mapping
-from dataclasses import field, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import Any
 
 from herorun.core.babysit.action_key import Verb, parse_key, verb_of
-from herorun.core.babysit.alert import Alert, AlertId
-from herorun.core.clock_skew import Leaps
+from herorun.core.babysit.alert import Alert
 from herorun.core.event import (
-    Decided,
-    HandedOff,
-    Initialised,
-    Intended,
-    Launching,
     Ordered,
     Sealed,
     Word,
 )
 from herorun.core.evidence import (
-    End,
-    GivenUp,
     History,
     Instance,
     LaunchedEdits,
-    Placement,
     Unfinished,
 )
+from herorun.core.journal.fields import JournalFields
+from herorun.core.journal.launchings import matches_intent, plan_value, start_step
 from herorun.core.lazy_dataclass import dataclass
-from herorun.core.notify.paging import NotTold, Pages, undelivered
-from herorun.core.record.lease import Lease
-from herorun.core.recovery.classify import Cause, Ending
+from herorun.core.notify.paging import NotTold, undelivered
+from herorun.core.recovery.classify import Cause
 from herorun.core.recovery.diagnosis import LOST_TEMPORARY
-from herorun.core.recovery.policy import ActionPause, Ledger, RelaunchAnswer, Span, Tries
-from herorun.core.taint import Health
-from herorun.core.version_gate import Judge
+from herorun.core.recovery.policy import Ledger, Span
 
 # the same words within it are the same order, said again after an interruption
 AGAIN = timedelta(minutes=10)
 
 
 @dataclass(frozen=True)
-class Memory:
-    """What the journal amounts to."""
-
-    initialised: Initialised | None = None
-    instances: tuple[Instance, ...] = ()
-    leaps: Leaps = Leaps()
-    # by instance, all that ever were
-    launchings: Mapping[str, Launching] = field(default_factory=dict)
-    unsettled: Launching | None = None  # submitted perhaps
-    alerts: Mapping[AlertId, Alert] = field(default_factory=dict)
-    past: tuple[Alert, ...] = ()  # alerts that are over, or that a relaunch closed, the newest ones
-    left: tuple[
-        Alert, ...
-    ] = ()  # that fired when the next instance was launched; no tick has seen them since
-    ended: Mapping[str, Alert] = field(
-        default_factory=dict
-    )  # by key: those that ended unresolved, all there were
-    intended: Mapping[str, Intended] = field(default_factory=dict)  # no outcome yet
-    queued: Mapping[str, Intended] = field(default_factory=dict)  # posts that failed and still wait
-    done: Mapping[str, str] = field(default_factory=dict)  # key -> result
-    failed: Mapping[str, Tries] = field(default_factory=dict)
-    relaunched: tuple[datetime, ...] = ()
-    checked_in: frozenset[str] = frozenset()
-    starts: tuple[
-        tuple[datetime, int], ...
-    ] = ()  # of the current instance: when an attempt was first seen, its number
-    # of it, beyond its first start; by the job's own clock
-    restarts: tuple[tuple[datetime, int], ...] = ()
-    caveats: tuple[str, ...] = ()
-    sealed: Sealed | None = None
-    milestones: tuple[Sealed, ...] = ()  # seals after which the run goes on
-    last_decided: Decided | None = None
-    ticks: int = 0  # that were recorded
-    last_seen: datetime | None = None  # the newest tick that could see the run
-    last_summary: datetime | None = None
-    rows: int = 0  # of the tracker, that the newest tick knew that could read them
-    health: Health = field(default_factory=Health)
-    # by instance, as its scheduler tells
-    job_started: Mapping[str, datetime] = field(default_factory=dict)
-    # by instance: its nodes and images, as far as its scheduler tells
-    placements: Mapping[str, Placement] = field(default_factory=dict)
-    # by instance, in the order that they were seen
-    ends: Mapping[str, End] = field(default_factory=dict)
-    most_saved: int = 0  # checkpoints at once
-    temporary_saved: int | None = None  # newest step in the temporary root since the last launch
-    given_up: tuple[GivenUp, ...] = ()  # by rollbacks
-    # failures by instance, in the same order
-    endings: Mapping[str, Ending] = field(default_factory=dict)
-    spent: tuple[tuple[datetime, Cause], ...] = ()  # relaunches that count, and what they followed
-    answers: Mapping[str, RelaunchAnswer] = field(default_factory=dict)  # by instance: relaunch it?
-    acked: Mapping[str, Ordered] = field(default_factory=dict)  # by the alert's key
-    pause: ActionPause | None = None
-    orders: tuple[Ordered, ...] = ()  # all that people ordered
-    lease: Lease | None = None  # where the record is its place
-    handed: HandedOff | None = None  # the newest
-    judge: Judge = field(default_factory=Judge)  # which herorun ticks, and whether it may act
-    pages: Pages = field(default_factory=Pages)  # to the DRI, beyond the issue
-    newer: bool = False  # some lines are a newer herorun's: this one may look and must not act
-    highest: int = 0  # number of the newest launch that does not count: it is not given again
+class Memory(JournalFields):
+    """What the journal amounts to: its fields, and what follows from them."""
 
     @property
     def current(self) -> Instance | None:
@@ -136,7 +68,7 @@ class Memory:
         return tuple(
             each
             for each in self.instances
-            if not _matches_intent(each, self.launchings.get(each.name))
+            if not matches_intent(each, self.launchings.get(each.name))
             or each.job != first[each.name].job
         )
 
@@ -347,30 +279,3 @@ class Memory:
             waiting.append((self.unsettled.at, f"{self.unsettled.key}: {self.unsettled.why}"))
         waiting.sort()
         return Unfinished(tuple(what for _, what in waiting), waiting[0][0] if waiting else None)
-
-
-def _matches_intent(instance: Instance, launching: Launching | None) -> bool:
-    """Whether an instance is what its launch intended."""
-    if launching is None:
-        return False
-    plan = launching.plan
-    intended = launching.plan_digest, plan_value(plan, "output_root"), plan_value(plan, "commit")
-    return (instance.plan_digest, instance.output_root, instance.commit) == intended
-
-
-def plan_value(plan: Mapping[str, Any], name: str) -> Any:
-    """One value of a plan as the journal keeps it, with its source."""
-    sourced = plan.get(name)
-    return sourced.get("value") if isinstance(sourced, Mapping) else None
-
-
-def start_step(launching: Launching) -> int | None:
-    """The completed updates that a launch starts from; None where nobody knows.
-
-    0 from scratch, and where weights alone are taken over: then the steps are counted from 0 again.
-    """
-    start = plan_value(launching.plan, "start")
-    if not isinstance(start, Mapping) or start.get("kind") == "weights-only":
-        return 0
-    step = start.get("step")
-    return step if isinstance(step, int) else None

@@ -1,0 +1,38 @@
+"""What an intended launch says, read from the plan that it carries."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from herorun.core.event import (
+    Launching,
+)
+from herorun.core.evidence import (
+    Instance,
+)
+
+
+def matches_intent(instance: Instance, launching: Launching | None) -> bool:
+    """Whether an instance is what its launch intended."""
+    if launching is None:
+        return False
+    plan = launching.plan
+    intended = launching.plan_digest, plan_value(plan, "output_root"), plan_value(plan, "commit")
+    return (instance.plan_digest, instance.output_root, instance.commit) == intended
+
+
+def plan_value(plan: Mapping[str, Any], name: str) -> Any:
+    """One value of a plan as the journal keeps it, with its source."""
+    sourced = plan.get(name)
+    return sourced.get("value") if isinstance(sourced, Mapping) else None
+
+
+def start_step(launching: Launching) -> int | None:
+    """The completed updates that a launch starts from; None where nobody knows.
+
+    0 from scratch, and where weights alone are taken over: then the steps are counted from 0 again.
+    """
+    start = plan_value(launching.plan, "start")
+    if not isinstance(start, Mapping) or start.get("kind") == "weights-only":
+        return 0
+    step = start.get("step")
+    return step if isinstance(step, int) else None
