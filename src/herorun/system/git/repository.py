@@ -12,11 +12,11 @@ from herorun.core.lazy_dataclass import dataclass
 from herorun.core.redaction.scrub import scrub
 from herorun.system.git.config_watch import known_settings
 from herorun.system.git.loose_objects import Elsewhere, Loose
+from herorun.system.git.parse import batch_entries, last_setting, ls_tree_rows, remote_urls
 from herorun.system.git.run import FLAGS, LOCAL, REMOTE, GitFailed, environment, users_ssh
 from herorun.system.process import ProcessResult, run
 
 _ASK = ("ls-remote", "fetch", "push", "checkout-index")  # remotes; the last one in a partial clone
-_REMOTE = re.compile(r"^(\S+)\t(.*) \((fetch|push)\)", re.MULTILINE)
 _OBJECT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 
 
@@ -176,19 +176,10 @@ class Repository:
             f"{commit}:{path}\n".encode("utf-8", "surrogateescape") for path in paths
         )
         out = self.git("cat-file", "--batch", stdin=request).out
-        contents: dict[str, bytes | None] = {}
-        at = 0
-        for path in paths:
-            end = out.index(b"\n", at)
-            header = out[at:end].split(b" ")
-            if len(header) == 3 and b":" not in header[0]:  # else it is `<commit>:<path> missing`
-                size = int(header[2])
-                body = out[end + 1 : end + 1 + size]
-                contents[path] = body if header[1] == b"blob" else None
-                at = end + 1 + size + 1
-            else:
-                contents[path] = None
-                at = end + 1
+        contents = {
+            path: entry.content if entry and entry.kind == b"blob" else None
+            for path, entry in zip(paths, batch_entries(out, len(paths)), strict=True)
+        }
         self._must_be_missing(commit, [path for path, data in contents.items() if data is None])
         return contents
 
@@ -208,7 +199,7 @@ class Repository:
                 f"Commit {commit[:9]} is not in this clone, {self.top}: `git fetch {how}` brings it"
             )
             raise CouldNotLook(f"{message} if a remote still has it.") from None
-        for mode, oid, path in _parse_ls_tree(listing):
+        for mode, oid, path in ls_tree_rows(listing.text):
             if mode.startswith("100") and path in paths:
                 raise CouldNotLook(
                     f"{path} in commit {commit[:9]} is damaged: object {oid[:9]} cannot be read, "
@@ -231,16 +222,13 @@ class Repository:
         out = self.git(
             "cat-file", "--batch", stdin="".join(f"{oid}\n" for oid in oids).encode()
         ).out
-        blobs, at = {}, 0
-        for oid in oids:
-            end = out.index(b"\n", at)
-            size = out[at:end].rsplit(b" ", 1)[1]
-            if size == b"missing":
+        blobs = {}
+        for oid, entry in zip(oids, batch_entries(out, len(oids)), strict=True):
+            if entry is None:
                 raise CouldNotLook(
                     f"Object {oid[:9]} is damaged or missing: `git fsck` tells more."
                 )
-            blobs[oid] = out[end + 1 : end + 1 + int(size)]
-            at = end + 1 + int(size) + 1
+            blobs[oid] = entry.content
         return blobs
 
     def entries(self, commit: str, folder: str = "") -> list[tuple[str, str, str]]:
@@ -253,7 +241,7 @@ class Repository:
         within = ("--", inside) if folder else ()
         answer = self.git("ls-tree", "-r", "-z", "--full-tree", commit, *within)
         return [
-            (mode, oid, path.removeprefix(inside)) for mode, oid, path in _parse_ls_tree(answer)
+            (mode, oid, path.removeprefix(inside)) for mode, oid, path in ls_tree_rows(answer.text)
         ]
 
     def names(self, commit: str, folder: str) -> list[str]:
@@ -262,26 +250,16 @@ class Repository:
             entries = self._loose.names(self._commit(commit), folder)
             rows = [(mode, oid, f"{folder}/{name}") for mode, oid, name in entries]
         except Elsewhere:
-            rows = _parse_ls_tree(
-                self.git("ls-tree", "-z", "--full-tree", commit, "--", f"{folder}/")
-            )
+            listing = self.git("ls-tree", "-z", "--full-tree", commit, "--", f"{folder}/")
+            rows = ls_tree_rows(listing.text)
         return [path for mode, _, path in rows if mode.startswith("100")]
 
     def remotes(self) -> dict[str, str]:
         """Remote names and the URLs that git really uses, credentials removed; where pushes go
         elsewhere, that too.
         """
-        rows = _REMOTE.findall(
-            _set(self, ("remote", "--verbose"), (0,), known_settings(self.common)).text
-        )
-        read = {name: url for name, url, way in rows if way == "fetch"}
-        push_only = {(name, url) for name, url, way in rows if way == "push"} - set(read.items())
-        push_urls = {
-            name: f"{read[name]} (pushes go to {url})"
-            for name, url in sorted(push_only)
-            if name in read
-        }
-        return {name: scrub(url) for name, url in (read | push_urls).items()}
+        listing = _set(self, ("remote", "--verbose"), (0,), known_settings(self.common)).text
+        return {name: scrub(url) for name, url in remote_urls(listing).items()}
 
     def remote_tips(self, remote: str, *patterns: str, timeout: float = REMOTE) -> dict[str, str]:
         """Ref name -> object on the remote, as it answers now."""
@@ -293,38 +271,13 @@ class Repository:
     def config(self, key: str) -> str | None:
         """The value in force; None where it is not set, or empty. One process tells all of them."""
         listing = _set(self, ("config", "--list", "-z"), (0,), known_settings(self.common)).text
-        records = [record.partition("\n") for record in listing.split("\0")]
-        listed_key = _as_listed(key)
-        values = [value.strip() for name, _, value in records if name == listed_key]
-        return values[-1] or None if values else None
+        return last_setting(listing, key)
 
     def has(self, commit: str) -> bool:
         return self.git("cat-file", "-e", f"{commit}^{{commit}}", ok=(0, 1, 128)).code == 0
 
     def is_ancestor(self, old: str, new: str) -> bool:
         return self.git("merge-base", "--is-ancestor", old, new, ok=(0, 1)).code == 0
-
-
-def _as_listed(key: str) -> str:
-    """`core.sshCommand` as `git config --list` spells it; what is between the dots keeps its case.
-
-    >>> _as_listed("Filter.LFS.Process")
-    'filter.LFS.process'
-    """
-    section, _, rest = key.partition(".")
-    inside, dot, name = rest.rpartition(".")
-    return f"{section.lower()}.{inside}{dot}{name.lower()}"
-
-
-def _parse_ls_tree(listing: ProcessResult) -> list[tuple[str, str, str]]:
-    """What `ls-tree -z` printed."""
-    rows = []
-    for record in listing.text.split("\0"):
-        if record:
-            facts, _, path = record.partition("\t")
-            mode, _, oid = facts.split(" ")
-            rows.append((mode, oid, path))
-    return rows
 
 
 @lru_cache(maxsize=512)

@@ -1,0 +1,75 @@
+"""Reads what git prints: objects, trees, remotes and settings."""
+
+import re
+
+from herorun.core.lazy_dataclass import dataclass
+
+_REMOTE = re.compile(r"^(\S+)\t(.*) \((fetch|push)\)", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class BatchEntry:
+    """One object that `git cat-file --batch` printed."""
+
+    kind: bytes  # blob, tree, commit or tag
+    content: bytes
+
+
+def batch_entries(out: bytes, count: int) -> list[BatchEntry | None]:
+    """The objects in the order that they were asked for; None for one that git calls missing."""
+    entries: list[BatchEntry | None] = []
+    at = 0
+    for _ in range(count):
+        end = out.index(b"\n", at)
+        header = out[at:end].split(b" ")
+        at = end + 1
+        if len(header) == 3 and b":" not in header[0]:  # else it is `<commit>:<path> missing`
+            size = int(header[2])
+            entries.append(BatchEntry(header[1], out[at : at + size]))
+            at += size + 1
+        else:
+            entries.append(None)
+    return entries
+
+
+def ls_tree_rows(text: str) -> list[tuple[str, str, str]]:
+    """`(mode, object, path)` of each entry that `git ls-tree -z` printed."""
+    rows = []
+    for record in text.split("\0"):
+        if record:
+            facts, _, path = record.partition("\t")
+            mode, _, oid = facts.split(" ")
+            rows.append((mode, oid, path))
+    return rows
+
+
+def remote_urls(text: str) -> dict[str, str]:
+    """Of `git remote --verbose`: the URL of each remote; where pushes go elsewhere, that too."""
+    rows = _REMOTE.findall(text)
+    fetch_urls = {name: url for name, url, way in rows if way == "fetch"}
+    push_only = {(name, url) for name, url, way in rows if way == "push"}
+    push_urls = {
+        name: f"{fetch_urls[name]} (pushes go to {url})"
+        for name, url in sorted(push_only - set(fetch_urls.items()))
+        if name in fetch_urls
+    }
+    return fetch_urls | push_urls
+
+
+def last_setting(text: str, key: str) -> str | None:
+    """Of `git config --list -z`: the value in force; None where it is not set, or empty."""
+    records = [record.partition("\n") for record in text.split("\0")]
+    listed_key = _as_listed(key)
+    values = [value.strip() for name, _, value in records if name == listed_key]
+    return values[-1] or None if values else None
+
+
+def _as_listed(key: str) -> str:
+    """`core.sshCommand` as `git config --list` spells it; what is between the dots keeps its case.
+
+    >>> _as_listed("Filter.LFS.Process")
+    'filter.LFS.process'
+    """
+    section, _, rest = key.partition(".")
+    inside, dot, name = rest.rpartition(".")
+    return f"{section.lower()}.{inside}{dot}{name.lower()}"
