@@ -37,7 +37,7 @@ class IrisSnapshot:
     listing: IrisListing
 
 
-class IrisJobs:
+class IrisReader:
     """The half of the scheduler `iris` that only reads."""
 
     def __init__(self, options: Options, folder: Path) -> None:

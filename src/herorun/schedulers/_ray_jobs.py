@@ -35,7 +35,7 @@ def _headers(options: Options) -> dict[str, str]:
     return values
 
 
-class RayJobs:
+class RayReader:
     """The half of the scheduler `ray` that only reads."""
 
     def __init__(self, options: Options, notes: Notes) -> None:

@@ -39,7 +39,7 @@ def login_of(options: Options) -> SshLogin:
     return SshLogin(**options.model_dump(include=set(SshLogin.model_fields)))
 
 
-class SlurmJobs:
+class SlurmReader:
     """The half of the scheduler `slurm` that only reads."""
 
     def __init__(self, options: Options, place: Place, road: Transport) -> None:

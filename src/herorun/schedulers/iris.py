@@ -19,7 +19,7 @@ from herorun.schedulers._error_line import message_of
 from herorun.schedulers._idempotent import end_once, known_job, taken_after
 from herorun.schedulers._iris_argv import stop_argv
 from herorun.schedulers._iris_client import USAGE
-from herorun.schedulers._iris_jobs import IrisJobs
+from herorun.schedulers._iris_jobs import IrisReader
 from herorun.schedulers._iris_options import Options as Options
 from herorun.schedulers._iris_options import requested_hardware
 from herorun.schedulers._iris_parse import submitted_id
@@ -45,7 +45,7 @@ def connect(options: Options, place: Place) -> Scheduler:
     return Iris(options, Path(place.state).absolute() / "iris")
 
 
-class Iris(IrisJobs):
+class Iris(IrisReader):
     """The scheduler `iris`."""
 
     everywhere = True

@@ -21,7 +21,7 @@ from herorun.core.plan import Plan
 from herorun.core.ports import Place, Scheduler, Submission
 from herorun.schedulers._ray_client import Dashboard
 from herorun.schedulers._ray_cluster import hardware_of
-from herorun.schedulers._ray_jobs import RayJobs
+from herorun.schedulers._ray_jobs import RayReader
 from herorun.schedulers._ray_local_state import Notes, SubmissionNote
 from herorun.schedulers._ray_log import read_log
 from herorun.schedulers._ray_options import Options as Options
@@ -40,7 +40,7 @@ def connect(options: Options, place: Place) -> Scheduler:
     return RayWithLogs(options, notes) if options.logs else Ray(options, notes)
 
 
-class Ray(RayJobs):
+class Ray(RayReader):
     """The scheduler `ray`."""
 
     everywhere = True

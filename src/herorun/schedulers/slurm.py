@@ -20,7 +20,7 @@ from herorun.schedulers import _submission_record as keeping
 from herorun.schedulers._idempotent import end_once, known_job, taken_after
 from herorun.schedulers._road import transport_to
 from herorun.schedulers._slurm_client import refusal
-from herorun.schedulers._slurm_jobs import SlurmJobs, login_of
+from herorun.schedulers._slurm_jobs import SlurmReader, login_of
 from herorun.schedulers._slurm_limits import offered, partition_argv
 from herorun.schedulers._slurm_options import Options as Options
 from herorun.schedulers._slurm_parse import (
@@ -65,7 +65,7 @@ def reach(options: Options) -> RemoteTarget | None:
 MONTH = timedelta(days=30)  # so long ago a job that has ended is looked for
 
 
-class Slurm(SlurmJobs):
+class Slurm(SlurmReader):
     """The scheduler `slurm`."""
 
     sets = (
