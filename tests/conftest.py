@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, settings
 
 from herorun.core.environment import admissible
 
-# A worker collects some 12,000 tests. By the usual thresholds a third of that time goes into
+# A worker collects some 11,000 tests. By the usual thresholds a third of that time goes into
 # looking for garbage among them.
 gc.set_threshold(100_000, 50, 50)
 
@@ -46,8 +46,10 @@ pytest_plugins = [
 ]
 
 LONG = "back_end or thorough"  # what `make test-thorough` asks for
+SHORT = "not back_end and not thorough"  # what `make test` asks for
 # A test is long by its own file, or by a class or a list of cases from one of these.
 _SAYS_LONG = re.compile(rb"back_end|thorough|scheduler_suite|crash\.stages")
+_ALL_LONG = re.compile(rb"^pytestmark = \[?pytest\.mark\.(back_end|thorough)\b", re.MULTILINE)
 
 
 def may_be_long(path: Path) -> bool:
@@ -56,11 +58,20 @@ def may_be_long(path: Path) -> bool:
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """Each worker imports each file, which takes ten seconds of CPU: for the long tests, those
-    alone that may hold one.
+    alone that may hold one, and for the others all but those that hold nothing else.
     """
-    asked = config.getoption("markexpr") == LONG
-    tests = collection_path.suffix == ".py" and collection_path.name.startswith("test_")
-    return True if asked and tests and not may_be_long(collection_path) else None
+    if collection_path.suffix != ".py" or not collection_path.name.startswith("test_"):
+        return None
+    marks = config.getoption("markexpr")
+    all_long = _ALL_LONG.search(collection_path.read_bytes()) is not None
+    if (marks == LONG and not may_be_long(collection_path)) or (marks == SHORT and all_long):
+        return True
+    return None
+
+
+def pytest_collection_finish() -> None:
+    """What was collected stays to the end: no search for garbage goes through it."""
+    gc.freeze()
 
 
 @pytest.hookimpl(tryfirst=True)
