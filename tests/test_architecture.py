@@ -338,7 +338,8 @@ def test_nothing_outside_the_adapters_branches_on_one_of_them() -> None:
         if name.startswith(("schedulers/", "trackers/", "stores/", "notifiers/")):
             continue
         tree = ast.parse(path.read_text(encoding="utf-8"))
+        constants = _constants(tree)
         for node in ast.walk(tree):
             if isinstance(node, ast.Compare):
-                branches[name] += len(_named_kinds(node, kinds, _constants(tree)))
+                branches[name] += len(_named_kinds(node, kinds, constants))
     assert +branches == NAMING_RULE, "make it a method or a declared capability of the adapter"

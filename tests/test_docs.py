@@ -20,7 +20,6 @@ import pytest
 from herorun import discover
 from herorun.cli import herorun
 from herorun.core.agent_tools import ORDERS, READS
-from herorun.core.check import Check
 
 TOP = Path(__file__).parents[1]
 GENERATED = ("docs/checks.md", "docs/cli.md", "docs/contract.md", "docs/json.md", "docs/library.md")
@@ -99,9 +98,11 @@ def leads_nowhere(page: Path, target: str) -> bool:
     return not there.exists() or (bool(anchor) and anchor not in anchors(there))
 
 
-@pytest.mark.parametrize("page", PAGES, ids=name)
-def test_every_link_leads_somewhere(page: Path) -> None:
-    assert [target for target in links(page) if leads_nowhere(page, target)] == []
+def test_every_link_leads_somewhere() -> None:
+    dead = [
+        (page, target) for page in PAGES for target in links(page) if leads_nowhere(page, target)
+    ]
+    assert dead == []
 
 
 def test_a_dead_link_is_noticed(tmp_path: Path) -> None:
@@ -160,11 +161,13 @@ def options(command: click.Command) -> set[str]:
     return {opt for param in command.params for opt in (*param.opts, *param.secondary_opts)}
 
 
-@pytest.mark.parametrize("page", PAGES, ids=name)
-def test_every_command_that_a_page_names_exists(page: Path) -> None:
-    lines = command_lines(page.read_text(encoding="utf-8"))
-    history = page.name == "CHANGELOG.md"
-    wrong = {line: words for line in lines if (words := wrong_words(line, earlier=history))}
+def test_every_command_that_a_page_names_exists() -> None:
+    wrong = {
+        (name(page), line): words
+        for page in PAGES
+        for line in command_lines(page.read_text(encoding="utf-8"))
+        if (words := wrong_words(line, earlier=page.name == "CHANGELOG.md"))
+    }
     assert wrong == {}
 
 
@@ -286,11 +289,14 @@ def test_code_in_pages_can_be_read(page: Path) -> None:
                 tomllib.loads(code)
 
 
-@pytest.mark.parametrize("page", WRITTEN, ids=name)
-def test_a_line_holds_one_sentence(page: Path) -> None:
-    prose = FENCE.sub("", page.read_text(encoding="utf-8"))
-    lines = [line for line in prose.splitlines() if not line.startswith("|")]
-    assert [line for line in lines if re.search(r"[a-z`)]\. [A-Z`]", line)] == []
+def test_a_line_holds_one_sentence() -> None:
+    lines = [
+        (name(page), line)
+        for page in WRITTEN
+        for line in FENCE.sub("", page.read_text(encoding="utf-8")).splitlines()
+        if not line.startswith("|")
+    ]
+    assert [each for each in lines if re.search(r"[a-z`)]\. [A-Z`]", each[1])] == []
 
 
 # --- what is printed by the code ------------------------------------------------------------------
@@ -319,14 +325,13 @@ def test_a_stale_page_is_named_and_printed_alike_by_every_process(tmp_path: Path
     assert done.stderr == "docs/cli.md is stale: run `make docs` and commit it.\n"
 
 
-@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.name)
-def test_every_check_has_a_page_and_a_test(check: Check) -> None:
+def test_every_check_has_a_page_and_a_test() -> None:
     printed = (TOP / "docs" / "checks.md").read_text(encoding="utf-8")
-    assert check.why and check.fix
-    assert f"\n### {check.name}\n" in printed
-    assert (
-        TOP / "tests" / "checks" / check.gate / f"test_{check.name.replace('-', '_')}.py"
-    ).is_file()
+    for check in CHECKS:
+        test = f"{check.gate}/test_{check.name.replace('-', '_')}.py"
+        assert check.why and check.fix, check.name
+        assert f"\n### {check.name}\n" in printed
+        assert (TOP / "tests" / "checks" / test).is_file(), test
 
 
 # --- the whole tree -------------------------------------------------------------------------------

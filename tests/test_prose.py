@@ -117,10 +117,13 @@ def pinned_in(tree: ast.AST, said: set[tuple[str, ...]]) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda path: str(path.relative_to(TOP)))
-def test_a_page_is_in_plain_english(page: Path) -> None:
-    lines = page.read_text(encoding="utf-8").splitlines()
-    assert [line for line in lines if idioms(line)] == []
+def test_a_page_is_in_plain_english() -> None:
+    lines = [
+        (str(page.relative_to(TOP)), line)
+        for page in PAGES
+        for line in page.read_text(encoding="utf-8").splitlines()
+    ]
+    assert [each for each in lines if idioms(each[1])] == []
 
 
 def test_messages_are_in_plain_english() -> None:

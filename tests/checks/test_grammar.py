@@ -60,7 +60,6 @@ KINDS = [
     "doubled",
     "not-finite",
 ]
-CHECKS = [check for gate in Gate for check in discover.checks(gate)]
 
 
 def an_alert(message: str) -> Alert:
@@ -144,17 +143,22 @@ def messages(
 
 
 @pytest.mark.parametrize("number", [0, 1, 2])
-@pytest.mark.parametrize("check", CHECKS, ids=lambda check: f"{check.gate}-{check.name}")
-def test_every_message_of_every_check_is_grammatical(check: Check, number: int) -> None:
-    evidence = healthy(check.gate)
+@pytest.mark.parametrize("gate", Gate)
+def test_every_message_of_every_check_is_grammatical(gate: Gate, number: int) -> None:
+    evidence = healthy(gate)
     worlds = [
         evidence,
         *({**evidence, kind: shrunk(value, number)} for kind, value in evidence.items()),
     ]
     worlds += [{kind: shrunk(value, number) for kind, value in evidence.items()}]
-    for world in worlds:
-        for _, message in messages(check, world):
-            assert faults(message) == [], message
+    wrong = [
+        (check.name, message)
+        for check in discover.checks(gate)
+        for world in worlds
+        for _, message in messages(check, world)
+        if faults(message)
+    ]
+    assert wrong == []
 
 
 @pytest.mark.parametrize("number", [0, 1, 2])

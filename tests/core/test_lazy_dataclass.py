@@ -109,9 +109,9 @@ def answer(kind: Shapes, make: Any, ask: Any) -> Any:
 
 
 @pytest.mark.parametrize("make", MAKE)
-@pytest.mark.parametrize("ask", ASK)
-def test_it_answers_as_the_standard_library_does(make: str, ask: str) -> None:
-    assert answer(LAZY, MAKE[make], ASK[ask]) == answer(PLAIN, MAKE[make], ASK[ask])
+def test_it_answers_as_the_standard_library_does(make: str) -> None:
+    answers = {ask: answer(LAZY, MAKE[make], ASK[ask]) for ask in ASK}
+    assert answers == {ask: answer(PLAIN, MAKE[make], ASK[ask]) for ask in ASK}
 
 
 def test_the_standard_library_may_subclass_it_before_its_first_use() -> None:

@@ -1,7 +1,5 @@
 """The earlier names of contract keys: a contract that was signed with them stays valid."""
 
-from typing import Any
-
 import pytest
 
 from builders import a_contract
@@ -40,11 +38,10 @@ RENAMED = [(table, old, new) for table in TABLES for old, new in table.RENAMED.i
 HEAD = 'slug = "tiny"\n[command]\nargv = ["x"]\n[output]\nroot = "/data/tiny"\n'
 
 
-@pytest.mark.parametrize(
-    ("table", "old", "new"), RENAMED, ids=[f"{t.__module__}.{old}" for t, old, _ in RENAMED]
-)
-def test_a_renamed_key_is_one_that_there_is(table: Any, old: str, new: str) -> None:
-    assert new in table.model_fields and old not in table.model_fields
+def test_a_renamed_key_is_one_that_there_is() -> None:
+    for table, old, new in RENAMED:
+        there = new in table.model_fields and old not in table.model_fields
+        assert there, (table.__module__, old)
 
 
 @pytest.mark.parametrize(

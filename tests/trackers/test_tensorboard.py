@@ -194,17 +194,17 @@ def test_a_tensor_is_a_number_where_it_has_no_dimensions(
     assert told == ({} if number is None else {"x": number})
 
 
-@pytest.mark.parametrize("step", [0, 1, 127, 128, 1 << 40, -1])
 @pytest.mark.parametrize(
     "tag", ["", "loss", "\x15abcd", "x" * 117, "x" * 118, "x" * 200, "\n\x15\x10"]
 )
-def test_an_event_of_the_usual_form_is_read_as_by_its_fields(step: int, tag: str) -> None:
-    told = event(step, {tag: 0.5})
-    assert (
-        event_of(told)
-        == event_of(told + b"\xd0\x3e\x01")
-        == Event(1.7e9, step or None, ((tag, 0.5),))
-    )
+def test_an_event_of_the_usual_form_is_read_as_by_its_fields(tag: str) -> None:
+    for step in (0, 1, 127, 128, 1 << 40, -1):
+        usual = event(step, {tag: 0.5})
+        assert (
+            event_of(usual)
+            == event_of(usual + b"\xd0\x3e\x01")
+            == Event(1.7e9, step or None, ((tag, 0.5),))
+        )
 
 
 def test_an_event_whose_sizes_do_not_fit_is_malformed(bench: Bench) -> None:

@@ -13,11 +13,8 @@ KEY = """Traceback (most recent call last):
 KeyError: 'model'"""
 
 
-@pytest.mark.parametrize(
-    ("kind", "log"), CASES, ids=[f"{kind}-{at}" for at, (kind, _) in enumerate(CASES)]
-)
-def test_a_short_log_has_its_class(kind: str, log: str) -> None:
-    assert judged(log).failure == kind
+def test_a_short_log_has_its_class() -> None:
+    assert [(judged(log).failure, log) for _, log in CASES] == [*CASES]
 
 
 def test_every_class_but_none_is_tried() -> None:
