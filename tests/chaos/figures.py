@@ -28,7 +28,8 @@ DOWN = "crashed|late-checkpoints|nothing-saved|error-in-log|failing-log"
 DISK = "(full|filling)-disk|late-tick|late-checkpoints|lost-rows|unkept-checkpoint|incomplete-checkpoint|undelivered-escalation"  # noqa: E501  # one pattern
 # rows are dated by the clock that is set, and the log and a launch by others
 CLOCK = "clock-skew|late-tick|stale-monitor|late-checkpoints|stalled-.*|buffered-output|unreported-steps"  # noqa: E501  # one pattern
-MUTED = ("lose_checkpoint",)  # an ended job mutes what is said of its checkpoints, as documented
+# an ended job mutes what is said of its checkpoints, and its next row shows which are lost
+OF_A_LIVE_JOB = ("lose_checkpoint", "cut_rows", "rotate_rows")
 PATIENT = ("hang", "slow_down")  # told after a time that the contract or the check states
 MAY = {
     "kill_babysitter": "late-tick|stale-monitor",
@@ -114,9 +115,9 @@ def _of_run(
     told.ticks += len(ticks)
     firing, live = list(_firing(events)), list(_live(events))
     for fault in faults:
-        muted = fault.name in MUTED
-        noticeable = live if muted else ticks
-        over = muted and sum(at > fault.ended for at in live) <= LATE
+        needs_job = fault.name in OF_A_LIVE_JOB
+        noticeable = live if needs_job else ticks
+        over = needs_job and sum(at > fault.ended for at in live) <= LATE
         if over or not _due(fault, slug):
             continue
         told.expected += 1
