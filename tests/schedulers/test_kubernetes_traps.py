@@ -22,9 +22,13 @@ of `kubelet` are on real containers:
 | a server completes the parts of a list | `requests: test_what_a_server_adds_to_the_parts_of_a_list_is_no_change` |
 | a log without a kubelet is a 500 | `test_a_lost_node_is_no_end_and_its_log_cannot_be_read` |
 | an old server drops what it does not know | `test_a_field_that_the_server_drops_blocks_by_its_name` |
+| a 422 names no server | `errors: test_each_recorded_failure_is_read_as_what_it_is` |
+| the ambient context leads elsewhere | `test_neither_the_ambient_kubeconfig_nor_a_current_context_is_ever_used` |
+| a wrong namespace lists as an empty one | `on_kubernetes: test_doctor_names_what_is_wrong_with_a_cluster` |
 | Kueue: admitted, reserved and evicted at once | `external: test_what_kueue_says_in_words` |
 """  # noqa: E501  # a table
 
+import json
 import re
 from collections.abc import Callable
 from dataclasses import replace
@@ -43,6 +47,7 @@ from ports.scheduler_suite import long_ago
 from schedulers.kubernetes_rig import adapter, by_id
 from services.k8s import Space, kubectl
 from services.k8s_node import wait_for
+from services.k8s_proxy import Proxy
 from wording import mentions
 
 pytestmark = pytest.mark.back_end
@@ -188,6 +193,39 @@ def test_bad_input_is_one_sentence_and_submits_nothing(
         answer = scheduler.find("tiny-1", datetime.now(UTC) - timedelta(minutes=5))
         assert isinstance(answer, Unknown) or "no-such" in changes.values()
     assert jobs_of(space) == [] and capfd.readouterr().err == ""
+
+
+def test_neither_the_ambient_kubeconfig_nor_a_current_context_is_ever_used(
+    space: Space,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    request: pytest.FixtureRequest,
+) -> None:
+    """All of them lead to another server here, and one has rules of its own for kubectl."""
+    other = Proxy(space.control)
+    request.addfinalizer(other.stop)
+    document = json.loads(Path(space.control.kubeconfig(server=other.url)).read_text())
+    document["contexts"][0]["name"] = document["current-context"] = "other"
+    (tmp_path / ".kube").mkdir()
+    (tmp_path / ".kube" / "config").write_text(json.dumps(document))
+    (tmp_path / ".kube" / "kuberc").write_text("{")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("KUBECONFIG", str(tmp_path / ".kube" / "config"))
+    own = json.loads(Path(space.kubeconfig).read_text())
+    for part in ("clusters", "users", "contexts"):
+        own[part] += [{**each, "name": "other"} for each in document[part]]
+    own["contexts"][-1]["context"] = {"cluster": "other", "user": "other", "namespace": "default"}
+    config = tmp_path / "own"
+    config.write_text(json.dumps({**own, "current-context": "other"}))
+    scheduler = adapter(space, tmp_path / "state", kubeconfig=str(config))
+    review = review_of_adapter(scheduler)
+    assert (review.refused, review.forbidden) == ((), ())
+    submit(scheduler, tmp_path, "echo begun; sleep 60")
+    wait_for(lambda: found(scheduler).state is JobState.RUNNING, 40)
+    wait_for(lambda: scheduler.tail("tiny-1", 5) == "begun\n", 40)
+    scheduler.stop("tiny-1", "ada@box")
+    assert scheduler.examine() and scheduler.warnings("tiny-2") == ()
+    assert other.requests == [] and jobs_of(space) == ["tiny-1"]
 
 
 def test_a_webhook_that_refuses_is_quoted(

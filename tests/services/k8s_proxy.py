@@ -2,6 +2,7 @@
 answer of a request that went through.
 """
 
+import json
 import ssl
 import time
 from collections.abc import Iterator
@@ -14,6 +15,13 @@ from urllib.request import Request
 
 from services.k8s import Control, answer_to
 
+# As the server itself words them: overloaded, without its store, and too late.
+STATUS = {
+    "429": ("TooManyRequests", "Too many requests, please try again later."),
+    "500": ("InternalError", "Internal error occurred: etcdserver: leader changed"),
+    "503": ("ServiceUnavailable", "apiserver not ready: not now"),
+    "504": ("Timeout", "Timeout: request did not complete within requested timeout 34s"),
+}
 FAULTS = ("busy", "unavailable", "cut")  # of every request; `silent` takes as long as one waits
 
 
@@ -43,6 +51,12 @@ class Proxy:
         self._server.server_close()
 
 
+def _status(code: str) -> bytes:
+    reason, message = STATUS[code]
+    told = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure"}
+    return json.dumps({**told, "message": message, "reason": reason, "code": int(code)}).encode()
+
+
 def _handler(proxy: Proxy) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         def _pass(self) -> None:
@@ -51,6 +65,9 @@ def _handler(proxy: Proxy) -> type[BaseHTTPRequestHandler]:
             writes = writes and "dryRun" not in self.path
             if fault in ("busy", "unavailable") or (fault == "refused-writes" and writes):
                 self._answer(503 if fault == "unavailable" else 500, b"not now", "text/plain")
+                return
+            if fault in STATUS:
+                self._answer(int(fault), _status(fault), "application/json")
                 return
             if fault == "silent":
                 time.sleep(30)

@@ -17,7 +17,9 @@ from herorun.schedulers._kubernetes_options import Options
 from herorun.system.process import ProcessResult, run
 
 _SERVER = re.compile(r"^Error from server(?: \((?P<reason>\w+)\))?: (?P<said>.*)", re.DOTALL)
-_LOGIN = re.compile(r"Unauthorized|must be logged in|getting credentials|token (has|is) expired")
+_INVALID = re.compile(r'^The (\w+ "[^"]*"|request) is invalid: ')  # a 422 names no server
+_LOGIN = re.compile(r"Unauthorized|must be logged in|token (has|is) expired")
+_NO_LOGIN = re.compile(r"getting credentials: (?P<why>.*)")
 _CONFIG = re.compile(r"context .* does not exist|no such file or directory|error loading config")
 _NEVER = ("Forbidden", "Invalid", "BadRequest", "NotFound", "MethodNotAllowed")
 _WEBHOOK = re.compile(r'admission webhook "(?P<name>[^"]+)" denied the request: ?(?P<why>.*)', re.S)
@@ -141,6 +143,11 @@ class Kubectl:
         if _LOGIN.search(plain):
             words = f"{self.where} does not take the login of this kubeconfig: log in again."
             return CouldNotLook(words)
+        if login := _NO_LOGIN.search(plain):
+            why = login["why"][:400].rstrip(".")
+            return CouldNotLook(f"The login of this kubeconfig for {self.where} failed: {why}.")
+        if _INVALID.match(plain):
+            return ServerRefusal(f"{self.where} refuses: {plain[:400].rstrip('.')}.")
         if match is None:
             if _CONFIG.search(plain):
                 return WrongUse(f"[scheduler] kubeconfig and context: {_last_words(lines)}.")
@@ -167,8 +174,9 @@ def _last_words(lines: Sequence[str]) -> str:
 
 
 def kubectl_environment() -> dict[str, str]:
-    """What would choose another cluster is taken away."""
-    return {name: value for name, value in os.environ.items() if name != "KUBECONFIG"}
+    """What would choose another cluster, or other options, is taken away."""
+    env = {name: value for name, value in os.environ.items() if name != "KUBECONFIG"}
+    return {**env, "KUBERC": "off"}
 
 
 def documents_in(text: str) -> list[dict[str, Any]]:

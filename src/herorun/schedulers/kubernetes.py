@@ -14,6 +14,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 from herorun.core.canonical_json import canonical
+from herorun.core.doctor_report import DoctorPart
 from herorun.core.errors import CouldNotLook, WrongUse, in_words
 from herorun.core.evidence import Job, JobState, Offered, RequestReview
 from herorun.core.plan import Plan
@@ -31,6 +32,7 @@ from herorun.core.ports import (
 from herorun.schedulers import _submission_record as keeping
 from herorun.schedulers._idempotent import end_once, known_job
 from herorun.schedulers._kubernetes_client import Kubectl
+from herorun.schedulers._kubernetes_doctor import examine_cluster
 from herorun.schedulers._kubernetes_events import (
     names_in_set,
     own_names,
@@ -206,6 +208,9 @@ class Kubernetes:
             submission_of(plan, f"{slug}-0"), "<code>", "<admission>"
         )
         return review_of(self._kube, self._options, document)
+
+    def examine(self) -> tuple[DoctorPart, ...]:
+        return examine_cluster(self._kube, self._options)
 
     def tail(self, instance: str, lines: int) -> str:
         return self._logs.tail(must_be_instance(instance), lines)

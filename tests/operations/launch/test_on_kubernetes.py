@@ -12,6 +12,7 @@ import pytest
 import tomli_w
 
 from commands.answers import Answer, ask
+from herorun.core.doctor_report import Fit
 from herorun.core.evidence import Job, JobState
 from herorun.core.ports import Absent, Found, Submission
 from herorun.operations.health.rules import evidence_file
@@ -178,6 +179,56 @@ def test_bad_input_is_a_sentence_and_nothing_is_submitted(
         answer = ask(story, capsys, "launch", "tiny", "--json")
         assert (answer.code, words in findings(answer)) == (code, True), (what, answer)
     assert space.jobs() == [] and not story.events("Launching")
+
+
+def test_doctor_names_what_is_wrong_with_a_cluster(
+    on_k8s: Story, space: Space, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A server lists nothing in a namespace that does not exist, as in one that is empty."""
+    story = on_k8s
+    monkeypatch.setenv("PATH", f"{Path(kubectl()).parent}:{os.environ['PATH']}")
+    assert story.init() == 0
+    path = story.work / "runs" / "tiny.toml"
+    contract = tomllib.loads(path.read_text())
+    configs = {what: config for what, (config, _) in kubeconfigs(space).items()}
+    own, namespace, rights = (
+        "kubernetes, tiny",
+        f"kubernetes, namespace {space.name}",
+        f"kubernetes, rights in {space.name}",
+    )
+    fits: dict[str, tuple[dict[str, object], dict[str, str]]] = {
+        "all well": ({}, {own: "works", namespace: "works", rights: "works"}),
+        "a wrong namespace": (
+            {"namespace": "no-such"},
+            {own: "works", "kubernetes, namespace no-such": "broken"},
+        ),
+        **{
+            what: ({"kubeconfig": configs[what]}, {own: "unseen"})
+            for what in ("an unreachable server", "an expired token", "forbidden verbs")
+        },
+        "a context that is not there": ({"context": "prod"}, {own: "unseen"}),
+    }
+    for what, (changes, wanted) in fits.items():
+        table = {**contract["scheduler"], **changes}
+        path.write_text(tomli_w.dumps({**contract, "scheduler": table}))
+        answer = ask(story, capsys, "doctor", "tiny", "--json")
+        parts = {each["name"]: each["status"] for each in answer.document["parts"]}
+        assert wanted.items() <= parts.items(), (what, answer)
+        assert (answer.code == 0) == (what == "all well"), (what, answer)
+
+
+def test_doctor_names_the_rights_that_a_login_lacks(space: Space, tmp_path: Path) -> None:
+    verbs = ["get", "list"]
+    space.allow_rules("watcher", [{"apiGroups": ["batch", ""], "resources": ["*"], "verbs": verbs}])
+    login = space.control.kubeconfig("watcher")
+    namespace, rights = adapter(space, tmp_path, kubeconfig=login).examine()
+    assert (namespace.status, rights.status) == (Fit.WORKS, Fit.BROKEN)
+    assert mentions(rights.message, "create jobs", "patch jobs") and rights.fix
+    space.control.ask(
+        "DELETE", f"/apis/rbac.authorization.k8s.io/v1/namespaces/{space.name}/roles/watcher"
+    )
+    namespace, _ = adapter(space, tmp_path, kubeconfig=login).examine()
+    assert namespace.status == Fit.UNCHECKED
 
 
 def test_a_cluster_that_may_not_be_read_any_more_makes_a_run_unknown_and_nothing_is_done(
