@@ -90,9 +90,17 @@ def test_the_state_is_the_same(rows, dated, first_step):
     assert whole == canonical(one_by_one(rows, **options))
 
 
-def test_two_columns_of_one_kind_share_what_the_row_says_last():
+def test_two_learning_rates_share_what_the_row_says_last():
     lots = Random(1)
-    rows = [row_of(lots, step, 2.0, learning_rate=0.5, skipped_step=1.0) for step in range(CALM)]
+    rows = [row_of(lots, step, 2.0, learning_rate=0.5) for step in range(CALM)]
+    state = folded(rows, keep_closed=True)
+    assert state.rate_rises
+    assert canonical(state) == canonical(one_by_one(rows))
+
+
+def test_two_columns_of_skipped_steps_end_each_other():
+    lots = Random(1)
+    rows = [row_of(lots, step, 2.0, skipped_step=float(200 <= step < 206)) for step in range(CALM)]
     assert canonical(folded(rows, keep_closed=True)) == canonical(one_by_one(rows))
 
 
@@ -100,8 +108,30 @@ def test_a_precursor_goes_by_the_learning_rate_of_its_own_row():
     lots, rows = Random(2), []
     for step in range(CALM):
         row = row_of(lots, step, 2.0, max_attn_logit=float(step + 1))
-        rows.append(replace(row, values={**row.values, "lr": 1e-3 * (1 + step % 2)}))
+        rows.append(replace(row, values={**row.values, "lr": 1e-3 * min(step, CALM // 2)}))
+    state = folded(rows, keep_closed=True)
+    assert state.growths["max_attn_logit"].scales
+    assert canonical(state) == canonical(one_by_one(rows))
+
+
+@pytest.mark.parametrize("place", range(100, 120))
+def test_a_value_that_is_not_finite_ends_with_the_next_row(place):
+    lots = Random(5)
+    rows = [row_of(lots, step, 2.0) for step in range(CALM)]
+    rows[place] = replace(rows[place], values={**rows[place].values, "grad_norm": NAN})
     assert canonical(folded(rows, keep_closed=True)) == canonical(one_by_one(rows))
+
+
+@pytest.mark.parametrize("without", range(210, 230))
+def test_a_learning_rate_that_a_restart_tells_late_is_compared(without):
+    lots = Random(6)
+    rows = [row_of(lots, step, 2.0) for step in (*range(CALM), *range(CALM // 2, 2 * CALM))]
+    for place in range(CALM, CALM + without):
+        values = {name: value for name, value in rows[place].values.items() if name != "lr"}
+        rows[place] = replace(rows[place], values=values)
+    state = folded(rows, keep_closed=True)
+    assert state.lineage.comparison.rate_after is not None
+    assert canonical(state) == canonical(one_by_one(rows))
 
 
 def test_rows_of_the_future_are_no_younger_than_their_source():
