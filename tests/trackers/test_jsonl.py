@@ -14,7 +14,7 @@ import pytest
 
 from herorun.core.errors import WrongUse
 from herorun.core.ports import Place, Row, Tracker
-from herorun.trackers import _tail_reader, jsonl
+from herorun.trackers import _tail_reader, json_rows, jsonl
 from herorun.trackers.json_rows import Unusable, parse_row
 from ports.tracker_suite import Logged, TrackerBench, TrackerSuite, drain
 
@@ -396,3 +396,42 @@ def test_a_row_costs_few_calls() -> None:
         sys.setprofile(None)
     assert parsed is not None and len(parsed.values) == 50
     assert len(calls) <= 12
+
+
+BARE = (
+    {"step": 3, "loss": 2.5},
+    {"loss": 2.5, "_step": 3, "timestamp": 1.7e9},
+    {"step": 3, "loss": float("nan"), "_timestamp": 17.0},
+    {"step": 3, "global_step": 4.0, "loss": 2.5},
+    {"step": 3.0, "loss": 2.5},
+    {"step": 3, "loss": 2},
+    {"step": 3, "loss": None, "name": "a"},
+    {"step": True, "loss": 2.5},
+    {"step": None, "_step": 3, "loss": 2.5},
+    {"step": -1, "loss": 2.5},
+    {"step": 2**53 + 1, "loss": 2.5},
+    {"step": 3, "eval": {"loss": 2.5}},
+    {"loss": 2.5},
+    {"step": 3, "timestamp": "2026-01-01T00:00:00+00:00"},
+    {},
+)
+
+
+@pytest.mark.parametrize("record", BARE, ids=str)
+@pytest.mark.parametrize("keys", [json_rows.STEP_KEYS, ("global_step",), ("loss",)])
+def test_a_row_of_bare_numbers_is_read_as_any_other(
+    record: dict[str, object], keys: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def read() -> str:
+        try:
+            return repr(parse_row(json.dumps(record).encode(), keys))
+        except Unusable as why:
+            return str(why)
+
+    quick = read()
+    monkeypatch.setattr(json_rows, "_plain_row", lambda record, keys: None)
+    assert read() == quick
+
+
+def test_a_row_of_bare_numbers_takes_the_short_way() -> None:
+    assert json_rows._plain_row(dict(BARE[0]), json_rows.STEP_KEYS) == Row(3, {"loss": 2.5})

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection
 from dataclasses import replace
+from itertools import chain
 
 from herorun.core.finding import count
 from herorun.core.ports import Row, Rows
@@ -23,7 +24,7 @@ def bounded(batch: Rows, priority_names: Collection[str] = ()) -> Rows:
             f"{count(len(batch.rows) - len(rows), 'row')} with a step beyond {LARGEST_STEP} left "
             "out"
         )
-    names = dict.fromkeys(name for row in rows for name in row.values)
+    names = dict.fromkeys(chain.from_iterable(row.values for row in rows))
     if long := [name for name in names if len(name) > LONGEST_NAME]:
         problems.append(
             f"{count(len(long), 'metric')} with a name of more than {LONGEST_NAME} characters left "

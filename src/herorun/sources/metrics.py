@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
 from datetime import datetime, timedelta
 from functools import lru_cache
+from itertools import chain
 from pathlib import Path
 
 from herorun.core.bounded import bounded
@@ -237,7 +238,8 @@ def _in_time(state: MetricsState, arrived: Arrived, seen_at: datetime) -> Metric
 def _mask_secret_names(batch: Rows, names: Names) -> Rows:
     """What a trainer calls its metrics is kept and told; a name that holds a secret is masked."""
     batch = bounded(batch, names.all_named)
-    if all(_clean_name(name) == name for row in batch.rows for name in row.values):
+    metric_names = set(chain.from_iterable(row.values for row in batch.rows))
+    if all(_clean_name(name) == name for name in metric_names):
         return batch
     return replace(batch, rows=tuple(map(_clean_row, batch.rows)))
 

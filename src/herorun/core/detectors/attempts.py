@@ -2,11 +2,13 @@
 row.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import field
+from itertools import islice
 
 from herorun.core.detectors import reorder
 from herorun.core.detectors.names import Names
+from herorun.core.detectors.reorder import WAITING
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.ports import Row
 
@@ -27,14 +29,40 @@ class Arrivals:
     step: int = 0
     late: int = 0
 
+    def attempts_of(self, rows: Sequence[Row], names: Names) -> list[int]:
+        """The attempt of each of the next rows; a stretch of rows in order is one step."""
+        numbers: list[int] = []
+        while len(numbers) < len(rows):
+            place = len(numbers)
+            if count := self._in_order(rows, place):
+                end = place + count
+                self.waiting = [_bare(row, names) for row in rows[end - WAITING : end]]
+                self.step = rows[end - WAITING - 1].step + 1 - names.first_step
+                numbers += [self.number] * count
+            else:
+                numbers += [self.attempt_of(row, names) for row in rows[place : place + WAITING]]
+        return numbers
+
+    def _in_order(self, rows: Sequence[Row], first: int) -> int:
+        """How many rows from `first` on go on where the ones before are; none where too few do."""
+        if not self.begun or len(self.waiting) < WAITING:
+            return 0
+        if self.attempt and self.numbers.get(self.attempt) != self.number:
+            return 0
+        step, count, attempts = self.waiting[-1].step, 0, ("", self.attempt)
+        for row in islice(rows, first, None):
+            if row.step <= step or row.attempt not in attempts:
+                break
+            step, count = row.step, count + 1
+        return count if count > WAITING else 0
+
     def attempt_of(self, row: Row, names: Names) -> int:
         """The attempt of the next row. A straggler of an older execution belongs to the newest
         attempt of that.
         """
         if row.attempt and row.attempt != self.attempt and row.attempt in self.older:
             return self.numbers.get(row.attempt, self.number)
-        losses = {name: row.values[name] for name in names.loss if name in row.values}
-        ready, begins = reorder.take(self, Row(row.step, losses, row.at, row.attempt), names)
+        ready, begins = reorder.take(self, _bare(row, names), names)
         for judged in ready:
             self.begun, self.step = True, judged.step + 1 - names.first_step
         if begins:
@@ -44,3 +72,9 @@ class Arrivals:
             numbers = {name: self.numbers[name] for name in self.older if name in self.numbers}
             self.numbers = {**numbers, row.attempt: self.number}
         return self.number
+
+
+def _bare(row: Row, names: Names) -> Row:
+    """With its losses alone, by which a step that was trained again is known."""
+    losses = {name: row.values[name] for name in names.loss if name in row.values}
+    return Row(row.step, losses, row.at, row.attempt)

@@ -91,6 +91,9 @@ def block_of(rows: Sequence[Row], attempts: Sequence[int], facts: Mapping[str, A
         array("I", (number for _, number in fitting)),
         told=facts,
     )
+    if fitting and (columns := _full_columns([row.values for row, _ in fitting])) is not None:
+        block.columns.update(columns)
+        return block
     places: dict[str, array[int]] = {}
     for place, (row, _) in enumerate(fitting):
         for name, value in row.values.items():
@@ -103,6 +106,15 @@ def block_of(rows: Sequence[Row], attempts: Sequence[int], facts: Mapping[str, A
     return block
 
 
+def _full_columns(rows: Sequence[Mapping[str, float]]) -> dict[str, Column] | None:
+    """The columns of rows that all have the same ones, as most have; None for others."""
+    names = list(rows[0])
+    if any(list(row) != names for row in rows):
+        return None
+    by_column = zip(*(row.values() for row in rows), strict=True)
+    return {name: Column(array("d", values)) for name, values in zip(names, by_column, strict=True)}
+
+
 def joined(blocks: Sequence[Block]) -> Block:
     """One block of them all, which says what the last one said."""
     whole = Block(array("q"), array("q"), array("I"), told=blocks[-1].told)
@@ -110,9 +122,10 @@ def joined(blocks: Sequence[Block]) -> Block:
     for block in blocks:
         before = len(whole)
         for name, column in block.columns.items():
-            here = range(len(block)) if column.places is None else column.places
             places.setdefault(name, array("I")).extend(
-                array("I", (before + place for place in here))
+                array("I", range(before, before + len(block)))
+                if column.places is None
+                else array("I", (before + place for place in column.places))
             )
             whole.columns.setdefault(name, Column(array("d"))).values.extend(column.values)
         whole.steps.extend(block.steps)
@@ -158,6 +171,8 @@ def _block_sections(block: Block) -> Iterator[tuple[str, bytes, "array[Any]"]]:
 
 
 def _spans(block: Block) -> dict[int, tuple[int, int]]:
+    if len(set(block.attempts)) == 1:
+        return {block.attempts[0]: (min(block.steps), max(block.steps))}
     spans: dict[int, tuple[int, int]] = {}
     for number, step in zip(block.attempts, block.steps, strict=True):
         low, high = spans.get(number, (step, step))

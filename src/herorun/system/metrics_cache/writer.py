@@ -81,7 +81,7 @@ class Writer:
         if not rows:
             return
         arrivals = decode(Arrivals, self._told["arrivals"]) if self._told else Arrivals()
-        numbers = [arrivals.attempt_of(row, names) for row in rows]
+        numbers = arrivals.attempts_of(rows, names)
         executions = {str(number): row.attempt for number, row in zip(numbers, rows, strict=True)}
         facts = {
             "source": self._source,
