@@ -8,7 +8,9 @@ import subprocess
 import sys
 import tomllib
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import get_args, get_overloads, get_type_hints
@@ -241,13 +243,45 @@ def test_connect_returns_the_protocol_of_its_port() -> None:
 READ_BY_NAME = {"Limits", "Options", "connect", "command"}
 
 
+@dataclass(frozen=True)
+class Source:
+    """What the rules below ask about a module; its tree is not kept."""
+
+    classes: list[str]
+    functions: set[str]  # of the module itself
+    bound: Counter[str]  # variables and parameters
+    constants: dict[str, object]
+    comparisons: list[ast.Compare]
+
+
+@cache
+def sources() -> dict[str, Source]:
+    """Each module, parsed once for all rules."""
+    folder = TOP / "src" / "herorun"
+    return {
+        path.relative_to(folder).as_posix(): _source(path.read_text(encoding="utf-8"))
+        for path in folder.rglob("*.py")
+    }
+
+
+def _source(text: str) -> Source:
+    tree = ast.parse(text)
+    nodes = list(ast.walk(tree))
+    return Source(
+        classes=[node.name for node in nodes if isinstance(node, ast.ClassDef)],
+        functions={node.name for node in tree.body if isinstance(node, ast.FunctionDef)},
+        bound=Counter(_bound_names(nodes)),
+        constants=_constants(tree),
+        comparisons=[node for node in nodes if isinstance(node, ast.Compare)],
+    )
+
+
 def test_a_class_name_is_used_once_and_a_functions_in_three_modules_at_most() -> None:
     classes: Counter[str] = Counter()
     functions: Counter[str] = Counter()
-    for path in (TOP / "src").rglob("*.py"):
-        tree = ast.parse(path.read_text(encoding="utf-8"))
-        classes.update(node.name for node in ast.walk(tree) if isinstance(node, ast.ClassDef))
-        functions.update({node.name for node in tree.body if isinstance(node, ast.FunctionDef)})
+    for source in sources().values():
+        classes.update(source.classes)
+        functions.update(source.functions)
     assert len(classes) > 500
     assert {n for n, many in classes.items() if many > 1} - READ_BY_NAME == set()
     over = {n: many for n, many in functions.items() if many > 3 and n not in READ_BY_NAME}
@@ -281,8 +315,8 @@ PARTICIPLES = {
 }
 
 
-def _bound_names(tree: ast.AST) -> Iterator[str]:
-    for node in ast.walk(tree):
+def _bound_names(nodes: Iterable[ast.AST]) -> Iterator[str]:
+    for node in nodes:
         if isinstance(node, ast.arg):
             yield node.arg
         elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
@@ -291,8 +325,8 @@ def _bound_names(tree: ast.AST) -> Iterator[str]:
 
 def test_variables_that_are_bare_participles_become_rarer() -> None:
     bound: Counter[str] = Counter()
-    for path in (TOP / "src").rglob("*.py"):
-        bound.update(_bound_names(ast.parse(path.read_text(encoding="utf-8"))))
+    for source in sources().values():
+        bound.update(source.bound)
     counts = {name: bound[name] for name in PARTICIPLES}
     over = {name: many for name, many in counts.items() if many > PARTICIPLES[name]}
     assert over == {}, "name the thing that it holds"
@@ -332,14 +366,9 @@ def _constants(tree: ast.Module) -> dict[str, object]:
 def test_nothing_outside_the_adapters_branches_on_one_of_them() -> None:
     kinds = {kind for port in adapters.ADAPTERS for kind in adapters.adapter_kinds(port)}
     branches: Counter[str] = Counter()
-    package = TOP / "src" / "herorun"
-    for path in package.rglob("*.py"):
-        name = path.relative_to(package).as_posix()
+    for name, source in sources().items():
         if name.startswith(("schedulers/", "trackers/", "stores/", "notifiers/")):
             continue
-        tree = ast.parse(path.read_text(encoding="utf-8"))
-        constants = _constants(tree)
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Compare):
-                branches[name] += len(_named_kinds(node, kinds, constants))
+        for node in source.comparisons:
+            branches[name] += len(_named_kinds(node, kinds, source.constants))
     assert +branches == NAMING_RULE, "make it a method or a declared capability of the adapter"

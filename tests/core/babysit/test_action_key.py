@@ -84,11 +84,13 @@ def test_nobody_else_takes_a_key_apart() -> None:
     assert found == []
 
 
-def _written_by_hand(tree: ast.AST) -> list[str]:
+def _written_by_hand(source: str) -> list[str]:
     """The texts, with and without fields, that begin as a key does."""
+    if not any(f"{verb}/" in source for verb in Verb):
+        return []  # to parse the whole package takes a second
     return [
         text.value
-        for text in ast.walk(tree)
+        for text in ast.walk(ast.parse(source))
         if isinstance(text, ast.Constant)
         and isinstance(text.value, str)
         and re.match(rf"(?:{'|'.join(Verb)})/[^ ]*$", text.value)
@@ -96,13 +98,13 @@ def _written_by_hand(tree: ast.AST) -> list[str]:
 
 
 def test_nobody_else_writes_a_key() -> None:
-    assert _written_by_hand(ast.parse('f"tell/{name}/finished"')) == ["tell/"]
-    assert _written_by_hand(ast.parse('key = "escalate/judge/" + version')) == ["escalate/judge/"]
+    assert _written_by_hand('f"tell/{name}/finished"') == ["tell/"]
+    assert _written_by_hand('key = "escalate/judge/" + version') == ["escalate/judge/"]
     folder = Path(herorun.__file__).parent
     found = {
         f"{path.relative_to(folder)}: {text}"
         for path in folder.rglob("*.py")
         if path.name != "action_key.py"
-        for text in _written_by_hand(ast.parse(path.read_text(encoding="utf-8")))
+        for text in _written_by_hand(path.read_text(encoding="utf-8"))
     }
     assert found == set()
