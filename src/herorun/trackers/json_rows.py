@@ -6,7 +6,6 @@ import re
 import sys
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from json.scanner import make_scanner
 from typing import Any
 
 from herorun.core.bounded import LARGEST_STEP
@@ -23,7 +22,7 @@ _NON_FINITE = {
 _DECIMAL = re.compile(r"[+-]?(?:\d{1,30}(?:\.\d{0,30})?|\.\d{1,30})(?:e[+-]?\d{1,3})?", re.ASCII)
 
 
-_scan = make_scanner(json.JSONDecoder())  # `json.loads` also looks for blanks around it
+_decode = json.JSONDecoder().raw_decode  # `json.loads` also looks for blanks around it
 
 
 class Unusable(ValueError):
@@ -85,7 +84,7 @@ def _record(line: bytes) -> dict[str, Any] | None:
         if not text:
             return None
         text = text[begin:] if begin > 0 else text
-        record, end = _scan(text, 0)
+        record, end = _decode(text)
         if end != len(text):
             raise Unusable("not JSON")
     except Unusable:
@@ -94,7 +93,7 @@ def _record(line: bytes) -> dict[str, Any] | None:
         raise Unusable("not UTF-8") from None
     except RecursionError:
         raise Unusable("nested too deeply") from None
-    except (ValueError, StopIteration):
+    except ValueError:
         raise Unusable("not JSON") from None
     if begin and (begin < 0 or record.get("tracker") != "json_logger"):
         raise Unusable("not a JSON object")
