@@ -1,7 +1,7 @@
 """What is read counts as seen or as missing; what is only given beside it does not."""
 
 from dataclasses import dataclass
-from threading import Event
+from threading import Event, current_thread
 
 from herorun.core.evidence import Gaps, Unavailable
 from herorun.core.ports import Place
@@ -49,3 +49,24 @@ def test_a_read_that_hangs_for_one_run_is_no_hanging_read_of_another() -> None:
         assert isinstance(third, Unavailable) and mentions(third.why, "read")
     finally:
         over.set()
+
+
+def test_one_thread_reads_for_one_run_after_another() -> None:
+    threads = set()
+
+    def read_asked() -> Asked:
+        threads.add(current_thread())
+        return Asked()
+
+    for _ in range(20):
+        assert gather([Asked], {Asked: read_asked}, {})[Asked] == Asked()
+    assert len(threads) == 1 and all(thread.daemon for thread in threads)
+
+
+def test_a_source_that_raises_is_read_again_by_the_next() -> None:
+    def read_asked() -> Asked:
+        raise OSError("no answer")
+
+    for _ in range(2):
+        found = gather([Asked], {Asked: read_asked}, {})[Asked]
+        assert isinstance(found, Unavailable) and mentions(found.why, "no answer")

@@ -4,12 +4,13 @@ What fails or is late becomes `Unavailable`. A source whose last read still hang
 again.
 """
 
+import os
 import types
 import typing
 from collections.abc import Callable, Iterable, Mapping
-from functools import lru_cache
+from functools import lru_cache, partial
 from graphlib import TopologicalSorter
-from queue import Empty, Queue
+from queue import Empty, Queue, SimpleQueue
 from threading import Thread
 from time import monotonic
 from typing import Any, TypeAlias
@@ -28,7 +29,7 @@ Kind: TypeAlias = Any  # an evidence type
 GLANCE = 0.5  # seconds after which whoever waits is told how far it is
 
 # sources whose read has not come back, by run and name
-_reading: dict[tuple[str, str], Thread] = {}
+_reading: set[tuple[str, str]] = set()
 
 
 def by_kind(sources: Iterable[Source]) -> dict[Kind, Source]:
@@ -125,23 +126,44 @@ def _start_reading(
     if source is None:
         answers.put((kind, Unavailable(f"nothing here reads {key[1]}")))
         return
-    before = _reading.get(key)
-    if before is not None and before.is_alive():
+    if key in _reading:
         answers.put((kind, Unavailable("the last read has not come back yet")))
         return
-    # A daemon: a hung read must not keep the babysitter from its next tick.
-    thread = Thread(target=_read_source, args=(key, kind, source, inputs, answers), daemon=True)
-    _reading[key] = thread
-    thread.start()
+    _reading.add(key)
+    reader = _idle.pop() if _idle else _Reader()
+    reader.reads.put((key, partial(_read_source, kind, source, inputs), answers))
 
 
-def _read_source(
-    key: tuple[str, str],
-    kind: Kind,
-    source: Source,
-    inputs: list[Any],
-    answers: Queue[tuple[Kind, Any]],
-) -> None:
+class _Reader(Thread):
+    """Reads one source after another: each run of a fleet asks for two dozen, and a thread for each
+    of them costs more than most reads.
+    """
+
+    def __init__(self) -> None:
+        # A daemon: a hung read must not keep the babysitter from its next tick.
+        super().__init__(name="reader", daemon=True)
+        self.reads: SimpleQueue[
+            tuple[tuple[str, str], Callable[[], tuple[Kind, Any]], Queue[tuple[Kind, Any]]]
+        ] = SimpleQueue()
+        self.start()
+
+    def run(self) -> None:
+        while True:
+            key, read, answers = self.reads.get()
+            try:
+                answer = read()
+            finally:
+                _reading.discard(key)  # before it is told: whoever hears of it may ask again
+            _idle.append(self)
+            answers.put(answer)
+            del read, answers, answer  # an idle thread keeps nothing of a run alive
+
+
+_idle: list[_Reader] = []
+os.register_at_fork(after_in_child=_idle.clear)  # no thread lives on in a forked process
+
+
+def _read_source(kind: Kind, source: Source, inputs: list[Any]) -> tuple[Kind, Any]:
     began = monotonic()
     try:
         value = _lacking(source, inputs) or source(*inputs)
@@ -149,8 +171,7 @@ def _read_source(
         value = Unavailable(scrub(in_words(error)), getattr(error, "root", ""))
     gap = f", unavailable: {value.why}" if isinstance(value, Unavailable) else ""
     progress.log(f"{name_of(kind)} in {monotonic() - began:.2f} s{gap}")
-    _reading.pop(key, None)  # before it is told: whoever hears of it may ask anew
-    answers.put((kind, value))
+    return kind, value
 
 
 def _lacking(source: Source, inputs: list[Any]) -> Unavailable | Nothing | None:
