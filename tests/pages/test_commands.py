@@ -52,6 +52,13 @@ NOT_RUN = {
         "herorun babysit --job jobset/tiny-1 --scheduler kubernetes "
         "--cluster train-cluster/heroes --config ~/.kube/other"
     ): "needs a cluster: tests/schedulers/external/test_kubernetes_by_id.py has one",
+    "git add pod.yaml": (
+        "part of the tutorial on a cluster: tests/pages/test_tutorial_on_kubernetes.py types it"
+    ),
+    (
+        "kubectl --context train-cluster --namespace heroes get jobs,pods "
+        "--selector herorun/run=my-run"
+    ): "needs a cluster: tests/pages/test_tutorial_on_kubernetes.py has one",
     "herorun babysit --job 31337 --host box": (
         "needs a box: tests/operations/jobs/test_jobs_on_a_box.py has one"
     ),
