@@ -122,7 +122,7 @@ pins:  ## Pin the newest versions that fit; run the tests before you commit them
 	{ echo "# What the site is built with, in an environment of its own. Written by \`make pins\`."; \
 		$(VENV)-pins/bin/pip freeze; } > docs/requirements.txt
 	$(PYTHON) -m venv --clear $(VENV)-pins
-	$(VENV)-pins/bin/pip install --quiet beaker-gantry pandas plotly
+	$(VENV)-pins/bin/pip install --quiet beaker-gantry kubernetes lightkube pandas plotly
 	{ echo "# What \`make bench\` measures beside herorun, in an environment of its own. Written by \`make pins\`."; \
 		$(VENV)-pins/bin/pip freeze; } > benchmarks/requirements.txt
 	rm -rf $(VENV)-pins

@@ -1,14 +1,15 @@
 """`make bench`: measure beside what people would use instead, print the table, and write
 docs/benchmarks.md.
 
-A few of its parts alone, which writes nothing: `python -m benchmarks fleet triage`.
+A few of its parts alone, which writes nothing: `python -m benchmarks fleet triage`. With `--write`
+they replace theirs on the page, and name the machine if it is another one.
 """
 
 import os
 import platform
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from time import perf_counter
 from typing import TypeAlias
@@ -20,6 +21,7 @@ from benchmarks import (
     fleet,
     git_calls,
     growth,
+    kubernetes_clients,
     long_runs,
     preflighting,
     recording,
@@ -45,6 +47,7 @@ PARTS: dict[str, Measure] = {
     "A tick": ticking.rows,
     "A long run": long_runs.rows,
     "Many runs": fleet.rows,
+    "Asking Kubernetes": kubernetes_clients.rows,
     "Preflight": preflighting.rows,
     "Calls of git": git_calls.rows,
     "Finding a checkpoint": finding.rows,
@@ -60,23 +63,42 @@ INTRO = """\
 
 <!-- Written by `make bench`. -->
 
-Every line is the median of several rounds, taken in turns with its alternative, in one run of `make bench`.
+Every line is the median of several rounds, taken in turns with its alternative; the lines of one part are from one run.
 Ratios travel from machine to machine; milliseconds do not.
 The alternative is what people type or write instead, and it does less: a preflight also makes the plan and looks at checkpoints, jobs and the record."""  # noqa: E501  # a text that is read as it stands
 
 
 def main() -> None:
-    wanted = set(sys.argv[1:])
+    wanted = set(sys.argv[1:]) - {"--write"}
     if strange := wanted - {name_of(measure) for measure in PARTS.values()}:
         raise SystemExit(f"There is no benchmark called {min(strange)}.")
     os.environ["HERORUN_TRUST"] = "all"  # the contracts are our own, and name programs of ours
-    parts = [INTRO, f"Measured on {machine()}."]
-    for title, measure in PARTS.items():
-        if not wanted or name_of(measure) in wanted:
-            parts.append(f"## {title}\n\n" + table(title, measure))
+    parts = {
+        title: table(title, measure)
+        for title, measure in PARTS.items()
+        if not wanted or name_of(measure) in wanted
+    }
     if not wanted:
-        PAGE.write_text("\n\n".join(parts) + "\n", encoding="utf-8")
-        print(f"\nwrote docs/{PAGE.name}")
+        write_page(machine(), parts)
+    elif "--write" in sys.argv:
+        where, others = read_page()
+        if where != machine():
+            parts = {title: f"Measured on {machine()}.\n\n{text}" for title, text in parts.items()}
+        write_page(where, {**others, **parts})
+
+
+def read_page() -> tuple[str, dict[str, str]]:
+    """The machine that it was measured on, and its parts by their titles."""
+    intro, *sections = PAGE.read_text(encoding="utf-8").rstrip("\n").split("\n\n## ")
+    where = intro.rpartition("\n\nMeasured on ")[2].removesuffix(".")
+    return where, {title: text for title, _, text in (each.partition("\n\n") for each in sections)}
+
+
+def write_page(where: str, parts: Mapping[str, str]) -> None:
+    sections = [f"## {title}\n\n{parts[title]}" for title in PARTS if title in parts]
+    text = "\n\n".join([INTRO, f"Measured on {where}.", *sections])
+    PAGE.write_text(text + "\n", encoding="utf-8")
+    print(f"\nwrote docs/{PAGE.name}")
 
 
 def table(title: str, measure: Measure) -> str:

@@ -147,12 +147,12 @@ def control_plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Control]
         pytest.skip(why)
     base = tmp_path_factory.getbasetemp()
     shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
-    with _standing(_folder(shared / "k8s")) as control:
+    with standing(_folder(shared / "k8s")) as control:
         yield control
 
 
 @contextmanager
-def _standing(folder: Path) -> Iterator[Control]:
+def standing(folder: Path) -> Iterator[Control]:
     """The first to come starts it, the last to leave stops it."""
     user = f"{os.getpid()}"
     with _alone(folder):
