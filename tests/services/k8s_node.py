@@ -106,7 +106,7 @@ class Node:
 
     def _watch(self) -> None:
         path = f"/api/v1/pods?fieldSelector=spec.nodeName%3D{self.name}"
-        while not self._over.wait(0.03):
+        while not self._over.wait(0.06):
             with suppress(HTTPError, URLError, OSError):
                 for told in self.control.ask("GET", path)["items"]:
                     self._see(told)
@@ -313,7 +313,7 @@ def _handler(node: Node) -> type[BaseHTTPRequestHandler]:
     return Handler
 
 
-def wait_for(look: Any, seconds: float = 10.0) -> Any:
+def wait_for(look: Any, seconds: float = 60.0) -> Any:
     """What it answers as soon as that is true."""
     until = time.monotonic() + seconds
     while not (told := look()):
