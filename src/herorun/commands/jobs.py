@@ -210,7 +210,7 @@ def remove(start: str, job: str, session: str, as_json: bool) -> int:
 
     here = _here(start, session)
     removed = must_have(here, read_jobs(here)[0], job, Path(start))
-    change_jobs(here, lambda held: without(held, [key_of(entry) for entry in removed]))
+    change_jobs(here, lambda entries: without(entries, [key_of(entry) for entry in removed]))
     if as_json:
         output.show_json(JobsRemove(session=here.id, file=here.file, removed=removed))
     else:

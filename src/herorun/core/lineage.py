@@ -33,14 +33,14 @@ def is_under(path: str, roots: Iterable[str]) -> bool:
 def left_no_step(
     own: Checkpoints | Nothing | Unavailable,
     metrics: Metrics | Nothing | Unavailable,
-    left: LeftCheckpoints | Nothing | Unavailable,
+    left_checkpoints: LeftCheckpoints | Nothing | Unavailable,
 ) -> bool:
     """Whether the run was seen to have neither a checkpoint, whole or not, nor a row: no curve and
     no state that another start could continue.
     """
-    unread = any(isinstance(each, Unavailable) for each in (own, metrics, left))
+    unread = any(isinstance(each, Unavailable) for each in (own, metrics, left_checkpoints))
     rows = metrics.rows if isinstance(metrics, Metrics) else 0
-    return not unread and not rows and not candidates_of(own, left)
+    return not unread and not rows and not candidates_of(own, left_checkpoints)
 
 
 def is_rejected(path: str, rejected: tuple[str, ...]) -> bool:

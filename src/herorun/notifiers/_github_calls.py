@@ -130,9 +130,9 @@ def worded(method: Callable[..., T]) -> Callable[..., T]:
     """
 
     @wraps(method)
-    def asked(page: Any, *given: Any) -> T:
+    def asked(page: Any, *arguments: Any) -> T:
         try:
-            return method(page, *given)
+            return method(page, *arguments)
         except (HerorunError, OSError):
             raise
         except Exception as error:

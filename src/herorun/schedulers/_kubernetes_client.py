@@ -112,18 +112,18 @@ class Kubectl:
         words = ["patch", kind, name, f"--namespace={self.namespace}", "--type=merge"]
         self._checked([*words, f"--patch={canonical(document)}", "--output=name"], name)
 
-    def _read(self, words: Sequence[str], asked: str, stdin: bytes = b"") -> ProcessResult:
+    def _read(self, words: Sequence[str], subject: str, stdin: bytes = b"") -> ProcessResult:
         try:
-            return self._checked(words, asked, stdin)
+            return self._checked(words, subject, stdin)
         except WrongUse as error:
             raise ReadRefusal(str(error)) from None
 
-    def _checked(self, words: Sequence[str], asked: str, stdin: bytes = b"") -> ProcessResult:
+    def _checked(self, words: Sequence[str], subject: str, stdin: bytes = b"") -> ProcessResult:
         answer = run(
             [*self.words, *words], self._timeout + 5, env=kubectl_environment(), stdin=stdin
         )
         if answer.code:
-            raise self.trouble(answer.err.decode("utf-8", "replace"), asked)
+            raise self.trouble(answer.err.decode("utf-8", "replace"), subject)
         return answer
 
     def _table(self, answer: ProcessResult) -> dict[str, Any]:
@@ -135,7 +135,7 @@ class Kubectl:
             raise CouldNotLook(f"{self.where} answered with something else than an object.")
         return document
 
-    def trouble(self, stderr: str, asked: str) -> Exception:
+    def trouble(self, stderr: str, subject: str) -> Exception:
         """What a failed call means, in one sentence."""
         plain = " ".join(stderr.split())
         lines = [line.strip() for line in stderr.splitlines() if line.strip()]
@@ -162,7 +162,7 @@ class Kubectl:
         if reason == "AlreadyExists":
             return NameTaken(why)
         if reason == "NotFound" and not why.startswith("namespaces "):
-            return NotThere(2, f"{self.where} has none", asked.partition("?")[0])
+            return NotThere(2, f"{self.where} has none", subject.partition("?")[0])
         if reason in _NEVER:
             return ServerRefusal(f"{self.where} refuses: {why[:400].rstrip('.')}.")
         return CouldNotLook(f"{self.where} could not tell: {why[:400].rstrip('.')}.")

@@ -18,26 +18,26 @@ _BINARY = ("Ki", "Mi", "Gi", "Ti", "Pi", "Ei")
 
 
 def differing_fields(
-    sent: Mapping[str, Any], admitted: Any, tolerated: tuple[str, ...] = ()
+    request: Mapping[str, Any], admitted: Any, tolerated: tuple[str, ...] = ()
 ) -> tuple[str, ...]:
     """In words, each with its path: `spec.suspend was dropped`."""
-    fields = (*_differences("", sent, admitted), *_ended_early(sent, admitted))
+    fields = (*_differences("", request, admitted), *_ended_early(request, admitted))
     return tuple(words for path, words in fields if path not in tolerated)
 
 
-def _ended_early(sent: Mapping[str, Any], admitted: Any) -> Iterator[tuple[str, str]]:
+def _ended_early(request: Mapping[str, Any], admitted: Any) -> Iterator[tuple[str, str]]:
     """What may not be added: it would delete the record, end the job or start it again."""
-    for path in _specs(sent):
+    for path in _specs(request):
         spec = _at(admitted, path)
         for name, harm in _HARMFUL.items():
             value = spec.get(name) if isinstance(spec, Mapping) else None
-            if value is not None and name not in (_at(sent, path) or {}):
+            if value is not None and name not in (_at(request, path) or {}):
                 where = ".".join(map(str, (*path, name))).replace(".0.", "[0].")
                 yield where, f"{where} was added as {value}: the Job would be {harm}"
 
 
-def _specs(sent: Mapping[str, Any]) -> tuple[tuple[str | int, ...], ...]:
-    if "replicatedJobs" not in (sent.get("spec") or {}):
+def _specs(request: Mapping[str, Any]) -> tuple[tuple[str | int, ...], ...]:
+    if "replicatedJobs" not in (request.get("spec") or {}):
         return (("spec",),)
     inner = ("spec", "replicatedJobs", 0, "template", "spec")
     return (("spec",), ("spec", "failurePolicy"), inner)
@@ -52,25 +52,25 @@ def _at(document: Any, path: Sequence[str | int]) -> Any:
     return document
 
 
-def _differences(path: str, sent: Any, admitted: Any) -> Iterator[tuple[str, str]]:
-    if isinstance(sent, Mapping):
-        for name, value in sent.items():
+def _differences(path: str, request: Any, admitted: Any) -> Iterator[tuple[str, str]]:
+    if isinstance(request, Mapping):
+        for name, value in request.items():
             inside = f"{path}.{name}" if path else str(name)
             if not isinstance(admitted, Mapping) or name not in admitted:
                 if value not in ({}, [], None) and _ZEROS.get(inside, ...) != value:
                     yield inside, f"{inside} was dropped"
             else:
                 yield from _differences(inside, value, admitted[name])
-    elif isinstance(sent, list) and sent and isinstance(sent[0], Mapping):
+    elif isinstance(request, list) and request and isinstance(request[0], Mapping):
         others = _by_place(admitted)
-        for place, value in _by_place(sent).items():
+        for place, value in _by_place(request).items():
             inside = f"{path}[{place}]"
             if place not in others:
                 yield inside, f"{inside} was dropped"
             else:
                 yield from _differences(inside, value, others[place])
-    elif not _same(path, sent, admitted):
-        yield path, f"{path} was changed from {_show(sent)} to {_show(admitted)}"
+    elif not _same(path, request, admitted):
+        yield path, f"{path} was changed from {_show(request)} to {_show(admitted)}"
 
 
 def _by_place(items: Any) -> dict[Any, Any]:
@@ -82,13 +82,13 @@ def _by_place(items: Any) -> dict[Any, Any]:
     }
 
 
-def _same(path: str, sent: Any, admitted: Any) -> bool:
-    if sent == admitted:
+def _same(path: str, request: Any, admitted: Any) -> bool:
+    if request == admitted:
         return True
     return (
         ".resources." in path
-        and quantity(sent) is not None
-        and quantity(sent) == quantity(admitted)
+        and quantity(request) is not None
+        and quantity(request) == quantity(admitted)
     )
 
 

@@ -69,8 +69,8 @@ def jobset_record(document: Mapping[str, Any], jobs: Sequence[JobRecord]) -> Job
     record = replace(record_of(JOBSET, document, 0), kind=JOBSET.name)
     # JobSet says `Suspended` once it has told its Jobs: until then they may still start pods
     record = replace(record, suspended=record.suspended and "Suspended" in record.conditions)
-    begun = [job.started for job in jobs if job.started]
-    record = replace(record, started=max(begun, default=None))
+    starts = [job.started for job in jobs if job.started]
+    record = replace(record, started=max(starts, default=None))
     late = [why for job in jobs if (why := job.conditions.get("Failed"))]
     why = next((each for each in late if each.reason == "DeadlineExceeded"), None)
     if why and "Failed" in record.conditions:

@@ -18,8 +18,8 @@ QUEUE, OWNER = "kueue.x-k8s.io/queue-name", "kueue.x-k8s.io/job-uid"
 def find_workload(kube: Kubectl, uid: str) -> dict[str, Any] | None:
     """The newest of the job with this uid."""
     path = kube.path(kube.version_of(GROUP), PLURAL, labelSelector=f"{OWNER}={uid}")
-    listed = items_of(kube.get(path))
-    return max(listed, key=_created, default=None)
+    workloads = items_of(kube.get(path))
+    return max(workloads, key=_created, default=None)
 
 
 def _created(workload: Mapping[str, Any]) -> str:
@@ -56,5 +56,5 @@ def _reason(workload: Mapping[str, Any]) -> str:
 
 
 def _sentence(words: str, why: Condition) -> str:
-    told = ": ".join(part for part in (why.reason, why.message) if part)
-    return f"{words} ({told})" if told else words
+    detail = ": ".join(part for part in (why.reason, why.message) if part)
+    return f"{words} ({detail})" if detail else words

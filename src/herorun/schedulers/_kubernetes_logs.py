@@ -86,10 +86,10 @@ class PodLogs:
         line = _text(self._read(pod, tailLines=1, timestamps="true"))
         if not line:
             raise FileNotFoundError(2, "Its log is empty", pod.name)
-        written = parse_utc(line.partition(" ")[0])
-        if written is None:
+        dated = parse_utc(line.partition(" ")[0])
+        if dated is None:
             raise CouldNotLook(f"the newest line of pod {pod.name} has no date")
-        return max(timedelta(), now() - written)
+        return max(timedelta(), now() - dated)
 
     def _pod(self, pods: Sequence[PodRecord]) -> PodRecord:
         pod = telling(pods)
@@ -128,7 +128,7 @@ def telling(pods: Sequence[PodRecord]) -> PodRecord | None:
     failed = [pod for pod in pods if pod.phase == "Failed" and pod.ended and pod.ended.at]
     if failed:
         return min(failed, key=lambda pod: (str(pod.ended and pod.ended.at), pod.name))
-    begun = [pod for pod in pods if pod.phase != "Pending"] or list(pods)
-    first = min((pod.index for pod in begun), default="")
-    newest = [pod for pod in begun if pod.index == first]
+    started_pods = [pod for pod in pods if pod.phase != "Pending"] or list(pods)
+    first = min((pod.index for pod in started_pods), default="")
+    newest = [pod for pod in started_pods if pod.index == first]
     return max(newest, key=lambda pod: (str(pod.created), pod.name), default=None)

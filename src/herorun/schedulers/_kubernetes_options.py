@@ -173,7 +173,7 @@ def requested_hardware(options: Options) -> Offered:
     selector = options.node_selector
     chips = [int(float(n)) for name, n in options.resources.items() if _GPUS.fullmatch(name)]
     kind = next((selector[name] for name in _KINDS if name in selector), None)
-    known: dict[str, Any] = {
+    hardware: dict[str, Any] = {
         "accelerator": kind,
         "count": sum(chips) * options.replicas or None,
         "topology": selector.get(_TOPOLOGY),
@@ -181,4 +181,4 @@ def requested_hardware(options: Options) -> Offered:
     }
     limit = options.time_limit.total_seconds() if options.time_limit else None
     why = "" if kind else "the node selector names no accelerator"
-    return Offered({name: told for name, told in known.items() if told}, limit, why)
+    return Offered({name: value for name, value in hardware.items() if value}, limit, why)

@@ -155,8 +155,8 @@ def _pod_record(
 
 
 def _main(status: Mapping[str, Any]) -> Mapping[str, Any]:
-    known = status.get("containerStatuses") or [{}]
-    return next((each for each in known if each.get("name") == MAIN), known[0])
+    statuses = status.get("containerStatuses") or [{}]
+    return next((each for each in statuses if each.get("name") == MAIN), statuses[0])
 
 
 def _initial(status: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -151,8 +151,8 @@ def _container(submission: Submission, options: Options, facts: RunFacts) -> dic
         "terminationMessagePolicy": "FallbackToLogsOnError",
     }
     if options.resources:
-        asked = dict(options.resources)
-        container["resources"] = {"requests": asked, "limits": asked}
+        amounts = dict(options.resources)
+        container["resources"] = {"requests": amounts, "limits": amounts}
     if facts.text:
         container["volumeMounts"] = [{"name": "herorun", "mountPath": _FOLDER, "readOnly": True}]
     return container
@@ -208,8 +208,11 @@ def _merge(base: Any, ours: Any) -> Any:
 
 
 def _merge_named(base: list[Any], ours: list[Any]) -> list[Any]:
-    known = {_name(each): each for each in base if _name(each)}
-    mine = [_merge(known[_name(each)], each) if _name(each) in known else each for each in ours]
+    base_items = {_name(each): each for each in base if _name(each)}
+    mine = [
+        _merge(base_items[_name(each)], each) if _name(each) in base_items else each
+        for each in ours
+    ]
     names = {_name(each) for each in ours}
     return [*mine, *(each for each in base if _name(each) not in names or not _name(each))]
 

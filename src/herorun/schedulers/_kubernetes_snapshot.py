@@ -31,7 +31,7 @@ class KubernetesSnapshot:
     at: datetime  # when it was asked for
     jobs: Mapping[str, JobRecord]  # by name, the Jobs of JobSets too
     pods: tuple[PodRecord, ...]
-    lost: frozenset[str]  # nodes that do not answer
+    lost_nodes: frozenset[str]  # nodes that do not answer
     kube: Kubectl
 
     @cached_property

@@ -43,9 +43,9 @@ _REPLACED = timedelta(seconds=30)  # a Job makes its pods at once
 
 
 def judge_kubernetes(
-    record: JobRecord, pods: Sequence[PodRecord], lost: Collection[str] = ()
+    record: JobRecord, pods: Sequence[PodRecord], lost_nodes: Collection[str] = ()
 ) -> Job:
-    """`lost` are the nodes that do not answer: what runs there, nobody can say."""
+    """`lost_nodes` are those that do not answer: what runs there, nobody can say."""
     live = [pod for pod in pods if pod.live]
     job = Job(
         id=record.uid,
@@ -63,10 +63,10 @@ def judge_kubernetes(
         return _end(replace(job, ended=_last(over, pods)), record, pods, over)
     if over:
         words = f"{job.raw}, and pod {live[0].name} is still {live[0].phase}: it may still write"
-        return _alive(replace(job, reason=words), live, lost)
+        return _alive(replace(job, reason=words), live, lost_nodes)
     if not live:
         return _nobody(job, record, pods)
-    return _alive(job, live, lost)
+    return _alive(job, live, lost_nodes)
 
 
 def _raw(record: JobRecord, live: Sequence[PodRecord]) -> str:
@@ -80,11 +80,11 @@ def _raw(record: JobRecord, live: Sequence[PodRecord]) -> str:
 
 def _placement(pods: Sequence[PodRecord]) -> Placement | None:
     """Of the pods whose main container has an image: `docker-pullable://x@sha256:...` to some."""
-    begun = [pod for pod in pods if pod.node and pod.image_id]
-    if not begun:
+    placed = [pod for pod in pods if pod.node and pod.image_id]
+    if not placed:
         return None
-    images = {pod.image_id.rpartition("://")[2] for pod in begun}
-    return Placement(tuple(sorted({pod.node for pod in begun})), tuple(sorted(images)))
+    images = {pod.image_id.rpartition("://")[2] for pod in placed}
+    return Placement(tuple(sorted({pod.node for pod in placed})), tuple(sorted(images)))
 
 
 def _began(pod: PodRecord) -> datetime | None:
@@ -109,8 +109,8 @@ def _nobody(job: Job, record: JobRecord, pods: Sequence[PodRecord]) -> Job:
     return replace(job, state=JobState.PENDING, reason=words, running_tasks=0)
 
 
-def _alive(job: Job, live: Sequence[PodRecord], lost: Collection[str]) -> Job:
-    doubt = next((pod for pod in live if pod.node and pod.node in lost), None)
+def _alive(job: Job, live: Sequence[PodRecord], lost_nodes: Collection[str]) -> Job:
+    doubt = next((pod for pod in live if pod.node and pod.node in lost_nodes), None)
     odd = next((pod for pod in live if pod.phase not in ("Pending", "Running")), None)
     if doubt or odd:
         words = (
@@ -166,8 +166,8 @@ def _age(pod: PodRecord) -> tuple[bool, str, str]:
 
 
 def _is_late(record: JobRecord, pod: PodRecord) -> bool:
-    begun = record.started
-    return bool(begun and pod.created and pod.created - begun > _REPLACED)
+    started_at = record.started
+    return bool(started_at and pod.created and pod.created - started_at > _REPLACED)
 
 
 def _replacing(pod: PodRecord) -> str:

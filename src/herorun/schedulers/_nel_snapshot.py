@@ -15,12 +15,12 @@ class NelSnapshot:
 
     at: datetime  # when it began
     entries: tuple[NelTask, ...]
-    asked: frozenset[str]  # invocations
+    invocations: frozenset[str]  # that were asked for
     words: Mapping[str, str]  # nel's, by job
     slurm: Mapping[str, Job | str]  # by job, of those of its Slurm executor
 
     def covers(self, jobs: Iterable[NelTask]) -> bool:
-        return self.asked.issuperset(job.invocation for job in jobs)
+        return self.invocations.issuperset(job.invocation for job in jobs)
 
 
 def of_runs(tasks: Iterable[NelTask], instances: Iterable[str]) -> tuple[NelTask, ...]:

@@ -100,7 +100,7 @@ class SlurmReader:
         if not names:
             return Accounting(), {}
         if self._snapshot and self._snapshot.names.issuperset(names):
-            return self._snapshot.books, self._snapshot.told
+            return self._snapshot.books, self._snapshot.accounting_rows
         books = self._books(names, min(intents[name] for name in names))
         return books, by_name(books.rows)
 

@@ -17,7 +17,7 @@ class SlurmSnapshot:
     at: datetime  # when it began
     queue: ByName
     books: Accounting  # without its rows
-    told: ByName
+    accounting_rows: ByName
     names: frozenset[str]  # that accounting was asked for
 
     def in_queue(self, names: Iterable[str]) -> tuple[SlurmRow, ...]:

@@ -25,15 +25,15 @@ MOST_THREADS = 32
 STALLED = 120.0  # seconds without any block: a mount that hangs, and no slow disk
 
 
-def digests(folder: str, names: list[str], known: dict[str, list[str]]) -> Iterator[list[Any]]:
+def digests(folder: str, names: list[str], cached: dict[str, list[str]]) -> Iterator[list[Any]]:
     """`[bytes read]` from time to time, and `[0, name, size, SHA-256, stamp]` for each file.
 
-    The stamp changes when the file does. One of `known` (name -> stamp, SHA-256) that has its stamp
-    is not read again.
+    The stamp changes when the file does. One of `cached` (name -> stamp, SHA-256) that has its
+    stamp is not read again.
     What is no regular file has no content of its own: its SHA-256 is empty. OSError where a file
     cannot be read, or changes meanwhile.
     """
-    work = _Work(folder, _largest_first(folder, names), known)
+    work = _Work(folder, _largest_first(folder, names), cached)
     try:
         running = work.start(min(_cores(), MOST_THREADS, len(names)))
         while running:
@@ -56,8 +56,8 @@ def stamp(facts: os.stat_result) -> str:
 class _Work:
     """Threads that take one file after another, and what they report."""
 
-    def __init__(self, folder: str, names: deque[str], known: dict[str, list[str]]) -> None:
-        self.folder, self.names, self.known = folder, names, known
+    def __init__(self, folder: str, names: deque[str], cached: dict[str, list[str]]) -> None:
+        self.folder, self.names, self.known = folder, names, cached
         self.events: queue.Queue[Any] = queue.Queue(1024)
         self.stopped = threading.Event()
 

@@ -39,7 +39,7 @@ def page_server(
     return _server_class(host)((host, port), _handler(pages, host in LOOPBACK, token, kind))
 
 
-class Places:
+class ConnectionSlots:
     """Who is answered at once: so many in all, and fewer from one address."""
 
     def __init__(self) -> None:
@@ -64,10 +64,10 @@ def _server_class(host: str) -> type[ThreadingHTTPServer]:
 
         address_family = AF_INET6 if ":" in host else AF_INET
         daemon_threads = True
-        places = Places()
+        slots = ConnectionSlots()
 
         def process_request(self, request: Any, client_address: Any) -> None:
-            if self.places.take(client_address[0]):
+            if self.slots.take(client_address[0]):
                 super().process_request(request, client_address)
             else:
                 self.shutdown_request(request)
@@ -76,7 +76,7 @@ def _server_class(host: str) -> type[ThreadingHTTPServer]:
             try:
                 super().process_request_thread(request, client_address)
             finally:
-                self.places.give_back(client_address[0])
+                self.slots.give_back(client_address[0])
 
         def handle_error(self, request: Any, client_address: Any) -> None:
             """A client that hangs up is no fault of ours."""

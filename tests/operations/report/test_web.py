@@ -28,7 +28,7 @@ from herorun.core.run_summary_text import say_state
 from herorun.operations.report.fleet import fleet_page, write_fleet
 from herorun.operations.report.web import NOW_EVERY, RUN_EVERY, FleetPages, serve_pages
 from herorun.system import page_server as page_server_module
-from herorun.system.page_server import Pages, Places, has_token, page_server
+from herorun.system.page_server import ConnectionSlots, Pages, has_token, page_server
 from operations.report.test_html import HOSTILE, Tags
 from services.browser import Browser, browser
 from stories import CRASH, SLUG, Story, git
@@ -173,12 +173,12 @@ def test_who_never_finishes_a_request_is_hung_up_on(monkeypatch: pytest.MonkeyPa
 
 
 def test_one_address_cannot_take_all_places() -> None:
-    places = Places()
-    assert [places.take("192.0.2.1") for _ in range(9)] == [True] * 8 + [False]
-    assert [places.take("127.0.0.1") for _ in range(25)] == [True] * 24 + [False]
-    assert not places.take("192.0.2.2")
-    places.give_back("192.0.2.1")
-    assert places.take("192.0.2.2") and not places.take("192.0.2.3")
+    slots = ConnectionSlots()
+    assert [slots.take("192.0.2.1") for _ in range(9)] == [True] * 8 + [False]
+    assert [slots.take("127.0.0.1") for _ in range(25)] == [True] * 24 + [False]
+    assert not slots.take("192.0.2.2")
+    slots.give_back("192.0.2.1")
+    assert slots.take("192.0.2.2") and not slots.take("192.0.2.3")
 
 
 def test_a_slow_page_of_a_run_leaves_places_for_the_others(

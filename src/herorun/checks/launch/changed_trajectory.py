@@ -28,7 +28,7 @@ def changed_trajectory(
     closure: ImportClosure,
     own: Checkpoints | Nothing | Unavailable,
     metrics: Metrics | Nothing | Unavailable,
-    left: LeftCheckpoints | Nothing | Unavailable,
+    left_checkpoints: LeftCheckpoints | Nothing | Unavailable,
 ) -> Verdict:
     """Judged by impact: none (ignored files), operational (notice), trajectory (block). A run that
     left no step behind has no trajectory yet.
@@ -54,7 +54,7 @@ def changed_trajectory(
     if change.tracker_id and identity != change.tracker_id:
         message = f"the trajectory changes {since}, under the new tracker id {identity}"
         return passed(message, *listed(files), subject=change.instance)
-    if left_no_step(own, metrics, left):
+    if left_no_step(own, metrics, left_checkpoints):
         message = f"the code changes {since}, and no instance left a step behind: {few(files)}"
         return passed(message, *listed(files), subject=change.instance)
     number = count(len(files), "file")

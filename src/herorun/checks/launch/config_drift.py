@@ -35,7 +35,7 @@ def config_drift(
     contract: Contract,
     own: Checkpoints | Nothing | Unavailable,
     metrics: Metrics | Nothing | Unavailable,
-    left: LeftCheckpoints | Nothing | Unavailable,
+    left_checkpoints: LeftCheckpoints | Nothing | Unavailable,
 ) -> list[Verdict]:
     """One answer for each key that blocks, and one for all the rest. A run that left no step behind
     is not continued by this launch.
@@ -43,7 +43,9 @@ def config_drift(
     # The record holds the last plan scrubbed: compared unscrubbed, every masked value would look
     # changed.
     changes = diff_launches(prior.plan, scrub_tree(plan.values), contract.config)
-    same_run = is_same(plan.tracker.value, prior) and not left_no_step(own, metrics, left)
+    same_run = is_same(plan.tracker.value, prior) and not left_no_step(
+        own, metrics, left_checkpoints
+    )
     full_state = _is_full_state(plan)
     blocking = [change for change in changes if _blocks(change, same_run, full_state)]
     return [*_report_config_drift(blocking, prior), _rest(changes, blocking, prior)]

@@ -24,7 +24,7 @@ class Lag:
     """The largest lag in save intervals, and what it is of."""
 
     intervals: float
-    said: str
+    message: str
 
 
 @dataclass(frozen=True)
@@ -56,9 +56,9 @@ def overdue(
         return not_applicable("no save interval is stated or seen yet", subject=job.instance)
     if lag.intervals > most.intervals:
         return failed(
-            f"{lag.said}: {lag.intervals:.1f} intervals without one", subject=job.instance
+            f"{lag.message}: {lag.intervals:.1f} intervals without one", subject=job.instance
         )
-    return passed(lag.said, subject=job.instance)
+    return passed(lag.message, subject=job.instance)
 
 
 def lags(

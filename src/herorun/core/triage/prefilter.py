@@ -65,10 +65,10 @@ class KeywordFilter:
 
     def _words(self, text: bytes) -> Iterator[int]:
         for word, begin, end in self._find.find_matches_as_indexes(text, overlapping=True):
-            left, right = self._edges[word]
+            before, after = self._edges[word]
             if not (
-                (left and _in_word(text[begin - 1 : begin]))
-                or (right and _in_word(text[end : end + 1]))
+                (before and _in_word(text[begin - 1 : begin]))
+                or (after and _in_word(text[end : end + 1]))
             ):
                 yield word
 

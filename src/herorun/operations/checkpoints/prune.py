@@ -188,7 +188,7 @@ def _look_around(run: Run, plan: PrunePlan, victim: Victim) -> None:
         raise Blocked(f"{victim.path} is needed now: {'; '.join(why)}")
     doomed = {each.path for each in plan.victims}
     stay = [
-        there[kept.path] for kept in plan.kept if kept.path in there and kept.path not in doomed
+        there[each.path] for each in plan.kept if each.path in there and each.path not in doomed
     ]
     newest_first = sorted(stay, key=lambda one: -one.candidate.step)
     if not any(

@@ -73,15 +73,15 @@ def _scrub_metric_name(name: str) -> str:
 class Longer:
     """What was kept, and what the tracker has behind it by now: of that nothing is written."""
 
-    kept: Fetched
+    stored: Fetched
     since: RowSeries
 
     @property
     def names(self) -> tuple[str, ...]:
-        return tuple(sorted({*self.kept.names, *self.since.names}))
+        return tuple(sorted({*self.stored.names, *self.since.names}))
 
     def points(self, metric: str) -> Iterator[Point]:
-        yield from self.kept.points(metric)
+        yield from self.stored.points(metric)
         yield from self.since.points(metric)
 
 

@@ -148,10 +148,10 @@ class KubernetesById:
         return items_of(self._kube.get(self._kube.path("v1", "pods", labelSelector=selector)))
 
     def _pods(self, kind: ObjectKind, document: Mapping[str, Any]) -> list[PodRecord]:
-        listed = self._pod_documents(kind, document)
-        records = [pod_record(each) for each in listed]
+        documents = self._pod_documents(kind, document)
+        records = [pod_record(each) for each in documents]
         owners = len({record.owner for record in records})
-        labels = [(each["metadata"].get("labels") or {}) for each in listed]
+        labels = [(each["metadata"].get("labels") or {}) for each in documents]
         return [
             pod_of_kind(kind, record, label, owners)
             for record, label in zip(records, labels, strict=True)
@@ -191,15 +191,15 @@ class KubernetesById:
         """Other live objects of its kind that run the same work: Kubernetes takes a name once."""
         kind, name = kind_and_name(job)
         path = self._kube.path(self._kube.version_of(kind.group), kind.plural)
-        listed = {str(each["metadata"]["name"]): each for each in items_of(self._kube.get(path))}
-        if name not in listed:
+        objects = {str(each["metadata"]["name"]): each for each in items_of(self._kube.get(path))}
+        if name not in objects:
             raise CouldNotLook(f"{self._kube.where} does not tell any more what {job} ran")
-        own = listed.pop(name)
-        same = [other for other, each in listed.items() if is_same_work(own, each)]
+        own = objects.pop(name)
+        same = [other for other, each in objects.items() if is_same_work(own, each)]
         return tuple(
             f"{kind.resource}/{other}"
             for other in sorted(same)
-            if not self._judged(other, kind, listed[other]).state.ended
+            if not self._judged(other, kind, objects[other]).state.ended
         )
 
     def origin(self, job: str) -> Origin:
@@ -215,8 +215,8 @@ class KubernetesById:
     def listed(self, most: int) -> tuple[tuple[str, str], ...]:
         """The Jobs of the namespace, the newest first."""
         kind = KINDS[0]
-        listed = items_of(self._kube.get(self._kube.path("batch/v1", kind.plural)))
-        newest = sorted(listed, key=_created, reverse=True)[:most]
+        jobs = items_of(self._kube.get(self._kube.path("batch/v1", kind.plural)))
+        newest = sorted(jobs, key=_created, reverse=True)[:most]
         answers = [judge_kubernetes(record_of(kind, each, 0), ()) for each in newest]
         names = [str(each["metadata"]["name"]) for each in newest]
         return tuple((name, job.raw or "active") for name, job in zip(names, answers, strict=True))
@@ -255,5 +255,5 @@ def _main_container(documents: list[dict[str, Any]]) -> str:
 
 
 def _container(document: Mapping[str, Any], name: str) -> dict[str, Any]:
-    listed = document["spec"]["containers"]
-    return next((each for each in listed if each["name"] == name), listed[0])
+    containers = document["spec"]["containers"]
+    return next((each for each in containers if each["name"] == name), containers[0])
