@@ -45,6 +45,7 @@ class KubernetesSubmitter:
         kind: ObjectKind,
         options: Options,
         place: Place,
+        *,
         folder: Path,
         there: Callable[[str], Job | None],
         end: Callable[[str, str, str], None],

@@ -72,9 +72,14 @@ def _parse_task_line(line: str) -> NelTask | None:
         output = (config.get("execution") or {}).get("output_dir")
         at = datetime.fromtimestamp(float(document["timestamp"]), UTC)
         return NelTask(
-            str(document["invocation_id"]), str(document["job_id"]), str(document["executor"]), str(output or ""), at,  # noqa: E501  # one entry of a table, or one recorded value
-            dict(document.get("data") or {}), digest(config) if config else "",
-        )  # fmt: skip
+            invocation=str(document["invocation_id"]),
+            id=str(document["job_id"]),
+            executor=str(document["executor"]),
+            output=str(output or ""),
+            at=at,
+            data=dict(document.get("data") or {}),
+            config=digest(config) if config else "",
+        )
     except (ValueError, KeyError, TypeError, AttributeError):
         return None
 

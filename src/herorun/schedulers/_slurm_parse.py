@@ -76,7 +76,7 @@ class Tag:
         return f"{MARK} {self.run} {self.request} {self.at}{stop}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SlurmRow:
     """A job as one of the two programs tells of it."""
 
@@ -189,11 +189,23 @@ def _squeue_row(fields: list[str]) -> SlurmRow:
     ) = fields
     number, part = _split_array_id(ident)
     exit_code, signal = _wait_status(code)
-    times = (_parse_slurm_time(submitted), _parse_slurm_time(started), _parse_slurm_time(ended))
     return SlurmRow(
-        number, part, name, user, word, exit_code, signal, _whole(restarts) or 0, *times, _whole(nodes), where,  # noqa: E501  # one entry of a table, or one recorded value
-        _parse_reason(reason), tag_in(comment),
-    )  # fmt: skip
+        id=number,
+        part=part,
+        name=name,
+        user=user,
+        word=word,
+        exit_code=exit_code,
+        signal=signal,
+        restarts=_whole(restarts) or 0,
+        submitted=_parse_slurm_time(submitted),
+        started=_parse_slurm_time(started),
+        ended=_parse_slurm_time(ended),
+        nodes=_whole(nodes),
+        node_list=where,
+        reason=_parse_reason(reason),
+        tag=tag_in(comment),
+    )
 
 
 def _sacct_row(fields: list[str]) -> SlurmRow:
@@ -214,12 +226,23 @@ def _sacct_row(fields: list[str]) -> SlurmRow:
     ) = fields
     number, part = _split_array_id(ident)
     exit_code, signal = _code_and_signal(code)
-    times = (_parse_slurm_time(submitted), _parse_slurm_time(started), _parse_slurm_time(ended))
-    where = "" if where == "None assigned" else where
-    tag = tag_in(comment) or tag_in(line)  # accounting keeps comments only where it was told to
     return SlurmRow(
-        number, part, name, user, word, exit_code, signal, 0, *times, _whole(nodes), where, _parse_reason(reason), tag  # noqa: E501  # one entry of a table, or one recorded value
-    )  # fmt: skip
+        id=number,
+        part=part,
+        name=name,
+        user=user,
+        word=word,
+        exit_code=exit_code,
+        signal=signal,
+        submitted=_parse_slurm_time(submitted),
+        started=_parse_slurm_time(started),
+        ended=_parse_slurm_time(ended),
+        nodes=_whole(nodes),
+        node_list="" if where == "None assigned" else where,
+        reason=_parse_reason(reason),
+        # accounting keeps comments only where it was told to
+        tag=tag_in(comment) or tag_in(line),
+    )
 
 
 def log_in(text: str) -> str:

@@ -84,7 +84,13 @@ class Kubernetes:
         self._root = root_of(place.output_root)
         self._shared: KubernetesSnapshot | None = None
         self._submitter = KubernetesSubmitter(
-            self._kube, self._kind, options, place, self._folder, self._there, self._end
+            self._kube,
+            self._kind,
+            options,
+            place,
+            folder=self._folder,
+            there=self._there,
+            end=self._end,
         )
         self._logs = InstanceLogs(self._kube, self._folder)
         self.secrets_road = f"the Secrets of {self._kube.where}"
@@ -94,15 +100,15 @@ class Kubernetes:
     def find(self, instance: str, intended_at: datetime) -> Search:
         return self.find_all({instance: intended_at})[instance]
 
-    def find_all(self, wanted: Mapping[str, datetime]) -> Mapping[str, Search]:
+    def find_all(self, intents: Mapping[str, datetime]) -> Mapping[str, Search]:
         """One list of Jobs and one of pods, for any number of instances."""
-        for instance in wanted:
+        for instance in intents:
             must_be_instance(instance)
         try:
-            snapshot = self._shared or self._look(f"{INSTANCE} in ({','.join(wanted)})")
+            snapshot = self._shared or self._look(f"{INSTANCE} in ({','.join(intents)})")
         except (CouldNotLook, OSError) as error:
-            return dict.fromkeys(wanted, Unknown(in_words(error)))
-        return {name: self._search(snapshot, name, at) for name, at in wanted.items()}
+            return dict.fromkeys(intents, Unknown(in_words(error)))
+        return {name: self._search(snapshot, name, at) for name, at in intents.items()}
 
     @property
     def cluster(self) -> Hashable:
@@ -116,7 +122,7 @@ class Kubernetes:
             options.object,
         )
 
-    def look(self, wanted: Mapping[str, datetime]) -> KubernetesSnapshot:
+    def look(self, intents: Mapping[str, datetime]) -> KubernetesSnapshot:
         return self._look(INSTANCE)
 
     def by(self, look: KubernetesSnapshot) -> "Kubernetes":
@@ -147,7 +153,7 @@ class Kubernetes:
     def _judged(self, snapshot: KubernetesSnapshot, record: JobRecord) -> Job:
         owners = {"", record.uid, *(job.uid for job in snapshot.jobs_of(record.name))}
         pods = [pod for pod in snapshot.pods_of(record.name) if pod.owner in owners]
-        return judge_kubernetes(record, pods, snapshot.lost)
+        return judge_kubernetes(record, pods, snapshot.lost_nodes)
 
     def _with_queue(self, record: JobRecord, job: Job) -> Job:
         """With what Kueue says of one that waits in its queue."""

@@ -65,7 +65,9 @@ def flat_start(
         trained = vocab is not None and not is_untrained(flat.expected, vocab)
         return flat.rows >= limits.rows and flat.steps >= limits.steps and not trained
 
-    return judged(metrics, history, metrics.of("flat", "chance"), lasts, "no flat start", say_flat)
+    return judged(
+        metrics, history, metrics.of("flat", "chance"), lasts, "no flat start", describe=say_flat
+    )
 
 
 def _is_chance(flat: Excursion, vocab: Vocabulary) -> bool:

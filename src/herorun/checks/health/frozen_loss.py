@@ -31,7 +31,7 @@ def frozen_loss(metrics: Metrics, history: History, limits: Limits) -> list[Verd
         return excursion.rows >= least and not excursion.declared
 
     still = metrics.of("frozen", "flat")
-    return judged(metrics, history, still, lasts, "no loss that repeats", _say_frozen)
+    return judged(metrics, history, still, lasts, "no loss that repeats", describe=_say_frozen)
 
 
 def _say_frozen(frozen: Excursion) -> str:

@@ -45,10 +45,12 @@ def instability_precursor(metrics: Metrics, history: History, limits: Limits) ->
         return excursion.rows >= limits.norm_rows and apart
 
     early = metrics.of("growth", "explosion")
-    return judged(metrics, history, early, lasts, "no growth that precedes trouble", _words)
+    return judged(
+        metrics, history, early, lasts, "no growth that precedes trouble", describe=_describe
+    )
 
 
-def _words(excursion: Excursion) -> str:
+def _describe(excursion: Excursion) -> str:
     if excursion.kind == "explosion":
         return (
             f"{excursion.metric} up to {excursion.peak:.3g} times its average of "

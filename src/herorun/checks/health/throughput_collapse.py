@@ -58,8 +58,15 @@ def throughput_collapse(
         return excursion.rows >= limits.rows and excursion.sigmas >= limits.sigmas and not brief
 
     slow = metrics.of("slow", "wall", "leak")
-    name = "throughput-collapse"
-    verdicts = judged(metrics, history, slow, lasts, "no lasting collapse", say_slowdown, name)
+    verdicts = judged(
+        metrics,
+        history,
+        slow,
+        lasts,
+        "no lasting collapse",
+        describe=say_slowdown,
+        check="throughput-collapse",
+    )
     far = {subject(excursion) for excursion in slow if excursion.peak >= limits.unit}
     return [_or_unit(verdict) if verdict.subject in far else verdict for verdict in verdicts]
 

@@ -29,5 +29,12 @@ def vanished_gradient(metrics: Metrics, history: History, limits: Limits) -> lis
     def lasts(excursion: Excursion) -> bool:
         return excursion.rows >= limits.rows
 
-    calm, name = "no gradient norm of zero", "vanished-gradient"
-    return judged(metrics, history, metrics.of("vanished"), lasts, calm, say_zeros, name)
+    return judged(
+        metrics,
+        history,
+        metrics.of("vanished"),
+        lasts,
+        "no gradient norm of zero",
+        describe=say_zeros,
+        check="vanished-gradient",
+    )

@@ -58,7 +58,7 @@ def weights_reset(
         if start and repeats(opening, source):
             return [failed(_repeated(start, opening, source), subject="first rows")]
     excursions = metrics.of("untrained")
-    return judged(metrics, history, excursions, lasts, "no second beginning", _began_again)
+    return judged(metrics, history, excursions, lasts, "no second beginning", describe=_began_again)
 
 
 def _began_again(excursion: Excursion) -> str:

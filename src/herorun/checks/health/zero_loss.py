@@ -29,4 +29,6 @@ def zero_loss(metrics: Metrics, history: History, limits: Limits) -> list[Verdic
     def lasts(excursion: Excursion) -> bool:
         return excursion.rows >= limits.rows
 
-    return judged(metrics, history, metrics.of("collapsed"), lasts, "no loss of zero", say_zeros)
+    return judged(
+        metrics, history, metrics.of("collapsed"), lasts, "no loss of zero", describe=say_zeros
+    )

@@ -226,7 +226,9 @@ def _judge_paces(
 
     def one(place: int) -> None:
         rate, at = values[place], times[place]
-        throughput.judge_rate(speed, name, steps[place], rate, False, False, at)
+        throughput.judge_rate(
+            speed, name, steps[place], rate, declared=False, boundary=False, at=at
+        )
 
     steady.judge_speeds(speed, [1 / value for value in values], times, one)
 
@@ -244,8 +246,8 @@ def _arrive(
 ) -> None:
     """What is told of rows as they come, before they wait."""
     state.rows += len(arrived)
-    written = [row.at for row in arrived if row.at is not None]
-    at = no_later(max(written), seen_at) if written else seen_at
+    row_times = [row.at for row in arrived if row.at is not None]
+    at = no_later(max(row_times), seen_at) if row_times else seen_at
     if at is not None and (state.advanced_at is None or at > state.advanced_at):
         state.advanced_at = at
     loss = next((name for name in names.loss if name in arrived[0].values), None)

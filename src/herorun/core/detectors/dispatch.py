@@ -187,9 +187,9 @@ def _speed(state: MetricsState, name: str, value: float, names: Names, at: RowPo
             name,
             at.step,
             value,
-            at.declared,
-            at.boundary,
-            at.seconds,
+            declared=at.declared,
+            boundary=at.boundary,
+            at=at.seconds,
         )
 
 

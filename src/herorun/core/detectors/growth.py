@@ -71,12 +71,12 @@ def judge_growth(
         error = math.sqrt(state.squares / 2 / size)
         goes_on = state.growing.streak is not None and place == state.at
         on = grows(scale.means, error, up, goes_on)
-        _weigh(state, metric, place, step, size, on, declared)
+        _weigh(state, metric, place, step, rows=size, on=on, declared=declared)
         parts = WIDER
 
 
 def _weigh(
-    state: Growth, metric: str, place: int, step: int, rows: int, on: bool, declared: bool
+    state: Growth, metric: str, place: int, step: int, *, rows: int, on: bool, declared: bool
 ) -> None:
     open_now = state.growing.streak is not None
     means = state.scales[place].means

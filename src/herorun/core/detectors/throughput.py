@@ -56,7 +56,9 @@ def judge_time(
     """Judge the time that a step takes."""
     before, state.last = state.last, float(step)
     duration = seconds * max(step - before, 0.0) if before is not None else None
-    judge_speed(state, metric, step, seconds, declared, boundary, duration)
+    judge_speed(
+        state, metric, step, seconds, declared=declared, boundary=boundary, duration=duration
+    )
 
 
 def judge_rate(
@@ -64,6 +66,7 @@ def judge_rate(
     metric: str,
     step: int,
     rate: float,
+    *,
     declared: bool,
     boundary: bool,
     at: float | None,
@@ -71,7 +74,9 @@ def judge_rate(
     """Judge a rate by its inverse; only the rows' own clock says how long it is slow."""
     before, state.last = state.last, at
     duration = max(at - before, 0.0) if at is not None and before is not None else None
-    judge_speed(state, metric, step, 1 / rate, declared, boundary, duration)
+    judge_speed(
+        state, metric, step, 1 / rate, declared=declared, boundary=boundary, duration=duration
+    )
 
 
 def judge_speed(
@@ -79,11 +84,12 @@ def judge_speed(
     metric: str,
     step: int,
     seconds: float,
+    *,
     declared: bool,
     boundary: bool,
-    duration: float | None = None,
+    duration: float | None,
 ) -> None:
-    """Judge the time that a step takes. `taken`: seconds since the row before."""
+    """Judge the time that a step takes. `duration`: seconds since the row before."""
     if seconds <= 0.0:
         return
     state.warm += 1

@@ -13,18 +13,19 @@ def judged(
     excursions: Iterable[Excursion],
     lasts: Callable[[Excursion], bool],
     calm: str,
-    words: Callable[[Excursion], str] | None = None,
+    *,
+    describe: Callable[[Excursion], str] | None = None,
     check: str = "",
 ) -> list[Verdict]:
     """One answer for each excursion that lasts, open or ended since the last look; else that all is
     calm.
 
-    `words` say what happened; the verdict names the steps where it did. A `check` that needs more
-    rows than there are says so.
+    `describe` says what happened; the verdict names the steps where it did. A `check` that needs
+    more rows than there are says so.
     """
     if not history.wrote(metrics):
         return [not_applicable("no row of this instance yet")]
-    verdicts = [placed(each, (words or say_ratio)(each)) for each in excursions if lasts(each)]
+    verdicts = [placed(each, (describe or say_ratio)(each)) for each in excursions if lasts(each)]
     if not verdicts and (why := metrics.not_judged_by(check)):
         return [not_applicable(f"not judged yet: {why}")]
     return verdicts or [passed(f"{calm} up to step {metrics.step}")]

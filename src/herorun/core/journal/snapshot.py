@@ -20,7 +20,7 @@ from herorun.core.untrusted_json import read_json
 FOLD = 15  # raise it with every change of what an event does to Memory
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Remembered:
     """Memory after all older segments and the first `size` bytes of the one called `newest`."""
 
@@ -60,17 +60,19 @@ def remembered(
     """What all these segments amount to; `data` is the newest one's content, `last` the last line's
     hash and id.
     """
+    last_hash, last_id = last
     data_digest = hashlib.sha256(data).hexdigest()
     older = segments[:-1]
     return Remembered(
-        len(older),
-        digest_of_segments(older),
-        segments[-1][0],
-        len(data),
-        data_digest,
-        *last,
-        lines,
-        memory,
+        older=len(older),
+        of=digest_of_segments(older),
+        newest=segments[-1][0],
+        size=len(data),
+        digest=data_digest,
+        hash=last_hash,
+        id=last_id,
+        lines=lines,
+        memory=memory,
     )
 
 

@@ -80,9 +80,9 @@ def charts_of(curves: Curves, names: Names, most: int = MOST) -> list[ChartDrawi
         ("norm", "Gradient norm", norm or "norm", [norm]),
     )
     charts = []
-    for number, each in enumerate(specs):
+    for number, (id, title, unit, metrics) in enumerate(specs):
         progress.progress("drawing the curves", number, len(specs))
-        charts.append(_chart(curves, names, most, *each))
+        charts.append(_chart(curves, names, most, id=id, title=title, unit=unit, metrics=metrics))
     progress.progress("drawing the curves", 1, 1)
     return charts
 
@@ -99,16 +99,27 @@ def further_charts(
     in_charts |= {name for id, role in roles.items() if id in empty for name in role}
     rate = next((name for name in names.rate if name in curves.names), "")
     remaining = [name for name in names.declared if name not in in_charts and name != rate]
-    charts = [_chart(curves, names, most, "rate", "Learning rate", rate, [rate])] if rate else []
+    charts = (
+        [_chart(curves, names, most, id="rate", title="Learning rate", unit=rate, metrics=[rate])]
+        if rate
+        else []
+    )
     charts += [
-        _chart(curves, names, most, f"metric-{number}", name, "", [name])
+        _chart(curves, names, most, id=f"metric-{number}", title=name, metrics=[name])
         for number, name in enumerate(remaining[:MOST_FURTHER], 1)
     ]
     return charts, remaining[MOST_FURTHER:]
 
 
 def _chart(
-    curves: Curves, names: Names, most: int, id: str, title: str, unit: str, metrics: Sequence[str]
+    curves: Curves,
+    names: Names,
+    most: int,
+    *,
+    id: str,
+    title: str,
+    metrics: Sequence[str],
+    unit: str = "",
 ) -> ChartDrawing:
     all_series = [_series(curves, metric, names, most) for metric in metrics if metric]
     with_points = tuple(one for one in all_series if one.strands or one.not_finite)
@@ -161,7 +172,7 @@ def _pieces(curves: Curves, metric: str) -> Iterator[Piece]:
         yield from curves.pieces(metric)
         return
     if isinstance(curves, Longer):
-        yield from curves.kept.pieces(metric)
+        yield from curves.stored.pieces(metric)
         curves = curves.since
     points = list(curves.points(metric))
     seconds = (p.at.timestamp() if p.at else float("nan") for p in points)
