@@ -15,7 +15,7 @@ from benchmarks.scratch import FILES, opened, repository
 from benchmarks.timing import Row, in_turns, process
 from herorun.operations.record.init import begin
 from herorun.system.git import find_repository
-from herorun.system.git.discover import _found
+from herorun.system.git.discover import _repository_above
 
 ROUNDS = 15
 BY_GITPYTHON = """
@@ -71,7 +71,7 @@ def entries(self, commit, folder=""):
     return [(f"{b.mode:o}", b.hexsha, b.path[cut:]) for b in below.traverse() if b.type == "blob"]
 
 
-discover._found = found
+discover._repository_above = found
 Repository.resolve, Repository.read, Repository.refs, Repository.entries = resolve, read, refs, entries
 from herorun.cli import main
 
@@ -89,7 +89,7 @@ def rows(home: Path) -> Iterator[Row]:
     head = theirs.head.commit.hexsha
     acts: dict[str, tuple[Callable[[], object], Callable[[], object]]] = {
         "find the repository": (
-            lambda: _found.__wrapped__(work),
+            lambda: _repository_above.__wrapped__(work),
             lambda: Repo(work / "package", search_parent_directories=True).close(),
         ),
         "list all refs": (

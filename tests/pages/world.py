@@ -17,7 +17,7 @@ from herorun import cli
 from herorun.core.decode import decode
 from herorun.schedulers._instance import Started
 from herorun.system.files import is_locked
-from herorun.system.process_registry import known, retire
+from herorun.system.process_registry import registered_watchers, retire
 from pages.blocks import Typed
 from stories import eventually, forget
 
@@ -101,7 +101,7 @@ class World:
 
     def end(self) -> None:
         """End what was started here, each by its own record."""
-        for each in known().values():
+        for each in registered_watchers().values():
             if each and retire(each):
                 eventually(lambda each=each: not each.lives)
         for lock in self.home.glob("*/.git/herorun/*.babysitter.lock"):

@@ -102,7 +102,7 @@ def glance_rows(glance: RunSummary, at: datetime) -> list[tuple[str, str]]:
         ("checkpoint", say_checkpoint(glance)),
         ("next tick", say_tick(glance, at)),
     )
-    return [(name, message) for name, message in rows if message not in ("", "-")]
+    return [(name, value) for name, value in rows if value not in ("", "-")]
 
 
 def alert_lines(glances: Sequence[RunSummary]) -> list[Any]:

@@ -244,7 +244,9 @@ def find(start: str, host: str, user: str, session: str, as_json: bool) -> int:
         matches = [
             JobPlace(
                 place=place.name,
-                jobs=[JobFound(job=job, description=message) for job, message in place.jobs],
+                jobs=[
+                    JobFound(job=job, description=description) for job, description in place.jobs
+                ],
                 why=place.why,
             )
             for place in places
@@ -255,8 +257,8 @@ def find(start: str, host: str, user: str, session: str, as_json: bool) -> int:
             f"{output.clean(place.name)}: "
             f"{(place.why and 'could not be read: ' + output.clean(place.why)) or len(place.jobs)}"
         )
-        for job, message in place.jobs:
-            output.show_line(f"  {output.clean(f'{job}: {message}')}")
+        for job, description in place.jobs:
+            output.show_line(f"  {output.clean(f'{job}: {description}')}")
     return 3 if all(place.why for place in places) else 0
 
 

@@ -40,7 +40,7 @@ class Estimate:
             ("wall time", say_span(3600 * self.wall_hours) if self.wall_hours else ""),
             ("time limit", _limit(self)),
         ]
-        return [(name, message) for name, message in rows if message]
+        return [(name, value) for name, value in rows if value]
 
 
 def _limit(each: Estimate) -> str:

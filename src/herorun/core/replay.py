@@ -169,8 +169,8 @@ def _readable(decision: Any, intended: Mapping[str, Any]) -> dict[str, Any]:
 def _normalise_post(intended: Intended) -> list[Any]:
     """A post's own words stand in its entry: what is posted has the contract's around them."""
     lines = intended.lines
-    message = (lines.get("Status", ""), lines.get("Evidence", "")) if lines else (intended.what, "")
-    return [intended.attempt, *message]
+    entry = (lines.get("Status", ""), lines.get("Evidence", "")) if lines else (intended.what, "")
+    return [intended.attempt, *entry]
 
 
 def _would_say(actions: Sequence[Action], memory: Memory) -> dict[str, list[Any]]:

@@ -95,8 +95,8 @@ def show_status(document: Mapping[str, Any], glance: Sequence[tuple[str, str]] =
             _line(out, STATUS, f"  not judged {_unjudged(metric)}")
         _line(out, STATUS, f"  monitor    {document['monitor']}")
         _line(out, STATUS, f"  babysitter {clean(document['babysitter'])}")
-        for name, message in glance:
-            _line(out, STATUS, f"  {name:<10} {clean(message)}")
+        for name, value in glance:
+            _line(out, STATUS, f"  {name:<10} {clean(value)}")
     for instance in document["instances"]:
         _line(
             out,

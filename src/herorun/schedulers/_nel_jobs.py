@@ -45,7 +45,7 @@ class NelJobs:
             return ()  # nel makes it with its first job
 
     def _parts(self, jobs: Sequence[NelTask]) -> dict[str, JudgedTask]:
-        output, slurm = self._asked(jobs)
+        output, slurm = self._state_words(jobs)
         invocation_words = {
             job.id: output.get(job.invocation, "not_found") for job in jobs
         }  # said of all its tasks at once
@@ -54,7 +54,7 @@ class NelJobs:
             for job in jobs
         }
 
-    def _asked(self, jobs: Sequence[NelTask]) -> Asked:
+    def _state_words(self, jobs: Sequence[NelTask]) -> Asked:
         """nel's word of each, and Slurm's."""
         if not jobs:
             return {}, {}

@@ -81,7 +81,7 @@ class SlurmJobs:
         queue = slurm.queue()
         since = min(job.at for job in with_id) - timedelta(days=1)
         parted = new_parted()
-        books = sacct_rows(slurm.told(sacct_argv(parted, since, ids=newest_ids)), parted)
+        books = sacct_rows(slurm.output(sacct_argv(parted, since, ids=newest_ids)), parted)
         return {
             **results,
             **{job.id: _find_slurm_job(ids[job.slurm_id], queue, books) for job in with_id},
@@ -101,7 +101,7 @@ class SlurmJobs:
             mine = [job for job in jobs if _login(job) == host]
             slurm = self._programs(mine[0])
             parted = new_parted()
-            numbers = below(slurm.told(outputs(parted)), parted, [job.folder for job in mine])
+            numbers = below(slurm.output(outputs(parted)), parted, [job.folder for job in mine])
             answer = slurm.ask(["scancel", *numbers]) if numbers else None
             if answer and answer.code:
                 raise slurm.trouble("scancel", answer)

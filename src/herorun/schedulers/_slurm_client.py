@@ -55,7 +55,7 @@ class Programs:
     def ask(self, argv: Sequence[str]) -> ProcessResult:
         return self.road.run(programs(self._folder, self._conf, *argv), self.timeout)
 
-    def told(self, argv: Sequence[str]) -> str:
+    def output(self, argv: Sequence[str]) -> str:
         """What it prints; `CouldNotLook` where it fails."""
         return self.whole(argv[0], self.ask(argv))
 
@@ -69,7 +69,7 @@ class Programs:
         """All that the controller remembers of these names, or of every job."""
         few = names if len(",".join(names)) <= _MOST_NAMES else ()
         parted = new_parted()
-        return squeue_rows(self.told(squeue_argv(parted, few)), parted)
+        return squeue_rows(self.output(squeue_argv(parted, few)), parted)
 
     def books(self, names: Iterable[str], since: datetime) -> Accounting:
         return self.accounting(since - timedelta(days=1), names=sorted(names))

@@ -80,7 +80,7 @@ class SlurmReader:
         try:
             queue = by_name(self._queue(intents))
             own = {
-                name: ours(queue.get(name, ()), name, self._run, self._kept(name), at)
+                name: ours(queue.get(name, ()), name, self._run, self._submission_record(name), at)
                 for name, at in intents.items()
             }
             others = [name for name in intents if needs_accounting(own[name])]
@@ -112,7 +112,7 @@ class SlurmReader:
         accounting: Accounting,
         asked_at: datetime,
     ) -> Search:
-        record = self._kept(instance)
+        record = self._submission_record(instance)
         books = ours(accounting.rows, instance, self._run, record, intended_at)
         answer = judge_slurm(instance, queue, books, accounting, record)
         if isinstance(answer, Absent) and asked_at - intended_at <= self._options.settle:
@@ -157,7 +157,7 @@ class SlurmReader:
         """
         whole = re.compile(rf"{re.escape(slug)}-[0-9]+")
         rows = [row for row in self._queue() if whole.fullmatch(row.name)]
-        records = {row.name: self._kept(row.name) for row in rows}
+        records = {row.name: self._submission_record(row.name) for row in rows}
         return live_jobs(
             [
                 r
@@ -186,5 +186,5 @@ class SlurmReader:
             self.everywhere = False  # only this clone remembers what it has submitted
         return books
 
-    def _kept(self, instance: str) -> SubmissionRecord:
+    def _submission_record(self, instance: str) -> SubmissionRecord:
         return keeping.read_submission(self._folder, instance)

@@ -146,7 +146,9 @@ class Kubernetes:
                 return Unknown(f"the Job {instance} is gone, and its pods may still write: {names}")
             if jobs := snapshot.jobs_of(instance):
                 return Unknown(f"{self._kube.where} has {jobs[0].name}, and its JobSet is not seen")
-            return self._nowhere(instance, intended_at, snapshot.at, self._kept(instance))
+            return self._nowhere(
+                instance, intended_at, snapshot.at, self._submission_record(instance)
+            )
         except (CouldNotLook, OSError) as error:
             return Unknown(in_words(error))
 
@@ -282,5 +284,5 @@ class Kubernetes:
     def _remembered(self) -> timedelta:
         return max(self._options.job_retention - timedelta(minutes=1), self._options.settle * 2)
 
-    def _kept(self, instance: str) -> SubmissionRecord:
+    def _submission_record(self, instance: str) -> SubmissionRecord:
         return keeping.read_submission(self._folder, instance)

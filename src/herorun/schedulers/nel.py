@@ -142,7 +142,9 @@ class Nel(NelJobs):
         """
         at, tasks = now(), self._entries()
         jobs = of_runs(tasks, intents)
-        return NelSnapshot(at, tasks, frozenset(job.invocation for job in jobs), *self._asked(jobs))
+        return NelSnapshot(
+            at, tasks, frozenset(job.invocation for job in jobs), *self._state_words(jobs)
+        )
 
     def by(self, look: NelSnapshot) -> "Nel":
         view = copy(self)
@@ -184,9 +186,11 @@ class Nel(NelJobs):
     def _entries(self) -> tuple[NelTask, ...]:
         return self._sight.entries if self._sight else super()._entries()
 
-    def _asked(self, jobs: Sequence[NelTask]) -> Asked:
+    def _state_words(self, jobs: Sequence[NelTask]) -> Asked:
         view = self._sight
-        return (view.words, view.slurm) if view and view.covers(jobs) else super()._asked(jobs)
+        return (
+            (view.words, view.slurm) if view and view.covers(jobs) else super()._state_words(jobs)
+        )
 
     # --- acting ----------------------------------------------------------------------------------
 
@@ -198,13 +202,13 @@ class Nel(NelJobs):
             else ""
         )
         env = [f"{name}={value}" for name, value in self._env(submission, admission).items()]
-        argv = [*self._options.program, *self._words(submission)]
+        argv = [*self._options.program, *self._run_argv(submission)]
         return f"# in {os.path.join(code, submission.cwd)}\n{by_name}{join(['env', *env, *argv])}\n"
 
     def submit(self, submission: Submission, code: str, admission: str) -> Job:
         """Looks before and after."""
         instance = must_be_instance(submission.instance)
-        argv = self._words(submission)
+        argv = self._run_argv(submission)
         secret_values(submission)  # a missing one is said before anything starts
         where = Path(code, submission.cwd)
         if not (where / argv[2]).is_file():
@@ -223,7 +227,7 @@ class Nel(NelJobs):
             keeping.record_id(self._folder, instance, job.id)
             return job
 
-    def _words(self, submission: Submission) -> list[str]:
+    def _run_argv(self, submission: Submission) -> list[str]:
         config, overrides = config_and_overrides(submission.argv)
         mine = f"{OUTPUT}={quoted(self._output(submission.instance))}"
         options = [word for each in (*overrides, mine) for word in ("-o", each)]

@@ -81,7 +81,7 @@ class Slurm(SlurmReader):
 
     def offers(self, plan: Plan) -> Offered:
         """The options decide it; the plan is not asked."""
-        return offered(self._slurm.told(partition_argv(self._options)), self._options)
+        return offered(self._slurm.output(partition_argv(self._options)), self._options)
 
     def tail(self, instance: str, lines: int) -> str:
         """FileNotFoundError where it has no log, or none yet."""
@@ -101,7 +101,9 @@ class Slurm(SlurmReader):
         try:
             return read(path)
         except FileNotFoundError:
-            elsewhere = "" if self._kept(instance).asked else self._log_as_told(instance)
+            elsewhere = (
+                "" if self._submission_record(instance).asked else self._log_as_told(instance)
+            )
             if elsewhere in ("", path):
                 raise
             return read(elsewhere)
@@ -181,7 +183,9 @@ class Slurm(SlurmReader):
         """The same; one that lives counts however long ago it was submitted, as a hero run's
         may.
         """
-        rows = ours(self._queue([instance]), instance, self._run, self._kept(instance), None)
+        rows = ours(
+            self._queue([instance]), instance, self._run, self._submission_record(instance), None
+        )
         living = [row.submitted for row in rows if row.submitted and slurm_state_of(row.word).live]
         return known_job(self.find, instance, min([now() - MONTH, *living]))
 
@@ -207,7 +211,7 @@ class Slurm(SlurmReader):
 
     def _the_only_one(self, instance: str, number: str) -> Job:
         queue = self._queue([instance])
-        record = self._kept(instance)
+        record = self._submission_record(instance)
         rows = ours(queue, instance, self._run, record, None)
         stays = min([number, *(row.id for row in rows)], key=int)
         if stays != number:

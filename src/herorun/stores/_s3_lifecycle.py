@@ -16,13 +16,13 @@ ABSENT = {"NoSuchLifecycleConfiguration", "ObjectLockConfigurationNotFoundError"
 
 async def rules_of(fs: Any, at: At) -> tuple[LifecycleRule, ...]:
     """What deletes or locks objects under a root, now or by age."""
-    lifecycle = await _told(fs, "get_bucket_lifecycle_configuration", at, "Rules")
-    lock = await _told(fs, "get_object_lock_configuration", at, "ObjectLockConfiguration")
+    lifecycle = await _rules_part(fs, "get_bucket_lifecycle_configuration", at, "Rules")
+    lock = await _rules_part(fs, "get_object_lock_configuration", at, "ObjectLockConfiguration")
     versioning = await ask(fs, "get_bucket_versioning", Bucket=at.bucket)
     return (*_lifecycle(lifecycle, at.prefix), *_lock(lock), *_versions(versioning))
 
 
-async def _told(fs: Any, method: str, at: At, part: str) -> Mapping[str, Any]:
+async def _rules_part(fs: Any, method: str, at: At, part: str) -> Mapping[str, Any]:
     """None at all is an error of its own there: an answer without its part is no answer."""
     try:
         answer: Mapping[str, Any] = await ask(fs, method, Bucket=at.bucket)

@@ -88,7 +88,7 @@ class OverSsh:
     def probe(self, root: str) -> None:
         """Under the box's own user and from the box itself, as the job will write."""
         _of_the_box(root)
-        self._asked("probe", bool, root=root)
+        self._ask_remote("probe", bool, root=root)
 
     def room(self, path: str) -> tuple[int, int, int | None]:
         """Free and all bytes of the disk, and the names that it still has room for (None: it does
@@ -98,9 +98,9 @@ class OverSsh:
 
     def _ask(self, question: str, path: str, form: Callable[[Any], T], **question_fields: Any) -> T:
         _of_the_box(path)
-        return self._asked(question, form, path=path, **question_fields)
+        return self._ask_remote(question, form, path=path, **question_fields)
 
-    def _asked(self, question: str, form: Callable[[Any], T], **fields: Any) -> T:
+    def _ask_remote(self, question: str, form: Callable[[Any], T], **fields: Any) -> T:
         try:
             answer = self._far.ask(THERE, question, self._within, **fields)
             with readable(self._far.road.where):

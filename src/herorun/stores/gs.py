@@ -75,7 +75,7 @@ class GoogleObjects:
 
     def copy(self, at: At, to: At) -> None:
         names = (at.bucket, at.key, to.bucket, to.key)
-        self._ask(at, lambda fs: _told(fs, "POST", "b/{}/o/{}/copyTo/b/{}/o/{}", *names))
+        self._ask(at, lambda fs: _call(fs, "POST", "b/{}/o/{}/copyTo/b/{}/o/{}", *names))
 
     def delete(self, at: At) -> None:
         self._ask(at, lambda fs: fs._call("DELETE", "b/{}/o/{}", at.bucket, at.key))
@@ -109,7 +109,7 @@ class GoogleObjects:
         return self._requests.ask(str(at), act)
 
 
-async def _told(fs: Any, *request: str, **query: Any) -> dict[str, Any]:
+async def _call(fs: Any, *request: str, **query: Any) -> dict[str, Any]:
     facts = await fs._call(*request, json_out=True, **query)
     if not isinstance(facts, dict) or not facts.keys() & {"kind", "generation"}:
         raise MalformedAnswer("an answer that is none of Cloud Storage's")
@@ -120,7 +120,7 @@ async def _pages(fs: Any, at: At) -> list[FileEntry]:
     entries: list[FileEntry] = []
     query = {"delimiter": "/", "prefix": at.prefix, "fields": LISTED}
     while True:
-        page = await _told(fs, "GET", "b/{}/o", at.bucket, **query)
+        page = await _call(fs, "GET", "b/{}/o", at.bucket, **query)
         # no item at all is an answer, anything else is not
         if page.get("kind") != "storage#objects":
             raise MalformedAnswer("an answer that is no listing")
@@ -141,12 +141,12 @@ async def _pages(fs: Any, at: At) -> list[FileEntry]:
 
 
 async def _facts(fs: Any, at: At) -> ObjectFacts:
-    facts = await _told(fs, "GET", "b/{}/o/{}", at.bucket, at.key, fields=FACTS, **_pin(at))
+    facts = await _call(fs, "GET", "b/{}/o/{}", at.bucket, at.key, fields=FACTS, **_pin(at))
     return ObjectFacts(facts["generation"], facts["generation"], _parse_iso_time(facts["updated"]))
 
 
 async def _digest(fs: Any, at: At) -> FileDigest:
-    facts = await _told(fs, "GET", "b/{}/o/{}", at.bucket, at.key, fields=CHECKSUMS, **_pin(at))
+    facts = await _call(fs, "GET", "b/{}/o/{}", at.bucket, at.key, fields=CHECKSUMS, **_pin(at))
     return FileDigest(at.key, int(facts["size"]), _checksums(facts), _version(facts))
 
 
@@ -175,20 +175,20 @@ async def _put(fs: Any, at: At, data: bytes, generation: str) -> None:
     query = {"uploadType": "media", "name": at.key, "ifGenerationMatch": generation}
     plain = {"Content-Type": "application/octet-stream"}
     try:
-        await _told(fs, "POST", url, data=data, headers=plain, **query)
+        await _call(fs, "POST", url, data=data, headers=plain, **query)
     except FileExistsError:
         raise WriteRefused(ours=NOW.get().count > 1) from None
 
 
 async def _region(fs: Any, at: At) -> str:
     """`us-central1`, `us`, or `us-central1+us-east1` of a bucket that lies in two."""
-    bucket = await _told(fs, "GET", "b/{}", at.bucket)
+    bucket = await _call(fs, "GET", "b/{}", at.bucket)
     parts = bucket.get("customPlacementConfig", {}).get("dataLocations") or [bucket["location"]]
     return "+".join(str(part).lower() for part in parts)
 
 
 async def _rules(fs: Any, at: At) -> tuple[LifecycleRule, ...]:
-    return rules_of(await _told(fs, "GET", "b/{}", at.bucket), at.prefix)
+    return rules_of(await _call(fs, "GET", "b/{}", at.bucket), at.prefix)
 
 
 def _checksums(item: Mapping[str, Any]) -> str:

@@ -82,7 +82,7 @@ def registered(
             path.unlink()
 
 
-def known() -> dict[Path, RegisteredWatcher | None]:
+def registered_watchers() -> dict[Path, RegisteredWatcher | None]:
     """Everyone that has written itself down, the oldest first; None for a file that tells
     nothing.
     """

@@ -92,7 +92,7 @@ class SshTransport:
         mark = f"herorun-{secrets.token_hex(8)}"
         command = [*self._argv, remote_command(argv, mark, timeout)]
         until = time.monotonic() + self._connect + timeout + 2
-        raw = self._asked(lambda: self._once(command, until, stdin), until)
+        raw = self._with_retries(lambda: self._once(command, until, stdin), until)
         answer = unframe(raw, mark)
         if answer is None:
             raise CouldNotLook(f"{self.where} {connection_error(raw)}")
@@ -136,7 +136,7 @@ class SshTransport:
         finally:
             door.release()
 
-    def _asked(self, ask: Callable[[], ProcessResult], until: float) -> ProcessResult:
+    def _with_retries(self, ask: Callable[[], ProcessResult], until: float) -> ProcessResult:
         """Again, a moment later, where a busy server closed the connection before anything was
         asked.
         """

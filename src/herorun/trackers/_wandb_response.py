@@ -41,7 +41,7 @@ _STATUS = {
 }
 
 
-def said(answer: Mapping[str, Any], path: str, seconds: int) -> str:
+def error_of(answer: Mapping[str, Any], path: str, seconds: int) -> str:
     """Why W&B could not be read, and what to do."""
     project = path.rpartition("/")[0]
     if "no_project" in answer:
@@ -67,7 +67,7 @@ def identity_of(answer: Mapping[str, Any], path: str, seconds: int, forks: bool)
     if _is_deleted(answer):
         return TrackerIdentity(TrackerState.DELETED, id=identity)
     if "namesakes" not in answer:
-        return TrackerIdentity(TrackerState.UNREACHABLE, said(answer, path, seconds), identity)
+        return TrackerIdentity(TrackerState.UNREACHABLE, error_of(answer, path, seconds), identity)
     run, parent = answer["run"] or {}, answer["parent"] or {}
     state = _state_of_response(run)
     names = ("last_step", "heartbeat", "config", "url", "summary")

@@ -116,26 +116,26 @@ class Mlflow:
             return self._identity()
         except (OSError, *_UNREADABLE) as error:
             why = str(error) if isinstance(error, OSError) else self._unreadable()
-            return self._told(TrackerState.UNREACHABLE, why=why)
+            return self._in_state(TrackerState.UNREACHABLE, why=why)
 
     def _identity(self) -> TrackerIdentity:
         try:
             experiment = self._experiment()
         except FileNotFoundError:  # the job's client makes it
-            return self._told(TrackerState.ABSENT)
+            return self._in_state(TrackerState.ABSENT)
         runs = self._search(experiment, f"attributes.run_name = '{self._options.name}'")
         try:
             run = self._run(experiment)
         except FileNotFoundError:
             others = [other for other in runs if other.state is not TrackerState.DELETED]
-            return self._told(TrackerState.ABSENT, namesakes=ids_of(others))
+            return self._in_state(TrackerState.ABSENT, namesakes=ids_of(others))
         others = [
             other
             for other in runs
             if other.state is not TrackerState.DELETED and other.id != run.id
         ]
         beat = self._last_heard(run)
-        return self._told(
+        return self._in_state(
             run.state,
             display_name=run.name,
             namesakes=ids_of(others),
@@ -145,7 +145,7 @@ class Mlflow:
             url=f"{self._ask.uri}/#/experiments/{run.experiment}/runs/{run.id}",
         )
 
-    def _told(self, state: TrackerState, **facts: Any) -> TrackerIdentity:
+    def _in_state(self, state: TrackerState, **facts: Any) -> TrackerIdentity:
         return TrackerIdentity(state, id=self._options.id, service="MLflow", **facts)
 
     def _last_heard(self, run: MlflowRun) -> datetime | None:

@@ -28,7 +28,7 @@ from herorun.core.ports import Place, Rows, Tracker
 from herorun.core.trust import NeedsTrust
 from herorun.system.process import MOST, TooMuch, run
 from herorun.trackers._wandb_mentions import wandb_mentions
-from herorun.trackers._wandb_response import OTHER_FORM, identity_of, rows_of, said
+from herorun.trackers._wandb_response import OTHER_FORM, error_of, identity_of, rows_of
 
 Answer: TypeAlias = Mapping[str, Any]
 Ask: TypeAlias = Callable[[Mapping[str, Any], float], Answer]
@@ -155,7 +155,7 @@ class Wandb:
         if answer.get("run", answer) is None:
             raise FileNotFoundError(f"W&B has no run {self._path}")
         if "run" not in answer:
-            raise OSError(said(answer, self._path, self._seconds))
+            raise OSError(error_of(answer, self._path, self._seconds))
         try:
             return rows_of(
                 answer, restarted=bool(cursor) and (match is None or answer["start"] != start)

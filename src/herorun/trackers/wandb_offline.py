@@ -96,13 +96,13 @@ class WandbOffline:
 
     def _logs(self) -> Mapping[str, Path]:
         """The run's logs by name, oldest first; FileNotFoundError where there is none yet."""
-        logs = list(self._found())
+        logs = list(self._find_logs())
         if not logs:
             whose = f" of the run {self._id}" if self._id else ""
             raise FileNotFoundError(f"{self._path} holds no .wandb log{whose}")
         return {f"{log.parent.name}/{log.name}": log for log in logs}
 
-    def _found(self) -> Iterator[Path]:
+    def _find_logs(self) -> Iterator[Path]:
         if not self._path.is_dir():
             self._path.stat()  # raises what is wrong with it
             yield self._path
@@ -115,7 +115,7 @@ class WandbOffline:
         elif self._id:
             yield from _of_run(self._inner(), self._id)
         elif newest := _log_in(self._inner() / "latest-run"):
-            yield from WandbOffline(newest.parent, self._id)._found()
+            yield from WandbOffline(newest.parent, self._id)._find_logs()
 
     def _inner(self) -> Path:
         """W&B makes a folder `wandb` in the one that it is told."""

@@ -16,7 +16,7 @@ def mixed(*steps):
     state = Turns()
     for number, step in enumerate(steps):
         arrive(state, step, float(number))
-    return state.mixed.told("mixed", "rows")
+    return state.mixed.excursions("mixed", "rows")
 
 
 def in_turn(first, second, rows, batch=1, gap=1):
@@ -93,7 +93,7 @@ def doubled(*rows):
     state = Turns()
     for step, loss in rows:
         arrive(state, step, loss)
-    return state.doubled.told("doubled", "rows")
+    return state.doubled.excursions("doubled", "rows")
 
 
 def twice(steps, apart=0.01):

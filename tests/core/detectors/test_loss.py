@@ -81,14 +81,14 @@ def test_noise_has_a_floor():
 @pytest.mark.parametrize(("before", "count"), [([0.14, 0.12] * 8, 1), ([0.14, 0.06] * 8, 0)])
 def test_a_leap_of_a_calm_young_curve_is_a_spike_though_its_first_row_was_higher(before, count):
     rows = curve(12.0, 5.0, 1.6, *before, 14.0, 0.85, *[0.14] * 4, *[0.14] * WAITING, gap=100)
-    found_spikes = [s for s in folded(rows).loss.spike.told("spike", "loss") if s.rows > 1]
+    found_spikes = [s for s in folded(rows).loss.spike.excursions("spike", "loss") if s.rows > 1]
 
     assert len(found_spikes) == count
     assert all(s.expected == pytest.approx(0.14) for s in found_spikes)
 
 
 def level(*values, kind="shifted", gap=10):
-    return [e for e in folded(curve(*values, gap=gap)).loss.told() if e.kind == kind]
+    return [e for e in folded(curve(*values, gap=gap)).loss.excursions() if e.kind == kind]
 
 
 def wavy(mean, count, width=0.2):

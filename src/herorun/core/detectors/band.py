@@ -24,8 +24,8 @@ class Wander:
     trend: Trend = field(default_factory=Trend)
     away: ExcursionWatch = field(default_factory=ExcursionWatch)
 
-    def told(self, metric: str) -> list[Excursion]:
-        return self.away.told("wander", metric)
+    def excursions(self, metric: str) -> list[Excursion]:
+        return self.away.excursions("wander", metric)
 
 
 def judge_wander(

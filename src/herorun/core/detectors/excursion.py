@@ -45,7 +45,7 @@ class Streak:
             self.crest = max(self.crest, mean)
             self.stood = max(self.stood, abs(mean) * math.sqrt(self.rows))
 
-    def told(self, kind: str, metric: str, is_open: bool) -> Excursion:
+    def as_excursion(self, kind: str, metric: str, is_open: bool) -> Excursion:
         return Excursion(
             metric=metric,
             first_step=self.first_step,
@@ -106,11 +106,16 @@ class ExcursionWatch:
 
     def end(self, kind: str, metric: str) -> None:
         if self.streak is not None:
-            self.closed = _drop_slightest([*self.closed, self.streak.told(kind, metric, False)])
+            self.closed = _drop_slightest(
+                [*self.closed, self.streak.as_excursion(kind, metric, False)]
+            )
             self.streak = None
 
-    def told(self, kind: str, metric: str) -> list[Excursion]:
-        return [*self.closed, *([self.streak.told(kind, metric, True)] if self.streak else [])]
+    def excursions(self, kind: str, metric: str) -> list[Excursion]:
+        return [
+            *self.closed,
+            *([self.streak.as_excursion(kind, metric, True)] if self.streak else []),
+        ]
 
 
 def _drop_slightest(excursions: list[Excursion]) -> list[Excursion]:

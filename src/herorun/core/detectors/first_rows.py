@@ -57,8 +57,8 @@ class FirstRows:
     levels: tuple[float, ...] = ()  # of chance, that the first loss lies a little above
     chance: ExcursionWatch = field(default_factory=ExcursionWatch)
 
-    def told(self) -> list[Excursion]:
-        return [*self.flat.told("flat", "loss"), *self.chance.told("chance", "loss")]
+    def excursions(self) -> list[Excursion]:
+        return [*self.flat.excursions("flat", "loss"), *self.chance.excursions("chance", "loss")]
 
 
 def follow_chance(state: FirstRows, step: int, loss: float) -> None:

@@ -31,11 +31,11 @@ class Norm:
     fast: float = 0.0
     slow: float = 0.0
 
-    def told(self, metric: str) -> list[Excursion]:
+    def excursions(self, metric: str) -> list[Excursion]:
         return [
-            *self.explosion.told("explosion", metric),
-            *self.creep.told("creep", metric),
-            *self.vanished.told("vanished", metric),
+            *self.explosion.excursions("explosion", metric),
+            *self.creep.excursions("creep", metric),
+            *self.vanished.excursions("vanished", metric),
         ]
 
 

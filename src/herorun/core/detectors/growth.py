@@ -42,8 +42,8 @@ class Growth:
     at: int = 0  # the scale that shows the growth
     growing: ExcursionWatch = field(default_factory=ExcursionWatch)
 
-    def told(self, metric: str) -> list[Excursion]:
-        return self.growing.told("growth", metric)
+    def excursions(self, metric: str) -> list[Excursion]:
+        return self.growing.excursions("growth", metric)
 
 
 def begin_again(state: Growth) -> None:

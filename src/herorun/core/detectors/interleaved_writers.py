@@ -43,8 +43,11 @@ class Turns:
     doubles: int = 0
     doubled: ExcursionWatch = field(default_factory=ExcursionWatch)
 
-    def told(self) -> list[Excursion]:
-        return [*self.mixed.told("mixed", "rows"), *self.doubled.told("doubled", "rows")]
+    def excursions(self) -> list[Excursion]:
+        return [
+            *self.mixed.excursions("mixed", "rows"),
+            *self.doubled.excursions("doubled", "rows"),
+        ]
 
 
 def arrive(state: Turns, step: int, loss: float) -> None:

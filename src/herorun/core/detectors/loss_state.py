@@ -70,6 +70,6 @@ class LossState:
     calm: float | None = None  # the highest of the calm rows before a spike of a young curve
     signed: int = 0  # rows until a loss that was below zero is forgotten
 
-    def told(self) -> list[Excursion]:
-        shaped = [each for kind in LASTING for each in getattr(self, kind).told(kind, "loss")]
-        return [*shaped, *self.begun.told()]
+    def excursions(self) -> list[Excursion]:
+        shaped = [each for kind in LASTING for each in getattr(self, kind).excursions(kind, "loss")]
+        return [*shaped, *self.begun.excursions()]

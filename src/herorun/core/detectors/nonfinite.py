@@ -27,8 +27,10 @@ def judge_finite(open_now: dict[str, ExcursionWatch], metric: str, step: int, fi
         watch.within("not-finite", metric, 0)
 
 
-def told(open_now: dict[str, ExcursionWatch]) -> list[Excursion]:
-    return [e for name, watch in sorted(open_now.items()) for e in watch.told("not-finite", name)]
+def excursions(open_now: dict[str, ExcursionWatch]) -> list[Excursion]:
+    return [
+        e for name, watch in sorted(open_now.items()) for e in watch.excursions("not-finite", name)
+    ]
 
 
 @dataclass(slots=True)

@@ -246,16 +246,24 @@ def summarise(state: MetricsState, names: Names) -> Metrics | None:
 def _build_metrics(state: MetricsState, names: Names) -> Metrics:
     assert state.advanced_at is not None
     excursions = [
-        *state.loss.told(),
-        *(e for name, norm in sorted(state.norms.items()) for e in norm.told(name)),
-        *(e for name, pace in sorted(state.speeds.items()) for e in _paced(pace.told(name), names)),
-        *(replace(e, inverse=True) for e in state.wall.told()),
-        *state.skips.often.told("skipped", nonfinite.SKIPS),
-        *(e for name, other in sorted(state.wanders.items()) for e in other.told(name)),
-        *(e for name, each in sorted(state.growths.items()) for e in each.told(name)),
-        *(e for name, watch in sorted(state.bands.items()) for e in watch.told("band", name)),
-        *(e for name, watch in sorted(state.rates.items()) for e in watch.told("spent", name)),
-        *state.turns.told(),
+        *state.loss.excursions(),
+        *(e for name, norm in sorted(state.norms.items()) for e in norm.excursions(name)),
+        *(
+            e
+            for name, pace in sorted(state.speeds.items())
+            for e in _paced(pace.excursions(name), names)
+        ),
+        *(replace(e, inverse=True) for e in state.wall.excursions()),
+        *state.skips.often.excursions("skipped", nonfinite.SKIPS),
+        *(e for name, other in sorted(state.wanders.items()) for e in other.excursions(name)),
+        *(e for name, each in sorted(state.growths.items()) for e in each.excursions(name)),
+        *(e for name, watch in sorted(state.bands.items()) for e in watch.excursions("band", name)),
+        *(
+            e
+            for name, watch in sorted(state.rates.items())
+            for e in watch.excursions("spent", name)
+        ),
+        *state.turns.excursions(),
     ]
     return Metrics(
         step=state.step,
@@ -266,11 +274,11 @@ def _build_metrics(state: MetricsState, names: Names) -> Metrics:
         high_water=state.high_water,
         attempts=state.attempts,
         last=state.last,
-        spikes=tuple(state.loss.spike.told("spike", "loss")),
-        non_finite=tuple(nonfinite.told(state.non_finite)),
+        spikes=tuple(state.loss.spike.excursions("spike", "loss")),
+        non_finite=tuple(nonfinite.excursions(state.non_finite)),
         problems=state.problems,
         excursions=tuple(excursions),
-        resume=resume.told(state.lineage),
+        resume=resume.resume_of(state.lineage),
         presence=tuple(
             _presence(state, name) for name in (*(("loss",) if names.loss else ()), *names.declared)
         ),

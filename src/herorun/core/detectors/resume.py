@@ -289,7 +289,7 @@ def _forget(values: dict[int, float]) -> None:
         del values[step]
 
 
-def told(state: Lineage) -> Resume | None:
+def resume_of(state: Lineage) -> Resume | None:
     compared = state.comparison
     if compared is None:
         return None

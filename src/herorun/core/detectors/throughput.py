@@ -46,8 +46,8 @@ class Speed:
     warm: int = 0  # rows of this attempt
     last: float | None = None  # step of the row before, or its time, where a rate is told
 
-    def told(self, metric: str) -> list[Excursion]:
-        return [*self.slow.told("slow", metric), *self.leak.told("leak", metric)]
+    def excursions(self, metric: str) -> list[Excursion]:
+        return [*self.slow.excursions("slow", metric), *self.leak.excursions("leak", metric)]
 
 
 def judge_time(
@@ -141,8 +141,8 @@ class Wall:
     usual: float = 0.0  # steps a second, the mean of the bins so far, then a slow average
     slow: ExcursionWatch = field(default_factory=ExcursionWatch)
 
-    def told(self) -> list[Excursion]:
-        return self.slow.told("wall", "steps by the wall clock")
+    def excursions(self) -> list[Excursion]:
+        return self.slow.excursions("wall", "steps by the wall clock")
 
 
 def judge_wall(state: Wall, step: int, at: float, new_attempt: bool, declared: bool) -> None:

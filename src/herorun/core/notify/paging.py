@@ -135,7 +135,7 @@ class Pages:
                 page = Page(event.key, event.what, event.body, Urgency(event.page), event.at)
                 return replace(self, waiting={**self.waiting, event.key: page})
             case Done() if verb_of(event.key) == Verb.PAGE:
-                return self._told(event)
+                return self._delivered(event)
             case Failed() if verb_of(event.key) == Verb.PAGE and event.interrupted:
                 times = self.interrupted.get(event.key, 0) + 1
                 return replace(self, interrupted={**self.interrupted, event.key: times})
@@ -152,7 +152,7 @@ class Pages:
         """What waits, oldest first; what was decided at once, in the order of its keys."""
         return sorted(self.waiting.values(), key=lambda page: (page.at, page.key))
 
-    def _told(self, event: Done) -> "Pages":
+    def _delivered(self, event: Done) -> "Pages":
         sending = parse_key(event.key)
         channel, key = sending.topic, sending.detail
         page = self.waiting.get(key)

@@ -90,12 +90,12 @@ def _hits(catalogue: Catalogue, content: str) -> list[tuple[LogSignature, int]]:
     ]
     # a warning, which ends nothing, may still say what was loaded
     return [
-        *(_found(quiet, content, unhedged) or _found(others, content, unhedged)),
-        *_found(loading, content, content),
+        *(_matches(quiet, content, unhedged) or _matches(others, content, unhedged)),
+        *_matches(loading, content, content),
     ]
 
 
-def _found(
+def _matches(
     signatures: list[LogSignature], content: str, unhedged: str
 ) -> list[tuple[LogSignature, int]]:
     return [

@@ -98,14 +98,14 @@ def facts_of(adoptee: Adoptee, report: GateReport) -> dict[str, str]:
     """What the record and the issue say of an adoption."""
     job = adoptee.job
     since = f" since {adoptee.since:%Y-%m-%d %H:%M:%S} UTC" if adoptee.since else ""
-    message = command_line(adoptee.command) if adoptee.command else adoptee.told
+    command = command_line(adoptee.command) if adoptee.command else adoptee.told
     return {
         "Adopted": (
             f"{adoptee.kind} job {job.id}, "
             f"{job.state}{since}{f', of {adoptee.user}' if adoptee.user else ''}; herorun did not "
             "submit it"
         ),
-        "Its command": scrub(message) or "not told",
+        "Its command": scrub(command) or "not told",
         "Not proved": "; ".join(not_proved(report.findings)),
     }
 

@@ -249,7 +249,7 @@ def identity_facts(run: Run, answer: PreflightOutcome) -> dict[str, str]:
         ),
         "Differs": "; ".join(signed.verdict.details) or f"nothing else differs from {before.name}",
     }
-    return {name: scrub(message) for name, message in facts.items()}
+    return {name: scrub(value) for name, value in facts.items()}
 
 
 def _foreign(run: Run, answer: PreflightOutcome, adoptee: Adoptee | None) -> tuple[str, ...]:

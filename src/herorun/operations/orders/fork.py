@@ -202,7 +202,7 @@ def fork_facts(old: Run, new: Run) -> dict[str, str]:
         "Left behind": _left_behind(old, _start_of(new)),
         "Tracker shows": _showing(old, new),
     }
-    return {fact: scrub(message) for fact, message in facts.items()}
+    return {name: scrub(value) for name, value in facts.items()}
 
 
 def _say_identity(run: Run) -> str:

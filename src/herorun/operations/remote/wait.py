@@ -99,7 +99,7 @@ def replaced(own: process_registry.RegisteredWatcher) -> list[process_registry.R
     """Earlier ones for the same run, which were asked to end."""
     others = [
         each
-        for each in process_registry.known().values()
+        for each in process_registry.registered_watchers().values()
         if each and each.same_run == own.same_run and each.pid != own.pid
     ]
     return [other for other in others if process_registry.retire(other)]
@@ -155,7 +155,7 @@ def _observe_run(run: Run, wish: WaitCondition) -> dict[str, Any]:
 
 def _retired(slug: str, top: str, say: Callable[[str], None]) -> None:
     """Who asked for the end: a newer sentinel of the same run, or `box watchers` or a person."""
-    others = process_registry.known().values()
+    others = process_registry.registered_watchers().values()
     newer = [e for e in others if e and (e.run, e.top) == (slug, top) and e.pid != os.getpid()]
     live = [each for each in newer if each.lives]
     by = f"process {live[-1].pid}, which waits for {live[-1].what}" if live else "a SIGTERM"

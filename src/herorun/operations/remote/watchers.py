@@ -28,7 +28,7 @@ def reconcile(act: bool) -> list[WatcherRow]:
     """Every watcher with how it stands; stale ones are retired, and what is gone is forgotten,
     where `act` is wished.
     """
-    watchers = process_registry.known()
+    watchers = process_registry.registered_watchers()
     newest = {each.same_run: each for each in watchers.values() if each and each.lives}
     return [_watcher_row(path, each, newest, act) for path, each in watchers.items()]
 

@@ -115,12 +115,12 @@ def rows_of(path: Path) -> Iterator[Row]:
                     f"{path} has no column called step: its first line is "
                     f"{','.join(header)[:80]!r}."
                 )
-            size, message = path.stat().st_size, f"reading {path.name}"
+            size, activity = path.stat().st_size, f"reading {path.name}"
             for number, row in enumerate(_read_csv_rows(path, header, reader)):
                 if number % SAID_EVERY == 0:
-                    progress.progress(message, min(file.tell(), size - 1), size)
+                    progress.progress(activity, min(file.tell(), size - 1), size)
                 yield row
-            progress.progress(message, 1, 1)
+            progress.progress(activity, 1, 1)
     except (UnicodeDecodeError, csv.Error) as error:
         raise WrongUse(f"{path} cannot be read as CSV: {error}.") from None
 

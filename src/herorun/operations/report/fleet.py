@@ -93,7 +93,7 @@ def _run_card(glance: RunSummary, at: datetime, page: str) -> dict[str, Any]:
         "level": _level_of(glance),
         "error": readable(glance.error),
         "share": glance.done,
-        "facts": [(name, readable(message)) for name, message in facts if message not in ("", "-")],
+        "facts": [(name, readable(value)) for name, value in facts if value not in ("", "-")],
         "alerts": [*map(_alert_line, glance.alerts), *_awaited(glance)],
     }
 

@@ -65,7 +65,7 @@ def page_of(report: RunReport, fleet: str = "", poll: int = 0, newer: str = "") 
             kinds=KINDS,
             charts=[_chart(chart) for chart in report.charts],
             shares=shares,
-            bar="; ".join(message for *_, message in shares),
+            bar="; ".join(label for *_, label in shares),
             account=report.account,
             links=[{**one, "url": web_address(one["url"])} for one in document["links"]],
             axes=report.axes,

@@ -63,7 +63,7 @@ class LocalById:
         """The number may be another process's by now: what it was born as is kept from the first
         look on.
         """
-        alive, birth_file = start_time(pid), self._kept(str(pid))
+        alive, birth_file = start_time(pid), self._birth_file(str(pid))
         birth = birth_file.read_text("utf-8").strip() if birth_file.exists() else ""
         if not birth and not alive:
             return Absent()
@@ -142,14 +142,14 @@ class LocalById:
         """Whether the number is a later process's by now."""
         if job.startswith("/"):
             return False
-        alive, birth_file = start_time(int(job)), self._kept(job)
+        alive, birth_file = start_time(int(job)), self._birth_file(job)
         return (
             bool(alive)
             and birth_file.exists()
             and birth_file.read_text("utf-8").strip() not in ("", alive)
         )
 
-    def _kept(self, job: str) -> Path:
+    def _birth_file(self, job: str) -> Path:
         return self._state / f"process-{job}"
 
     def tail(self, job: str, lines: int) -> str:

@@ -153,17 +153,17 @@ class SshById:
 
     def _known(self, job: str) -> _Known | None:
         try:
-            return _Known(**read_json(self._kept(job).read_bytes()))
+            return _Known(**read_json(self._record_file(job).read_bytes()))
         except FileNotFoundError:
             return None
         except (ValueError, TypeError):
-            raise CouldNotLook(f"{self._kept(job)} is damaged: move it away.") from None
+            raise CouldNotLook(f"{self._record_file(job)} is damaged: move it away.") from None
 
     def _keep(self, job: str, facts: dict[str, Any]) -> None:
         document = {each.name: facts[each.name] for each in fields(_Known)}
-        write_whole(self._kept(job), (json.dumps(document) + "\n").encode())
+        write_whole(self._record_file(job), (json.dumps(document) + "\n").encode())
 
-    def _kept(self, job: str) -> Path:
+    def _record_file(self, job: str) -> Path:
         return self._state / f"process-{job}.json"
 
     def _stopped(self, job: str) -> Path:

@@ -16,11 +16,11 @@ def find_repository(start: Path) -> Repository:
     """The repository around a folder; `WrongUse` says what is wrong with it."""
     if not start.exists():
         raise WrongUse(f"{start} does not exist.")
-    return _found(start.absolute())  # what is said of it must hold in another folder too
+    return _repository_above(start.absolute())  # what is said of it must hold in another folder too
 
 
 @lru_cache(maxsize=256)
-def _found(start: Path) -> Repository:
+def _repository_above(start: Path) -> Repository:
     """Looked for once a process: a babysitter of a thousand runs asks as often, round after round.
 
     GitPython takes longer to import than git to answer, so it is asked only for what git's answer

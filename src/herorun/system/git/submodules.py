@@ -58,12 +58,12 @@ def _walk_submodules(outer: Inside, rows: list[tuple[str, str, str]]) -> Iterato
     links = {path: oid for mode, oid, path in rows if mode == _GITLINK}
     names = _read_gitmodules(outer) if links else {}
     for path, oid in links.items():
-        inside = _found(outer, path, names.get(path, path), oid)
+        inside = _submodule(outer, path, names.get(path, path), oid)
         yield inside
         yield from _walk_submodules(inside, _list_submodule_files(inside))
 
 
-def _found(outer: Inside, path: str, name: str, oid: str) -> Inside:
+def _submodule(outer: Inside, path: str, name: str, oid: str) -> Inside:
     full = f"{outer.path}/{path}" if outer.path else path
     for store in _stores(outer, full, name):
         inside = Inside(full, oid, store, outer.repository)
