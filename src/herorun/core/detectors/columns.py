@@ -198,7 +198,7 @@ def _judge_rates(
     if is_awaited or watch is None or watch.streak is not None or min(values) <= 0.0:
         _judge_each(state, name, values, places, names)
         return
-    resume.remember(state.lineage.rates, places.steps, values)
+    resume.remember_values(state.lineage.rates, places.steps, values)
     state.rate_rises, state.rate = values[-1] > values[-2], values[-1]
 
 

@@ -210,13 +210,13 @@ def see_loss(state: Lineage, step: int, loss: float) -> None:
 def see_losses(state: Lineage, steps: Sequence[int], losses: Sequence[float]) -> None:
     """`see_loss` for many rows."""
     if state.comparison is None and len(state.opening) == OPENING:
-        remember(state.losses, steps, losses)
+        remember_values(state.losses, steps, losses)
         return
     for step, loss in zip(steps, losses, strict=True):
         see_loss(state, step, loss)
 
 
-def remember(table: dict[int, float], steps: Sequence[int], values: Sequence[float]) -> None:
+def remember_values(table: dict[int, float], steps: Sequence[int], values: Sequence[float]) -> None:
     """Many new rows, of which the oldest are forgotten as they are row by row."""
     for step, value in zip(steps, values, strict=True):
         table[step] = value
