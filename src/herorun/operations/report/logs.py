@@ -72,7 +72,7 @@ def read_log(scheduler: Scheduler, instance: str, lines: int | None) -> Iterator
     """What the log holds now, at most the newest `lines`."""
     text = LogText()
     try:
-        for part in _Reader(scheduler, instance, lines).new():
+        for part in _LogReader(scheduler, instance, lines).new():
             yield text.add(part.data)
     except FileNotFoundError:
         raise Blocked(f"{instance} has no log yet.") from None
@@ -86,7 +86,7 @@ def follow_log(
 
     A read that fails is repeated: a link that is cut does not end it.
     """
-    reader, text = _Reader(scheduler, instance.name, lines), LogText()
+    reader, text = _LogReader(scheduler, instance.name, lines), LogText()
     ask_at, waiting = time.monotonic(), False
     while True:
         began = time.monotonic()
@@ -117,7 +117,7 @@ def _end_of(scheduler: Scheduler, instance: Instance) -> str:
     return search.job.state.value if isinstance(search, Found) and search.job.state.ended else ""
 
 
-class _Reader:
+class _LogReader:
     """Parts of a log, each byte once: by offset, or by its newest lines where it has no offsets."""
 
     def __init__(self, scheduler: Scheduler, instance: str, lines: int | None) -> None:
