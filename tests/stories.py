@@ -439,7 +439,7 @@ def git(where: Path, *words: str, stdin: str = "", env: Mapping[str, str] | None
     return done.stdout
 
 
-def eventually(true: Callable[[], object], within: float = 20.0) -> None:
+def eventually(true: Callable[[], object], within: float = 60.0) -> None:
     until = time.monotonic() + within
     while not true():
         assert time.monotonic() < until, "it did not come about in time"

@@ -212,7 +212,7 @@ def test_an_admission_that_stays_unreadable_is_refused_with_the_reason(world: Wo
     done = world.run(HERORUN_ADMISSION=str(link))
 
     assert (done.returncode, "symbolic links" in done.stderr) == (78, True)
-    assert 2 <= time.monotonic() - began < 5
+    assert 2 <= time.monotonic() - began < 30
 
 
 # --- ranks ----------------------------------------------------------------------------------------

@@ -233,7 +233,7 @@ def test_what_tells_nothing_in_between_is_shown_once_it_lasts() -> None:
 
     bar = Bar(0.01, Console(file=Told(), force_terminal=True, width=80))
     bar("pushing to origin", 0, None)
-    assert drawn_once.wait(20)
+    assert drawn_once.wait(60)
     bar("pushing to origin", 1, 1)
 
 

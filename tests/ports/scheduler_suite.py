@@ -45,7 +45,7 @@ class Rig:
     traces: Callable[[], Iterable[bytes]]  # all that the adapter has written anywhere
     code: Path  # an existing folder
     slug: str = "tiny"
-    patience: float = 10.0  # seconds for anything
+    patience: float = 60.0  # seconds for anything
     resolution: timedelta = timedelta(0)  # of the back end's times, which it cuts off
     admission: str = "/state/tiny/admission.json"
     env: dict[str, str] = field(default_factory=dict)

@@ -96,7 +96,7 @@ def rig(cluster: Cluster, tmp_path: Path) -> Rig:
         blind=lambda: cluster.adapter(state, program=[str(deaf)], timeout="500ms"),
         traces=traces,
         code=code,
-        patience=30.0,
+        patience=60.0,
     )
 
 

@@ -32,7 +32,7 @@ def rig(space: Space, tmp_path: Path) -> Iterator[Rig]:
         ),
         traces=lambda: (path.read_bytes() for path in state.rglob("*") if path.is_file()),
         code=code,
-        patience=40.0,  # a question is two calls of kubectl, on a machine that does much else
+        patience=60.0,  # a question is two calls of kubectl, on a machine that does much else
         resolution=timedelta(seconds=1),
         settled=lambda: kubernetes.now() - timedelta(seconds=5),
     )

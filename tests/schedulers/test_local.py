@@ -40,7 +40,7 @@ def adapter(state: Path, **options: str) -> local.Local:
     return local.connect(local.Options(**options), Place("tiny", str(state), "/out", "/repository"))
 
 
-def eventually(true: Callable[[], object], within: float = 10.0) -> None:
+def eventually(true: Callable[[], object], within: float = 60.0) -> None:
     until = time.monotonic() + within
     while not true():
         assert time.monotonic() < until, "it did not come about in time"

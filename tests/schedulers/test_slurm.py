@@ -73,7 +73,7 @@ def rig(cluster: Cluster, state: Path, tmp_path: Path) -> Rig:
         blind=lambda: adapter(cluster, state, slurm_conf=str(elsewhere)),
         traces=traces,
         code=code,
-        patience=30,
+        patience=60,
         resolution=timedelta(seconds=1),
     )
 
@@ -140,7 +140,7 @@ def test_three_runs_are_watched_by_one_squeue_and_one_sacct(
         for name in ("runs", "ended", "never")
     }
     job = runs["ended"].submit(rig.job("exit 3"), str(rig.code), rig.admission)
-    eventually(lambda: runs["ended"].find("tiny-1", long_ago()).job.state.ended, within=30)
+    eventually(lambda: runs["ended"].find("tiny-1", long_ago()).job.state.ended, within=60)
     runs["runs"].submit(rig.job("sleep 60", number=2), str(rig.code), rig.admission)
     wanted = {"runs": "tiny-2", "ended": "tiny-1", "never": "tiny-3"}
     asked.write_text("")
@@ -327,7 +327,7 @@ def test_a_job_runs_behind_a_login_node(
     scheduler = behind(node, cluster, state)
     job = Submission("tiny-1", ("sh", "train.sh"), ".", {}, ("TRAINING_TOKEN",))
     number = scheduler.submit(job, str(code), str(tmp_path / "admission.json")).id
-    eventually(lambda: read_or_none(scheduler.read_log, "tiny-1"), within=30)
+    eventually(lambda: read_or_none(scheduler.read_log, "tiny-1"), within=60)
     part = scheduler.read_log("tiny-1", 0, 100)
     assert part.data == b"1\n"
 
@@ -344,12 +344,12 @@ def test_a_job_runs_behind_a_login_node(
     (tmp_path / "go").touch()
     eventually(
         lambda: scheduler.read_log("tiny-1", part.offset, 100, part.mark).data == b"two\n",
-        within=30,
+        within=60,
     )
     assert scheduler.tail("tiny-1", 1) == "two\n"
     assert [live.id for live in scheduler.live("tiny")] == [number]
     scheduler.stop("tiny-1", "ada@laptop")
-    eventually(lambda: scheduler.find("tiny-1", long_ago()).job.state.ended, within=30)
+    eventually(lambda: scheduler.find("tiny-1", long_ago()).job.state.ended, within=60)
     assert scheduler.find("tiny-1", long_ago()).job.stopped_by == "ada@laptop"
 
 

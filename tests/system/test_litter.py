@@ -110,7 +110,7 @@ def killed_in_the_middle(repository: Path, *remote: str) -> None:
 
 def swept_in_time(repository: Path) -> list[Path]:
     """The kernel closes a killed process's files a moment later."""
-    until = time.monotonic() + 10
+    until = time.monotonic() + 60
     while begun(repository) and time.monotonic() < until:
         sweep(repository)
         time.sleep(0.02)

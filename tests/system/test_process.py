@@ -75,7 +75,7 @@ def test_one_that_says_nothing_or_closed_its_outputs_is_ended_in_time(code: str)
         run([sys.executable, "-c", code], 1)
     with pytest.raises(CouldNotLook, match=r"said.*nothing"):
         list(run_lines([sys.executable, "-c", code], 1))
-    assert time.monotonic() - began < 20
+    assert time.monotonic() - began < 50
 
 
 def test_both_outputs_and_the_exit_code_are_told() -> None:

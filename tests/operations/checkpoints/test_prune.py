@@ -281,7 +281,7 @@ def test_checkpoints_are_looked_into_at_the_same_time(monkeypatch: pytest.Monkey
     together = Barrier(4)
 
     def sized(run: object, one: checkpoints.ListedCheckpoint) -> Sized | None:
-        together.wait(20)
+        together.wait(60)
         return None if one.candidate.step == 3 else Sized(one.candidate)
 
     there = {

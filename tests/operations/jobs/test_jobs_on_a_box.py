@@ -75,7 +75,7 @@ def test_a_number_and_a_host_are_enough(here: Path, box: Box, pid: str, capsys: 
     began = time.monotonic()
     cut = babysit(here, capsys, "--job", pid, "--host", box.name, "--once")
     assert cut.code == 3 and "unknown" in cut.out and "gone" not in cut.out
-    assert time.monotonic() - began < 20
+    assert time.monotonic() - began < 60
     box.mend()
 
     box.ssh(f"touch $(readlink /proc/{pid}/cwd)/go")

@@ -98,7 +98,7 @@ def test_a_running_job_becomes_an_instance_of_which_all_that_is_unproved_is_said
     # and stopped as any
     assert story.herorun("stop", SLUG) == 0
     story.tick()
-    assert job.wait(20) != 0
+    assert job.wait(60) != 0
     assert story.herorun("logbook", "verify", SLUG) == 0
 
 
@@ -110,7 +110,7 @@ def test_its_log_is_the_file_that_its_output_goes_to(
     assert adopt(story, job) == 0
     assert story.run.scheduler.tail("tiny-1", 5) == "loss 2.5\n"
     (story.data / "go").touch()
-    job.wait(20)
+    job.wait(60)
     assert story.run.scheduler.tail("tiny-1", 5) == "loss 2.5\n"
 
 
@@ -148,7 +148,7 @@ def test_what_cannot_be_adopted_leaves_nothing_behind(
         patch.setattr(LocalById, "look", lambda self, job: Unknown("no answer"))
         assert "no answer" in refused(story, capsys, job, 3)
     (story.data / "go").touch()
-    job.wait(20)
+    job.wait(60)
     assert mentions(refused(story, capsys, job, 1), "knows", f"{job.pid}")
     assert list(story.state.glob("process-*")) == []
 
@@ -185,7 +185,7 @@ def test_a_job_that_ends_before_it_is_adopted_is_given_up(
     def announce(*told: object) -> None:
         real(*told)
         (story.data / "go").touch()
-        job.wait(20)
+        job.wait(60)
 
     monkeypatch.setattr(start_instance, "announce", announce)
     assert adopt(story, job) == 1

@@ -164,7 +164,7 @@ def test_a_process_is_never_taken_for_a_later_one_with_its_number() -> None:
         assert own.lives and not later.lives
         assert not process_registry.retire(later) and child.poll() is None
         assert process_registry.retire(own)
-        assert child.wait(10) == -signal.SIGTERM
+        assert child.wait(50) == -signal.SIGTERM
         assert not own.lives and not process_registry.retire(own)
     finally:
         child.kill()

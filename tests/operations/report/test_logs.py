@@ -233,9 +233,9 @@ def test_a_live_job_is_followed_until_ctrl_c_or_its_end(story: Story, tmp_path: 
         eventually(lambda: "begins\n" in first.read_text() and "begins\n" in second.read_text())
         assert "goes on" not in second.read_text()
         interrupted.send_signal(signal.SIGINT)
-        assert interrupted.wait(10) == 130
+        assert interrupted.wait(60) == 130
         (story.data / "go").touch()
         eventually(lambda: "goes on\n" in second.read_text())
-        assert whole.wait(30) == 0
+        assert whole.wait(60) == 0
     assert "Traceback" not in first.read_text()
     assert second.read_text().splitlines()[-1] == "herorun: tiny: tiny-1 has ended (succeeded)"
