@@ -248,21 +248,13 @@ def _build_metrics(state: MetricsState, names: Names) -> Metrics:
     excursions = [
         *state.loss.excursions(),
         *(e for name, norm in sorted(state.norms.items()) for e in norm.excursions(name)),
-        *(
-            e
-            for name, pace in sorted(state.speeds.items())
-            for e in _paced(pace.excursions(name), names)
-        ),
+        *(e for n, pace in sorted(state.speeds.items()) for e in _paced(pace.excursions(n), names)),
         *(replace(e, inverse=True) for e in state.wall.excursions()),
         *state.skips.often.excursions("skipped", nonfinite.SKIPS),
         *(e for name, other in sorted(state.wanders.items()) for e in other.excursions(name)),
         *(e for name, each in sorted(state.growths.items()) for e in each.excursions(name)),
         *(e for name, watch in sorted(state.bands.items()) for e in watch.excursions("band", name)),
-        *(
-            e
-            for name, watch in sorted(state.rates.items())
-            for e in watch.excursions("spent", name)
-        ),
+        *(e for n, watch in sorted(state.rates.items()) for e in watch.excursions("spent", n)),
         *state.turns.excursions(),
     ]
     return Metrics(
