@@ -37,12 +37,14 @@ def contract_table(space: Space, **changes: object) -> dict[str, Any]:
     }
 
 
-def adapter(space: Space, state: Path, **changes: object) -> kubernetes.Kubernetes:
+def adapter(
+    space: Space, state: Path, root: str = "/out", **changes: object
+) -> kubernetes.Kubernetes:
     secrets = {"TRAINING_TOKEN": "tokens/training"}
     stated = contract_table(space, **{"secrets": secrets, "settle": "3s", **changes})
     del stated["kind"]
     options = kubernetes.Options.model_validate(stated)
-    return kubernetes.connect(options, Place("tiny", str(state), "/out", "/repository"))
+    return kubernetes.connect(options, Place("tiny", str(state), root, "/repository"))
 
 
 def by_id(space: Space) -> KubernetesById:

@@ -21,9 +21,10 @@ from commands.answers import ask
 from herorun.core.errors import CouldNotLook
 from herorun.core.evidence import Job, JobState
 from herorun.core.health.queue_reasons import Waiting, why_waiting
-from herorun.core.ports import Found
+from herorun.core.ports import Found, Place
 from herorun.schedulers._kubernetes_bundle import UNPACKED
 from herorun.schedulers.kubernetes import Kubernetes
+from herorun.store_router import RoutedStore
 from operations.seal.sealed_story import ended, seal_json
 from ports.scheduler_suite import long_ago
 from schedulers.kubernetes_rig import adapter, by_id, contract_table
@@ -32,6 +33,8 @@ from schedulers.test_kubernetes_traps import a_submission
 from services.k8s import Space, kubectl
 from services.k8s_kubelet import NODE, Kubelet
 from services.k8s_node import wait_for
+from services.servers import Service
+from stores.test_gs import a_bucket
 from stories import TAG, WAIT, Story, contract_of, eventually
 from wording import mentions
 
@@ -60,9 +63,9 @@ def code(tmp_path: Path) -> Path:
     return folder
 
 
-def connect(space: Space, folder: Path, **changes: object) -> Kubernetes:
+def connect(space: Space, folder: Path, root: str = "/out", **changes: object) -> Kubernetes:
     stated = {"image": space.node.image, "pod_template": "pod.yaml", **changes}
-    return adapter(space, folder.parent / "state", **stated)
+    return adapter(space, folder.parent / "state", root, **stated)
 
 
 def submit(scheduler: Kubernetes, code: Path, name: str, script: str) -> None:
@@ -168,6 +171,26 @@ def test_a_pod_runs_only_the_bundle_that_was_admitted(real_space: Space, code: P
         lambda: "ErrImagePull" in (job := job_of(scheduler, "tiny-4")).reason and job, 120
     )
     assert (job.state, why_waiting(job.reason)) == (JobState.PENDING, Waiting.NEVER)
+
+
+def test_a_pod_fetches_its_code_from_an_object_store(
+    real_space: Space, code: Path, gcs: Service
+) -> None:
+    """By a program of its image, with the login of the pod: here of nobody."""
+    root = f"gs://{a_bucket(gcs)}/tiny"
+    (code / "pod.yaml").write_text(json.dumps({"spec": {"hostNetwork": True}}))
+    (code / "train.sh").write_text("echo from the bucket\n")
+    wget = ["sh", "-c", f'wget -q -O "$1" {gcs.url}/${{0#gs://}}', "{from}", "{to}"]
+    scheduler = connect(real_space, code, root, code="bundle", fetch=wget)
+    bundle = scheduler.bundle(str(code))
+    assert bundle is not None and bundle[0].startswith(f"{root}/_herorun/code/")
+    RoutedStore(Place("tiny", str(code.parent), root, str(code))).create(*bundle)
+    admission = code.parent / "admission.json"
+    admission.write_text("{}")
+    scheduler.submit(a_submission(". ./train.sh"), str(code), str(admission))
+    job = end_of(scheduler, "tiny-1")
+    assert job.state is JobState.SUCCEEDED, job
+    assert scheduler.tail("tiny-1", 5) == "from the bucket\n"
 
 
 def test_a_restarted_container_keeps_the_log_of_its_earlier_attempt(

@@ -264,6 +264,32 @@ def test_the_cluster_is_asked_before_anything_is_submitted(space: Space, tmp_pat
     assert jobs_of(space) == []
 
 
+def test_a_request_with_a_bundle_is_taken_as_it_is_shown(space: Space, tmp_path: Path) -> None:
+    """The digest that the pod compares is in it; the server changes nothing of its init
+    container.
+    """
+    admission = tmp_path / "admission.json"
+    admission.write_text('{"plan": "sha256:1"}')
+    code = tmp_path / "code"
+    code.mkdir()
+    (code / "train.py").write_text("")
+    scheduler = adapter(space, tmp_path / "state", code="bundle", resources={"cpu": "500m"})
+    review = review_of_adapter(scheduler)
+    assert (review.refused, review.changed) == ((), ())
+    bundle = scheduler.bundle(str(code))
+    assert bundle is not None
+    submission = a_submission()
+    digest = Path(bundle[0]).stem
+    assert digest in scheduler.request(submission, str(code), str(admission))
+    scheduler.submit(submission, str(code), str(admission))
+    (job,) = space.jobs()
+    (fetching,) = job["spec"]["template"]["spec"]["initContainers"]
+    assert digest in fetching["command"]
+    remote = adapter(space, tmp_path / "state", "s3://heroes/tiny", code="bundle")
+    with pytest.raises(WrongUse, match="fetch"):
+        review_of_adapter(remote)
+
+
 def test_what_this_login_may_not_is_named(space: Space, tmp_path: Path) -> None:
     space.allow("watcher", "jobs", ["get", "list"])
     login = space.control.kubeconfig("watcher")
