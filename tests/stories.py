@@ -18,6 +18,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -127,10 +128,10 @@ class Story:
         """The repository with its origin, the job and the contract, committed and pushed."""
         self.data.mkdir(parents=True, exist_ok=True)
         (self.data / "orders").mkdir()
-        git(self.home, "init", "-q", "--bare", "--template=", "-b", "main", str(self.origin))
+        _init(self.origin, "--bare")
         with (self.origin / "config").open("a") as config:
             config.write("[receive]\nautogc = false\n")  # a process less for each push
-        git(self.home, "init", "-q", "--template=", "-b", "main", str(self.work))
+        _init(self.work)
         with (self.work / ".git" / "config").open("a") as config:
             config.write(
                 "[user]\nname = Dri\nemail = dri@example.org\n"
@@ -437,6 +438,29 @@ def git(where: Path, *words: str, stdin: str = "", env: Mapping[str, str] | None
     )
     assert done.returncode == 0, f"git {' '.join(words)}: {done.stderr}"
     return done.stdout
+
+
+def _init(where: Path, *options: str) -> None:
+    """As `git init` does, without a process for each story."""
+    for name, content in _initialised(*options).items():
+        path = where / name
+        if content is None:
+            path.mkdir(parents=True, exist_ok=True)
+        else:
+            path.write_bytes(content)
+
+
+@cache
+def _initialised(*options: str) -> dict[str, bytes | None]:
+    """What `git init` leaves, by path, folders first: None is a folder."""
+    with tempfile.TemporaryDirectory() as folder:
+        git(Path(folder), "init", "-q", "--template=", "-b", "main", *options, "it")
+        top = Path(folder) / "it"
+        paths = [top, *sorted(top.rglob("*"), key=lambda path: (path.is_file(), path))]
+        return {
+            str(path.relative_to(top)): path.read_bytes() if path.is_file() else None
+            for path in paths
+        }
 
 
 def eventually(true: Callable[[], object], within: float = 60.0) -> None:
