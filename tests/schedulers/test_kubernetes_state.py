@@ -281,3 +281,33 @@ def test_what_a_kubelet_with_containerd_has_told(
     images = job.placement.images if job.placement else ()
     assert all(re.fullmatch(r"registry\.test/train@sha256:[0-9a-f]{64}", each) for each in images)
     assert len(images) == (not state.live)
+
+
+def an_initial_pod(phase: str, state: dict[str, Any]) -> dict[str, Any]:
+    """One whose main container waits for an init container in that state."""
+    pod = a_pod(phase)
+    waits = {"waiting": {"reason": "PodInitializing"}}
+    pod["status"]["containerStatuses"] = [{"name": "main", "state": waits}]
+    pod["status"]["initContainerStatuses"] = [
+        {"name": "code", "state": state},
+        {"name": "later", "state": waits},
+    ]
+    return pod
+
+
+def test_what_an_init_container_waits_for_is_named_before_what_waits_for_it() -> None:
+    absent = {"waiting": {"reason": "ErrImagePull", "message": "no such image"}}
+    assert pod_record(an_initial_pod("Pending", absent)).waiting.reason == "ErrImagePull"
+    running = {"running": {"startedAt": stamp()}}
+    assert pod_record(an_initial_pod("Pending", running)).waiting.reason == "PodInitializing"
+
+
+def test_an_init_container_that_failed_is_how_its_pod_ended() -> None:
+    end = {"exitCode": 78, "reason": "Error", "message": "its digest differs\n"}
+    ended = pod_record(an_initial_pod("Failed", {"terminated": end})).ended
+    assert ended and (ended.exit_code, ended.reason) == (
+        78,
+        "init container code: Error: its digest differs",
+    )
+    over = {"terminated": {"exitCode": 0, "reason": "Completed"}}
+    assert pod_record(an_initial_pod("Pending", over)).ended is None
