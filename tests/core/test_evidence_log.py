@@ -54,7 +54,9 @@ ANYTHING = {
 }
 ANYTHING[RecordedLaunch] = {"plan": TABLES}
 st.register_type_strategy(str, TEXTS)
-st.register_type_strategy(datetime, st.datetimes(timezones=st.just(UTC)))
+BEGIN, END = (datetime(year, 1, 1, tzinfo=UTC).replace(tzinfo=None) for year in (1000, 9000))
+# beyond them a time is refused
+st.register_type_strategy(datetime, st.datetimes(BEGIN, END, timezones=st.just(UTC)))
 st.register_type_strategy(timedelta, st.timedeltas(timedelta(days=-9999), timedelta(days=9999)))
 st.register_type_strategy(RecordedLaunch, st.builds(RecordedLaunch, plan=TABLES))
 

@@ -39,7 +39,7 @@ class Newer:
     """A line that a newer herorun wrote: kept for the chain, and not understood."""
 
     kind: ClassVar[str] = "Newer"
-    at: datetime  # in the year 1 where the line has no time that we can read
+    at: datetime  # in 1970 where the line has no time that we can read
     version: int
 
 

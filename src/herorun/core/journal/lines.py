@@ -7,11 +7,11 @@ of that).
 
 import json
 from collections.abc import Callable, Iterable, Mapping
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 from herorun.core.canonical_json import canonical, canonical_json, digest, digest_of, plain
-from herorun.core.decode import decode
+from herorun.core.decode import EPOCH, decode
 from herorun.core.event import KINDS, Event, Newer
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.redaction.scrub import scrub_tree
@@ -20,7 +20,6 @@ from herorun.core.untrusted_json import read_json
 VERSION = 1
 START = ""  # the `prev` of the first line
 UNKNOWN = "?"  # the `prev` or `hash` of a newer line, where it has none that we can read
-UNTIMED = datetime.min.replace(tzinfo=UTC)
 
 
 class BrokenJournal(ValueError):
@@ -115,10 +114,9 @@ def _newer(body: Mapping[str, Any], version: int, text: str) -> JournalLine:
     fields = {name: value for name, value in body.items() if isinstance(value, str)}
     event = body.get("event")
     try:
-        at = datetime.fromisoformat(event["at"]) if isinstance(event, Mapping) else UNTIMED
+        at = decode(datetime, event["at"]) if isinstance(event, Mapping) else EPOCH
     except (KeyError, TypeError, ValueError):
-        at = UNTIMED
-    at = at if at.tzinfo else UNTIMED
+        at = EPOCH
     return JournalLine(
         Newer(at, version),
         fields.get("id", ""),
