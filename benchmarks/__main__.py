@@ -40,22 +40,22 @@ Measure: TypeAlias = Callable[
     [Path], Iterator[Row] | Iterator[Row | LeftOut] | Iterator[Row | Plot]
 ]
 PARTS: dict[str, Measure] = {
-    "Start-up": startup.rows,
+    "Start-up, in CPU seconds": startup.rows,
     "Check-in, inside the job": checking_in.rows,
     "The record": recording.rows,
     "What the record takes": growth.rows,
-    "A tick": ticking.rows,
+    "A tick, in CPU seconds": ticking.rows,
     "A long run": long_runs.rows,
-    "Many runs": fleet.rows,
+    "Many runs, in CPU seconds": fleet.rows,
     "Asking Kubernetes": kubernetes_clients.rows,
     "Preflight": preflighting.rows,
     "Calls of git": git_calls.rows,
     "Finding a checkpoint": finding.rows,
     "Sealing a checkpoint": sealing.rows,
     "A large work tree": work_tree.rows,
-    "Reading a log": triage.rows,
+    "Reading a log, in CPU seconds": triage.rows,
     "Reading a tracker": trackers.rows,
-    "A backtest": backtesting.rows,
+    "A backtest, in CPU seconds": backtesting.rows,
     "How cost grows with work, in CPU seconds": slopes.rows,
 }
 INTRO = """\
@@ -64,6 +64,7 @@ INTRO = """\
 <!-- Written by `make bench`. -->
 
 Every line is the median of several rounds, taken in turns with its alternative; the lines of one part are from one run.
+Where a title does not say CPU seconds, the seconds are those of the clock.
 Ratios travel from machine to machine; milliseconds do not.
 The alternative is what people type or write instead, and it does less: a preflight also makes the plan and looks at checkpoints, jobs and the record."""  # noqa: E501  # a text that is read as it stands
 

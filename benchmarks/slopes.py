@@ -11,11 +11,10 @@ from contextlib import redirect_stderr
 from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
-from resource import RUSAGE_CHILDREN, RUSAGE_SELF, getrusage
 
 from benchmarks import fleet, growth, ticking
 from benchmarks.scratch import opened, repository
-from benchmarks.timing import Plot, Row, said
+from benchmarks.timing import Plot, Row, cpu_seconds, said
 from herorun import adapters
 from herorun.core.contract import contract_from
 from herorun.core.evidence import FinalStep, History
@@ -61,16 +60,11 @@ def cpu(growing: Growth, home: Path, size: int) -> float:
     act = growing.set_up(folder, size)
     taken = []
     for _ in range(ROUNDS):
-        before = _used()
+        before = cpu_seconds()
         with redirect_stderr(StringIO()):
             act()
-        taken.append(_used() - before)
+        taken.append(cpu_seconds() - before)
     return min(taken)
-
-
-def _used() -> float:
-    both = getrusage(RUSAGE_SELF), getrusage(RUSAGE_CHILDREN)
-    return sum(each.ru_utime + each.ru_stime for each in both)
 
 
 def slope(seconds: Mapping[int, float]) -> float:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from benchmarks.scratch import opened, repository
-from benchmarks.timing import Row, in_turns, process
+from benchmarks.timing import Row, cpu_seconds, in_turns, process
 from herorun.operations.launch.launch import launch
 from herorun.operations.record.init import begin
 
@@ -35,6 +35,7 @@ def rows(home: Path) -> Iterator[Row]:
             "herorun babysit RUN --once": ended(work, "babysit", "tiny", "--once"),
         },
         ROUNDS,
+        cpu_seconds,
     )
     for name in (name for name in taken if name.startswith("herorun ")):
         yield Row(f"`{name}`", taken[name], "`python -c 'import click'`", taken["click"])

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from itertools import count
 from pathlib import Path
 
-from benchmarks.timing import Row, in_turns
+from benchmarks.timing import Row, cpu_seconds, in_turns
 from herorun.core.contract import Contract, contract_from
 from herorun.core.evidence import History, Metrics, Now
 from herorun.core.ports import Place
@@ -22,7 +22,7 @@ NEW = 10  # rows between two ticks
 
 def rows(home: Path) -> Iterator[Row]:
     for size in SIZES:
-        taken = in_turns(acts(home / str(size), size), ROUNDS)
+        taken = in_turns(acts(home / str(size), size), ROUNDS, cpu_seconds)
         for how in ("warm", "cold"):
             yield Row(
                 f"metrics of a tick, {size:,} rows, {how}",

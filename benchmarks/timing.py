@@ -5,6 +5,7 @@ import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from resource import RUSAGE_CHILDREN, RUSAGE_SELF, getrusage
 from statistics import median
 from time import perf_counter
 
@@ -40,15 +41,27 @@ class Plot:
     text: str
 
 
-def in_turns(acts: Mapping[str, Callable[[], object]], rounds: int) -> dict[str, float]:
+def cpu_seconds() -> float:
+    """Of this process and of those that it started and that have ended: what else the machine does
+    is not in them.
+    """
+    both = getrusage(RUSAGE_SELF), getrusage(RUSAGE_CHILDREN)
+    return sum(each.ru_utime + each.ru_stime for each in both)
+
+
+def in_turns(
+    acts: Mapping[str, Callable[[], object]],
+    rounds: int,
+    clock: Callable[[], float] = perf_counter,
+) -> dict[str, float]:
     """The median seconds of each act over the rounds, after one round to warm up."""
     taken: dict[str, list[float]] = {name: [] for name in acts}
     for number in range(rounds + 1):
         for name, act in acts.items():
-            began = perf_counter()
+            began = clock()
             act()
             if number:
-                taken[name].append(perf_counter() - began)
+                taken[name].append(clock() - began)
     return {name: median(times) for name, times in taken.items()}
 
 

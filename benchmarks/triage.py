@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from benchmarks.timing import Row, in_turns
+from benchmarks.timing import Row, cpu_seconds, in_turns
 from herorun.core.triage.prefilter import EDGE
 from herorun.core.triage.scan import Scan, finish, scan
 from herorun.core.triage.state import AttemptLog, see
@@ -30,7 +30,7 @@ def rows(home: Path) -> Iterator[Row]:
     for what, lines in (("a training log", training()), ("prose, no two lines alike", prose())):
         log = filled(home / "log", lines)
         program, searching = search(keywords, log)
-        taken = in_turns({"scan": scanning(log), "search": searching}, ROUNDS)
+        taken = in_turns({"scan": scanning(log), "search": searching}, ROUNDS, cpu_seconds)
         yield Row(
             f"triage of {MEGABYTES} MB, {what}",
             taken["scan"],
