@@ -20,7 +20,7 @@ def command() -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.pass_obj
 def show(start: str, run: str, as_json: bool) -> int:
-    """Print the logbook.
+    """Print the logbook as it was written. `herorun verify RUN` checks the launches that it tells of.
 
     \b
     Example:
@@ -29,15 +29,19 @@ def show(start: str, run: str, as_json: bool) -> int:
     from pathlib import Path
 
     from herorun import output
-    from herorun.operations.record.verify import open_record
+    from herorun.operations.record.verify import open_record, seal_doubts
     from herorun.schemas.judged import LogbookShow
 
     record = open_record(run, Path(start))
+    text, doubts = record.logbook(), seal_doubts(record)
     if as_json:
-        document = LogbookShow(slug=record.slug, commit=record.tip, logbook=record.logbook())
-        output.show_json(document)
-    else:
-        click.echo(output.clean_page(record.logbook()), nl=False)
+        output.show_json(
+            LogbookShow(slug=record.slug, commit=record.tip, logbook=text, doubts=doubts)
+        )
+        return 0
+    click.echo(output.clean_page(text), nl=False)
+    for doubt in doubts:
+        output.show_note(output.clean(doubt))
     return 0
 
 

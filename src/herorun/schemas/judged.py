@@ -44,6 +44,8 @@ class LogbookShow(Document):
     commit: str
     logbook: str
     """Markdown, all its pages as one."""
+    doubts: Sequence[str]
+    """Seals in it that do not count, because no tag states them."""
 
 
 class LogbookVerify(Document):

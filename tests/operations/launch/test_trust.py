@@ -329,6 +329,9 @@ def test_a_forged_seal_ends_no_watch(story: Story, capsys: CAPTURE) -> None:
     _, standing = told(fresh, capsys, "status", SLUG)
     assert standing["seal_tag"] is None and standing["stage"] == "launched"
     assert any(mentions(doubt, "herorun/tiny/seal-1", "count") for doubt in standing["doubts"])
+    assert any(
+        "seal-1" in each for each in told(fresh, capsys, "logbook", "show", SLUG)[1]["doubts"]
+    )
     code, verified = told(fresh, capsys, "logbook", "verify", SLUG)
     assert code == 1 and any(mentions(fault, "count") for fault in verified["faults"])
     assert fresh.launch() == 1

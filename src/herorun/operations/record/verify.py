@@ -110,16 +110,20 @@ def _unproven(name: str, start: Path, record: Record) -> tuple[list[str], list[s
     )
 
 
+def seal_doubts(record: Record) -> list[str]:
+    """The seals that the journal tells of and no tag states."""
+    return [
+        f"the seal {seal.tag} does not count: {message}"
+        for seal, message in record.unproven_seals()
+    ]
+
+
 def _report_unreadable(record: Record, why: str) -> tuple[list[str], list[str]]:
     """A journal that is damaged cannot be read at all: `judge_history` names where, and the
     launches stay unproven.
     """
     try:
-        seals = [
-            f"the seal {seal.tag} does not count: {message}"
-            for seal, message in record.unproven_seals()
-        ]
-        return seals, [why] if record.memory().launchings else []
+        return seal_doubts(record), [why] if record.memory().launchings else []
     except HerorunError:
         return [], [why]
 
