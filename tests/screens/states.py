@@ -39,6 +39,7 @@ RUN = SimpleNamespace(
         tip=TIP,
         newest_page=lambda: ".agents/logbooks/tiny.md",
         logbook=lambda: "# tiny\n\nOne entry.\n",
+        unproven_seals=tuple,
         memory=lambda: SimpleNamespace(current=None, launchings={}, instances=()),
     ),
     repository=SimpleNamespace(top="/work", main="/work"),
