@@ -167,6 +167,12 @@ def test_a_cut_line_hides_nothing_where_there_are_files(bench: Bench) -> None:
     assert bench.outcome == "pass"
 
 
+def test_a_receipt_that_a_flood_has_carried_from_the_logs_end_is_found(bench: Bench) -> None:
+    """An object store takes no receipt, and many ranks say much before the first tick."""
+    bench.log("starts", RECEIPT + receipt(), *(f"rank {n} has a device" for n in range(5000)))
+    assert bench.outcome == "pass"
+
+
 def test_a_log_that_is_gone_hides_no_file(bench: Bench) -> None:
     (bench.home / "jobs" / "tiny-1" / "job.log").unlink()
     with pytest.raises(FileNotFoundError):

@@ -8,6 +8,7 @@ was another start.
 
 import json
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
@@ -30,6 +31,7 @@ from herorun.core.record.anchors import RECEIPT_LINE
 from herorun.core.untrusted_json import read_json, whole_number
 
 LOG_LINES = 2000
+BEGINNING = 4 << 20  # bytes of a log: many ranks can say so much before the first tick
 MOST_LATE = 20  # earlier instances, newest first, that a late receipt is looked for
 _NAME = re.compile(r"(?P<instance>.+)\.(?P<attempt>\d+)(?:\.rank(?P<rank>\d+))?\.json")
 
@@ -63,6 +65,8 @@ def read_receipt(
     files = _in_folder(store, folder, current.name)
     needed = not files and not _may_lack_a_log(job, at.at)
     receipt = that_counts(files + _in_log(scheduler, current.name, needed))
+    if receipt is None and needed and current.name not in history.checked_in:
+        receipt = that_counts(_in_beginning(scheduler, current.name))
     if receipt is None:
         return Nothing(f"{current.name} has not checked in yet")
     text = receipt.source if receipt.line else store.read(f"{folder}/{receipt.source}")
@@ -147,6 +151,19 @@ def _in_log(scheduler: Scheduler, instance: str, needed: bool) -> list[_Left]:
         if needed:
             raise
         return []
+    return _among(lines, instance, needed)
+
+
+def _in_beginning(scheduler: Scheduler, instance: str) -> list[_Left]:
+    """Check-in comes before the first step, and its line may be far from the end by now."""
+    read = getattr(scheduler, "read_log", None)
+    if read is None:
+        return []
+    text = read(instance, 0, BEGINNING).data.decode("utf-8", "replace")
+    return _among(text.splitlines(), instance, False)
+
+
+def _among(lines: Sequence[str], instance: str, needed: bool) -> list[_Left]:
     receipts = []
     for number, match in enumerate(map(RECEIPT_LINE.match, lines), start=1):
         try:
