@@ -55,7 +55,7 @@ class OverSsh:
     ) -> Iterator[int | FileDigest]:
         """The box reads its own files: digests travel, and content does not."""
         _of_the_box(folder)
-        question_fields = {"folder": folder, "names": list(names), "known": stamps(previous)}
+        question_fields = {"folder": folder, "names": list(names), "cached": stamps(previous)}
         try:
             with readable(self._far.road.where):
                 yield from as_digests(
