@@ -301,7 +301,7 @@ def test_what_this_login_may_not_is_named(space: Space, tmp_path: Path) -> None:
 
 def test_the_role_of_the_page_is_enough_and_no_more(space: Space, tmp_path: Path) -> None:
     page = (Path(__file__).parents[2] / "docs" / "schedulers" / "kubernetes.md").read_text()
-    (text,) = re.findall(r"```yaml\n(.*?)```", page, re.DOTALL)
+    (text,) = re.findall(r"```yaml\n(apiVersion: rbac.*?)```", page, re.DOTALL)
     space.allow_rules("watcher", parse_yaml(text.encode())["rules"])
     scheduler = adapter(space, tmp_path, kubeconfig=space.control.kubeconfig("watcher"))
     review = review_of_adapter(scheduler)
