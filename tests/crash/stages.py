@@ -173,6 +173,7 @@ STAGES = (
 
 EVERY = bool(os.environ.get("HERORUN_CRASH_ALL"))
 TODAY = datetime.now(UTC).toordinal()
+REACHED = (" trains", " has a complete checkpoint")  # as the logbook says it of a live job
 
 
 def is_of_the_day(number: int) -> bool:
@@ -239,23 +240,32 @@ def _names(story: Story) -> list[str]:
     return names
 
 
+def _is_of_a_live_job(key: str) -> bool:
+    """Told only if a look comes between a job's step and its end, which takes it a moment."""
+    return key.endswith(("/first-step", "/first-checkpoint"))
+
+
 def outcome(story: Story) -> dict[str, Any]:
     """How the story ended, without times: equal for an interrupted one and for one that was not."""
     memory = story.run.record.memory()
     entries = [line for line in story.run.record.logbook().splitlines() if line.startswith("### ")]
     return {
         "starts": story.starts,
-        "comments": [timeless(key) for key in story.comments],
+        "comments": [timeless(key) for key in story.comments if not _is_of_a_live_job(key)],
         "instances": [(i.name, i.number, i.job, i.plan_digest) for i in memory.instances],
         "relaunches": [launching.relaunch_of for launching in memory.launchings.values()],
-        "done": sorted(timeless(key) for key in memory.done),
+        "done": sorted(timeless(key) for key in memory.done if not _is_of_a_live_job(key)),
         "open": [
             *memory.intended,
             *memory.queued,
             *([memory.unsettled.key] if memory.unsettled else []),
         ],
         "alerts": sorted(alert.key for alert in memory.alerts.values()),
-        "entries": sorted(timeless(line) for line in entries if "action failed" not in line),
+        "entries": sorted(
+            timeless(line)
+            for line in entries
+            if "action failed" not in line and not line.endswith(REACHED)
+        ),
         "sealed": memory.sealed.tag if memory.sealed else None,
         "lease": [owner_of(story)],
         "checkpoints": _files(story),
