@@ -173,7 +173,8 @@ STAGES = (
 
 EVERY = bool(os.environ.get("HERORUN_CRASH_ALL"))
 TODAY = datetime.now(UTC).toordinal()
-REACHED = (" trains", " has a complete checkpoint")  # as the logbook says it of a live job
+# as the logbook says it of a live job
+REACHED = (" trains", " has a complete checkpoint", " reached its final step")
 
 
 def is_of_the_day(number: int) -> bool:
@@ -242,7 +243,7 @@ def _names(story: Story) -> list[str]:
 
 def _is_of_a_live_job(key: str) -> bool:
     """Told only if a look comes between a job's step and its end, which takes it a moment."""
-    return key.endswith(("/first-step", "/first-checkpoint"))
+    return key.endswith(("/first-step", "/first-checkpoint", "/final-step"))
 
 
 def outcome(story: Story) -> dict[str, Any]:
