@@ -18,9 +18,7 @@ from herorun.schedulers._iris_options import Options
 from herorun.schedulers._iris_parse import IrisListing, IrisRow
 from herorun.schedulers._iris_state import gang_of, judge_iris, root_of
 from herorun.schedulers._iris_state_names import iris_state_of
-from herorun.schedulers._iris_submit import (
-    selector,
-)
+from herorun.schedulers._iris_submit import selector
 from herorun.schedulers._submission_record import SubmissionRecord
 from herorun.schedulers._validate import must_be_instance
 from herorun.system.clock import now

@@ -3,12 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from herorun.core.event import (
-    Launching,
-)
-from herorun.core.evidence import (
-    Instance,
-)
+from herorun.core.event import Launching
+from herorun.core.evidence import Instance
 
 
 def matches_intent(instance: Instance, launching: Launching | None) -> bool:

@@ -8,9 +8,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 
 from herorun.core.canonical_json import digest
-from herorun.core.event import (
-    Event,
-)
+from herorun.core.event import Event
 from herorun.core.identity.intent import is_wandb
 from herorun.core.journal import JournalLine
 from herorun.core.markdown import bullets, code, one_line

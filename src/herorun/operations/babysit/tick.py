@@ -37,9 +37,7 @@ from herorun.operations.health.evaluate import evaluate, must_be_launched
 from herorun.operations.health.rules import evidence_file, rules_digest, rules_of
 from herorun.operations.health.shared_polls import SharedPolls
 from herorun.operations.launch.start_instance import settle_launching
-from herorun.operations.record.lease import (
-    HeldElsewhere,
-)
+from herorun.operations.record.lease import HeldElsewhere
 from herorun.operations.record.page import holds_pages, send_pages
 from herorun.record import FoldedMemory, Pushed
 from herorun.runs import MonitoredRun, Run
