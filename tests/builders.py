@@ -293,7 +293,7 @@ def healthy(gate: Gate) -> dict[Any, Any]:
         Environment(),
         CodeFlags(),
         Offered(),
-        RequestReview(),
+        RequestReview(where="the cluster"),
         OtherRoots(),
         TrackerEnvironment(modes=("online", "run", "shared")),
         TrackerTraits(),

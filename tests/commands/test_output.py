@@ -127,7 +127,7 @@ def test_what_one_reason_hides_is_one_entry(capsys: pytest.CaptureFixture[str]) 
         capsys, row("surviving-job", "unknown", "no answer", subject="tiny-1"), *alerts
     ) == [
         "? unknown surviving-job no answer",
-        "the same reason hides: open-alerts (crashed, stalled-by-infrastructure)",
+        "also unknown for this reason: open-alerts (crashed, stalled-by-infrastructure)",
     ]
 
 

@@ -261,7 +261,7 @@ def test_what_the_last_tick_awaited_is_shown_until_the_job_ends(
     assert [missing["evidence"] for missing in told["missing_evidence"]] == [
         "receipt"
     ] and answer.code == 3
-    assert mentions(" ".join(ask(story, capsys, "watch", SLUG).out.split()), "awaited", "tiny-1")
+    assert mentions(" ".join(ask(story, capsys, "watch", SLUG).out.split()), "missing", "tiny-1")
     story.end()
     assert ask(story, capsys, "watch", SLUG, "--json").document["runs"][0]["missing_evidence"] == []
 

@@ -77,11 +77,11 @@ def test_a_check_can_be_called_as_the_function_it_is():
 def test_what_could_not_be_read_is_unknown_with_its_reason():
     evidence = {WorkTree: Unavailable("git: no answer")}
 
-    assert ask(plain, evidence) == [(Outcome.UNKNOWN, "could not look: git: no answer")]
+    assert ask(plain, evidence) == [(Outcome.UNKNOWN, "could not check: git: no answer")]
 
 
 def test_what_nobody_read_is_unknown():
-    assert ask(plain, {}) == [(Outcome.UNKNOWN, "could not look: nobody read it")]
+    assert ask(plain, {}) == [(Outcome.UNKNOWN, "could not check: nobody read it")]
 
 
 def test_nothing_yet_is_not_applicable():

@@ -341,7 +341,7 @@ def closer() -> Iterator[Screen]:
     yield Screen("doctor", "doctor", {f"{OPERATIONS}doctor.doctor.examine": PARTS})
     yield Screen("explain", "explain dirty-tree")
     yield Screen("explain-list", "explain --list")
-    whole = Verified(41, 43, (), ("no seal names a commit of it",))
+    whole = Verified(41, 43, (), ("no seal names a commit of this record",))
     target = "record.verify.verify_run"
     yield known("verify-clear", "verify tiny", target, whole)
     yield known("logbook-verify", "logbook verify tiny", target, whole)

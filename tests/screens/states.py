@@ -91,7 +91,7 @@ HEALTHY = RunSummary(
     final_step=100_000,
     loss=2.314,
     curve="▇▆▅▅▄▃▃▂▂▂▁▁",
-    pace=Pace("tokens/s", 1_250_000.0, 1_240_000.0, 2.4),
+    pace=Pace("throughput/tokens_per_s", 1_250_000.0, 1_240_000.0, 2.4),
     next_tick=NOON + 4 * MINUTE,
     seen=NOON - MINUTE,
     **SAVED,
@@ -187,7 +187,7 @@ STATES: dict[str, Any] = {
             UnjudgedEntry(
                 metric="loss",
                 checks=["loss-spike", "loss-elevated", "loss-drift", "loss-diverged"],
-                reason="12 rows to compare with, of the 30 that it takes, about 400 steps apart",
+                reason="12 rows so far, of the 30 that these checks need, about 400 steps apart",
                 until_row=30,
             )
         ],
@@ -197,8 +197,8 @@ STATES: dict[str, Any] = {
             UnjudgedEntry(
                 metric="loss",
                 checks=["loss-elevated"],
-                reason="larger moves of earlier rows still count as noise: a rise of less than "
-                "50 % is not seen",
+                reason="the larger moves of earlier rows still count as noise, so a rise of "
+                "less than 50 % is not reported",
                 until_row=50,
             )
         ],
@@ -246,7 +246,7 @@ STATES: dict[str, Any] = {
         instances=[],
         log="",
         progress="~unknown/100000",
-        babysitter="none was seen on this machine",
+        babysitter="none seen on this machine",
         next="herorun preflight tiny",
     ),
     "paused": status(

@@ -98,7 +98,7 @@ def glance_rows(glance: RunSummary, at: datetime) -> list[tuple[str, str]]:
     rows = (
         ("left", remaining),
         ("loss", say_loss(glance)),
-        ("speed", say_pace(glance)),
+        ("speed", say_pace(glance, usual=" of usual")),
         ("checkpoint", say_checkpoint(glance)),
         ("next tick", say_tick(glance, at)),
     )
@@ -114,9 +114,9 @@ def alert_lines(glances: Sequence[RunSummary]) -> list[Any]:
         if glance.error:
             lines.append(Text(f"{clean(glance.slug)}: {clean(glance.error)}", "red"))
         for missing in glance.awaited:
-            until = f"; until {missing.until:%Y-%m-%d %H:%M} UTC" if missing.until else ""
+            until = f"; allowed until {missing.until:%Y-%m-%d %H:%M} UTC" if missing.until else ""
             lines.append(
-                Text(f"{clean(glance.slug)}: awaited {clean(missing.message)}{until}", "yellow")
+                Text(f"{clean(glance.slug)}: missing: {clean(missing.message)}{until}", "yellow")
             )
         for alert in glance.alerts:
             style = "red" if alert.severity == "critical" else "yellow"

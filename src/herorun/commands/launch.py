@@ -44,7 +44,7 @@ def command(
     from herorun.core.errors import WrongUse
     from herorun.operations.launch.launch import launch, watched_elsewhere
     from herorun.operations.launch.plan_file import read_plan_file
-    from herorun.output.findings import show_by_mode
+    from herorun.output.findings import explain_first, show_by_mode, show_next
     from herorun.runs import open_run
 
     def say_request(request: str) -> None:
@@ -76,6 +76,7 @@ def command(
         output.show_verdict(
             page, done.preflight.verdict.value, f"{done.preflight.report.tally}; {nothing_done}"
         )
+        show_next(page, explain_first(done.preflight))
         return done.exit_code
     did = "adopted as" if adopt else "launched"
     page.print(f"{did} {done.launched.instance}: job {done.launched.job}", style="bold green")

@@ -46,7 +46,7 @@ def command(
     from herorun.core.seal.render import seal_lines
     from herorun.core.seal.request import sealing_of
     from herorun.operations.seal.seal import seal
-    from herorun.output.findings import show_findings
+    from herorun.output.findings import show_findings, show_next
     from herorun.runs import watched_run
 
     sealing = sealing_of(milestone, step, aborted, successor)
@@ -67,6 +67,7 @@ def command(
                 output.hang(page, "checkpoint: ", output.shortened(output.clean(checkpoint)))
             if done.report:
                 output.hang(page, "checks:     ", str(done.report.tally))
+            show_next(page, f"herorun verify {done.tag}")
         else:
             counts = f"{done.report.tally}; " if done.report else ""
             output.show_verdict(page, done.verdict.value, f"{counts}nothing was tagged")

@@ -109,7 +109,8 @@ def _show_standing(status: "StatusOf", glance: "RunSummary") -> None:
     from herorun.output.status import show_status
     from herorun.system.clock import now
 
-    show_status(status.as_json(), glance_rows(glance, now()))
+    moment = now()
+    show_status(status.as_json(), moment, glance_rows(glance, moment))
 
 
 def _show_table(glances: "Sequence[RunSummary]") -> None:

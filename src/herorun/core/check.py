@@ -261,7 +261,7 @@ def _blind(gaps: Sequence[Unavailable]) -> Verdict:
     reasons = [gap.why for gap in gaps]
     causes = tuple(dict.fromkeys(gap.root or gap.why for gap in gaps))
     return replace(
-        unknown("could not look: " + "; ".join(sorted(set(reasons))), *reasons), causes=causes
+        unknown("could not check: " + "; ".join(sorted(set(reasons))), *reasons), causes=causes
     )
 
 

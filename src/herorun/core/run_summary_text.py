@@ -38,12 +38,14 @@ def say_loss(glance: RunSummary, cells: int = WIDTH) -> str:
     return " ".join(part for part in (shrunk(glance.curve, cells), value) if part)
 
 
-def say_pace(glance: RunSummary, short: bool = False) -> str:
-    """The speed now, and beside what is usual: `48.2k tokens_per_s 99%`; short: `48.2k 99%`."""
+def say_pace(glance: RunSummary, short: bool = False, usual: str = "") -> str:
+    """The speed now, and in percent of the usual one: `48.2k tokens_per_s 99%`; short: `48.2k 99%`.
+    `usual` is appended to the percentage.
+    """
     pace = glance.pace
     if pace is None:
         return "-"
-    beside = f" {pace.ratio:.0%}" if pace.ratio is not None else ""
+    beside = f" {pace.ratio:.0%}{usual}" if pace.ratio is not None else ""
     unit = pace.name if pace.name == "s/step" else "" if short else pace.name.rpartition("/")[2]
     return f"{_format_float(pace.now)}{' ' if unit else ''}{unit}{beside}"
 

@@ -15,6 +15,7 @@ MARKS = {  # a sign for the eye, a word for the reader, and a colour
     "ok": ("✓", "ok", "green"),
     "warn": ("!", "warn", "yellow"),
     "fail": ("✗", "fail", "red"),
+    "lenient": ("!", "fail", "yellow"),
     "waived": ("~", "waived", "cyan"),
     "unknown": ("?", "unknown", "yellow"),
     "n/a": ("-", "n/a", "dim"),
@@ -27,8 +28,8 @@ EXACT = ("argv", "resume_argv", "env")  # what runs is never abridged
 
 
 def show_findings(out: Any, findings: Sequence[Mapping[str, Any]]) -> None:
-    """What was waived, and last, beside the verdict, what is open: root causes, each once. With
-    --verbose also what passed and what does not apply.
+    """What was waived, then what is open, so that it stands next to the verdict: root causes, each
+    once. With --verbose also what passed and what does not apply.
     """
     by_mark: dict[str, list[Mapping[str, Any]]] = {}
     for finding in findings:
@@ -42,16 +43,18 @@ def show_findings(out: Any, findings: Sequence[Mapping[str, Any]]) -> None:
     for finding in by_mark.get("waived", ()):
         _show_line(out, finding)
         _show_waiver(out, finding["waiver"])
-    for mark in ("fail", "unknown", "warn"):
+    for mark in ("fail", "unknown", "lenient", "warn"):
         for finding in sorted(by_mark.get(mark, ()), key=lambda f: -len(_effects(f, findings))):
             if not finding["caused_by"]:
                 _show_open(out, finding, _effects(finding, findings))
 
 
 def mark_of(finding: Mapping[str, Any]) -> str:
-    """A key of `MARKS`."""
+    """A key of `MARKS`; `lenient` is a failure that `[policy] mode` does not enforce."""
     if finding["waiver"]:
         return "waived"
+    if finding.get("lenient") and finding["outcome"] == "fail":
+        return "lenient"
     outcome = str(finding["outcome"])
     mild = finding["response"] in ("warn", "info")
     return {"pass": "ok", "fail": "warn" if mild else "fail"}.get(outcome, outcome)
@@ -69,7 +72,7 @@ def _show_open(out: Any, finding: Mapping[str, Any], effects: Sequence[Mapping[s
     if (
         finding["outcome"] == "unknown" and effects
     ):  # the shared reason is what must be fixed, not this one check
-        _show_names(out, "the same reason hides", effects)
+        _show_names(out, "also unknown for this reason", effects)
         return
     details = [detail for detail in finding["details"] if detail not in finding["message"]]
     for detail in details[:10]:
@@ -177,9 +180,12 @@ def _after_preflight(slug: str, verdict: str, blocking: Sequence[Any], plan: str
         from shlex import quote
 
         return f"herorun launch {slug}" + (f" --plan {quote(plan)}" if plan else "")
-    if not blocking:
-        return ""
-    return f"herorun explain {blocking[0].check}"
+    return f"herorun explain {blocking[0].check}" if blocking else ""
+
+
+def explain_first(answer: Any) -> str:
+    """The command that explains the first finding that blocks, if one does."""
+    return _after_preflight("", "", answer.report.blocking, "")
 
 
 def show_next(out: Any, command: str) -> None:
@@ -193,7 +199,10 @@ def show_by_mode(out: Any, answer: Any, findings: Sequence[Mapping[str, Any]]) -
     not act.
     """
     if answer.report.mode != "audit":
-        show_findings(out, findings)
+        lenient = {(each.check, each.verdict.subject) for each in answer.report.overlooked}
+        show_findings(
+            out, [{**f, "lenient": (f["check"], f["subject"]) in lenient} for f in findings]
+        )
         return
     acting = answer.report.blocking
     show_findings(
@@ -207,17 +216,18 @@ def show_by_mode(out: Any, answer: Any, findings: Sequence[Mapping[str, Any]]) -
         ],
     )
     every = len(answer.report.findings)
-    out.print(f"{count(every, 'finding')} recorded: {answer.policy}. --json has them.")
+    out.print(
+        f"{count(every, 'finding')} recorded: [policy] mode {answer.policy}. --json has them."
+    )
 
 
 def _say_verdict(answer: Any) -> str:
     """How many findings there are of each kind, and what only the mode keeps from blocking."""
-    parts = [str(answer.report.tally)]
-    if answer.policy:
-        parts.append(
-            f"[policy] mode {answer.policy}; in mode enforce it would be {answer.report.would_be}"
-        )
-    return "; ".join(parts)
+    tally = str(answer.report.tally)
+    if not answer.policy:
+        return tally
+    strict = answer.report.would_be.upper()
+    return f"{tally}; [policy] mode is {answer.report.mode}, and enforce would give {strict}"
 
 
 def show_candidates(out: Any, document: Mapping[str, Any]) -> None:
@@ -270,6 +280,8 @@ def plan_rows(plan: Any) -> list[tuple[str, str]]:
         if field.name == "config" or field_value.value in (None, (), {}, False):
             continue
         value = _show_value(field_value.value)
+        if field.name == "env":
+            value = ", ".join(f"{k}={v}" for k, v in scrub_tree(plain(field_value.value)).items())
         if field.name not in EXACT:
             value = abridged(shortened(value))
         if field_value.inferred:
@@ -288,7 +300,7 @@ def _show_form(value: Any) -> str:
     form = plain(value)
     if isinstance(form, Mapping):
         pairs = [(k, _show_form(v)) for k, v in form.items() if v not in (None, {}, [])]
-        return ", ".join(f"{k} {v}" for k, v in pairs)
+        return ", ".join(v if k == "options" else f"{k} {v}" for k, v in pairs)
     if isinstance(form, list):
         return " ".join(scrub_argv(tuple(str(part) for part in form)))
     return str(form)

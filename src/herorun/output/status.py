@@ -2,15 +2,19 @@
 
 import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime, timedelta
 from typing import Any
 
 from herorun.core.babysit.alert import AlertState
+from herorun.core.durations import say_span
+from herorun.core.finding import count
 from herorun.output import clean, console, hang, shortened
 from herorun.system import progress
 
 # Columns before the words: of one tick, and of a status.
 TICK, STATUS = 11, 13
+ACTION_NAMES = {"tell": "notify"}  # on the screen, where the name in JSON is another one
 
 
 def _line(out: Any, indent: int, text: str, style: str = "") -> None:
@@ -42,10 +46,11 @@ def show_turn(slug: str, turn: Any) -> None:
     hang(
         out,
         "",
-        f"{at}{slug}: {document['run']}, monitor {document['monitor']}, {document['progress']}",
+        f"{at}{slug}: {document['run']}, monitor {document['monitor']}, "
+        f"{say_steps(document['progress'])}",
     )
     for missing in document["missing_evidence"]:
-        _line(out, TICK, f"  awaited  {_awaited(missing)}")
+        _line(out, TICK, f"  missing  {_missing(missing)}")
     for alert in document["alerts"]:
         _line(
             out,
@@ -55,7 +60,8 @@ def show_turn(slug: str, turn: Any) -> None:
         )
     for action in document["actions"]:
         how = "done" if action["done"] else f"failed: {clean(action['failed'])}"
-        _line(out, TICK, f"  {action['action']:<8} {clean(action['title'])}: {how}")
+        name = ACTION_NAMES.get(action["action"], action["action"])
+        _line(out, TICK, f"  {name:<8} {clean(action['title'])}: {how}")
     for other in document["other_jobs"]:
         _line(out, TICK, f"  other    {_other(other)}")
     for doubt in turn.doubts:
@@ -72,66 +78,73 @@ def show_summary(run: Any, turn: Any, until: str) -> None:
     firing = [alert["check"] for alert in document["alerts"] if alert["state"] == "firing"]
     out = console()
     out.print(
-        f"{run.slug}: watched until {until}: {document['run']}, {document['progress']}",
+        f"{run.slug}: monitored until {until}: {document['run']}, "
+        f"{say_steps(document['progress'])}",
         style="bold",
     )
     current = memory.current.name if memory.current else "none"
     again = sum(bool(launching.relaunch_of) for launching in memory.launchings.values())
-    out.print(f"  instance   {current}, relaunches {again}")
+    out.print(f"  instance   {current}, after {count(again, 'relaunch', 'relaunches')}")
     out.print(f"  firing     {', '.join(clean(name) for name in firing) or 'nothing'}")
-    out.print(f"  resume     herorun babysit {run.slug}")
+    out.print(f"  continue   herorun babysit {run.slug}")
     sys.stdout.flush()
 
 
-def show_status(document: Mapping[str, Any], glance: Sequence[tuple[str, str]] = ()) -> None:
-    """How a run stands; `glance` is its loss, speed and the like, each by its name."""
+def show_status(
+    document: Mapping[str, Any], at: datetime, glance: Sequence[tuple[str, str]] = ()
+) -> None:
+    """How a run stands at a time; `glance` is its loss, speed and the like, each by its name."""
     out = console()
     out.print(f"{document['slug']}: {document['stage']}", style="bold")
-    if document["stage"] == "launched":
-        _line(out, STATUS, f"  run        {document['run']}, {document['progress']}")
-        for missing in document["missing_evidence"]:
-            _line(out, STATUS, f"  awaited    {_awaited(missing)}")
-        for metric in document["unjudged"]:
-            _line(out, STATUS, f"  not judged {_unjudged(metric)}")
-        _line(out, STATUS, f"  monitor    {document['monitor']}")
-        _line(out, STATUS, f"  babysitter {clean(document['babysitter'])}")
-        for name, value in glance:
-            _line(out, STATUS, f"  {name:<10} {clean(value)}")
-    for instance in document["instances"]:
-        _line(
-            out,
-            STATUS,
-            f"  instance   {instance['name']}, job {clean(instance['job'])}, since "
-            f"{_cut_fraction(instance['started'])}",
-        )
-    if document["log"] and not document["seal_tag"]:
-        _line(out, STATUS, f"  log        {clean(document['log'])}")
-    for alert in document["alerts"]:
-        _line(
-            out,
-            STATUS,
-            f"  alert      {alert['state']} {alert['severity']} {alert['check']}: "
-            f"{clean(alert['message'])}{_next_action(alert)}",
-        )
-    for other in document["other_jobs"]:
-        _line(out, STATUS, f"  other      {_other(other)}")
-    for line in _orders(document):
+    for line in _status_lines(document, at, glance):
         _line(out, STATUS, line)
-    for doubt in document["unfinished_actions"]:
-        _line(out, STATUS, f"  unfinished {clean(doubt.replace('/', ' ', 1))}")
-    if document["seal_tag"]:
-        _line(out, STATUS, f"  sealed     {document['seal_tag']}, at {document['progress']} steps")
-    for doubt in document["doubts"]:
-        _line(out, STATUS, f"  unknown    {clean(doubt)}")
-    pushed = "pushed" if document["pushed"] else "not pushed"
-    record = f"{shortened(document['record'])} ({pushed})" if document["record"] else "none yet"
-    _line(out, STATUS, f"  record     {record}")
     if document["next"]:
         out.print(f"  next       {document['next']}", soft_wrap=True)  # to be copied whole
 
 
-def _awaited(missing: Mapping[str, Any]) -> str:
-    until = f"; until {_cut_fraction(missing['until'])}" if missing["until"] else ""
+def _status_lines(
+    document: Mapping[str, Any], at: datetime, glance: Sequence[tuple[str, str]]
+) -> Iterator[str]:
+    if document["stage"] == "launched":
+        yield f"  run        {document['run']}, {say_steps(document['progress'])}"
+    yield from _problems(document, at)
+    if document["stage"] == "launched":
+        yield from _monitoring(document)
+        yield from (f"  {name:<10} {clean(value)}" for name, value in glance)
+    for instance in document["instances"]:
+        began = f"{_cut_fraction(instance['started'])} ({_ago(instance['started'], at)})"
+        yield f"  instance   {instance['name']}, job {clean(instance['job'])}, since {began}"
+    if document["log"] and not document["seal_tag"]:
+        yield f"  log        {clean(document['log'])}"
+    yield from (f"  other      {_other(other)}" for other in document["other_jobs"])
+    yield from _orders(document, at)
+    if document["seal_tag"]:
+        yield f"  sealed     {document['seal_tag']}, at {document['progress']} steps"
+    pushed = "pushed" if document["pushed"] else "not pushed"
+    record = f"{shortened(document['record'])} ({pushed})" if document["record"] else "none yet"
+    yield f"  record     {record}"
+
+
+def _monitoring(document: Mapping[str, Any]) -> Iterator[str]:
+    yield from (f"  not judged {_unjudged(metric)}" for metric in document["unjudged"])
+    yield f"  monitor    {document['monitor']}"
+    yield f"  babysitter {clean(document['babysitter'])}"
+
+
+def say_steps(progress: str) -> str:
+    """The progress of a document, which is `~unknown/200` where no step was read.
+
+    >>> say_steps("~120/200"), say_steps("~unknown/200"), say_steps("~unknown/unknown")
+    ('~120/200', 'step unknown, final step 200', 'step unknown')
+    """
+    step, _, last = progress.partition("/")
+    if step != "~unknown":
+        return progress
+    return "step unknown" if last in ("", "unknown") else f"step unknown, final step {last}"
+
+
+def _missing(missing: Mapping[str, Any]) -> str:
+    until = f"; allowed until {_cut_fraction(missing['until'])}" if missing["until"] else ""
     return f"{clean(missing['message'])}{until}"
 
 
@@ -143,8 +156,8 @@ def _next_action(alert: Mapping[str, Any]) -> str:
 
 def _unjudged(metric: Mapping[str, Any]) -> str:
     return (
-        f"{clean(metric['metric'])} before row {metric['until_row']} ({clean(metric['reason'])}): "
-        f"{', '.join(metric['checks'])}"
+        f"{', '.join(metric['checks'])} ({clean(metric['metric'])}), until row "
+        f"{metric['until_row']}: {clean(metric['reason'])}"
     )
 
 
@@ -153,23 +166,45 @@ def _cut_fraction(moment: str) -> str:
     return re.sub(r"\.\d+(?=Z$)", "", moment)
 
 
+def _ago(moment: str, at: datetime) -> str:
+    """Of a moment that another machine's clock may date in the future."""
+    return f"{say_span(max(at - datetime.fromisoformat(moment), timedelta(0)))} ago"
+
+
 def _other(job: Mapping[str, str]) -> str:
     return (
-        f"{clean(job['name'])}, job {clean(job['job'])}, {job['state']}: {job['kind']}, not judged"
+        f"{clean(job['name'])}, job {clean(job['job'])}, {job['state']}: {job['kind']}, "
+        "does not count for this run"
     )
 
 
-def _orders(document: Mapping[str, Any]) -> list[str]:
-    """What people said: a pause, notes taken, and what is asked of them."""
+def _problems(document: Mapping[str, Any], at: datetime) -> Iterator[str]:
+    """What a person must know first: alerts, gaps in the evidence, and open questions."""
+    for alert in document["alerts"]:
+        yield (
+            f"  alert      {alert['state']} {alert['severity']} {alert['check']} (began "
+            f"{_ago(alert['since'], at)}): {clean(alert['message'])}{_next_action(alert)}"
+        )
+    for doubt in document["doubts"]:
+        yield f"  unknown    {clean(doubt)}"
+    for missing in document["missing_evidence"]:
+        yield f"  missing    {_missing(missing)}"
+    for key in document["unfinished_actions"]:
+        yield f"  unfinished {clean(key.replace('/', ' ', 1))}: outcome unknown"
+    yield from _questions(document)
 
+
+def _orders(document: Mapping[str, Any], at: datetime) -> list[str]:
+    """What people ordered and still holds."""
     lines = []
     if pause := document["paused"]:
+        left = say_span(datetime.fromisoformat(pause["until"]) - at)
         lines.append(
-            f"  paused     until {pause['until']} by {clean(pause['by'])}"
-            f"{_because(pause['reason'])}"
+            f"  paused     until {_cut_fraction(pause['until'])} (in {left}) by "
+            f"{clean(pause['by'])}{_because(pause['reason'])}"
         )
     if document["stopped_by"]:
-        lines.append(f"  stopped    by `herorun stop`, for {clean(document['stopped_by'])}")
+        lines.append(f"  stopped    with `herorun stop`, by {clean(document['stopped_by'])}")
     for noted in document["acknowledgements"]:
         lines.append(
             f"  ack        {clean(noted['alert'])} by "
@@ -177,18 +212,23 @@ def _orders(document: Mapping[str, Any]) -> list[str]:
         )
     if document["answer"]:
         lines.append(f"  answer     {clean(document['answer'])}")
-    if document["questions"]:
-        from herorun.core.babysit.action_key import parse_key
-
-        questions = [parse_key(key) for key in document["questions"]]
-        judge = [question.judged_version for question in questions if question.judged_version]
-        other = [question.last for question in questions if not question.judged_version]
-        yes = f"herorun approve {document['slug']}"
-        way = document["next"] if document["run"] == "down" and document["next"] else yes
-        lines += [f"  question   may herorun {clean(v)} act? `{yes}`, or `deny`" for v in judge]
-        kinds = ", ".join(clean(kind) for kind in other)
-        lines += [f"  question   relaunch ({kinds})? `{way}`, or `deny`"] if other else []
     return lines
+
+
+def _questions(document: Mapping[str, Any]) -> list[str]:
+    """Each with the two commands that answer it."""
+    if not document["questions"]:
+        return []
+    from herorun.core.babysit.action_key import parse_key
+
+    questions = [parse_key(key) for key in document["questions"]]
+    judge = [question.judged_version for question in questions if question.judged_version]
+    other = [question.last for question in questions if not question.judged_version]
+    yes, no = (f"herorun {order} {document['slug']}" for order in ("approve", "deny"))
+    way = document["next"] if document["run"] == "down" and document["next"] else yes
+    lines = [f"  question   may herorun {clean(v)} act? `{yes}` or `{no}`" for v in judge]
+    kinds = ", ".join(clean(kind) for kind in other)
+    return lines + ([f"  question   relaunch ({kinds})? `{way}` or `{no}`"] if other else [])
 
 
 def _because(reason: str) -> str:

@@ -45,12 +45,7 @@ def test_a_change_of_trajectory_under_the_same_tracker_id_fails():
     verdict = answer(changed_trajectory, a_change("README.md", "model.py"))
 
     assert verdict.outcome is Outcome.FAIL
-    assert verdict.message == (
-        "1 file that can change the trajectory changed since tiny-1 (121212121): model.py. A "
-        "different training "
-        "trajectory requires a new run with a new W&B id (using initialize_from), and tiny is the "
-        "old one; or a waiver"
-    )
+    assert mentions(verdict.message, "1 file", "tiny-1 (121212121)", "model.py", "tiny")
     assert verdict.details == ("model.py",)
     assert verdict.subject == "tiny-1"
 

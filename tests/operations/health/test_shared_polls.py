@@ -220,6 +220,4 @@ def test_babysit_and_status_of_all_look_once(
     listed = [{"name": "tiny-probe", "job": "72", "state": "running", "kind": "diagnostic"}]
     assert [run["other_jobs"] for run in told] == [listed] * 2
     story.herorun("status", SLUG)
-    assert (
-        "other      tiny-probe, job 72, running: diagnostic, not judged" in capsys.readouterr().out
-    )
+    assert "other      tiny-probe, job 72, running: diagnostic" in capsys.readouterr().out

@@ -69,7 +69,7 @@ def wrong_resume(
     if wrong:
         return failed(f"{job.instance} {wrong}", subject=job.instance)
     if isinstance(metrics, Unavailable) or isinstance(receipt, Unavailable):
-        return unknown(f"could not look where {job.instance} began", subject=job.instance)
+        return unknown(f"cannot tell where {job.instance} began", subject=job.instance)
     by_rows = None
     if isinstance(metrics, Metrics) and history.wrote(metrics):
         all_there = Checkpoints(

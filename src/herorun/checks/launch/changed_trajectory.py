@@ -59,10 +59,8 @@ def changed_trajectory(
         return passed(message, *listed(files), subject=change.instance)
     number = count(len(files), "file")
     return failed(
-        f"{number} that can change the trajectory changed {since}: {few(files)}. A different "
-        "training trajectory "
-        f"requires a new run with a new W&B id (using initialize_from), and {identity} is the old "
-        "one; or a waiver",
+        f"{number} that can change the training changed {since}: {few(files)}; the tracker id is "
+        f"still {identity}",
         *listed(files),
         subject=change.instance,
     )

@@ -29,7 +29,7 @@ def _judge_package(text: str, installed: Installed | Nothing | Unavailable) -> V
         return failed(f"{text!r} is no PEP 508 requirement: {why}", subject=text)
     match installed:
         case Unavailable(why):
-            return unknown(f"could not look for {text}: {why}", subject=text)
+            return unknown(f"could not check {text}: {why}", subject=text)
         case Nothing(why):
             return not_applicable(f"{text}: {why}", subject=text)
         case Installed():

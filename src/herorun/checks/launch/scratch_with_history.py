@@ -39,13 +39,13 @@ def scratch_with_history(
             f"{current.name} left checkpoints: {few(mine)}", *mine[:20], subject=current.name
         )
     if isinstance(metrics, Unavailable):
-        return unknown(f"could not look for metrics: {metrics.why}", subject=current.name)
+        return unknown(f"could not read the metrics: {metrics.why}", subject=current.name)
     if isinstance(metrics, Metrics) and metrics.rows:
         message = f"{current.name} left no checkpoint, and metrics up to step {metrics.high_water}"
         return failed(message, subject=current.name)
     if isinstance(old_checkpoints, Unavailable):
         return unknown(
-            f"could not look into the recorded roots: {old_checkpoints.why}", subject=current.name
+            f"could not read the recorded roots: {old_checkpoints.why}", subject=current.name
         )
     return passed(
         f"{current.name} left no step behind: neither checkpoint nor metrics", subject=current.name

@@ -42,7 +42,9 @@ def tainted_start_checkpoint(
     )
     mine = is_under(path, (root for instance in history.instances for root in instance.roots))
     if not mine and isinstance(source, Unavailable):
-        return unknown(f"could not look what {path} was written in: {source.why}", subject=path)
+        return unknown(
+            f"could not check in which instance {path} was written: {source.why}", subject=path
+        )
     if not mine and isinstance(source, Nothing):
         return not_applicable("no record names it: see unverified-lineage", subject=path)
     problem = mistrust(checkpoint, history) if mine else _elsewhere(checkpoint, source)

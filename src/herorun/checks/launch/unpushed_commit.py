@@ -17,7 +17,7 @@ def unpushed_commit(published: Published) -> Verdict:
     if refs:
         return passed(f"{published.commit:.9} is on {published.remote}: {few(refs)}")
     if published.why_not:
-        return unknown(f"could not look whether {published.remote} has it: {published.why_not}")
+        return unknown(f"could not check whether {published.remote} has it: {published.why_not}")
     return failed(
         f"no published ref of {published.remote} contains commit {published.commit:.9}: push it"
     )

@@ -16,7 +16,7 @@ def wrong_branch(published: Published, contract: Contract) -> Verdict:
     if published.refs:
         return passed(f"{published.commit:.9} is on {few(published.refs)}")
     if published.why_not:
-        return unknown(f"could not look which branches contain it: {published.why_not}")
+        return unknown(f"could not check which branches contain it: {published.why_not}")
     if not published.elsewhere:
         return not_applicable(f"{published.commit:.9} is on no branch of {published.remote}")
     allowed = few(contract.code.refs)

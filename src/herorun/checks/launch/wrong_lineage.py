@@ -27,7 +27,7 @@ def wrong_lineage(
         return passed(f"{start.path} lies in a root of this run", subject=start.path)
     if isinstance(source, Unavailable):
         return unknown(
-            f"could not look where {start.path} comes from: {source.why}", subject=start.path
+            f"could not check where {start.path} comes from: {source.why}", subject=start.path
         )
     if isinstance(source, Nothing):
         return not_applicable(

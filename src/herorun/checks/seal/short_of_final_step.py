@@ -28,7 +28,7 @@ def short_of_final_step(
         return passed(f"the last reported step is {metrics.step} of {final.value}", subject="step")
     gaps = [value.why for value in (metrics, checkpoints) if isinstance(value, Unavailable)]
     if gaps:
-        return unknown(f"could not look: {'; '.join(gaps)}", *gaps, subject="step")
+        return unknown(f"could not check: {'; '.join(gaps)}", *gaps, subject="step")
     if not isinstance(metrics, Metrics):
         return failed(f"no step was reported of {final.value}", subject="step")
     missing = f"{final.value - metrics.step} are missing"

@@ -53,8 +53,8 @@ def _loud(state: MetricsState) -> Iterator[UnjudgedMetric]:
     if trend.young or trend.scale <= limit or noise >= limit:
         return
     reason = (
-        "larger moves of earlier rows still count as noise: a rise of less than "
-        f"{100 * (RATIO - 1):.0f} % is not seen"
+        "the larger moves of earlier rows still count as noise, so a rise of less than "
+        f"{100 * (RATIO - 1):.0f} % is not reported"
     )
     until = state.judged + trend.rows_until(limit)
     yield UnjudgedMetric("loss", ("loss-elevated",), reason, until)
@@ -69,5 +69,5 @@ def _young(
         return
     stride = state.steps.stride
     apart = f", about {stride:.0f} steps apart" if stride > DENSE else ""
-    reason = f"{count(trend.rows, 'row')} to compare with, of the {SETTLE} that it takes{apart}"
+    reason = f"{count(trend.rows, 'row')} so far, of the {SETTLE} that these checks need{apart}"
     yield UnjudgedMetric(metric, checks, reason, state.judged + missing)

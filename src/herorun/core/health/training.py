@@ -55,7 +55,7 @@ class AwaitedEvidence:
     @property
     def words(self) -> str:
         return self.message + (
-            f"; awaited until {self.until:%Y-%m-%d %H:%M} UTC" if self.until else ""
+            f"; allowed until {self.until:%Y-%m-%d %H:%M} UTC" if self.until else ""
         )
 
 

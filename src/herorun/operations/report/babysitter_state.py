@@ -18,8 +18,8 @@ def say_babysitter(run: Run, over: bool = False) -> str:
         return f"declined: {run.contract.babysit.declined}"
     last_beat = last_heartbeat(run)
     if last_beat is None:
-        return "none was seen on this machine"
-    age = (now() - last_beat).total_seconds()
+        return "none seen on this machine"
+    age = round((now() - last_beat).total_seconds())
     if over and not is_locked(run.lock("babysitter")):
         return (
             f"stopped (run finished; last heartbeat {timestamp(last_beat.replace(microsecond=0))})"

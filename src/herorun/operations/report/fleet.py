@@ -117,7 +117,7 @@ def _alert_line(alert: OpenAlert) -> tuple[str, tuple[str, str]]:
 
 
 def _awaited(glance: RunSummary) -> list[tuple[str, tuple[str, str]]]:
-    return [("unknown", ("awaited", readable(missing.message))) for missing in glance.awaited]
+    return [("unknown", ("missing", readable(missing.message))) for missing in glance.awaited]
 
 
 def write_fleet(start: Path, folder: Path) -> tuple[Path, int]:
