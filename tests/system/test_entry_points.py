@@ -1,5 +1,8 @@
 """Who offers something to a group of entry points, as `importlib.metadata` says."""
 
+import importlib
+import os
+import shutil
 import subprocess
 import sys
 from importlib.metadata import entry_points
@@ -18,11 +21,34 @@ OFFER = f"[console_scripts]\na = b:c\n\n[{GROUP}]\nfull = moon:full\n"
 def test_a_package_on_the_path_offers_its_groups(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, facts: str
 ) -> None:
-    (tmp_path / facts).mkdir()
     monkeypatch.setattr(sys, "path", [str(tmp_path), str(tmp_path / "none"), *sys.path])
     assert not is_group_offered(GROUP) and not entry_points(group=GROUP)
+    (tmp_path / facts).mkdir()
+    importlib.invalidate_caches()  # it looks at the time of the folder too
     (tmp_path / facts / "entry_points.txt").write_text(OFFER)
     assert is_group_offered(GROUP) and entry_points(group=GROUP)
+
+
+def test_a_package_that_is_removed_offers_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package = tmp_path / "moon-1.dist-info"
+    package.mkdir()
+    (package / "entry_points.txt").write_text(OFFER)
+    monkeypatch.setattr(sys, "path", [str(tmp_path)])
+    assert is_group_offered(GROUP)
+    shutil.rmtree(package)
+    assert not is_group_offered(GROUP)
+
+
+def test_a_packages_files_are_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "moon-1.dist-info").mkdir()
+    monkeypatch.setattr(sys, "path", [str(tmp_path)])
+    os.utime(tmp_path, (0, 0))
+    reads, listdir = [], os.listdir
+    monkeypatch.setattr(os, "listdir", lambda path: reads.append(path) or listdir(path))
+    assert [is_group_offered(group) for group in (GROUP, "pydantic", GROUP)] == [False] * 3
+    assert reads == [str(tmp_path)]
 
 
 def test_what_an_archive_offers_is_left_to_importlib(

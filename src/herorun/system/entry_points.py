@@ -6,11 +6,14 @@ command nearly always is that nobody offers anything. Here that answer takes one
 
 import os
 import sys
+from functools import lru_cache
 from importlib.machinery import PathFinder
+from time import time
 from types import ModuleType
 from typing import Any
 
 _FACTS = (".dist-info", ".egg-info")
+SETTLED = 60  # seconds in which a package that is being installed gets all its files
 _LOADER = "pydantic.plugin._loader"
 
 
@@ -20,24 +23,39 @@ def is_group_offered(group: str) -> bool:
     """
     if any(hasattr(f, "find_distributions") for f in sys.meta_path if f is not PathFinder):
         return True
-    return any(_offers(folder or os.curdir, f"[{group}]") for folder in dict.fromkeys(sys.path))
+    return any(_offers(folder or os.curdir, group) for folder in dict.fromkeys(sys.path))
 
 
-def _offers(folder: str, header: str) -> bool:
+def _offers(folder: str, group: str) -> bool:
     try:
-        packages = [name for name in os.listdir(folder) if name.endswith(_FACTS)]
+        offered = _groups(os.path.abspath(folder))
     except (FileNotFoundError, PermissionError):
         return False
     except OSError:  # an archive
         return True
-    return folder.endswith(".egg") or any(
-        header in _entry_points(os.path.join(folder, name)) for name in packages
-    )
+    return folder.endswith(".egg") or group in offered
+
+
+def _groups(folder: str) -> frozenset[str]:
+    """What its packages offer to. A command asks some twenty times: it is read again only after a
+    package was installed or removed, which changes the time of the folder, or is just being so.
+    """
+    changed = os.stat(folder).st_mtime
+    if time() - changed < SETTLED:
+        return _read_groups.__wrapped__(folder, changed)
+    return _read_groups(folder, changed)
+
+
+@lru_cache(maxsize=64)
+def _read_groups(folder: str, changed: float) -> frozenset[str]:
+    packages = [name for name in os.listdir(folder) if name.endswith(_FACTS)]
+    lines = (line for name in packages for line in _entry_points(f"{folder}/{name}").splitlines())
+    return frozenset(line.strip().strip("[]") for line in lines if line.lstrip().startswith("["))
 
 
 def _entry_points(package: str) -> str:
     try:
-        with open(os.path.join(package, "entry_points.txt"), encoding="utf-8") as file:
+        with open(f"{package}/entry_points.txt", encoding="utf-8") as file:
             return file.read()
     except (FileNotFoundError, NotADirectoryError):
         return ""
