@@ -121,7 +121,7 @@ def _intend_action(
                 f"is needed ({reason})."
             )
             stop_when = run.contract.stop_when
-            question += f" Stop, says the contract, when: {quoted(stop_when)}" if stop_when else ""
+            question += f" The contract says when to stop: {quoted(stop_when)}" if stop_when else ""
             question = f"{question}\n\n{_options(run, action, proposer)}"
             lines = {
                 "Status": title,
