@@ -104,6 +104,15 @@ def test_what_is_not_at_chance_from_its_first_rows_on_is_left_alone(losses):
     assert not chance(*losses)
 
 
+def test_rows_that_lie_above_chance_take_thirty():
+    """A run that learns comes below it before it leaves it."""
+    above = [7.3, 6.9, *[CHANCE + 0.01, CHANCE - 0.004, CHANCE + 0.02, CHANCE + 0.003] * 7]
+    below = [7.3, 6.9, *[CHANCE + 0.01, CHANCE - 0.004, CHANCE - 0.002, CHANCE - 0.003] * 7]
+
+    assert chance(*above) and not chance(*below)
+    assert not chance(*above[:29]) and not chance(*above, gap=10)
+
+
 def test_chance_takes_forty_rows_and_eight_hundred_steps():
     assert not chance(7.3, *[CHANCE] * 38)
     assert not chance(7.3, *[CHANCE] * 60, gap=5)

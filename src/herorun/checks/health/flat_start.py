@@ -6,7 +6,8 @@ Fix: check the gradient norm, the applied learning rate and the labels, and stop
 Source: eight public image and language runs that stayed at the logarithm of their classes from the third row on; 100
 rows and 2,000 steps without a fall, with hardly any noise (`core.detectors.first_rows`), because slow warm-ups also
 stay flat for less. A loss that falls at once to the logarithm of a common number of classes, and
-never below, is reported after 40 rows and 800 steps, even if it jumps upwards in between.
+never below, is reported after 40 rows and 800 steps, even if it jumps upwards in between; after 30
+rows and 500 steps, if 14 of the newest 20 rows lie above it.
 `frozen-loss` reports it from 30 rows and 500 steps on.
 """
 

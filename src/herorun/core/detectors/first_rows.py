@@ -34,10 +34,15 @@ ABOVE = (1.02, 1.2)  # times that logarithm: where weights begin that have not l
 TOUCHED, BELOW = 1.005, 0.997  # times it: as low as those weights come, and lower than they do
 SETTLES = 20  # rows in which they come as low
 STANDS, STANDS_STEPS = 40, 800  # the slowest clean curve left that level after 32 rows
+# The same sooner, where most of the newest rows lie above it: steps that are too large throw
+# the weights about it, while a run that learns lies below it before it leaves it.
+EARLY, EARLY_STEPS = 30, 500
+NEWEST, HIGHER = 20, 14
 
 RULES = (
     SKIPPED, LEAST, MOST, STEPS, TIGHT, FELL, LEARNED, DEEPER, RATE, FALL, SURE,
     *CLASSES, *ABOVE, TOUCHED, BELOW, SETTLES, STANDS, STANDS_STEPS,
+    EARLY, EARLY_STEPS, NEWEST, HIGHER,
 )  # fmt: skip
 
 
@@ -55,6 +60,7 @@ class FirstRows:
     over: bool = False  # it has learned, or did not begin at the beginning
     flat: ExcursionWatch = field(default_factory=ExcursionWatch)
     levels: tuple[float, ...] = ()  # of chance, that the first loss lies a little above
+    higher: int = 0  # a bit for each of the newest rows: above the lowest of these levels
     chance: ExcursionWatch = field(default_factory=ExcursionWatch)
 
     def excursions(self) -> list[Excursion]:
@@ -78,11 +84,18 @@ def follow_chance(state: FirstRows, step: int, loss: float) -> None:
     if not possible or (state.rows == 2 and state.first_step > 2 * (step - state.first_step)):
         state.chance.end("chance", "loss")
         state.levels = ()
-    elif state.rows >= STANDS and step - state.first_step >= STANDS_STEPS:
+        return
+    state.levels = possible
+    state.higher = (state.higher << 1 | (loss > possible[0])) & ((1 << NEWEST) - 1)
+    if state.chance.streak is not None or _stands(state, step - state.first_step):
         state.chance.over(step, 0.0, possible[0], 0.0)
-        state.levels = possible
-    else:
-        state.levels = possible
+
+
+def _stands(state: FirstRows, steps: int) -> bool:
+    if state.rows >= STANDS and steps >= STANDS_STEPS:
+        return True
+    is_early = state.rows >= EARLY and steps >= EARLY_STEPS
+    return is_early and state.higher.bit_count() >= HIGHER
 
 
 def follow_start(state: FirstRows, step: int, y: float) -> None:
