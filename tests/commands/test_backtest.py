@@ -147,7 +147,7 @@ def test_among_several_files_json_lines_without_a_step_are_left_out_too(curves):
 @pytest.mark.parametrize(
     ("name", "text", "words"),
     [
-        ("a.csv", "loss\n1\n", "no column called step"),
+        ("a.csv", "norm\n1\n", "no column called step"),
         ("a.csv", "step,loss\n1,high\n", "a.csv:2: '1,high' is not a row of numbers"),
         ("a.csv", "step,loss\n1\n", "a.csv:2"),
     ],

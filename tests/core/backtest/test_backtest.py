@@ -17,7 +17,7 @@ from herorun.core.contract import Contract
 from herorun.core.detectors import Names
 from herorun.core.evidence import Job, Metrics
 from herorun.discover import checks
-from herorun.operations.report.backtest import columns_of, names_of, rows_of
+from herorun.operations.report.curve_file import columns_of, names_of, rows_of
 from wording import mentions
 
 CHECKS = judging(checks(Gate.HEALTH))

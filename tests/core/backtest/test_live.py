@@ -19,7 +19,7 @@ from herorun.core.detectors import MetricsState, Names, fold_rows, summarise
 from herorun.core.evidence import Metrics
 from herorun.core.finding import Outcome
 from herorun.discover import checks
-from herorun.operations.report.backtest import columns_of, names_of, rows_of
+from herorun.operations.report.curve_file import columns_of, names_of, rows_of
 
 CHECKS = judging(checks(Gate.HEALTH))
 BY_NAME = {check.name: check for check in CHECKS}

@@ -166,7 +166,7 @@ def test_rows_of_evaluations_between_change_nothing(seed):
 
 @pytest.mark.parametrize("text", ["NaN", "nan", "inf", "-inf", "Infinity", "-Infinity"])
 def test_a_value_that_is_no_number_is_text_to_a_file(text, tmp_path):
-    from herorun.operations.report.backtest import rows_of as read
+    from herorun.operations.report.curve_file import rows_of as read
 
     path = tmp_path / "curve.csv"
     path.write_text(

@@ -17,8 +17,8 @@ from herorun.core.finding import count
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.plan import moved
 from herorun.operations.metrics.series import Curves, RowSeries, curves_of
-from herorun.operations.report.backtest import columns_of, rows_of
 from herorun.operations.report.comparison import Compared
+from herorun.operations.report.curve_file import columns_of, rows_of
 from herorun.runs import Run, watched_run
 from herorun.sources.metrics import names_of
 from herorun.system.metrics_cache import Point
