@@ -106,7 +106,7 @@ def test_what_is_not_at_chance_from_its_first_rows_on_is_left_alone(losses):
 
 def test_rows_that_lie_above_chance_take_thirty():
     """A run that learns comes below it before it leaves it."""
-    above = [7.3, 6.9, *[CHANCE + 0.01, CHANCE - 0.004, CHANCE + 0.02, CHANCE + 0.003] * 7]
+    above = [7.3, 6.9, *[CHANCE + 0.01, CHANCE - 0.004, CHANCE + 0.02, CHANCE + 0.005] * 7]
     below = [7.3, 6.9, *[CHANCE + 0.01, CHANCE - 0.004, CHANCE - 0.002, CHANCE - 0.003] * 7]
 
     assert chance(*above) and not chance(*below)
@@ -116,3 +116,10 @@ def test_rows_that_lie_above_chance_take_thirty():
 def test_chance_takes_forty_rows_and_eight_hundred_steps():
     assert not chance(7.3, *[CHANCE] * 38)
     assert not chance(7.3, *[CHANCE] * 60, gap=5)
+
+
+def test_a_loss_with_too_few_decimals_is_not_known_to_stand_still():
+    rounded = [0.18, 0.17, *[round(loss, 2) for loss in noise(300, level=0.16, width=0.03)]]
+
+    assert summarise(folded(curve(*rounded, gap=20))).of("flat") == ()
+    assert not chance(7.4, 6.95, *[6.91] * 36)  # ln 1000, rounded upwards

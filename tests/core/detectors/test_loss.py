@@ -436,3 +436,33 @@ def test_a_small_rise_may_be_much_of_what_was_learned():
 
     assert lost.open and not found(curve(*falling, *[4.9] * 600), "regressed")
     assert not found(curve(*[4.9] * 200, *rising), "regressed")  # had learned nothing
+
+
+@pytest.mark.parametrize(
+    ("newer", "count"),
+    [
+        ([2.6, 2.5, 2.5], 1),  # three rows at twice as much
+        ([2.6, 2.5, 2.1], 0),
+        ([2.6, 1.2, 2.5, 2.5], 0),  # one of them is not
+        ([1.8, 1.7, 1.7, 1.8, 1.7], 1),  # five rows at one and a half
+        ([1.8, 1.7, 1.7, 1.8], 0),
+        ([1.8, 1.7, 1.4, 1.8, 1.7], 0),
+    ],
+)
+def test_a_few_rows_far_above_eight_calm_ones_are_another_level(newer, count):
+    """However far apart they are, and however short the curve is."""
+    calm = [1.1, 1.05, 1.08, 1.02, 1.07, 1.0, 1.03, 1.01]
+
+    assert len(found(curve(3.0, *calm, *newer, gap=500), "shifted")) == count
+    assert not found(curve(3.0, *calm[:6], *newer, gap=500), "shifted")
+
+
+def test_rows_that_waver_by_a_factor_of_two_are_no_calm_ones():
+    assert not found(curve(3.0, *[1.0, 2.1] * 4, *[4.5] * 4, gap=500), "shifted")
+
+
+def test_zeros_within_rounding_of_small_losses_are_no_collapse():
+    small = [0.01, 0.02, 0.03, 0.01, 0.02] * 10
+
+    assert not found(curve(*small, *[0.0] * 40), "collapsed")
+    assert found(curve(*[0.31, 0.32, 0.29, 0.3] * 10, *[0.0] * 40), "collapsed")

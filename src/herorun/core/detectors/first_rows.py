@@ -38,11 +38,13 @@ STANDS, STANDS_STEPS = 40, 800  # the slowest clean curve left that level after 
 # the weights about it, while a run that learns lies below it before it leaves it.
 EARLY, EARLY_STEPS = 30, 500
 NEWEST, HIGHER = 20, 14
+ABOVE_IT = 1.0005  # times it: a loss of two decimals may be rounded upwards
+MOVES = 5  # from row to row that all exceed TIGHT: the loss has too few decimals to stand still
 
 RULES = (
     SKIPPED, LEAST, MOST, STEPS, TIGHT, FELL, LEARNED, DEEPER, RATE, FALL, SURE,
     *CLASSES, *ABOVE, TOUCHED, BELOW, SETTLES, STANDS, STANDS_STEPS,
-    EARLY, EARLY_STEPS, NEWEST, HIGHER,
+    EARLY, EARLY_STEPS, NEWEST, HIGHER, ABOVE_IT, MOVES,
 )  # fmt: skip
 
 
@@ -51,6 +53,9 @@ class FirstRows:
     rows: int = 0
     first: float = 0.0  # the highest of the first losses, as a logarithm
     first_step: int = 0
+    before: float = 0.0  # the newest loss, as a logarithm
+    moves: int = 0  # from one loss to another
+    finest: float = math.inf  # the smallest of them
     floor: float = math.inf  # the lowest of all losses, as a logarithm
     values: list[float] = field(default_factory=list)
     every: int = 1  # rows that one value stands for
@@ -86,7 +91,7 @@ def follow_chance(state: FirstRows, step: int, loss: float) -> None:
         state.levels = ()
         return
     state.levels = possible
-    state.higher = (state.higher << 1 | (loss > possible[0])) & ((1 << NEWEST) - 1)
+    state.higher = (state.higher << 1 | (loss > ABOVE_IT * possible[0])) & ((1 << NEWEST) - 1)
     if state.chance.streak is not None or _stands(state, step - state.first_step):
         state.chance.over(step, 0.0, possible[0], 0.0)
 
@@ -103,8 +108,11 @@ def follow_start(state: FirstRows, step: int, y: float) -> None:
     state.rows += 1
     state.floor = min(state.floor, y)
     if state.rows == 1:
-        state.first, state.first_step = y, step
+        state.first, state.first_step, state.before = y, step, y
         return
+    if y != state.before:
+        state.moves, state.finest = state.moves + 1, min(state.finest, abs(y - state.before))
+        state.before = y
     if state.rows == 2 and state.first_step > 2 * (step - state.first_step):
         state.over = True  # the rows before are not here
     if state.rows <= SKIPPED:
@@ -135,7 +143,9 @@ def _weigh(state: FirstRows, step: int) -> None:
     if len(values) >= LEAST and step - state.first_step >= STEPS:
         state.level = level = median(values)
         state.over = level < state.first - LEARNED
-        if not state.over and level <= state.first - FELL and _still(values):
+        is_coarse = state.moves >= MOVES and state.finest > TIGHT
+        fell = level <= state.first - FELL
+        if not state.over and fell and not is_coarse and _still(values):
             state.flat.over(step, 0.0, math.exp(level), 0.0)
             state.smooth = level
         if state.over or state.flat.streak is not None:

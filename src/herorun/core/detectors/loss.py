@@ -8,6 +8,7 @@ One that has begun continues over a gap.
 """
 
 import math
+from itertools import pairwise
 
 from herorun.core.detectors import first_rows, relapse, second_beginning, windows
 from herorun.core.detectors.baseline import CLIP, FLOOR, RATE, SETTLE, Trend
@@ -39,6 +40,7 @@ FROZEN = 20  # rows of one and the same value, from which on it stands still
 # times the longest such stretch before: some logs repeat a value until there is a new one
 REPEATS = 5
 CHANGES = 30  # other values that must have come before
+ROUNDED = 4.0  # times the smallest difference of two losses, below which one may be printed as zero
 ODD = 4  # first rows that may be odd, and would hide everything for sixty more, where ...
 FELL = 8  # ... so many rows follow them ...
 FAR = 10.0  # ... that are so many times lower than the trend
@@ -50,7 +52,7 @@ _LEARNED, _FAR = math.log(LEARNED), math.log(FAR)
 RULES = (
     RATIO, ALONE, RISING, FREEZE, FREEZE_YOUNG, HELD, RAISED, DENSE, JITTERS, ELEVATED, ELEVATED_NOISE, DRIFT, DRIFT_NOISE, WIDEST,  # noqa: E501  # one entry of a table, or one recorded value
     DIVERGED, DIVERGED_NOISE, LEARNED,
-    SIGNED, FROZEN, REPEATS, CHANGES, MOVES, ODD, FELL, FAR,
+    SIGNED, FROZEN, REPEATS, CHANGES, MOVES, ODD, FELL, FAR, ROUNDED,
 )  # fmt: skip
 
 
@@ -112,10 +114,20 @@ def _zero(state: LossState, step: int) -> None:
     far longer than any before.
     """
     state.zeros += 1
-    usual_rows = state.trend.rows or state.longest_zeros
-    if usual_rows and state.zeros > REPEATS * state.longest_zeros:
+    usual_rows = state.trend.rows or (state.longest_zeros and state.positive)
+    begun = state.collapsed.streak is not None
+    if usual_rows and state.zeros > REPEATS * state.longest_zeros and (begun or not _coarse(state)):
         usual = math.exp(state.trend.level) if state.trend.rows else state.positive
         state.collapsed.over(step, 0.0, usual, 0.0)
+
+
+def _coarse(state: LossState) -> bool:
+    """Whether the newest losses lie so near to zero that printed decimals may round them to it."""
+    values = sorted({math.exp(y) for y in state.recent})
+    if len(values) < 2:
+        return False
+    decimal = min(after - before for before, after in pairwise(values))
+    return values[len(values) // 2] < ROUNDED * decimal
 
 
 def _no_zero(state: LossState) -> None:

@@ -17,6 +17,7 @@ from herorun.core.detectors.throughput import Speed
 
 ONE_BY_ONE = 4  # rows that follow the one at which something happened
 NEWEST, WINDOW = windows.NEWEST, windows.NEWEST + windows.BEFORE
+AT_ONCE, SUSTAINED = windows.AT_ONCE, windows.SUSTAINED
 _TURN = 1.2533  # of a mean deviation to a standard deviation, as in `Trend.learn`
 
 
@@ -99,6 +100,7 @@ def _losses(state: LossState, steps: Sequence[int], losses: Sequence[float], fir
     opening, descent, descended = state.opening[0], state.descent, state.descended
     forgotten, halved = second_beginning._FORGOTTEN, state.opening[-1]
     ys, mask, many = list(state.recent), windows._NEWEST, NEWEST - windows.OUTLIERS
+    leap = windows.LEAST_LEAP
     alike, high, elevated, drift = (
         second_beginning.ALIKE,
         loss._HIGH,
@@ -115,6 +117,8 @@ def _losses(state: LossState, steps: Sequence[int], losses: Sequence[float], fir
         if excess > high:
             break
         if -alike < y - opening < alike and (level < y - forgotten or lowest < y - forgotten):
+            break
+        if (y > ys[-AT_ONCE] + leap or y > ys[-SUSTAINED] + leap) and windows.leaps(ys, y):
             break
         higher = (above << 1 | (y > ys[-NEWEST])) & mask
         if higher.bit_count() >= many:
