@@ -7,6 +7,22 @@ import pytest
 from core.triage.judged import judged
 
 SAID = {
+    "Ray names causes that it did not see, in newer words": (
+        "unknown",
+        (
+            "(raylet) A worker died or was killed while executing a task by an unexpected system "
+            "error. Some common causes include: (1) the process was killed by the OOM killer due "
+            "to high memory usage, (2) ray stop --force was called, or (3) the worker crashed "
+            "unexpectedly due to SIGSEGV or another unexpected error."
+        ),
+    ),
+    "Slurm takes another temporary folder": (
+        "benign",
+        (
+            "slurmstepd: error: Unable to create TMPDIR [/scratch/7]: Permission denied\n"
+            "slurmstepd: error: Setting TMPDIR to /tmp\nstep 500: loss 2.1"
+        ),
+    ),
     "a retry that succeeded further down wins": (
         "not-a-failure",
         (
@@ -167,3 +183,25 @@ def test_the_cause_is_what_people_found(what):
     failure, log = SAID[what]
 
     assert judged(log).failure == failure
+
+
+PREFIXES = (
+    "2026-03-04 10:11:12,123 - trainer - INFO - ",
+    "2026-03-04 10:11:12.123 | ERROR    | train.loop:run:42 - ",
+    "E0304 10:11:12.123456 140486 trainer.cc:12] ",
+    "Aug 17 18:42:18 node7 train[8052]: ",
+    "(EngineCore pid=18) ERROR 03-29 12:59:53 [core.py:1099] ",
+    "12: [rank3]: ",
+)
+
+
+@pytest.mark.parametrize("prefix", PREFIXES)
+def test_what_a_logger_prints_before_each_line_hides_no_traceback(prefix):
+    traceback = (
+        "Traceback (most recent call last):",
+        '  File "/app/train.py", line 12, in main',
+        "    cfg['lr']",
+        "KeyError: 'lr'",
+    )
+
+    assert judged("\n".join(prefix + line for line in traceback)).failure == "code-bug-small"

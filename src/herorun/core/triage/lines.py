@@ -12,17 +12,23 @@ _ESCAPE = re.compile(
 )
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x0c\x0e-\x1f\x7f]")
 _TIME = re.compile(
-    r"\[?(?:\d{4}[-/]\d\d[-/]\d\d[T "
+    r"\[?(?:(?:\d{4}[-/])?\d\d[-/]\d\d[T "
     r"])?\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?\]?:?(?:[ \t]|$)"
     r"|\[\d{4}-\d\d-\d\d[^\]\n]{0,40}\]:?[ \t]?"
 )
+_LEVEL = r"(?:ERROR|CRITICAL|FATAL|WARNING|WARN|INFO|DEBUG)"
 _LABEL = re.compile(
     # [rank3]: [default0]: [1,0]<stderr>:
     r"\[[^\]\[\n]{1,80}(?:\([^)\n]{0,40}\))?\]:?(?:<std(?:err|out)>:?)?[ \t]?"
     r"|\([^()\n]{0,60}(?:pid|rank|ip)[ =:][^()\n]{1,80}\)[ \t]?"  # Ray's (Actor pid=1, ip=10.0.0.1)
     r"|(?:stderr|stdout)(?::| [FP])[ \t]?"
     r"|task=\S{1,200} \|[ \t]?"  # Iris
-    r"|(?:ERROR|CRITICAL|FATAL|WARNING|INFO|DEBUG)(?::[\w.]{1,80}:|:|[ \t])[ \t]{0,3}"
+    rf"|{_LEVEL}(?::[\w.]{{1,80}}:|:|[ \t])[ \t]{{0,3}}"
+    # Python's logging, with its usual format, and loguru's: - trainer - ERROR - , | ERROR | a:b:1 -
+    rf"|- [\w.<>]{{1,80}} - {_LEVEL} ?- |- {_LEVEL} ?- |\| {_LEVEL} {{0,4}}\| [\w.:<>]{{1,120}} - "
+    r"|[IWEF]\d{4} \d\d:\d\d:\d\d\.\d{1,6} {1,7}\d{1,9} [\w./-]{1,80}:\d{1,6}\] ?"  # glog
+    # syslog: Aug 17 18:42:18 node7 train[8052]:
+    r"|[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \S{1,80} [\w.-]{1,40}\[\d{1,9}\]: ?"
     r"|\d{1,5}:[ \t]?"  # srun --label
     r"|(?![\w.-]*(?:error|exception|warning))[a-z][\w-]{0,60}\d[\w.-]{0,60}: "  # pdsh: node17:
 )
