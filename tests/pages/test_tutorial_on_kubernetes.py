@@ -77,6 +77,9 @@ def test_the_tutorial_can_be_followed_on_a_cluster(
             assert world.type(added).code == 0
         if typed.line == "herorun babysit my-run --once":
             wait_for(lambda: ended(space), 120)
+        if typed.line == "herorun status my-run":
+            rows = world.home / "data" / "my-run" / "metrics.jsonl"
+            wait_for(rows.exists, 120)  # until then the run is starting
         said = world.type(typed)
         assert said.code in CODES.get(typed.line, {0}), said
         if typed.line.startswith("herorun launch"):

@@ -40,7 +40,7 @@ def _verdict(
     )
     if approvers and person is None:
         message = (
-            f"the waiver of {about} says that {who} approved it, who is neither the DRI nor in "
+            f"the waiver of {about} names {who} as its approver, who is neither the DRI nor in "
             "[policy] approvers"
         )
         return failed(message, subject=about)

@@ -47,7 +47,7 @@ def waiver_verdicts(use: WaiverUse) -> list[Verdict]:
         *((waiver, _renamed(waiver)) for waiver in use.renamed),
     ]
     if not problems:
-        return [passed("every waiver of this gate signs something")]
+        return [passed("every waiver of this gate matches a finding")]
     return [
         failed(
             f"the waiver of {name_of(waiver)} {why}",
@@ -64,8 +64,8 @@ def _renamed(waiver: Waiver) -> str:
 
 def _unused(waiver: Waiver, use: WaiverUse) -> str:
     if waiver.check in use.strange:
-        return "signs nothing: there is no such check"
-    return "signs nothing: no such finding is open"
+        return "matches nothing: there is no such check"
+    return "matches nothing: no such finding is open"
 
 
 def name_of(waiver: Waiver) -> str:

@@ -49,7 +49,10 @@ def read_live_jobs(scheduler: Scheduler, contract: Contract, history: History) -
             return LiveJobs((*live, job))
         case Absent():
             missing_job = Job(
-                current.job, current.name, JobState.UNKNOWN, reason="recorded, and not known here"
+                current.job,
+                current.name,
+                JobState.UNKNOWN,
+                reason="recorded, but unknown to this scheduler",
             )
             return LiveJobs((*live, missing_job))
         case Unknown(why):

@@ -98,9 +98,7 @@ class _Mentions:
                 return
         if values and all(each.value for each in values):
             there = ", ".join(dict.fromkeys(map(str, values[:_MAX_NAMES])))
-            self.others[key] = scrub(
-                f"{value!r} is named nowhere in the job; what it names is {there}"
-            )
+            self.others[key] = scrub(f"the job has no {value!r}; it has {there}")
 
     def pattern(self, key: str, pattern: str | None) -> None:
         for word in required_words(pattern or ""):

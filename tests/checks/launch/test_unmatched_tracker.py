@@ -7,11 +7,7 @@ from herorun.core.finding import Outcome
 def test_a_key_that_the_job_contradicts_is_named() -> None:
     mentions = TrackerMentions(
         {"[patrol] progress": "the job holds 'step'", "[tracker] path": "the job holds a part"},
-        {
-            "[tracker] path": (
-                "'a.jsonl' is named nowhere in the job; what it names is 'b.jsonl' (train.py:3)"
-            )
-        },
+        {"[tracker] path": "the job has no 'a.jsonl'; it has 'b.jsonl' (train.py:3)"},
     )
     wrong, right = answers(unmatched_tracker, mentions)
     assert (wrong.outcome, wrong.subject) == (Outcome.FAIL, "[tracker] path")

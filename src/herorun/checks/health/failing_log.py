@@ -56,7 +56,7 @@ def failing_log(
         return verdict
     worst = worst_complaint(log)
     if worst is None or worst.weight == "symptom":
-        return passed(f"the log of {job.instance} names nothing that ends it", subject=job.instance)
+        return passed(f"the log of {job.instance} shows no fatal error", subject=job.instance)
     since = idle_since(worst, job, metrics, history, now.at)
     if since is None or now.at - since <= _most(
         worst.weight, metrics, history, final, cadence, limits

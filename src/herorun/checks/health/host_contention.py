@@ -21,7 +21,9 @@ def host_contention(job: Job, log: JobLog) -> Verdict:
     if verdict := not_running(job):
         return verdict
     if log.crowded is None:
-        return passed(f"the log of {job.instance} speaks of no crowded host", subject=job.instance)
+        return passed(
+            f"the log of {job.instance} reports no contention on its host", subject=job.instance
+        )
     return failed(
         f"{job.instance}: {in_words(log.crowded)}. {log.crowded.advice}", subject=job.instance
     )

@@ -47,7 +47,7 @@ def interleaved_writers(metrics: Metrics, history: History, limits: Limits) -> l
 def _report_mixed_rows(mixed: Excursion) -> Verdict:
     places = sorted((mixed.first_step, round(mixed.expected)))
     return failed(
-        f"the rows jump to and fro: two writers, one near step {places[0]} and one near step "
+        f"the rows alternate between two writers, one near step {places[0]} and one near step "
         f"{places[1]}",
         subject="rows",
     )

@@ -34,7 +34,7 @@ def late_tick(
     limits: Limits,
 ) -> Verdict:
     if contract.babysit.declined:
-        return not_applicable(f"nobody is to watch: {contract.babysit.declined}")
+        return not_applicable(f"the contract declines a babysitter: {contract.babysit.declined}")
     if isinstance(job, Job) and job.state is JobState.SUCCEEDED:
         return not_applicable(f"{job.instance} ended with success: nothing is left to watch")
     current = history.current
@@ -49,4 +49,4 @@ def late_tick(
             f"{say_duration(cadence.every)}"
         )
         return failed(message)
-    return passed(f"the last look was at {last:%Y-%m-%d %H:%M} UTC")
+    return passed(f"the last tick was at {last:%Y-%m-%d %H:%M} UTC")

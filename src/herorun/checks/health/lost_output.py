@@ -43,7 +43,7 @@ def lost_output(
     }
     missing_root = lost_root(scene_of(evidence))
     if missing_root is None:
-        return passed(f"nothing that {job.instance} wrote is seen to be gone", subject=job.instance)
+        return passed(f"no output of {job.instance} is known to be missing", subject=job.instance)
     return failed(
         f"{job.instance} is {job.state}, and {missing_root.message}",
         missing_root.advice,

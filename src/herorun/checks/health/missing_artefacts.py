@@ -69,7 +69,7 @@ def _checkpoint(checkpoints: Checkpoints, step: int) -> Verdict:
         )
     if there:
         return unknown(
-            f"{there[0].path} could not be looked into: {there[0].problem}", subject="checkpoint"
+            f"{there[0].path} could not be read: {there[0].problem}", subject="checkpoint"
         )
     return failed(f"there is no checkpoint of the final step {step}", subject="checkpoint")
 

@@ -102,7 +102,7 @@ def _compare_after_warmup(resume: Resume, limits: Limits) -> Verdict:
     if resume.after < limits.least_after:
         return unknown(f"not comparable: no step up to {resume.high_water} was logged twice")
     if resume.fall is None and resume.offset < -_least(resume, limits):
-        return unknown(f"not comparable: {level}, and too few rows tell how it fell before")
+        return unknown(f"not comparable: {level}, and there are too few earlier rows")
     return passed(f"no step was logged twice, and {level}")
 
 

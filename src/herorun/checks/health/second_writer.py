@@ -77,7 +77,7 @@ def second_writer(
         for other in others
         if other.state.in_doubt
     ]
-    return [*verdicts, *doubtful] or [passed(f"only {job.instance} is seen to write")]
+    return [*verdicts, *doubtful] or [passed(f"no other writer than {job.instance} was found")]
 
 
 def _late(job: Job, what: str, last: datetime | None) -> Verdict:

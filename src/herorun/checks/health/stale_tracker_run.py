@@ -60,7 +60,7 @@ def stale_tracker_run(
     """One answer for each sign: state, heartbeat, last step, and the losses and their time that its panel shows."""
     start = job_start(job, history)
     if job.state.in_doubt or identity.state is TrackerState.UNREACHABLE:
-        return [unknown(f"could not check: {identity.why or 'the job is in doubt'}")]
+        return [unknown(f"could not check: {identity.why or 'the state of the job is unknown'}")]
     if job.state is not JobState.RUNNING or start is None or now.at - start <= limits.startup:
         return [not_applicable(f"{job.instance} is {job.state}, or has just begun")]
     if identity.state in (TrackerState.ABSENT, TrackerState.DELETED):

@@ -49,7 +49,7 @@ def stalled_by_infrastructure(
     ]
     since, _ = rows_since(job, metrics, history, now.at)
     if not lines or since is None:
-        return passed(f"nothing speaks of a wedge of {job.instance}", subject=job.instance)
+        return passed(f"no sign of an infrastructure stall of {job.instance}", subject=job.instance)
     most = max(limits.least, limits.cadences * cadence.every)
     idle = now.at - since
     if idle <= most:

@@ -66,7 +66,10 @@ def stalled_steps(
         verdict = _judge_age(job, "no step yet", since, now.at, limits.startup)
     sign = sign_of_life(metrics, log, checkpoints, since, now.at)
     if verdict.outcome is Outcome.FAIL and sign:
-        return unknown(f"{verdict.message}, but {sign}: is it the tracker?", subject=job.instance)
+        return unknown(
+            f"{verdict.message}, but {sign}: perhaps only the tracker has stopped",
+            subject=job.instance,
+        )
     return verdict
 
 

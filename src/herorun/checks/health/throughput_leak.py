@@ -40,4 +40,4 @@ def throughput_leak(metrics: Metrics, history: History, limits: Limits) -> list[
 
 
 def _deep(leak: Excursion) -> Verdict:
-    return placed(leak, f"{say_slowdown(leak)}: a leak no more", ", deep")
+    return placed(leak, f"{say_slowdown(leak)}, which is more than a leak", ", deep")

@@ -114,9 +114,9 @@ def _of_adopted(job: Job, log: JobLog | Nothing | Unavailable) -> Verdict:
     if fell:
         message = (
             f"{job.instance} was adopted, and says in line {fell.line} of its log: "
-            f"{fell.excerpt}; nobody told it where to start"
+            f"{fell.excerpt}; herorun did not choose its start"
         )
         return unknown(message, subject=job.instance)
     return not_applicable(
-        f"{job.instance} was adopted: nobody told it where to start", subject=job.instance
+        f"{job.instance} was adopted: herorun did not choose its start", subject=job.instance
     )

@@ -15,7 +15,7 @@ def ambiguous_tracker_run(plan: Plan, identity: TrackerIdentity) -> Verdict:
     """A relaunch is not asked: a name that was taken meanwhile stops no recovery."""
     name = plan.tracker.value.name
     if identity.namesakes:
-        message = f"{few(identity.namesakes)} of the same project is called {name} too"
+        message = f"the project has other runs named {name}: {few(identity.namesakes)}"
         return failed(message, *identity.namesakes, subject=name)
     if identity.state is TrackerState.UNREACHABLE:
         return unknown(

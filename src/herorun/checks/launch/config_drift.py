@@ -80,5 +80,5 @@ def _rest(
         other = "nothing else differs from" if blocking else "as"
         return passed(f"{other} {prior.instance}", subject=prior.instance)
     return passed(
-        f"differs from {prior.instance}, and may: {few(rest)}", *rest, subject=prior.instance
+        f"allowed differences from {prior.instance}: {few(rest)}", *rest, subject=prior.instance
     )

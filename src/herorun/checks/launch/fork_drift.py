@@ -53,7 +53,7 @@ def fork_drift(
 def _report_fork_drift(inheritance: Inherited, instance: str) -> list[Verdict]:
     one_by_one = [
         failed(
-            f"{change}: before as {instance} was admitted, which wrote the start checkpoint",
+            f"{change}, compared with {instance}, which wrote the start checkpoint",
             subject=change.key,
         )
         for change in inheritance.unsigned[:MOST]
@@ -77,5 +77,5 @@ def _rest(inheritance: Inherited, instance: str) -> Verdict:
         )
     texts = [str(change) for change in inheritance.other]
     return passed(
-        f"differs from {instance}, and may: {few(texts)}", *texts, *names, subject=instance
+        f"allowed differences from {instance}: {few(texts)}", *texts, *names, subject=instance
     )

@@ -39,6 +39,6 @@ def hidden_replay(plan: Plan, identity: TrackerIdentity, prior: PriorLaunch | No
     message = (
         f"{run.id} has logged up to step {last}, and the run resumes at {first}: its first "
         f"{count(last - first + 1, 'step')} "
-        'will be invisible, for W&B drops them; "no new rows" is not "not training"'
+        "will be invisible, because W&B drops them; missing rows do not mean that it is not training"
     )
     return failed(message, subject=run.id)

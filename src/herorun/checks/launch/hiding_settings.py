@@ -24,7 +24,7 @@ def hiding_settings(tree: WorkTree) -> list[Verdict]:
         for setting, paths in hiding.items()
     ]
     if harmless:
-        answers.append(passed(f"set, and hides nothing here: {few(harmless)}", *harmless))
+        answers.append(passed(f"these settings hide nothing here: {few(harmless)}", *harmless))
     return answers or [passed("no git setting hides changes")]
 
 

@@ -24,12 +24,10 @@ def incomplete_start_checkpoint(
     if checkpoint is None and isinstance(beside, Unavailable):
         return unknown(f"{start.path} could not be read: {beside.why}", subject=start.path)
     if checkpoint is None:
-        return failed(
-            f"{start.path} is no checkpoint: nothing of that name is there", subject=start.path
-        )
+        return failed(f"{start.path} does not exist", subject=start.path)
     if not checkpoint.examined:
         return unknown(
-            f"nobody could look into {start.path}: {checkpoint.problem or 'it is only listed'}",
+            f"{start.path} could not be read: {checkpoint.problem or 'it is only listed'}",
             subject=start.path,
         )
     if checkpoint.problem:

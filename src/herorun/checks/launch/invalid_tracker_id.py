@@ -38,5 +38,5 @@ def invalid_tracker_id(plan: Plan) -> list[Verdict]:
 
 def _judge_identifier(name: str, value: str, rule: re.Pattern[str]) -> Verdict:
     if rule.fullmatch(value) and value == value.strip():
-        return passed(f"{name} {value} is a name that W&B takes", subject=value)
-    return failed(f"[tracker] {name} is {value!r}, and W&B takes no such {name}", subject=value)
+        return passed(f"{name} {value} is valid for W&B", subject=value)
+    return failed(f"[tracker] {name} is {value!r}, which is not a valid W&B {name}", subject=value)

@@ -13,7 +13,9 @@ from herorun.core.finding import Verdict, failed, passed, unknown
 def missing_object(review: RequestReview) -> list[Verdict]:
     """One answer for each; what this login may not look at is unknown."""
     if "missing" in review.unseen:
-        return [unknown(f"what the request names was not looked for: {review.unseen['missing']}")]
+        return [
+            unknown(f"the objects of the request could not be checked: {review.unseen['missing']}")
+        ]
     if not review.missing:
         return [passed(f"{review.where} has all that the request names")]
     return [failed(f"{review.where} has no {name}", subject=name) for name in review.missing]

@@ -13,7 +13,7 @@ from herorun.core.finding import Verdict, failed, passed, unknown
 def no_fitting_node(review: RequestReview) -> list[Verdict]:
     """By the labels and the whole size of each machine, whether it is free or not."""
     if "unplaceable" in review.unseen:
-        return [unknown(f"the machines may not be listed: {review.unseen['unplaceable']}")]
+        return [unknown(f"no permission to list the nodes: {review.unseen['unplaceable']}")]
     if not review.unplaceable:
         return [passed(f"{review.where} has a machine of the size that is asked for")]
     return [failed(message, subject=message) for message in review.unplaceable]

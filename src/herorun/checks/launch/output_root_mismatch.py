@@ -66,7 +66,7 @@ def output_root_mismatch(
         if not _is_under_root(value, plan.roots, names)
     }
     if not wrong:
-        return [passed(f"{', '.join(places)} agree with the contract")]
+        return [passed(f"{', '.join(places)} as in the contract")]
     roots = " or ".join(plan.roots)
     return [
         failed(f"{where} is {value}, the contract's is {roots}", subject=where)

@@ -35,7 +35,7 @@ def resume_never(
         return failed(refused, subject=run.id)
     if isinstance(metrics, Unavailable):
         return unknown(
-            f"whether {prior.instance} logged under {run.id} is not known: {metrics.why}",
+            f"it is unknown whether {prior.instance} logged under {run.id}: {metrics.why}",
             subject=run.id,
         )
     return passed(f"{prior.instance} logged nothing under {run.id}", subject=run.id)

@@ -37,7 +37,7 @@ def unconfirmed_inference(contract: Contract, plan: Plan) -> list[Verdict]:
     if not inferred:
         return [passed("nothing in the plan is inferred")]
     labels = [f"{name}: {_say_inference(plan, name)}" for name in inferred]
-    return [passed(f"inferred, and not of weight: {', '.join(inferred)}", *labels)]
+    return [passed(f"inferred, and needs no confirmation: {', '.join(inferred)}", *labels)]
 
 
 def _say_inference(plan: Plan, name: str) -> str:

@@ -28,7 +28,7 @@ def incomplete_milestone_checkpoint(
         return failed(f"there is no checkpoint {which}", subject=sealing.name)
     if not checkpoint.examined:
         return unknown(
-            f"nobody could look into {checkpoint.path}: {checkpoint.problem}",
+            f"{checkpoint.path} could not be read: {checkpoint.problem}",
             subject=checkpoint.path,
         )
     if checkpoint.problem:

@@ -17,4 +17,6 @@ def open_alerts(assessment: Judged) -> list[Verdict]:
     unknowns = [
         unknown(f"{which}: {message}", subject=which) for which, message in assessment.unseen
     ]
-    return [*wrong, *unknowns] or [passed("no alert is open, by the record and by a fresh look")]
+    return [*wrong, *unknowns] or [
+        passed("no alert is open, in the record and by a new evaluation")
+    ]

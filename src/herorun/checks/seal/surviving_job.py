@@ -26,7 +26,7 @@ def surviving_job(live: LiveJobs, job: Job | Nothing) -> list[Verdict]:
     open_ones = [failed(message, subject=name) for name, message in sorted(living.items())]
     open_ones += [
         unknown(
-            f"nobody can say whether {name} lives: {each.reason or each.raw or each.state}",
+            f"it is unknown whether {name} is live: {each.reason or each.raw or each.state}",
             subject=name,
         )
         for name, each in sorted(doubtful.items())

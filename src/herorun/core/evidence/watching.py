@@ -110,7 +110,7 @@ class LeaseSeen:
     def doubt(self) -> str:
         """What a person must know of the age; empty where nothing."""
         return (
-            ", by a clock that may have been set: this machine tells no uptime"
+            ", by the wall clock: this machine does not report its uptime"
             if self.by_wall_clock
             else ""
         )

@@ -83,7 +83,7 @@ _DELETED = _any(
         "[tracker] id"
     )
 )
-_AUTO = "but resume = auto goes by a file that one machine has: say allow"
+_AUTO = "but resume = auto depends on a file of one machine: use allow"
 
 _BEGINS = _pass("{tracker} does not know {id} yet: the run begins under it")
 _NOBODY_TO_RESUME = _fail(

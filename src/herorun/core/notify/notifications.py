@@ -97,7 +97,7 @@ def _reached(
     wrote = isinstance(metrics, Metrics) and history.wrote(metrics)
     step = metrics.step if isinstance(metrics, Metrics) and wrote else -1
     if step > max(ledger.start_step, 0):
-        yield "first-step", f"{name} trains", f"its first steps are done: {progress_of(evidence)}"
+        yield "first-step", f"{name} is training", f"steps {progress_of(evidence)}"
     saved = _own_checkpoints(evidence, history, ledger)
     if saved:
         first = min(saved, key=lambda c: c.step)
