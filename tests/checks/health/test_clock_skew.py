@@ -49,10 +49,9 @@ def test_a_minute_is_no_network_delay(seconds, outcome):
 def test_each_clock_is_named():
     verdicts = answers(clock_skew, saved(90), a_job(started=ahead(300)))
 
-    assert [v.message for v in verdicts] == [
-        "the scheduler's clock is 5m ahead of ours",
-        "the store's clock is 1m30s ahead of ours",
-    ]
+    assert [v.subject for v in verdicts] == ["the scheduler's clock", "the store's clock"]
+    assert mentions(verdicts[0].message, "5m", "ahead")
+    assert mentions(verdicts[1].message, "1m30s", "ahead")
 
 
 def test_one_that_is_out_of_sight_does_not_hide_the_other():
@@ -79,10 +78,8 @@ def test_what_is_dated_before_its_launch_tells_of_a_clock_that_is_behind(seconds
 def test_a_clock_that_is_behind_is_named():
     verdict = answer(clock_skew, JobLog(changed_at=behind(90)))
 
-    assert (verdict.subject, verdict.message) == (
-        "the log's clock",
-        "the log's clock is at least 1m30s behind ours",
-    )
+    assert verdict.subject == "the log's clock"
+    assert mentions(verdict.message, "least", "1m30s", "behind")
 
 
 def test_rows_of_an_earlier_instance_tell_nothing():

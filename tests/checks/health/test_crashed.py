@@ -4,6 +4,7 @@ from builders import TEMPORARY, a_checkpoint, a_crashed_job, a_job, answer
 from herorun.checks.health.crashed import crashed
 from herorun.core.evidence import Checkpoints, FinalStep, Job, JobState, Nothing, Unavailable
 from herorun.core.finding import Outcome
+from wording import mentions
 
 ENDINGS = {
     JobState.PENDING: Outcome.PASS,
@@ -24,7 +25,7 @@ def test_every_state(state):
 def test_it_says_how_it_ended_and_which():
     verdict = answer(crashed, a_crashed_job())
 
-    assert (verdict.subject, verdict.message) == ("tiny-1", "tiny-1 is failed: signal SIGKILL")
+    assert verdict.subject == "tiny-1" and mentions(verdict.message, "failed", "SIGKILL")
 
 
 def test_a_refusal_is_no_crash():

@@ -4,7 +4,8 @@ from herorun.core.check import Response, Topic
 from herorun.core.evidence import ChannelState
 from herorun.core.finding import Outcome
 
-STATE = ChannelState({"ALERTS": "", "MAIL": "MAIL is not set, or is empty"})
+REASON = "MAIL is not set, or is empty"
+STATE = ChannelState({"ALERTS": "", "MAIL": REASON})
 
 
 def test_a_contract_without_channels_needs_none():
@@ -14,11 +15,7 @@ def test_a_contract_without_channels_needs_none():
 def test_each_name_has_its_answer():
     good, bad = answers(missing_channel, STATE)
     assert (good.subject, good.outcome) == ("ALERTS", Outcome.PASS)
-    assert (bad.subject, bad.outcome, bad.message) == (
-        "MAIL",
-        Outcome.FAIL,
-        "MAIL is not set, or is empty",
-    )
+    assert (bad.subject, bad.outcome, bad.message) == ("MAIL", Outcome.FAIL, REASON)
 
 
 def test_it_warns_about_the_monitor():

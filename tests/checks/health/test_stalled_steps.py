@@ -119,7 +119,8 @@ def test_clocks_that_differ_are_said():
     verdict = after(-61 * SECOND)
 
     assert verdict.outcome is Outcome.PASS
-    assert verdict.details == ("the newest row is 1m1s in the future: the clocks differ",)
+    (detail,) = verdict.details
+    assert mentions(detail, "1m1s", "future", "clocks")
 
 
 def test_what_could_not_be_read_is_unknown():

@@ -5,6 +5,7 @@ from herorun.checks.launch.incomplete_start_checkpoint import incomplete_start_c
 from herorun.core.check import AtRelaunch
 from herorun.core.evidence import Checkpoints, Nothing, StartSiblings, Unavailable
 from herorun.core.finding import Outcome
+from wording import mentions
 
 
 def ask(named, beside=(), own=(), history=None, **changes):
@@ -33,7 +34,7 @@ def test_an_incomplete_one_fails_with_its_problem():
     verdict = ask(f"{PARENT}/step-100", [a_checkpoint(100, PARENT, "no metadata.json")])
 
     assert verdict.outcome is Outcome.FAIL
-    assert verdict.message == f"{PARENT}/step-100 is incomplete: no metadata.json"
+    assert mentions(verdict.message, f"{PARENT}/step-100", "incomplete", "no metadata.json")
 
 
 def test_one_that_is_not_there_fails():

@@ -27,12 +27,13 @@ def test_one_complete_one_is_enough():
 
 
 def test_none_complete_fails_and_says_why_of_each():
-    verdict = ask(a_checkpoint(100, problem="no metadata.json: the folder is empty"), CUT)
+    problem = "no metadata.json: the folder is empty"
+    verdict = ask(a_checkpoint(100, problem=problem), CUT)
 
     assert verdict.outcome is Outcome.FAIL
     assert verdict.details == (
         f"{ROOT}/step-150: no metadata.json",
-        f"{ROOT}/step-100: no metadata.json: the folder is empty",
+        f"{ROOT}/step-100: {problem}",
     )
 
 

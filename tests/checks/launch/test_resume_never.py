@@ -4,6 +4,7 @@ from builders import a_checkpoint, a_contract, a_history, a_plan, answer, some_m
 from herorun.checks.launch.resume_never import resume_never
 from herorun.core.evidence import Metrics, Nothing, PriorLaunch, Unavailable
 from herorun.core.finding import Outcome
+from wording import mentions
 
 NO_METRICS = {Metrics: Nothing("no metrics file yet")}
 OWN = (a_checkpoint(100),)
@@ -28,10 +29,7 @@ def test_a_second_launch_under_the_id_is_refused_with_the_fork_command(own, metr
     verdict = ask(own=own, metrics=metrics)
 
     assert (verdict.outcome, verdict.subject) == (Outcome.FAIL, "tiny")
-    assert (
-        "tiny-1 reported under tiny" in verdict.message
-        and "`herorun fork tiny NEW" in verdict.message
-    )
+    assert mentions(verdict.message, "tiny-1", "tiny", "`herorun fork tiny NEW")
 
 
 def test_under_a_new_id_it_may():

@@ -38,7 +38,7 @@ def test_other_commits_pass_and_are_told():
     )
 
     assert verdict.outcome is Outcome.PASS
-    assert verdict.message.startswith("refs/heads/main of origin is 1 commit ahead, and")
+    assert mentions(verdict.message, "refs/heads/main", "origin", "1 commit ahead")
     assert verdict.details == ("README.md", "tests/data.py")
 
 

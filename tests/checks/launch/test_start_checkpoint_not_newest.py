@@ -67,10 +67,11 @@ def test_a_rejected_lineage_does_not_count():
 
 
 def test_a_reason_passes_and_is_shown():
-    verdict = ask(100, parents(100, 200), reason="before the bad data")
+    reason = "before the bad data"
+    verdict = ask(100, parents(100, 200), reason=reason)
 
     assert verdict.outcome is Outcome.PASS
-    assert "before the bad data" in verdict.message and "step-200" in verdict.message
+    assert reason in verdict.message and "step-200" in verdict.message
 
 
 def test_a_reason_is_for_the_checkpoint_that_the_contract_names():

@@ -6,7 +6,9 @@ from wording import mentions
 
 
 def test_a_published_commit_passes():
-    assert answer(unpushed_commit).message == "3f2a9c1d0 is on origin: refs/heads/main"
+    verdict = answer(unpushed_commit)
+    assert verdict.outcome is Outcome.PASS
+    assert mentions(verdict.message, "3f2a9c1d0", "origin", "refs/heads/main")
 
 
 def test_a_commit_on_no_ref_fails():

@@ -27,10 +27,8 @@ def test_a_run_without_one_is_asked_nothing():
 def test_edits_without_a_secret_pass():
     (verdict,) = ask()
 
-    assert (verdict.outcome, verdict.message) == (
-        Outcome.PASS,
-        "1 file, 653 bytes, and no secret found",
-    )
+    assert verdict.outcome is Outcome.PASS
+    assert mentions(verdict.message, "1 file", "653 bytes")
 
 
 def test_each_file_with_a_secret_fails_and_names_its_lines():

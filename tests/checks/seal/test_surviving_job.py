@@ -2,6 +2,7 @@ from builders import a_job, answer, answers
 from herorun.checks.seal.surviving_job import surviving_job
 from herorun.core.evidence import JobState, LiveJobs, Unavailable
 from herorun.core.finding import Outcome
+from wording import mentions
 
 
 def test_no_job_that_lives_passes():
@@ -16,10 +17,8 @@ def test_each_living_job_is_its_own_subject():
 
 def test_a_gang_that_lives_beside_its_coordinators_success_fails():
     verdict = answer(surviving_job, a_job(JobState.SUCCEEDED, tasks=8, running_tasks=3))
-    assert (verdict.outcome, verdict.message) == (
-        Outcome.FAIL,
-        "tiny-1 is succeeded, and 3 of 8 parts run",
-    )
+    assert verdict.outcome is Outcome.FAIL
+    assert mentions(verdict.message, "tiny-1", "succeeded", "3 of 8")
 
 
 def test_a_job_that_nobody_can_tell_of_is_unknown():

@@ -2,12 +2,14 @@ from builders import COMMIT, answer
 from herorun.checks.seal.unpushed_logbook import unpushed_logbook
 from herorun.core.evidence import RecordState, Unavailable
 from herorun.core.finding import Outcome
+from wording import mentions
 
 OLDER = "0" * 40
 
 
 def test_a_pushed_record_passes():
-    assert answer(unpushed_logbook).message == "record commit 3f2a9c1d0 is on origin"
+    verdict = answer(unpushed_logbook)
+    assert verdict.outcome is Outcome.PASS and mentions(verdict.message, "3f2a9c1d0", "origin")
 
 
 def test_a_remote_that_is_behind_fails_and_names_both():
@@ -18,9 +20,8 @@ def test_a_remote_that_is_behind_fails_and_names_both():
 
 
 def test_a_remote_without_it_fails():
-    assert (
-        "nothing on origin" in answer(unpushed_logbook, RecordState(COMMIT, None, "origin")).message
-    )
+    verdict = answer(unpushed_logbook, RecordState(COMMIT, None, "origin"))
+    assert verdict.outcome is Outcome.FAIL and mentions(verdict.message, "nothing", "origin")
 
 
 def test_no_remote_is_another_checks_question():
