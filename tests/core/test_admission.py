@@ -191,7 +191,7 @@ def test_a_nested_key_is_compared(steps, clip):
 def test_what_the_script_adds_or_leaves_out_is_no_difference():
     assert config_item(extra=1).outcome is PASS
     found = item("resolved-config", config={"seed": 7})
-    assert (found.outcome, found.message) == (PASS, "1 keys as admitted, 4 not shown")
+    assert found.outcome is PASS and mentions(found.message, "1", "admitted", "4")
 
 
 def test_a_path_is_compared_as_its_text():
@@ -366,13 +366,15 @@ def test_nothing_in_common_is_unseen_and_never_a_pass(config):
 
 
 def test_a_config_that_raises_is_unseen_in_words():
+    reason = "missing mandatory value"
+
     class Broken(UserDict):
         def __getitem__(self, key):
-            raise RuntimeError("missing mandatory value")
+            raise RuntimeError(reason)
 
     found = item("resolved-config", config=Broken(seed=7))
 
-    assert found.outcome is UNSEEN and "missing mandatory value" in found.message
+    assert found.outcome is UNSEEN and reason in found.message
 
 
 def test_what_holds_itself_is_no_endless_walk():
@@ -385,10 +387,8 @@ def test_what_holds_itself_is_no_endless_walk():
 def test_a_value_that_cannot_be_compared_is_named_and_hides_no_difference():
     admitted = {"config": {"act": "relu", "seed": 7}}
 
-    assert (
-        "act is a builtin"
-        in item("resolved-config", admission=admitted, config={"act": len, "seed": 7}).message
-    )
+    uncompared = item("resolved-config", admission=admitted, config={"act": len, "seed": 7})
+    assert uncompared.outcome is not FAIL and mentions(uncompared.message, "act", "builtin")
     assert (
         item("resolved-config", admission=admitted, config={"act": len, "seed": 8}).outcome is FAIL
     )

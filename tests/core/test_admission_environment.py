@@ -6,6 +6,7 @@ import pytest
 
 from herorun.core.admission import salted, sealed
 from herorun.core.admission.environment import compare_environment, is_salted
+from wording import mentions
 
 ADMITTED: dict[str, Any] = {
     "values": {"PACK": "8", "XLA_FLAGS": "--a", "PYTHONPATH": "/code"},
@@ -34,17 +35,16 @@ def outcome(
 
 
 def test_what_was_admitted_passes():
-    assert outcome() == ("pass", "3 variables as admitted, and no other that is read")
+    result, message = outcome()
+    assert result == "pass" and mentions(message, "3 variables")
     assert outcome(("PYTHONUNBUFFERED", "1"), ("ORDINARY", "1"))[0] == "pass"
 
 
 @pytest.mark.parametrize("direct", [True, False])
 def test_another_value_and_a_missing_one_refuse_behind_a_launcher_too(direct):
     assert outcome(("PACK", "1"), direct=direct) == ("fail", "PACK is '1', admitted '8'")
-    assert outcome(("XLA_FLAGS", None), direct=direct) == (
-        "fail",
-        "XLA_FLAGS is not set, admitted '--a'",
-    )
+    result, message = outcome(("XLA_FLAGS", None), direct=direct)
+    assert result == "fail" and mentions(message, "XLA_FLAGS", "not set", "'--a'")
 
 
 def test_a_folder_more_to_import_from_is_a_launchers_own():
@@ -53,7 +53,8 @@ def test_a_folder_more_to_import_from_is_a_launchers_own():
 
 
 def test_a_flag_of_the_code_that_nobody_admitted_refuses_everywhere():
-    assert outcome(("MODE", "x"), whole=False) == ("fail", "MODE is set, and is not in the plan")
+    result, message = outcome(("MODE", "x"), whole=False)
+    assert result == "fail" and mentions(message, "MODE", "set", "plan")
     assert outcome(("MODE", "x"), direct=False)[0] == "unknown"
 
 
@@ -70,7 +71,8 @@ def test_another_variable_that_trainers_read(name, whole, expected):
 
 
 def test_a_secret_must_be_there_and_another_value_is_told():
-    assert outcome(("HF_TOKEN", None)) == ("fail", "HF_TOKEN, a secret, is not set")
+    result, message = outcome(("HF_TOKEN", None))
+    assert result == "fail" and mentions(message, "HF_TOKEN", "secret", "not set")
     found, message = outcome(("HF_TOKEN", "rotated"))
     assert found == "unknown" and "another value" in message and "rotated" not in message
     # the cluster has it: its value was never seen

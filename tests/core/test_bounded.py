@@ -24,7 +24,8 @@ def test_a_step_that_no_float_holds_is_left_out_and_said() -> None:
     rows = (Row(LARGEST_STEP, {}), Row(LARGEST_STEP + 1, {}), Row(10**400, {}))
     batch = bounded(Rows(rows, "c", problems=("before",)))
     assert [row.step for row in batch.rows] == [LARGEST_STEP]
-    assert batch.problems == ("before", f"2 rows with a step beyond {LARGEST_STEP} left out")
+    earlier, left_out = batch.problems
+    assert earlier == "before" and mentions(left_out, "2 rows", f"{LARGEST_STEP}")
 
 
 def test_what_a_run_writes_stays_as_it_is() -> None:
@@ -39,12 +40,8 @@ def test_names_that_are_new_in_every_read_add_up_to_no_more_and_that_is_said() -
         state = fold_rows(state, [Row(step, values, NOON)], names, NOON)
     metrics = summarise(state, names)
     assert metrics is not None and len(state.wanders) == MOST_NAMES
-    assert metrics.problems == (
-        (
-            "metrics such as a router's or a z-loss have more than 5000 names in all: later ones "
-            "are not judged"
-        ),
-    )
+    (problem,) = metrics.problems
+    assert mentions(problem, "5000 names", "not")
     for each in range(3 * MOST_NAMES):
         names.roles[f"m{each}"]
     assert len(names.roles) <= 2 * MOST_NAMES

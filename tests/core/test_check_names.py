@@ -93,7 +93,7 @@ def test_a_mistyped_threshold_is_told_its_name_and_line(thresholds: Any, words: 
 
 
 def test_an_old_name_that_is_typed_is_told_the_new_one() -> None:
-    with pytest.raises(WrongUse, match=r"blind is called monitor-blind now"):
+    with pytest.raises(WrongUse, match=r"\bblind .*monitor-blind"):
         discover.checks_named("blind")
 
 

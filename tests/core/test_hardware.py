@@ -149,8 +149,10 @@ def test_what_is_passed_counts(passed, kinds, count):
 
 
 def test_a_library_that_raises_or_is_missing_is_no_difference():
-    def broken() -> Any:
-        raise RuntimeError("no back end")
+    reason = "no back end"
 
-    assert "no back end" in str(seen_devices(None, {"jax": library(devices=broken)}, {}))
+    def broken() -> Any:
+        raise RuntimeError(reason)
+
+    assert reason in str(seen_devices(None, {"jax": library(devices=broken)}, {}))
     assert "check_in(devices=...)" in str(seen_devices(None, {}, {}))

@@ -65,7 +65,9 @@ def test_a_version_proves_the_content_and_another_one_with_the_same_checksum_is_
 def test_what_is_gone_new_or_of_another_size_changed() -> None:
     before = manifest(FileSeen("a", 1, "md5:a"), FileSeen("b", 2, "md5:b"))
     after = manifest(FileSeen("b", 3, "md5:b"), FileSeen("c", 1, "md5:c"))
-    assert compare(before, after).changed == ("a is gone", "c is new", "b has 3 bytes and had 2")
+    missing, extra, resized = compare(before, after).changed
+    assert missing == "a is gone" and extra == "c is new"
+    assert mentions(resized, "b ", "3 bytes", "2")
 
 
 def test_what_is_known_by_size_alone_is_said() -> None:

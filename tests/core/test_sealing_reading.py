@@ -130,9 +130,7 @@ def test_a_statement_without_its_subjects_is_none(subject: Any) -> None:
 
 def test_another_form_of_a_seal_is_no_fault_and_says_what_it_names() -> None:
     flat = {"schema": 1, "run": "tiny", "commit": COMMIT, "final_checkpoint": "/data/step-4"}
-    with pytest.raises(
-        OtherForm, match=f"the flat form .* the commit {COMMIT} and the checkpoint /data/step-4"
-    ):
+    with pytest.raises(OtherForm, match=f"flat.*{COMMIT}.*/data/step-4"):
         statement_in(in_tag(json.dumps(flat)))
     newer = made()
     newer["predicate"]["herorun_seal"]["schema"] = 2

@@ -6,6 +6,7 @@ from builders import a_contract, a_plan
 from herorun.core.config.final_step import misnamed, steps_by_tokens
 from herorun.core.config.trainer_keys import horizons, total_steps
 from herorun.core.evidence import Sourced
+from wording import mentions
 
 
 def final(config, **changes):
@@ -30,7 +31,8 @@ def test_a_named_key_must_hold_a_number(value, step):
 
 def test_a_named_key_is_not_inferred():
     assert final({"t": {"steps": 5}}, final_step="t.steps") == Sourced(5, "t.steps in config.toml")
-    assert final({"t": {}}, final_step="t.steps").source == "t.steps is missing in config.toml"
+    absent = final({"t": {}}, final_step="t.steps")
+    assert absent.value is None and mentions(absent.source, "t.steps", "missing", "config.toml")
 
 
 KNOWN = {

@@ -165,10 +165,8 @@ def test_the_digest_says_how_it_goes():
         ledger=known,
         alerts=[fires],
     )
-    assert tell.why == (
-        f"healthy, ~100/{FINAL}; 10 steps/h, tokens_per_s 1234.5; "
-        f"newest complete checkpoint {a_checkpoint(90).path}; firing: loss-spike"
-    )
+    pace, saved = "10 steps/h, tokens_per_s 1234.5", a_checkpoint(90).path
+    assert mentions(tell.why, "healthy", f"~100/{FINAL}", pace, saved, "firing", fires.check)
 
 
 def test_the_digest_of_a_blind_day_guesses_nothing():

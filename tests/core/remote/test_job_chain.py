@@ -55,7 +55,7 @@ def test_stages_run_in_order_and_each_makes_its_marker(tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (0, "")
     assert (folder / "report").read_text() == "IT'S\n"
     assert {path.name for path in folder.glob("*.DONE")} == {"eval.DONE", "report.DONE"}
-    assert (folder / "pushed").read_text() == "tiny: the chain is done\n"
+    assert mentions((folder / "pushed").read_text(), "tiny", "done")
     assert not (folder / "FAILED").exists()
 
 
@@ -72,7 +72,7 @@ def test_a_failing_stage_leaves_no_marker_and_starts_nothing_after_it(
     assert done.returncode != 0
     assert {path.name for path in tmp_path.glob("*.DONE")} == {"first.DONE"}
     assert not (tmp_path / "report").exists()
-    assert (tmp_path / "FAILED").read_text().endswith(f"eval ended with {done.returncode}\n")
+    assert mentions((tmp_path / "FAILED").read_text(), "eval", f"{done.returncode}\n")
     assert mentions((tmp_path / "pushed").read_text(), "tiny", "eval", f"{done.returncode}")
 
 
