@@ -30,14 +30,10 @@ def test_babysit_this(story: Story) -> None:
         assert status["run"] in ("starting", "healthy")
         assert [each for each in status["alerts"] if each["state"] == "firing"] == []
         assert status["questions"] == []
-        told = await agent.order(
-            "note", run=run["slug"], text=f"{status['progress']}, nothing fires; continue"
-        )
+        text = f"{status['progress']}, nothing fires; continue"
+        told = await agent.order("note", run=run["slug"], text=text)
         assert not told.is_error, told.content[0].text
-        assert (
-            "nothing fires; continue"
-            in (await agent.document("read_record", run=run["slug"]))["logbook"]
-        )
+        assert text in (await agent.document("read_record", run=run["slug"]))["logbook"]
         acts = [tool for tool, _ in agent.transcript if tool in ACTS]
         assert len(acts) == 1
 

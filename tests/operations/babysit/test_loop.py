@@ -109,7 +109,7 @@ def test_a_status_says_when_nobody_watches(
         json.dumps({**told, "next": told["at"]})
     )  # a loop was to look again, and none holds the lock
     seen = ask(story, capsys, "status", SLUG, "--json").document
-    assert seen["babysitter"].startswith("gone, last heartbeat ")
+    assert mentions(seen["babysitter"], "gone", "last heartbeat")
     assert seen["next"] == f"herorun babysit {SLUG}"
     assert seen["monitor"] == "stale"
     heart.write_text("{torn")
@@ -169,11 +169,8 @@ def test_a_watch_ends_where_it_is_told_to_with_a_summary(
     assert story.tick() == 0  # tells what it reached so far
     for until in ("step=2", "time=1s"):
         answer = ask(story, capsys, "babysit", SLUG, "--until", until)
-        assert (
-            answer.code == 0
-            and "tiny: watched until " in answer.out
-            and "instance   tiny-1" in answer.out
-        )
+        assert answer.code == 0
+        assert mentions(answer.out, "tiny: watched until") and "instance   tiny-1" in answer.out
     assert ask(story, capsys, "babysit", SLUG, "--until", "soon").code == 2
     (story.data / "go").touch()
     story.ended()

@@ -71,7 +71,7 @@ def test_a_machine_that_is_gone_is_not_deleted_again(story: Story, cloud: Path) 
     assert perform(story.run, again).why == ""
     assert len(deletions(cloud)) == 1
     told = story.events("Done")[-1].lines
-    assert (told["Before"], told["Command"]) == ("no machine of that time has that address", "none")
+    assert told["Command"] == "none" and mentions(told["Before"], "no machine", "address")
     assert mentions(told["Status"], "worker", "10.0.0.7")
 
 

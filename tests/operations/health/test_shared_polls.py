@@ -21,6 +21,7 @@ from herorun.schedulers._slurm_parse import Tag
 from schedulers.test_slurm_answers import sacct, squeue
 from schedulers.test_slurm_stand_ins import Slurm
 from stories import SLUG, Story
+from wording import mentions
 
 AT_ONCE = 8  # runs that ask at the same time
 LONG_AGO = datetime.now(UTC) - timedelta(days=2)
@@ -220,4 +221,4 @@ def test_babysit_and_status_of_all_look_once(
     listed = [{"name": "tiny-probe", "job": "72", "state": "running", "kind": "diagnostic"}]
     assert [run["other_jobs"] for run in told] == [listed] * 2
     story.herorun("status", SLUG)
-    assert "other      tiny-probe, job 72, running: diagnostic" in capsys.readouterr().out
+    assert mentions(capsys.readouterr().out, "other  ", "tiny-probe, job 72, running: diagnostic")

@@ -49,7 +49,7 @@ def test_a_job_is_followed_to_its_end_and_its_state_file_has_the_seeds_fields(
         alone, capsys, "--job", alone.place(job), "--scheduler", "local", "--every", "1s"
     )
     assert answer.code == 0, answer
-    assert "finished, monitor fresh, ~9/20" in answer.out
+    assert mentions(answer.out, "finished", "monitor fresh", "~9/20")
     assert "next: seal" not in next(jobs_home().glob("*/issue.md")).read_text()
     assert answer.err.count("https://wandb.ai/a/b/runs/ab12") == 1
     told = state(alone)
@@ -133,9 +133,7 @@ def test_a_failure_is_told_with_its_place_and_how_large_the_fix_is(
     cause = document["cause"]
     assert (cause["failure"], cause["effort"]) == ("code-bug-small", "small")
     assert (cause["file"], cause["line"]) == ("train.py", 3)
-    assert (
-        "cause    code-bug-small (a small fix) at train.py:3" in babysit(alone, capsys, *words).out
-    )
+    assert mentions(babysit(alone, capsys, *words).out, "cause ", "code-bug-small", "train.py:3")
     page = next(jobs_home().glob("*/issue.md")).read_text()
     assert f"Why {alone.place(job)} failed" in page
 
@@ -284,7 +282,7 @@ def test_key_events_are_told_also_where_slurm_does_not_answer(
     monkeypatch.setenv("PATH", f"{alone.folder / 'bin'}:{os.environ['PATH']}")
     (alone.folder / "out.log").write_text("Submitted batch job 4711\nCalibration complete\n")
     answer = babysit(alone, capsys, "--job", "out.log", "--scheduler", "launcher", "--once")
-    assert (answer.code, "unknown, monitor partial" in answer.out) == (3, True)
+    assert answer.code == 3 and mentions(answer.out, "unknown", "monitor partial")
     assert "Slurm job 4711" in answer.err and "calibration complete" in answer.err
     assert "calibration complete" not in babysit(alone, capsys, "--once").err  # once
 

@@ -40,13 +40,14 @@ def test_a_state_file_alone_is_enough_to_take_over_and_nothing_is_launched_twice
     assert alone.all == ["loose-1", "loose-2"]
 
     eventually(lambda: "step 9" in alone.adapter.tail("loose-2", 9))
-    written(alone, restart_count=4, last_signal="preemption: the node was reclaimed")
+    signal = "preemption: the node was reclaimed"
+    written(alone, restart_count=4, last_signal=signal)
     answer = babysit(alone, capsys, "--once")
     assert (answer.code, alone.all) == (0, ["loose-1", "loose-2"]), answer
     file = state(alone)
     assert (file["job_id"], file["first_job_id"]) == (alone.place("loose-2"), first[1])
     assert (file["restart_count"], file["resubmit_command"]) == (4, command)
-    assert file["last_signal"] == "preemption: the node was reclaimed"
+    assert file["last_signal"] == signal
 
 
 def test_a_job_that_was_submitted_again_is_called_down_by_neither_id(

@@ -45,9 +45,10 @@ def test_declared_volatile_they_are_no_longer_named(story: Story, capsys: CAPTUR
 def test_a_command_that_fails_is_told_and_the_record_is_begun(
     story: Story, capsys: CAPTURE
 ) -> None:
-    answer = ask(printing(story, "raise SystemExit('no such key')"), capsys, "init", SLUG)
+    reason = "no such key"
+    answer = ask(printing(story, f"raise SystemExit({reason!r})"), capsys, "init", SLUG)
 
-    assert answer.code == 0 and mentions(answer.err, "tried") and "no such key" in answer.err
+    assert answer.code == 0 and mentions(answer.err, "tried") and reason in answer.err
     assert story.run.record.tip
 
 
@@ -212,7 +213,7 @@ def test_a_changed_key_of_no_weight_does_not_block_the_next_launch(
 def test_one_reason_is_told_once(story: Story, capsys: CAPTURE) -> None:
     told = ask(printing(story, "print('no config')"), capsys, "preflight", SLUG).out
 
-    assert told.count("must print one JSON object") == 1
+    assert told.count("JSON object") == 1
     assert mentions(told, "reason", "hides")
 
 

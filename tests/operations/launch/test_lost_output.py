@@ -84,13 +84,13 @@ def test_a_root_that_is_lost_while_the_job_lives_is_told_at_the_first_look(
     eventually((temporary / "step-3" / "metadata.json").exists)
     story.tick()
     shutil.rmtree(temporary)
-    sentence = f"the temporary root {temporary} is gone"
+    lost = f"temporary root {temporary}"
 
     for words in (("status", "tiny"), ("babysit", "tiny", "--once"), ("status", "tiny")):
         capsys.readouterr()
         assert story.herorun(*words) == 1
         text = " ".join(capsys.readouterr().out.split())
-        assert f"tiny-1 is running, and {sentence}" in text and "healthy" not in text
+        assert mentions(text, "tiny-1 is running", f"{lost} is gone") and "healthy" not in text
     assert "escalate/lost-output%5Btiny-1%5D" in story.comments[-1]
 
     root = story.root.rename(story.data / "aside")
@@ -107,6 +107,8 @@ def test_a_root_that_is_lost_while_the_job_lives_is_told_at_the_first_look(
         capsys.readouterr()
         assert story.herorun(*words) == 1
         said[" ".join(words)] = " ".join(capsys.readouterr().out.split())
-    ended = f"tiny-1 is failed: exit code 1; {sentence}"
-    assert {name: ended in text for name, text in said.items()} == dict.fromkeys(said, True)
+    ended = ("tiny-1", "failed: exit code 1;", f"{lost} is gone")
+    assert {name: mentions(text, *ended) for name, text in said.items()} == dict.fromkeys(
+        said, True
+    )
     assert story.starts == ["tiny-1 scratch"]

@@ -1,6 +1,8 @@
 """Plan, review, apply: what was reviewed is launched, and nothing else; what moved is named."""
 
+import errno
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -133,7 +135,8 @@ def test_what_is_no_plan_at_all(
 def test_a_folder_and_a_missing_file(
     story: Story, plan: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert f"{story.home}: Is a directory" in refusal(story, capsys, story.home, 2)
+    directory = os.strerror(errno.EISDIR)
+    assert f"{story.home}: {directory}" in refusal(story, capsys, story.home, 2)
     assert mentions(refusal(story, capsys, story.home / "none.json", 2), "such", "file")
 
 
@@ -186,10 +189,8 @@ def test_what_was_seen_otherwise_is_named_and_does_not_stop_it(
     capsys.readouterr()
     assert story.launch("--plan", str(plan)) == 0
     said = warnings(capsys)
-    assert said == (
-        "herorun: since the plan was reviewed: findings.no-logbook: fail -> absent; verdict: "
-        "blocked -> clear\n"
-    )
+    changes = ("findings.no-logbook: fail -> absent", "verdict: blocked -> clear\n")
+    assert said.count("\n") == 1 and mentions(said, "herorun: ", "reviewed", *changes)
 
 
 @pytest.mark.thorough

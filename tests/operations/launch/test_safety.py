@@ -140,8 +140,9 @@ def test_a_numeric_veto_outlives_its_alert(
     capsys.readouterr()
     story.herorun("status", SLUG)
     told = capsys.readouterr().out
-    assert "question   relaunch (veto)? `herorun rollback tiny --to 2`, or `deny`" in told
-    assert "next       herorun rollback tiny --to 2\n" in told and "approve" not in told
+    back = "herorun rollback tiny --to 2"
+    assert mentions(told, "question  ", "relaunch (veto)?", f"`{back}`", "`deny`")
+    assert mentions(told, "next  ", f" {back}\n") and "approve" not in told
 
 
 @pytest.mark.thorough

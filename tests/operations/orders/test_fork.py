@@ -15,6 +15,7 @@ from stories import CRASH, SLUG, Story, in_memory
 CAPTURE = pytest.CaptureFixture[str]
 NEW = "tiny-b"
 FORK = ("fork", SLUG, NEW)
+REASON = "fp8 from here on"
 
 
 @pytest.fixture(scope="module")
@@ -23,7 +24,7 @@ def told() -> Iterator[Story]:
     with tempfile.TemporaryDirectory(prefix="herorun-", dir=in_memory()) as folder:
         made = Story(Path(folder).resolve()).begin(waiver=[SIGNED])
         made.launched(CRASH)
-        assert made.herorun(*FORK, "--reason", "fp8 from here on") == 0
+        assert made.herorun(*FORK, "--reason", REASON) == 0
         made.publish()
         assert made.herorun(*FORK, "--launch", "--no-babysit") == 0
         yield made
@@ -56,7 +57,7 @@ def test_each_names_the_other_with_all_that_counts(told: Story) -> None:
         run = told.run if slug == SLUG else new
         for text in (pages[slug].read_text(), run.record.logbook()):
             assert str(pages[other]) in text and f"branch herorun/{other}" in text
-            assert "- Reason: fp8 from here on" in text and f"{told.root}/step-2" in text
+            assert f"- Reason: {REASON}" in text and f"{told.root}/step-2" in text
             assert f"root {told.root}," in text and f"root {told.data}/{NEW}," in text
             assert all(sha in text for sha in shas)
     assert told.herorun("logbook", "verify", NEW) == told.herorun("logbook", "verify", SLUG) == 0

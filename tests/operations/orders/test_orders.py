@@ -74,7 +74,7 @@ def test_a_stop_ends_the_job_and_nobody_starts_it_again(story: Story, capsys: CA
         "wrong data",
     )
     assert len(story.starts) == 1 and keys(story, "escalate/") == []
-    assert "### " in story.run.record.logbook() and "stop by Dri" in story.run.record.logbook()
+    assert mentions(story.run.record.logbook(), "### ", "stop by Dri", event.reason)
     assert status(story, capsys)["stopped_by"] == "Dri"
 
 
@@ -182,7 +182,7 @@ def test_a_person_relaunches_an_ended_run_through_the_gate(story: Story, capsys:
     assert mentions(again.out, "tiny-2", "give", "--reason")
     assert len(story.starts) == 2
     requested = story.events("Launching")[1]
-    assert requested.why == "relaunch after tiny-1: ordered by Dri: new switch"
+    assert mentions(requested.why, "tiny-1", "ordered", "Dri", "new switch")
 
 
 @pytest.mark.thorough
@@ -252,16 +252,17 @@ def test_a_yes_relaunches_at_the_next_tick_and_only_once(asked: Story, capsys: C
     asked.ended("tiny-2")
     asked.tick()
     assert len(asked.starts) == 2
-    assert "recoverable: approved by Dri: go on" in asked.events("Launching")[1].why
+    assert mentions(asked.events("Launching")[1].why, "recoverable", "approved", "Dri", "go on")
 
 
 @pytest.mark.thorough
 def test_a_no_is_kept_and_not_asked_again(asked: Story, capsys: CAPTURE) -> None:
-    assert ask(asked, capsys, "deny", SLUG, "--reason", "we stop here").code == 0
+    reason = "we stop here"
+    assert ask(asked, capsys, "deny", SLUG, "--reason", reason).code == 0
     before = asked.comments
     asked.tick()
     assert len(asked.starts) == 1 and asked.comments == before
-    assert status(asked, capsys)["answer"] == "denied by Dri: we stop here"
+    assert mentions(status(asked, capsys)["answer"], "denied", "Dri", reason)
     assert ask(asked, capsys, "approve", SLUG).code == 2
 
 
@@ -448,7 +449,8 @@ def test_another_failure_without_a_new_checkpoint_waits_a_minute(
     story.tick()
     story.ended("tiny-3")
     assert len(story.starts) == 3
-    assert "recoverable: unknown, relaunch 2 of 3 in 1d" in story.events("Launching")[2].why
+    why = story.events("Launching")[2].why
+    assert mentions(why, "recoverable: unknown", "2 of 3", "1d")
 
 
 @pytest.mark.thorough
@@ -456,10 +458,8 @@ def test_the_reason_of_a_relaunch_says_why_it_can_be_recovered_from(story: Story
     story.launched(CRASH)
     story.tick()
     story.ended("tiny-2")
-    assert story.events("Launching")[1].why == (
-        "relaunch after tiny-1: tiny-1 is failed: signal SIGKILL; recoverable: unknown, relaunch "
-        "1 of 3 in 1d"
-    )
+    why = story.events("Launching")[1].why
+    assert mentions(why, "tiny-1", "signal SIGKILL", "recoverable: unknown", "1 of 3", "1d")
 
 
 @pytest.mark.thorough
@@ -567,4 +567,4 @@ def test_who_watches_is_apart_from_what_is_seen(
     capsys.readouterr()
     assert story.herorun("status", SLUG) == 3
     said = capsys.readouterr().out
-    assert "  monitor    stale\n  babysitter monitor stale: last heartbeat" in said
+    assert mentions(said, "  monitor    stale\n", "  babysitter", "stale", "last heartbeat")

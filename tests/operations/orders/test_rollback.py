@@ -48,13 +48,14 @@ def test_no_later_relaunch_picks_what_was_given_up(went_back: Story) -> None:
 
 def test_the_record_and_the_issue_keep_the_choice(went_back: Story) -> None:
     (launching,) = [each for each in went_back.events("Launching") if each.given_up]
-    assert (launching.given_up.step, launching.given_up.reason) == (2, "a spike at 3")
+    reason = "a spike at 3"
+    assert (launching.given_up.step, launching.given_up.reason) == (2, reason)
     assert launching.facts["Ruled out"] == f"{went_back.root}/step-3"
     assert launching.facts["Discards"].startswith("1 step,")
     assert mentions(launching.facts["Tracker shows"], "tiny", "3 to", "3 of")
     page, logbook = (went_back.state / "issue.md").read_text(), went_back.run.record.logbook()
-    assert "**Hero rollback requested: tiny-2**" in page and "- Reason: a spike at 3" in page
-    assert "rollback by Dri" in logbook and "- Reason: a spike at 3" in logbook
+    assert mentions(page, "**Hero rollback", "tiny-2**", f"- Reason: {reason}")
+    assert "rollback by Dri" in logbook and f"- Reason: {reason}" in logbook
     assert went_back.herorun("logbook", "verify", SLUG) == 0
 
 
@@ -142,7 +143,7 @@ def test_under_resume_never_it_goes_on_only_as_another_run(story: Story, capsys:
     story.launched(CRASH)
     for words in (BACK, ("relaunch", SLUG, "--no-babysit")):
         answer = ask(story, capsys, *words)
-        assert answer.code == 1 and 'resume is "never"' in answer.err
+        assert answer.code == 1 and mentions(answer.err, "resume", '"never"')
     story.tick()
     assert len(story.starts) == 1
     page = (story.state / "issue.md").read_text()

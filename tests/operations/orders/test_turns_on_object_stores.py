@@ -106,7 +106,8 @@ def forked_from_108(told: Story, wandb: WandbService, capsys: CAPTURE) -> None:
     """
     root = stores.roots(told)["root"]
     parent = rows(wandb)
-    written = ask(told, capsys, "fork", SLUG, NEW, "--from", "108", "--reason", "fp8 from here on")
+    reason = "fp8 from here on"
+    written = ask(told, capsys, "fork", SLUG, NEW, "--from", "108", "--reason", reason)
     assert written.code == 0, written
     new = tomllib.loads((told.work / "runs" / f"{NEW}.toml").read_text())
     assert (new["start"]["from"], new["tracker"]["id"]) == (f"{root}/step-108", NEW)
@@ -127,7 +128,7 @@ def forked_from_108(told: Story, wandb: WandbService, capsys: CAPTURE) -> None:
     assert rows(wandb) == parent
     for slug in (SLUG, NEW):
         page = (told.work / ".herorun" / slug / "issue.md").read_text()
-        assert "fp8 from here on" in page and f"{root}/step-108" in page
+        assert reason in page and f"{root}/step-108" in page
         assert told.herorun("logbook", "verify", slug) == 0
 
 

@@ -159,7 +159,7 @@ def test_a_cut_link_is_said_once_and_does_not_end_it(tmp_path: Path, steps: list
     steps += [lambda: None, lambda: one.path.write_text("there\n"), end]
     text, said = followed(one)
     assert text == "there\n"
-    assert [words for words in said if "cut" in words] == ["the link is cut"]
+    assert len([message for message in said if "cut" in message]) == 1
 
 
 @pytest.mark.parametrize("lines", [0, 1, 2, 3, 9])
@@ -238,4 +238,4 @@ def test_a_live_job_is_followed_until_ctrl_c_or_its_end(story: Story, tmp_path: 
         eventually(lambda: "goes on\n" in second.read_text())
         assert whole.wait(60) == 0
     assert "Traceback" not in first.read_text()
-    assert second.read_text().splitlines()[-1] == "herorun: tiny: tiny-1 has ended (succeeded)"
+    assert mentions(second.read_text().splitlines()[-1], "herorun: tiny: tiny-1", "(succeeded)")

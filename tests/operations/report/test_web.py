@@ -189,7 +189,7 @@ def test_a_slow_page_of_a_run_leaves_places_for_the_others(
     def made(self: FleetPages, slug: str) -> str:
         begun.set()
         assert slug == "fast" or go_on.wait(60)
-        return f"page of {slug}"
+        return f"<{slug}>"
 
     monkeypatch.setattr(FleetPages, "_run", made)
     with ThreadPoolExecutor(8) as pool:
@@ -198,7 +198,7 @@ def test_a_slow_page_of_a_run_leaves_places_for_the_others(
             assert begun.wait(60)
             refused = [each.result() for each in islice(as_completed(asked, 60), 2)]
             assert all(s == 503 and mentions(page, "ask again") for s, page in refused)
-            assert pages.page("/runs/fast") == (200, "page of fast")
+            assert pages.page("/runs/fast") == (200, "<fast>")
         finally:
             go_on.set()
         assert sorted(each.result()[0] for each in asked) == [200] * 6 + [503] * 2
