@@ -77,7 +77,7 @@ screens: $(DEV)  ## Render every screen anew into tests/screens/*.txt: read the 
 
 mutate: $(DEV)  ## Change the code in one place after the other, and see whether a test fails: make mutate MODULE=core/seal TESTS=tests/core
 	$(BIN)/pip install --quiet $(MUTATION)
-	nice $(BIN)/python tests/mutation.py $(addprefix --module ,$(MODULE)) --every $(or $(EVERY),1) $(or $(TESTS),tests/core)
+	nice $(BIN)/python tests/mutation.py $(addprefix --module ,$(MODULE)) --every $(or $(EVERY),1) $(if $(MOST),--most $(MOST)) $(or $(TESTS),tests/core)
 
 picture: $(RUN)  ## Draw the README's picture from the real screen: docs/preflight-blocked.svg.
 	$(BIN)/python docs/picture.py

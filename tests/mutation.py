@@ -33,6 +33,7 @@ class Mutation:
     def __init__(self, mutants: list[str], folder: Path) -> None:
         self.mutants = mutants
         self.folder = folder
+        self.output = os.fdopen(os.dup(1), "w", buffering=1)  # pytest captures what is printed
         self.survivors: list[str] = []
         self.uncalled: list[str] = []  # the survivors of which no test calls the function
 
@@ -45,7 +46,7 @@ class Mutation:
                 self.survivors.append(mutant)
                 self.uncalled += [] if tests else [mutant]
                 how = "survives" if tests else "is called by no test"
-                print(f"{number}/{len(self.mutants)} {how}: {mutant}", flush=True)
+                print(f"{number}/{len(self.mutants)} {how}: {mutant}", file=self.output)
         return True
 
 
