@@ -40,7 +40,7 @@ class ByName:
         return self.jobs
 
     def tail(self, instance: str, lines: int) -> str:
-        return f"log of {instance}"
+        return f"log:{instance}"
 
     def read_log(self, instance: str, offset: int, limit: int, mark: str = "") -> str:
         return "bytes"
@@ -61,7 +61,7 @@ class ByIds:
         return self.answer
 
     def tail(self, job: str, lines: int) -> str:
-        return f"log of job {job}"
+        return f"log:job {job}"
 
     def stop(self, job: str) -> None:
         self.stopped.append(job)
@@ -82,8 +82,8 @@ def test_an_adopted_instance_is_found_by_its_job() -> None:
     told = scheduler(RUNS)
     assert told.find("tiny-1", NOON).job.instance == "tiny-1"
     assert told.find("tiny-2", NOON).job.instance == "tiny-2"
-    assert told.tail("tiny-1", 9) == "log of job 4711"
-    assert told.tail("tiny-2", 9) == "log of tiny-2"
+    assert told.tail("tiny-1", 9) == "log:job 4711"
+    assert told.tail("tiny-2", 9) == "log:tiny-2"
 
 
 def test_a_live_job_counts_once_under_its_instance() -> None:

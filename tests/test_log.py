@@ -129,7 +129,7 @@ def test_by_hand_nothing_is_written_and_that_is_said_once(
     monkeypatch.delenv("HERORUN_ADMISSION", raising=False)
     monkeypatch.chdir(tmp_path)
     assert not log({"loss": 1.0}, step=0) and not log({"loss": 1.0}, step=1, path="here.jsonl")
-    assert capsys.readouterr().err.count("nothing is logged") <= 1
+    assert len(capsys.readouterr().err.splitlines()) <= 1
     assert list(tmp_path.iterdir()) == []
     assert log({"loss": 1.0}, step=0, path=tmp_path / "here.jsonl")
 

@@ -112,7 +112,5 @@ def test_what_was_kept_of_a_submission_is_read_whole_or_named(
     if word == "table":  # JSON of another shape: it says nothing of this job
         assert _submission_record.read_submission(tmp_path, "tiny-1").by is None
         return
-    with pytest.raises(
-        CouldNotLook, match=f"{name}, what was kept of a submission, cannot be read: delete it"
-    ):
+    with pytest.raises(CouldNotLook, match=f"{name}.*cannot be read.*delete"):
         _submission_record.read_submission(tmp_path, "tiny-1")

@@ -74,10 +74,8 @@ def test_a_new_page_has_its_labels_and_they_are_made(github: GitHub) -> None:
     github.ask("POST", f"/repos/{REPO}/labels", {"name": "experiment", "color": "123456"})
     an_issue(github).open(START, LABELS)
     (page,) = github.issues()
-    assert (page["title"], {label["name"] for label in page["labels"]}) == (
-        "Hero run: tiny",
-        set(LABELS),
-    )
+    assert page["title"] == START.title
+    assert {label["name"] for label in page["labels"]} == set(LABELS)
     assert [each.sent["name"] for each in github.asked("POST", "/labels")] == ["agent-generated"]
 
 
@@ -118,7 +116,7 @@ def test_an_issue_that_is_there_is_taken_with_the_facts_as_a_comment(github: Git
     assert (page["title"], page["body"]) == ("theirs", "their words")
     assert [label["name"] for label in page["labels"]] == ["experiment"]
     (comment,) = github.comments()
-    assert "Show the path." in comment["body"]
+    assert START.body in comment["body"]
 
 
 def test_a_page_is_found_again_by_its_marker(github: GitHub) -> None:
@@ -232,7 +230,7 @@ def test_a_long_limit_is_not_waited_for(github: GitHub, opened: GitHubIssue) -> 
     headers = {"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": str(reset)}
     github.fault(method="POST", url="/comments", status=403, body=PRIMARY, headers=headers)
     at = time.strftime("%H:%M:%S", time.gmtime(reset))
-    with pytest.raises(CouldNotLook, match=f"{REPO} is used up until {at} UTC|until"):
+    with pytest.raises(CouldNotLook, match=f"{REPO}.*{at} UTC"):
         opened.post(a_post())
     assert len(github.asked("POST")) == 1
 
@@ -298,7 +296,7 @@ def test_a_token_that_github_does_not_know(github: GitHub, monkeypatch: pytest.M
 
 
 def test_a_number_that_is_not_there(github: GitHub) -> None:
-    with pytest.raises(CouldNotLook, match="may not see it"):
+    with pytest.raises(CouldNotLook, match=rf"{REPO}.*not there.*404"):
         an_issue(github, number=7).open(START, ())
 
 

@@ -15,6 +15,8 @@ from herorun.notifiers import local
 from herorun.system.files import locked
 from ports.notifier_suite import IssueBench, IssueTrackerSuite, a_post
 
+START = a_post("init:tiny", "Hero run: tiny", "Show the path.")
+
 SRC = str(Path(herorun.__file__).parents[1])
 
 
@@ -23,7 +25,7 @@ class Bench:
         self._folder = folder
         self.page = folder / "state" / "issue.md"
         self.connect().open(
-            a_post("init:tiny", "Hero run: tiny", "Show the path."),
+            START,
             ("experiment", "agent-generated"),
         )
 
@@ -57,15 +59,16 @@ class TestLocalIssue(IssueTrackerSuite):
 
 
 def test_the_page_reads_well(bench: Bench) -> None:
-    bench.connect().post(a_post(body="It ended with exit code 1."))
+    body = "It ended with exit code 1."
+    bench.connect().post(a_post(body=body))
     visible = [line for line in bench.said().splitlines() if line and not line.startswith("<!--")]
     assert visible == [
-        "# Hero run: tiny",
+        f"# {START.title}",
         "Labels: experiment, agent-generated",
-        "Show the path.",
+        START.body,
         "---",
         "🤖 **tiny-1 crashed**",
-        "It ended with exit code 1.",
+        body,
     ]
 
 
@@ -76,7 +79,7 @@ def test_the_comments_are_read_back_without_the_page_s_own_text(bench: Bench) ->
     assert isinstance(issue, ReadBack)
     told = issue.comments("init:tiny", 2)
     assert ["said one" in told.bodies[0], "said two" in told.bodies[1]] == [True, True]
-    assert told.more and len(told.bodies) == 2 and "Show the path" not in told.bodies[0]
+    assert told.more and len(told.bodies) == 2 and START.body not in told.bodies[0]
 
 
 def test_the_reference_leads_to_the_comment(bench: Bench) -> None:

@@ -34,13 +34,14 @@ def test_what_cannot_start_stays_active_and_says_why(
     submit(scheduler, tmp_path)
     pod = one_pod(space)
     wait_for(lambda: space.control.pods(space.name)[0]["spec"].get("nodeName"), 40)
-    waiting = {"waiting": {"reason": reason, "message": "not to be had"}}
+    message = "not to be had"
+    waiting = {"waiting": {"reason": reason, "message": message}}
     status = {"name": "main", "state": waiting, "ready": False, "restartCount": 0}
     container = {**status, "image": "x", "imageID": ""}
     space.control.set_pod(space.name, pod, phase="Pending", containerStatuses=[container])
     job = found(scheduler)
     assert (job.state, why_waiting(job.reason)) == (JobState.PENDING, Waiting.NEVER)
-    assert mentions(job.reason, pod, reason, "not to be had")
+    assert mentions(job.reason, pod, reason, message)
     assert space.jobs()[0]["status"]["active"] == 1
 
 

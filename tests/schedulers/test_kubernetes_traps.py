@@ -88,7 +88,7 @@ def test_a_deleted_pod_gets_a_second_beside_it(space: Space, tmp_path: Path) -> 
     pod = one_pod(space)
     space.control.ask("DELETE", f"/api/v1/namespaces/{space.name}/pods/{pod}")
     writers = wait_for(lambda: found(scheduler).other_writers, 40)
-    assert len(writers) == 1 and f"pod {pod} runs together with" in writers[0]
+    assert len(writers) == 1 and mentions(writers[0], pod, "together")
     scheduler.stop("tiny-1", "ada@box")
     assert found(scheduler).state.live  # until no pod lives, whatever the Job says
 
@@ -231,7 +231,8 @@ def test_neither_the_ambient_kubeconfig_nor_a_current_context_is_ever_used(
 def test_a_webhook_that_refuses_is_quoted(
     space: Space, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
-    name = space.deny("gpus are for Tuesdays")
+    reason = "gpus are for Tuesdays"
+    name = space.deny(reason)
     hooks = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations"
     request.addfinalizer(lambda: space.control.ask("DELETE", f"{hooks}/{name}"))
 
@@ -242,7 +243,7 @@ def test_a_webhook_that_refuses_is_quoted(
             return str(error)
         raise AssertionError("it was submitted")
 
-    assert "says: gpus are for Tuesdays." in refused()
+    assert f"{reason}." in refused()
     assert jobs_of(space) == []
 
 
@@ -252,7 +253,8 @@ def test_the_cluster_is_asked_before_anything_is_submitted(space: Space, tmp_pat
     review = review_of_adapter(adapter(space, tmp_path, **told))
     assert (review.refused, review.changed, review.forbidden) == ((), (), ())
     assert review.missing == ("secret tokens",)
-    assert review.exceeded == ("6 requests.cpu of quota small, where 0 of 4 are used",)
+    (exceeded,) = review.exceeded
+    assert mentions(exceeded, "6 requests.cpu", "quota small", "0 of 4")
     assert review.unplaceable == ()
     odd = {"priority_class": "no-such", "resources": {"nvidia.com/gpu": "16"}, "ignore_changes": []}
     review = review_of_adapter(adapter(space, tmp_path, **{**odd, "queue": "heroes"}))
@@ -260,7 +262,8 @@ def test_the_cluster_is_asked_before_anything_is_submitted(space: Space, tmp_pat
     assert any("no-such" in words for words in review.refused)
     assert len(review.unplaceable) == 1 and "16 nvidia.com/gpu" in review.unplaceable[0]
     elsewhere = adapter(space, tmp_path, node_selector={"zone": "x"})
-    assert review_of_adapter(elsewhere).unplaceable == ("no node has the labels zone=x",)
+    (unplaceable,) = review_of_adapter(elsewhere).unplaceable
+    assert mentions(unplaceable, "no node", "zone=x")
     assert jobs_of(space) == []
 
 

@@ -46,7 +46,7 @@ def words(**options: object) -> list[str]:
 @pytest.mark.parametrize("name", OURS)
 def test_an_argument_that_herorun_sets_is_refused_however_it_is_written(name: str) -> None:
     for argument in (f"--{name}", f"--{name}=x", f"--{name[:-1]}"):
-        with pytest.raises(ValidationError, match=r"herorun's to set|key of its own"):
+        with pytest.raises(ValidationError, match=rf"--{name[:-1]}.*(herorun|key)"):
             Options(arguments=(argument,))
 
 
@@ -60,7 +60,7 @@ def test_an_argument_in_another_form_is_refused(argument: str) -> None:
 
 @pytest.mark.parametrize("argument", ["--partition=x", "--time=1", "--qos=x"])
 def test_an_argument_with_a_key_of_its_own_is_told_its_key(argument: str) -> None:
-    with pytest.raises(ValidationError, match="has a key of its own"):
+    with pytest.raises(ValidationError, match=rf"{argument.partition('=')[0]}\b.* key"):
         Options(arguments=(argument,))
 
 

@@ -10,9 +10,7 @@ def test_where_it_is_not_installed_its_tests_are_left_out_by_name(
 ) -> None:
     monkeypatch.setattr(fixtures, "installed", lambda: False)
     monkeypatch.delenv(fixtures.REQUIRE, raising=False)
-    with pytest.raises(
-        pytest.skip.Exception, match=r"gcs_server needs .*`make services` installs it"
-    ):
+    with pytest.raises(pytest.skip.Exception, match=r"gcs_server.*`make services`"):
         next(fixtures._serve("gcs_server"))
 
 
@@ -26,9 +24,7 @@ def test_where_it_is_required_they_fail(monkeypatch: pytest.MonkeyPatch) -> None
 def test_a_box_that_cannot_be_made_is_named_too(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(fixtures.REQUIRE, raising=False)
     monkeypatch.setattr(fixtures.boxes, "missing", lambda: ["sshd", "tmux"])
-    with pytest.raises(
-        pytest.skip.Exception, match=r"boxes need sshd, tmux: `\.ci/install` installs them"
-    ):
+    with pytest.raises(pytest.skip.Exception, match=r"sshd, tmux.*`\.ci/install`"):
         fixtures._boxes_or_skip()
     monkeypatch.setattr(fixtures.boxes, "missing", lambda: [])
     monkeypatch.setattr(fixtures.boxes, "may_own", lambda: False)

@@ -16,6 +16,7 @@ from herorun.system.git import Repository, find_repository
 from herorun.system.git.export import export
 from herorun.system.git.submodules import all_files
 from stories import git
+from wording import mentions
 
 LOCAL = ("-c", "protocol.file.allow=always")
 
@@ -184,7 +185,7 @@ def test_a_commit_that_its_remote_does_not_have(work: Path) -> None:
     tree = read(work)
     assert tree.dirty == ()
     row = tree.submodules[0]
-    assert (row.published, row.why) == (False, "no branch or tag of origin contains it")
+    assert row.published is False and mentions(row.why, "branch", "tag", "origin")
 
 
 @pytest.mark.thorough
@@ -248,7 +249,7 @@ def test_a_repository_that_was_added_without_a_remote(work: Path) -> None:
     save(work / "stray")
     save(work)
     row = next(row for row in read(work).submodules if row.path == "stray")
-    assert (row.published, row.why) == (False, "it has no remote")
+    assert row.published is False and mentions(row.why, "no remote")
 
 
 # --- the exported copy ----------------------------------------------------------------------------

@@ -101,9 +101,7 @@ def test_a_folders_own_marker_is_no_file_and_makes_it_exist(gcs: Service, root: 
 def test_a_bucket_that_does_not_exist_is_neither_empty_nor_a_folder_to_come(
     gcs: Service, path: str
 ) -> None:
-    with pytest.raises(
-        OSError, match=f"{path}: gs://nobody-has-this is not a bucket, or"
-    ) as caught:
+    with pytest.raises(OSError, match=f"{path}: gs://nobody-has-this .*bucket") as caught:
         connect().names(path)
     assert not isinstance(caught.value, FileNotFoundError)
 
@@ -246,7 +244,7 @@ def test_not_found_is_not_found_everywhere(gcs: Service, root: str) -> None:
 
 def test_a_server_that_hangs_is_a_time_out(gcs: Service, root: str) -> None:
     gcs.fault(sleep=2)
-    with pytest.raises(TimeoutError, match=rf"{root}: no answer within {SHORT}s"):
+    with pytest.raises(TimeoutError, match=rf"{root}: .*\b{SHORT}s"):
         connect(deadline=SHORT).names(root)
 
 
@@ -316,7 +314,7 @@ def test_a_login_that_gets_a_token_works_and_says_whose_it_is(
     account(f"{gcs.url}/token")
     gcs.fault(url="/token", status=200, body='{"access_token": "t", "expires_in": 3600}')
     (told,) = connect(token="google_default").examine()
-    assert (told.status, told.message) == (Fit.WORKS, "a token for a@example.org was given")
+    assert told.status is Fit.WORKS and mentions(told.message, "token", "a@example.org")
 
 
 def test_a_login_that_is_refused_is_broken(gcs: Service, account: Callable[[str], None]) -> None:
@@ -463,7 +461,7 @@ def test_an_object_that_is_too_large_to_be_read_whole_is_refused_before_it_is_he
     gcs.tell("fill", bucket=name, files={"large": "x" * 3000, "well": "x" * 1000, "empty": ""})
     monkeypatch.setattr(gs, "MOST_READ", 1000)
     store = connect()
-    with pytest.raises(OSError, match="it is larger than"):
+    with pytest.raises(OSError, match=rf"gs://{name}/large.*larger"):
         store.read(f"gs://{name}/large")
     assert store.end(f"gs://{name}/large", 10) == b"x" * 10
     assert len(store.read(f"gs://{name}/well")) == 1000

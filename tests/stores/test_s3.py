@@ -25,6 +25,7 @@ from herorun.stores._s3_client import is_amazons, opened
 from herorun.stores.s3 import _checksum
 from ports.store_suite import StoreBench, StoreSuite
 from services.servers import Service
+from wording import mentions
 
 SRC = str(Path(herorun.__file__).parents[1])
 SHORT = 0.8  # seconds: what a test that hangs waits
@@ -106,9 +107,7 @@ def test_a_folders_own_marker_is_no_file_and_makes_it_exist(s3: Service, root: s
 def test_a_bucket_that_does_not_exist_is_neither_empty_nor_a_folder_to_come(
     s3: Service, path: str
 ) -> None:
-    with pytest.raises(
-        OSError, match=f"{path}: s3://nobody-has-this is not a bucket, or"
-    ) as caught:
+    with pytest.raises(OSError, match=f"{path}: s3://nobody-has-this .*bucket") as caught:
         connect().names(path)
     assert not isinstance(caught.value, FileNotFoundError)
 
@@ -247,7 +246,7 @@ def test_not_found_is_not_found_everywhere(s3: Service, root: str) -> None:
 
 def test_a_server_that_hangs_is_a_time_out(s3: Service, root: str) -> None:
     s3.fault(sleep=2)
-    with pytest.raises(TimeoutError, match=rf"{root}: no answer within {SHORT}s"):
+    with pytest.raises(TimeoutError, match=rf"{root}: .*\b{SHORT}s"):
         connect(deadline=SHORT).names(root)
 
 
@@ -362,10 +361,8 @@ def test_without_s3fs_it_says_what_to_install() -> None:
     done = subprocess.run(
         [sys.executable, "-c", MISSING], env=env, capture_output=True, text=True, timeout=60
     )
-    assert (done.stdout, done.stderr) == (
-        "Paths of s3:// need the package s3fs: `pip install 'herorun[s3]'`.\n",
-        "",
-    )
+    assert done.stderr == ""
+    assert mentions(done.stdout, "s3://", "s3fs", "`pip install 'herorun[s3]'`")
 
 
 # --- checksums ------------------------------------------------------------------------------------
@@ -417,7 +414,7 @@ def test_an_object_that_is_too_large_to_be_read_whole_is_refused_before_it_is_he
     s3.tell("fill", bucket=name, files={"large": "x" * 3000, "well": "x" * 1000, "empty": ""})
     monkeypatch.setattr(module, "MOST_READ", 1000)
     store = connect()
-    with pytest.raises(OSError, match="it is larger than"):
+    with pytest.raises(OSError, match=rf"s3://{name}/large.*larger"):
         store.read(f"s3://{name}/large")
     assert store.end(f"s3://{name}/large", 10) == b"x" * 10
     assert len(store.read(f"s3://{name}/well")) == 1000

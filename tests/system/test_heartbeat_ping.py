@@ -1,5 +1,6 @@
 """One GET of a dead-man's switch, and what is said where it fails; never the secret URL."""
 
+import re
 from collections.abc import Iterator
 
 import pytest
@@ -65,4 +66,4 @@ def test_what_is_no_url_is_never_asked(
 @pytest.mark.parametrize("url", [f"http://127.0.0.1:1/{HIDDEN}", f"http://{HIDDEN}.invalid:99999/"])
 def test_nobody_there(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PING", url)
-    assert ping("PING") in ("PING could not be reached", "PING holds no http or https URL")
+    assert re.match("PING (could not|holds no)", ping("PING"))

@@ -182,7 +182,7 @@ def test_a_link_that_is_cut_in_the_middle_gives_no_half_an_answer(box: Box) -> N
     cutting = threading.Timer(1.0, box.cut)
     cutting.start()
     try:
-        with pytest.raises(CouldNotLook, match=f"{box.name} gave no answer in time"):
+        with pytest.raises(CouldNotLook, match=f"{box.name} .*no answer"):
             to(box, connect=2).run(["sh", "-c", "echo half; sleep 3; echo whole"], 4)
     finally:
         cutting.join()

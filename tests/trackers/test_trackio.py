@@ -138,7 +138,7 @@ def test_one_read_is_bounded_and_never_ends_on_nothing(
 def test_a_database_without_tables_is_none_yet_and_another_file_is_unreadable(bench: Bench) -> None:
     bench.path.parent.mkdir()
     bench.path.touch()
-    with pytest.raises(FileNotFoundError, match="holds no metrics yet"):
+    with pytest.raises(FileNotFoundError, match="no metrics"):
         bench.connect().read("")
     bench.path.write_text("words " * 500)
     with pytest.raises(OSError, match="read"):
