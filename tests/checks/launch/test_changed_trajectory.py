@@ -45,7 +45,7 @@ def test_a_change_of_trajectory_under_the_same_tracker_id_fails():
     verdict = answer(changed_trajectory, a_change("README.md", "model.py"))
 
     assert verdict.outcome is Outcome.FAIL
-    assert mentions(verdict.message, "1 file", "tiny-1 (121212121)", "model.py", "initialize_from")
+    assert mentions(verdict.message, "1 file", "tiny-1 (121212121)", "model.py", "tiny")
     assert verdict.details == ("model.py",)
     assert verdict.subject == "tiny-1"
 

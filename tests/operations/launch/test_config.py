@@ -214,7 +214,7 @@ def test_one_reason_is_told_once(story: Story, capsys: CAPTURE) -> None:
     told = ask(printing(story, "print('no config')"), capsys, "preflight", SLUG).out
 
     assert told.count("JSON object") == 1
-    assert mentions(told, "reason", "hides")
+    assert mentions(told, "unknown", "reason")
 
 
 def test_a_secret_in_the_environment_of_the_command_is_not_shown(
