@@ -1,11 +1,11 @@
 """Leaves out rows with an impossible step, and metrics beyond a plausible number. Pure."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import replace
-from itertools import chain
 
 from herorun.core.finding import count
 from herorun.core.ports import Row, Rows
+from herorun.core.ports.columnar import ColumnarRows, metric_names, parts_of
 
 # beyond it no float holds every step; at a million steps a second it takes 285 years
 LARGEST_STEP = 2**53
@@ -17,14 +17,14 @@ def bounded(batch: Rows, priority_names: Collection[str] = ()) -> Rows:
     """What is left out is a problem, in one line each. `priority_names` are kept before all
     others.
     """
-    rows = tuple(row for row in batch.rows if abs(row.step) <= LARGEST_STEP)
-    problems = list(batch.problems)
-    if len(rows) < len(batch.rows):
+    rows, problems = batch.rows, list(batch.problems)
+    if not all(map(_has_plausible_steps, parts_of(rows))):
+        rows = tuple(row for row in rows if abs(row.step) <= LARGEST_STEP)
         problems.append(
             f"{count(len(batch.rows) - len(rows), 'row')} with a step beyond {LARGEST_STEP} left "
             "out"
         )
-    names = dict.fromkeys(chain.from_iterable(row.values for row in rows))
+    names = metric_names(rows)
     if long := [name for name in names if len(name) > LONGEST_NAME]:
         problems.append(
             f"{count(len(long), 'metric')} with a name of more than {LONGEST_NAME} characters left "
@@ -45,6 +45,11 @@ def bounded(batch: Rows, priority_names: Collection[str] = ()) -> Rows:
             for row in rows
         )
     return replace(batch, rows=rows, problems=tuple(problems))
+
+
+def _has_plausible_steps(rows: Sequence[Row]) -> bool:
+    steps = rows.steps if isinstance(rows, ColumnarRows) else [row.step for row in rows]
+    return max(map(abs, steps), default=0) <= LARGEST_STEP
 
 
 def _without(row: Row, names: Collection[str]) -> Row:

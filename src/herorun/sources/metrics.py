@@ -8,10 +8,9 @@ and can be deleted.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import lru_cache
-from itertools import chain
 from pathlib import Path
 
 from herorun.core.bounded import bounded
@@ -32,6 +31,13 @@ from herorun.core.errors import HerorunError, in_words
 from herorun.core.evidence import History, Metrics, Nothing, Now
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.ports import Place, Row, Rows, Tracker
+from herorun.core.ports.columnar import (
+    ColumnarRows,
+    chained,
+    metric_names,
+    newest_time,
+    parts_of,
+)
 from herorun.core.redaction.scrub import scrub
 from herorun.core.untrusted_json import read_json
 from herorun.system.clock import now
@@ -41,8 +47,8 @@ from herorun.system.metrics_cache import Writer
 CACHE = "metrics.json"
 COLUMNS = "metrics"  # the folder, for `system.metrics_cache.fetched`
 BEHIND = timedelta(minutes=30)  # what rows may be late by; of more, their clock is off
-# rows that a look holds for the columns; of more they get the rest in the next ticks
-MOST_HELD = 200_000
+# rows, or numbers in columns, that a look holds; of more the columns get the rest in the next ticks
+MOST_HELD, MOST_NUMBERS = 200_000, 8_000_000
 
 
 @dataclass
@@ -53,21 +59,31 @@ class Arrived:
 
     before: str
     after: str
-    rows: list[Row] = field(default_factory=list)
+    rows: Sequence[Row] = ()
     restarted: bool = False
     newest: datetime | None = None  # by the rows' own clock
     changed_at: datetime | None = None
 
     def add(self, batch: Rows, cursor: str) -> None:
-        times = [row.at for row in batch.rows if row.at]
-        self.newest = max([*times, *([self.newest] if self.newest else [])], default=None)
+        times = [at for at in (newest_time(batch.rows), self.newest) if at is not None]
+        self.newest = max(times, default=None)
         self.changed_at = batch.changed_at or self.changed_at
         if batch.restarted:
-            self.before, self.after, self.rows, self.restarted = "", "", [], True
+            self.before, self.after, self.rows, self.restarted = "", "", (), True
         follows = cursor == self.after or batch.restarted  # nothing in between was left out
-        if follows and (not self.rows or len(self.rows) + len(batch.rows) <= MOST_HELD):
-            self.rows += batch.rows
+        if follows and (not self.rows or _part_held(self.rows) + _part_held(batch.rows) <= 1):
+            self.rows = chained([self.rows, batch.rows])
             self.after = batch.cursor
+
+
+def _part_held(rows: Sequence[Row]) -> float:
+    """The part of what may be held that they take."""
+    return sum(
+        len(part) * len(part.columns) / MOST_NUMBERS
+        if isinstance(part, ColumnarRows)
+        else len(part) / MOST_HELD
+        for part in parts_of(rows)
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -238,8 +254,7 @@ def _in_time(state: MetricsState, arrived: Arrived, seen_at: datetime) -> Metric
 def _mask_secret_names(batch: Rows, names: Names) -> Rows:
     """What a trainer calls its metrics is kept and told; a name that holds a secret is masked."""
     batch = bounded(batch, names.all_named)
-    metric_names = set(chain.from_iterable(row.values for row in batch.rows))
-    if all(_clean_name(name) == name for name in metric_names):
+    if all(_clean_name(name) == name for name in metric_names(batch.rows)):
         return batch
     return replace(batch, rows=tuple(map(_clean_row, batch.rows)))
 

@@ -18,7 +18,8 @@ from pathlib import Path
 from typing import BinaryIO, Protocol
 
 from herorun.core.lazy_dataclass import dataclass
-from herorun.core.ports import Row, Rows
+from herorun.core.ports import Rows
+from herorun.core.ports.columnar import RowBuilder
 from herorun.system._regular_file import open_regular
 
 MOST_ROWS = 200_000  # a read; the cursor goes on from there
@@ -41,7 +42,7 @@ class ReadPosition:
 class Batch:
     """What one read has brought so far."""
 
-    rows: list[Row] = field(default_factory=list)
+    rows: RowBuilder = field(default_factory=RowBuilder)
     problems: deque[str] = field(default_factory=lambda: deque(maxlen=KEPT_PROBLEMS))
     size: int = 0  # bytes read
 
@@ -49,9 +50,17 @@ class Batch:
         """With so many bytes read of the present file. Without a row it never is: no rows mean that
         there are no more.
         """
-        return bool(self.rows) and (
+        return len(self.rows) > 0 and (
             len(self.rows) >= MOST_ROWS or self.size + reading >= MOST_BYTES
         )
+
+    def lines_left(self) -> int:
+        """How many rows it may still have."""
+        return max(MOST_ROWS - len(self.rows), 0)
+
+    def bytes_left(self, reading: int = 0) -> int:
+        """The same of what may be read, with so many bytes read of the present file."""
+        return MOST_BYTES - self.size - reading
 
 
 class Reader(Protocol):
@@ -119,7 +128,7 @@ def read_growing(
                 batch.size += reached.offset - mark.offset
                 marks[name] = replace(reached, sample=_sample(file, reached.offset))
     return Rows(
-        tuple(batch.rows),
+        batch.rows.build(),
         _encode_positions(marks),
         datetime.fromtimestamp(changed_at, UTC),
         restarted,

@@ -50,10 +50,10 @@ def parse_row(line: bytes, step_keys: tuple[str, ...] = STEP_KEYS) -> Row | None
     key, step = _find_step(fields, step_keys)
     numbers = {}
     for name, value in metrics.items():
-        number = value if type(value) is float else _parse_number(value)
+        number = value if type(value) is float else parse_number(value)
         if number is not None and name != key and name not in TIME_KEYS:
             numbers[name] = number
-    return Row(step, numbers, _time_of_row(fields))
+    return Row(step, numbers, time_of_row(fields))
 
 
 def _plain_row(record: Mapping[str, Any], step_keys: tuple[str, ...]) -> Row | None:
@@ -72,7 +72,7 @@ def _plain_row(record: Mapping[str, Any], step_keys: tuple[str, ...]) -> Row | N
             return None
     if numbers.keys().isdisjoint(TIME_KEYS):
         return Row(step, numbers)
-    at = _time_of_row(record)
+    at = time_of_row(record)
     return Row(step, {k: v for k, v in numbers.items() if k not in TIME_KEYS}, at)
 
 
@@ -116,7 +116,7 @@ def _find_step(fields: Mapping[str, Any], keys: tuple[str, ...]) -> tuple[str, i
         if value is None:
             continue
         if isinstance(value, str):
-            value = _parse_number(value)
+            value = parse_number(value)
         if isinstance(value, float) and value.is_integer():
             value = int(value)
         if isinstance(value, int) and not isinstance(value, bool):
@@ -128,7 +128,7 @@ def _find_step(fields: Mapping[str, Any], keys: tuple[str, ...]) -> tuple[str, i
     raise Unusable("no step")
 
 
-def _parse_number(value: Any) -> float | None:
+def parse_number(value: Any) -> float | None:
     """A finite or non-finite number, as text too; None for everything else."""
     match value:
         case bool():
@@ -145,7 +145,7 @@ def _parse_number(value: Any) -> float | None:
             return None
 
 
-def _time_of_row(fields: Mapping[str, Any]) -> datetime | None:
+def time_of_row(fields: Mapping[str, Any]) -> datetime | None:
     """When the row was logged; None where it does not say so with a zone."""
     stamp = next((fields[key] for key in TIME_KEYS if key in fields), None)
     if stamp is None:
@@ -154,7 +154,7 @@ def _time_of_row(fields: Mapping[str, Any]) -> datetime | None:
         if isinstance(stamp, str):
             zoned = datetime.fromisoformat(stamp)
             return zoned.astimezone(UTC) if zoned.tzinfo else None
-        seconds = _parse_number(stamp)
+        seconds = parse_number(stamp)
         if seconds is None or not seconds >= _EARLIEST:
             return None
         return datetime.fromtimestamp(seconds / 1000 if seconds > _MILLISECONDS else seconds, UTC)

@@ -17,9 +17,11 @@ from herorun.core.ports import Mention, Place, Row, Rows, Tracker
 from herorun.core.remote.target import RemoteTarget
 from herorun.trackers._open_remote import file_path, opener
 from herorun.trackers._tail_reader import MOST_ZEROS, Batch, ReadPosition, read_growing, skip_hole
+from herorun.trackers.json_columns import parse_rows
 from herorun.trackers.json_rows import STEP_KEYS, Unusable, parse_row
 
 LONGEST_LINE = 16 << 20
+BLOCK = 1 << 18  # bytes whose lines are parsed at once
 
 
 class Options(BaseModel):
@@ -72,7 +74,10 @@ def _read_json_lines(
     step_keys: tuple[str, ...], file: BinaryIO, name: str, mark: ReadPosition, batch: Batch
 ) -> ReadPosition:
     """The mark's note is how many lines were read."""
-    reached, number = mark.offset, int(mark.note) if mark.note.isdecimal() else 0
+    number = int(mark.note) if mark.note.isdecimal() else 0
+    reached, number = _read_blocks(step_keys, file, name, mark.offset, number, batch)
+    if batch.is_full(reached - mark.offset):
+        return ReadPosition(reached, str(number))
     file.seek(reached)
     for size, line in _read_complete_lines(file):
         reached, number = reached + size, number + 1
@@ -84,6 +89,35 @@ def _read_json_lines(
         if batch.is_full(reached - mark.offset):
             break
     return ReadPosition(reached, str(number))
+
+
+def _read_blocks(
+    step_keys: tuple[str, ...],
+    file: BinaryIO,
+    name: str,
+    offset: int,
+    number: int,
+    batch: Batch,
+) -> tuple[int, int]:
+    """Many lines at once; where that ends, and at which line: at the last one, at one that is too
+    long, or near what one read may bring.
+    """
+
+    def complain(place: int, why: Unusable) -> None:
+        batch.problems.append(f"{name}:{number + place + 1}: {why}")
+
+    reached, torn = offset, b""
+    file.seek(reached)
+    while (lines := batch.lines_left()) and batch.bytes_left(reached - offset) >= BLOCK:
+        block = file.read(BLOCK)
+        *complete, torn = (torn + block).split(b"\n")
+        if not complete or len(complete) > lines or max(map(len, complete)) >= LONGEST_LINE:
+            break
+        for rows in parse_rows(complete, complain, step_keys):
+            batch.rows.extend(rows)
+        reached += sum(map(len, complete)) + len(complete)
+        number += len(complete)
+    return reached, number
 
 
 def _read_complete_lines(file: BinaryIO) -> Iterator[tuple[int, bytes | None]]:

@@ -11,6 +11,7 @@ from herorun.core.detectors.names import Names
 from herorun.core.detectors.reorder import WAITING
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.ports import Row
+from herorun.core.ports.columnar import ColumnarRows, parts_of
 
 
 @dataclass(slots=True)
@@ -31,6 +32,9 @@ class Arrivals:
 
     def attempts_of(self, rows: Sequence[Row], names: Names) -> list[int]:
         """The attempt of each of the next rows; a stretch of rows in order is one step."""
+        return [number for part in parts_of(rows) for number in self._attempts_of(part, names)]
+
+    def _attempts_of(self, rows: Sequence[Row], names: Names) -> list[int]:
         numbers: list[int] = []
         while len(numbers) < len(rows):
             place = len(numbers)
@@ -49,7 +53,11 @@ class Arrivals:
             return 0
         if self.attempt and self.numbers.get(self.attempt) != self.number:
             return 0
-        step, count, attempts = self.waiting[-1].step, 0, ("", self.attempt)
+        attempts, step = ("", self.attempt), self.waiting[-1].step
+        if isinstance(rows, ColumnarRows):
+            count = rows.rising(first, step) if rows.attempt in attempts else 0
+            return count if count > WAITING else 0
+        count = 0
         for row in islice(rows, first, None):
             if row.step <= step or row.attempt not in attempts:
                 break

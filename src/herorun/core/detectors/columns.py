@@ -20,9 +20,34 @@ from herorun.core.detectors.reorder import WAITING
 from herorun.core.detectors.state import MetricsState
 from herorun.core.detectors.throughput import Speed
 from herorun.core.ports import Row
+from herorun.core.ports.columnar import ColumnarRows
 
 LEAST = 32  # rows: a smaller batch is no quicker
 MOST = 4096  # rows, whose columns are held at once
+
+
+class ColumnBatch(NamedTuple):
+    """Rows that go on from one another, as columns."""
+
+    steps: Sequence[int]  # as logged
+    columns: Mapping[str, Sequence[float]]
+    times: Sequence[datetime]  # none, or one for each row
+
+    def first(self, count: int) -> "ColumnBatch":
+        columns = {name: column[:count] for name, column in self.columns.items()}
+        return ColumnBatch(self.steps[:count], columns, self.times[:count])
+
+    def after(self, rows: Sequence[Row]) -> "ColumnBatch":
+        """These behind rows of the same columns."""
+        columns = {
+            name: [*(row.values[name] for row in rows), *column]
+            for name, column in self.columns.items()
+        }
+        times = [*(row.at for row in rows if row.at is not None), *self.times]
+        return ColumnBatch([*(row.step for row in rows), *self.steps], columns, times)
+
+
+NONE_ALIKE = ColumnBatch((), {}, ())
 
 
 def take_batch(
@@ -42,16 +67,17 @@ def take_batch(
     if not interleaved_writers.is_single(state.turns, rows[first].step + offset):
         return 0
     arrived = _alike(state, rows, first)
-    judged = [*state.waiting, *arrived][: len(arrived)]
-    steps = [row.step + offset for row in judged]
+    judged = arrived.after(state.waiting).first(len(arrived.steps))
+    steps = [step + offset for step in judged.steps]
     count, stride = _until_gap(state.steps, steps)
     if count < LEAST or steps[0] <= state.high_water:
         return 0
-    judged, steps, arrived = judged[:count], steps[:count], arrived[:count]
+    judged, steps, arrived = judged.first(count), steps[:count], arrived.first(count)
     if not _judge(state, judged, steps, names):
         return 0
     state.steps.last, state.steps.stride = steps[-1], stride
-    state.waiting = [*state.waiting, *arrived][count:]
+    end = first + count
+    state.waiting = list(rows[end - WAITING : end])
     _arrive(state, arrived, names, seen_at)
     return count
 
@@ -74,13 +100,18 @@ def _is_newest(state: MetricsState, boundaries: Sequence[Boundary]) -> bool:
     return known_place(boundaries, state.instance, state.start) == len(boundaries) - 1
 
 
-def _alike(state: MetricsState, rows: Sequence[Row], first: int) -> list[Row]:
+def _alike(state: MetricsState, rows: Sequence[Row], first: int) -> ColumnBatch:
     """The rows from `first` on that follow the one before them, with the same columns."""
     newest = state.waiting[-1]
-    columns, dated, step = list(newest.values), newest.at is not None, newest.step
+    columns, dated = list(newest.values), newest.at is not None
     if any(list(row.values) != columns or (row.at is None) is dated for row in state.waiting):
-        return []
+        return NONE_ALIKE
     attempts = ("", state.attempt)
+    if isinstance(rows, ColumnarRows):
+        if list(rows.columns) != columns or bool(rows.times) is not dated:
+            return NONE_ALIKE
+        return _rising(rows, first, newest.step) if rows.attempt in attempts else NONE_ALIKE
+    step = newest.step
     arrived: list[Row] = []
     for row in islice(rows, first, first + MOST):
         if row.step <= step or list(row.values) != columns:
@@ -89,7 +120,20 @@ def _alike(state: MetricsState, rows: Sequence[Row], first: int) -> list[Row]:
             break
         step = row.step
         arrived.append(row)
-    return arrived
+    return _as_columns(arrived) if arrived else NONE_ALIKE
+
+
+def _as_columns(rows: Sequence[Row]) -> ColumnBatch:
+    by_column = zip(*(row.values.values() for row in rows), strict=True)
+    columns = dict(zip(rows[0].values, by_column, strict=True))
+    return ColumnBatch([row.step for row in rows], columns, [row.at for row in rows if row.at])
+
+
+def _rising(rows: ColumnarRows, first: int, step: int) -> ColumnBatch:
+    """Rows from `first` on whose steps rise from that one."""
+    end = first + rows.rising(first, step, MOST)
+    columns = {name: column[first:end].tolist() for name, column in rows.columns.items()}
+    return ColumnBatch(rows.steps[first:end].tolist(), columns, rows.times[first:end])
 
 
 def _until_gap(state: gaps.Steps, steps: Sequence[int]) -> tuple[int, float]:
@@ -107,10 +151,9 @@ def _until_gap(state: gaps.Steps, steps: Sequence[int]) -> tuple[int, float]:
     return len(steps), stride
 
 
-def _judge(state: MetricsState, judged: Sequence[Row], steps: Sequence[int], names: Names) -> bool:
+def _judge(state: MetricsState, judged: ColumnBatch, steps: Sequence[int], names: Names) -> bool:
     """Whether the columns could be judged as such; nothing has changed if not."""
-    by_column = zip(*(row.values.values() for row in judged), strict=True)
-    columns = dict(zip(judged[0].values, by_column, strict=True))
+    columns = judged.columns
     roles = {name: role for name in columns if (role := names.roles[name]) is not None}
     loss = next((name for name in names.loss if name in columns), None)
     if not _can_be_judged(state, columns, roles, loss):
@@ -119,7 +162,7 @@ def _judge(state: MetricsState, judged: Sequence[Row], steps: Sequence[int], nam
     reported += ["loss"] if loss is not None else []
     if not all(_is_regular(state, name) for name in reported):
         return False
-    times = [row.at.timestamp() for row in judged if row.at is not None]
+    times = [at.timestamp() for at in judged.times]
     if loss is not None:
         steady.judge_losses(state.loss, steps, columns[loss])
         resume.see_losses(state.lineage, steps, columns[loss])
@@ -133,7 +176,7 @@ def _judge(state: MetricsState, judged: Sequence[Row], steps: Sequence[int], nam
     for name in reported:
         state.seen[name].last = state.judged
     state.step = state.high_water = steps[-1]
-    state.last = judged[-1].values
+    state.last = {name: column[-1] for name, column in columns.items()}
     return True
 
 
@@ -242,16 +285,14 @@ COLUMN_JUDGES: Mapping[str, Callable[[MetricsState, str, Column, Places, Names],
 
 
 def _arrive(
-    state: MetricsState, arrived: Sequence[Row], names: Names, seen_at: datetime | None
+    state: MetricsState, arrived: ColumnBatch, names: Names, seen_at: datetime | None
 ) -> None:
     """What is told of rows as they come, before they wait."""
-    state.rows += len(arrived)
-    row_times = [row.at for row in arrived if row.at is not None]
-    at = no_later(max(row_times), seen_at) if row_times else seen_at
+    state.rows += len(arrived.steps)
+    at = no_later(max(arrived.times), seen_at) if arrived.times else seen_at
     if at is not None and (state.advanced_at is None or at > state.advanced_at):
         state.advanced_at = at
-    loss = next((name for name in names.loss if name in arrived[0].values), None)
+    loss = next((name for name in names.loss if name in arrived.columns), None)
     if loss is not None:
-        steps = [row.step + 1 - names.first_step for row in arrived]
-        losses = [row.values[loss] for row in arrived]
-        interleaved_writers.arrive_all(state.turns, steps, losses)
+        steps = [step + 1 - names.first_step for step in arrived.steps]
+        interleaved_writers.arrive_all(state.turns, steps, arrived.columns[loss])

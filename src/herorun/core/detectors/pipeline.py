@@ -40,6 +40,7 @@ from herorun.core.detectors.readiness import unjudged_metrics
 from herorun.core.detectors.state import MetricsState, copied
 from herorun.core.evidence import Excursion, Metrics, Presence
 from herorun.core.ports import Row
+from herorun.core.ports.columnar import parts_of
 
 TREND = (
     baseline.HALF_LIFE,
@@ -90,16 +91,18 @@ def fold_rows(
     Excursions that were closed before this call are forgotten first, unless `keep_closed`: each is
     reported by the tick that saw it end.
     """
-    state, rows, place = copied(state), [*rows], 0
+    state = copied(state)
     if not keep_closed:
         for watch in state.watches():
             watch.closed = []
     _see_restart(state, names, boundaries)
-    while place < len(rows):
-        place += take_batch(state, rows, place, names, seen_at, boundaries)
-        for row in rows[place : place + ONE_BY_ONE]:
-            _take(state, row, names, seen_at, boundaries)
-        place += ONE_BY_ONE
+    for part in parts_of(rows if isinstance(rows, Sequence) else tuple(rows)):
+        place = 0
+        while place < len(part):
+            place += take_batch(state, part, place, names, seen_at, boundaries)
+            for row in part[place : place + ONE_BY_ONE]:
+                _take(state, row, names, seen_at, boundaries)
+            place += ONE_BY_ONE
     return state
 
 

@@ -1,6 +1,6 @@
 """Trackers: the rows that a run logs, and the tracker's own facts about the run."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Protocol
 
@@ -23,7 +23,7 @@ class Row:
 class Rows:
     """The rows since a cursor, and the cursor after them."""
 
-    rows: tuple[Row, ...]
+    rows: Sequence[Row]
     cursor: str
     changed_at: datetime | None = None  # when the source last changed, by its host's clock
     restarted: bool = False  # the source was replaced or shortened: the rows begin anew

@@ -16,6 +16,7 @@ from typing import Any, BinaryIO
 
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.ports import Row
+from herorun.core.ports.columnar import ColumnarRows, parts_of
 
 # mark, rows, bytes of the index and of the columns, CRC-32 of the index
 _HEAD = struct.Struct("<4sIIQI")
@@ -82,6 +83,24 @@ class Index:
 
 def block_of(rows: Sequence[Row], attempts: Sequence[int], facts: Mapping[str, Any]) -> Block:
     """Rows that fit: a step beyond 63 bits is left out."""
+    blocks, first = [], 0
+    for part in parts_of(rows):
+        numbers = attempts[first : first + len(part)]
+        if isinstance(part, ColumnarRows):
+            blocks.append(_of_columns(part, numbers, facts))
+        else:
+            blocks.append(_of_rows(part, numbers, facts))
+        first += len(part)
+    return blocks[0] if len(blocks) == 1 else joined(blocks)
+
+
+def _of_columns(rows: ColumnarRows, attempts: Sequence[int], facts: Mapping[str, Any]) -> Block:
+    times = array("q", map(_microseconds, rows.times)) or array("q", [UNTIMED]) * len(rows)
+    columns = {name: Column(values) for name, values in rows.columns.items()}
+    return Block(rows.steps, times, array("I", attempts), columns, facts)
+
+
+def _of_rows(rows: Sequence[Row], attempts: Sequence[int], facts: Mapping[str, Any]) -> Block:
     fitting = [
         each for each in zip(rows, attempts, strict=True) if -(1 << 63) <= each[0].step < 1 << 63
     ]

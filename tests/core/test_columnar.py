@@ -1,0 +1,101 @@
+"""Rows as columns are the same rows."""
+
+import math
+from array import array
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from builders import NOON
+from herorun.core.bounded import LARGEST_STEP, bounded
+from herorun.core.detectors import MetricsState, Names, fold_rows
+from herorun.core.detectors.attempts import Arrivals
+from herorun.core.ports import Row, Rows
+from herorun.core.ports.columnar import (
+    ChainedRows,
+    ColumnarRows,
+    RowBuilder,
+    chained,
+    metric_names,
+    newest_time,
+)
+
+NAMES = Names()
+COLUMNS = ("train/loss", "grad_norm", "lr", "step_time_s")
+
+
+def a_log(steps: list[int], dated: bool = False) -> list[Row]:
+    """Rows with a spike, each with its own values."""
+    rows = []
+    for number, step in enumerate(steps):
+        loss = (3.0 if 210 < number < 230 else 2.0) + 0.01 * math.sin(number)
+        values = (loss, 0.3 + 0.001 * math.cos(number), 3e-4, 18.0 + 0.01 * math.sin(3 * number))
+        at = NOON + timedelta(seconds=number) if dated else None
+        rows.append(Row(step, dict(zip(COLUMNS, values, strict=True)), at))
+    return rows
+
+
+def as_columns(rows: list[Row]) -> ColumnarRows:
+    columns = {name: array("d", (row.values[name] for row in rows)) for name in rows[0].values}
+    times = [row.at for row in rows if row.at]
+    return ColumnarRows(array("q", (row.step for row in rows)), columns, times)
+
+
+RESTART = [*range(300), *range(250, 500)]
+
+
+@pytest.mark.parametrize("steps", [list(range(500)), RESTART, [*range(200), 10**6, *range(300)]])
+@pytest.mark.parametrize("dated", [False, True])
+def test_columns_are_judged_as_their_rows(steps: list[int], dated: bool) -> None:
+    rows = a_log(steps, dated)
+    mixed = chained([as_columns(rows[:100]), rows[100:140], as_columns(rows[140:])])
+    assert isinstance(mixed, ChainedRows)
+    one_by_one = MetricsState()
+    for row in rows:
+        one_by_one = fold_rows(one_by_one, [row], NAMES, NOON, True)
+    for same in (rows, as_columns(rows), mixed):
+        assert fold_rows(MetricsState(), same, NAMES, NOON) == one_by_one
+
+
+@pytest.mark.parametrize("steps", [list(range(500)), RESTART])
+def test_the_attempts_of_columns_are_those_of_their_rows(steps: list[int]) -> None:
+    rows = a_log(steps)
+    parts = chained([as_columns(rows[:90]), rows[90:95], as_columns(rows[95:])])
+    one = Arrivals()
+    expected = [one.attempt_of(row, NAMES) for row in rows]
+    for same in (rows, as_columns(rows), parts):
+        assert Arrivals().attempts_of(same, NAMES) == expected
+
+
+def test_a_part_of_them_is_the_same_part() -> None:
+    rows = a_log(list(range(60)), dated=True)
+    mixed = chained([rows[:20], as_columns(rows[20:40]), rows[40:]])
+    assert mixed == rows and mixed == tuple(rows) and len(mixed) == 60
+    for first, end in ((0, 60), (5, 15), (15, 45), (20, 40), (59, 60), (30, 10), (-5, 99)):
+        assert list(mixed[first:end]) == rows[first:end]
+    assert mixed[-1] == rows[-1] and list(mixed[::7]) == rows[::7]
+    assert mixed != rows[1:]
+
+
+def test_a_builder_keeps_the_order_and_counts() -> None:
+    rows, built = a_log(list(range(60))), RowBuilder()
+    for part in (as_columns(rows[:20]), rows[20:30], as_columns(rows[30:])):
+        built.extend(part)
+    assert len(built) == 60 and built.build() == rows
+    assert RowBuilder().build() == ()
+
+
+def test_names_and_times_are_those_of_the_rows() -> None:
+    rows = a_log(list(range(60)), dated=True)
+    both = chained([as_columns(rows), [Row(60, {"eval/loss": 2.0})]])
+    assert list(metric_names(both)) == [*COLUMNS, "eval/loss"]
+    assert newest_time(both) == rows[-1].at
+    assert newest_time([Row(1, {})]) is None
+
+
+def test_columns_with_an_impossible_step_are_bounded_as_rows_are() -> None:
+    rows = [*a_log(list(range(60))), replace(a_log([0])[0], step=LARGEST_STEP + 1)]
+    expected = bounded(Rows(tuple(rows), "c"))
+    batch = bounded(Rows(as_columns(rows), "c"))
+    assert batch.rows == expected.rows and batch.problems == expected.problems != ()
