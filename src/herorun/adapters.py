@@ -1,6 +1,5 @@
 """Load an adapter by its name or an entry point, its options validated."""
 
-import re
 from collections.abc import Iterable, Mapping
 from importlib import import_module
 from typing import Any, Literal, overload
@@ -12,6 +11,7 @@ from herorun.core.contract import KIND, Contract, explain_errors
 from herorun.core.contract.values import present_keys
 from herorun.core.errors import WrongUse
 from herorun.core.evidence import NotifiedBy
+from herorun.core.lazy_regex import lazy_regex
 from herorun.core.ports import (
     ById,
     Layout,
@@ -25,7 +25,7 @@ from herorun.core.ports import (
 from herorun.core.remote.target import RemoteTarget
 from herorun.discover import entry_points_of, module_names
 
-_KIND = re.compile(KIND)
+_KIND = lazy_regex(KIND)
 
 
 ADAPTERS = {  # where the contract names the kind of a port

@@ -11,10 +11,11 @@ from collections.abc import Iterable, Iterator
 from herorun.core.contract import Contract
 from herorun.core.evidence import Approvals, CommitAuthor
 from herorun.core.finding import Verdict, Waiver, failed, passed, unknown
+from herorun.core.lazy_regex import lazy_regex
 from herorun.core.waivers import name_of
 
-_MAIL = re.compile(r"[^\s<>@]+@[^\s<>@]+")
-_NOREPLY = re.compile(r"(?:\d+\+)?([^@]+)@users\.noreply\.github\.com")
+_MAIL = lazy_regex(r"[^\s<>@]+@[^\s<>@]+")
+_NOREPLY = lazy_regex(r"(?:\d+\+)?([^@]+)@users\.noreply\.github\.com")
 
 
 def committed(contract: Contract) -> bool:

@@ -1,6 +1,5 @@
 """A check is one pure question, asked at one gate."""
 
-import re
 import types
 import typing
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -14,9 +13,10 @@ from typing import Any
 from herorun.core.evidence import Evidence, Nothing, Unavailable
 from herorun.core.finding import Finding, Verdict, not_applicable, unknown
 from herorun.core.lazy_dataclass import dataclass
+from herorun.core.lazy_regex import lazy_regex
 from herorun.core.notify.escalation import EscalationReason
 
-_RUN = re.compile(r"\bRUN\b")  # in a check's advice: the run that is asked about
+_RUN = lazy_regex(r"\bRUN\b")  # in a check's advice: the run that is asked about
 
 
 class Gate(StrEnum):

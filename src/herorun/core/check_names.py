@@ -4,8 +4,9 @@ valid.
 A journal is verified by its own text; only what is decoded from it gets the present names.
 """
 
-import re
 from collections.abc import Mapping
+
+from herorun.core.lazy_regex import lazy_regex
 
 RENAMED: Mapping[str, str] = {
     "blind": "monitor-blind",
@@ -21,7 +22,7 @@ RENAMED: Mapping[str, str] = {
     "wedged": "stalled-by-infrastructure",
 }
 # An alert's key is `check[subject]@time`, alone or within the key of an action.
-_IN_A_KEY = re.compile(rf"(?:(?<=/)|^)({'|'.join(RENAMED)})(?=[\[@])")
+_IN_A_KEY = lazy_regex(rf"(?:(?<=/)|^)({'|'.join(RENAMED)})(?=[\[@])")
 
 
 def current_name(name: str) -> str:

@@ -2,12 +2,12 @@
 place.
 """
 
-import re
+from herorun.core.lazy_regex import lazy_regex
 
-_NO_BRANCH = re.compile(
+_NO_BRANCH = lazy_regex(
     r"[\x00-\x20\x7f~^:?*\[\\]|\.\.|@\{|//|(^|/)[.-]|(\.lock|\.|/)(/|$)|^/|^@$|^HEAD$|^refs/"
 )
-_NO_REMOTE = re.compile(r"^-|[\x00-\x1f\x7f]|^[A-Za-z0-9]+::")
+_NO_REMOTE = lazy_regex(r"^-|[\x00-\x1f\x7f]|^[A-Za-z0-9]+::")
 
 
 def branch_name(name: str) -> str:

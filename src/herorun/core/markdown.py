@@ -3,17 +3,19 @@
 import re
 from collections.abc import Mapping
 
-_LINK = re.compile(r"\](?=[(\[])")  # what makes a link or an image of the words before it
+from herorun.core.lazy_regex import lazy_regex
+
+_LINK = lazy_regex(r"\](?=[(\[])")  # what makes a link or an image of the words before it
 
 
-_TAG = re.compile(r"<(?=[A-Za-z/!?])")
+_TAG = lazy_regex(r"<(?=[A-Za-z/!?])")
 
 
 # `#12`, `owner/name#12`, `GH-12`
-_NUMBERED = re.compile(r"(?<!&)#(?=\d)|\bGH-(?=\d)", re.IGNORECASE)
+_NUMBERED = lazy_regex(r"(?<!&)#(?=\d)|\bGH-(?=\d)", re.IGNORECASE)
 
 
-_BLOCK = re.compile(r"^( {0,3})(?=#{1,6}\s|`{3}|~{3}|={3}|-{3}|>|\||\[[^\]\n]*\]:)", re.MULTILINE)
+_BLOCK = lazy_regex(r"^( {0,3})(?=#{1,6}\s|`{3}|~{3}|={3}|-{3}|>|\||\[[^\]\n]*\]:)", re.MULTILINE)
 
 
 def one_line(text: str, most: int = 2000) -> str:
@@ -40,7 +42,7 @@ def worded(text: str) -> str:
     return _BLOCK.sub("\\1\u200b", _TAG.sub("&lt;", _LINK.sub("]\u200b", unmentioned(text))))
 
 
-_HANDLE = re.compile(r"@[A-Za-z0-9][A-Za-z0-9-]{0,38}(?:/[A-Za-z0-9_.-]{1,100})?(?![\w/-])")
+_HANDLE = lazy_regex(r"@[A-Za-z0-9][A-Za-z0-9-]{0,38}(?:/[A-Za-z0-9_.-]{1,100})?(?![\w/-])")
 
 
 def unescaped(text: str) -> str:

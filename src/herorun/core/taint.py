@@ -5,7 +5,6 @@ From the first bad step in the data until the next launch. Where the data names 
 last decision that found the run healthy, because the alert alone says only when it was seen.
 """
 
-import re
 from collections.abc import Mapping
 from dataclasses import field, replace
 from datetime import datetime
@@ -14,6 +13,7 @@ from herorun.core.babysit.alert import Alert, AlertId, AlertState
 from herorun.core.event import Decided
 from herorun.core.evidence import Taint
 from herorun.core.lazy_dataclass import dataclass
+from herorun.core.lazy_regex import lazy_regex
 
 # An alert of these says that the weights, or what was loaded into them, are not to be trusted.
 # Others, a spike or a stall, leave the checkpoint whole.
@@ -21,7 +21,7 @@ TAINTING = frozenset({"not-finite", "resume-mismatch"})
 # Of these, what evidence can take back: a comparison may turn out well. Values that were not finite
 # went into the weights and the optimiser, whatever the rows say later.
 REVERSIBLE = frozenset({"resume-mismatch"})
-_STEP = re.compile(r"~([0-9]+)/")  # of `Decided.progress`
+_STEP = lazy_regex(r"~([0-9]+)/")  # of `Decided.progress`
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 
 from herorun.core.errors import CouldNotLook, HerorunError
 from herorun.core.lazy_dataclass import dataclass
+from herorun.core.lazy_regex import lazy_regex
 from herorun.core.redaction.scrub import scrub
 
 T = TypeVar("T")
@@ -21,7 +22,7 @@ DEADLINE = 60.0  # seconds for one call with all its tries
 PAUSES = (1.0, 4.0, 10.0)  # seconds between two tries
 REQUEST = 15  # seconds for one request
 LONGEST_LIMIT = 86_400.0  # seconds; GitHub's own last an hour
-_SECONDS = re.compile(r"[0-9]{1,12}", re.ASCII)
+_SECONDS = lazy_regex(r"[0-9]{1,12}", re.ASCII)
 PACE = 1.0  # seconds between two writes, as GitHub asks for
 
 

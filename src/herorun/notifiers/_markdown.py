@@ -7,16 +7,17 @@ import hashlib
 import re
 from urllib.parse import quote
 
+from herorun.core.lazy_regex import lazy_regex
 from herorun.core.markdown import one_line
 from herorun.core.ports import Post
 from herorun.core.redaction.scrub import scrub
 
 ROBOT = "🤖"
-_MARK = re.compile(r"^<!-- herorun key=(\S*) -->", re.MULTILINE)
-_FORGED = re.compile(r"<(?=!--\s*herorun\b)", re.IGNORECASE)
+_MARK = lazy_regex(r"^<!-- herorun key=(\S*) -->", re.MULTILINE)
+_FORGED = lazy_regex(r"<(?=!--\s*herorun\b)", re.IGNORECASE)
 # Of a terminal, and those that turn the direction of what follows.
-_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
-_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
+_CONTROL = lazy_regex("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+_FENCE = lazy_regex(r" {0,3}(`{3,}|~{3,})")
 
 
 def keys_in(text: str) -> list[str]:

@@ -17,6 +17,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict
 
 from herorun.core.errors import CouldNotLook, WrongUse
+from herorun.core.lazy_regex import lazy_regex
 from herorun.core.markdown import unescaped
 from herorun.core.ports import Channel, Place, Post
 from herorun.core.redaction.scrub import scrub
@@ -33,7 +34,7 @@ _SAID: set[tuple[str, str, str, str]] = (
     set()
 )  # (state folder, run, channel, key), for the life of the process
 _KEPT = "\n\t\u200b"  # the last one breaks a mention, see `core.markdown`
-_HTTP = re.compile(r"\b(?:error|code|status|response)\W{0,3}([45]\d\d)\b", re.IGNORECASE)
+_HTTP = lazy_regex(r"\b(?:error|code|status|response)\W{0,3}([45]\d\d)\b", re.IGNORECASE)
 
 
 class Options(BaseModel):

@@ -5,7 +5,6 @@ was posted; nothing else records it. Comments by other people are not read, and 
 """
 
 import contextlib
-import re
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -17,6 +16,7 @@ from urllib.parse import urlsplit
 from herorun.core.contract.notify import Issue
 from herorun.core.doctor_report import DoctorPart, Fit
 from herorun.core.errors import CouldNotLook, WrongUse
+from herorun.core.lazy_regex import lazy_regex
 from herorun.core.markdown import one_line
 from herorun.core.ports import Comments, IssueTracker, Place, Post
 from herorun.notifiers._github_calls import Calls, GithubRefused, worded
@@ -27,7 +27,7 @@ from herorun.notifiers._markdown import harmless, keys_in, line_of, marked, plai
 
 LOOKED_THROUGH = 300  # of our newest issues, for the one that carries the run's marker
 OVERLAP = timedelta(minutes=2)  # of two readings, because clocks differ
-_NUMBER = re.compile(r"/([^/]+/[^/]+)/issues/([0-9]+)")
+_NUMBER = lazy_regex(r"/([^/]+/[^/]+)/issues/([0-9]+)")
 
 
 def connect(options: Options, place: Place) -> IssueTracker:

@@ -5,11 +5,11 @@ rich is imported only for a terminal.
 
 import json
 import os
-import re
 import sys
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from herorun.core.lazy_regex import lazy_regex
 from herorun.core.redaction.scrub import scrub
 from herorun.output.wrapping import show_line, show_note
 
@@ -58,13 +58,13 @@ def say(slug: str, message: str) -> None:
     show_note(f"{clean(slug)}: {clean(message)}")
 
 
-HASH = re.compile(r"(?:\bsha256:)?\b([0-9a-f]{9})[0-9a-f]{23,}\b")
+HASH = lazy_regex(r"(?:\bsha256:)?\b([0-9a-f]{9})[0-9a-f]{23,}\b")
 NARROWEST = 20  # columns of text behind a head
-_COMMAND = re.compile(r"[^\s`]*`[^`\n]*`\S*")
+_COMMAND = lazy_regex(r"[^\s`]*`[^`\n]*`\S*")
 _BLANK = "\ue000"  # stands for a blank where no line may break
 PIPED = 200  # columns of a table that no terminal bounds
 _AS_TERMINAL = ("FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE")  # read by rich
-_LAID_OUT = re.compile(
+_LAID_OUT = lazy_regex(
     r"[\x00-\x09\x0b-\x1f\x7f]|[ ](?:\n|\Z)"
 )  # what rich does not print as it is
 

@@ -2,18 +2,17 @@
 the same.
 """
 
-import re
-
 from herorun.core.canonical_json import digest
 from herorun.core.errors import CouldNotLook, HerorunError, in_words
 from herorun.core.event import Sealed
 from herorun.core.git_ref_names import branch_name
+from herorun.core.lazy_regex import lazy_regex
 from herorun.core.seal.render import split_tag
 from herorun.core.untrusted_json import read_strict_json
 from herorun.system.git import Repository
 from herorun.system.git.plumbing import fetch, tag_text
 
-_TARGET = re.compile(r"object ([0-9a-f]{40,64})\ntype commit\n")
+_TARGET = lazy_regex(r"object ([0-9a-f]{40,64})\ntype commit\n")
 
 
 def seal_problem(repository: Repository, slug: str, sealed: Sealed) -> str:

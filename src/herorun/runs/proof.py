@@ -7,7 +7,6 @@ Which refs these are, the contract of the checkout says, never the record.
 """
 
 import contextlib
-import re
 from collections.abc import Iterable
 from dataclasses import field
 from pathlib import Path
@@ -19,6 +18,7 @@ from herorun.core.event import Launching
 from herorun.core.journal import Memory, scrubbed
 from herorun.core.journal.launchings import plan_value
 from herorun.core.lazy_dataclass import dataclass
+from herorun.core.lazy_regex import lazy_regex
 from herorun.core.record.launch_id import launch_id
 from herorun.core.redaction.scrub import scrub
 from herorun.core.unstated import unstated
@@ -39,7 +39,7 @@ from herorun.system.git.tips import (
 )
 from herorun.system.trusted import ITEMS, LAUNCHES, REJECTED, trusted, trusts_all
 
-_COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+_COMMIT = lazy_regex(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 PROVEN = "proven"  # all of it was proven, or this clone made it
 PUBLISHED = "published"  # its commit was, and what the record alone tells of it was not
 MOST_TRIED = 20  # launches without a proof, the newest first: a forger may have written any number

@@ -1,10 +1,9 @@
 """Extracts the error line of a failed Python command from its log and traceback."""
 
-import re
-
+from herorun.core.lazy_regex import lazy_regex
 from herorun.system.process import ProcessResult
 
-_ERROR = re.compile(r"[\w.]*(?:Error|Exception|Missing\w*): ")
+_ERROR = lazy_regex(r"[\w.]*(?:Error|Exception|Missing\w*): ")
 
 
 def error_of(answer: ProcessResult) -> str:

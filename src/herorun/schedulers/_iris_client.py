@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from herorun.core.errors import CouldNotLook
 from herorun.core.evidence import JobState
+from herorun.core.lazy_regex import lazy_regex
 from herorun.schedulers._error_line import message_of
 from herorun.schedulers._iris_argv import (
     Generation,
@@ -19,7 +20,7 @@ from herorun.schedulers._iris_state_names import iris_state_of
 from herorun.schedulers._iris_submit import FORWARDED
 from herorun.system.process import ProcessResult, run
 
-NO_JOB = re.compile(r"not found|no such job", re.IGNORECASE)
+NO_JOB = lazy_regex(r"not found|no such job", re.IGNORECASE)
 USAGE = 2  # exit code of a command line that iris does not take
 
 

@@ -2,7 +2,6 @@
 the bookkeeping.
 """
 
-import re
 from datetime import timedelta
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -11,6 +10,7 @@ from pydantic import AfterValidator, ConfigDict, Field, model_validator
 from herorun.core.admission.hardware import tpu
 from herorun.core.contract import Duration, RenamedKeys
 from herorun.core.evidence import Offered
+from herorun.core.lazy_regex import lazy_regex
 from herorun.core.trust import NeedsTrust
 from herorun.schedulers._option_types import long_argument, word_of
 
@@ -39,8 +39,8 @@ TYPED = {
     "timeout": "time_limit",
     "enable-extra-resources": "extra_resources",
 }
-_WORD = re.compile(r"[A-Za-z0-9_.:@/+-]+")
-_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.@-]*")
+_WORD = lazy_regex(r"[A-Za-z0-9_.:@/+-]+")
+_NAME = lazy_regex(r"[A-Za-z0-9_][A-Za-z0-9_.@-]*")
 
 
 def checked(argument: str) -> str:
@@ -178,7 +178,7 @@ class Options(RenamedKeys):
         return self
 
 
-_GPU = re.compile(r"(?:(?P<hosts>\d+):)?(?P<kind>[A-Za-z][\w-]*?)(?:x(?P<count>\d+))?")
+_GPU = lazy_regex(r"(?:(?P<hosts>\d+):)?(?P<kind>[A-Za-z][\w-]*?)(?:x(?P<count>\d+))?")
 
 
 def requested_hardware(options: Options) -> Offered:

@@ -10,20 +10,21 @@ from typing import Any
 from herorun.core.errors import CouldNotLook
 from herorun.core.finding import count
 from herorun.core.lazy_dataclass import dataclass
+from herorun.core.lazy_regex import lazy_regex
 from herorun.core.redaction.scrub import scrub
 from herorun.schedulers._iris_argv import LIMIT, Generation
 from herorun.schedulers._iris_state_names import plain
 from herorun.schedulers._json_output import tables_in
 
 NONE = "No jobs found."
-_LINE = re.compile(
+_LINE = lazy_regex(
     r"\[?(?:\d{4}-\S+[T ])?[0-9:.]+\S*\]?(?: worker=\S+)? (?:task=)?(/\S+?)(?: \||:) ?(.*)",
     re.DOTALL,
 )
-_SUBMISSION = re.compile(r"Job submitted: (/\S+)")
-_STATE = re.compile(r"^State: (\S+)(?: +exit=(-?\d+))?", re.MULTILINE)
-_TASKS = re.compile(r"^Tasks: \d+/(\d+) completed(.*)$", re.MULTILINE)
-_ERROR = re.compile(r"^Error: (.*)$", re.MULTILINE)
+_SUBMISSION = lazy_regex(r"Job submitted: (/\S+)")
+_STATE = lazy_regex(r"^State: (\S+)(?: +exit=(-?\d+))?", re.MULTILINE)
+_TASKS = lazy_regex(r"^Tasks: \d+/(\d+) completed(.*)$", re.MULTILINE)
+_ERROR = lazy_regex(r"^Error: (.*)$", re.MULTILINE)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,6 +7,7 @@ Source: JobState and TaskState of Iris' job.proto.
 import re
 
 from herorun.core.evidence import JobState
+from herorun.core.lazy_regex import lazy_regex
 
 STATES = {
     "pending": JobState.PENDING,
@@ -22,8 +23,8 @@ STATES = {
     "unschedulable": JobState.UNSCHEDULABLE,
     # `missing` and `unspecified` are left out: nobody can tell what became of it.
 }
-_TIME = re.compile(r"timeout exceeded|timed out|deadline exceeded", re.IGNORECASE)
-_MEMORY = re.compile(r"\boom\b|oom.?kill|out of memory", re.IGNORECASE)
+_TIME = lazy_regex(r"timeout exceeded|timed out|deadline exceeded", re.IGNORECASE)
+_MEMORY = lazy_regex(r"\boom\b|oom.?kill|out of memory", re.IGNORECASE)
 _WAITING = ("pending", "assigned", "building")
 
 

@@ -3,9 +3,10 @@
 import re
 from typing import Any
 
+from herorun.core.lazy_regex import lazy_regex
 from herorun.core.untrusted_json import read_json
 
-_LIST = re.compile(r"^\[", re.MULTILINE)
+_LIST = lazy_regex(r"^\[", re.MULTILINE)
 
 
 def tables_in(text: str) -> list[dict[str, Any]] | None:

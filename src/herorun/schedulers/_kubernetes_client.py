@@ -12,17 +12,18 @@ from urllib.parse import quote, urlencode
 
 from herorun.core.canonical_json import canonical
 from herorun.core.errors import CouldNotLook, HerorunError, WrongUse
+from herorun.core.lazy_regex import lazy_regex
 from herorun.core.untrusted_json import read_json
 from herorun.schedulers._kubernetes_options import Options
 from herorun.system.process import ProcessResult, run
 
-_SERVER = re.compile(r"^Error from server(?: \((?P<reason>\w+)\))?: (?P<said>.*)", re.DOTALL)
-_INVALID = re.compile(r'^The (\w+ "[^"]*"|request) is invalid: ')  # a 422 names no server
-_LOGIN = re.compile(r"Unauthorized|must be logged in|token (has|is) expired")
-_NO_LOGIN = re.compile(r"getting credentials: (?P<why>.*)")
-_CONFIG = re.compile(r"context .* does not exist|no such file or directory|error loading config")
+_SERVER = lazy_regex(r"^Error from server(?: \((?P<reason>\w+)\))?: (?P<said>.*)", re.DOTALL)
+_INVALID = lazy_regex(r'^The (\w+ "[^"]*"|request) is invalid: ')  # a 422 names no server
+_LOGIN = lazy_regex(r"Unauthorized|must be logged in|token (has|is) expired")
+_NO_LOGIN = lazy_regex(r"getting credentials: (?P<why>.*)")
+_CONFIG = lazy_regex(r"context .* does not exist|no such file or directory|error loading config")
 _NEVER = ("Forbidden", "Invalid", "BadRequest", "NotFound", "MethodNotAllowed")
-_WEBHOOK = re.compile(r'admission webhook "(?P<name>[^"]+)" denied the request: ?(?P<why>.*)', re.S)
+_WEBHOOK = lazy_regex(r'admission webhook "(?P<name>[^"]+)" denied the request: ?(?P<why>.*)', re.S)
 
 
 class NotThere(FileNotFoundError):

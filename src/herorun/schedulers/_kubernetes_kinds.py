@@ -12,6 +12,7 @@ from typing import Any
 from herorun.core.errors import CouldNotLook
 from herorun.core.evidence import Job, JobState
 from herorun.core.lazy_dataclass import dataclass
+from herorun.core.lazy_regex import lazy_regex
 from herorun.core.untrusted_json import parse_utc
 from herorun.schedulers._kubernetes_parse import Condition, JobRecord, PodRecord, job_record
 
@@ -41,8 +42,8 @@ KINDS = (
 )
 _NAME = r"[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?"
 _TYPES = "|".join(re.escape(each.resource) for each in KINDS)
-ID = re.compile(rf"(?:(?:{_TYPES}|{'|'.join(each.name for each in KINDS)})/)?{_NAME}")
-PRINTED = re.compile(rf"^((?:{_TYPES})/{_NAME})(?: created)?\s*$", re.MULTILINE)
+ID = lazy_regex(rf"(?:(?:{_TYPES}|{'|'.join(each.name for each in KINDS)})/)?{_NAME}")
+PRINTED = lazy_regex(rf"^((?:{_TYPES})/{_NAME})(?: created)?\s*$", re.MULTILINE)
 
 
 def kind_and_name(job: str) -> tuple[ObjectKind, str]:

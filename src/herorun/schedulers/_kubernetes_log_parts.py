@@ -14,10 +14,11 @@ from typing import TypeAlias
 
 from herorun.core.canonical_json import canonical
 from herorun.core.lazy_dataclass import dataclass
+from herorun.core.lazy_regex import lazy_regex
 from herorun.core.ports import LogPart
 from herorun.core.untrusted_json import read_json
 
-_STAMP = re.compile(rb"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?(Z|[+-]\d\d:\d\d) ")
+_STAMP = lazy_regex(rb"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?(Z|[+-]\d\d:\d\d) ")
 _CHUNK = 16 << 10  # bytes: a longer line gets a time at each of them
 # Seconds to go back: the two outputs of a container are written by two threads, each with its times
 _BACK = 5

@@ -1,12 +1,12 @@
 """Logs of pods, by container. A log that cannot be read is not one that is empty."""
 
-import re
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
 
 from herorun.core.errors import CouldNotLook
+from herorun.core.lazy_regex import lazy_regex
 from herorun.core.ports import LogPart
 from herorun.core.untrusted_json import parse_utc
 from herorun.schedulers._kubernetes_client import Kubectl, NotThere, ReadRefusal
@@ -24,7 +24,7 @@ _NONE_YET = (
 )
 # A kubelet whose runtime has removed the container answers 200, with this as the log
 # (`GetContainerLogs` in kubernetes' pkg/kubelet/kuberuntime).
-_REMOVED = re.compile(rb"unable to retrieve container logs for [\w-]+://[0-9a-f]+")
+_REMOVED = lazy_regex(rb"unable to retrieve container logs for [\w-]+://[0-9a-f]+")
 
 
 class LogGone(FileNotFoundError):

@@ -9,12 +9,13 @@ from pydantic import AfterValidator, ConfigDict, Field, model_validator
 
 from herorun.core.contract import Duration, RenamedKeys
 from herorun.core.evidence import Offered
+from herorun.core.lazy_regex import lazy_regex
 from herorun.core.trust import NeedsTrust
 from herorun.schedulers._option_types import Absolute
 
-_LABEL = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
-_SECRET = re.compile(r"[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?/[A-Za-z0-9._-]{1,253}")
-_GPUS = re.compile(r".+/(gpu|tpu|neuron|neuroncore|neurondevice|mig-.+|gaudi)")
+_LABEL = lazy_regex(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
+_SECRET = lazy_regex(r"[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?/[A-Za-z0-9._-]{1,253}")
+_GPUS = lazy_regex(r".+/(gpu|tpu|neuron|neuroncore|neurondevice|mig-.+|gaudi)")
 # labels of nodes by which several clouds name their accelerators
 _KINDS = (
     "nvidia.com/gpu.product",

@@ -5,13 +5,13 @@ Its name is the instance's, which the server takes once. Nothing starts it again
 is replaced while it still runs, for its whole grace period. There is no TTL: an ended job stays.
 """
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from herorun.core.canonical_json import digest
 from herorun.core.errors import WrongUse
 from herorun.core.lazy_dataclass import dataclass
+from herorun.core.lazy_regex import lazy_regex
 from herorun.core.ports import Submission
 from herorun.schedulers._kubernetes_options import Options
 
@@ -20,7 +20,7 @@ RUN, INSTANCE, ROOT = "herorun/run", "herorun/instance", "herorun/root"  # label
 PLAN, ADMISSION = "herorun/plan", "herorun/admission"  # annotations
 STOPPED_BY, STOPPED_AT = "herorun/stopped-by", "herorun/stopped-at"
 QUEUE = "kueue.x-k8s.io/queue-name"
-_VARIABLE = re.compile(r"[-._a-zA-Z][-._a-zA-Z0-9]*")
+_VARIABLE = lazy_regex(r"[-._a-zA-Z][-._a-zA-Z0-9]*")
 _FOLDER = "/herorun"  # in the container, where the admission appears
 MOST = 200 << 10  # bytes of an admission that travels as an annotation; all of them hold 256 KiB
 _DECIDED = ("restartPolicy", "activeDeadlineSeconds", "terminationGracePeriodSeconds")

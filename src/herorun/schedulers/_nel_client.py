@@ -8,6 +8,7 @@ from pathlib import Path
 from shutil import which
 
 from herorun.core.errors import CouldNotLook, HerorunError, WrongUse
+from herorun.core.lazy_regex import lazy_regex
 from herorun.schedulers._error_line import error_of, message_of
 from herorun.schedulers._nel_options import Options
 from herorun.system.process import ProcessResult, run
@@ -16,7 +17,7 @@ _NOT_FOUND = 127
 # nel writes secrets into its output directory; and what it starts keeps its outputs open for as
 # long as it runs, so that they are files and no pipes.
 _PRIVATE = 'umask 077; exec "$@" </dev/null >"$0.out" 2>"$0.err"'
-_IN_DOUBT = re.compile(r"connect|timed? ?out|unreachable|resolve host|ssh", re.IGNORECASE)
+_IN_DOUBT = lazy_regex(r"connect|timed? ?out|unreachable|resolve host|ssh", re.IGNORECASE)
 
 
 class NelLauncher:

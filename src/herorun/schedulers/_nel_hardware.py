@@ -2,7 +2,6 @@
 overrides of it.
 """
 
-import re
 from pathlib import Path
 from typing import Any
 
@@ -11,14 +10,15 @@ from herorun.core.config.files import merge, parse_config
 from herorun.core.config.normalise import flatten
 from herorun.core.errors import WrongUse, in_words
 from herorun.core.evidence import Offered
+from herorun.core.lazy_regex import lazy_regex
 from herorun.core.plan import Plan
 from herorun.schedulers._nel_options import config_and_overrides
 from herorun.system.files import read_regular
 
 LARGEST_CONFIG = 16 << 20  # bytes
-_GRES = re.compile(r"gpu:(?:(?P<kind>[A-Za-z][\w.-]*):)?(?P<count>\d+)")
+_GRES = lazy_regex(r"gpu:(?:(?P<kind>[A-Za-z][\w.-]*):)?(?P<count>\d+)")
 # as Lepton names them: gpu.8xh100
-_SHAPE = re.compile(r"(?:gpu\.)?(?P<count>\d+)x(?P<kind>[A-Za-z][\w-]*)")
+_SHAPE = lazy_regex(r"(?:gpu\.)?(?P<count>\d+)x(?P<kind>[A-Za-z][\w-]*)")
 
 
 def requested_hardware(repository: str, plan: Plan) -> Offered:

@@ -9,14 +9,15 @@ from pydantic import ConfigDict, Field
 
 from herorun.core.contract import Duration, RenamedKeys
 from herorun.core.errors import WrongUse
+from herorun.core.lazy_regex import lazy_regex
 from herorun.core.trust import NeedsTrust
 from herorun.schedulers._option_types import Absolute
 from herorun.schedulers._road import SshLogin
 
 OUTPUT = "execution.output_dir"
-_CONFIG = re.compile(r"[^\0\n=]+\.ya?ml")
-_OVERRIDE = re.compile(r"(?:~[\w.@/-]+(?:=.*)?|(?:\+\+?)?[\w.@/-]+=.*)", re.DOTALL)
-_PLAIN = re.compile(r"[\w./@-]+")
+_CONFIG = lazy_regex(r"[^\0\n=]+\.ya?ml")
+_OVERRIDE = lazy_regex(r"(?:~[\w.@/-]+(?:=.*)?|(?:\+\+?)?[\w.@/-]+=.*)", re.DOTALL)
+_PLAIN = lazy_regex(r"[\w./@-]+")
 
 
 class Options(RenamedKeys, SshLogin):

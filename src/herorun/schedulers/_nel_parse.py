@@ -15,6 +15,7 @@ from herorun.core.canonical_json import digest
 from herorun.core.errors import CouldNotLook
 from herorun.core.evidence import JobState
 from herorun.core.lazy_dataclass import dataclass
+from herorun.core.lazy_regex import lazy_regex
 from herorun.core.redaction.scrub import scrub
 from herorun.core.untrusted_json import read_json
 from herorun.schedulers._json_output import tables_in
@@ -27,8 +28,8 @@ STATES = {
     "killed": JobState.CANCELLED,
     # not_found, error and unknown are left out: nel could not tell.
 }
-_INVOCATION = re.compile(r"Invocation ID: ([0-9a-f]{6,})")
-_STAGE = re.compile(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)(?: (-?\d+))?")
+_INVOCATION = lazy_regex(r"Invocation ID: ([0-9a-f]{6,})")
+_STAGE = lazy_regex(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)(?: (-?\d+))?")
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,10 @@ from typing import Annotated
 from pydantic import AfterValidator
 
 from herorun.core.errors import WrongUse
+from herorun.core.lazy_regex import lazy_regex
 
-_LONG = re.compile(r"--([a-z][a-z0-9-]*)(=[^\n\r\0]+)?")
-_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_LONG = lazy_regex(r"--([a-z][a-z0-9-]*)(=[^\n\r\0]+)?")
+_VARIABLE = lazy_regex(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 def _absolute(value: str) -> str:

@@ -2,16 +2,16 @@
 it is UTF-8.
 """
 
-import re
 from urllib.parse import urlencode
 
 from herorun.core.errors import CouldNotLook
+from herorun.core.lazy_regex import lazy_regex
 from herorun.schedulers._ray_parse import STATES, RayJob
 from herorun.schedulers._ray_snapshot import RaySnapshot
 
 MOST = 2**20  # bytes of a log that are kept
 _PREFACE = 2  # lines of Ray's own; the command that one of them repeats may have more
-_SETTING_UP = re.compile(
+_SETTING_UP = lazy_regex(
     rb"\A[-0-9]+ [0-9:,]+\tINFO job_manager\.py:\d+ -- Runtime env is setting up\.\n"
 )
 

@@ -9,6 +9,7 @@ from typing import Any
 from herorun.core.errors import CouldNotLook
 from herorun.core.evidence import Job, JobState
 from herorun.core.lazy_dataclass import dataclass
+from herorun.core.lazy_regex import lazy_regex
 from herorun.core.redaction.scrub import scrub
 from herorun.schedulers._ray_request import INSTANCE
 
@@ -25,20 +26,20 @@ ERRORS = {  # `error_type` of a FAILED job, where it says more than that
     "JOB_SUPERVISOR_ACTOR_UNSCHEDULABLE": JobState.UNSCHEDULABLE,
 }
 # Ray's own monitor; an accelerator's memory is another matter, and so is Ray's list of guesses
-_MEMORY = re.compile(
+_MEMORY = lazy_regex(
     r"ray\.exceptions\.OutOfMemoryError|node (was )?running low on memory|memory usage threshold"
     # The end of what the driver raised; lines that Ray passes on from others begin otherwise.
     r"|^Refer to the documentation on how to address the out of memory issue",
     re.IGNORECASE | re.MULTILINE,
 )
-_NODE = re.compile(
+_NODE = lazy_regex(
     r"\bnode (has |was )?(died|dead|crashed|terminated|preempted)|node is "
     r"dead|NodeDiedError|raylet (has )?(died|crashed)",
     re.IGNORECASE,
 )
 _LOST = "actor|unexpected error|supervisor"  # the supervisor's own end, and not that of the command
-_LOGS = re.compile(r",? last available logs \(truncated.*", re.DOTALL)
-_NAMES = re.compile(
+_LOGS = lazy_regex(r",? last available logs \(truncated.*", re.DOTALL)
+_NAMES = lazy_regex(
     r"^\t(class_name|actor_id|pid|name|namespace|ip): "
 )  # of the supervisor, before the cause
 

@@ -1,6 +1,5 @@
 """What Ray is sent to start a job. Pure: the same submission gives the same request."""
 
-import re
 import shlex
 from collections.abc import Mapping
 from dataclasses import field
@@ -9,6 +8,7 @@ from typing import Any
 
 from herorun.core.errors import WrongUse
 from herorun.core.lazy_dataclass import dataclass
+from herorun.core.lazy_regex import lazy_regex
 from herorun.core.ports import Submission
 
 ADMISSION = ".herorun-admission.json"  # at the top of what is uploaded
@@ -16,7 +16,7 @@ RUN, INSTANCE, PLAN = "herorun_run", "herorun_instance", "herorun_plan"  # metad
 GRACE = "RAY_JOB_STOP_WAIT_TIME_S"  # read where the job runs; Ray's own default is 3 s
 UNSET = 78  # EX_CONFIG of sysexits.h, as check-in's refusal: nothing relaunches it
 NOT_ENTERED = 126  # as a shell has it
-_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_VARIABLE = lazy_regex(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 @dataclass(frozen=True)

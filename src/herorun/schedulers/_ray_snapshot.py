@@ -12,6 +12,7 @@ from urllib.parse import quote, urlencode
 from herorun.core.errors import CouldNotLook
 from herorun.core.evidence import Job, JobState
 from herorun.core.lazy_dataclass import dataclass
+from herorun.core.lazy_regex import lazy_regex
 from herorun.schedulers._ray_client import Dashboard
 from herorun.schedulers._ray_cluster import Node, demand_of, lost_node, nodes_of, unplaced
 from herorun.schedulers._ray_parse import (
@@ -33,7 +34,7 @@ from herorun.schedulers._ray_worker_failures import (
 from herorun.system.clock import now
 
 LISTED = 10_000  # entries: the most that Ray's state API gives at once
-_NO_JOB = re.compile(r"job .* does not exist", re.IGNORECASE)
+_NO_JOB = lazy_regex(r"job .* does not exist", re.IGNORECASE)
 
 
 @dataclass

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from secrets import token_hex
 
 from herorun.core.errors import CouldNotLook, HerorunError, WrongUse
+from herorun.core.lazy_regex import lazy_regex
 from herorun.schedulers._road import Transport
 from herorun.schedulers._slurm_parse import (
     NO_ACCOUNTING,
@@ -21,13 +22,13 @@ from herorun.schedulers._slurm_state import Accounting
 from herorun.schedulers._slurm_submit import NO_FOLDER, NO_PROGRAM, RemotePaths
 from herorun.system.process import ProcessResult
 
-_REFUSED = re.compile(
+_REFUSED = lazy_regex(
     r"invalid|unrecognized|unknown|not available|not permitted|denied|cannot be satisfied|can not "
     r"be satisfied"
     r"|ambiguous|requires an argument|exceeds|not allowed|no partition|limit",
     re.IGNORECASE,
 )
-_IN_DOUBT = re.compile(
+_IN_DOUBT = lazy_regex(
     r"timed out|contact|connect|socket|unexpected message|communication|munge", re.IGNORECASE
 )
 MISSING = "must [scheduler] programs name its folder"

@@ -1,14 +1,14 @@
 """What a partition would give, from `scontrol show partition`. Pure."""
 
-import re
 from typing import Any
 
 from herorun.core.evidence import Offered
+from herorun.core.lazy_regex import lazy_regex
 from herorun.schedulers._slurm_options import Options
 
-_FIELD = re.compile(r"(\w+)=(\S*)")
-_TIME = re.compile(r"(?:(?P<d>\d+)-)?(?P<h>\d+):(?P<m>\d+):(?P<s>\d+)")
-_GPUS = re.compile(r"(?:(?P<kind>[A-Za-z][\w.-]*):)?(?P<count>\d+)")
+_FIELD = lazy_regex(r"(\w+)=(\S*)")
+_TIME = lazy_regex(r"(?:(?P<d>\d+)-)?(?P<h>\d+):(?P<m>\d+):(?P<s>\d+)")
+_GPUS = lazy_regex(r"(?:(?P<kind>[A-Za-z][\w.-]*):)?(?P<count>\d+)")
 
 
 def partition_argv(options: Options) -> list[str]:

@@ -2,13 +2,13 @@
 bookkeeping.
 """
 
-import re
 from datetime import timedelta
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import AfterValidator, ConfigDict, Field
 
 from herorun.core.contract import Duration, RenamedKeys
+from herorun.core.lazy_regex import lazy_regex
 from herorun.core.trust import NeedsTrust
 from herorun.schedulers._option_types import Absolute, long_argument, word_of
 from herorun.schedulers._road import SshLogin
@@ -47,8 +47,8 @@ TYPED = {
     **{name: name for name in ("partition", "account", "qos", "nodes", "gpus", "gres")},
     "time": "time_limit",
 }
-_WORD = re.compile(r"[A-Za-z0-9_.,:=*/@+-]+")
-_IDS = re.compile(r":([0-9]+)")
+_WORD = lazy_regex(r"[A-Za-z0-9_.,:=*/@+-]+")
+_IDS = lazy_regex(r":([0-9]+)")
 
 
 def checked(argument: str) -> str:

@@ -14,6 +14,7 @@ from urllib.parse import quote, unquote
 
 from herorun.core.errors import CouldNotLook
 from herorun.core.lazy_dataclass import dataclass
+from herorun.core.lazy_regex import lazy_regex
 from herorun.core.redaction.scrub import scrub
 
 PARTED = "\x1f"  # begins what parts the columns
@@ -52,8 +53,8 @@ _WITHOUT = (
         "SLURM_CLUSTERS",
     ),
 )
-_ID = re.compile(r"([0-9]+)([_+].*)?")
-_TAG = re.compile(
+_ID = lazy_regex(r"([0-9]+)([_+].*)?")
+_TAG = lazy_regex(
     rf"\b{MARK} (?P<run>[0-9a-f]{{16}}) (?P<request>[0-9a-f]{{12}}) (?P<at>[0-9]+)(?: "
     r"stop=(?P<by>\S+))?"
 )

@@ -3,13 +3,13 @@ set.
 """
 
 import os
-import re
 
 from herorun.core.contract import SLUG
 from herorun.core.errors import WrongUse
+from herorun.core.lazy_regex import lazy_regex
 from herorun.core.ports import Submission
 
-_INSTANCE = re.compile(rf"{SLUG.pattern}-[0-9]+")
+_INSTANCE = lazy_regex(rf"{SLUG.pattern}-[0-9]+")
 
 
 def must_be_instance(name: str) -> str:

@@ -12,6 +12,7 @@ from urllib.parse import quote
 
 from herorun.core.errors import CouldNotLook, WrongUse
 from herorun.core.evidence import Job, Offered
+from herorun.core.lazy_regex import lazy_regex
 from herorun.core.plan import Plan
 from herorun.core.ports import Place, Scheduler, Submission
 from herorun.schedulers import _submission_record as keeping
@@ -35,8 +36,8 @@ from herorun.schedulers._validate import must_be_instance
 from herorun.system.clock import now
 from herorun.system.files import locked
 
-_TAKEN = re.compile(r"already exists", re.IGNORECASE)
-_DENIED = re.compile(r"permission.?denied|not authorized|forbidden|owned by", re.IGNORECASE)
+_TAKEN = lazy_regex(r"already exists", re.IGNORECASE)
+_DENIED = lazy_regex(r"permission.?denied|not authorized|forbidden|owned by", re.IGNORECASE)
 
 OWN_PROGRAMS = (("iris", "--version"),)
 

@@ -8,7 +8,6 @@ with.
 """
 
 import os
-import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ from urllib.parse import quote
 from herorun.core.canonical_json import canonical
 from herorun.core.errors import CouldNotLook, WrongUse
 from herorun.core.evidence import Job, Offered
+from herorun.core.lazy_regex import lazy_regex
 from herorun.core.plan import Plan
 from herorun.core.ports import Place, Scheduler, Submission
 from herorun.schedulers._ray_client import Dashboard
@@ -32,7 +32,7 @@ from herorun.schedulers._ray_snapshot import RaySnapshot
 from herorun.system.clock import now
 
 UNPACKED = "gcs://_ray_pkg_<digest>.zip"  # as long as there is nothing to pack
-_TAKEN = re.compile(r"submission_id .* already exists")
+_TAKEN = lazy_regex(r"submission_id .* already exists")
 
 
 def connect(options: Options, place: Place) -> Scheduler:

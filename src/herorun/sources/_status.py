@@ -9,6 +9,7 @@ from dataclasses import field
 
 from herorun.core.errors import CouldNotLook
 from herorun.core.lazy_dataclass import dataclass
+from herorun.core.lazy_regex import lazy_regex
 from herorun.system.git import Repository
 from herorun.system.process import ProcessResult
 
@@ -30,9 +31,9 @@ _STATUS = (
     "--ignore-submodules=none",
     "--no-renames",
 )
-_FLAGGED = re.compile(rb"\0([a-zS]) \d{6} [0-9a-f]+ \d\t([^\0]+)")
-_GITLINK = re.compile(rb"\0\S 160000 ([0-9a-f]+) \d\t([^\0]+)")
-_LINK = re.compile(rb"\0\S 120000 [0-9a-f]+ \d\t([^\0]+)")
+_FLAGGED = lazy_regex(rb"\0([a-zS]) \d{6} [0-9a-f]+ \d\t([^\0]+)")
+_GITLINK = lazy_regex(rb"\0\S 160000 ([0-9a-f]+) \d\t([^\0]+)")
+_LINK = lazy_regex(rb"\0\S 120000 [0-9a-f]+ \d\t([^\0]+)")
 _CONTROL = {n: f"\\x{n:02x}" for n in (*range(32), 127)} | {9: "\\t", 10: "\\n", 13: "\\r"}
 
 

@@ -1,14 +1,14 @@
 """Files that no commit holds, and that Python or the dynamic loader would take all the same."""
 
 import os
-import re
 from collections.abc import Iterable, Iterator
 from posixpath import dirname, join, normpath, relpath
 
 from herorun.core.contract import Command
+from herorun.core.lazy_regex import lazy_regex
 from herorun.core.module_provenance import code_roots
 
-_LOADABLE = re.compile(r"\.(pyw?|pyc|pyd|pth|dll|dylib|so(\.\d+)*)$")
+_LOADABLE = lazy_regex(r"\.(pyw?|pyc|pyd|pth|dll|dylib|so(\.\d+)*)$")
 _NOT_OURS = frozenset({"__pycache__", "site-packages", "node_modules", ".herorun", ".git"})
 _ENVIRONMENT = ("pyvenv.cfg", "conda-meta")
 

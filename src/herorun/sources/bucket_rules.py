@@ -4,7 +4,6 @@ deletes them.
 A store that will not say is noted for its root; the others are asked all the same.
 """
 
-import re
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import TypeVar
@@ -12,11 +11,12 @@ from typing import TypeVar
 from herorun.core.contract import Contract, parse_duration
 from herorun.core.errors import in_words
 from herorun.core.evidence import RootFacts
+from herorun.core.lazy_regex import lazy_regex
 from herorun.core.ports import LifecycleRule, Store
 from herorun.core.redaction.scrub import scrub
 
 T = TypeVar("T")
-_LIFETIME = re.compile(r"ttl=([0-9]+(?:ms|s|m|h|d))")
+_LIFETIME = lazy_regex(r"ttl=([0-9]+(?:ms|s|m|h|d))")
 
 
 def read_root_facts(contract: Contract, store: Store) -> RootFacts:

@@ -1,10 +1,9 @@
 """The source bundle: what it holds, file by file, beside what the commit holds."""
 
-import re
-
 from herorun.core.contract import Contract, ContractFile
 from herorun.core.errors import CouldNotLook
 from herorun.core.evidence import Bundle, BundleContent, Nothing, Unavailable
+from herorun.core.lazy_regex import lazy_regex
 from herorun.core.plan import Plan
 from herorun.core.ports import Store
 from herorun.system.archives import Listed, archive_files, files_digest, without_folder
@@ -12,7 +11,7 @@ from herorun.system.git import Repository
 from herorun.system.git.submodules import all_entries
 
 ARCHIVING = 600.0  # seconds; a partial clone fetches what it lacks
-_TREE = re.compile(r"tree:(sha256:[0-9a-f]{64})")
+_TREE = lazy_regex(r"tree:(sha256:[0-9a-f]{64})")
 _ARCHIVE = (".tar", ".tar.gz", ".tgz", ".zip")
 
 

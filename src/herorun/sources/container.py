@@ -1,13 +1,13 @@
 """What the container image says about the commit that it was built from."""
 
 import json
-import re
 from shutil import which
 
 from herorun.core.code.image_reference import parse_image
 from herorun.core.contract import Contract
 from herorun.core.errors import CouldNotLook
 from herorun.core.evidence import Container, Nothing, WorkTree
+from herorun.core.lazy_regex import lazy_regex
 from herorun.sources._registry import REVISION, ask_image
 from herorun.system.git import Repository
 from herorun.system.git.tips import changed_files, named_commit
@@ -15,7 +15,7 @@ from herorun.system.process import run
 from herorun.system.timeout import within
 
 DEADLINE = 60.0  # seconds for all that is asked of a registry
-_COMMIT = re.compile(r"[0-9a-f]{7,64}")
+_COMMIT = lazy_regex(r"[0-9a-f]{7,64}")
 
 
 def read_container(

@@ -8,12 +8,13 @@ import re
 from herorun.core.contract import Contract
 from herorun.core.errors import HerorunError, in_words
 from herorun.core.evidence import DataFound, WorkTree
+from herorun.core.lazy_regex import lazy_regex
 from herorun.core.ports import Store
 from herorun.system.git import Repository
 from herorun.system.git.commit_content import in_repository
 
 LARGEST = 64 << 20  # bytes that are read to be hashed
-_POINTER = re.compile(
+_POINTER = lazy_regex(
     rb"version https://git-lfs\.github\.com/spec/v1\n.*?^oid sha256:([0-9a-f]{64})$", re.S | re.M
 )
 

@@ -19,14 +19,15 @@ from herorun.core.contract import Contract
 from herorun.core.errors import in_words
 from herorun.core.evidence import ImportClosure, WorkTree
 from herorun.core.lazy_dataclass import dataclass
+from herorun.core.lazy_regex import lazy_regex
 from herorun.sources._modules import Modules
 from herorun.sources._projects import projects, source_folders, table_or_empty
 from herorun.system.files import read_regular
 from herorun.system.git import Repository
 from herorun.system.git.commit_content import in_repository
 
-_PYTHON = re.compile(r"(python|pypy)[\d.]*")
-_STARTS = re.compile(r"^-m|^--module|\.py$|\.(ba)?sh$|python|pypy")
+_PYTHON = lazy_regex(r"(python|pypy)[\d.]*")
+_STARTS = lazy_regex(r"^-m|^--module|\.py$|\.(ba)?sh$|python|pypy")
 _SHELL = (".sh", ".bash", ".sbatch", ".slurm")
 _LARGEST = 4 << 20  # bytes: a file beyond it is data
 

@@ -7,7 +7,6 @@ one. Where the text names nothing, or a trainer of others may name it, nothing f
 
 import json
 import os
-import re
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import field
@@ -24,6 +23,7 @@ from herorun.core.code.mentions import (
 from herorun.core.contract import Contract
 from herorun.core.evidence import ImportClosure, Nothing, TrackerMentions
 from herorun.core.lazy_dataclass import dataclass
+from herorun.core.lazy_regex import lazy_regex
 from herorun.core.plan import Plan
 from herorun.core.ports import Tracker
 from herorun.core.redaction.scrub import scrub
@@ -32,7 +32,7 @@ from herorun.system.git import Repository
 
 _LARGEST = 4 << 20  # bytes: a file beyond it is data
 _MAX_NAMES = 3  # names in a message
-_OWN_LOG = re.compile(rb"herorun\.(log|callbacks)\b|from herorun import [^\n]*\blog\b")
+_OWN_LOG = lazy_regex(rb"herorun\.(log|callbacks)\b|from herorun import [^\n]*\blog\b")
 
 
 def read_tracker_mentions(

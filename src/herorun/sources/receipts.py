@@ -7,7 +7,6 @@ was another start.
 """
 
 import json
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -26,6 +25,7 @@ from herorun.core.evidence import (
     Receipt,
     Unavailable,
 )
+from herorun.core.lazy_regex import lazy_regex
 from herorun.core.ports import Scheduler, Store
 from herorun.core.record.anchors import RECEIPT_LINE
 from herorun.core.untrusted_json import read_json, whole_number
@@ -33,7 +33,7 @@ from herorun.core.untrusted_json import read_json, whole_number
 LOG_LINES = 2000
 BEGINNING = 4 << 20  # bytes of a log: many ranks can say so much before the first tick
 MOST_LATE = 20  # earlier instances, newest first, that a late receipt is looked for
-_NAME = re.compile(r"(?P<instance>.+)\.(?P<attempt>\d+)(?:\.rank(?P<rank>\d+))?\.json")
+_NAME = lazy_regex(r"(?P<instance>.+)\.(?P<attempt>\d+)(?:\.rank(?P<rank>\d+))?\.json")
 
 
 class _Left(NamedTuple):

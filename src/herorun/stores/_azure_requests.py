@@ -1,12 +1,12 @@
 """The Blob service's requests for one object or one page of names, each with its answer checked."""
 
 import base64
-import re
 import uuid
 from collections.abc import Iterator
 from typing import Any
 
 from herorun.core.errors import WrongUse
+from herorun.core.lazy_regex import lazy_regex
 from herorun.core.ports import FileDigest, FileEntry, LifecycleRule
 from herorun.core.redaction.scrub import scrub
 from herorun.stores._azure_client import (
@@ -24,11 +24,11 @@ FORM = "abfs://CONTAINER/PATH or abfs://CONTAINER@ACCOUNT.dfs.core.windows.net/P
 
 
 # Azure's own clouds: a token is sent to no other host that a contract names
-_HOST = re.compile(
+_HOST = lazy_regex(
     r"(?P<account>[a-z0-9]{3,24})\.(?:dfs|blob)\."
     r"(?P<cloud>core\.(?:windows\.net|usgovcloudapi\.net|chinacloudapi\.cn))"
 )
-_CONTAINER = re.compile(r"[a-z0-9$][a-z0-9-]{1,62}")
+_CONTAINER = lazy_regex(r"[a-z0-9$][a-z0-9-]{1,62}")
 
 
 # how a data lake marks a folder, which is an object of its own there

@@ -1,6 +1,5 @@
 """The store port on top of an object store: whole objects, preconditions and delimited listings."""
 
-import re
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -8,6 +7,7 @@ from datetime import datetime
 
 from herorun.core.doctor_report import DoctorPart, Examined
 from herorun.core.errors import WrongUse
+from herorun.core.lazy_regex import lazy_regex
 from herorun.core.ports import FileDigest, FileEntry, LifecycleRule
 from herorun.core.redaction.scrub import scrub
 from herorun.stores._fsspec import WriteRefused
@@ -15,7 +15,7 @@ from herorun.stores._objects import At, Objects
 from herorun.stores._write_probe import OWN, clean, demand, tried
 
 REQUESTS = 16  # at once, where each object is asked for its checksums
-_PINNED = re.compile(r"(?P<path>.+)#(?P<generation>[0-9]{10,})")
+_PINNED = lazy_regex(r"(?P<path>.+)#(?P<generation>[0-9]{10,})")
 
 
 class ObjectStore:

@@ -11,18 +11,18 @@ else's stays.
 
 import contextlib
 import os
-import re
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from herorun.core.lazy_regex import lazy_regex
 from herorun.system.files import lives, make_folders, node
 
 OURS = b"# refs/herorun/"  # how our imports begin; a report lists the newest commands
 NEAR = 5.0  # seconds around a failure in which its files were last written
 LONGEST = 600.0  # seconds; no git call that writes objects may take longer
-_REPORT = re.compile(r"fast_import_crash_(\d+)")
-_MARK = re.compile(r"([0-9a-f]{8}|failed)-(\d+)-[0-9a-f]{8}")
+_REPORT = lazy_regex(r"fast_import_crash_(\d+)")
+_MARK = lazy_regex(r"([0-9a-f]{8}|failed)-(\d+)-[0-9a-f]{8}")
 _TEMPORARY = ("tmp_pack_", "tmp_idx_", "tmp_obj_")
 
 

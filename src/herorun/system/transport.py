@@ -18,6 +18,7 @@ from typing import Protocol
 
 from herorun.core.durations import say_span
 from herorun.core.errors import CouldNotLook
+from herorun.core.lazy_regex import lazy_regex
 from herorun.core.remote.target import NAME, SshLogin
 from herorun.system.process import MOST, Lines, ProcessResult, TooMuch, run, run_lines
 
@@ -38,8 +39,8 @@ TIMEOUT_EXIT_CODES = (
     143,
 )  # what `timeout` exits with where it ended a program: coreutils', and BusyBox'
 KILLED = 137  # and where it had to kill it
-_SAFE = re.compile(rb"[A-Za-z0-9_./=:,@+ -]")  # the same in every shell between single quotes
-_BUSY = re.compile(
+_SAFE = lazy_regex(rb"[A-Za-z0-9_./=:,@+ -]")  # the same in every shell between single quotes
+_BUSY = lazy_regex(
     r"kex_exchange_identification|Connection (?:reset|closed) by .* port|banner line", re.I
 )
 _connection_slots: dict[str, BoundedSemaphore] = defaultdict(

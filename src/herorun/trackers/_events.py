@@ -11,6 +11,7 @@ import sys
 from collections.abc import Iterator
 
 from herorun.core.lazy_dataclass import dataclass
+from herorun.core.lazy_regex import lazy_regex
 from herorun.trackers._protobuf_wire import (
     BYTES,
     EIGHT,
@@ -41,7 +42,7 @@ class Event:
 
 # One float under a short name, in the order in which every writer puts the fields: nearly every
 # event is so.
-_USUAL = re.compile(
+_USUAL = lazy_regex(
     rb"\x09(.{8})(?:\x10([\x80-\xff]*[\0-\x7f]))?\x2a([\0-\x7f])\x0a([\0-\x7f])\x0a([\0-\x7f])(.*)\x15(.{4})",
     re.DOTALL,
 )

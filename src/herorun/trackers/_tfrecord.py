@@ -4,17 +4,17 @@ content.
 What is torn at the file's end is not there yet.
 """
 
-import re
 import struct
 from collections.abc import Iterator
 from typing import BinaryIO
 
+from herorun.core.lazy_regex import lazy_regex
 from herorun.trackers._crc32c import masked
 from herorun.trackers._tail_reader import MOST_ZEROS, data_after
 
 _HEADER = struct.Struct("<QI")  # size, and its masked CRC-32C
 _FOOTER = 4  # bytes: the masked CRC-32C of the content
-_NOT_ZERO = re.compile(rb"[^\0]")
+_NOT_ZERO = lazy_regex(rb"[^\0]")
 _SLAB = 8 << 20  # bytes that are looked at together
 _LONGEST = 64 << 20  # bytes of an event: a larger size is a damaged one
 

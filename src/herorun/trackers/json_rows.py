@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from herorun.core.bounded import LARGEST_STEP
+from herorun.core.lazy_regex import lazy_regex
 from herorun.core.ports import Row
 
 STEP_KEYS = ("step", "_step", "global_step", "train/global_step")
@@ -19,7 +20,7 @@ _NON_FINITE = {
     word: float(word)
     for word in ("nan", "inf", "+inf", "-inf", "infinity", "+infinity", "-infinity")
 }
-_DECIMAL = re.compile(r"[+-]?(?:\d{1,30}(?:\.\d{0,30})?|\.\d{1,30})(?:e[+-]?\d{1,3})?", re.ASCII)
+_DECIMAL = lazy_regex(r"[+-]?(?:\d{1,30}(?:\.\d{0,30})?|\.\d{1,30})(?:e[+-]?\d{1,3})?", re.ASCII)
 
 
 _decode = json.JSONDecoder().raw_decode  # `json.loads` also looks for blanks around it

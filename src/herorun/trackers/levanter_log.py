@@ -14,6 +14,7 @@ from typing import BinaryIO
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from herorun.core.lazy_regex import lazy_regex
 from herorun.core.ports import Place, Row, Rows, Tracker
 from herorun.trackers._open_remote import local_path
 from herorun.trackers._tail_reader import Batch, ReadPosition, read_growing, skip_hole
@@ -21,9 +22,9 @@ from herorun.trackers.json_rows import Unusable, parse_row
 
 LONGEST_LINE = 16 << 20
 _JSON = b'"json_logger"'
-_STEPLESS = re.compile(rb'"event": ?"log", ?"step": ?null')
+_STEPLESS = lazy_regex(rb'"event": ?"log", ?"step": ?null')
 _BAR = b"Progress on:train"
-_PROGRESS = re.compile(rb"Progress on:train (?:-/?)?(\d{1,15}(?:\.\d{1,6})?)([kMGT]?)it/")
+_PROGRESS = lazy_regex(rb"Progress on:train (?:-/?)?(\d{1,15}(?:\.\d{1,6})?)([kMGT]?)it/")
 _UNITS = {b"": 1, b"k": 10**3, b"M": 10**6, b"G": 10**9, b"T": 10**12}
 
 

@@ -18,6 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from herorun.core.contract import Duration
 from herorun.core.evidence import TrackerIdentity, TrackerState
 from herorun.core.finding import count, few
+from herorun.core.lazy_regex import lazy_regex
 from herorun.core.ports import Place, Rows, Tracker
 from herorun.core.trust import NeedsTrust
 from herorun.system.clock import now
@@ -46,7 +47,7 @@ MOST_PAGES = 80  # of the history that is read for that
 _SERVER = r"https?://[^\s@/?#]+(?:/[^\s@?#]*)?"  # who asks stands in variables, not in here
 _VARIABLE = r"[A-Za-z_][A-Za-z0-9_]*"
 _WORD = r"^[^'\"`\\%]+$"  # MLflow's filters have no way to quote these
-_RUN_ID = re.compile(r"[0-9a-f]{32}")
+_RUN_ID = lazy_regex(r"[0-9a-f]{32}")
 # an answer of another form
 _UNREADABLE = (TypeError, ValueError, AttributeError, LookupError, ArithmeticError)
 

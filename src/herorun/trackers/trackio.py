@@ -16,6 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from herorun.core.errors import WrongUse
 from herorun.core.evidence import TrackerAlert
+from herorun.core.lazy_regex import lazy_regex
 from herorun.core.ports import Place, Row, Rows, Tracker
 from herorun.trackers._flatten import numbers
 from herorun.trackers._open_remote import local_path
@@ -23,7 +24,7 @@ from herorun.trackers._sqlite import changed, reading
 
 MOST_ROWS = 50_000  # a read; the cursor goes on from there
 KEPT_PROBLEMS = 20
-_CURSOR = re.compile(r"1:(\d{1,18}):([0-9a-f]{16}|)", re.ASCII)
+_CURSOR = lazy_regex(r"1:(\d{1,18}):([0-9a-f]{16}|)", re.ASCII)
 _MINE = "run_id = :id or run_name = :name"
 _NEXT = (
     f"select id, run_id, timestamp, step, metrics from metrics where id > :after and ({_MINE}) "

@@ -24,6 +24,7 @@ from herorun.core.errors import CouldNotLook, in_words
 from herorun.core.evidence import TrackerIdentity, TrackerState
 from herorun.core.identity.fork import fork_point
 from herorun.core.identity.links import run_pages
+from herorun.core.lazy_regex import lazy_regex
 from herorun.core.ports import Place, Rows, Tracker
 from herorun.core.trust import NeedsTrust
 from herorun.system.process import MOST, TooMuch, run
@@ -35,7 +36,7 @@ Ask: TypeAlias = Callable[[Mapping[str, Any], float], Answer]
 
 MOST_ROWS = 50_000  # a read; the cursor goes on from there
 MOST_VALUES = 2_000_000  # numbers of a read: some 60 MiB of text
-_CURSOR = re.compile(r"1:(\d{1,18}):(.*)", re.ASCII)
+_CURSOR = lazy_regex(r"1:(\d{1,18}):(.*)", re.ASCII)
 # Who we are and how W&B is reached. All else (ids, modes, folders, a service of another process)
 # would mislead.
 _PASSED_ON = frozenset(

@@ -15,6 +15,7 @@ from typing import BinaryIO
 from pydantic import BaseModel, ConfigDict, Field
 
 from herorun.core.evidence import TrackerIdentity, TrackerState
+from herorun.core.lazy_regex import lazy_regex
 from herorun.core.ports import Place, Rows, Tracker
 from herorun.trackers._leveldb_log import records
 from herorun.trackers._open_remote import local_path
@@ -24,8 +25,8 @@ from herorun.trackers._wandb_edges import beginning_of, glance_of
 from herorun.trackers._wandb_mentions import wandb_mentions
 from herorun.trackers._wandb_records import HISTORY, kind_of, row_of
 
-_FOLDER = re.compile(r"(?:offline-)?run-(\d{8}_\d{6})-(.+)", re.DOTALL)
-_FILE = re.compile(r"run-.+\.wandb", re.DOTALL)
+_FOLDER = lazy_regex(r"(?:offline-)?run-(\d{8}_\d{6})-(.+)", re.DOTALL)
+_FILE = lazy_regex(r"run-.+\.wandb", re.DOTALL)
 
 
 class Options(BaseModel):

@@ -13,11 +13,12 @@ import re
 from herorun.core.check import AtRelaunch, Gate, Response, check
 from herorun.core.finding import Verdict, failed, not_applicable, passed
 from herorun.core.identity.intent import is_wandb
+from herorun.core.lazy_regex import lazy_regex
 from herorun.core.plan import Plan
 
-_ID = re.compile(r"[A-Za-z0-9_.-]{1,64}", re.ASCII)
-_PROJECT = re.compile(r"[^/\\#?%:\x00-\x1f]{1,128}")
-_ENTITY = re.compile(r"[^/\s]+")
+_ID = lazy_regex(r"[A-Za-z0-9_.-]{1,64}", re.ASCII)
+_PROJECT = lazy_regex(r"[^/\\#?%:\x00-\x1f]{1,128}")
+_ENTITY = lazy_regex(r"[^/\s]+")
 
 
 @check(Gate.LAUNCH, Response.BLOCK, at_relaunch=AtRelaunch.WARN)

@@ -13,24 +13,25 @@ from herorun.core.check import Gate, Response, check
 from herorun.core.contract import Contract
 from herorun.core.evidence import Nothing, TrackerIdentity, Unavailable
 from herorun.core.finding import Verdict, failed, not_applicable, passed
+from herorun.core.lazy_regex import lazy_regex
 from herorun.core.plan import Plan
 
-NAMES = re.compile(
+NAMES = lazy_regex(
     r"output(_dir|_path|_root)?|out_dir|save(_dir|_path|_folder)?|checkpoints?_dir|checkpoint_root|ckpt_dir|run_dir"
     r"|default_root_dir"
 )
-IN_A_TABLE = re.compile(r"(temporary_)?(base_path|root)|dirpath|dir|directory|folder")
-A_FOLDER = re.compile(r"(output|out|save|checkpoints?|ckpt|run)_(dir|root|folder)|default_root_dir")
-A_TABLE = re.compile(
+IN_A_TABLE = lazy_regex(r"(temporary_)?(base_path|root)|dirpath|dir|directory|folder")
+A_FOLDER = lazy_regex(r"(output|out|save|checkpoints?|ckpt|run)_(dir|root|folder)|default_root_dir")
+A_TABLE = lazy_regex(
     r"(model_)?checkpoint(s|er|ing)?|ckpt|outputs?"
 )  # of checkpoints, or of all that is written
-OTHERWISE = re.compile(  # words of a key that is about something else, whatever its last word
+OTHERWISE = lazy_regex(  # words of a key that is about something else, whatever its last word
     r"load|restore|resume|init|initiali[sz]e|initial|pretrained|from|source|input|cache|data|datasets?|logs?|logging"
     r"|logger|tokenizer|tensorboard|wandb|profiler?|profiling|trace|eval|evaluation|export|hf|teacher|reference|debug"
     r"|dump|hydra|slurm"
 )
-A_FILE = re.compile(r"\.(log|out|err|txt|jsonl?|ya?ml|toml|csv|html|md)$")
-A_TEMPLATE = re.compile(r"[{$<`]|%[A-Za-z(]")
+A_FILE = lazy_regex(r"\.(log|out|err|txt|jsonl?|ya?ml|toml|csv|html|md)$")
+A_TEMPLATE = lazy_regex(r"[{$<`]|%[A-Za-z(]")
 Named = tuple[str, str]  # where it stands, and its value
 
 

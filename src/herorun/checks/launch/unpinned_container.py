@@ -5,14 +5,13 @@ reviewed.
 Fix: name the image by its digest in `[runtime] container`, or where the scheduler takes it, `[scheduler] image`: name@sha256:...
 """
 
-import re
-
 from herorun.core.check import Gate, Response, check
 from herorun.core.contract import Contract
 from herorun.core.evidence import Container, Nothing, RequestReview, Unavailable
 from herorun.core.finding import Verdict, failed, not_applicable, passed
+from herorun.core.lazy_regex import lazy_regex
 
-DIGEST = re.compile(r"@(sha256:[0-9a-f]{64}|sha512:[0-9a-f]{128})$")
+DIGEST = lazy_regex(r"@(sha256:[0-9a-f]{64}|sha512:[0-9a-f]{128})$")
 
 
 @check(Gate.LAUNCH, Response.BLOCK)

@@ -12,6 +12,7 @@ from typing import Any
 from herorun.core.adhoc_jobs.resubmit_command import words_of
 from herorun.core.adhoc_jobs.spec import JobSpec
 from herorun.core.lazy_dataclass import dataclass
+from herorun.core.lazy_regex import lazy_regex
 
 _SPEC_FIELDS = (
     "cluster",
@@ -31,7 +32,7 @@ class JobKind:
     place: tuple[str, ...] = ("host", "user")  # fields that say where a job of a contract's run is
     absent: str = "look at its id, and at the cluster"  # what to do where nobody knows the id
     # How a submission command names its job: the id is the first group that matched.
-    printed: re.Pattern[str] = re.compile(r"Job submitted: (\S+)")
+    printed: re.Pattern[str] = lazy_regex(r"Job submitted: (\S+)")
     id_is_path: bool = False  # a relative id is meant from the folder where it is typed
     is_process: bool = False  # `--job ID --host HOST` without a scheduler means this kind
     asks_for_command: bool = False  # on a terminal the submission command is asked for, always

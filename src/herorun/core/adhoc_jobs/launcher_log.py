@@ -11,39 +11,40 @@ from dataclasses import field, replace
 from herorun.core.adhoc_jobs.log_parser import LONGEST
 from herorun.core.evidence import JobState
 from herorun.core.lazy_dataclass import dataclass
+from herorun.core.lazy_regex import lazy_regex
 from herorun.core.triage.lines import without_escapes
 
-_EXPERIMENT = re.compile(
+_EXPERIMENT = lazy_regex(
     r"Experiment Status for ([\w.-]+)|Experiment "
     r"(?:id|ID)\s*[:=]?\s*([\w.-]+)|Experiment\.from_id\(\"([\w.-]+)\"\)|Launching experiment "
     r"([\w.-]+)|Experiment ([a-z][\w-]*_\d{9,})"
 )
-_SLURM = re.compile(
+_SLURM = lazy_regex(
     r"Submitted batch job (\d+)|Job [Ii]d:?\s*(\d+)\b|SLURM[_ ]JOB[_ "
     r"]ID\s*[:=]\s*(\d+)|slurm_tunnel://\S*/(\d+)",
     re.I,
 )
-_IMPORT = re.compile(
+_IMPORT = lazy_regex(
     r"pyxis: (?:imported|importing) docker "
     r"image\S*|(?:enroot|container)\b.{0,40}\bimport(?:ed|ing)?\b|importing (?:docker "
     r"image|container)[^\n]{0,80}",
     re.IGNORECASE,
 )
-_CALIBRATION = re.compile(
+_CALIBRATION = lazy_regex(
     r"calibrat\w{0,9}\b[^\n]{0,200}?(\d+)\s{0,9}/\s{0,9}(\d+)|calibrat\w{0,9}\b[^\n]{0,200}?(\d+)\s{0,9}%",
     re.I,
 )
-_CALIBRATED = re.compile(
+_CALIBRATED = lazy_regex(
     r"calibration (?:is )?(?:complete|done|finished)|finished calibration", re.I
 )
-_EXPORT = re.compile(
+_EXPORT = lazy_regex(
     r"\bexport(?:ed|ing)?\b[^\n]{0,200}?(?:\bto\b|path\s*[:=]|[:=])\s*['\"]?((?:[a-z0-9]+:/)?/[^\s'\"]+)",
     re.I,
 )
-_STATUS = re.compile(
+_STATUS = lazy_regex(
     r"(?:^|\s)-?\s*(?:Status|Job status|Final status)\s*:\s*([A-Z_]{4,})", re.MULTILINE
 )
-_FAILURE = re.compile(
+_FAILURE = lazy_regex(
     r"^Traceback \(most recent call last\)|^\s*[\w.]*Error\b:|\bFAILED\b", re.MULTILINE
 )
 WORDS = {  # the launcher's own

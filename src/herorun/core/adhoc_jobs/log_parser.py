@@ -5,6 +5,7 @@ Pure.
 import re
 
 from herorun.core.lazy_dataclass import dataclass
+from herorun.core.lazy_regex import lazy_regex
 from herorun.core.triage.lines import without_escapes
 
 LONGEST = (
@@ -12,37 +13,37 @@ LONGEST = (
     # end
     2_000
 )
-_LINK = re.compile(
+_LINK = lazy_regex(
     r"https?://[^\s'\"<>]+/[^\s/'\"<>]+/[^\s/'\"<>]+/runs/[A-Za-z0-9_.-]*[A-Za-z0-9_-]"
 )
-_BARE = re.compile(r"(?<![\w/.:-])/?runs/([A-Za-z0-9_-]{4,64})\b")
+_BARE = lazy_regex(r"(?<![\w/.:-])/?runs/([A-Za-z0-9_-]{4,64})\b")
 # A count of a whole, as progress bars and trainers print it; `4.60kit/5.16kit` is rounded, and is
 # no exact number.
-_STEP = re.compile(
+_STEP = lazy_regex(
     r"\b(?:global[_ ]?step|train[_ "
     r"]?step|step|iteration|iter)s?\b\s{0,20}[:=]?\s{0,20}\[?\s{0,20}(\d(?:[\d,]{0,19}\d)?)(?![\d.]*\s{0,9}(?:s|ms|it|k|M)\b|,?\d)"
     r"(?:\s{0,20}(?:/|of)\s{0,20}(\d(?:[\d,]{0,19}\d)?)(?![\d.]*[kMG]|,?\d))?",
     re.IGNORECASE,
 )
-_BAR = re.compile(r"\|\s*(\d{1,15})/(\d{1,15})\s*\[|\b(\d{1,15})it/(\d{1,15})it\b")
-_ROUNDED = re.compile(
+_BAR = lazy_regex(r"\|\s*(\d{1,15})/(\d{1,15})\s*\[|\b(\d{1,15})it/(\d{1,15})it\b")
+_ROUNDED = lazy_regex(
     r"\b(\d{1,9}(?:\.\d{1,9})?)([kM])it/\d+(?:\.\d+)?[kM]?it\b|\|\s*(\d{1,9}(?:\.\d{1,9})?)([kM])/\d"
 )
-_OTHER = re.compile(
+_OTHER = lazy_regex(
     r"\beval|\bvalid|\bdownload|\bloading\b|\bshards?\b|\bimport|\btokeniz|\bwarm-?up\b", re.I
 )
 # Of a trainer that has not trained yet, that saves, or that prints its settings.
-_UNTRAINED = re.compile(
+_UNTRAINED = lazy_regex(
     r"\bload|\brestor|\bresum|\brecover|\bsav(?:e|ed|es|ing)\b|checkpoint|\bcontinu|\bstart|\bbegin|\bfrom\b|\bcompil|\btracing\b"
     r"|\bwill\b|\btotal\b|\bmax(?:imum)?\b|\bnum\b|\bevery\b|\buntil\b|\bskip|\bsteps\s{0,9}[:=]",
     re.I,
 )
-_MEASURED = re.compile(
+_MEASURED = lazy_regex(
     r"loss|\blr\b|learning[ "
     r"_]rate|grad|perplexity|\bppl\b|\btok|\bmfu\b|it/s|s/it|\btime\b|elapsed|\bconsumed\b",
     re.I,
 )
-_BARE_STEP = re.compile(
+_BARE_STEP = lazy_regex(
     r"(?:[^A-Za-z]|(?<=\d)[TZ]|\b[A-Z]+\b|\b(?i:train(?:ing|er)?|global|finished|completed|done|rank\d*|epoch)\b)*"
 )
 _TIMES = {"k": 1_000, "M": 1_000_000}

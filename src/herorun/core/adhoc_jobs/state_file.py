@@ -10,10 +10,11 @@ from typing import Any
 
 from herorun.core.adhoc_jobs.spec import JobSpec
 from herorun.core.canonical_json import plain
+from herorun.core.lazy_regex import lazy_regex
 from herorun.core.redaction.scrub import scrub, scrub_tree
 from herorun.core.untrusted_json import read_json
 
-NAME = re.compile(r"(\d{8}-\d{4})_monitoring_state(?:-(\d+))?\.json")
+NAME = lazy_regex(r"(\d{8}-\d{4})_monitoring_state(?:-(\d+))?\.json")
 FOLDER = "scratch"
 
 

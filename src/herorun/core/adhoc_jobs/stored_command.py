@@ -10,20 +10,21 @@ import shlex
 from collections.abc import Mapping, Sequence
 
 from herorun.core.errors import Blocked, WrongUse
+from herorun.core.lazy_regex import lazy_regex
 from herorun.core.redaction.key_names import names_one
 from herorun.core.redaction.scrub import MASK, scrub
 
-_NAME_BEFORE = re.compile(r"([A-Za-z][A-Za-z0-9_-]*)[\"']?[\s=:,]{1,4}[\"']?$")
+_NAME_BEFORE = lazy_regex(r"([A-Za-z][A-Za-z0-9_-]*)[\"']?[\s=:,]{1,4}[\"']?$")
 _MOST = 20  # secrets of one command
 _SHORTEST = 6  # characters: a shorter value in the environment is no secret's by chance
 # What only a shell understands, outside of quotes. Brackets and braces are no such sign: Hydra and
 # Iris take lists as `a=[1,2]`, which a shell would match against file names.
-_SHELL = re.compile(r"[$`|&;<>()*?\n]|(?:^|\s)[~#]|^\s*\w+=")
-_QUOTED = re.compile(r"'[^']*'|\"[^\"$`]*\"")
-_REFERENCE = re.compile(r"\$\{?([A-Za-z_][A-Za-z0-9_]*)\}?")
+_SHELL = lazy_regex(r"[$`|&;<>()*?\n]|(?:^|\s)[~#]|^\s*\w+=")
+_QUOTED = lazy_regex(r"'[^']*'|\"[^\"$`]*\"")
+_REFERENCE = lazy_regex(r"\$\{?([A-Za-z_][A-Za-z0-9_]*)\}?")
 # Masked beside a secret, and none: a variable's name, and the scheme of `Authorization: Bearer ...`
-_HARMLESS = re.compile(r"(?:(?:Bearer|Basic|Token)\s*)?(?:\$\{?\w+\}?)?", re.IGNORECASE)
-_PLAIN = re.compile(r"[\w./+=:@%,-]+")
+_HARMLESS = lazy_regex(r"(?:(?:Bearer|Basic|Token)\s*)?(?:\$\{?\w+\}?)?", re.IGNORECASE)
+_PLAIN = lazy_regex(r"[\w./+=:@%,-]+")
 
 
 def without_secrets(command: str, env: Mapping[str, str]) -> tuple[str, dict[str, str]]:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from herorun.core.durations import say_span
 from herorun.core.lazy_dataclass import dataclass
+from herorun.core.lazy_regex import lazy_regex
 
 NEAR = 0.9  # of the limit
 OOM_CODE = 137  # 128 and SIGKILL: what a container ends with that met its memory limit
@@ -73,7 +74,7 @@ def summary(tasks: Sequence[TaskEnd], noun: str = "task") -> str:
     )
 
 
-_SIZE = re.compile(r"([0-9.]+) ?([KMGT]?)(?:i?B)?", re.IGNORECASE)
+_SIZE = lazy_regex(r"([0-9.]+) ?([KMGT]?)(?:i?B)?", re.IGNORECASE)
 _MB = {"": 1 / 2**20, "k": 1 / 1024, "m": 1.0, "g": 1024.0, "t": 1024.0**2}
 
 

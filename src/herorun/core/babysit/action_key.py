@@ -4,12 +4,12 @@ In the journal a key is text, `verb/topic/detail`; the detail may hold slashes o
 or the key of another post does.
 """
 
-import re
 from enum import StrEnum
 
 from herorun.core.lazy_dataclass import dataclass
+from herorun.core.lazy_regex import lazy_regex
 
-_CHECK = re.compile(r"[a-z0-9-]+")
+_CHECK = lazy_regex(r"[a-z0-9-]+")
 
 
 class Verb(StrEnum):

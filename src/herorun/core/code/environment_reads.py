@@ -11,14 +11,15 @@ import warnings
 from collections.abc import Iterator
 
 from herorun.core.lazy_dataclass import dataclass
+from herorun.core.lazy_regex import lazy_regex
 
 _SHELL = (".sh", ".bash", ".sbatch", ".slurm")
 _CONFIG = (".yaml", ".yml", ".toml", ".json")
-_USE = re.compile(r"\$\{?([A-Za-z_][A-Za-z0-9_]*)")
-_SET = re.compile(
+_USE = lazy_regex(r"\$\{?([A-Za-z_][A-Za-z0-9_]*)")
+_SET = lazy_regex(
     r"(?:^|[;&|({\s])(?:for\s+|read\s+(?:-\w+\s+)*|local\s+|declare\s+(?:-\w+\s+)*)?([A-Za-z_]\w*)(?:\+?=|\s+in\s)"
 )
-_RESOLVED = re.compile(r"\$\{(?:oc\.)?env:\s*([A-Za-z_]\w*)")  # as OmegaConf and Hydra write it
+_RESOLVED = lazy_regex(r"\$\{(?:oc\.)?env:\s*([A-Za-z_]\w*)")  # as OmegaConf and Hydra write it
 _READERS = ("get", "pop", "setdefault")
 _WORDS = (b"environ", b"getenv")
 

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 
 from herorun.core.lazy_dataclass import dataclass
+from herorun.core.lazy_regex import lazy_regex
 
 
 def first_match(globs: tuple[str, ...], path: str) -> int | None:
@@ -79,7 +80,7 @@ def regex_of(glob: str) -> str:
     return start + "".join(_translate_tokens(body)) + ("/.*" if below else "")
 
 
-_TOKEN = re.compile(
+_TOKEN = lazy_regex(
     r"(?P<cross>\*\*/)|(?P<deep>\*\*+)|\\(?P<plain>.)|\[(?P<set>[!^]?(?:\][^]]*|[^]]+))\]|(?P<one>.)",
     re.DOTALL,
 )

@@ -3,12 +3,13 @@
 import re
 
 from herorun.core.lazy_dataclass import dataclass
+from herorun.core.lazy_regex import lazy_regex
 
-_PARTS = re.compile(
+_PARTS = lazy_regex(
     r"(?P<name>[^:@]+(?::\d+/[^:@]+)?)(?::(?P<tag>[\w.-]+))?(?:@(?P<digest>[a-z0-9]+:[0-9a-f]{32,}))?"
 )
 _WORD = r"[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*"
-_REPOSITORY = re.compile(f"{_WORD}(?:/{_WORD})*")
+_REPOSITORY = lazy_regex(f"{_WORD}(?:/{_WORD})*")
 _DEFAULT = "docker.io"  # whose images are written without a host
 
 

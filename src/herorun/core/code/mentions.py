@@ -13,6 +13,7 @@ from posixpath import basename, splitext
 
 from herorun.core.code.python_imports import imported_by
 from herorun.core.lazy_dataclass import dataclass
+from herorun.core.lazy_regex import lazy_regex
 
 # Libraries that compute, and write no metrics on their own: any other one may name what the script
 # does not.
@@ -22,8 +23,8 @@ PLAIN = frozenset(
         *("tensorboard", "tomli", "tomli_w", "torch", "wandb", "yaml"),
     }
 )
-_VARYING = re.compile(r"\(\?|[|?*{]")  # a word beside one of these need not stand in the line
-_NO_WORD = re.compile(r"\\.|\[[^\]]*\]|[^A-Za-z]+")
+_VARYING = lazy_regex(r"\(\?|[|?*{]")  # a word beside one of these need not stand in the line
+_NO_WORD = lazy_regex(r"\\.|\[[^\]]*\]|[^A-Za-z]+")
 # that `logging` writes by itself
 _LEVELS = frozenset({"DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"})
 _BY_NAME = 1 << 30  # of an argument that has no position

@@ -1,11 +1,11 @@
 """A bound on a difference that a person set before they looked: `loss mean <= +0.5%`."""
 
-import re
 from enum import StrEnum
 
 from herorun.core.lazy_dataclass import dataclass
+from herorun.core.lazy_regex import lazy_regex
 
-_FORM = re.compile(
+_FORM = lazy_regex(
     r"(?P<metric>\S+)\s+(?P<measure>mean|median|largest)\s+(?P<bound><=|>=|within)\s*"
     r"(?P<size>[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,3})?)\s*(?P<percent>%?)"
 )

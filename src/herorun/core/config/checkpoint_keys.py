@@ -28,16 +28,17 @@ from herorun.core.config.command_keys import command_keys
 from herorun.core.config.key_classes import snake_parts
 from herorun.core.config.normalise import flatten, number, whole
 from herorun.core.lazy_dataclass import dataclass
+from herorun.core.lazy_regex import lazy_regex
 
 PERMANENT, TEMPORARY, KEEP, OFF = "permanent_every", "temporary_every", "keep", "off"
-_ELSEWHERE = re.compile(
+_ELSEWHERE = lazy_regex(
     r"eval|evaluation|validation|val|log|logging|logger|tracker|wandb|data|profiler|cache|hf|export"
 )
-_CHECKPOINT = re.compile(r"(model_)?checkpoint(s|er|ing)?(_\w+)?|ckpt(_\w+)?|\w+_ckpt|orbax(_\w+)?")
+_CHECKPOINT = lazy_regex(r"(model_)?checkpoint(s|er|ing)?(_\w+)?|ckpt(_\w+)?|\w+_ckpt|orbax(_\w+)?")
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
-_SPAN = re.compile(r"(\d+(?:\.\d+)?)\s*(s|m|h|d)(?:econd|ec|inute|in|our|r|ay)?s?", re.IGNORECASE)
-_CLOCK = re.compile(r"(?:(\d+) days?, ?)?(\d+):(\d\d):(\d\d(?:\.\d+)?)")
-_EVERY = re.compile(r"\{[^{}]*\bevery['\"]?\s*[:=]\s*(\d+)[^{}]*\}")
+_SPAN = lazy_regex(r"(\d+(?:\.\d+)?)\s*(s|m|h|d)(?:econd|ec|inute|in|our|r|ay)?s?", re.IGNORECASE)
+_CLOCK = lazy_regex(r"(?:(\d+) days?, ?)?(\d+):(\d\d):(\d\d(?:\.\d+)?)")
+_EVERY = lazy_regex(r"\{[^{}]*\bevery['\"]?\s*[:=]\s*(\d+)[^{}]*\}")
 
 
 @dataclass(frozen=True)

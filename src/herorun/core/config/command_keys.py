@@ -9,10 +9,11 @@ import re
 from collections.abc import Iterable, Sequence
 
 from herorun.core.config.normalise import number
+from herorun.core.lazy_regex import lazy_regex
 
-_FLAG = re.compile(r"-{1,2}(?P<key>[A-Za-z][\w.-]*)(?:=(?P<value>.*))?", re.DOTALL)
-_OVERRIDE = re.compile(r"\+{0,2}(?P<key>[A-Za-z_][\w.@/-]*)=(?P<value>.*)", re.DOTALL)
-_DELETION = re.compile(r"~(?P<key>[A-Za-z_][\w.@/-]*)(?:=.*)?", re.DOTALL)
+_FLAG = lazy_regex(r"-{1,2}(?P<key>[A-Za-z][\w.-]*)(?:=(?P<value>.*))?", re.DOTALL)
+_OVERRIDE = lazy_regex(r"\+{0,2}(?P<key>[A-Za-z_][\w.@/-]*)=(?P<value>.*)", re.DOTALL)
+_DELETION = lazy_regex(r"~(?P<key>[A-Za-z_][\w.@/-]*)(?:=.*)?", re.DOTALL)
 SWITCHED_ON = "given"
 DELETED = "~"
 

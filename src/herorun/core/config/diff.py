@@ -1,6 +1,5 @@
 """What differs between two launches, key by key, and what each difference means."""
 
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -9,8 +8,9 @@ from herorun.core.config.key_classes import class_of, is_volatile
 from herorun.core.config.normalise import flatten, same, show_short
 from herorun.core.contract import Config, KeyClass
 from herorun.core.lazy_dataclass import dataclass
+from herorun.core.lazy_regex import lazy_regex
 
-_LATE = re.compile(r"\$\{(now|oc\.env):")  # Hydra fills it in when the job starts
+_LATE = lazy_regex(r"\$\{(now|oc\.env):")  # Hydra fills it in when the job starts
 _START = "{start}"
 _HOLDS_FLAGS = ("XLA_FLAGS", "LIBTPU_INIT_ARGS")  # of words as `--key=value`
 

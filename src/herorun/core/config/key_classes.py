@@ -5,16 +5,16 @@ last part, `optimizer.*` with any table above it, `optimizer.name` with both. Wh
 is unclassified, and counts as trajectory.
 """
 
-import re
 from collections.abc import Iterable
 from fnmatch import fnmatchcase
 
 from herorun.core.config.default_classes import KEYS
 from herorun.core.config.environment_classes import ENVIRONMENT
 from herorun.core.contract import Config, KeyClass
+from herorun.core.lazy_regex import lazy_regex
 
 UNCLASSIFIED = None
-_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_CAMEL = lazy_regex(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
 def class_of(key: str, config: Config, place: str = "") -> KeyClass | None:

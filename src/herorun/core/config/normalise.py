@@ -1,11 +1,12 @@
 """Values of a resolved config, compared by what they mean."""
 
 import math
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-_EXPONENT = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)[eE][+-]?\d+")
+from herorun.core.lazy_regex import lazy_regex
+
+_EXPONENT = lazy_regex(r"[+-]?(\d+\.?\d*|\.\d+)[eE][+-]?\d+")
 
 
 def flatten(config: Mapping[str, Any]) -> dict[str, Any]:

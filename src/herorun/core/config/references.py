@@ -8,7 +8,9 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-_REFERENCE = re.compile(r"\$\{\s*([A-Za-z_][\w-]*(?:\.[\w-]+|\[\d+\])*)\s*\}")
+from herorun.core.lazy_regex import lazy_regex
+
+_REFERENCE = lazy_regex(r"\$\{\s*([A-Za-z_][\w-]*(?:\.[\w-]+|\[\d+\])*)\s*\}")
 _MISSING = object()
 
 

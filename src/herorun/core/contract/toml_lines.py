@@ -1,14 +1,15 @@
 """The line of a TOML file on which a key stands: tomllib does not say."""
 
-import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
-_HEADER = re.compile(r"\s*(\[\[|\[)\s*([^\[\]]+?)\s*\]{1,2}\s*(?:#.*)?$")
-_KEY = re.compile(
+from herorun.core.lazy_regex import lazy_regex
+
+_HEADER = lazy_regex(r"\s*(\[\[|\[)\s*([^\[\]]+?)\s*\]{1,2}\s*(?:#.*)?$")
+_KEY = lazy_regex(
     r"\s*((?:[\w-]+|\"[^\"]*\"|'[^']*')(?:\s*\.\s*(?:[\w-]+|\"[^\"]*\"|'[^']*'))*)\s*="
 )
-_PART = re.compile(r"\"([^\"]*)\"|'([^']*)'|([\w-]+)")
+_PART = lazy_regex(r"\"([^\"]*)\"|'([^']*)'|([\w-]+)")
 _LONG = ('"""', "'''")
 
 Path = tuple[str | int, ...]

@@ -18,10 +18,11 @@ from pydantic import (
 
 from herorun.core.durations import say_duration
 from herorun.core.git_ref_names import remote_name
+from herorun.core.lazy_regex import lazy_regex
 
-SLUG = re.compile(r"[a-z0-9][a-z0-9-]{0,47}")
+SLUG = lazy_regex(r"[a-z0-9][a-z0-9-]{0,47}")
 KIND = r"^[a-z][a-z0-9_]*$"
-_DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|s|m|h|d)")
+_DURATION = lazy_regex(r"(\d+(?:\.\d+)?)\s*(ms|s|m|h|d)")
 _UNIT = {"ms": 0.001, "s": 1, "m": 60, "h": 3600, "d": 86400}
 
 

@@ -7,6 +7,7 @@ from math import inf
 
 from herorun.core.bounded import MOST_NAMES
 from herorun.core.lazy_dataclass import dataclass
+from herorun.core.lazy_regex import lazy_regex
 
 # Levanter's, Hugging Face's and plain ones; then those of Megatron-LM, NeMo, torchtitan, MaxText,
 # OLMo-core and Composer.
@@ -82,7 +83,7 @@ RISING = (
 )
 FALLING = (("router", "entropy"), ("routing", "entropy"))
 
-_EVAL = re.compile(r"(?:^|[/_.-])(?:eval|evaluation|val|valid|validation)(?:[/_.-]|$)")
+_EVAL = lazy_regex(r"(?:^|[/_.-])(?:eval|evaluation|val|valid|validation)(?:[/_.-]|$)")
 
 
 def _joined(name: str) -> str:

@@ -5,6 +5,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from herorun.core.lazy_dataclass import dataclass
+from herorun.core.lazy_regex import lazy_regex
 
 
 class JobState(StrEnum):
@@ -38,7 +39,7 @@ class JobState(StrEnum):
 
 # Where a scheduler says only "killed" or "stopped", these words of its own name what did it, and it
 # was no person.
-_NOT_BY_HAND = re.compile(
+_NOT_BY_HAND = lazy_regex(
     r"preempt|node.?fail|worker.?fail|dead node|time.?limit|timed?.?out|deadline", re.I
 )
 REFUSED_EXIT_CODE = 78  # EX_CONFIG of sysexits.h: what check-in exits with when it refuses

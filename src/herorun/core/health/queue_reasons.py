@@ -5,6 +5,8 @@ decides.
 import re
 from enum import StrEnum
 
+from herorun.core.lazy_regex import lazy_regex
+
 
 class Waiting(StrEnum):
     EXPECTED = "expected"  # somebody asked for the wait
@@ -69,7 +71,7 @@ PATTERNS: tuple[tuple[Waiting, str], ...] = (
         r"\bResources\b|\bPriority\b|\bReqNodeNotAvail\b|\bNodeDown\b|\bPartition(Down|Inactive)\b|are DOWN, DRAINED|scale-?up|insufficient|capacity|unsatisf|stockout|no free|Unschedulable",  # noqa: E501  # one pattern
     ),
 )
-_COMPILED = tuple((kind, re.compile(pattern, re.IGNORECASE)) for kind, pattern in PATTERNS)
+_COMPILED = tuple((kind, lazy_regex(pattern, re.IGNORECASE)) for kind, pattern in PATTERNS)
 
 
 def why_waiting(reason: str) -> Waiting:

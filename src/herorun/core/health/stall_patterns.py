@@ -7,18 +7,20 @@ mean `degraded`; and the words in which Ray itself says so.
 
 import re
 
+from herorun.core.lazy_regex import lazy_regex
+
 SIGNALS = (
-    ("owner death", re.compile(r"OwnerDiedError|owner (has )?died", re.IGNORECASE)),
+    ("owner death", lazy_regex(r"OwnerDiedError|owner (has )?died", re.IGNORECASE)),
     (
         "dead node",
-        re.compile(
+        lazy_regex(
             r"\bdead node\b|\bnode death\b|NodeDiedError|node (has )?died|has been marked dead",
             re.IGNORECASE,
         ),
     ),
     (
         "unsatisfied resources",
-        re.compile(
+        lazy_regex(
             r"autoscaler.{0,80}unsatisfi|unsatisfied resource|insufficient resources|cannot be "
             r"scheduled|no available node types can fulfill",
             re.IGNORECASE,

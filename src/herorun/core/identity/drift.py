@@ -1,15 +1,15 @@
 """Compares the identity that the tracker, the log and the receipt report with the contract's."""
 
-import re
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 
 from herorun.core.contract import Contract
 from herorun.core.evidence import Receipt, TrackerIdentity, TrackerState
 from herorun.core.identity.intent import is_wandb
+from herorun.core.lazy_regex import lazy_regex
 
 Found = tuple[str, str]  # subject, what differs
-_SERVER = re.compile(r"https?://(?:[^/@]*@)?([^/\s]+)")
+_SERVER = lazy_regex(r"https?://(?:[^/@]*@)?([^/\s]+)")
 
 
 def wanted_id(contract: Contract) -> str:

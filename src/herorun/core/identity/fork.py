@@ -5,9 +5,10 @@ import re
 from herorun.core.evidence import TrackerIdentity, TrackerState
 from herorun.core.finding import Verdict, failed, passed, unknown
 from herorun.core.lazy_dataclass import dataclass
+from herorun.core.lazy_regex import lazy_regex
 from herorun.core.plan import StartPoint, TrackerRun
 
-_FORK = re.compile(r"([^?]+)\?_step=(\d{1,15})", re.ASCII)
+_FORK = lazy_regex(r"([^?]+)\?_step=(\d{1,15})", re.ASCII)
 
 
 @dataclass(frozen=True)

@@ -2,15 +2,16 @@
 GitHub.
 """
 
-import re
 from collections.abc import Iterable
 
-_REMOTE = re.compile(
+from herorun.core.lazy_regex import lazy_regex
+
+_REMOTE = lazy_regex(
     r"(?:(?:https?|ssh|git)://(?:[^/@]*@)?|[^/@:]+@)(?P<host>[\w.-]+)(?::\d+)?[:/]/?(?P<repo>[^/]+/[^/]+?)(?:\.git)?/?"
 )
-_PAGE = re.compile(r"(?P<base>https?://(?P<host>[\w.-]+)(?::\d+)?)/[^/]+/[^/]+/issues/\d+")
-_SERVER = re.compile(r"https?://[\w.-]+(?::\d+)?")
-_RUN = re.compile(r"([\w.-]+)/([\w.-]+)/([\w.-]+)")
+_PAGE = lazy_regex(r"(?P<base>https?://(?P<host>[\w.-]+)(?::\d+)?)/[^/]+/[^/]+/issues/\d+")
+_SERVER = lazy_regex(r"https?://[\w.-]+(?::\d+)?")
+_RUN = lazy_regex(r"([\w.-]+)/([\w.-]+)/([\w.-]+)")
 
 
 def shown_links(server: str, names: Iterable[str]) -> tuple[tuple[str, str], ...]:

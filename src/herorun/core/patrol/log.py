@@ -2,6 +2,7 @@
 
 import re
 
+from herorun.core.lazy_regex import lazy_regex
 from herorun.core.patrol.observation import Own
 from herorun.core.redaction.scrub import scrub
 from herorun.core.triage.classes import QUIET
@@ -10,7 +11,7 @@ from herorun.core.triage.lines import without_escapes
 from herorun.core.triage.progress import step_of
 from herorun.core.triage.signatures import Catalogue
 
-_BREAK = re.compile(rb"[\r\n]+")  # progress bars write their lines over one another
+_BREAK = lazy_regex(rb"[\r\n]+")  # progress bars write their lines over one another
 LONGEST = 200  # characters of a line
 _STEPS_AFTER = 2  # a single one may be another rank's last
 _DIGITS = 16  # of a number that is a step

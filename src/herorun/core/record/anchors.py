@@ -5,13 +5,15 @@ Pure.
 import re
 from typing import Any
 
+from herorun.core.lazy_regex import lazy_regex
+
 _COMMIT = "[0-9a-f]{40,64}"
 # As `commit_link` writes it: a link to its page, else the commit alone.
 _LINK = rf"(?:\[`[0-9a-f]{{9}}`\]\(\S+/commit/({_COMMIT})\)|`({_COMMIT})`)"
-_LAUNCH = re.compile(rf"^- Record: {_LINK}$", re.MULTILINE)
+_LAUNCH = lazy_regex(rf"^- Record: {_LINK}$", re.MULTILINE)
 RECEIPT = "HERORUN_RECEIPT "
 # launchers put the rank before it
-RECEIPT_LINE = re.compile(rf"(?:\[\S*\]:?\s*|\d+:\s*)?{RECEIPT}(\{{.*)")
+RECEIPT_LINE = lazy_regex(rf"(?:\[\S*\]:?\s*|\d+:\s*)?{RECEIPT}(\{{.*)")
 
 
 def named_in_comment(slug: str, body: str) -> str:

@@ -6,16 +6,16 @@ Run Contract is in the first. A closed page never changes again, so that an entr
 in git, however long the run.
 """
 
-import re
 from collections.abc import Iterable, Sequence
 
 from herorun.core.journal import JournalLine
+from herorun.core.lazy_regex import lazy_regex
 from herorun.core.record.logbook_entries import EVENTS, INSTANCES
 from herorun.core.record.render import add_entries, entries_of
 
 PAGE = 64 * 1024  # bytes after which the next entry goes on another page: most runs have one
-_NUMBERED = re.compile(r"_(\d{3,})\.md")
-_CLOSING = re.compile(r"\n\nContinued in \[(?P<name>[^\]\n]+)\]\((?P=name)\)\.\n\Z")
+_NUMBERED = lazy_regex(r"_(\d{3,})\.md")
+_CLOSING = lazy_regex(r"\n\nContinued in \[(?P<name>[^\]\n]+)\]\((?P=name)\)\.\n\Z")
 
 
 def page_path(first: str, number: int) -> str:

@@ -4,19 +4,19 @@ Each entry carries a hidden id and the hash of its journal line, so that the two
 ever.
 """
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 
 from herorun.core.canonical_json import digest
 from herorun.core.event import Event
 from herorun.core.identity.intent import is_wandb
 from herorun.core.journal import JournalLine
+from herorun.core.lazy_regex import lazy_regex
 from herorun.core.markdown import bullets, code, one_line
 from herorun.core.plan import Plan
 from herorun.core.record.logbook_entries import CONTRACT, EVENTS, INSTANCES, entry_of, for_tracker
 from herorun.core.redaction.scrub import scrub_argv
 
-MARK = re.compile(r"<!-- herorun event=(?P<id>[0-9a-f]{16}) hash=(?P<hash>sha256:[0-9a-f]{64}) -->")
+MARK = lazy_regex(r"<!-- herorun event=(?P<id>[0-9a-f]{16}) hash=(?P<hash>sha256:[0-9a-f]{64}) -->")
 
 # The seed's template, line by line; what follows it in an entry are the seed's further record
 # fields.

@@ -15,12 +15,13 @@ from herorun.core.event import Newer
 from herorun.core.finding import count
 from herorun.core.journal import BrokenJournal, JournalLine, read_lines
 from herorun.core.lazy_dataclass import dataclass
+from herorun.core.lazy_regex import lazy_regex
 from herorun.core.record.logbook import beginning, opened, page_path, parts
 from herorun.core.record.logbook_entries import CONTRACT, EVENTS, INSTANCES
 from herorun.core.record.render import MARK, entry_digest
 
 CLOCKS = timedelta(hours=1)  # by which the clocks of two machines may differ without a word
-_ENTRY = re.compile(r"^### ", re.MULTILINE)
+_ENTRY = lazy_regex(r"^### ", re.MULTILINE)
 
 
 @dataclass(frozen=True)

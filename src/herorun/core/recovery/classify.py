@@ -1,10 +1,10 @@
 """How an instance ended, as the recovery policy needs it."""
 
-import re
 from datetime import datetime
 
 from herorun.core.evidence import Checkpoints, Instance, Job, JobState, Triage
 from herorun.core.lazy_dataclass import dataclass
+from herorun.core.lazy_regex import lazy_regex
 from herorun.core.recovery.diagnosis import BAD_ACCELERATOR as BAD_ACCELERATOR
 from herorun.core.recovery.diagnosis import Cause as Cause
 from herorun.core.recovery.diagnosis import Scene, diagnose
@@ -29,7 +29,7 @@ class Ending:
     advice: str = ""  # what a person does about it
 
 
-_ADDRESS = re.compile(r"(?<![\d.])(?:\d{1,3}\.){3}\d{1,3}(?![\d.])")
+_ADDRESS = lazy_regex(r"(?<![\d.])(?:\d{1,3}\.){3}\d{1,3}(?![\d.])")
 
 
 def ending_of(

@@ -11,6 +11,7 @@ from enum import StrEnum
 from herorun.core.evidence import Job, JobState, Triage
 from herorun.core.health.headroom import is_full, say_room
 from herorun.core.lazy_dataclass import dataclass
+from herorun.core.lazy_regex import lazy_regex
 from herorun.core.recovery.lost_root import LostRoot, lost_root
 from herorun.core.recovery.scene import Scene as Scene
 from herorun.core.recovery.scene import scene_of as scene_of
@@ -88,8 +89,8 @@ _ASKS = frozenset({DISK_FULL, "storage-auth", "data", "code-bug-complex"})
 # words.
 _PERHAPS_NO_ROOM = frozenset({"", "unknown", "benign", "code-bug-complex"})
 _ABOUT_FILES = frozenset({"storage-auth", "data", "unknown", "code-bug-complex"})
-_PREEMPTED = re.compile(r"preempt", re.I)
-_LIMIT = re.compile(r"time.?limit|timed?.?out|deadline", re.I)
+_PREEMPTED = lazy_regex(r"preempt", re.I)
+_LIMIT = lazy_regex(r"time.?limit|timed?.?out|deadline", re.I)
 
 
 def diagnose(job: Job, scene: Scene) -> Diagnosis:

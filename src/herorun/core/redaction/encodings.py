@@ -9,21 +9,23 @@ import binascii
 import re
 from collections.abc import Callable
 
+from herorun.core.lazy_regex import lazy_regex
+
 # `base64` breaks its lines at 76 characters, mail and PEM at 64: of one text each line alone may
 # say too little.
-_BLOCK = re.compile(r"(?:[A-Za-z0-9+/]{60,76}(?:\r?\n|(?:\\r)?\\n)\s*+)+[A-Za-z0-9+/]{4,76}={0,2}")
-_RUN = re.compile(r"[A-Za-z0-9+/_-]{12,}+={0,2}")
-_PERCENT = re.compile(r"(?<![^\s\"'<>])[^\s\"'<>%]*+%[0-9A-Fa-f]{2}[^\s\"'<>]*+")
-_BYTE = re.compile(r"%([2-7][0-9A-Fa-f]|0[9AaDd])")
+_BLOCK = lazy_regex(r"(?:[A-Za-z0-9+/]{60,76}(?:\r?\n|(?:\\r)?\\n)\s*+)+[A-Za-z0-9+/]{4,76}={0,2}")
+_RUN = lazy_regex(r"[A-Za-z0-9+/_-]{12,}+={0,2}")
+_PERCENT = lazy_regex(r"(?<![^\s\"'<>])[^\s\"'<>%]*+%[0-9A-Fa-f]{2}[^\s\"'<>]*+")
+_BYTE = lazy_regex(r"%([2-7][0-9A-Fa-f]|0[9AaDd])")
 _READ = {"7F": "%7F", "09": "\\t", "0A": "\\n", "0D": "\\r"}  # what a reader is shown of these
-_HEX = re.compile(r"(?:[0-9a-f]{2}){8,}|(?:[0-9A-F]{2}){8,}")
-_LOGIN = re.compile(r"[\w.@+$-]{1,64}:[!-~]{3,}")
+_HEX = lazy_regex(r"(?:[0-9a-f]{2}){8,}|(?:[0-9A-F]{2}){8,}")
+_LOGIN = lazy_regex(r"[\w.@+$-]{1,64}:[!-~]{3,}")
 _PADDING = {0: "", 2: "==", 3: "="}
 _LEAST_LOGIN = 16
 DEEPEST = 3  # a text in a text in a text
 
 # What a terminal is told about colours, also as `repr` and JSON write it.
-_COLOUR = re.compile(r"(?:\x1b|\\++(?:x1[bB]|u001[bB]|033|e))\[[0-9;:?]*[A-Za-z]")
+_COLOUR = lazy_regex(r"(?:\x1b|\\++(?:x1[bB]|u001[bB]|033|e))\[[0-9;:?]*[A-Za-z]")
 
 Scrub = Callable[[str], str]
 

@@ -5,13 +5,15 @@
 import re
 from collections.abc import Iterator
 
+from herorun.core.lazy_regex import lazy_regex
+
 _NAME = (
     r"(?:(?:api|access|account|private)[_-]?key|secret|token|passw(?:or)?d|passphrase|credential|bearer|auth"
     r"|x-(?:amz|goog)-signature)"
 )
 # Weaker words, which name a secret only where they end a name: not `key_size`, `monkey`, `passes`.
 _LAST = r"(?:(?<![A-Za-z])(?:key|pass|pwd|pat)|(?-i:(?<=[a-z])(?:Key|Pass|Pwd)))(?:[_-]?\d++)?(?![\w-]|\.\w)"  # noqa: E501  # one pattern
-_ASSIGNED = re.compile(
+_ASSIGNED = lazy_regex(
     # the name, which may be quoted, also with escaped quotes
     rf"(?P<name>(?<![\w.-])(?=[\w.-]*?(?:{_NAME}|{_LAST}))[\w.-]++)(?:'\"'\"'|\\*+[\"']?)\]?"
     # what joins them: `=`, `:`, the word `value` of a list of variables, a sign of a table, a
@@ -29,35 +31,35 @@ _ASSIGNED = re.compile(
 )
 # What a value cannot be if it is a secret: a small number, a word of YAML, a variable's name, a
 # digest, what is masked.
-_HARMLESS = re.compile(
+_HARMLESS = lazy_regex(
     r"sha256:[0-9a-f]{64}|true|false|null|none|\d{1,6}(?:\.\d+)?|\[scrubbed\]?|\$\{?\w+\}?"
     r"|munge|kerberos|iam|adc|netrc|anon(?:ymous)?|google_default|required|optional|(?-i:[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)",
     re.IGNORECASE,
 )
-_SECRET_NAME = re.compile(_NAME, re.IGNORECASE)
-_LAST_WORD = re.compile(_LAST, re.IGNORECASE)
+_SECRET_NAME = lazy_regex(_NAME, re.IGNORECASE)
+_LAST_WORD = lazy_regex(_LAST, re.IGNORECASE)
 # Whose key is a secret, however short it is; any other key is one if it looks like it, and is no
 # digest with a prefix.
-_SECRET_KEY = re.compile(
+_SECRET_KEY = lazy_regex(
     r"(?:wandb|comet|neptune|mlflow|tracker|hf|hub|openai|anthropic|aws|s3|gcp|gcs|google|azure|ssh|auth|service"
     r"|license|sign(?:ing)?|encrypt(?:ion)?|master|deploy|storage|client)[_.-]?key",
     re.IGNORECASE,
 )
-_RANDOM = re.compile(r"(?=[^\d]*\d)(?=[^A-Za-z]*[A-Za-z])[A-Za-z0-9+=]{16,}")
-_MIXED = re.compile(r"(?=[^\d]*\d)(?=[^A-Za-z]*[A-Za-z])[A-Za-z0-9+/=_.~-]{8,}")
-_LONG = re.compile(r"(?=[^\d]*\d)(?=[^a-z]*[a-z])(?=[^A-Z]*[A-Z])[A-Za-z0-9+/=]{32,}")
-_OF_AWS = re.compile(r"aws_(?:secret_access_key|session_token)", re.IGNORECASE)
-_PATH = re.compile(r"[~.]{0,2}/\S*|\w+://\S*")
-_OF_ENVIRONMENT = re.compile(r"[A-Z][A-Z0-9]*_[A-Z0-9_]*")
+_RANDOM = lazy_regex(r"(?=[^\d]*\d)(?=[^A-Za-z]*[A-Za-z])[A-Za-z0-9+=]{16,}")
+_MIXED = lazy_regex(r"(?=[^\d]*\d)(?=[^A-Za-z]*[A-Za-z])[A-Za-z0-9+/=_.~-]{8,}")
+_LONG = lazy_regex(r"(?=[^\d]*\d)(?=[^a-z]*[a-z])(?=[^A-Z]*[A-Z])[A-Za-z0-9+/=]{32,}")
+_OF_AWS = lazy_regex(r"aws_(?:secret_access_key|session_token)", re.IGNORECASE)
+_PATH = lazy_regex(r"[~.]{0,2}/\S*|\w+://\S*")
+_OF_ENVIRONMENT = lazy_regex(r"[A-Z][A-Z0-9]*_[A-Z0-9_]*")
 # A language model's tokens are no secret: neither the tools and the special ones, nor a number of
 # them.
-_INNOCENT_NAME = re.compile(
+_INNOCENT_NAME = lazy_regex(
     r"tokeni[sz]\w*|(?<![a-z])(?:bos|eo[sdtm]|pad|unk|sep|cls|mask|image|video|audio|special)[_-]token"
     r"|tokens[_-]per[_-]\w+|token[_-](?:d?types?|embed|shift|mix|drop|per(?![a-z])|level|parallel|shuffl|dispatch|rout|choice|merg|prun|mask)\w*|authors?(?!i[sz])|\w*(?:Error|Exception)",
     re.IGNORECASE,
 )
-_COUNTING_NAME = re.compile(r"tokens|token[_-](?:ids?|counts?|budget|limit|length)", re.IGNORECASE)
-_COUNT = re.compile(r"[+-]?[\d_]+(?:\.\d+)?(?:e[+-]?\d+)?[kmgtb]?", re.IGNORECASE)
+_COUNTING_NAME = lazy_regex(r"tokens|token[_-](?:ids?|counts?|budget|limit|length)", re.IGNORECASE)
+_COUNT = lazy_regex(r"[+-]?[\d_]+(?:\.\d+)?(?:e[+-]?\d+)?[kmgtb]?", re.IGNORECASE)
 
 
 def mask_named(text: str, mask: str) -> str:

@@ -2,6 +2,8 @@
 
 import re
 
+from herorun.core.lazy_regex import lazy_regex
+
 _SLASH = r"(?:\\*+/|\\++u002[fF])"  # JSON may write it with a backslash, or by its number
 _HOOKS = "|".join(
     (
@@ -24,7 +26,7 @@ _BLANK = r"(?:\s|\\++[nrt])++"
 _REST = r"(?:[^\s\"'&,;)>\]\\]|\\++/)"
 
 # The whole rest is the secret, whatever it looks like.
-_AFTER = re.compile(
+_AFTER = lazy_regex(
     rf"(?P<head>\bauthorization(?:\\*+[\"']?\s*+[:=]|\\*+[\"']\s*+,)\s*+\\*+[\"']?(?:(?:basic|bearer|digest|negotiate|token|apikey)\s++)?"
     rf"|\b(?:{_HOOKS})"
     rf"|(?<![\w+.-])(?:{_SPEAKS}):{_SLASH}{{1,2}}"
@@ -39,44 +41,44 @@ _AFTER = re.compile(
     rf")(?P<value>(?<=\")[^\"\n\\]++(?=\\*+\")|{_REST}++)",
     re.IGNORECASE,
 )
-_COOKIE = re.compile(
+_COOKIE = lazy_regex(
     r"(?P<head>\b(?:set-)?cookie\\*+[\"']?\s*+:\s*+\\*+[\"']?)(?P<value>[^\r\n\"'\\=]{0,200}=[^\r\n\"'\\]*+)",
     re.IGNORECASE,
 )
-_ELEMENT = re.compile(
+_ELEMENT = lazy_regex(
     r"(?P<head>(?:<|&lt;)(?P<name>[\w.:-]*(?:password|passwd|secret|token|api-?_?key)[\w.:-]*)(?:>|&gt;))(?P<value>[^<&\n]++)(?=(?:<|&lt;)/(?P=name)(?:>|&gt;))",
     re.IGNORECASE,
 )
 # In an address of Azure's stores the container stands where others have a user.
 _CONTAINER = r"(?:abfss?|wasbs?)://[a-z0-9$-]{3,63}@[a-z0-9]{3,24}\.(?:dfs|blob)\.core\."
 # Possessive and anchored at the begin of a word: a log line of a megabyte takes milliseconds.
-_USERINFO = re.compile(
+_USERINFO = lazy_regex(
     rf"(?P<head>(?<![a-z0-9+.-])(?!{_CONTAINER})[a-z0-9+.-]++:{_SLASH}{{1,2}})(?P<value>[^/\s'\"?#\\]+)(?=@)",
     re.IGNORECASE,
 )
 # A password may hold what it should not: `/`, `?`, `#`. A port is none.
-_LOOSE_USERINFO = re.compile(
+_LOOSE_USERINFO = lazy_regex(
     rf"(?P<head>(?<![a-z0-9+.-])[a-z0-9+.-]++:{_SLASH}{{1,2}})(?P<value>[^/\s'\"?#:@\\]{{0,200}}+:(?!\d*+(?:/|$))[^\s'\"@]{{1,200}}+)(?=@)",
     re.IGNORECASE,
 )
 # Without a scheme, as in `http_proxy=ada:...@proxy:3128`; an image is named by a tag and a digest.
-_PLAIN_USERINFO = re.compile(
+_PLAIN_USERINFO = lazy_regex(
     r"(?P<head>(?<![^\s\"'=,;(\[/])[A-Za-z0-9_.+-]{1,64}+:)(?P<value>(?=[^\s@]*\d)(?=[^\s@]*[A-Za-z])[^\s/@:'\"]{8,200}+)"
     r"(?=@(?!sha\d)[\w-]+(?:\.[\w-]+)*(?:\.[A-Za-z]{2,}|:\d{2,5}))"
 )
 # A key of AWS after its id, as people paste the two: 40 characters of base64, where a git SHA has
 # no capitals.
-_AFTER_ITS_ID = re.compile(
+_AFTER_ITS_ID = lazy_regex(
     r"(?P<head>(?:\bA[KS]IA[A-Z0-9]{16}|\[scrubbed\])(?:[^A-Za-z0-9+/]{1,6}| / "
     r")(?:secret[^A-Za-z0-9+/]{1,4})?)"
     r"(?P<value>(?=[a-z0-9+/]*[A-Z])[A-Za-z0-9+/]{40})(?![A-Za-z0-9+/])"
 )
-_BEARER = re.compile(
+_BEARER = lazy_regex(
     r"(?P<head>\b(?:bearer|basic)\s+)(?P<value>(?=[a-z]*[^a-z\s])[A-Za-z0-9._~+/=-]{8,})",
     re.IGNORECASE,
 )
 # What people and libraries say about a key, with the key in it.
-_SPOKEN = re.compile(
+_SPOKEN = lazy_regex(
     r"(?P<head>\b(?:wandb\s++login\b|(?:api|access|secret|account|licen[cs]e)[ "
     r"_-]keys?\b)(?:(?!\[scrubbed)[^\n]){0,120}?[\s:=\"'`(])"
     r"(?P<value>(?<![^\s:=\"'`(])(?=[A-Za-z_+*/=-]*\d)[A-Za-z0-9_+*=-]{20,}+)(?![\w:/]|\.\w)",

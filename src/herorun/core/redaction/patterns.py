@@ -8,6 +8,8 @@ import re
 from functools import cache
 from itertools import chain
 
+from herorun.core.lazy_regex import lazy_regex
+
 _WORD = r"[A-Za-z0-9]"
 _URLSAFE = r"[A-Za-z0-9_-]"
 
@@ -78,7 +80,7 @@ _SIGNED = (  # a JWT: what it says in base64 and its signature, with points betw
 _PRIVATE = r"[A-Z0-9 ]*PRIVATE KEY(?: BLOCK)? ?-{4,5}"
 # A word that ends a line, and what begins the next one if it reads like the rest of a key: no word,
 # date or path does. It begins where the word does: else a long line is tried from each character.
-_WRAPPED = re.compile(
+_WRAPPED = lazy_regex(
     r"(?<![\w.-])[\w.-]{4,}+(?:\r?\n(?=[\w.-]*\d)(?=[\w.-]*[a-z])(?=[\w.-]*[A-Z])[\w.-]{6,}+(?=[\s\"']|\Z)){1,60}"
 )
 

@@ -6,11 +6,12 @@ import codecs
 import re
 from collections.abc import Iterator
 
+from herorun.core.lazy_regex import lazy_regex
 from herorun.core.redaction.scrub import MASK, has_known_shape, scrub
 
 _MOST = 20  # values of one text that are told apart
 # What scrubbing masks to be on the safe side, and what nobody can log in with.
-_HARMLESS = re.compile(
+_HARMLESS = lazy_regex(
     r"<.*|\[[A-Za-z_|]+\]?"  # special tokens of a vocabulary, and places to fill in
     r"|sha\d+:[0-9a-f]+"
     r"|(?:[~.]{0,2}/|\w+://)[^@\s]*"  # a path, and a URL without a user
@@ -21,11 +22,11 @@ _HARMLESS = re.compile(
 )
 # In Python a name after `=` or `:` is an expression, not the secret itself: `token = get_token()`,
 # `password: SecretStr`.
-_EXPRESSION = re.compile(
+_EXPRESSION = lazy_regex(
     r"(?::=|==?|:)(?=\s*(?:(?:await|not|lambda)\s+)?(?!(?=\w*\d)\w{16,})[A-Za-z_][\w.]*\s*"
     r"(?:[\[(,):=|+#/*}]|$|(?:if|or|and|for|in)\b))"
 )
-_ANNOTATION = re.compile(r"(?<=\w)\s*:\s*[A-Za-z_][\w.\[\], |]*=(?!=)")  # `password: str = ...`
+_ANNOTATION = lazy_regex(r"(?<=\w)\s*:\s*[A-Za-z_][\w.\[\], |]*=(?!=)")  # `password: str = ...`
 
 
 def harmless(value: str) -> bool:

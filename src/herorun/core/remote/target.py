@@ -1,14 +1,14 @@
 """How to reach another machine."""
 
-import re
 from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from herorun.core.lazy_dataclass import dataclass
+from herorun.core.lazy_regex import lazy_regex
 from herorun.core.trust import NeedsTrust
 
-NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._@%:-]*")  # never one that ssh would take for an option
+NAME = lazy_regex(r"[A-Za-z0-9_][A-Za-z0-9._@%:-]*")  # never one that ssh would take for an option
 
 
 def _check_name(name: str) -> str:

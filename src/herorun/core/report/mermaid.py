@@ -3,11 +3,12 @@
 Source of the syntax: https://mermaid.js.org/syntax/xyChart.html, whose numbers have no exponents.
 """
 
-import re
 from collections.abc import Sequence
 from decimal import Decimal
 from itertools import pairwise
 from math import ceil, floor, isfinite, log10
+
+from herorun.core.lazy_regex import lazy_regex
 
 MOST = 48  # points of a line: as many as one can tell apart at the width of a comment
 # The first of Mermaid's own colours cannot be seen on white. These two can, on white and on black.
@@ -15,7 +16,7 @@ LOOK = (
     '%%{init: {"xyChart": {"width": 720, "height": 320}, '
     '"themeVariables": {"xyChart": {"plotColorPalette": "#2f81f7, #8b949e"}}}}%%'
 )
-_UNSAFE = re.compile(r"[^\w ./:%()+,-]")
+_UNSAFE = lazy_regex(r"[^\w ./:%()+,-]")
 
 
 def picture(

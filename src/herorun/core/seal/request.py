@@ -5,9 +5,10 @@ import re
 from herorun.core.contract import SLUG
 from herorun.core.errors import WrongUse
 from herorun.core.evidence import Sealing
+from herorun.core.lazy_regex import lazy_regex
 from herorun.core.seal.kinds import SealKind
 
-NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+NAME = lazy_regex(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 
 def sealing_of(

@@ -1,26 +1,27 @@
 """The fingerprint of a failure: the same for every rank, node, attempt and time."""
 
 import hashlib
-import re
+
+from herorun.core.lazy_regex import lazy_regex
 
 _LONGEST = 300
 _RULES = (
-    (re.compile(r"\b[a-z][a-z0-9+.-]{1,10}://[^\s'\"<>]{1,500}"), "<url>"),
+    (lazy_regex(r"\b[a-z][a-z0-9+.-]{1,10}://[^\s'\"<>]{1,500}"), "<url>"),
     # folders
-    (re.compile(r"(?:[a-z]:)?(?:[\\/][^\s\\/:'\",()\[\]<>]{1,200})*[\\/](?=[^\s\\/])"), ""),
-    (re.compile(r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b"), "<id>"),
-    (re.compile(r"\b0x[0-9a-f]+\b"), "<id>"),
-    (re.compile(r"\b(?=[a-f]{0,40}\d)[0-9a-f]{8,64}\b"), "<id>"),
+    (lazy_regex(r"(?:[a-z]:)?(?:[\\/][^\s\\/:'\",()\[\]<>]{1,200})*[\\/](?=[^\s\\/])"), ""),
+    (lazy_regex(r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b"), "<id>"),
+    (lazy_regex(r"\b0x[0-9a-f]+\b"), "<id>"),
+    (lazy_regex(r"\b(?=[a-f]{0,40}\d)[0-9a-f]{8,64}\b"), "<id>"),
     (
-        re.compile(
+        lazy_regex(
             r"\b(node|host|hostname|worker|pod|machine)([ =:]{1,3})(?!id\b)[\w.-]*\d[\w.-]*"
         ),
         r"\1\2#",
     ),
-    (re.compile(r"[+-]?\d[\d_.,:]*(?:e[+-]?\d+)?"), "#"),
-    (re.compile(r"#\s?(?:[kmgt]i?b?|bytes|b|ms|s|sec|seconds|minutes|hours)\b"), "#"),
-    (re.compile(r"#(?:[\s,.:;x/|-]{0,3}#)+"), "#"),
-    (re.compile(r"\s+"), " "),
+    (lazy_regex(r"[+-]?\d[\d_.,:]*(?:e[+-]?\d+)?"), "#"),
+    (lazy_regex(r"#\s?(?:[kmgt]i?b?|bytes|b|ms|s|sec|seconds|minutes|hours)\b"), "#"),
+    (lazy_regex(r"#(?:[\s,.:;x/|-]{0,3}#)+"), "#"),
+    (lazy_regex(r"\s+"), " "),
 )
 
 

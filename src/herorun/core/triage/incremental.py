@@ -12,6 +12,7 @@ from functools import cache
 from herorun.core.evidence import Dropped
 from herorun.core.health.stall_patterns import WORDS, signal_in
 from herorun.core.lazy_dataclass import dataclass
+from herorun.core.lazy_regex import lazy_regex
 from herorun.core.redaction.scrub import scrub
 from herorun.core.triage.classes import LineRole
 from herorun.core.triage.match import Match
@@ -25,16 +26,16 @@ RECENT = 2_000  # lines: a sign of a wedge, or a path, further up is over
 KEPT = 5  # lines of a wedge, and paths
 LOADS = 8  # lines that say what was loaded
 RUNS = 20  # tracker runs; a log that names more is not one run's
-_SAVE = re.compile(
+_SAVE = lazy_regex(
     r"(?:sav(?:ing|ed) (?:\w+ )?checkpoint|PHASE: CHECKPOINT)\b.{0,120}?(?:\bto "
     r"|path=)['\"]?((?:[a-z0-9]+:/)?/[^\s'\"]+)",
     re.IGNORECASE,
 )
-_RUN = re.compile(r"wandb: .*View run .*?(https?://[^/\s]+)/([^/\s]+/[^/\s]+)/runs/([^/\s?]+)")
+_RUN = lazy_regex(r"wandb: .*View run .*?(https?://[^/\s]+)/([^/\s]+/[^/\s]+)/runs/([^/\s?]+)")
 
 
 # W&B's client, and Levanter's, Lightning's and older ones' words for the same: the row is dropped.
-_DROPPED = re.compile(
+_DROPPED = lazy_regex(
     r"\b(?:log to step|step:?) (\d{1,18}) (?:that )?is less than (?:the )?current (?:W&B )?step:? "
     r"(\d{1,18})",
     re.IGNORECASE,

@@ -2,22 +2,22 @@
 prefix.
 """
 
-import re
 from collections.abc import Iterator
 
 from herorun.core.lazy_dataclass import dataclass
+from herorun.core.lazy_regex import lazy_regex
 
-_ESCAPE = re.compile(
+_ESCAPE = lazy_regex(
     r"\x1b(?:\[[0-?]{0,40}[ -/]{0,8}[@-~]|\][^\x07\x1b]{0,300}(?:\x07|\x1b\\)|[@-Z\\^_])"
 )
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x0c\x0e-\x1f\x7f]")
-_TIME = re.compile(
+_CONTROL = lazy_regex(r"[\x00-\x08\x0b-\x0c\x0e-\x1f\x7f]")
+_TIME = lazy_regex(
     r"\[?(?:(?:\d{4}[-/])?\d\d[-/]\d\d[T "
     r"])?\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?\]?:?(?:[ \t]|$)"
     r"|\[\d{4}-\d\d-\d\d[^\]\n]{0,40}\]:?[ \t]?"
 )
 _LEVEL = r"(?:ERROR|CRITICAL|FATAL|WARNING|WARN|INFO|DEBUG)"
-_LABEL = re.compile(
+_LABEL = lazy_regex(
     # [rank3]: [default0]: [1,0]<stderr>:
     r"\[[^\]\[\n]{1,80}(?:\([^)\n]{0,40}\))?\]:?(?:<std(?:err|out)>:?)?[ \t]?"
     r"|\([^()\n]{0,60}(?:pid|rank|ip)[ =:][^()\n]{1,80}\)[ \t]?"  # Ray's (Actor pid=1, ip=10.0.0.1)

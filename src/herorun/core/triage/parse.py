@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 
 from herorun.core.canonical_json import digest
 from herorun.core.errors import WrongUse
+from herorun.core.lazy_regex import lazy_regex
 from herorun.core.triage.classes import FailureClass, LineRole, Loads, Strength
 from herorun.core.triage.prefilter import EDGE, KeywordFilter, Sieve
 from herorun.core.triage.signatures import Catalogue, Exceptions, ExitCode, LogSignature
@@ -13,7 +14,7 @@ from herorun.core.triage.signatures import Catalogue, Exceptions, ExitCode, LogS
 T = TypeVar("T", FailureClass, Loads, LineRole)
 # an exception's lines hold one
 _FIRST = ("traceback", 'file "', "error", "exception", "interrupt", "fault")
-_LETTERS = re.compile(rf"[^\d{EDGE}]{{3}}")
+_LETTERS = lazy_regex(rf"[^\d{EDGE}]{{3}}")
 _KEYS = {
     "id",
     "class",
@@ -42,7 +43,9 @@ def parse(
     """
     rules = next(d for d in documents if "rules" in d)["rules"]
     mine = [
-        _signature(row, name) for name, document in own for row in _signature_rows(document, name)
+        _own_signature(row, name)
+        for name, document in own
+        for row in _signature_rows(document, name)
     ]
     own_ids = {signature.id for signature in mine}
     shipped = [
@@ -58,8 +61,8 @@ def parse(
         exceptions=Exceptions(
             **{name: frozenset(types) for name, types in rules["exceptions"].items()}
         ),
-        hedges=re.compile(rules["hedges"], re.IGNORECASE),
-        source_text=re.compile(rules["source_text"]),
+        hedges=lazy_regex(rules["hedges"], re.IGNORECASE),
+        source_text=lazy_regex(rules["source_text"]),
         gate=KeywordFilter((signature.keywords for signature in signatures), _FIRST),
         sieve=Sieve(_stems((*_FIRST, *rules["stems"]), signatures)),
         digest=digest([list(documents), list(own)]),
@@ -75,6 +78,17 @@ def _signature_rows(document: Mapping[str, Any], name: str) -> Iterable[Mapping[
         "signature is no [[table]]",
     )
     return list(rows)
+
+
+def _own_signature(row: Mapping[str, Any], name: str) -> LogSignature:
+    """One whose pattern was compiled: nobody has tested it before."""
+    signature = _signature(row, name)
+    try:
+        re.compile(row["pattern"], re.IGNORECASE)
+    except re.error as error:
+        what = f"{name}: signature {signature.id}"
+        raise WrongUse(f"{what}: the pattern is no regular expression: {error}.") from None
+    return signature
 
 
 def _signature(row: Mapping[str, Any], name: str) -> LogSignature:
@@ -100,7 +114,7 @@ def _signature(row: Mapping[str, Any], name: str) -> LogSignature:
         role=_one_of(LineRole, row["role"], what),
         strength=_strength(row.get("strength", "cause"), what),
         keywords=tuple(keyword.lower() for keyword in keywords),
-        pattern=_pattern(row["pattern"], what),
+        pattern=lazy_regex(row["pattern"], re.IGNORECASE),
         person=bool(row.get("person", False)),
         advice=row["advice"],
         source=str(row.get("source", "")),
@@ -142,13 +156,6 @@ def _strength(value: object, what: str) -> Strength:
         raise WrongUse(
             f"{what}: strength {value!r} is none of faint, symptom, bug, cause."
         ) from None
-
-
-def _pattern(text: str, what: str) -> re.Pattern[str]:
-    try:
-        return re.compile(text, re.IGNORECASE)
-    except re.error as error:
-        raise WrongUse(f"{what}: the pattern is no regular expression: {error}.") from None
 
 
 def _exit_code(row: Mapping[str, Any]) -> ExitCode:

@@ -5,15 +5,16 @@ One automaton for all words (ahocorasick_rs) reads each byte once, however many 
 Words are lower case ASCII; the case of the text does not matter.
 """
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
+
+from herorun.core.lazy_regex import lazy_regex
 
 if TYPE_CHECKING:
     from ahocorasick_rs import BytesAhoCorasick
 
 EDGE = "|"
-_CONTROL = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+_CONTROL = lazy_regex(rb"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 
 
 class Sieve:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import cache
 
 from herorun.core.lazy_dataclass import dataclass
+from herorun.core.lazy_regex import lazy_regex
 from herorun.core.triage.classes import FailureClass, LineRole, Strength
 from herorun.core.triage.match import Match
 from herorun.core.triage.prefilter import Sieve
@@ -17,8 +18,8 @@ ENOUGH = (
     20
 )
 EPOCHS = 3  # that begin, each after the one before: each takes many steps
-_EPOCH = re.compile(rb"\bepoch\b[\"']?[\s:=#\[]{1,4}(\d{1,6})(?!\d)", re.IGNORECASE)
-_STEP = re.compile(
+_EPOCH = lazy_regex(rb"\bepoch\b[\"']?[\s:=#\[]{1,4}(\d{1,6})(?!\d)", re.IGNORECASE)
+_STEP = lazy_regex(
     rb"\b(?:global_?step|step|iter(?:ation)?|num_updates|epoch)\b[\"']?[\s:=#\[]{1,4}(\d{1,12})(?!\d)|\b(\d{1,12})/\d{1,12} \[",  # noqa: E501  # one pattern
     re.IGNORECASE,
 )

@@ -2,27 +2,27 @@
 log.
 """
 
-import re
 from dataclasses import replace
 
 from herorun.core.lazy_dataclass import dataclass
+from herorun.core.lazy_regex import lazy_regex
 
-_HEAD = re.compile(r"(?:^|\W)Traceback \(most recent call last\):\s*$")
-_FRAME = re.compile(r'^\s*File "?([^"\n]{1,400})", line (\d{1,9})(?:, in ([\w<>.]{1,200}).*)?\s*$')
-_EXCEPTION = re.compile(r"^([A-Za-z_][\w.]{0,200})(?::\s?(.*)|\s*)$")
-_A_NAME = re.compile(  # dotted, in camel case, or with a usual end
+_HEAD = lazy_regex(r"(?:^|\W)Traceback \(most recent call last\):\s*$")
+_FRAME = lazy_regex(r'^\s*File "?([^"\n]{1,400})", line (\d{1,9})(?:, in ([\w<>.]{1,200}).*)?\s*$')
+_EXCEPTION = lazy_regex(r"^([A-Za-z_][\w.]{0,200})(?::\s?(.*)|\s*)$")
+_A_NAME = lazy_regex(  # dotted, in camel case, or with a usual end
     r"\w\.(?!py$)\w+$|[A-Z][a-z0-9]+[A-Z]|[A-Z]\w*(?:Error|Exception|Interrupt|Exit|Iteration|Warning|Timeout|Empty|Full|Fault)$"
 )
-_BARE = re.compile(
+_BARE = lazy_regex(
     r"^((?:[A-Za-z_]\w{0,60}\.){0,8}[A-Z]\w{0,80}(?:Error|Exception|Interrupt|Fault))(?::\s(.*)|\s*)$"
 )
 _HANDLING = "During handling of the above exception"
 _CAUSED = "The above exception was the direct cause"
-_NOT_OURS = re.compile(
+_NOT_OURS = lazy_regex(
     r"[\\/](?:site|dist)-packages[\\/]|[\\/]lib(?:64)?[\\/]python\d|[\\/]python\d[\d.]*[\\/]lib[\\/]|^<|[\\/]bin[\\/]"
     r"|[\\/]Python\d+[\\/][Ll]ib[\\/]|[\\/]runpy\.py$|^python\d"
 )
-_FOLDERS = re.compile(r"[\\/]")
+_FOLDERS = lazy_regex(r"[\\/]")
 _PATIENCE = 40  # lines of others between a frame and its exception
 
 

@@ -5,23 +5,24 @@ from collections.abc import Iterable
 from pathlib import PurePosixPath
 
 from herorun.core.lazy_dataclass import dataclass
+from herorun.core.lazy_regex import lazy_regex
 from herorun.system.files import read_regular
 from herorun.system.git import Repository
 
 _SCRIPTS = (
-    re.compile(r"(pre)?train\.py"),
-    re.compile(r"(pre)?train\.sh"),
-    re.compile(r".*(^|_)(pre)?train(_.*)?\.(py|sh)"),
-    re.compile(r"(main|run|finetune|launch)\.(py|sh)"),
+    lazy_regex(r"(pre)?train\.py"),
+    lazy_regex(r"(pre)?train\.sh"),
+    lazy_regex(r".*(^|_)(pre)?train(_.*)?\.(py|sh)"),
+    lazy_regex(r"(main|run|finetune|launch)\.(py|sh)"),
 )
 _CONFIGS = (
-    re.compile(r"(config|train|training)\.(toml|ya?ml|json)"),
-    re.compile(r".*(config|train).*\.(toml|ya?ml|json)"),
+    lazy_regex(r"(config|train|training)\.(toml|ya?ml|json)"),
+    lazy_regex(r".*(config|train).*\.(toml|ya?ml|json)"),
 )
-_NOT_OURS = re.compile(
+_NOT_OURS = lazy_regex(
     r"(^|/)(\.[^/]+|runs|tests?|docs?|node_modules|third_party|vendor)/|(^|/)test_"
 )
-_NO_CONFIGS = re.compile(r"(^|/)(\.|pyproject\.toml|package(-lock)?\.json|tsconfig|mkdocs|pytest)")
+_NO_CONFIGS = lazy_regex(r"(^|/)(\.|pyproject\.toml|package(-lock)?\.json|tsconfig|mkdocs|pytest)")
 DEEPEST = 4  # folders
 LARGEST = 4 << 20  # bytes of a script
 

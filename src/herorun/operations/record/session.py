@@ -5,13 +5,13 @@ lock of its own.
 import contextlib
 import hashlib
 import os
-import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from herorun.core.adhoc_jobs.registry import Entry, read_entries, write_entries
 from herorun.core.errors import CouldNotLook, HerorunError, WrongUse, in_words
 from herorun.core.lazy_dataclass import dataclass
+from herorun.core.lazy_regex import lazy_regex
 from herorun.system.files import create_whole, locked, make_folders, write_whole
 from herorun.system.git import find_repository
 
@@ -22,7 +22,7 @@ _VARIABLES = (
     ("CODEX_THREAD_ID", "codex"),
     (OWN, "manual"),
 )
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
+_NAME = lazy_regex(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
 
 
 @dataclass(frozen=True)

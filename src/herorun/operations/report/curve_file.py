@@ -5,7 +5,6 @@
 import csv
 import json
 import math
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from io import TextIOWrapper
@@ -15,6 +14,7 @@ from herorun import adapters
 from herorun.core.detectors import Names
 from herorun.core.detectors.names import LOSSES, is_eval
 from herorun.core.errors import WrongUse
+from herorun.core.lazy_regex import lazy_regex
 from herorun.core.ports import Place, Row, Tracker
 from herorun.core.untrusted_json import read_json
 from herorun.system import progress
@@ -36,8 +36,8 @@ NO_VALUES = frozenset(("", "-", "--", "na", "n/a", "none", "null", "<na>"))
 FIRST_LINE = 1 << 16  # bytes of it that say how a file separates its cells
 TRAINER_STATE = "log_history"
 
-_THOUSANDS = re.compile(r"[+-]?\d{1,3}(?:,\d{3})+(?:\.\d*)?")
-_SEPARATORS = re.compile(r"[^a-z0-9]+")
+_THOUSANDS = lazy_regex(r"[+-]?\d{1,3}(?:,\d{3})+(?:\.\d*)?")
+_SEPARATORS = lazy_regex(r"[^a-z0-9]+")
 
 
 def names_of(columns: Sequence[str]) -> Names | None:

@@ -8,6 +8,7 @@ from dataclasses import field
 from herorun.core.errors import Blocked, CouldNotLook, WrongUse, in_words
 from herorun.core.evidence import Instance
 from herorun.core.lazy_dataclass import dataclass
+from herorun.core.lazy_regex import lazy_regex
 from herorun.core.ports import Found, LogPart, Scheduler
 from herorun.core.redaction.scrub import scrub
 from herorun.runs import Run
@@ -18,7 +19,7 @@ TAIL = 20_000  # lines, of a scheduler that cannot read from an offset
 IDLE = 10.0  # seconds without a new byte until the scheduler is asked again whether the job ended
 SLOWEST = 30.0  # seconds between two reads
 # Control sequences (ECMA-48) and window titles (xterm): they would recolour or retitle a terminal.
-_ESCAPES = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?")
+_ESCAPES = lazy_regex(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?")
 
 
 @dataclass

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from herorun.core.durations import say_span
 from herorun.core.errors import HerorunError, in_words
+from herorun.core.lazy_regex import lazy_regex
 from herorun.core.record.lease import PATH, may_take, read_lease
 from herorun.core.redaction.scrub import scrub
 from herorun.operations.record.heartbeat import ring
@@ -20,7 +21,7 @@ ENDING = (
     20.0
 )
 ASKING = 10.0  # seconds for `crontab -l`
-_COMMAND = re.compile(r"herorun\s.*\b(?:babysit|watchdog|patrol|status)\b")
+_COMMAND = lazy_regex(r"herorun\s.*\b(?:babysit|watchdog|patrol|status)\b")
 
 
 def wind_down(run: Run, wait: float = ENDING) -> tuple[str, ...]:

@@ -6,11 +6,12 @@ from dataclasses import replace
 from herorun.core.adhoc_jobs.tasks import OOM_CODE, TaskEnd
 from herorun.core.errors import CouldNotLook
 from herorun.core.evidence import JobState
+from herorun.core.lazy_regex import lazy_regex
 from herorun.core.ports import Origin
 from herorun.schedulers._slurm_state_names import slurm_state_of
 
 TASK_FIELDS = "JobID State ExitCode ElapsedRaw MaxRSS ReqMem"
-_SIZE = re.compile(r"([0-9.]+)([KMGT]?)[cn]?")
+_SIZE = lazy_regex(r"([0-9.]+)([KMGT]?)[cn]?")
 _MB = {"": 1 / 2**20, "K": 1 / 1024, "M": 1.0, "G": 1024.0, "T": 1024.0**2}
 
 

@@ -17,6 +17,7 @@ from herorun.core.adhoc_jobs.tasks import TaskEnd
 from herorun.core.errors import CouldNotLook, WrongUse, in_words
 from herorun.core.evidence import JobState
 from herorun.core.lazy_dataclass import dataclass
+from herorun.core.lazy_regex import lazy_regex
 from herorun.core.ports import Absent, ById, Origin, Place, Search, Unknown
 from herorun.core.untrusted_json import read_json
 from herorun.schedulers._clusters import ClusterNames
@@ -30,9 +31,9 @@ from herorun.schedulers._submission_record import SubmissionRecord
 
 TIMEOUT = 60.0  # seconds of one question, its tunnel included
 _EVER = datetime(1970, 1, 2, tzinfo=UTC)
-_TABLE = re.compile(r"^\s*TASK +STATE +EXIT\b")
-_ADDED = re.compile(r"-\d{8}-\d{6}$")  # `iris job run` makes a name unique with its time
-_MIB = re.compile(r"([0-9.]+)\s*(KB|MB|GB|TB|KiB|MiB|GiB|TiB)", re.IGNORECASE)
+_TABLE = lazy_regex(r"^\s*TASK +STATE +EXIT\b")
+_ADDED = lazy_regex(r"-\d{8}-\d{6}$")  # `iris job run` makes a name unique with its time
+_MIB = lazy_regex(r"([0-9.]+)\s*(KB|MB|GB|TB|KiB|MiB|GiB|TiB)", re.IGNORECASE)
 _TIMES = {"k": 1 / 1024, "m": 1.0, "g": 1024.0, "t": 1024.0**2}
 # Source: the mappings of the babysitting loop for Iris that herorun was asked to cover.
 CLUSTERS = ClusterNames(
@@ -82,12 +83,12 @@ class IrisJobKind(JobKind):
 
 
 JOBS = IrisJobKind(
-    id_pattern=re.compile(r"/[A-Za-z0-9_][A-Za-z0-9_.@-]*(?:/[A-Za-z0-9_][A-Za-z0-9_.@-]*)+"),
+    id_pattern=lazy_regex(r"/[A-Za-z0-9_][A-Za-z0-9_.@-]*(?:/[A-Za-z0-9_][A-Za-z0-9_.@-]*)+"),
     id_form="the canonical name /<user>/<job>, such as /dlwh/train-tiny-20260302-185630",
     article="an",
     needs=("config",),
     place=("config", "cluster"),
-    printed=re.compile(r"Job submitted: (/\S+/\S+)|^(/[^\s/]+/\S+)\s*$", re.MULTILINE),
+    printed=lazy_regex(r"Job submitted: (/\S+/\S+)|^(/[^\s/]+/\S+)\s*$", re.MULTILINE),
     asks_for_command=True,
     has_machine=False,
 )

@@ -17,6 +17,7 @@ from herorun.core.adhoc_jobs.spec import JobSpec
 from herorun.core.errors import CouldNotLook, WrongUse, in_words
 from herorun.core.evidence import Job
 from herorun.core.lazy_dataclass import dataclass
+from herorun.core.lazy_regex import lazy_regex
 from herorun.core.ports import ById, Found, Origin, Place, Search, Unknown
 from herorun.schedulers import _kubernetes_options
 from herorun.schedulers._clusters import ClusterNames
@@ -43,7 +44,7 @@ from herorun.schedulers._kubernetes_state import judge_kubernetes
 from herorun.schedulers._kubernetes_stop import deactivate, end_object, end_spec
 
 CLUSTERS = ClusterNames("kubernetes", {}, "--cluster CONTEXT/NAMESPACE")
-_WHERE = re.compile(r"(?:(?P<config>[^#]+)#)?(?P<context>.+)/(?P<namespace>[a-z0-9-]+)")
+_WHERE = lazy_regex(r"(?:(?P<config>[^#]+)#)?(?P<context>.+)/(?P<namespace>[a-z0-9-]+)")
 _CONTAINER = "kubectl.kubernetes.io/default-container"
 
 

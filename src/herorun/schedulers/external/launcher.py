@@ -12,6 +12,7 @@ from herorun.core.adhoc_jobs.kind import JobKind
 from herorun.core.adhoc_jobs.launcher_log import LauncherOutput, read_output
 from herorun.core.errors import CouldNotLook, in_words
 from herorun.core.evidence import Job, JobState
+from herorun.core.lazy_regex import lazy_regex
 from herorun.core.ports import Absent, ById, Found, Place, Search, Unknown
 from herorun.schedulers._log_age import file_age
 from herorun.schedulers._road import SshLogin, transport_to
@@ -24,9 +25,9 @@ _ABSENT = 44
 _READ = f'test -e "$1" || exit {_ABSENT}; stat -c %Y -- "$1"; tail -c 4194304 -- "$1"'
 
 JOBS = JobKind(
-    id_pattern=re.compile(r"[^\0\n]+"),
+    id_pattern=lazy_regex(r"[^\0\n]+"),
     id_form="the path of the launcher's output file",
-    printed=re.compile(r"^(?:[Oo]utput(?: file)?: )?(/\S+)\s*$", re.MULTILINE),
+    printed=lazy_regex(r"^(?:[Oo]utput(?: file)?: )?(/\S+)\s*$", re.MULTILINE),
     id_is_path=True,
 )
 

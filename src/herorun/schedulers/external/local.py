@@ -18,6 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from herorun.core.adhoc_jobs.kind import JobKind
 from herorun.core.errors import CouldNotLook, WrongUse, in_words
 from herorun.core.evidence import Job, JobState
+from herorun.core.lazy_regex import lazy_regex
 from herorun.core.ports import Absent, ById, Found, Origin, Place, Search, Unknown
 from herorun.schedulers import local
 from herorun.schedulers._instance import Folder, last_lines
@@ -27,9 +28,9 @@ from herorun.system.files import write_whole
 from herorun.system.host import owner
 
 JOBS = JobKind(
-    id_pattern=re.compile(r"[1-9][0-9]{0,9}|/[^\0\n]+"),
+    id_pattern=lazy_regex(r"[1-9][0-9]{0,9}|/[^\0\n]+"),
     id_form="a process number, or the folder of a job that herorun started here",
-    printed=re.compile(r"Job submitted: (/\S+|\d+)|^(\d+|/\S+)\s*$", re.MULTILINE),
+    printed=lazy_regex(r"Job submitted: (/\S+|\d+)|^(\d+|/\S+)\s*$", re.MULTILINE),
 )
 
 

@@ -1,6 +1,5 @@
 """An invocation of the NeMo evaluator launcher, or one of its tasks, by its id."""
 
-import re
 from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
@@ -14,6 +13,7 @@ from herorun.core.adhoc_jobs.tasks import TaskEnd
 from herorun.core.contract import RenamedKeys
 from herorun.core.errors import CouldNotLook, in_words
 from herorun.core.lazy_dataclass import dataclass
+from herorun.core.lazy_regex import lazy_regex
 from herorun.core.ports import Absent, ById, Found, Origin, Place, Search, Unknown
 from herorun.schedulers._nel_jobs import NelJobs
 from herorun.schedulers._nel_options import Options as NelOptions
@@ -35,9 +35,9 @@ class NelJobKind(JobKind):
 
 
 JOBS = NelJobKind(
-    id_pattern=re.compile(r"[0-9a-f]{6,32}(?:\.[0-9]+)?"),
+    id_pattern=lazy_regex(r"[0-9a-f]{6,32}(?:\.[0-9]+)?"),
     id_form="an invocation id, such as 15be12f8",
-    printed=re.compile(r"Invocation ID: ([0-9a-f]{6,32})"),
+    printed=lazy_regex(r"Invocation ID: ([0-9a-f]{6,32})"),
     missing_twice=(  # its list is a file of this machine
         "nel does not list this id, so its result is unknown; the id may be wrong or belong to "
         "another machine"

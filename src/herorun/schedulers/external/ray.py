@@ -1,6 +1,5 @@
 """A Ray job by its submission id, asked over the Jobs API of the dashboard."""
 
-import re
 import shlex
 from collections.abc import Mapping
 from dataclasses import replace
@@ -15,6 +14,7 @@ from herorun.core.adhoc_jobs.resubmit_command import must_have_no_wait
 from herorun.core.adhoc_jobs.spec import JobSpec
 from herorun.core.errors import CouldNotLook, WrongUse
 from herorun.core.lazy_dataclass import dataclass
+from herorun.core.lazy_regex import lazy_regex
 from herorun.core.ports import Absent, ById, Found, Origin, Place, Search, Unknown
 from herorun.schedulers._clusters import ClusterNames
 from herorun.schedulers._ray_client import Dashboard
@@ -66,11 +66,11 @@ class RayJobKind(JobKind):
 
 
 JOBS = RayJobKind(
-    id_pattern=re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*"),
+    id_pattern=lazy_regex(r"[A-Za-z0-9_][A-Za-z0-9_.-]*"),
     id_form="a submission id, such as ray-run-held-isoflop_sweep-20260131-051716",
     needs=("cluster", "experiment"),
     place=("cluster",),
-    printed=re.compile(r"Job '([^'\s]+)' submitted|\b((?:ray-run|raysubmit)[\w.-]*\w)"),
+    printed=lazy_regex(r"Job '([^'\s]+)' submitted|\b((?:ray-run|raysubmit)[\w.-]*\w)"),
     has_machine=False,
 )
 
@@ -85,7 +85,7 @@ def connect(options: Options, place: Place) -> ById:
     return RayById(options)
 
 
-_A_SHELLS = re.compile(r"[$`|&;<>(){}*?~\\\n]")
+_A_SHELLS = lazy_regex(r"[$`|&;<>(){}*?~\\\n]")
 
 
 def _plain_argv(entrypoint: str) -> tuple[str, ...]:

@@ -17,6 +17,7 @@ from herorun.core.contract import RenamedKeys
 from herorun.core.errors import CouldNotLook, WrongUse
 from herorun.core.evidence import Job
 from herorun.core.lazy_dataclass import dataclass
+from herorun.core.lazy_regex import lazy_regex
 from herorun.core.ports import Absent, ById, Found, Origin, Place, Search, Unknown
 from herorun.schedulers._log_age import file_age
 from herorun.schedulers._road import SshLogin, transport_to
@@ -33,7 +34,7 @@ TIMEOUT = 40.0  # seconds of one question
 _ABSENT = 44  # exit code of our own shell words
 _TAIL = f'test -e "$1" || exit {_ABSENT}; tail -c 1048576 -- "$1" | tail -n "$2"'
 _NAMELESS = "allocation"  # what sacct calls a job whose name its storage does not keep
-_ID = re.compile(r"(\d+)((?:_\d+|\+\d+)?)")
+_ID = lazy_regex(r"(\d+)((?:_\d+|\+\d+)?)")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,9 +56,9 @@ class SlurmJobKind(JobKind):
 
 
 JOBS = SlurmJobKind(
-    id_pattern=re.compile(r"[0-9]{1,15}(?:_[0-9]{1,15}|\+[0-9]{1,15})?"),
+    id_pattern=lazy_regex(r"[0-9]{1,15}(?:_[0-9]{1,15}|\+[0-9]{1,15})?"),
     id_form="a number, such as 4711 or 4711_3 of an array",
-    printed=re.compile(r"Submitted batch job (\d+)|^(\d+)(?:;\S+)?\s*$", re.MULTILINE),
+    printed=lazy_regex(r"Submitted batch job (\d+)|^(\d+)(?:;\S+)?\s*$", re.MULTILINE),
 )
 
 

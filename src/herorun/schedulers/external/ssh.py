@@ -19,6 +19,7 @@ from herorun.core.adhoc_jobs.kind import JobKind
 from herorun.core.errors import CouldNotLook, in_words
 from herorun.core.evidence import Job, JobState
 from herorun.core.lazy_dataclass import dataclass
+from herorun.core.lazy_regex import lazy_regex
 from herorun.core.ports import Absent, ById, Found, Origin, Place, Search, Unknown
 from herorun.core.redaction.scrub import scrub
 from herorun.core.remote.target import RemoteTarget, SshLogin
@@ -31,12 +32,12 @@ from herorun.system.remote_python import readable, remote_to
 
 CONNECT = 15.0  # seconds for a new connection
 JOBS = JobKind(
-    id_pattern=re.compile(r"[1-9][0-9]{0,9}"),
+    id_pattern=lazy_regex(r"[1-9][0-9]{0,9}"),
     id_form="the number of a process on the box",
     article="an",
     needs=("host",),
     absent="look at its number and at the host; if a queue gave it, name that by --scheduler",
-    printed=re.compile(r"Job submitted: (\d+)|^(\d+)\s*$", re.MULTILINE),
+    printed=lazy_regex(r"Job submitted: (\d+)|^(\d+)\s*$", re.MULTILINE),
     is_process=True,
 )
 

@@ -1,15 +1,15 @@
 """What lies in a checkpoint's folder, and what its marker says."""
 
 import json
-import re
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
 from herorun.core.evidence import Candidate
+from herorun.core.lazy_regex import lazy_regex
 from herorun.core.ports import FileEntry, Store
 
-_SHARD = re.compile(r"(?P<stem>.+)-(?P<number>[0-9]+)-of-(?P<count>[0-9]+)(?P<end>\.\w+)")
+_SHARD = lazy_regex(r"(?P<stem>.+)-(?P<number>[0-9]+)-of-(?P<count>[0-9]+)(?P<end>\.\w+)")
 
 
 def contents(store: Store, path: str) -> Mapping[str, FileEntry] | None:

@@ -8,10 +8,11 @@ from typing import ClassVar
 
 from herorun.core.evidence import Candidate
 from herorun.core.lazy_dataclass import dataclass
+from herorun.core.lazy_regex import lazy_regex
 from herorun.core.ports import FileEntry, Store
 from herorun.stores.layouts._contents import contents, last_touched
 
-_UNFINISHED = re.compile(r"(?<![a-z])te?mp(?![a-z])|partial|incomplete|staging", re.IGNORECASE)
+_UNFINISHED = lazy_regex(r"(?<![a-z])te?mp(?![a-z])|partial|incomplete|staging", re.IGNORECASE)
 
 
 @dataclass(frozen=True)

@@ -7,12 +7,12 @@ Some versions save under `tmp-checkpoint-<N>` and rename. Source: huggingface/tr
 src/transformers/trainer.py (_save_checkpoint) and trainer_utils.py (get_last_checkpoint).
 """
 
-import re
 from dataclasses import replace
 
 from pydantic import BaseModel, ConfigDict
 
 from herorun.core.evidence import Candidate
+from herorun.core.lazy_regex import lazy_regex
 from herorun.core.ports import Layout, Place, Store
 from herorun.stores.layouts._contents import (
     contents,
@@ -26,11 +26,11 @@ from herorun.stores.layouts._contents import (
 from herorun.stores.layouts._naming import NamedLayout, stem
 
 MARKER = "trainer_state.json"
-_WEIGHTS = re.compile(
+_WEIGHTS = lazy_regex(
     r"(?:model|adapter_model|pytorch_model)(?:-[0-9]+-of-[0-9]+)?\.(?:safetensors|bin)"
     r"|pytorch_model_fsdp\.bin|pytorch_model_fsdp_[0-9]+/|global_step[0-9]+/"
 )
-_INDEX = re.compile(r"(?:model\.safetensors|pytorch_model\.bin)\.index\.json")
+_INDEX = lazy_regex(r"(?:model\.safetensors|pytorch_model\.bin)\.index\.json")
 
 
 class Options(BaseModel):

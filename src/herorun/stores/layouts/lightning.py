@@ -9,12 +9,12 @@ Lightning-AI/pytorch-lightning, src/lightning/pytorch/callbacks/model_checkpoint
 src/lightning/fabric/strategies/fsdp.py.
 """
 
-import re
 from dataclasses import replace
 
 from pydantic import BaseModel, ConfigDict
 
 from herorun.core.evidence import Candidate
+from herorun.core.lazy_regex import lazy_regex
 from herorun.core.ports import Layout, Place, Store
 from herorun.stores.layouts._contents import contents, modified
 from herorun.stores.layouts._naming import NamedLayout, Naming
@@ -38,8 +38,8 @@ class Lightning(NamedLayout):
     """See `core.ports.Layout`. One read of a file's end; of a folder one listing more."""
 
     naming = Naming(
-        re.compile(r"epoch=[0-9]+-step=([0-9]+)(?:-v[0-9]+)?\.ckpt"),
-        re.compile(r"(?<![0-9A-Za-z])step=([0-9]+)(?![0-9])"),
+        lazy_regex(r"epoch=[0-9]+-step=([0-9]+)(?:-v[0-9]+)?\.ckpt"),
+        lazy_regex(r"(?<![0-9A-Za-z])step=([0-9]+)(?![0-9])"),
         files=True,
     )
 

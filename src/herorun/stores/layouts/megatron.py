@@ -16,6 +16,7 @@ from dataclasses import replace
 from pydantic import BaseModel, ConfigDict
 
 from herorun.core.evidence import Candidate
+from herorun.core.lazy_regex import lazy_regex
 from herorun.core.ports import FileEntry, Layout, Place, Store
 from herorun.stores.layouts._contents import contents, marker, modified, visible
 from herorun.stores.layouts._naming import NamedLayout, stem
@@ -24,7 +25,7 @@ from herorun.stores.layouts.dcp import shard_problem
 TRACKER = "latest_checkpointed_iteration.txt"
 METADATA = "metadata.json"
 COMMON = "common.pt"
-_RANK = re.compile(r"mp_rank_([0-9]{2,})(?:_[0-9]{3})*/")
+_RANK = lazy_regex(r"mp_rank_([0-9]{2,})(?:_[0-9]{3})*/")
 
 
 class Options(BaseModel):

@@ -16,6 +16,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict
 
 from herorun.core.evidence import Candidate
+from herorun.core.lazy_regex import lazy_regex
 from herorun.core.ports import Layout, Place, Store
 from herorun.stores.layouts._contents import contents, marker, modified, parsed, visible
 from herorun.stores.layouts._naming import NamedLayout, Naming
@@ -39,8 +40,8 @@ class Orbax(NamedLayout):
     """See `core.ports.Layout`. One listing a checkpoint, and a read where it has metadata."""
 
     naming = Naming(
-        re.compile(r"(?:[A-Za-z][A-Za-z0-9-]*_)?([0-9]+)"),
-        re.compile(
+        lazy_regex(r"(?:[A-Za-z][A-Za-z0-9-]*_)?([0-9]+)"),
+        lazy_regex(
             rf"^(?:[A-Za-z][A-Za-z0-9-]*_)?([0-9]+)(?:{re.escape(UNDER_WAY)}|[._~-]+(?:{_BACKUP})\b|~$)"
         ),
     )

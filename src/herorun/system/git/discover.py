@@ -1,15 +1,15 @@
 """The repository around a folder. GitPython is asked for what git's own answer leaves open."""
 
-import re
 from functools import lru_cache
 from pathlib import Path
 
 from herorun.core.errors import WrongUse
+from herorun.core.lazy_regex import lazy_regex
 from herorun.system.git.repository import Repository
 from herorun.system.git.run import LOCAL, complaint, environment
 from herorun.system.process import run
 
-_DISTRUSTED = re.compile(r"in repository at '([^'\n]+)'")
+_DISTRUSTED = lazy_regex(r"in repository at '([^'\n]+)'")
 
 
 def find_repository(start: Path) -> Repository:

@@ -2,12 +2,12 @@
 
 import contextlib
 import os
-import re
 import shutil
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+from herorun.core.lazy_regex import lazy_regex
 from herorun.system.files import lives, node
 from herorun.system.git import Repository
 from herorun.system.git.submodules import submodules
@@ -50,7 +50,7 @@ def _fill(repository: Repository, store: Path, commit: str, index: Path, work: P
     )
 
 
-_PRIVATE = re.compile(r"\.export-([0-9a-f]{8})-(\d+)-\w+")  # where and by which process it was made
+_PRIVATE = lazy_regex(r"\.export-([0-9a-f]{8})-(\d+)-\w+")  # where and by which process it was made
 
 
 @contextlib.contextmanager

@@ -3,8 +3,9 @@
 import re
 
 from herorun.core.lazy_dataclass import dataclass
+from herorun.core.lazy_regex import lazy_regex
 
-_REMOTE = re.compile(r"^(\S+)\t(.*) \((fetch|push)\)", re.MULTILINE)
+_REMOTE = lazy_regex(r"^(\S+)\t(.*) \((fetch|push)\)", re.MULTILINE)
 
 
 @dataclass(frozen=True)

@@ -11,12 +11,12 @@ before it is moved to the others: so the next packing finds and removes what a k
 
 import contextlib
 import os
-import re
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from herorun.core.lazy_dataclass import dataclass
+from herorun.core.lazy_regex import lazy_regex
 from herorun.system.files import sync_folder
 from herorun.system.git import Repository
 
@@ -24,7 +24,7 @@ PACKING = 600.0  # seconds
 # a file that only grows differs least from its next version: more candidates cost time and find no
 # better
 _WINDOW = "--window=2"
-_NAME = re.compile(r"(pack-[0-9a-f]{40,64})?")
+_NAME = lazy_regex(r"(pack-[0-9a-f]{40,64})?")
 # One file for each pack, on one core, and all of it on the disk before anything else goes.
 _SETTINGS = ("pack.packSizeLimit=0", "pack.threads=1", "core.fsync=all")
 

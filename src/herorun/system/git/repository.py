@@ -2,13 +2,13 @@
 
 import contextlib
 import os
-import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 
 from herorun.core.errors import CouldNotLook, rooted
 from herorun.core.lazy_dataclass import dataclass
+from herorun.core.lazy_regex import lazy_regex
 from herorun.core.redaction.scrub import scrub
 from herorun.system.git.config_watch import known_settings
 from herorun.system.git.loose_objects import Elsewhere, Loose
@@ -17,7 +17,7 @@ from herorun.system.git.run import FLAGS, LOCAL, REMOTE, GitFailed, environment,
 from herorun.system.process import ProcessResult, run
 
 _ASK = ("ls-remote", "fetch", "push", "checkout-index")  # remotes; the last one in a partial clone
-_OBJECT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+_OBJECT = lazy_regex(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 
 
 @dataclass(frozen=True)

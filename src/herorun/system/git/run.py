@@ -5,6 +5,7 @@ import re
 from collections.abc import Sequence
 
 from herorun.core.errors import CouldNotLook
+from herorun.core.lazy_regex import lazy_regex
 from herorun.core.redaction.scrub import scrub
 from herorun.system.process import ProcessResult
 
@@ -40,7 +41,7 @@ FLAGS = (
     "-c",
     "maintenance.auto=false",
 )
-_REASON = re.compile(r"(?:ssh|fatal|error|ERROR|remote|!):? +(?=\S)")
+_REASON = lazy_regex(r"(?:ssh|fatal|error|ERROR|remote|!):? +(?=\S)")
 _NO_REASON = "Could not read from remote repository."
 
 
