@@ -35,9 +35,10 @@ class IssueFolder:
     def open(self, post: Post, labels: tuple[str, ...]) -> str:
         """The first one to open it writes the first page; everybody else gets its path."""
         if self._first() is None:
-            named = f"Labels: {', '.join(labels)}\n\n" if labels else ""
+            label_line = f"Labels: {', '.join(labels)}\n\n" if labels else ""
             self._say(
-                f"issue-{_name(post.key)}", f"# {_line(post.title)}\n\n{named}{_text(post.body)}\n"
+                f"issue-{_name(post.key)}",
+                f"# {_line(post.title)}\n\n{label_line}{_text(post.body)}\n",
             )
         first = self._first()
         assert first is not None

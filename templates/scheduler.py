@@ -122,25 +122,25 @@ def submit_argv(submission: Submission, code: str, admission: str, log: str) -> 
 def parse(text: str) -> dict[str, Job]:
     """`jobq list`: a line of JSON for each job, by its name."""
     try:
-        return {told["name"]: _job_of(told) for told in map(json.loads, text.splitlines())}
+        return {row["name"]: _job_of(row) for row in map(json.loads, text.splitlines())}
     except (ValueError, KeyError, TypeError) as error:
         raise CouldNotLook(f"`jobq list` printed something else than jobs: {error!r}") from None
 
 
-def _job_of(told: Mapping[str, str | int | None]) -> Job:
-    word, code = str(told["state"]), told["exit"]
+def _job_of(row: Mapping[str, str | int | None]) -> Job:
+    word, code = str(row["state"]), row["exit"]
     ended = JobState.SUCCEEDED if code == 0 else JobState.FAILED
     return Job(
-        id=str(told["name"]),
-        instance=str(told["name"]),
+        id=str(row["name"]),
+        instance=str(row["name"]),
         state=ended if word == "ended" else STATES.get(word, JobState.UNKNOWN),
         raw=word,
         exit_code=int(code) if code is not None else None,
-        stopped_by=str(told["by"]) if told["by"] else None,
-        started=_time(told["started"]),
-        ended=_time(told["ended"]),
+        stopped_by=str(row["by"]) if row["by"] else None,
+        started=_time(row["started"]),
+        ended=_time(row["ended"]),
     )
 
 
-def _time(told: str | int | None) -> datetime | None:
-    return datetime.fromisoformat(str(told)) if told else None
+def _time(text: str | int | None) -> datetime | None:
+    return datetime.fromisoformat(str(text)) if text else None

@@ -136,7 +136,7 @@ def test_a_job_that_is_being_stopped_lives_until_it_has_ended(rig: Rig) -> None:
     while "up" not in rig.tail("tiny-1"):
         time.sleep(0.01)
     rig.connect().stop("tiny-1", "ada@box")
-    found = rig.connect().find("tiny-1", long_ago())
-    assert isinstance(found, Found) and found.job.state is JobState.RUNNING
+    answer = rig.connect().find("tiny-1", long_ago())
+    assert isinstance(answer, Found) and answer.job.state is JobState.RUNNING
     (rig.code / "go").touch()
     assert rig.ended("tiny-1").stopped_by == "ada@box"

@@ -91,14 +91,14 @@ def check_in(
 
 def _read_admission(path: str) -> dict[str, Any]:
     try:
-        found = json.loads(_read_patiently(path))
+        admission = json.loads(_read_patiently(path))
     except (OSError, ValueError, RecursionError) as error:
         _refuse([Item("admission", FAIL, f"{path} cannot be read: {error}")])
-    if not isinstance(found, dict) or found.get("schema") != SCHEMA:
+    if not isinstance(admission, dict) or admission.get("schema") != SCHEMA:
         _refuse(
             [Item("admission", FAIL, f"{path} is no admission that this herorun can compare with")]
         )
-    return found
+    return admission
 
 
 def _read_patiently(path: str) -> bytes:
@@ -140,12 +140,12 @@ def _present(
 ) -> Presented:
     from .core.module_provenance import strays
 
-    said = loaded is not UNSAID
+    says_what_it_loaded = loaded is not UNSAID
     code = os.environ.get("HERORUN_CODE") or str(
         admission.get("code", "")
     )  # a cluster unpacks it where it likes
     unread: dict[str, str] = {}
-    files, seen = _hash_files(code, admission.get("files") or {}, unread)
+    files, hashed = _hash_files(code, admission.get("files") or {}, unread)
     elsewhere, modules = strays(
         _loaded(),
         (code, os.path.realpath(code)),
@@ -161,10 +161,10 @@ def _present(
         config=config,
         output_root=_spelled(output_root, admission.get("output_root")),
         tracker_id=_tracker_id(admission, tracker_id),
-        loaded=_spelled(loaded, admission.get("start")) if said else None,
-        loaded_said=said,
+        loaded=_spelled(loaded, admission.get("start")) if says_what_it_loaded else None,
+        loaded_said=says_what_it_loaded,
         files=files,
-        files_seen=seen,
+        files_seen=hashed,
         files_total=len(admission.get("files") or {}),
         unread=unread,
         modules_seen=modules,
@@ -186,9 +186,9 @@ def _read_environment() -> dict[str, str]:
             pairs = [part.partition(b"=") for part in file.read().split(b"\0") if part]
     except OSError:
         return now
-    given = {os.fsdecode(name): os.fsdecode(value) for name, _, value in pairs}
-    same = given.get("HERORUN_ADMISSION") == now.get("HERORUN_ADMISSION")
-    return given if same else now
+    first_environment = {os.fsdecode(name): os.fsdecode(value) for name, _, value in pairs}
+    same = first_environment.get("HERORUN_ADMISSION") == now.get("HERORUN_ADMISSION")
+    return first_environment if same else now
 
 
 def _loaded() -> dict[str, str]:
@@ -196,32 +196,32 @@ def _loaded() -> dict[str, str]:
 
     Python's own are left out: a `src/types.py` in the tree does not make `types` the run's.
     """
-    found = {}
+    files = {}
     for name, module in list(sys.modules.items()):
         file = getattr(module, "__file__", None)
         if isinstance(file, str) and name.partition(".")[0] not in sys.stdlib_module_names:
-            found[name] = os.path.abspath(file)
-    script = found.pop("__main__", "")
+            files[name] = os.path.abspath(file)
+    script = files.pop("__main__", "")
     if script.endswith(".py"):
         spec = getattr(sys.modules["__main__"], "__spec__", None)  # of `python -m package.module`
-        found.setdefault(spec.name if spec else os.path.basename(script)[:-3], script)
-    return found
+        files.setdefault(spec.name if spec else os.path.basename(script)[:-3], script)
+    return files
 
 
-def _versions(wanted: Mapping[str, str]) -> dict[str, str | None] | None:
-    if not wanted:
+def _versions(packages: Mapping[str, str]) -> dict[str, str | None] | None:
+    if not packages:
         return {}
     from importlib.metadata import PackageNotFoundError, version
 
-    found: dict[str, str | None] = {}
-    for name in wanted:
+    versions: dict[str, str | None] = {}
+    for name in packages:
         try:
-            found[name] = version(name)
+            versions[name] = version(name)
         except PackageNotFoundError:
-            found[name] = None
+            versions[name] = None
         except (OSError, ValueError):  # damaged metadata is no difference
             return None
-    return found
+    return versions
 
 
 def _spelled(path: str | os.PathLike[str] | None, admitted: str | None) -> str | None:
@@ -237,28 +237,28 @@ def _spelled(path: str | os.PathLike[str] | None, admitted: str | None) -> str |
     return os.path.abspath(text)
 
 
-def _tracker_id(admission: Mapping[str, Any], said: str | None) -> str | None:
+def _tracker_id(admission: Mapping[str, Any], presented: str | None) -> str | None:
     """What the script says; else what W&B would take from the environment, where the run reports there."""
-    if said is not None or not str(admission.get("tracker_kind")).startswith("wandb"):
-        return said
+    if presented is not None or not str(admission.get("tracker_kind")).startswith("wandb"):
+        return presented
     return os.environ.get("WANDB_RUN_ID")
 
 
 def _hash_files(
-    code: str, wanted: Mapping[str, str], unread: dict[str, str]
+    code: str, digests: Mapping[str, str], unread: dict[str, str]
 ) -> tuple[dict[str, str | None], int]:
     """Digests of the files that differ or are missing, and how many were looked at in time."""
     until = time.perf_counter() + HASHING
     wrong: dict[str, str | None] = {}
-    seen = 0
-    for name in _first_those_that_run(wanted):
-        found = _digest(code, name, unread)
-        seen += 1
-        if found != wanted[name] and name not in unread:
-            wrong[name] = found
+    count = 0
+    for name in _first_those_that_run(digests):
+        digest = _digest(code, name, unread)
+        count += 1
+        if digest != digests[name] and name not in unread:
+            wrong[name] = digest
         if time.perf_counter() > until:
             break
-    return wrong, seen
+    return wrong, count
 
 
 def _first_those_that_run(names: Iterable[str]) -> list[str]:
@@ -289,9 +289,9 @@ def rank() -> int:
 def _attempt() -> int:
     """The back end's own restart count, where it tells one, else 1; and the launcher's on top."""
     restarts = os.environ.get("SLURM_RESTART_COUNT", "")
-    told = os.environ.get("HERORUN_ATTEMPT", "")
+    ours = os.environ.get("HERORUN_ATTEMPT", "")
     within = os.environ.get("TORCHELASTIC_RESTART_COUNT", "")
-    first = int(restarts) + 1 if restarts.isdigit() else int(told) if told.isdigit() else 1
+    first = int(restarts) + 1 if restarts.isdigit() else int(ours) if ours.isdigit() else 1
     return first + (int(within) if within.isdigit() else 0)
 
 

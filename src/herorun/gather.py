@@ -149,14 +149,14 @@ class _Reader(Thread):
 
     def run(self) -> None:
         while True:
-            key, read, answers = self.reads.get()
+            key, act, answers = self.reads.get()
             try:
-                answer = read()
+                answer = act()
             finally:
                 _reading.discard(key)  # before it is told: whoever hears of it may ask again
             _idle.append(self)
             answers.put(answer)
-            del read, answers, answer  # an idle thread keeps nothing of a run alive
+            del act, answers, answer  # an idle thread keeps nothing of a run alive
 
 
 _idle: list[_Reader] = []

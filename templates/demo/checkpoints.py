@@ -71,12 +71,12 @@ class Checkpoints:
 
     def _prune(self, keep: int) -> None:
         """Delete all but the newest temporary checkpoints, newest by when they were written."""
-        written = {
+        written_at = {
             marker: marker.stat().st_mtime_ns
             for marker in self._temporary_root.glob("step-*/metadata.json")
             if json.loads(marker.read_bytes())["is_temporary"]
         }
-        for marker in sorted(written, key=written.__getitem__, reverse=True)[keep:]:
+        for marker in sorted(written_at, key=written_at.__getitem__, reverse=True)[keep:]:
             marker.unlink()  # first, so that half a deletion leaves no complete checkpoint
             shutil.rmtree(marker.parent)
 

@@ -154,15 +154,15 @@ def prune(start: str, run: str, file: str, as_json: bool) -> int:
         f"{prune_plan.digest.removeprefix('sha256:')[:12]}",
         err=True,
     )
-    done = delete(watched_run(run, Path(start))[0], prune_plan, sys.stdin.readline())
+    outcome = delete(watched_run(run, Path(start))[0], prune_plan, sys.stdin.readline())
     if as_json:
-        output.show_json(done.document())
+        output.show_json(outcome.document())
     else:
-        for path, why in done.left:
+        for path, why in outcome.left:
             output.show_line(f"kept     {output.clean(path)}: {output.clean(why)}")
         output.show_line(
-            f"{len(done.deleted)} of {len(prune_plan.victims)} deleted, {say_size(done.bytes)} freed"
+            f"{len(outcome.deleted)} of {len(prune_plan.victims)} deleted, {say_size(outcome.bytes)} freed"
         )
-    for warning in done.warnings:
+    for warning in outcome.warnings:
         output.show_note(output.clean(warning))
-    return done.code
+    return outcome.code

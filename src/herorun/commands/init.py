@@ -92,8 +92,8 @@ def command(start: str, run: str, as_json: bool) -> int:
     if as_json:
         output.show_json(Init(**document, created=created, adopted=adopted))
         return 0
-    for made in created:
-        output.show_line(f"created {made}")
+    for name in created:
+        output.show_line(f"created {name}")
     for choice in choices:
         output.show_line(choice)
     for name in adopted:

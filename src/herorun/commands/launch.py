@@ -54,42 +54,44 @@ def command(
     reviewed = read_plan_file(Path(plan), opened.slug) if plan else None
     if adopt == "":
         raise WrongUse("--adopt needs the id of a job, as its scheduler names it.")
-    done = launch(opened, reviewed, babysit=not no_babysit, say=say_request, adopt=adopt or "")
-    for warning in done.warnings:
+    outcome = launch(opened, reviewed, babysit=not no_babysit, say=say_request, adopt=adopt or "")
+    for warning in outcome.warnings:
         output.show_note(warning)
     if as_json:
-        output.show_json(done.document())
-        return done.exit_code
+        output.show_json(outcome.document())
+        return outcome.exit_code
     page = output.console()
-    if done.running and not adopt:
+    if outcome.running and not adopt:
         page.print(
-            f"already running: {', '.join(map(output.clean, done.running))}", style="bold red"
+            f"already running: {', '.join(map(output.clean, outcome.running))}", style="bold red"
         )
-        return done.exit_code
+        return outcome.exit_code
     open_ones = [
-        f.as_json() for f in done.preflight.report.entries if f.outcome in ("fail", "unknown")
+        f.as_json() for f in outcome.preflight.report.entries if f.outcome in ("fail", "unknown")
     ]
-    if done.launched is None or done.preflight.policy:
-        show_by_mode(page, done.preflight, open_ones)
-    if done.launched is None:
+    if outcome.launched is None or outcome.preflight.policy:
+        show_by_mode(page, outcome.preflight, open_ones)
+    if outcome.launched is None:
         nothing_done = "nothing was adopted" if adopt else "nothing was submitted"
         output.show_verdict(
-            page, done.preflight.verdict.value, f"{done.preflight.report.tally}; {nothing_done}"
+            page,
+            outcome.preflight.verdict.value,
+            f"{outcome.preflight.report.tally}; {nothing_done}",
         )
-        show_next(page, explain_first(done.preflight))
-        return done.exit_code
+        show_next(page, explain_first(outcome.preflight))
+        return outcome.exit_code
     did = "adopted as" if adopt else "launched"
-    page.print(f"{did} {done.launched.instance}: job {done.launched.job}", style="bold green")
-    for message in done.not_proved:
+    page.print(f"{did} {outcome.launched.instance}: job {outcome.launched.job}", style="bold green")
+    for message in outcome.not_proved:
         output.hang(page, "  not proved ", message, "yellow", "yellow")
-    output.hang(page, "  plan       ", output.shortened(done.launched.plan_digest))
-    if done.log:
-        output.hang(page, "  log        ", done.log)
+    output.hang(page, "  plan       ", output.shortened(outcome.launched.plan_digest))
+    if outcome.log:
+        output.hang(page, "  log        ", outcome.log)
     tip = output.shortened(opened.record.tip or "")
     output.hang(page, "  record     ", f"{opened.record.branch} at {tip}")
-    output.hang(page, "  babysitter ", done.babysitter)
+    output.hang(page, "  babysitter ", outcome.babysitter)
     if no_babysit and not opened.contract.babysit.declined and not watched_elsewhere(opened):
         there = [] if start == "." else ["-C", start]
         page.print("Watch it with:")
         page.print(f"  {join(['herorun', *there, 'babysit', run])}", soft_wrap=True)
-    return done.exit_code
+    return outcome.exit_code

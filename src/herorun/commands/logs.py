@@ -39,22 +39,24 @@ def command(
     from herorun.schemas.runs import LogsDocument
 
     opened, _ = watched_run(run, Path(start))
-    chosen = instance_of(opened, instance)
+    instance_log = instance_of(opened, instance)
     if as_json and not follow:
         text = "".join(
-            read_log(opened.scheduler, chosen.name, DOCUMENT_LINES if lines is None else lines)
+            read_log(
+                opened.scheduler, instance_log.name, DOCUMENT_LINES if lines is None else lines
+            )
         )
-        output.show_json(LogsDocument(slug=opened.slug, instance=chosen.name, text=text))
+        output.show_json(LogsDocument(slug=opened.slug, instance=instance_log.name, text=text))
         return 0
     if not follow:
-        for text in read_log(opened.scheduler, chosen.name, lines):
+        for text in read_log(opened.scheduler, instance_log.name, lines):
             click.echo(text, nl=False)
         return 0
     for text in follow_log(
-        opened.scheduler, chosen, lines, lambda words: output.say(opened.slug, words)
+        opened.scheduler, instance_log, lines, lambda words: output.say(opened.slug, words)
     ):
         if text and as_json:
-            document = LogsDocument(slug=opened.slug, instance=chosen.name, text=text)
+            document = LogsDocument(slug=opened.slug, instance=instance_log.name, text=text)
             output.show_json_line(document)
         elif text:
             click.echo(text, nl=False)

@@ -51,26 +51,26 @@ def command(
 
     sealing = sealing_of(milestone, step, aborted, successor)
     opened, _ = watched_run(run, Path(start))
-    done = seal(opened, sealing)
+    outcome = seal(opened, sealing)
     if as_json:
-        output.show_json(done.document())
+        output.show_json(outcome.document())
     else:
         page = output.console()
-        if done.report:
-            show_findings(page, [each.as_json() for each in done.report.entries])
-        if done.tag:
-            again = "" if done.report else " (already sealed)"
-            commit = output.shortened(done.commit or "")
-            page.print(f"sealed: tag {done.tag} at commit {commit}{again}", style="bold green")
-            if done.statement:
-                checkpoint = seal_lines(done.statement, done.tag)["Checkpoint"]
+        if outcome.report:
+            show_findings(page, [each.as_json() for each in outcome.report.entries])
+        if outcome.tag:
+            again = "" if outcome.report else " (already sealed)"
+            commit = output.shortened(outcome.commit or "")
+            page.print(f"sealed: tag {outcome.tag} at commit {commit}{again}", style="bold green")
+            if outcome.statement:
+                checkpoint = seal_lines(outcome.statement, outcome.tag)["Checkpoint"]
                 output.hang(page, "checkpoint: ", output.shortened(output.clean(checkpoint)))
-            if done.report:
-                output.hang(page, "checks:     ", str(done.report.tally))
-            show_next(page, f"herorun verify {done.tag}")
+            if outcome.report:
+                output.hang(page, "checks:     ", str(outcome.report.tally))
+            show_next(page, f"herorun verify {outcome.tag}")
         else:
-            counts = f"{done.report.tally}; " if done.report else ""
-            output.show_verdict(page, done.verdict.value, f"{counts}nothing was tagged")
-    for warning in done.warnings:
+            counts = f"{outcome.report.tally}; " if outcome.report else ""
+            output.show_verdict(page, outcome.verdict.value, f"{counts}nothing was tagged")
+    for warning in outcome.warnings:
         output.show_note(warning)
-    return {"clear": 0, "blocked": 1, "unknown": 3}[done.verdict.value]
+    return {"clear": 0, "blocked": 1, "unknown": 3}[outcome.verdict.value]

@@ -142,14 +142,14 @@ def _blocks(name: str, start: Path) -> Iterator[bytes]:
     from herorun.core.errors import WrongUse, in_words
     from herorun.system import progress
 
-    read, activity = 0, f"reading {Path(name).name}"
+    bytes_read, activity = 0, f"reading {Path(name).name}"
     try:
         size = None if name == "-" else (start / name).stat().st_size
         with click.open_file("-" if name == "-" else str(start / name), "rb") as log:
             while block := log.read(_BLOCK):
                 yield block
-                read += len(block)
-                progress.progress(activity, read, size and max(size, read + 1))
+                bytes_read += len(block)
+                progress.progress(activity, bytes_read, size and max(size, bytes_read + 1))
             progress.progress(activity, 1, 1)
     except OSError as error:
         raise WrongUse(f"{in_words(error)}: name a log that can be read.") from None

@@ -47,18 +47,18 @@ def command(start: str, run: str, yes: bool, reject: bool, as_json: bool) -> int
     questions = ask(run, Path(start))
     if not as_json:
         output.show_line("\n".join(output.clean(line) for line in questions.lines()))
-    done = "nothing"
+    outcome = "nothing"
     if reject:
         leave_out(questions)
-        done = "rejected"
+        outcome = "rejected"
     elif not questions.nothing and (yes or _agreed(as_json)):
         accept(questions)
-        done = "trusted"
+        outcome = "trusted"
     if as_json:
-        output.show_json(questions.document(done))
-    elif done != "nothing":
-        output.show_line(f"{questions.slug}: {done}")
-    return 0 if done != "nothing" or questions.nothing else 3
+        output.show_json(questions.document(outcome))
+    elif outcome != "nothing":
+        output.show_line(f"{questions.slug}: {outcome}")
+    return 0 if outcome != "nothing" or questions.nothing else 3
 
 
 def _agreed(as_json: bool) -> bool:

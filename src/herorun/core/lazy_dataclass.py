@@ -81,8 +81,8 @@ def _fields(stated: Mapping[str, Any], kw_only: bool, cls: Any) -> dict[str, Any
     bare = {name: value for name, value in defaults.items() if value is not MISSING}
     bare |= {"__annotations__": annotations, "__module__": cls.__module__, "__doc__": _DOC}
     copy = type(cls.__name__, (), bare)
-    made: Any = dataclasses.dataclass(init=False, repr=False, eq=False, kw_only=kw_only)(copy)
-    fields |= made.__dataclass_fields__
+    standard: Any = dataclasses.dataclass(init=False, repr=False, eq=False, kw_only=kw_only)(copy)
+    fields |= standard.__dataclass_fields__
     return fields
 
 

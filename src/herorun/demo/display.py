@@ -13,9 +13,9 @@ def trainer(run: Run, instance: str) -> int:
     """The training process of an instance on this machine: as noted at its start, or by its
     environment and command.
     """
-    noted = run.state / "jobs" / instance / "started.json"
-    if noted.exists():
-        return int(json.loads(noted.read_text())["pid"])
+    start_file = run.state / "jobs" / instance / "started.json"
+    if start_file.exists():
+        return int(json.loads(start_file.read_text())["pid"])
     mark = f"HERORUN_INSTANCE={instance}".encode()
     for folder in Path("/proc").glob("[0-9]*"):
         try:

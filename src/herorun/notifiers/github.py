@@ -78,11 +78,11 @@ class GitHubIssue:
         if (there := self.find(post.key)) is not None:
             return there
         page, body = self._open_page(), text_of(post)
-        made = self._calls.write(
+        created = self._calls.write(
             lambda: read_comment(page.create_comment(body)), lambda: self._find(post.key)
         )
         # a twin of another machine is seen; our own may show later
-        comment = self._find(post.key) or made
+        comment = self._find(post.key) or created
         return comment.url
 
     @worded
@@ -114,9 +114,9 @@ class GitHubIssue:
         page = self._page(key)
         if page is None:
             raise CouldNotLook(f"The run has no issue on {self._repo}.")
-        read = self._calls.read(lambda: list(islice(page.get_comments(), most + 1)))
-        ours = [c for c in read[:most] if self._are_we(c.user)]
-        return Comments(tuple(str(c.body or "") for c in ours), len(read) > most)
+        newest = self._calls.read(lambda: list(islice(page.get_comments(), most + 1)))
+        ours = [c for c in newest[:most] if self._are_we(c.user)]
+        return Comments(tuple(str(c.body or "") for c in ours), len(newest) > most)
 
     @worded
     def examine(self) -> tuple[DoctorPart, ...]:

@@ -169,10 +169,10 @@ def _show_changes(out: Any, changes: Sequence[str]) -> None:
 
 
 def abridged(text: str) -> str:
-    hidden = len(text) - LONGEST
-    if progress.verbose or hidden <= 0:
+    left_out = len(text) - LONGEST
+    if progress.verbose or left_out <= 0:
         return text
-    return f"{text[:LONGEST]}... and {count(hidden, 'character')} more: -v shows them"
+    return f"{text[:LONGEST]}... and {count(left_out, 'character')} more: -v shows them"
 
 
 def _after_preflight(slug: str, verdict: str, blocking: Sequence[Any], plan: str) -> str:
@@ -246,9 +246,9 @@ def show_candidates(out: Any, document: Mapping[str, Any]) -> None:
             f"{mark} ",
             f"{clean(candidate['path'])}, step {candidate['step']}, {candidate['state']}{why}",
         )
-    hidden = max(len(document["candidates"]) - most, 0) + document["unexamined"]
-    if hidden:
-        out.print(f"  and {hidden} more", style="dim")
+    left_out = max(len(document["candidates"]) - most, 0) + document["unexamined"]
+    if left_out:
+        out.print(f"  and {left_out} more", style="dim")
     if document["discarded"]:
         out.print(f"  {_say_discarded(document['discarded'])}")
 

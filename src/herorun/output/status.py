@@ -205,10 +205,9 @@ def _orders(document: Mapping[str, Any], at: datetime) -> list[str]:
         )
     if document["stopped_by"]:
         lines.append(f"  stopped    with `herorun stop`, by {clean(document['stopped_by'])}")
-    for noted in document["acknowledgements"]:
+    for ack in document["acknowledgements"]:
         lines.append(
-            f"  ack        {clean(noted['alert'])} by "
-            f"{clean(noted['by'])}{_because(noted['reason'])}"
+            f"  ack        {clean(ack['alert'])} by {clean(ack['by'])}{_because(ack['reason'])}"
         )
     if document["answer"]:
         lines.append(f"  answer     {clean(document['answer'])}")

@@ -118,15 +118,15 @@ def _unread_from(lines: Sequence[StampedLine], text: bytes, mark: LogMark) -> in
 
 
 def _mark_at(lines: Sequence[StampedLine], mark: LogMark, end: int) -> LogMark:
-    read, position = [], 0
+    lines_before, position = [], 0
     for at, line in lines:
         if position >= end:
             break
-        read.append((at, line[: end - position]))
+        lines_before.append((at, line[: end - position]))
         position += len(line)
-    newest = max((mark.newest, *(at for at, _ in read)))
+    newest = max((mark.newest, *(at for at, _ in lines_before)))
     since = max(mark.since, newest // _BILLION - _BACK)
-    data = b"".join(line for at, line in read if at >= since * _BILLION)
+    data = b"".join(line for at, line in lines_before if at >= since * _BILLION)
     return LogMark(mark.pod, since, len(data), _sha256(data), newest)
 
 

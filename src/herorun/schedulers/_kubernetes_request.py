@@ -116,12 +116,12 @@ def _pod(
         "terminationGracePeriodSeconds": round(options.grace.total_seconds()),
         "containers": [_container(submission, options, facts)],
     }
-    chosen = {
+    placement = {
         "nodeSelector": dict(options.node_selector),
         "priorityClassName": options.priority_class,
         "serviceAccountName": options.service_account,
     }
-    spec |= {name: value for name, value in chosen.items() if value}
+    spec |= {name: value for name, value in placement.items() if value}
     meta: dict[str, Any] = {"labels": dict(labels)}
     if facts.text:
         meta["annotations"] = {ADMISSION: facts.text}

@@ -174,7 +174,7 @@ def last_ids(text: str, jobs: Sequence[NelTask]) -> dict[str, str]:
     """The newest Slurm job of each: nel starts a job again under a new number, and notes it beside
     the script.
     """
-    noted = dict(
+    newer_ids = dict(
         line.split(" ", 1) for line in text.splitlines() if re.fullmatch(r"[0-9]+ [0-9]+", line)
     )
-    return {job.slurm_id: noted.get(job.slurm_id, job.slurm_id) for job in jobs if job.slurm_id}
+    return {job.slurm_id: newer_ids.get(job.slurm_id, job.slurm_id) for job in jobs if job.slurm_id}

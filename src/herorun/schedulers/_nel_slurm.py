@@ -73,9 +73,9 @@ class SlurmJobs:
         }
         if not with_id:
             return results
-        noted = [word for job in with_id for word in (job.slurm_id, job.folder)]
+        ids_and_folders = [word for job in with_id for word in (job.slurm_id, job.folder)]
         ids = last_ids(
-            slurm.road.run(["sh", "-c", _EACH, "sh", *noted], self._timeout).text, with_id
+            slurm.road.run(["sh", "-c", _EACH, "sh", *ids_and_folders], self._timeout).text, with_id
         )
         newest_ids = sorted(set(ids.values()))
         queue = slurm.queue()

@@ -96,17 +96,17 @@ class Slurm(SlurmReader):
         """The path of the instance's log there, as this clone has told the job to write it."""
         return self._files.log(must_be_instance(instance))
 
-    def _of_log(self, instance: str, read: Callable[[str], T]) -> T:
+    def _of_log(self, instance: str, reader: Callable[[str], T]) -> T:
         path = self._files.log(must_be_instance(instance))
         try:
-            return read(path)
+            return reader(path)
         except FileNotFoundError:
             elsewhere = (
                 "" if self._submission_record(instance).asked else self._log_as_told(instance)
             )
             if elsewhere in ("", path):
                 raise
-            return read(elsewhere)
+            return reader(elsewhere)
 
     def _log_as_told(self, instance: str) -> str:
         """Where another clone has let the job write, while the controller remembers it."""

@@ -156,10 +156,10 @@ def _in_log(scheduler: Scheduler, instance: str, needed: bool) -> list[_Left]:
 
 def _in_beginning(scheduler: Scheduler, instance: str) -> list[_Left]:
     """Check-in comes before the first step, and its line may be far from the end by now."""
-    read = getattr(scheduler, "read_log", None)
-    if read is None:
+    read_log = getattr(scheduler, "read_log", None)
+    if read_log is None:
         return []
-    text = read(instance, 0, BEGINNING).data.decode("utf-8", "replace")
+    text = read_log(instance, 0, BEGINNING).data.decode("utf-8", "replace")
     return _among(text.splitlines(), instance, False)
 
 

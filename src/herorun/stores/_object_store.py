@@ -146,13 +146,13 @@ class ObjectStore:
             ("rename", lambda: self._renames(file, moved)),
             ("delete", lambda: self.objects.delete(moved)),
         )
-        done = 0
+        steps_done = 0
         try:
             for word, act in steps:
                 tried(word, root, act)
-                done += 1
+                steps_done += 1
         finally:
-            if 0 < done < len(steps):
+            if 0 < steps_done < len(steps):
                 clean(lambda: self.objects.delete(file), lambda: self.objects.delete(moved))
 
     def _lists(self, home: At, file: At) -> bool:

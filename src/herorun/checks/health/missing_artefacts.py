@@ -61,10 +61,10 @@ def _checkpoint(checkpoints: Checkpoints, step: int) -> Verdict:
     whole = next((c for c in there if c.complete), None)
     if whole:
         return passed(f"{whole.path} is complete", subject="checkpoint")
-    broken = next((c for c in there if c.incomplete), None)
-    if broken:
+    unfinished = next((c for c in there if c.incomplete), None)
+    if unfinished:
         return failed(
-            f"the final checkpoint {broken.path} is not complete: {broken.problem}",
+            f"the final checkpoint {unfinished.path} is not complete: {unfinished.problem}",
             subject="checkpoint",
         )
     if there:

@@ -27,11 +27,11 @@ def stale_container(
         )
     if len(revision) >= SHORTEST and tree.commit.startswith(revision):
         return passed(f"{image} was built from {tree.commit:.9}", subject=image)
-    built = f"{image} was built from {revision:.40}, not from {tree.commit:.9}"
+    message = f"{image} was built from {revision:.40}, not from {tree.commit:.9}"
     if not container.known_here:
-        return failed(f"{built}; that commit is not in this clone", subject=image)
+        return failed(f"{message}; that commit is not in this clone", subject=image)
     files = of_impact(container.changed, contract.code.impact, closure.files, Impact.BLOCK)
     if files:
-        return failed(f"{built}, which changed {few(files)}", *listed(files), subject=image)
-    message = f"{built}, and nothing between the two can change the training"
+        return failed(f"{message}, which changed {few(files)}", *listed(files), subject=image)
+    message = f"{message}, and nothing between the two can change the training"
     return passed(message, *listed(container.changed), subject=image)

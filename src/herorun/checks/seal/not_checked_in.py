@@ -15,9 +15,9 @@ def not_checked_in(
     history: History, receipt: Receipt | Nothing, late: LateReceipts | Nothing | Unavailable
 ) -> list[Verdict]:
     """One answer for each instance, by the record; also by receipts that no tick has seen yet."""
-    read = {receipt.instance} if isinstance(receipt, Receipt) else set()
+    newest = {receipt.instance} if isinstance(receipt, Receipt) else set()
     came = {each.instance for each in late.receipts} if isinstance(late, LateReceipts) else set()
-    verified = history.checked_in | read | came
+    verified = history.checked_in | newest | came
     absent = [
         failed(f"{each.name} never checked in", subject=each.name)
         for each in history.instances

@@ -88,7 +88,7 @@ def _of_python(tree: ast.Module) -> Reads:
             computed.append(key.lineno)
         else:
             reads.append((literal, key.lineno))
-    return Reads(tuple(sorted(reads, key=lambda read: read[1])), tuple(sorted(computed)))
+    return Reads(tuple(sorted(reads, key=lambda entry: entry[1])), tuple(sorted(computed)))
 
 
 class _Names:

@@ -83,7 +83,7 @@ class MetricsState:
     def watches(self) -> list[ExcursionWatch]:
         """Every place where closed excursions wait to be told."""
         loss = self.loss
-        found = [
+        watches = [
             loss.spike,
             loss.elevated,
             loss.drift,
@@ -102,12 +102,12 @@ class MetricsState:
             self.turns.doubled,
         ]
         for norm in self.norms.values():
-            found += [norm.explosion, norm.creep, norm.vanished]
+            watches += [norm.explosion, norm.creep, norm.vanished]
         for speed in self.speeds.values():
-            found += [speed.slow, speed.leak]
-        found += [wander.away for wander in self.wanders.values()]
-        found += [growth.growing for growth in self.growths.values()]
-        return [*found, *self.bands.values(), *self.non_finite.values(), *self.rates.values()]
+            watches += [speed.slow, speed.leak]
+        watches += [wander.away for wander in self.wanders.values()]
+        watches += [growth.growing for growth in self.growths.values()]
+        return [*watches, *self.bands.values(), *self.non_finite.values(), *self.rates.values()]
 
 
 def copied(value: T) -> T:

@@ -162,12 +162,12 @@ def candidates_of(
     *places: Checkpoints | StartSiblings | LeftCheckpoints | Nothing | Unavailable,
 ) -> tuple[Candidate, ...]:
     """Every checkpoint of the places that could be read."""
-    read = (
+    listings = (
         place
         for place in places
         if isinstance(place, (Checkpoints, StartSiblings, LeftCheckpoints))
     )
-    return tuple(dict.fromkeys(candidate for place in read for candidate in place.candidates))
+    return tuple(dict.fromkeys(candidate for place in listings for candidate in place.candidates))
 
 
 @dataclass(frozen=True)

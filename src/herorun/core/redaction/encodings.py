@@ -81,9 +81,9 @@ def _from_hex(run: str) -> list[str]:
     return _as_text(lambda: bytes.fromhex(run)) if _HEX.fullmatch(run) else []
 
 
-def _as_text(read: Callable[[], bytes]) -> list[str]:
+def _as_text(read_bytes: Callable[[], bytes]) -> list[str]:
     try:
-        text = read().decode()
+        text = read_bytes().decode()
     except (binascii.Error, UnicodeDecodeError):
         return []
     return [text] if all(c.isprintable() or c in "\n\r\t" for c in text) else []

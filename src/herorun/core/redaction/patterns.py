@@ -142,8 +142,8 @@ def mask_wrapped(text: str, mask: str) -> str:
         begin, end = _span("".join(rows), len(rows[0]))
         out, at = list[str](), 0
         for row in rows:
-            hidden = at < end and begin < at + len(row)
-            out.append(row[: max(0, begin - at)] + mask if hidden else row)
+            is_secret = at < end and begin < at + len(row)
+            out.append(row[: max(0, begin - at)] + mask if is_secret else row)
             at += len(row)
         return "\n".join(out)
 

@@ -193,9 +193,9 @@ def _list_rollback_facts(
 
 def _cost(steps: int | None, hours: float | None, why: str) -> str:
     steps_text = "an unknown number of steps" if steps is None else f"{count(steps, 'step')}"
-    paid = (
+    hours_text = (
         f"{hours:,.1f} accelerator-hours"
         if hours is not None
         else f"accelerator-hours unknown: {why}"
     )
-    return f"{steps_text}, {paid}"
+    return f"{steps_text}, {hours_text}"

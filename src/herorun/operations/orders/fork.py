@@ -78,9 +78,12 @@ def fork(
             0,
             tuple(warnings),
         )
-    done = launch(new, babysit=babysit, say=say_first)
+    outcome = launch(new, babysit=babysit, say=say_first)
     return OrderOutcome(
-        new, f"{message}; {_say_launched(done)}", done.exit_code, (*warnings, *done.warnings)
+        new,
+        f"{message}; {_say_launched(outcome)}",
+        outcome.exit_code,
+        (*warnings, *outcome.warnings),
     )
 
 

@@ -30,8 +30,8 @@ def add_note(run: Run, title: str, lines: dict[str, str], caveat: str, to_issue:
     """
     if run.record.memory().initialised is None:
         raise Blocked(f"{run.slug} has no record yet: `herorun init {run.slug}`.")
-    noted = Noted(now(), run.launcher.user or run.launcher.owner, title, lines, caveat)
-    line = _said_before(run, noted) or _find_line(run, noted)
+    note = Noted(now(), run.launcher.user or run.launcher.owner, title, lines, caveat)
+    line = _said_before(run, note) or _find_line(run, note)
     warning = ""
     if to_issue:
         body = "\n".join(f"- {name}: {quoted(value)}" for name, value in lines.items())
@@ -80,20 +80,20 @@ def _say_queued(run: Run, pushed: Pushed) -> str:
     )
 
 
-def _said_before(run: Run, noted: Noted) -> JournalLine | None:
-    recent = run.record.recent(noted.at - AGAIN)
+def _said_before(run: Run, note: Noted) -> JournalLine | None:
+    recent = run.record.recent(note.at - AGAIN)
     newest = next((line for line in reversed(recent) if isinstance(line.event, Noted)), None)
     if newest is None or not isinstance(newest.event, Noted):
         return None
-    again = _scrub_note(newest.event) == _scrub_note(noted) and noted.at - newest.event.at < AGAIN
+    again = _scrub_note(newest.event) == _scrub_note(note) and note.at - newest.event.at < AGAIN
     return newest if again else None
 
 
-def _scrub_note(noted: Noted) -> object:
+def _scrub_note(note: Noted) -> object:
     """As they stand in the record, secrets masked."""
-    return scrub_tree([noted.by, noted.title, dict(noted.lines), noted.caveat])
+    return scrub_tree([note.by, note.title, dict(note.lines), note.caveat])
 
 
-def _find_line(run: Run, noted: Noted) -> JournalLine:
-    run.record.append(noted)
-    return next(line for line in reversed(run.record.recent(noted.at)) if line.event.at == noted.at)
+def _find_line(run: Run, note: Noted) -> JournalLine:
+    run.record.append(note)
+    return next(line for line in reversed(run.record.recent(note.at)) if line.event.at == note.at)

@@ -143,10 +143,10 @@ def _logs(run: Run, outside: Outside) -> None:
 
 def _beginning(run: Run, instance: str) -> str:
     """Of a scheduler that reads no log from its start, the end: a short log is whole in it."""
-    read = getattr(run.scheduler, "read_log", None)
-    if read is None:
+    read_log = getattr(run.scheduler, "read_log", None)
+    if read_log is None:
         return run.scheduler.tail(instance, END)
-    return str(read(instance, 0, BEGINNING).data.decode("utf-8", "replace"))
+    return str(read_log(instance, 0, BEGINNING).data.decode("utf-8", "replace"))
 
 
 def _admissions(run: Run, outside: Outside) -> None:

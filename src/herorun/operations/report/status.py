@@ -195,7 +195,7 @@ def _people(memory: Memory) -> dict[str, Any]:
     pause = memory.pause if memory.ledger.paused(now()) else None
     current = memory.current.name if memory.current else ""
     answered = memory.answers.get(current)
-    noted = [
+    acks = [
         (key, memory.acked[key])
         for key in (a.key for a in (*memory.alerts.values(), *memory.ended.values()))
         if key in memory.acked
@@ -204,7 +204,7 @@ def _people(memory: Memory) -> dict[str, Any]:
         "paused": pause,
         "questions": [*_judge_question(memory), *open_questions(memory)],
         "answer": answered.words if answered else None,
-        "acknowledgements": [Acked.of(ack, alert=key) for key, ack in noted],
+        "acknowledgements": [Acked.of(ack, alert=key) for key, ack in acks],
         "stopped_by": memory.stopped.get(current),
     }
 

@@ -59,9 +59,9 @@ def _is_asked(statement: Mapping[str, Any], sealing: Sealing) -> bool:
 def _states(statement: Mapping[str, Any], memory: Memory) -> bool:
     facts = facts_of(statement)
     record = remembered(memory)
-    noted = record.pop("caveats")
+    caveats = record.pop("caveats")
     same = all(facts.get(name) == value for name, value in record.items())
-    return same and set(noted) <= set(facts["caveats"])
+    return same and set(caveats) <= set(facts["caveats"])
 
 
 def _read_unfinished_statement(
