@@ -43,16 +43,16 @@ class KillLossSpike:
     multiplier: float = 2.0
     cap: float = 10.0
     window: deque[float] = field(default_factory=lambda: deque(maxlen=100))
-    seen: int = 0
+    rows: int = 0
     high: int = 0
 
     def complains(self, loss: float) -> bool:
-        self.seen += 1
+        self.rows += 1
         window, full = self.window, len(self.window) == 100
-        if self.seen == 101:
+        if self.rows == 101:
             self.cap = min(max(window), self.cap)
         self.high = self.high + 1 if full and loss >= self.multiplier * fmean(window) else 0
-        capped = self.seen > 200 and sum(x > self.cap for x in window) >= 50
+        capped = self.rows > 200 and sum(x > self.cap for x in window) >= 50
         window.append(loss)
         return self.high > self.patience or capped
 

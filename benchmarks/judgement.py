@@ -39,7 +39,7 @@ class CurveCounts:
     """Curves with events, and quiet ones, of one set."""
 
     events: int = 0
-    found: int = 0
+    hits: int = 0
     clean: int = 0
     noisy: int = 0
     false_clean: int = 0
@@ -66,7 +66,7 @@ class CurveCounts:
         elif label.events:
             hit = any(_within(event, alert) for event in label.events for alert in curve)
             self.events += 1
-            self.found += hit
+            self.hits += hit
             if not hit:
                 told = ", ".join(f"{a.severity} {a.check} at {a.row}" for a in alerts[:6])
                 self.notes.append(f"missed {name} ({label.label}): {label.events[0]}: {told}")
@@ -153,7 +153,7 @@ def triaged(path: Path) -> str:
     known = shipped()
     state, matches = scan(known, Scan(), path.read_bytes())
     state, rest = finish(known, state)
-    return judge_log(known, see(AttemptLog(), [*matches, *rest]), state.said).failure
+    return judge_log(known, see(AttemptLog(), [*matches, *rest]), state.last_line).failure
 
 
 def main(given: Sequence[str]) -> None:
@@ -182,7 +182,7 @@ def _line(name: str, folder: Path, is_curves: bool) -> tuple[str, list[str]]:
     c = curves(folder)
     return (
         (
-            f"| {name} | {c.found} of {c.events} | {c.false_clean} on {c.clean} "
+            f"| {name} | {c.hits} of {c.events} | {c.false_clean} on {c.clean} "
             f"| {c.false_noisy} on {c.noisy} | {c.time_found} of {c.time_events} | {c.warnings} "
             f"| {c.rate()} | {spread(c.row_delays)} |"
         ),

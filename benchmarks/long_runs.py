@@ -68,7 +68,7 @@ recovery = "observe"
 @dataclass
 class Cost:
     seconds: float
-    read: int  # bytes, by this process
+    bytes: int  # bytes, by this process
     memory: int  # bytes, the most at once beyond what it began with
 
 
@@ -211,7 +211,7 @@ def compared(runs: dict[int, Long], words: str) -> Iterator[Row]:
             costs[size].append(long.tick())
     least = min(runs)
     for size, found in costs.items():
-        read, most = median(cost.read for cost in found), median(cost.memory for cost in found)
+        read, most = median(cost.bytes for cost in found), median(cost.memory for cost in found)
         yield Row(
             f"a tick, {words.format(size)}: {read / 1e6:.1f} MB read, {most / 1e6:.0f} MB more "
             "memory",

@@ -1,6 +1,6 @@
 "use strict";
 (() => {
-  const told = JSON.parse(document.getElementById("data").textContent);
+  const report = JSON.parse(document.getElementById("data").textContent);
   const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue("--" + name).trim();
   const number = new Intl.NumberFormat("en", { maximumSignificantDigits: 6 });
   const short = new Intl.NumberFormat("en", { notation: "compact", maximumSignificantDigits: 4 });
@@ -15,7 +15,7 @@
 
   /* When a step was completed the last time, in seconds since 1970; null where nobody knows. */
   const time = (step) => {
-    const [steps, seconds] = told.times;
+    const [steps, seconds] = report.times;
     let low = 0, high = steps.length - 1;
     if (high < 1 || step < steps[low] || step > steps[high]) return null;
     while (high - low > 1) {
@@ -24,7 +24,7 @@
     }
     return seconds[low] + (seconds[high] - seconds[low]) * (step - steps[low]) / (steps[high] - steps[low]);
   };
-  const PLACES = { step: (step) => step, tokens: (step) => step * told.tokens, time };
+  const PLACES = { step: (step) => step, tokens: (step) => step * report.tokens, time };
   const place = (step) => PLACES[axis](step);
   const spot = (mark) => (axis === "time" && mark.kind === "launch" && mark.at ? Date.parse(mark.at) / 1000 : place(mark.step));
   const utc = (seconds) => new Date(seconds * 1000).toISOString().slice(0, 16).replace("T", " ");
@@ -40,22 +40,22 @@
       found[0] = Math.min(found[0], x);
       found[1] = Math.max(found[1], x);
     };
-    for (const chart of told.charts) for (const series of chart.series) {
+    for (const chart of report.charts) for (const series of chart.series) {
       for (const line of lines(series)) for (const step of axis === "time" ? line.x : [line.x[0], line.x[line.x.length - 1]]) reach(step);
       for (const ends of series.bad) ends.forEach(reach);
     }
-    if (axis === "time") for (const mark of told.marks) if (mark.kind === "launch" && mark.at) {
+    if (axis === "time") for (const mark of report.marks) if (mark.kind === "launch" && mark.at) {
       const x = spot(mark), near = (found[1] - found[0]) / 10;
       if (x < found[0] && found[0] - x < near) found[0] = x;
     }
-    if (axis !== "time") for (const mark of told.marks) if (mark.kind === "launch" && place(mark.step + 1) === found[0]) found[0] = place(mark.step); // the step before the first row
+    if (axis !== "time") for (const mark of report.marks) if (mark.kind === "launch" && place(mark.step + 1) === found[0]) found[0] = place(mark.step); // the step before the first row
     if (!(found[1] > found[0])) found[1] = found[0] + 1;
     return found;
   };
   let all = extent(), range = all;
 
   const zoom = (min, max) => {
-    const width = Math.max(max - min, axis === "tokens" ? 2 * told.tokens : 2);
+    const width = Math.max(max - min, axis === "tokens" ? 2 * report.tokens : 2);
     min = Math.max(all[0], min);
     max = Math.min(all[1], Math.max(max, min + width));
     if (moving || !(max > min)) return;
@@ -115,7 +115,7 @@
       ctx.globalAlpha = 1;
     };
     const { min, max } = plot.scales.x;
-    for (const mark of told.marks) {
+    for (const mark of report.marks) {
       const from = spot(mark), to = mark.last == null ? from : place(mark.last) ?? from;
       if (!shown(mark) || from == null || to < min || from > max) continue;
       const x = plot.valToPos(from, "x", true), s = 5 * dot;
@@ -148,7 +148,7 @@
     ctx.restore();
   };
 
-  const near = (plot, x, step) => told.marks.filter((mark) => {
+  const near = (plot, x, step) => report.marks.filter((mark) => {
     if (!shown(mark) || mark.kind === "checkpoint") return false;
     if (mark.step <= step && step <= (mark.last ?? mark.step)) return true;
     return spot(mark) != null && Math.abs(plot.valToPos(spot(mark), "x") - plot.valToPos(x, "x")) < MARGIN;
@@ -186,19 +186,19 @@
   const NAMES = ["one", "two", "three"];
   const build = (chart, log) => {
     const tables = [], steps = new Map(), series = [{ label: axis, value: (_, v) => (v == null ? "" : axis === "step" ? whole.format(v) : WORDS[axis](v)) }];
-    const width = smoothing * told.charts.reduce((most, one) => Math.max(most, ...one.series.flatMap((each) => each.lines.map((line) => line.x[line.x.length - 1] - line.x[0]))), 0);
+    const width = smoothing * report.charts.reduce((most, one) => Math.max(most, ...one.series.flatMap((each) => each.lines.map((line) => line.x[line.x.length - 1] - line.x[0]))), 0);
     const add = (on, values) => {
       const rows = on.map((step, n) => [place(step), values[n], step]).filter(([x]) => x != null);
       for (const [x, , step] of rows) steps.set(x, step);
       const drawn = axis === "time" ? broken(rows) : rows;
       tables.push([drawn.map(([x]) => x), drawn.map(([, y]) => y)]);
     };
-    chart.series.forEach((told, n) => {
-      for (const line of lines(told).sort((a, b) => b.lane - a.lane)) {
+    chart.series.forEach((one, n) => {
+      for (const line of lines(one).sort((a, b) => b.lane - a.lane)) {
         const again = line.lane > 0, few = line.x.length < 3, pale = again || smoothing > 0;
         add(line.x, line.y);
         series.push({
-          label: told.metric + (again ? " (done again later)" : ""),
+          label: one.metric + (again ? " (done again later)" : ""),
           stroke: () => colour(pale ? "again" : NAMES[n % 3]),
           width: pale ? 1 : 1.6, dash: again ? [4, 3] : [], spanGaps: false,
           points: { show: few || n > 0, size: 5, space: 8 },
@@ -206,7 +206,7 @@
         });
         if (!smoothing || again) continue;
         add(line.x, smoothed(line.x, line.y, width));
-        series.push({ label: told.metric + " (smoothed)", stroke: () => colour(NAMES[n % 3]), width: 1.8, points: { show: false }, value: (_, v) => (v == null ? "" : number.format(v)) });
+        series.push({ label: one.metric + " (smoothed)", stroke: () => colour(NAMES[n % 3]), width: 1.8, points: { show: false }, value: (_, v) => (v == null ? "" : number.format(v)) });
       }
     });
     const bad = chart.series.flatMap((one) => one.bad.flat());
@@ -293,7 +293,7 @@
     event.preventDefault();
   });
 
-  for (const chart of told.charts) {
+  for (const chart of report.charts) {
     if (!chart.series.some((one) => one.lines.length)) continue;
     const canLog = positive(chart);
     build(chart, canLog && steep(chart));

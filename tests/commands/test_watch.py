@@ -318,7 +318,7 @@ def test_a_table_fits_its_terminal_and_cuts_neither_state_nor_number(width: int)
         checkpoint_step=4500,
         checkpoint_age=754.0,
         next_tick=at + timedelta(seconds=42),
-        seen=at - timedelta(seconds=250),
+        seen_at=at - timedelta(seconds=250),
     )
     out = Console(file=StringIO(), width=width)
     out.print(table_of([run, RunSummary("x", "initialised")], at, width))

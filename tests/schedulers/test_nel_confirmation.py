@@ -55,7 +55,7 @@ def test_a_word_that_is_no_end_stays_unknown(word: str) -> None:
 @pytest.mark.parametrize(("code", "state"), [(0, JobState.SUCCEEDED), (5, JobState.FAILED)])
 def test_the_exit_code_that_it_wrote_down_settles_what_nel_lost(code: int, state: JobState) -> None:
     told = Stages(AT, AT, code)
-    found = settled(part("error", told), Behind(told, over=True, written=AT), AT, LATER)
+    found = settled(part("error", told), Behind(told, over=True, written_at=AT), AT, LATER)
     assert (found.state, found.exit_code, found.ended) == (state, code, AT)
     assert f"exit code {code}" in found.reason
 
@@ -63,19 +63,19 @@ def test_the_exit_code_that_it_wrote_down_settles_what_nel_lost(code: int, state
 def test_a_failure_against_its_own_exit_code_0_is_gone_and_no_success() -> None:
     told = Stages(AT, AT, 0)
     assert (
-        settled(part("failed", told), Behind(told, over=True, written=AT), AT, LATER).state
+        settled(part("failed", told), Behind(told, over=True, written_at=AT), AT, LATER).state
         is JobState.GONE
     )
 
 
 def test_an_end_without_a_code_is_gone_at_once_at_the_second_look() -> None:
-    found = settled(part("failed"), Behind(over=True, written=LATER), AT, LATER)
+    found = settled(part("failed"), Behind(over=True, written_at=LATER), AT, LATER)
     assert found.state is JobState.GONE and mentions(found.reason, "not how")
 
 
 def test_what_still_writes_may_run_and_after_an_hours_silence_it_is_gone() -> None:
     first = part("error", Stages(AT))
-    busy = Behind(Stages(AT), written=AT)
+    busy = Behind(Stages(AT), written_at=AT)
     assert settled(first, busy, AT, AT + QUIET - timedelta(seconds=1)).state is JobState.UNKNOWN
     assert settled(first, busy, AT, AT + QUIET).state is JobState.GONE
 
@@ -156,5 +156,5 @@ def test_a_folder_that_cannot_be_read_is_no_absent_one_and_settles_nothing(tmp_p
         changed(tmp_path / "out")
     jobs = NelJobs(Options(), tmp_path / "kept")
     jobs._doubts.since(part("error"), datetime.now(UTC) - AGAIN)
-    found = jobs._settled(part("error"), lambda: Behind(written=changed(tmp_path / "out")))
+    found = jobs._settled(part("error"), lambda: Behind(written_at=changed(tmp_path / "out")))
     assert found.state is JobState.UNKNOWN and os.strerror(errno.ENOTDIR) in found.reason

@@ -202,8 +202,8 @@ def watching() -> Iterator[Screen]:
             f"{OPERATIONS}babysit.outcome.tick_exit_code": 0 if entry.run == "finished" else code,
         }
         yield Screen(f"babysit-{state}", "babysit tiny --once", given)
-    told = {"verdict": "tiny is healthy at ~41200/100000 steps; nothing fires."}
-    report = RunReport(told, (), (), "")
+    document = {"verdict": "tiny is healthy at ~41200/100000 steps; nothing fires."}
+    report = RunReport(document, (), (), "")
     yield known(
         "report",
         "report tiny --out page.html",
@@ -379,7 +379,7 @@ SESSION = SimpleNamespace(id="s", agent="a", file="/home/ada/.agents/jobs/s.json
 def machines() -> Iterator[Screen]:
     line, silent = "12:00 tiny on box: alive, step 41200", "12:00 tiny on box: unknown: no answer"
     for state, advice in PATROLS.items():
-        seen = SimpleNamespace(line=silent if state == "unknown" else line, told=advice)
+        seen = SimpleNamespace(line=silent if state == "unknown" else line, assessment=advice)
         yield known(f"patrol-{state}", "box patrol tiny", "remote.patrol.patrol", seen)
     there = Ended(0, "step 5000 is reached", line, 3, PATROLS["running"])
     words = "gave up after 3 queries: the box does not answer. Check it yourself"

@@ -93,7 +93,7 @@ HEALTHY = RunSummary(
     curve="▇▆▅▅▄▃▃▂▂▂▁▁",
     pace=Pace("throughput/tokens_per_s", 1_250_000.0, 1_240_000.0, 2.4),
     next_tick=NOON + 4 * MINUTE,
-    seen=NOON - MINUTE,
+    seen_at=NOON - MINUTE,
     **SAVED,
 )
 INSTANCE = InstanceEntry(name="tiny-1", job="job-tiny-1", started=NOON - 600 * MINUTE)

@@ -14,7 +14,7 @@ class Bar:
     def __init__(self, patience: float | None = None, console: Any = None) -> None:
         self._patience, self._console = PATIENCE if patience is None else patience, console
         self._what, self._began = "", monotonic()
-        self._shown: Any = None
+        self._progress: Any = None
         self._task: Any = None
         self._alone = threading.Lock()
         self._timer: threading.Timer | None = None
@@ -45,27 +45,27 @@ class Bar:
             # what the timer was for has ended
             if not self._what or began not in (None, self._began):
                 return
-            if self._shown is None:
+            if self._progress is None:
                 self._begin(total)
-            self._shown.update(self._task, completed=done, total=total)
+            self._progress.update(self._task, completed=done, total=total)
 
     def _begin(self, total: int | None) -> None:
         from rich.console import Console
         from rich.progress import Progress
 
-        self._shown = Progress(
+        self._progress = Progress(
             console=self._console or Console(stderr=True),
             transient=True,
             redirect_stdout=sys.stdout.isatty(),  # what goes into a pipe is not the bar's to show
         )
-        self._task = self._shown.add_task(self._what, total=total)
-        self._shown.start()
+        self._task = self._progress.add_task(self._what, total=total)
+        self._progress.start()
 
     def end(self) -> None:
         """Take it away, so that nothing is written over it."""
         with self._alone:
             if self._timer is not None:
                 self._timer.cancel()
-            if self._shown is not None:
-                self._shown.stop()
-            self._shown, self._what, self._timer = None, "", None
+            if self._progress is not None:
+                self._progress.stop()
+            self._progress, self._what, self._timer = None, "", None

@@ -158,7 +158,7 @@ def prune(start: str, run: str, file: str, as_json: bool) -> int:
     if as_json:
         output.show_json(outcome.document())
     else:
-        for path, why in outcome.left:
+        for path, why in outcome.remaining:
             output.show_line(f"kept     {output.clean(path)}: {output.clean(why)}")
         output.show_line(
             f"{len(outcome.deleted)} of {len(prune_plan.victims)} deleted, {say_size(outcome.bytes)} freed"

@@ -41,7 +41,7 @@ def command(start: str, run: str, notify: bool, as_json: bool) -> int:
     if as_json:
         output.show_json(tick.document())
     else:
-        show_patrol(tick.line, tick.told.advice)
+        show_patrol(tick.line, tick.assessment.advice)
     for why in send_patrol(opened, tick) if notify else []:
         output.say(opened.slug, f"not notified: {why}")
-    return tick.told.code
+    return tick.assessment.code

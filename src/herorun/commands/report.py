@@ -64,19 +64,19 @@ def command(
     from herorun.system.files import write_whole
 
     opened, drift = watched_run(run, Path(start))
-    document = report_of(opened, drift)
+    report = report_of(opened, drift)
     path = Path(start, out) if out else opened.state / "report.html"
     if not out:
         opened.prepare()
-    write_whole(path, page_of(document).encode("utf-8", "backslashreplace"), 0o600)
+    write_whole(path, page_of(report).encode("utf-8", "backslashreplace"), 0o600)
     if as_json:
-        output.show_json(ReportDocument.model_validate({**document.told, "file": path}))
+        output.show_json(ReportDocument.model_validate({**report.document, "file": path}))
     else:
-        output.show_line(output.clean(document.told["verdict"]))
+        output.show_line(output.clean(report.document["verdict"]))
         output.show_line(f"Written to {output.clean(str(path))}")
     if opened_too:
         _open_in_browser(path.resolve())
-    return document.code
+    return report.code
 
 
 def _write_all(

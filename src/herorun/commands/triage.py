@@ -131,7 +131,7 @@ def judged(
     state, matches = scan(catalogue, state, newest)
     attempts = see(attempts, matches)
     state, matches = finish(catalogue, state)
-    log_verdict = judge_log(catalogue, see(attempts, matches), state.said, exit_code)
+    log_verdict = judge_log(catalogue, see(attempts, matches), state.last_line, exit_code)
     log_verdict = part_read(log_verdict, unread) if unread else log_verdict
     if Path(name).suffix.lower() in DOCUMENTS:
         return no_log(log_verdict)

@@ -80,11 +80,11 @@ def command(
                 reached=ended.code == 0,
                 why=ended.words,
                 polls=ended.looks,
-                state=ended.told.state if ended.told else "unknown",
+                state=ended.assessment.state if ended.assessment else "unknown",
             )
         )
         return ended.code
     output.show_line(output.clean(f"{opened.slug}: {ended.words}."))
     if ended.line:
-        show_patrol(ended.line, ended.told.advice if ended.told else ())
+        show_patrol(ended.line, ended.assessment.advice if ended.assessment else ())
     return ended.code

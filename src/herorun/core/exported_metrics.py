@@ -153,7 +153,7 @@ def _values(reading: RunReading, at: datetime) -> Mapping[str, float | None]:
         "babysitter_running": reading.running,
         "cadence_seconds": reading.cadence.total_seconds() if reading.cadence else None,
         "ticks_total": memory.ticks,
-        "last_tick_timestamp_seconds": run.seen.timestamp() if run.seen else None,
+        "last_tick_timestamp_seconds": run.seen_at.timestamp() if run.seen_at else None,
         "step": run.step,
         "final_step": run.final_step,
         "step_advanced_timestamp_seconds": _before(at, run.quiet),

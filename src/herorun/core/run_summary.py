@@ -67,7 +67,7 @@ class RunSummary:
     awaited: "tuple[AwaitedEvidence, ...]" = ()  # evidence that is missing
     next_tick: datetime | None = None
     quiet: float | None = None  # seconds since the step last rose
-    seen: datetime | None = None
+    seen_at: datetime | None = None
     error: str = ""
 
     @property

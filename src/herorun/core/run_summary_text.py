@@ -18,9 +18,9 @@ def say_state(glance: RunSummary) -> str:
 
 def say_last_tick(glance: RunSummary, at: datetime, short: bool = False) -> str:
     """How old everything but the state is: `4m10s ago`; short: `4m10s`."""
-    if glance.seen is None:
+    if glance.seen_at is None:
         return "-"
-    return f"{say_span(at - glance.seen)}{'' if short else ' ago'}"
+    return f"{say_span(at - glance.seen_at)}{'' if short else ' ago'}"
 
 
 def say_progress(glance: RunSummary, cells: int = BAR) -> str:

@@ -36,7 +36,7 @@ def due(content: Content) -> bool:
     """Whether enough is new in it to remember what it amounts to."""
     return (
         content.tip is not None
-        and len(content.lines) - content.kept >= REMEMBER
+        and len(content.lines) - content.snapshot_lines >= REMEMBER
         and not content.memory.newer
     )
 
@@ -53,14 +53,14 @@ def remember(
     amount = remembered(segments, data, last, content.count, content.memory)
     compressed = to_bytes(amount, __version__)
     if not compressed:
-        return replace(content, kept=len(content.lines))
+        return replace(content, snapshot_lines=len(content.lines))
     with contextlib.suppress(OSError):
         write_whole(path, compressed, spare=True)
         newest = max(content.segments)
         checked = content.checked or content.remembered is None
         parts = {newest: content.segments[newest]}
         return replace(
-            content, lines=[], segments=parts, remembered=amount, kept=0, checked=checked
+            content, lines=[], segments=parts, remembered=amount, snapshot_lines=0, checked=checked
         )
     return content
 

@@ -42,7 +42,7 @@ class Content:
     page: tuple[int, str] | None = None  # the logbook's newest, by number; None: not read yet
     memory: Memory = field(default_factory=Memory)
     remembered: Remembered | None = None
-    kept: int = 0  # how many of the lines are in what this machine remembers
+    snapshot_lines: int = 0  # how many of the lines are in what this machine remembers
     checked: bool = False  # what was remembered is what all the lines before amount to
 
     @property

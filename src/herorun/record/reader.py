@@ -49,7 +49,7 @@ class RecordReader:
         self.journal_path = f"{HOME}/{slug}.journal"
         self.files_path = f"{HOME}/{slug}.files"
         self._template = template
-        self._chosen = logbook
+        self._own_logbook = logbook
         self._content = Content()
         self._stated: list[Sealed] = []  # seals whose tag was seen to say the same
         # instances that nothing proves to be launches of ours
@@ -70,7 +70,7 @@ class RecordReader:
 
     def _logbook_of(self, content: Content) -> str:
         beginning = content.memory.initialised
-        path = beginning.logbook if beginning else self._chosen
+        path = beginning.logbook if beginning else self._own_logbook
         return path if is_logbook_path(path) else f"{HOME}/{self.slug}.md"
 
     @property

@@ -30,24 +30,24 @@ class CommandLine:
     def __init__(self, program: Sequence[str], selector: Sequence[str], timeout: float) -> None:
         self.program = [*program, *selector]
         self._bare, self._timeout = program, timeout
-        self._known: Generation | None = None
+        self._generation: Generation | None = None
         self._apart: bool | None = None
 
     @property
     def generation(self) -> Generation:
         """Asked for once, and again after a command line that it did not take."""
-        if self._known is None:
+        if self._generation is None:
             answer = run([*self._bare, "job", "list", "--help"], self._timeout, env=environment())
             if answer.code:
                 raise self.trouble("job list --help", answer)
-            self._known = generation_of(answer.text)
-        return self._known
+            self._generation = generation_of(answer.text)
+        return self._generation
 
     def list(self, user: str, beginning: str, whole: bool) -> IrisListing:
         generation = self.generation
         answer = self.ask(list_argv(generation, user, beginning, whole))
         if answer.code == USAGE:
-            self._known = None  # iris was upgraded under us: the next look asks what it is now
+            self._generation = None  # iris was upgraded under us: the next look asks what it is now
         if answer.code:
             raise self.trouble("job list", answer)
         return listing(generation, answer.text, answer.err.decode("utf-8", "replace"))

@@ -66,7 +66,7 @@ class KubernetesSubmitter:
         with locked(lock, within, f"another submission of {instance}"):
             there = (
                 self._there(instance)
-                if keeping.read_submission(self._folder, instance).asked
+                if keeping.read_submission(self._folder, instance).is_ours
                 else None
             )
             return there or self._submit_first(instance, document)

@@ -32,9 +32,9 @@ class Behind:
     or Slurm's answer.
     """
 
-    told: Stages = field(default_factory=Stages)
+    stages: Stages = field(default_factory=Stages)
     over: bool = False  # it has written down its end, with an exit code or without
-    written: datetime | None = None  # None: there is no such folder
+    written_at: datetime | None = None  # None: there is no such folder
     slurm: str = ""
 
 
@@ -47,14 +47,14 @@ def settled(part: JudgedTask, behind: Behind, since: datetime, at: datetime) -> 
         return part
     if part.entry.executor == "slurm":
         return _mark_gone(part, behind.slurm, since) if isinstance(behind.slurm, Nowhere) else part
-    code = behind.told.exit_code
+    code = behind.stages.exit_code
     if code is not None and word != "failed":
         state = JobState.FAILED if code else JobState.SUCCEEDED
         why = f"{part.reason}; it wrote down exit code {code} itself"
-        return replace(part, state=state, reason=why, exit_code=code, ended=behind.told.ended)
+        return replace(part, state=state, reason=why, exit_code=code, ended=behind.stages.ended)
     if behind.over:
         return _mark_gone(part, "it wrote down that it ended, and not how", since)
-    if behind.written is None or at - behind.written >= QUIET:
+    if behind.written_at is None or at - behind.written_at >= QUIET:
         return _mark_gone(part, "none of its files changes", since)
     return part
 

@@ -150,7 +150,7 @@ def _find_slurm_job(number: str, queue: Sequence[SlurmRow], books: Sequence[Slur
     here = [row for row in queue if row.id == number]
     there = [row for row in books if row.id == number]
     answer = judge_slurm(
-        number, here, there, Accounting(there), SubmissionRecord(asked=True, id=number)
+        number, here, there, Accounting(there), SubmissionRecord(is_ours=True, id=number)
     )
     if isinstance(answer, Found):
         return answer.job

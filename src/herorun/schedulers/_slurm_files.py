@@ -65,7 +65,7 @@ class FarFiles:
         slug: str,
         timeout: float,
     ) -> None:
-        self._road, self._told, self._run, self._slug, self._timeout = (
+        self._road, self._folder, self._run, self._slug, self._timeout = (
             road,
             folder,
             run,
@@ -140,7 +140,7 @@ class FarFiles:
 
     def _home(self, instance: str) -> str:
         if not self._top:
-            self._top = self._told or f"{self._login_folder()}/.herorun"
+            self._top = self._folder or f"{self._login_folder()}/.herorun"
         return f"{self._top}/{self._slug}-{self._run[:8]}/{instance}"
 
     def _login_folder(self) -> str:

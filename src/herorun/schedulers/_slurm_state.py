@@ -109,7 +109,7 @@ def live_jobs(rows: Sequence[SlurmRow]) -> tuple[Job, ...]:
 def _not_found(instance: str, accounting: Accounting, record: SubmissionRecord) -> Search:
     if accounting.silent:
         return Unknown(accounting.silent)
-    if accounting.none_kept and record.asked:
+    if accounting.none_kept and record.is_ours:
         why = (
             f"Slurm keeps no accounting here, and its controller does not know {instance} any more"
         )

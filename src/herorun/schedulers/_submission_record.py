@@ -20,7 +20,7 @@ from herorun.system.files import write_whole
 class SubmissionRecord:
     """What this machine wrote down of a submission, and of a stop."""
 
-    asked: bool = False  # whether it was ever about to be submitted from here
+    is_ours: bool = False  # whether it was ever about to be submitted from here
     id: str | None = None  # None: not known to have been taken
     by: str | None = None  # who asked for the end
 

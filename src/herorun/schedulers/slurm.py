@@ -102,7 +102,7 @@ class Slurm(SlurmReader):
             return reader(path)
         except FileNotFoundError:
             elsewhere = (
-                "" if self._submission_record(instance).asked else self._log_as_told(instance)
+                "" if self._submission_record(instance).is_ours else self._log_as_told(instance)
             )
             if elsewhere in ("", path):
                 raise

@@ -54,12 +54,12 @@ class SshSnapshot:
     """One look at the box, for all the runs that share it."""
 
     at: datetime  # when it began
-    seen: Mapping[str, Any]
+    answer: Mapping[str, Any]
     slugs: frozenset[str]  # of which every instance is in it
 
     @property
     def jobs(self) -> Set[str]:
-        names: Set[str] = self.seen["jobs"].keys()
+        names: Set[str] = self.answer["jobs"].keys()
         return names
 
 
@@ -80,7 +80,7 @@ class SshScheduler:
         self._within = options.timeout.total_seconds()
         self._sight: SshSnapshot | None = None
         # orders without an answer: they may arrive until they expire
-        self._sent: dict[str, datetime] = {}
+        self._sent_at: dict[str, datetime] = {}
 
     # --- submitting -------------------------------------------------------------------------------
 
@@ -141,16 +141,16 @@ class SshScheduler:
         within += self._options.send_timeout.total_seconds() if archive else 0
         name = order["request"]["instance"]
         try:
-            self._sent[name] = now()
+            self._sent_at[name] = now()
             answer = self._far.tell(
                 build.ACTING, "submit", within, private + archive, order=full_order
             )
             with readable(self._where):
                 result = answer_of(answer, [name])
-            del self._sent[name]
+            del self._sent_at[name]
             return result
         except OSError as error:
-            del self._sent[name]  # it was refused, and is over
+            del self._sent_at[name]  # it was refused, and is over
             raise HerorunError(
                 f"Nothing was started on {self._where}: {in_words(error)}."
             ) from None
@@ -179,7 +179,8 @@ class SshScheduler:
         names, shared = [_instance(name) for name in intents], self._sight
         if shared and shared.jobs >= set(names):
             return {
-                name: self._search(name, shared.seen, at, shared.at) for name, at in intents.items()
+                name: self._search(name, shared.answer, at, shared.at)
+                for name, at in intents.items()
             }
         asked_at = now()
         try:
@@ -199,7 +200,7 @@ class SshScheduler:
             return Found(job)
         if job:
             return Unknown(f"{name} is being submitted right now")
-        at = max(intended_at, self._sent.get(name, intended_at))
+        at = max(intended_at, self._sent_at.get(name, intended_at))
         if asked_at - at <= self._options.settle:
             return Unknown(f"too early to tell: {name} was to be submitted at {at:%H:%M:%S}")
         return Absent()
@@ -207,7 +208,7 @@ class SshScheduler:
     def live(self, slug: str) -> tuple[Job, ...]:
         """Found by their whole name; one that cannot be read is a `CouldNotLook` or an OSError."""
         shared = self._sight
-        answer = shared.seen if shared and slug in shared.slugs else self._look_at_all([slug], [])
+        answer = shared.answer if shared and slug in shared.slugs else self._look_at_all([slug], [])
         whole = re.compile(rf"{re.escape(slug)}-[0-9]+")
         jobs = (self._job(name, answer) for name in answer["jobs"] if whole.fullmatch(name))
         return tuple(job for job in jobs if job and job.state.live)

@@ -59,7 +59,7 @@ class RunSummaryEntry(Shape):
             remaining_seconds=run.left,
             checkpoint=saved if run.checkpoint_step is not None else None,
             next_tick=run.next_tick and run.next_tick.replace(microsecond=0),
-            last_seen=run.seen and run.seen.replace(microsecond=0),
+            last_seen=run.seen_at and run.seen_at.replace(microsecond=0),
         )
 
 

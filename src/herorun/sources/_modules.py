@@ -23,7 +23,7 @@ class Modules:
         self.roots = tuple(dict.fromkeys(self._root(root) for root in roots))
         self._changed = frozenset(changed)
         self._folders = {folder for path in changed for folder in _above(path)}
-        self._seen: dict[tuple[str, tuple[str, ...]], tuple[str, ...]] = {}
+        self._answers: dict[tuple[str, tuple[str, ...]], tuple[str, ...]] = {}
 
     def _root(self, folder: str) -> str:
         """A folder as the repository spells it; outside of it, one that begins with `..`."""
@@ -78,9 +78,9 @@ class Modules:
 
     def _walk(self, root: str, parts: tuple[str, ...]) -> tuple[str, ...]:
         key = (root, parts)
-        if key not in self._seen:
-            self._seen[key] = tuple(self._steps(root, parts))
-        return self._seen[key]
+        if key not in self._answers:
+            self._answers[key] = tuple(self._steps(root, parts))
+        return self._answers[key]
 
     def _steps(self, root: str, parts: tuple[str, ...]) -> Iterator[str]:
         folder = root

@@ -56,7 +56,7 @@ def read_code_flags(
     sets = scheduler_traits(scheduler).sets
     for path in sorted(closure.files):
         reads = environment_reads(path, _read_file_or_empty(Path(repository.top, path)))
-        for name, line in reads.named:
+        for name, line in reads.names:
             if not is_told_by_others(name, sets):
                 flags.setdefault(name, Flag(name, path, line))
         computed += [f"{path}:{line}" for line in reads.computed]

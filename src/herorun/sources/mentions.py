@@ -56,9 +56,9 @@ def read_tracker_mentions(
     mentions.tracker(tracker)
     for key in ("progress", "success_pattern"):
         mentions.pattern(f"[patrol] {key}", getattr(contract.patrol, key))
-    if not mentions.named and not mentions.others:
+    if not mentions.places and not mentions.others:
         return Nothing("no file of the job tells where it reports to")
-    return TrackerMentions(mentions.named, mentions.others)
+    return TrackerMentions(mentions.places, mentions.others)
 
 
 @dataclass
@@ -66,7 +66,7 @@ class _Mentions:
     files: Mapping[str, bytes]
     plan: Plan
     program: JobProgram
-    named: dict[str, str] = field(default_factory=dict)
+    places: dict[str, str] = field(default_factory=dict)
     others: dict[str, str] = field(default_factory=dict)
 
     def tracker(self, tracker: Tracker) -> None:
@@ -82,9 +82,9 @@ class _Mentions:
     def _file(self, name: str) -> None:
         key, suffix = "[tracker] path", splitext(name)[1]
         if place := next(self._places(name), ""):
-            self.named[key] = f"{place} names {name}"
+            self.places[key] = f"{place} names {name}"
         elif any(_OWN_LOG.search(data) for data in self.files.values()):
-            self.named[key] = "herorun.log writes where the contract's tracker reads"
+            self.places[key] = "herorun.log writes where the contract's tracker reads"
         elif suffix:
             inputs = {*self.files, *self.plan.data.value.values()}
             files = [each for each in self.program.files(suffix) if each.value not in inputs]
@@ -94,7 +94,7 @@ class _Mentions:
         """Nothing is concluded where one of the values is computed."""
         for each in values:
             if each.value is not None and value in (each.value, basename(each.value.rstrip("/"))):
-                self.named[key] = f"{each.path}:{each.line} names {value}"
+                self.places[key] = f"{each.path}:{each.line} names {value}"
                 return
         if values and all(each.value for each in values):
             there = ", ".join(dict.fromkeys(map(str, values[:_MAX_NAMES])))
@@ -107,7 +107,7 @@ class _Mentions:
                     f"no file of the job holds the word {word!r}, which each line needs to match"
                 )
                 return
-            self.named[key] = f"the job holds {word!r}"
+            self.places[key] = f"the job holds {word!r}"
 
     def _places(self, word: str) -> Iterator[str]:
         """Where the text stands: files, the resolved config, the command and its environment."""

@@ -57,7 +57,7 @@ class _Work:
     """Threads that take one file after another, and what they report."""
 
     def __init__(self, folder: str, names: deque[str], cached: dict[str, list[str]]) -> None:
-        self.folder, self.names, self.known = folder, names, cached
+        self.folder, self.names, self.cached = folder, names, cached
         self.events: queue.Queue[Any] = queue.Queue(1024)
         self.stopped = threading.Event()
 
@@ -110,8 +110,8 @@ class _Work:
         mark = stamp(before)
         if not stat.S_ISREG(before.st_mode):
             return name, 0, "", mark
-        if self.known.get(name, [""])[0] == mark:
-            return name, before.st_size, self.known[name][1], mark
+        if self.cached.get(name, [""])[0] == mark:
+            return name, before.st_size, self.cached[name][1], mark
         digest = self._read(path)
         if stamp(os.stat(path)) != mark:
             raise OSError(

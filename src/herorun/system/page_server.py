@@ -43,19 +43,19 @@ class ConnectionSlots:
     """Who is answered at once: so many in all, and fewer from one address."""
 
     def __init__(self) -> None:
-        self._lock, self._taken = Lock(), Counter[str]()
+        self._lock, self._held_by = Lock(), Counter[str]()
 
     def take(self, peer: str) -> bool:
         with self._lock:
             most = MOST if peer in LOOPBACK else MOST_OF_A_PEER
-            free = self._taken.total() < MOST and self._taken[peer] < most
-            self._taken[peer] += free
+            free = self._held_by.total() < MOST and self._held_by[peer] < most
+            self._held_by[peer] += free
             return free
 
     def give_back(self, peer: str) -> None:
         with self._lock:
-            self._taken[peer] -= 1
-            self._taken += Counter()  # forgets who has none
+            self._held_by[peer] -= 1
+            self._held_by += Counter()  # forgets who has none
 
 
 def _server_class(host: str) -> type[ThreadingHTTPServer]:

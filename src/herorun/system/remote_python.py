@@ -58,10 +58,10 @@ class RemoteProgram:
 class _Ask:
     program: RemoteProgram
     question: str
-    given: Mapping[str, Any]
+    arguments: Mapping[str, Any]
     timeout: float
     done: Event = field(default_factory=Event)
-    told: Any = None
+    answer: Any = None
     error: Exception | None = None
 
 
@@ -105,7 +105,7 @@ class RemotePython:
         ask.done.wait()
         if ask.error is not None:
             raise ask.error
-        return ask.told
+        return ask.answer
 
     def tell(
         self, program: RemoteProgram, question: str, timeout: float, data: bytes, **arguments: Any
@@ -140,7 +140,7 @@ class RemotePython:
         try:
             for ask, answer in zip(together, self._answers(together), strict=True):
                 try:
-                    ask.told = self._understood(answer, ask)
+                    ask.answer = self._understood(answer, ask)
                 except (OSError, CouldNotLook) as error:
                     ask.error = error
         except Exception as error:  # whoever waits must hear of it, whatever it is
@@ -217,7 +217,9 @@ def order_of(
 ) -> bytes:
     """What is sent: each program's source once, and the questions."""
     files = dict([own_file(_remote_agent), *(file for ask in asks for file in ask.program.files)])
-    questions = [{"module": a.program.name, "question": a.question, "given": a.given} for a in asks]
+    questions = [
+        {"module": a.program.name, "question": a.question, "given": a.arguments} for a in asks
+    ]
     order = {
         "modules": [[name, source(path)] for name, path in files.items()],
         "asks": questions,

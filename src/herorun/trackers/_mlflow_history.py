@@ -28,7 +28,7 @@ class Mark:
     """How far one metric's history was read."""
 
     token: str = ""  # of the page; empty for the first
-    taken: int = 0  # points of that page
+    points: int = 0  # points of that page
     sample: str = ""  # the last of them, digested
 
 
@@ -68,7 +68,7 @@ def is_own(name: str) -> bool:
 
 
 def encode(run: str, marks: Mapping[str, Mark]) -> str:
-    marks_by_name = {name: [mark.token, mark.taken, mark.sample] for name, mark in marks.items()}
+    marks_by_name = {name: [mark.token, mark.points, mark.sample] for name, mark in marks.items()}
     return json.dumps([CURSOR, run, marks_by_name], sort_keys=True)
 
 
@@ -84,7 +84,7 @@ def decode_cursor(cursor: str, run: str) -> dict[str, Mark] | None:
 
 def verified(page: MetricPage) -> MetricPage:
     """The page, if the last point that was taken from it is still where it was."""
-    offset = page.mark.taken
+    offset = page.mark.points
     if offset > len(page.raw) or (offset and sample_of(page.raw[offset - 1]) != page.mark.sample):
         raise ChangedHistory
     return page
@@ -108,7 +108,7 @@ def take(
     problems: list[str] = []
     marks = {}
     for page in pages:
-        count = page.mark.taken
+        count = page.mark.points
         for raw in page.raw[count:]:
             if horizon is not None and _order_of(raw) > horizon:
                 break

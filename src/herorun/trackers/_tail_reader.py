@@ -91,21 +91,19 @@ class _Opened:
     ) -> None:
         self._files, self._marks, self._open = files, marks, open_file
         self._name = ""
-        self._found: tuple[BinaryIO, float] | None = None
+        self._file: tuple[BinaryIO, float] | None = None
 
     def __call__(self, name: str) -> tuple[BinaryIO, float]:
-        if self._found is None or self._name != name:
+        if self._file is None or self._name != name:
             self.close()
             self._name = name
-            self._found = self._open(
-                self._files[name], self._marks.get(name, ReadPosition()).offset
-            )
-        return self._found
+            self._file = self._open(self._files[name], self._marks.get(name, ReadPosition()).offset)
+        return self._file
 
     def close(self) -> None:
-        if self._found is not None:
-            self._found[0].close()
-            self._found = None
+        if self._file is not None:
+            self._file[0].close()
+            self._file = None
 
 
 def read_growing(

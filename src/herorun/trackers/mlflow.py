@@ -213,14 +213,14 @@ class Mlflow:
 
     def _next(self, run: str, name: str, mark: Mark) -> MetricPage:
         """The page that holds the first point after the mark. Nearly all looks find few or none."""
-        page = verified(self._page(run, name, mark, NEAR if mark.taken else FAR))
-        while page.raw and page.following and page.mark.taken == len(page.raw):
+        page = verified(self._page(run, name, mark, NEAR if mark.points else FAR))
+        while page.raw and page.following and page.mark.points == len(page.raw):
             page = self._page(run, name, Mark(page.following), FAR)
         return page
 
     def _page(self, run: str, name: str, mark: Mark, size: int) -> MetricPage:
         """From the mark's page on. Pages of another size than it was cut to are passed over."""
-        token, position = mark.token, mark.taken
+        token, position = mark.token, mark.points
         while True:
             query: dict[str, str | int] = {"run_id": run, "metric_key": name, "max_results": size}
             answer = self._ask.get(

@@ -86,13 +86,13 @@ def _read_events(
         if finished:
             batch.rows.append(finished)
             if batch.is_full(reached - mark.offset):
-                return ReadPosition(row.begins, _note(row.told_before))
+                return ReadPosition(row.begins, _note(row.had_step))
         reached = end
     if row.is_doubtful and name != first:
         return ReadPosition(row.begins)  # what follows will tell
     if last := row.close():
         batch.rows.append(last)
-    return ReadPosition(reached, _note(row.told))
+    return ReadPosition(reached, _note(row.has_step))
 
 
 def _note(is_known: bool) -> str:
@@ -109,8 +109,8 @@ class _OpenRow:
 
     def __init__(self, attempt: str, is_known: bool) -> None:
         self._attempt = attempt
-        self.told = is_known  # whether the file has told a step
-        self.told_before = is_known  # the same, before the open row
+        self.has_step = is_known  # whether the file has told a step
+        self.had_step = is_known  # the same, before the open row
         self.begins = 0  # the offset before the open row
         self._step = 0
         self._values: dict[str, float] = {}
@@ -118,11 +118,11 @@ class _OpenRow:
 
     @property
     def is_doubtful(self) -> bool:
-        return bool(self._values) and not self.told
+        return bool(self._values) and not self.has_step
 
     def add(self, event: Event, offset: int) -> Row | None:
         """Take an event in that begins at an offset; the row that it ends, if it ends one."""
-        if not event.scalars or (event.step is None and self.told):
+        if not event.scalars or (event.step is None and self.has_step):
             return None
         step = event.step or 0
         comes_again = any(tag in self._values for tag, _ in event.scalars)
@@ -133,9 +133,9 @@ class _OpenRow:
             finished = None if is_summary else finished
         if not self._values:
             self._step, self._at, self.begins = step, _utc(event.wall_time), offset
-            self.told_before = self.told
+            self.had_step = self.has_step
         self._values.update(event.scalars)
-        self.told = self.told or step != 0
+        self.has_step = self.has_step or step != 0
         return finished
 
     def close(self) -> Row | None:

@@ -154,7 +154,7 @@ def test_a_resume_is_compared():
     rows = [*curve(*falling), *curve(*(x + 0.01 for x in falling[200:]), first=200)]
 
     ordered = {**GIVEN, Contract: a_contract(data={"order": "deterministic"})}
-    assert ("resume-mismatch", 302, None) in fired(rows, given=ordered)
+    assert ("resume-mismatch", 302, None) in fired(rows, evidence=ordered)
     assert math.isfinite(sum(falling))
 
 

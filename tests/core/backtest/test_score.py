@@ -56,7 +56,7 @@ def test_ambiguous_curves_count_for_nothing():
 def test_an_event_is_found_within_its_window_and_a_little_around_it(row, found):
     score = scored(Label("spike-sustained", ((20, 30, "up"),)), an_alert(row))
 
-    assert (score.events, score.found, score.curves_found, score.sustained_found) == (
+    assert (score.events, score.hits, score.curves_found, score.sustained_found) == (
         1,
         found,
         found,
@@ -69,7 +69,7 @@ def test_an_event_is_found_within_its_window_and_a_little_around_it(row, found):
 def test_a_warning_finds_no_event_of_the_loss_but_one_of_throughput():
     label = Label("diverged", ((20, 30, ""),), "throughput-drift", ((20, 30, ""),))
 
-    assert scored(label, an_alert(25, "warn")).found == 0
+    assert scored(label, an_alert(25, "warn")).hits == 0
     assert scored(label, an_alert(25, "warn", Topic.PROGRESS)).time_found == 1
 
 
@@ -80,4 +80,4 @@ def test_throughput_is_judged_by_its_own_label():
         scored(Label("clean", (), "throughput-collapse", ((20, 30, ""),)), slow).false_alarms == 0
     )
     assert scored(Label("diverged", ((20, 30, ""),), "time-clean"), slow).false_alarms == 1
-    assert scored(Label("diverged", ((20, 30, ""),), "time-clean"), slow).found == 0
+    assert scored(Label("diverged", ((20, 30, ""),), "time-clean"), slow).hits == 0

@@ -29,13 +29,13 @@ PYTHON = {
 
 @pytest.mark.parametrize(("source", "names"), PYTHON.items())
 def test_python_by_its_syntax(source, names):
-    assert [name for name, _ in environment_reads("train.py", source.encode()).named] == names
+    assert [name for name, _ in environment_reads("train.py", source.encode()).names] == names
 
 
 def test_the_line_is_told_and_a_computed_name_too():
     reads = environment_reads("train.py", b'import os\n\nos.environ["A"]\nos.environ[f"X_{1}"]\n')
 
-    assert (reads.named, reads.computed) == ((("A", 3),), (4,))
+    assert (reads.names, reads.computed) == ((("A", 3),), (4,))
 
 
 def test_a_script_uses_what_it_does_not_set():
@@ -44,11 +44,11 @@ def test_a_script_uses_what_it_does_not_set():
         b'"$MODEL" $1 $@\n'
     )
 
-    assert environment_reads("run.sh", script).named == (("PACK", 3), ("MODEL", 5))
+    assert environment_reads("run.sh", script).names == (("PACK", 3), ("MODEL", 5))
 
 
 @pytest.mark.parametrize(
     "text", ["seed: ${oc.env:SEED}", "seed: ${oc.env:SEED,7}", "seed: ${env:SEED}"]
 )
 def test_a_config_that_is_filled_in_from_the_environment(text):
-    assert environment_reads("c.yaml", text.encode()).named == (("SEED", 1),)
+    assert environment_reads("c.yaml", text.encode()).names == (("SEED", 1),)

@@ -25,7 +25,7 @@ ORDERED = {**GIVEN, Contract: a_contract(data={"order": "deterministic"})}
 
 
 def alerts(rows, severity="critical", given=GIVEN):
-    fired = CurveBacktest(CHECKS, given=given).run(rows)
+    fired = CurveBacktest(CHECKS, evidence=given).run(rows)
     return [alert for alert in fired if alert.severity == severity]
 
 

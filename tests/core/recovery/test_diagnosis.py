@@ -192,7 +192,7 @@ FAILED = JobState.FAILED
 def test_what_is_named(state, scene, cause, seen, words, asks):
     told = diagnose(a_job(state), scene)
 
-    assert (told.cause, told.seen, told.needs_person) == (Cause(cause), seen, asks)
+    assert (told.cause, told.basis, told.needs_person) == (Cause(cause), seen, asks)
     assert words in told.why and told.why.startswith("tiny-1 is ")
 
 

@@ -16,7 +16,7 @@ def judged(
 ) -> TriageVerdict:
     known = catalogue or shipped()
     state, matches = scanned(log, known, block)
-    return judge_log(known, see(AttemptLog(), matches), state.said, exit_code)
+    return judge_log(known, see(AttemptLog(), matches), state.last_line, exit_code)
 
 
 def scanned(log: str | bytes, known: Catalogue, block: int = 1 << 20) -> tuple[Scan, list[Match]]:

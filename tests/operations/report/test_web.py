@@ -37,7 +37,14 @@ from wording import mentions
 CAPTURE = pytest.CaptureFixture[str]
 TOKEN = "0123456789abcdef" * 2
 GOOD = RunSummary(
-    "good", "launched", run="healthy", step=600, final_step=1000, loss=2.5, seen=NOON, curve="▇▅▃"
+    "good",
+    "launched",
+    run="healthy",
+    step=600,
+    final_step=1000,
+    loss=2.5,
+    seen_at=NOON,
+    curve="▇▅▃",
 )
 DOWN = RunSummary(
     "bad",
@@ -46,9 +53,9 @@ DOWN = RunSummary(
     step=10,
     final_step=1000,
     alerts=(OpenAlert("crashed", "critical", "firing", "bad-1 failed"),),
-    seen=NOON,
+    seen_at=NOON,
 )
-STALE = RunSummary("old", "launched", run="healthy", monitor="stale", seen=NOON)
+STALE = RunSummary("old", "launched", run="healthy", monitor="stale", seen_at=NOON)
 BLIND = RunSummary("lost", "", error="its contract cannot be read")
 
 

@@ -295,7 +295,7 @@ def test_a_jobs_name_cannot_say_whose_it_is() -> None:
     assert origin_in(shown.format("tiny"), "1000").mine is False
     with pytest.raises(CouldNotLook, match=r"shows.*owner"):
         origin_in(shown.format("UserId=ada(1000)"), "1000")
-    assert origin_in(shown.format("x\n   Command=/forged"), "1001").told == ""
+    assert origin_in(shown.format("x\n   Command=/forged"), "1001").details == ""
 
 
 def test_a_process_that_is_gone_says_what_the_box_knows_of_it() -> None:

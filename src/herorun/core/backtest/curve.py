@@ -95,13 +95,13 @@ class CurveBacktest:
 
     checks: Sequence[Check]
     names: Names = field(default_factory=Names)
-    given: Mapping[Any, Any] = field(default_factory=lambda: GIVEN)  # beside the metrics
+    evidence: Mapping[Any, Any] = field(default_factory=lambda: GIVEN)  # beside the metrics
     state: MetricsState = field(default_factory=MetricsState)
     rows: int = 0
     alerts: list[FiredAlert] = field(default_factory=list)
     _firing: dict[Key, FiredAlert] = field(default_factory=dict)
     _muted: set[Key] = field(default_factory=set)
-    _told: set[tuple[str, str, int]] = field(
+    _closed: set[tuple[str, str, int]] = field(
         default_factory=set
     )  # excursions that are over: kind, metric, first step
 
@@ -122,13 +122,13 @@ class CurveBacktest:
         news = self._news(metrics)
         failing = self._failing(news) if _over(news) else open_now
         known_keys = self._firing.keys() | self._muted
-        ended = bool(known_keys) and bool(_over(metrics) - self._told)
+        ended = bool(known_keys) and bool(_over(metrics) - self._closed)
         came = len(chunk) > 1 and self._may_have_come_and_gone(state, after)
         if failing.keys() == open_now.keys() == known_keys and not ended and not came:
-            self._told |= _over(metrics)
+            self._closed |= _over(metrics)
             return after
         if len(chunk) == 1:
-            self._told |= _over(metrics)
+            self._closed |= _over(metrics)
             self._settle(first, chunk[0].step, news, failing, open_now)
             return after
         middle = len(chunk) // 2
@@ -149,7 +149,8 @@ class CurveBacktest:
         were told.
         """
         return _only(
-            metrics, lambda excursion: excursion.open or _excursion_key(excursion) not in self._told
+            metrics,
+            lambda excursion: excursion.open or _excursion_key(excursion) not in self._closed,
         )
 
     def _settle(
@@ -195,7 +196,7 @@ class CurveBacktest:
         return {check.name: check for check in self.checks}
 
     def _failing(self, metrics: Metrics) -> Findings:
-        findings = evaluate(self.checks, {**self.given, Metrics: metrics})
+        findings = evaluate(self.checks, {**self.evidence, Metrics: metrics})
         return {
             (finding.check, finding.verdict.subject): finding
             for finding in findings

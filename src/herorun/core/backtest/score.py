@@ -38,7 +38,7 @@ class Score:
     false_alarms: int = 0
     warnings: int = 0  # on clean curves
     events: int = 0
-    found: int = 0
+    hits: int = 0
     sustained: int = 0  # events of five rows and more
     sustained_found: int = 0
     curves: int = 0  # with events
@@ -104,7 +104,7 @@ class Score:
         if hit is None:
             self.missed.append((name, first, last, words))
             return False
-        self.found += 1
+        self.hits += 1
         self.sustained_found += long
         if 0 <= first < len(steps):
             self.delays.append(max(hit.step - steps[first], 0))

@@ -28,7 +28,7 @@ _WORDS = (b"environ", b"getenv")
 class Reads:
     """Names with the line of each, and the lines where a name is computed."""
 
-    named: tuple[tuple[str, int], ...] = ()
+    names: tuple[tuple[str, int], ...] = ()
     computed: tuple[int, ...] = ()
 
 

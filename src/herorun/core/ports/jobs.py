@@ -177,7 +177,7 @@ class Origin:
     mine: bool | None = None  # whether that is the user that herorun asks as
     command: tuple[str, ...] = ()  # what it runs, word by word
     # the same in the back end's own words, where these cannot be compared: a script's path
-    told: str = ""
+    details: str = ""
     folder: str = ""  # that it was submitted from, or runs in
 
 

@@ -54,7 +54,7 @@ def ending_of(
         place=diagnosis.place,
         needs_person=diagnosis.needs_person,
         worker=_worker(scene.triage),
-        seen=diagnosis.seen,
+        seen=diagnosis.basis,
         advice=diagnosis.advice,
     )
 

@@ -44,7 +44,7 @@ class Diagnosis:
 
     cause: Cause
     why: str
-    seen: str  # what the class goes by: the log's own class, or the scheduler's word
+    basis: str  # what the class goes by: the log's own class, or the scheduler's word
     place: str = ""  # file and line, where the log names them
     advice: str = ""
     needs_person: bool = False  # a relaunch alone does not cure it

@@ -19,7 +19,7 @@ class RunbookFacts:
     sealed: str
     branch: str
     remote: str  # that has the record; empty: it lies on this machine alone
-    written: str
+    written_at: str
 
 
 def handbook(contract: Contract, ways: Ways, facts: RunbookFacts) -> str:
@@ -41,7 +41,7 @@ def _head(contract: Contract, facts: RunbookFacts) -> Iterator[str]:
     yield f"# Taking over {contract.slug}"
     yield ""
     yield (
-        f"Written {facts.written} by {facts.owner}, from the contract and the record. Nothing "
+        f"Written {facts.written_at} by {facts.owner}, from the contract and the record. Nothing "
         "below is from anybody's memory."
     )
     yield ""

@@ -155,7 +155,7 @@ def pass_over(log: OwnLog, offset: int) -> OwnLog:
 def judged(catalogue: Catalogue, log: OwnLog, exit_code: int | None) -> TriageVerdict:
     """Why it ended, if this is all that it will ever say."""
     state, matches = finish(catalogue, log.scan)
-    verdict = judge_log(catalogue, see(log.seen, matches), state.said, exit_code)
+    verdict = judge_log(catalogue, see(log.seen, matches), state.last_line, exit_code)
     return part_read(verdict, log.passed) if log.passed and exit_code != 0 else verdict
 
 

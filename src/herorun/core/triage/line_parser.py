@@ -35,17 +35,17 @@ class LineParser:
     ended: dict[str, int]
     handled: dict[str, int]
     watch: ProgressWatch
-    found: list[Match] = field(default_factory=list)
+    matches: list[Match] = field(default_factory=list)
 
 
 def look_at_line(now: LineParser, raw: bytes, number: int, inside: bool) -> None:
-    before = len(now.found)
+    before = len(now.matches)
     for line in readable(raw):
         if inside:
-            now.found += of_line(now.catalogue, line, number)
+            now.matches += of_line(now.catalogue, line, number)
         else:
             _read_line(now, line, number)
-    if any(match.role is LineRole.ROOT for match in now.found[before:]):
+    if any(match.role is LineRole.ROOT for match in now.matches[before:]):
         now.watch = ProgressWatch(on=True)
 
 
@@ -93,12 +93,12 @@ def _outside(now: LineParser, line: LogLine, number: int) -> None:
         if raised:
             _raised(now, line, number, raised)
         else:
-            now.found += of_line(now.catalogue, line, number)
+            now.matches += of_line(now.catalogue, line, number)
 
 
 def _raised(now: LineParser, line: LogLine, number: int, raised: Raised) -> None:
     _keep(now.ended, line.stream, number)
-    now.found += of_exception(now.catalogue, line, number, raised)
+    now.matches += of_exception(now.catalogue, line, number, raised)
 
 
 def _keep(streams: dict[str, int], stream: str, number: int) -> None:

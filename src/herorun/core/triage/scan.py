@@ -24,7 +24,7 @@ class Scan:
 
     offset: int = 0
     lines: int = 0  # complete ones
-    said: int = 0  # the number of the last line that was not blank
+    last_line: int = 0  # the number of the last line that was not blank
     carry: bytes = b""  # of the line that is not complete
     inside: bool = False  # the carry continues a long line
     open: tuple[Open, ...] = ()
@@ -40,7 +40,7 @@ def scan(catalogue: Catalogue, state: Scan, data: bytes) -> tuple[Scan, list[Mat
     body, _, carry = text.rpartition(b"\n")
     tracebacks = {traceback.stream: traceback for traceback in state.open}
     now = LineParser(catalogue, tracebacks, dict(state.ended), dict(state.handled), state.watch)
-    lines, last_line, inside = state.lines, state.said, state.inside
+    lines, last_line, inside = state.lines, state.last_line, state.inside
     if len(text) > len(carry):
         lines = _walk(now, body, lines, inside)
         length = len(body.rstrip())
@@ -49,7 +49,7 @@ def scan(catalogue: Catalogue, state: Scan, data: bytes) -> tuple[Scan, list[Mat
     while len(carry) > LONGEST:
         look_at_line(now, carry[:LONGEST], lines + 1, inside)
         carry, inside = carry[LONGEST - OVERLAP :], True
-    return _scan_after(now, state.offset + len(data), lines, last_line, carry, inside), now.found
+    return _scan_after(now, state.offset + len(data), lines, last_line, carry, inside), now.matches
 
 
 def _scan_after(
@@ -59,7 +59,7 @@ def _scan_after(
     return Scan(
         offset=offset,
         lines=lines,
-        said=last_line,
+        last_line=last_line,
         carry=carry,
         inside=inside,
         open=tuple(now.open.values()),
@@ -72,9 +72,9 @@ def _scan_after(
 def skip(state: Scan, size: int, newlines: int = 0) -> Scan:
     """Go on so many bytes further down, within a line perhaps."""
     lines = state.lines + newlines
-    last_line = lines if newlines else state.said
+    last_line = lines if newlines else state.last_line
     return Scan(
-        offset=state.offset + size, lines=lines, said=last_line, inside=True, watch=state.watch
+        offset=state.offset + size, lines=lines, last_line=last_line, inside=True, watch=state.watch
     )
 
 
@@ -139,7 +139,7 @@ def _watched(now: LineParser, line: bytes, number: int) -> None:
     now.watch = now.watch.after(line)
     if now.watch.is_enough:
         now.watch = NOT_YET
-        now.found.append(went_on(number))
+        now.matches.append(went_on(number))
 
 
 def _pieces(now: LineParser, line: bytes, number: int, inside: bool) -> None:

@@ -31,8 +31,8 @@ class TriageVerdict:
 def judge_log(
     catalogue: Catalogue, log: AttemptLog, last_line: int, exit_code: int | None = None
 ) -> TriageVerdict:
-    """`last_line` is the number of the last line that was not blank (`Scan.said`): a restart that
-    nothing followed has no story yet.
+    """`last_line` is the number of the last line that was not blank (`Scan.last_line`): a restart
+    that nothing followed has no story yet.
     """
     if log.before and last_line <= log.began:
         log = replace(log.before, attempt=log.attempt)

@@ -49,7 +49,7 @@ class _Task:
     thread: threading.Thread | None = None
     code: int = 3
     ended_at: str | None = None  # the tip of the record when its loop ended
-    said: str = ""  # what was told last of what ended it
+    message: str = ""  # what was told last of what ended it
     # when a tick was last taken, or the task begun
     ticked: float = field(default_factory=time.monotonic)
     silence: float = LEAST.total_seconds()  # after which nobody watches
@@ -79,7 +79,7 @@ class Fleet:
         self._room = threading.BoundedSemaphore(AT_ONCE)
         self._over = threading.Event()
         self._together = Together()
-        self._looked = time.monotonic()
+        self._looked_at = time.monotonic()
 
     @property
     def codes(self) -> list[int]:
@@ -107,9 +107,9 @@ class Fleet:
         """Now and then: take up what is to be watched and is not, and tell of what nobody looks
         at.
         """
-        if time.monotonic() - self._looked < LOOK_AROUND:
+        if time.monotonic() - self._looked_at < LOOK_AROUND:
             return
-        self._looked = time.monotonic()
+        self._looked_at = time.monotonic()
         with contextlib.suppress(HerorunError, OSError):  # the next look is due
             self._take_up()
         for task in self._tasks.values():
@@ -187,7 +187,7 @@ class Fleet:
             with self._room:
                 outcome = run_tick(run, drift, self._looks, lambda urgent: self._push(run, urgent))
             task.silence = max(LEAST, MISSED * run.contract.babysit.cadence).total_seconds()
-            task.ticked, task.said = time.monotonic(), ""
+            task.ticked, task.message = time.monotonic(), ""
             return outcome
 
         return watch(
@@ -219,8 +219,8 @@ class Fleet:
     def _say(self, task: _Task, message: str) -> None:
         """Once, until something else is to be said, or a tick was taken."""
         with self._one_at_a_time:
-            if task.said != message:
-                task.said = message
+            if task.message != message:
+                task.message = message
                 with contextlib.suppress(OSError):
                     self._tell(task.slug, message)
 

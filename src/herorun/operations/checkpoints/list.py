@@ -33,12 +33,12 @@ AT_ONCE = 32
 class CheckpointListing:
     """All checkpoints in number order, when they were listed, and what taints some of them."""
 
-    found: tuple[Sized, ...]
+    checkpoints: tuple[Sized, ...]
     at: datetime
     taints: tuple[Taint, ...] = ()
 
     def document(self) -> CheckpointsList:
-        return CheckpointsList(checkpoints=[self._entry(each) for each in self.found])
+        return CheckpointsList(checkpoints=[self._entry(each) for each in self.checkpoints])
 
     def _entry(self, each: Sized) -> ListedEntry:
         candidate = each.candidate
@@ -172,10 +172,12 @@ def make_plan(run: Run, keep: int | None = None) -> PrunePlan:
         rules.milestones,
         final.value if isinstance(final, FinalStep) else None,
     )
-    trusted = acceptable((each.candidate for each in listing.found), run.contract, memory.history)
+    trusted = acceptable(
+        (each.candidate for each in listing.checkpoints), run.contract, memory.history
+    )
     return prune_plan(
         slug=run.slug,
-        checkpoints=listing.found,
+        checkpoints=listing.checkpoints,
         policy=policy,
         references=names,
         recovery=trusted.newest.path if trusted.newest else "",

@@ -33,16 +33,16 @@ class Pruned:
     """How it ended: what is deleted, what was left and why, and what could not be told."""
 
     deleted: tuple[str, ...] = ()
-    left: tuple[tuple[str, str], ...] = ()  # path, why
+    remaining: tuple[tuple[str, str], ...] = ()  # path, why
     bytes: int = 0
     warnings: tuple[str, ...] = field(default=())
 
     @property
     def code(self) -> int:
-        return 1 if self.left else 0
+        return 1 if self.remaining else 0
 
     def document(self) -> CheckpointsPrune:
-        remaining = [Left(path=path, why=why) for path, why in self.left]
+        remaining = [Left(path=path, why=why) for path, why in self.remaining]
         return CheckpointsPrune.of(self, not_deleted=remaining)
 
 

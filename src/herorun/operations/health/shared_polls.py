@@ -28,7 +28,7 @@ class _Cluster:
     """What is shared of one: who asks while another looks waits for that look."""
 
     alone: Lock = field(default_factory=Lock)
-    wanted: dict[str, Wanted] = field(default_factory=dict)  # by run
+    intents: dict[str, Wanted] = field(default_factory=dict)  # by run
     at: datetime | None = None  # when the newest look began
     look: Any = None
     error: str = ""  # why the newest look saw nothing
@@ -59,7 +59,7 @@ class SharedPolls:
 
     def take_down(self, run: str, scheduler: Scheduler, intent: Wanted | None) -> None:
         if intent and hasattr(scheduler, "look"):
-            self._cluster(scheduler).wanted[run] = intent
+            self._cluster(scheduler).intents[run] = intent
 
     def of(self, run: MonitoredRun, memory: Memory) -> Scheduler:
         """The run's scheduler, by a look that others may share."""
@@ -76,7 +76,7 @@ class SharedPolls:
             return alone
         cluster = self._cluster(scheduler)
         with cluster.alone:
-            cluster.wanted[run] = intent
+            cluster.intents[run] = intent
             if not _serves(cluster, run, intent, oldest):
                 _poll_cluster(cluster, scheduler)
             cluster.had[run] = cluster.at or now()
@@ -108,7 +108,7 @@ def _serves(cluster: _Cluster, run: str, intent: Wanted, oldest: timedelta) -> b
 def _poll_cluster(cluster: _Cluster, scheduler: Any) -> None:
     cluster.at, cluster.error, cluster.look = now(), "", None
     try:
-        cluster.look = scheduler.look(_earliest(cluster.wanted.values()))
+        cluster.look = scheduler.look(_earliest(cluster.intents.values()))
     except (CouldNotLook, OSError) as error:
         cluster.error = in_words(error)
 

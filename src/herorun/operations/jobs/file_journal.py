@@ -31,7 +31,7 @@ class Journal:
 
     def __init__(self, path: Path, slug: str) -> None:
         self.path, self.slug = path, slug
-        self._seen: tuple[int, int, int] | None = None
+        self._file_state: tuple[int, int, int] | None = None
         self._lines: tuple[JournalLine, ...] = ()
         self._memory = Memory()
 
@@ -86,10 +86,10 @@ class Journal:
         try:
             stat = self.path.stat()
         except FileNotFoundError:
-            self._seen, self._lines, self._memory = None, (), Memory()
+            self._file_state, self._lines, self._memory = None, (), Memory()
             return
         stamp = (stat.st_ino, stat.st_size, stat.st_mtime_ns)
-        if stamp == self._seen:
+        if stamp == self._file_state:
             return
         texts = self.path.read_bytes().split(b"\n")[:-1]
         try:
@@ -101,7 +101,7 @@ class Journal:
                 f"{self.path} is damaged ({error}), so nothing is done. Move it away to start a "
                 "new one."
             ) from None
-        self._seen, self._lines, self._memory = (
+        self._file_state, self._lines, self._memory = (
             stamp,
             tuple(lines),
             fold(line.event for line in lines),

@@ -62,7 +62,7 @@ def _looked_at(run: Run, job: str, jobs: Any) -> Adoptee:
             "only they can stop or relaunch it."
         )
     user = origin.user if origin.mine else ""
-    return Adoptee(answer.job, kind, user, origin.command, scrub(origin.told), origin.folder)
+    return Adoptee(answer.job, kind, user, origin.command, scrub(origin.details), origin.folder)
 
 
 def _origin(jobs: Any, job: str) -> Origin:

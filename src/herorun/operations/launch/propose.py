@@ -39,7 +39,7 @@ class Proposer:
 
     run: Run
     memory: Memory
-    seen: Evidence = field(default_factory=dict)
+    evidence: Evidence = field(default_factory=dict)
 
     def proposals(
         self, ways: Sequence[Option], about: str = "", before: int | None = None, ask: bool = True
@@ -150,7 +150,7 @@ class Proposer:
 
     def _chosen(self, step: int) -> Back | None:
         try:
-            return choose(self.run, self._instance, step, "", self.memory, self.seen)
+            return choose(self.run, self._instance, step, "", self.memory, self.evidence)
         except (HerorunError, OSError):
             return None
 
@@ -164,7 +164,7 @@ class Proposer:
     def _passes(self, plan: Plan, given_up: tuple[GivenUp, ...] = ()) -> bool:
         """Whether the gate would let it start, once the current instance has ended. What the gate
         cannot see in time is proposed all the same: the command itself will say so."""
-        inputs = {**self.seen, History: self.memory.history, LiveJobs: self._other_jobs}
+        inputs = {**self.evidence, History: self.memory.history, LiveJobs: self._other_jobs}
         try:
             return gate_of(self.run, plan, given_up, inputs, DEADLINE).verdict != "blocked"
         except Blocked:

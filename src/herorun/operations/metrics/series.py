@@ -37,17 +37,17 @@ class Curves(Protocol):
 class RowSeries:
     """Rows in memory. A step that goes back begins another attempt, where the source names none."""
 
-    told: dict[str, list[Point]] = field(default_factory=dict)
+    by_metric: dict[str, list[Point]] = field(default_factory=dict)
     _attempt: int = 1
     _execution: str = ""
     _last: int = -1
 
     @property
     def names(self) -> tuple[str, ...]:
-        return tuple(sorted(self.told))
+        return tuple(sorted(self.by_metric))
 
     def points(self, metric: str) -> Iterator[Point]:
-        yield from self.told.get(metric, ())
+        yield from self.by_metric.get(metric, ())
 
     def add(self, row: Row) -> None:
         if row.step < self._last or (row.attempt and self._execution not in ("", row.attempt)):
@@ -58,7 +58,7 @@ class RowSeries:
     def put(self, row: Row, attempt: int) -> None:
         """A row whose attempt is known."""
         for name, value in row.values.items():
-            self.told.setdefault(_scrub_metric_name(name), []).append(
+            self.by_metric.setdefault(_scrub_metric_name(name), []).append(
                 Point(attempt, row.step, row.at, value)
             )
 

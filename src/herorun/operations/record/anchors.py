@@ -33,12 +33,12 @@ class Outside:
     at.
     """
 
-    named: dict[str, str] = field(default_factory=dict)
+    names: dict[str, str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
 
     def add(self, commit: str, what: str) -> None:
         if commit:
-            self.named.setdefault(commit, what)
+            self.names.setdefault(commit, what)
 
 
 def look_outside(name: str, start: Path) -> Outside:

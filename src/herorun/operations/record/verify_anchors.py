@@ -24,7 +24,7 @@ def check_anchors(
     hold.
     """
     repository = record.repository
-    anchors = {**_seal_anchors(repository, record.slug), **(outside.named if outside else {})}
+    anchors = {**_seal_anchors(repository, record.slug), **(outside.names if outside else {})}
     inside = set(repository.git("rev-list", *lines).text.split()) if anchors else set()
     off = {commit: what for commit, what in anchors.items() if commit not in inside}
     missing = {

@@ -34,13 +34,13 @@ MEMORY = "patrol.json"
 @dataclass(frozen=True)
 class PatrolTick:
     look: HostObservation
-    told: PatrolAdvice
+    assessment: PatrolAdvice
     line: str
     before: Before | None
 
     def document(self) -> PatrolDocument:
         return PatrolDocument.of(
-            self, observation=self.look, state=self.told.state, advice=self.told.advice
+            self, observation=self.look, state=self.assessment.state, advice=self.assessment.advice
         )
 
 
@@ -116,7 +116,7 @@ def remember(run: Run, tick: PatrolTick) -> None:
     since = before.since if before and before.movement == movement else look.at
     step = look.log.step if isinstance(look.log, Own) else None
     kills = look.memory.oom_kill if isinstance(look.memory, MemoryUse) else None
-    new = Before(look.at, facts_of(look, tick.told), step, since, scrub(movement), kills)
+    new = Before(look.at, facts_of(look, tick.assessment), step, since, scrub(movement), kills)
     with suppress(OSError, HerorunError):  # a full disk takes the comparison away, and not the tick
         run.prepare()
         write_whole(run.state / MEMORY, (canonical(plain(new)) + "\n").encode())

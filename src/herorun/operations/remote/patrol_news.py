@@ -27,7 +27,7 @@ AT_LEAST = timedelta(days=1)
 
 def send_patrol(run: Run, tick: PatrolTick) -> list[str]:
     """By the first channel of `[notify]` that takes it; why it reached nobody, in words."""
-    facts = digest(news_facts(tick.look, tick.told))
+    facts = digest(news_facts(tick.look, tick.assessment))
     last_facts, at = _last_sent(run)
     if facts == last_facts and at is not None and now() - at < AT_LEAST:
         return []
@@ -46,9 +46,9 @@ def send_patrol(run: Run, tick: PatrolTick) -> list[str]:
 
 
 def _message(run: Run, tick: PatrolTick, facts: str) -> Post:
-    advice = [f"{each.message}\n{each.command}".strip() for each in tick.told.advice]
+    advice = [f"{each.message}\n{each.command}".strip() for each in tick.assessment.advice]
     key = write_key(Verb.PATROL, run.slug, facts[7:19], f"{now():%Y-%m-%dT%H:%M}")
-    title = f"{run.slug} is {tick.told.state}"
+    title = f"{run.slug} is {tick.assessment.state}"
     return Post(key, title, scrub("\n\n".join([tick.line, *advice])))
 
 

@@ -30,7 +30,7 @@ def page_of(run: Run) -> str:
         sealed=memory.sealed.tag if memory.sealed else "",
         branch=run.contract.record_branch,
         remote=run.record.remote or "",
-        written=timestamp(now().replace(microsecond=0)),
+        written_at=timestamp(now().replace(microsecond=0)),
     )
     return scrub(handbook(run.contract, ways_of(run), facts))
 

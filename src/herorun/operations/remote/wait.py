@@ -41,7 +41,7 @@ class Ended:
     words: str
     line: str
     looks: int
-    told: PatrolAdvice | None
+    assessment: PatrolAdvice | None
 
 
 def wait_for(

@@ -13,27 +13,29 @@ class Compared:
     a: Side
     b: Side
     kind: str  # repeat, resume, change or curves
-    told: RunComparison
+    comparison: RunComparison
     differs: tuple[str, ...] = ()
 
     @property
     def code(self) -> int:
-        return {ComparisonAnswer.NO_GO: 1, ComparisonAnswer.UNKNOWN: 3}.get(self.told.answer, 0)
+        return {ComparisonAnswer.NO_GO: 1, ComparisonAnswer.UNKNOWN: 3}.get(
+            self.comparison.answer, 0
+        )
 
     def document(self) -> CompareDocument:
         return CompareDocument.of(
-            self.told,
+            self.comparison,
             a=self.a.name,
             b=self.b.name,
             kind=self.kind,
-            verdict=self.told.answer,
-            window=[self.told.first, self.told.last],
+            verdict=self.comparison.answer,
+            window=[self.comparison.first, self.comparison.last],
             config_differences=self.differs,
-            untested=self.told.unexercised,
+            untested=self.comparison.unexercised,
         )
 
     def lines(self) -> list[str]:
-        result = self.told
+        result = self.comparison
         lines = [
             (
                 f"{self.b.name} against {self.a.name}, steps {result.first} to {result.last}: "

@@ -16,7 +16,7 @@ from herorun.schemas.judged import GoodputDocument
 @dataclass(frozen=True)
 class Account:
     run: Run
-    told: GoodputTotals
+    totals: GoodputTotals
     blind: bool = False  # the rows could not be read
 
     @property
@@ -24,12 +24,12 @@ class Account:
         return 3 if self.blind else 0
 
     def document(self) -> GoodputDocument:
-        return GoodputDocument.of(self.told, run=self.run.slug)
+        return GoodputDocument.of(self.totals, run=self.run.slug)
 
     def lines(self) -> list[str]:
         return [
             f"{self.run.slug}: {line}" if not number else line
-            for number, line in enumerate(_goodput_lines(self.told))
+            for number, line in enumerate(_goodput_lines(self.totals))
         ]
 
 

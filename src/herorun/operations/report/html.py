@@ -43,14 +43,14 @@ def page_of(report: RunReport, fleet: str = "", poll: int = 0, newer: str = "") 
     poller = template("report/poll.js") if poll else ""
     style = template("report/uplot/uPlot.min.css") + template("report/page.css")
     logbook, cut = _tail_of_logbook(report.logbook)
-    document = report.told
+    document = report.document
     step, final = document["progress"]["step"], document["progress"]["final_step"]
     shares = list(_shares(document["goodput"]))
     return (
         html_environment()
         .from_string(template("report/page.html"))
         .render(
-            told=document,
+            report=document,
             policy=page_policy([library, script, *([poller] if poll else [])], style, bool(poll)),
             fleet=fleet,
             poll=poll,
@@ -221,7 +221,7 @@ def _data(report: RunReport) -> str:
     text = json.dumps(
         {
             "charts": charts,
-            "marks": report.told["annotations"],
+            "marks": report.document["annotations"],
             "times": [report.axes.steps, report.axes.seconds],
             "tokens": report.axes.tokens,
         },

@@ -125,7 +125,7 @@ class _LogReader:
         self._scheduler, self._instance, self._lines = scheduler, instance, lines
         self._ask: Callable[..., LogPart] | None = getattr(scheduler, "read_log", None)
         self._offset, self._mark, self._newest = 0, "", ""
-        self._begun = False
+        self._has_read = False
         self._trouble = ""
         self.passes = 0  # reads that went well
 
@@ -150,8 +150,8 @@ class _LogReader:
         if self._ask is None:
             yield self._added()
             return
-        if not self._begun:
-            self._offset, self._begun = self._first(self._ask), True
+        if not self._has_read:
+            self._offset, self._has_read = self._first(self._ask), True
         while True:
             part = self._ask(self._instance, self._offset, PART, self._mark)
             self._offset, self._mark = part.offset, part.mark
@@ -180,10 +180,10 @@ class _LogReader:
     def _added(self) -> LogPart:
         """By the scheduler's newest lines: what stands behind those that were read before."""
         newest = self._scheduler.tail(
-            self._instance, TAIL if self._begun or not self._lines else self._lines
+            self._instance, TAIL if self._has_read or not self._lines else self._lines
         )
-        before, self._newest, first = self._newest, newest, not self._begun
-        self._begun = True
+        before, self._newest, first = self._newest, newest, not self._has_read
+        self._has_read = True
         if first and self._lines == 0:
             added, restarted = "", False
         elif newest.startswith(before):

@@ -192,7 +192,7 @@ def glance_of(
         quiet=(now() - metrics.advanced_at).total_seconds()
         if isinstance(metrics, Metrics)
         else None,
-        seen=seen_at,
+        seen_at=seen_at,
     )
 
 
@@ -268,7 +268,7 @@ class _Kept:
     """Equal as long as nothing was added: what was drawn of it is drawn once."""
 
     def __init__(self, curves: Fetched) -> None:
-        self.kept = curves
+        self.curves = curves
         self.key = (str(curves.folder), curves.rows, curves.fetched_at)
 
     def __eq__(self, other: object) -> bool:
@@ -282,7 +282,7 @@ class _Kept:
 def _drawn(
     cache: _Kept, losses: tuple[str, ...], speeds: tuple[str, ...]
 ) -> tuple[float | None, str, Pace | None]:
-    curves = cache.kept
+    curves = cache.curves
     attempt = curves.attempts[-1]
     first = max(attempt.first_step, attempt.last_step - MOST_STEPS)
     loss = next((name for name in losses if name in curves.names), None)

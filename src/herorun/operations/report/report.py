@@ -64,9 +64,9 @@ LEVELS = {
 
 @dataclass(frozen=True)
 class RunReport:
-    """`told` is the JSON document; the rest is what the page shows beside it."""
+    """`document` is the JSON document; the rest is what the page shows beside it."""
 
-    told: dict[str, Any]
+    document: dict[str, Any]
     charts: tuple[ChartDrawing, ...]
     account: tuple[str, ...]  # the goodput for people, line by line
     logbook: str

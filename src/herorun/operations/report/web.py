@@ -42,7 +42,7 @@ class PageCopy:
 
     lock: Lock = field(default_factory=Lock)
     page: str = ""
-    made: float | None = None
+    made_at: float | None = None
     places: BoundedSemaphore = field(default_factory=lambda: BoundedSemaphore(MOST_OF_A_PAGE))
 
 
@@ -76,10 +76,10 @@ class FleetPages:
         with self._lock:
             copy = self._copies.setdefault(path, PageCopy())
         with _hold_place(copy.places), copy.lock:
-            if copy.made is None or self._clock() - copy.made >= seconds:
-                copy.made = None  # a page that cannot be made leaves none behind
+            if copy.made_at is None or self._clock() - copy.made_at >= seconds:
+                copy.made_at = None  # a page that cannot be made leaves none behind
                 copy.page = make()
-                copy.made = self._clock()
+                copy.made_at = self._clock()
             return copy.page
 
     def _fleet(self, names: list[str]) -> str:

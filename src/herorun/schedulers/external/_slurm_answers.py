@@ -22,7 +22,7 @@ def origin_in(text: str, uid: str) -> Origin:
     is not known; of the owner that is `CouldNotLook`.
 
     >>> text = "JobId=7\\n   UserId=ada(1000) GroupId=ada\\n   Command=/x/a b.sh\\n   WorkDir=/x\\n"
-    >>> origin_in(text, "1000").told
+    >>> origin_in(text, "1000").details
     '/x/a b.sh'
     """
     owners = re.findall(r"\bUserId=([^ (]*)\((\d+)\)", text)
@@ -33,7 +33,7 @@ def origin_in(text: str, uid: str) -> Origin:
     return Origin(
         user,
         number == uid if number else None,
-        told="" if command == "(null)" else command,
+        details="" if command == "(null)" else command,
         folder=folder,
     )
 

@@ -128,7 +128,7 @@ class RayById:
         """
         record = self._look().record(job)
         entrypoint = record.entrypoint if record else ""
-        return Origin(command=_plain_argv(entrypoint), told=entrypoint)
+        return Origin(command=_plain_argv(entrypoint), details=entrypoint)
 
     def live_namesakes(self, job: str) -> tuple[str, ...]:
         """Other live jobs with its entrypoint: Ray knows neither names nor users."""

@@ -94,7 +94,7 @@ class SlurmById:
         rows = _rows_of_job(books.rows, number, part)
         if not queue and not rows:
             return Unknown(books.silent) if books.silent else _nowhere(job, books)
-        record = SubmissionRecord(asked=True, id=number)
+        record = SubmissionRecord(is_ours=True, id=number)
         answer = judge_slurm(
             job, queue, rows, Accounting(rows, books.silent, books.none_kept), record
         )

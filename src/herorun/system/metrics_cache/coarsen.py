@@ -73,7 +73,7 @@ def thinned(block: Block) -> Block:
         array("q", (block.times[place] for place in keep)),
         array("I", (block.attempts[place] for place in keep)),
         {name: column for name, column in columns.items() if column.values},
-        block.told,
+        block.facts,
     )
 
 

@@ -50,7 +50,7 @@ class Block:
     times: "array[int]"  # microseconds since 1970
     attempts: "array[int]"
     columns: dict[str, Column] = field(default_factory=dict)
-    told: Mapping[str, Any] = field(default_factory=dict)
+    facts: Mapping[str, Any] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.steps)
@@ -63,7 +63,7 @@ class Index:
     begin: int  # the offset of the block
     rows: int
     size: int  # bytes of the whole block
-    told: Mapping[str, Any]
+    facts: Mapping[str, Any]
     # by column: offset, bytes in the file, CRC-32, places, packed
     parts: Mapping[str, Sequence[int]]
 
@@ -78,7 +78,7 @@ class Index:
     @property
     def spans(self) -> dict[int, tuple[int, int]]:
         """The lowest and the highest step of each attempt."""
-        return {int(number): (low, high) for number, (low, high) in self.told["spans"].items()}
+        return {int(number): (low, high) for number, (low, high) in self.facts["spans"].items()}
 
 
 def block_of(rows: Sequence[Row], attempts: Sequence[int], facts: Mapping[str, Any]) -> Block:
@@ -108,7 +108,7 @@ def _of_rows(rows: Sequence[Row], attempts: Sequence[int], facts: Mapping[str, A
         array("q", (row.step for row, _ in fitting)),
         array("q", (_microseconds(row.at) for row, _ in fitting)),
         array("I", (number for _, number in fitting)),
-        told=facts,
+        facts=facts,
     )
     if fitting and (columns := _full_columns([row.values for row, _ in fitting])) is not None:
         block.columns.update(columns)
@@ -136,7 +136,7 @@ def _full_columns(rows: Sequence[Mapping[str, float]]) -> dict[str, Column] | No
 
 def joined(blocks: Sequence[Block]) -> Block:
     """One block of them all, which says what the last one said."""
-    whole = Block(array("q"), array("q"), array("I"), told=blocks[-1].told)
+    whole = Block(array("q"), array("q"), array("I"), facts=blocks[-1].facts)
     places: dict[str, array[int]] = {}
     for block in blocks:
         before = len(whole)
@@ -169,7 +169,7 @@ def written(block: Block, pack: bool) -> bytes:
         at += len(raw)
     header = {
         "order": sys.byteorder,
-        "told": {**block.told, "spans": _spans(block)},
+        "told": {**block.facts, "spans": _spans(block)},
         "parts": parts,
     }
     index = json.dumps(header, separators=(",", ":")).encode()
@@ -256,7 +256,7 @@ def block_at(file: BinaryIO, index: Index) -> Block:
     steps, times, attempts = (own_at(file, index, name) for name in OWN)
     names = index.names
     columns = {name: column for name in names if (column := column_at(file, index, f"={name}"))}
-    return Block(steps, times, attempts, columns, index.told)
+    return Block(steps, times, attempts, columns, index.facts)
 
 
 def own_at(file: BinaryIO, index: Index, name: str) -> "array[Any]":

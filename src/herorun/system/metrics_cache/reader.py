@@ -90,17 +90,17 @@ class Fetched:
     @property
     def fetched_at(self) -> datetime | None:
         """When the newest rows were fetched: what came later is not in here."""
-        return datetime.fromisoformat(self._parts[-1].index.told["at"]) if self._parts else None
+        return datetime.fromisoformat(self._parts[-1].index.facts["at"]) if self._parts else None
 
     @property
     def cursor(self) -> str:
         """The tracker's cursor behind the newest row; empty where nothing was fetched."""
-        return str(self._parts[-1].index.told["cursor"]) if self._parts else ""
+        return str(self._parts[-1].index.facts["cursor"]) if self._parts else ""
 
     def numbered(self, rows: Iterable[Row], names: Names) -> Iterator[tuple[int, Row]]:
         """Rows that follow these, each with the number of its attempt."""
         arrivals = (
-            decode(Arrivals, self._parts[-1].index.told["arrivals"]) if self._parts else Arrivals()
+            decode(Arrivals, self._parts[-1].index.facts["arrivals"]) if self._parts else Arrivals()
         )
         for row in rows:
             yield arrivals.attempt_of(row, names), row
@@ -117,7 +117,7 @@ class Fetched:
                     else (low, high)
                 )
                 by_number[number] = Attempt(
-                    number, part.index.told["executions"].get(str(number), ""), low, high
+                    number, part.index.facts["executions"].get(str(number), ""), low, high
                 )
         return tuple(by_number[number] for number in sorted(by_number))
 

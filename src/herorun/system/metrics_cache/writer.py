@@ -52,27 +52,27 @@ class Writer:
         self._generation = newest[0] if newest else folder / "0001"
         self._blocks: list[tuple[int, int, int]] = []  # of the open file
         self._number = 0
-        self._told = self._find_end()
-        if self._told and self._told["source"] != source:
+        self._facts = self._find_end()
+        if self._facts and self._facts["source"] != source:
             self.begin_anew()
 
     @property
     def cursor(self) -> str:
         """The tracker's cursor behind the last row; empty where there is none."""
-        return str(self._told["cursor"]) if self._told else ""
+        return str(self._facts["cursor"]) if self._facts else ""
 
     @property
     def fetched_at(self) -> datetime | None:
         """When the last row was fetched."""
-        return datetime.fromisoformat(self._told["at"]) if self._told else None
+        return datetime.fromisoformat(self._facts["at"]) if self._facts else None
 
     def begin_anew(self) -> None:
         """The rows that come are of another source, or of the same one that began again. The older
         ones stay.
         """
-        if self._told:
+        if self._facts:
             self._generation = self._folder / f"{int(self._generation.name) + 1:04d}"
-            self._blocks, self._number, self._told = [], 0, {}
+            self._blocks, self._number, self._facts = [], 0, {}
 
     def append(self, rows: Sequence[Row], cursor: str, names: Names, at: datetime) -> None:
         """Add rows, and the cursor behind them. `names` tell the loss, by which a new attempt is
@@ -80,7 +80,7 @@ class Writer:
         """
         if not rows:
             return
-        arrivals = decode(Arrivals, self._told["arrivals"]) if self._told else Arrivals()
+        arrivals = decode(Arrivals, self._facts["arrivals"]) if self._facts else Arrivals()
         numbers = arrivals.attempts_of(rows, names)
         executions = {str(number): row.attempt for number, row in zip(numbers, rows, strict=True)}
         facts = {
@@ -91,11 +91,11 @@ class Writer:
             "arrivals": plain(arrivals),
         }
         self._add(block_of(rows, numbers, facts))
-        self._told = facts
+        self._facts = facts
 
     def _open_executions(self) -> Mapping[str, str]:
         """A full file says what its last block says."""
-        return self._told["executions"] if self._blocks else {}
+        return self._facts["executions"] if self._blocks else {}
 
     def _add(self, block: Block) -> None:
         if not self._generation.exists():
@@ -151,7 +151,7 @@ class Writer:
                 try:
                     index = index_at(file, self._blocks[-1][0])
                     block_at(file, index)
-                    return index.told
+                    return index.facts
                 except Damaged:
                     self._blocks.pop()
         return {}
@@ -163,7 +163,7 @@ class Writer:
 
 def _full(path: Path) -> Mapping[str, Any]:
     with path.open("rb") as file:
-        return index_at(file).told
+        return index_at(file).facts
 
 
 def _appended(path: Path, begin: int, data: bytes) -> int:
