@@ -70,16 +70,16 @@ The alternative is what people type or write instead, and it does less: a prefli
 
 
 def main() -> None:
-    wanted = set(sys.argv[1:]) - {"--write"}
-    if strange := wanted - {name_of(measure) for measure in PARTS.values()}:
+    names = set(sys.argv[1:]) - {"--write"}
+    if strange := names - {name_of(measure) for measure in PARTS.values()}:
         raise SystemExit(f"There is no benchmark called {min(strange)}.")
     os.environ["HERORUN_TRUST"] = "all"  # the contracts are our own, and name programs of ours
     parts = {
         title: table(title, measure)
         for title, measure in PARTS.items()
-        if not wanted or name_of(measure) in wanted
+        if not names or name_of(measure) in names
     }
-    if not wanted:
+    if not names:
         write_page(machine(), parts)
     elif "--write" in sys.argv:
         where, others = read_page()
@@ -146,12 +146,12 @@ def machine() -> str:
 
 def processor() -> str:
     try:
-        told = Path("/proc/cpuinfo").read_text(encoding="utf-8")
+        cpuinfo = Path("/proc/cpuinfo").read_text(encoding="utf-8")
     except OSError:
         return platform.machine()
     names = [
         text.partition(":")[2].strip()
-        for text in told.splitlines()
+        for text in cpuinfo.splitlines()
         if text.startswith("model name")
     ]
     return names[0] if names else platform.machine()

@@ -29,15 +29,15 @@ def rows(home: Path) -> Iterator[Row]:
     write(long, ROWS)
     write(short, ROWS // 10)
     memory = {path: peak(path) for path in (short, long)}
-    taken = in_turns(
+    costs = in_turns(
         {"ours": lambda: backtested(long), "parsed": lambda: parsed(long)}, ROUNDS, cpu_seconds
     )
     yield Row(
-        f"a backtest of {ROWS:,} rows of 5 metrics: {ROWS / taken['ours']:,.0f} rows a second of "
+        f"a backtest of {ROWS:,} rows of 5 metrics: {ROWS / costs['ours']:,.0f} rows a second of "
         f"CPU, {memory[long]} MB at most ({memory[short]} MB for a tenth of it)",
-        taken["ours"],
+        costs["ours"],
         "parsing the file with csv and float",
-        taken["parsed"],
+        costs["parsed"],
     )
 
 
@@ -59,10 +59,10 @@ def write(path: Path, count: int) -> None:
 def backtested(path: Path) -> None:
     from herorun.operations.report.backtest import backtest
 
-    (found,) = backtest([path], None).files
+    (report,) = backtest([path], None).files
     assert (
-        found[1] == ROWS
-        and sum(alert.check == "loss-spike" for alert in found[2]) == ROWS // 100_000
+        report[1] == ROWS
+        and sum(alert.check == "loss-spike" for alert in report[2]) == ROWS // 100_000
     )
 
 

@@ -130,7 +130,7 @@ def alarms(name: str, rows: Iterator[Row]) -> list[FiredAlert]:
     """Where a rule begins to complain; one alert for each stretch, which ends when it falls
     silent.
     """
-    rule, names, found = RULES[name](), Names(), []
+    rule, names, alerts = RULES[name](), Names(), []
     firing: FiredAlert | None = None
     for number, row in enumerate(rows):
         loss = names.loss_of(row.values)
@@ -146,10 +146,10 @@ def alarms(name: str, rows: Iterator[Row]) -> list[FiredAlert]:
                 until_row=None,
                 message=f"loss {loss}",
             )
-            found.append(firing)
+            alerts.append(firing)
         elif not complains and firing is not None:
             firing.until_row, firing = number, None
-    return found
+    return alerts
 
 
 OTHERS: Mapping[str, Callable[[Iterator[Row]], list[FiredAlert]]] = {
@@ -161,8 +161,8 @@ def main() -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("curves", nargs="+", type=Path)
     parser.add_argument("--labels", type=Path, required=True)
-    given = parser.parse_args()
-    report = backtest(sorted(given.curves), read_labels(given.labels), OTHERS)
+    options = parser.parse_args()
+    report = backtest(sorted(options.curves), read_labels(options.labels), OTHERS)
     print("\n".join(page(report.scores)))
     return 0
 

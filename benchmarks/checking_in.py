@@ -31,7 +31,7 @@ def rows(home: Path) -> Iterator[Row]:
     }
     path = home / "admission.json"
     path.write_text(json.dumps(admission), encoding="utf-8")
-    taken = in_turns(
+    costs = in_turns(
         {
             "bare": process(sys.executable, "-c", "pass"),
             "numpy": process(sys.executable, "-c", "import numpy"),
@@ -40,8 +40,8 @@ def rows(home: Path) -> Iterator[Row]:
         ROUNDS,
     )
     what = f"`check_in()`, {code_item(home / 'data')}, whole process"
-    yield Row(what, taken["check-in"], "`python -c pass`", taken["bare"])
-    yield Row(what, taken["check-in"], "`python -c 'import numpy'`", taken["numpy"])
+    yield Row(what, costs["check-in"], "`python -c pass`", costs["bare"])
+    yield Row(what, costs["check-in"], "`python -c 'import numpy'`", costs["numpy"])
 
 
 def code_item(root: Path) -> str:

@@ -73,16 +73,16 @@ def finder(scheme: str) -> Callable[[], object]:
     layout: Layout = adapters.connect("stores.layouts", "levanter", {}, place)
 
     def find() -> None:
-        found = read_checkpoints(contract, store, layout, History(), FinalStep(None))
-        newest = found.newest
-        assert newest and newest.step == FOLDERS * 100 and len(found.candidates) == FOLDERS
+        checkpoints = read_checkpoints(contract, store, layout, History(), FinalStep(None))
+        newest = checkpoints.newest
+        assert newest and newest.step == FOLDERS * 100 and len(checkpoints.candidates) == FOLDERS
 
     return find
 
 
 def glob(scheme: str, folders: int) -> None:
-    found = client(scheme).glob(f"{scheme}://{BUCKET}-{folders}/run/*/metadata.json")
-    assert max(int(path.split("/")[-2].removeprefix("step-")) for path in found) == folders * 100
+    paths = client(scheme).glob(f"{scheme}://{BUCKET}-{folders}/run/*/metadata.json")
+    assert max(int(path.split("/")[-2].removeprefix("step-")) for path in paths) == folders * 100
 
 
 def client(scheme: str) -> Any:
@@ -94,8 +94,8 @@ def client(scheme: str) -> Any:
 
 
 def a_contract(root: str) -> Contract:
-    told = {"slug": "tiny", "command": {"argv": ["train"]}, "output": {"root": root}}
-    return contract_from(told, "benchmarks")
+    table = {"slug": "tiny", "command": {"argv": ["train"]}, "output": {"root": root}}
+    return contract_from(table, "benchmarks")
 
 
 def counted(server: Service, act: Callable[[], object]) -> int:

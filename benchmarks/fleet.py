@@ -87,8 +87,8 @@ def rows(home: Path) -> Iterator[Row]:
 def shown(home: Path) -> Row:
     work, _ = a_fleet(home, SHOWN)
     command = process(sys.executable, "-m", "herorun", "status", "--all", cwd=work)
-    taken = in_turns({"status": command, "loop": looping(home)}, ROUNDS, cpu_seconds)
-    return Row(f"`herorun status --all` of {SHOWN} runs", taken["status"], BESIDE, taken["loop"])
+    costs = in_turns({"status": command, "loop": looping(home)}, ROUNDS, cpu_seconds)
+    return Row(f"`herorun status --all` of {SHOWN} runs", costs["status"], BESIDE, costs["loop"])
 
 
 def ticked(home: Path) -> Row:
@@ -169,22 +169,22 @@ def log(home: Path, slug: str, first: int, count: int) -> None:
             file.write(json.dumps(row) + "\n")
 
 
-def under_way(begun: Run, number: int) -> str:
+def under_way(run: Run, number: int) -> str:
     """The journal of a run that was launched, and the line by which squeue tells of its job."""
-    begun.prepare()
-    at, name, job = now() - AGE, f"{begun.slug}-1", str(number)
-    commit = begun.repository.resolve("HEAD")
+    run.prepare()
+    at, name, job = now() - AGE, f"{run.slug}-1", str(number)
+    commit = run.repository.resolve("HEAD")
     assert commit
-    tree = code_tree(begun.repository, commit, begun.file.path)
-    sources = Sources(tree, {}, "the contract names no config", begun.file.path)
+    tree = code_tree(run.repository, commit, run.file.path)
+    sources = Sources(tree, {}, "the contract names no config", run.file.path)
     plan = make_plan(
-        begun.contract, WorkTree(commit), sources, Checkpoints(), StartSiblings(), History()
+        run.contract, WorkTree(commit), sources, Checkpoints(), StartSiblings(), History()
     )
-    (begun.state / "slurm").mkdir()
-    (begun.state / "slurm" / f"{name}.log").write_text(RECEIPT.format(name=name), encoding="utf-8")
-    root, owner = plan.output_root.value, begun.launcher.owner
-    begun.record.append(
-        Initialised(at, begun.slug, {"DRI": "@dri"}, "issue.md"),
+    (run.state / "slurm").mkdir()
+    (run.state / "slurm" / f"{name}.log").write_text(RECEIPT.format(name=name), encoding="utf-8")
+    root, owner = plan.output_root.value, run.launcher.owner
+    run.record.append(
+        Initialised(at, run.slug, {"DRI": "@dri"}, "issue.md"),
         Launching(
             at=at,
             instance=name,
@@ -192,7 +192,7 @@ def under_way(begun: Run, number: int) -> str:
             plan=as_json(plan),
             plan_digest=plan.digest,
             why="by hand",
-            contract_file=begun.file.path,
+            contract_file=run.file.path,
             by=owner,
         ),
         Launched(
@@ -207,13 +207,13 @@ def under_way(begun: Run, number: int) -> str:
         ),
     )
     since = int(at.timestamp())
-    asked = begun.contract.scheduler
+    scheduler = run.contract.scheduler
     slurm = connect(
-        "schedulers", asked.kind, asked.options, begun.place, {"restarts": asked.restarts}
+        "schedulers", scheduler.kind, scheduler.options, run.place, {"restarts": scheduler.restarts}
     )
     assert isinstance(slurm, Slurm)
     comment = Tag(slurm._run, "0" * 12, since).comment
-    told = (
+    text = (
         job,
         name,
         "dri",
@@ -228,4 +228,4 @@ def under_way(begun: Run, number: int) -> str:
         comment,
         "None",
     )
-    return "PARTED".join(map(str, told)) + "PARTED"
+    return "PARTED".join(map(str, text)) + "PARTED"

@@ -110,11 +110,11 @@ def rows(home: Path) -> Iterator[Row]:
             lambda: (theirs.index.diff(None), theirs.index.diff("HEAD"), theirs.untracked_files),
         ),
     }
-    taken = in_turns(
+    costs = in_turns(
         {f"{name}|{at}": act for name, pair in acts.items() for at, act in enumerate(pair)}, ROUNDS
     )
     for name in acts:
-        yield Row(name, taken[f"{name}|0"], "GitPython, imported before", taken[f"{name}|1"])
+        yield Row(name, costs[f"{name}|0"], "GitPython, imported before", costs[f"{name}|1"])
     started = in_turns(
         {
             "git": process("git", "rev-parse", "--show-toplevel", cwd=work),
@@ -136,7 +136,7 @@ def rows(home: Path) -> Iterator[Row]:
 def preflights(work: Path) -> Row:
     """In a process each; both must come to the same exit code."""
     begin(opened(work))
-    taken = in_turns(
+    costs = in_turns(
         {
             "ours": process(sys.executable, "-m", "herorun", "preflight", "tiny", cwd=work),
             "theirs": process(sys.executable, "-c", BY_GITPYTHON, cwd=work),
@@ -145,7 +145,7 @@ def preflights(work: Path) -> Row:
     )
     return Row(
         "a whole `herorun preflight`",
-        taken["ours"],
+        costs["ours"],
         "the same, these calls by GitPython",
-        taken["theirs"],
+        costs["theirs"],
     )

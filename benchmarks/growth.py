@@ -84,15 +84,15 @@ def objects_of(record: Record) -> Path:
 
 
 def by_ticks(home: Path) -> Iterator[Row]:
-    taken, size, kinds = measured(home / "packed", maintenance.PACK)
+    sizes, size, kinds = measured(home / "packed", maintenance.PACK)
     loose_taken, loose, _ = measured(home / "loose", NEVER)
-    told = ", ".join(
+    summary = ", ".join(
         f"{kinds[kind] / TICKS:.0f} bytes of {kind}s" for kind in ("blob", "tree", "commit")
     )
     yield Row(
-        f"a quiet tick recorded: {size / TICKS / 1e3:.1f} kB in `.git` ({told}); "
+        f"a quiet tick recorded: {size / TICKS / 1e3:.1f} kB in `.git` ({summary}); "
         f"{size / TICKS * YEAR / 1e6:.0f} MB a year",
-        taken,
+        sizes,
         f"never packed: {loose / TICKS / 1e3:.0f} kB; {loose / TICKS * YEAR / 1e6:,.0f} MB a year",
         loose_taken,
     )
@@ -122,15 +122,15 @@ def ticking(record: Record) -> Callable[[int], None]:
 
     def tick(number: int) -> None:
         at = start + number * CADENCE
-        seen = {f"Steady{each}": digest([each]) for each in range(STEADY)}
-        seen |= {f"Moving{each}": digest([each, number]) for each in range(MOVING)}
+        digests = {f"Steady{each}": digest([each]) for each in range(STEADY)}
+        digests |= {f"Moving{each}": digest([each, number]) for each in range(MOVING)}
         after = digest(["after", number])[7:23]
         record.append(
             Observed(
                 at=at,
                 version="0.1.0",
                 rules=digest("rules"),
-                evidence=seen,
+                evidence=digests,
                 gaps=(),
                 after=after,
                 lines=2 * number,

@@ -68,8 +68,8 @@ class CurveCounts:
             self.events += 1
             self.hits += hit
             if not hit:
-                told = ", ".join(f"{a.severity} {a.check} at {a.row}" for a in alerts[:6])
-                self.notes.append(f"missed {name} ({label.label}): {label.events[0]}: {told}")
+                summary = ", ".join(f"{a.severity} {a.check} at {a.row}" for a in alerts[:6])
+                self.notes.append(f"missed {name} ({label.label}): {label.events[0]}: {summary}")
         self._delays(label, curve)
         for event in label.time_events:
             self.time_events += 1
@@ -150,28 +150,28 @@ def _index(folder: Path) -> Iterator[Mapping[str, str]]:
 
 
 def triaged(path: Path) -> str:
-    known = shipped()
-    state, matches = scan(known, Scan(), path.read_bytes())
-    state, rest = finish(known, state)
-    return judge_log(known, see(AttemptLog(), [*matches, *rest]), state.last_line).failure
+    catalogue = shipped()
+    state, matches = scan(catalogue, Scan(), path.read_bytes())
+    state, rest = finish(catalogue, state)
+    return judge_log(catalogue, see(AttemptLog(), [*matches, *rest]), state.last_line).failure
 
 
-def main(given: Sequence[str]) -> None:
-    told = "--list" in given
-    sets = [each.partition("=") for each in given if each != "--list"]
+def main(argv: Sequence[str]) -> None:
+    lists = "--list" in argv
+    sets = [each.partition("=") for each in argv if each != "--list"]
     notes: list[str] = []
-    for table, wanted in ((CURVES, True), (LOGS, False)):
-        chosen = [
+    for table, is_curve in ((CURVES, True), (LOGS, False)):
+        names = [
             (name, Path(folder))
             for name, _, folder in sets
-            if (Path(folder) / "LABELS.json").exists() is wanted
+            if (Path(folder) / "LABELS.json").exists() is is_curve
         ]
-        print(table if chosen else "", flush=True)
-        for name, folder in chosen:
-            line, more = _line(name, folder, wanted)
+        print(table if names else "", flush=True)
+        for name, folder in names:
+            line, more = _line(name, folder, is_curve)
             print(line, flush=True)
             notes += [f"{name}: {each}" for each in more]
-    if told:
+    if lists:
         print("\n".join(notes))
 
 

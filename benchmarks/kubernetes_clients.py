@@ -80,8 +80,8 @@ def rows(home: Path) -> Iterator[Row | LeftOut]:
     (home / "k8s").mkdir()
     with services.standing(home / "k8s" / "up") as control:
         config = filled(control)
-        told = (config, services.kubectl())
-        yield from measured({"ours": (Path(sys.executable), OURS), **clients}, told)
+        access = (config, services.kubectl())
+        yield from measured({"ours": (Path(sys.executable), OURS), **clients}, access)
     for name in CLIENTS.keys() - clients.keys():
         yield LeftOut(f"{name} client: it could not be installed")
 
@@ -103,10 +103,10 @@ def can_import(python: Path, text: str) -> bool:
 
 
 def measured(
-    clients: Mapping[str, tuple[Path, str]], told: tuple[str, str]
+    clients: Mapping[str, tuple[Path, str]], access: tuple[str, str]
 ) -> Iterator[Row | LeftOut]:
     for what, measure in {"fresh process": fresh, "warm": warm}.items():
-        acts = {name: partial(measure, *client, told) for name, client in clients.items()}
+        acts = {name: partial(measure, *client, access) for name, client in clients.items()}
         costs = costs_in_turns(acts)
         ours = costs.pop("ours")
         for name, cost in costs.items():
@@ -128,19 +128,19 @@ def costs_in_turns(acts: Mapping[str, Callable[[], Cost]]) -> dict[str, Cost]:
     }
 
 
-def fresh(python: Path, text: str, told: tuple[str, str]) -> Cost:
+def fresh(python: Path, text: str, access: tuple[str, str]) -> Cost:
     before, began = children(), perf_counter()
-    listed(python, text, told, 0)
+    listed(python, text, access, 0)
     return perf_counter() - began, children() - before
 
 
-def warm(python: Path, text: str, told: tuple[str, str]) -> Cost:
-    wall, cpu = json.loads(listed(python, text, told, LISTS))
+def warm(python: Path, text: str, access: tuple[str, str]) -> Cost:
+    wall, cpu = json.loads(listed(python, text, access, LISTS))
     return wall, cpu
 
 
-def listed(python: Path, text: str, told: tuple[str, str], many: int) -> str:
-    argv = [str(python), "-c", WHOLE % (text, JOBS), *told, str(many)]
+def listed(python: Path, text: str, access: tuple[str, str], many: int) -> str:
+    argv = [str(python), "-c", WHOLE % (text, JOBS), *access, str(many)]
     return subprocess.run(argv, check=True, stdout=subprocess.PIPE, text=True).stdout
 
 

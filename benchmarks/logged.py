@@ -65,16 +65,16 @@ def _framed(records: Iterable[bytes], at: int) -> bytes:
     """LevelDB's framing, as it follows the byte `at` of a log."""
     out = bytearray() if at else bytearray(b":W&B\xe1\xbe\x00")
     for record in records:
-        begun = False
-        while record or not begun:
-            left = _BLOCK - (at + len(out)) % _BLOCK
-            if left < 7:
-                out += bytes(left)
+        is_later = False
+        while record or not is_later:
+            room = _BLOCK - (at + len(out)) % _BLOCK
+            if room < 7:
+                out += bytes(room)
                 continue
-            piece, record = record[: left - 7], record[left - 7 :]
-            kind = (3 if record else 4) if begun else (2 if record else 1)
+            piece, record = record[: room - 7], record[room - 7 :]
+            kind = (3 if record else 4) if is_later else (2 if record else 1)
             out += struct.pack("<IHB", zlib.crc32(bytes([kind]) + piece), len(piece), kind) + piece
-            begun = True
+            is_later = True
     return bytes(out)
 
 

@@ -68,7 +68,7 @@ recovery = "observe"
 @dataclass
 class Cost:
     seconds: float
-    bytes: int  # bytes, by this process
+    volume: int  # bytes, by this process
     memory: int  # bytes, the most at once beyond what it began with
 
 
@@ -94,13 +94,13 @@ class Long:
         """With 100 new rows, all of which it must have seen."""
         self.grow(NEW)
         reset_peak()
-        resident, read, began = memory("VmRSS"), bytes_read(), perf_counter()
+        resident, volume, began = memory("VmRSS"), bytes_read(), perf_counter()
         _, turn = tick_once(self.slug, self.work)
-        seconds, read = perf_counter() - began, bytes_read() - read
+        seconds, volume = perf_counter() - began, bytes_read() - volume
         metrics = turn.evidence[Metrics]
         assert isinstance(metrics, Metrics) and metrics.rows == self.step, (self.slug, metrics)
         assert not turn.doubts, turn.doubts
-        return Cost(seconds, read, max(0, memory("VmHWM") - resident))
+        return Cost(seconds, volume, max(0, memory("VmHWM") - resident))
 
 
 def rows(home: Path) -> Iterator[Row | LeftOut]:
@@ -122,8 +122,8 @@ def by_steps(home: Path) -> Iterator[Row | LeftOut]:
             under = {size: started(Long(work, runs[kind, size], log), size) for size in sizes[kind]}
             yield from compared(under, f"`{kind}`, {{:,}} steps logged")
             if MOST in under:
-                told = Path(under[MOST].run.contract.output.root) / "metrics.jsonl"
-                yield from reported(home, work, under[MOST].slug, told, MOST)
+                rows_file = Path(under[MOST].run.contract.output.root) / "metrics.jsonl"
+                yield from reported(home, work, under[MOST].slug, rows_file, MOST)
 
 
 def by_ticks(home: Path) -> Iterator[Row]:
@@ -165,18 +165,18 @@ def started(long: Long, size: int, ticks: int = 0) -> Long:
     """Launched, with so many rows that an earlier tick has seen, and so many earlier ticks in its
     journal.
     """
-    begun = long.run
+    run = long.run
     if ticks:
-        remember(begun, ticks)
-    begin(begun)
+        remember(run, ticks)
+    begin(run)
     answer = launch(long.run, babysit=False)
     assert answer.launched, answer.as_json()
     long.grow(size)
     under = long.run
-    while (kept := fetched(under.state / COLUMNS)) is None or kept.rows < size:
-        found = read_metrics(under.tracker, under.contract, under.place, Now(now()), History())
-        assert isinstance(found, Metrics), found
-        keep_metrics(under.place, found)
+    while (columns := fetched(under.state / COLUMNS)) is None or columns.rows < size:
+        metrics = read_metrics(under.tracker, under.contract, under.place, Now(now()), History())
+        assert isinstance(metrics, Metrics), metrics
+        keep_metrics(under.place, metrics)
     for _ in range(2):
         long.tick()
     return long
@@ -191,9 +191,9 @@ def remember(under: Run, ticks: int) -> None:
     day: list[Event] = []
     for number in range(ticks):
         at += CADENCE
-        seen = {f"Evidence{name}": digest([name, number]) for name in range(30)}
+        digests = {f"Evidence{name}": digest([name, number]) for name in range(30)}
         day += [
-            Observed(at=at, version=__version__, rules=digest("rules"), evidence=seen),
+            Observed(at=at, version=__version__, rules=digest("rules"), evidence=digests),
             Decided(at=at, run="healthy", monitor="fresh", progress=f"~{number}/100000000"),
         ]
         if len(day) == 300:
@@ -210,12 +210,12 @@ def compared(runs: dict[int, Long], words: str) -> Iterator[Row]:
         for size, long in runs.items():
             costs[size].append(long.tick())
     least = min(runs)
-    for size, found in costs.items():
-        read, most = median(cost.bytes for cost in found), median(cost.memory for cost in found)
+    for size, ticks in costs.items():
+        volume, most = median(cost.volume for cost in ticks), median(cost.memory for cost in ticks)
         yield Row(
-            f"a tick, {words.format(size)}: {read / 1e6:.1f} MB read, {most / 1e6:.0f} MB more "
+            f"a tick, {words.format(size)}: {volume / 1e6:.1f} MB read, {most / 1e6:.0f} MB more "
             "memory",
-            median(cost.seconds for cost in found),
+            median(cost.seconds for cost in ticks),
             words.format(least),
             median(cost.seconds for cost in costs[least]),
         )

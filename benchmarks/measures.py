@@ -15,18 +15,18 @@ def reset_peak() -> None:
 def memory(name: str) -> int:
     """VmRSS or VmHWM, in bytes; 0 where the system does not tell."""
     try:
-        told = re.search(
+        match = re.search(
             rf"{name}:\s+(\d+) kB", Path("/proc/self/status").read_text(encoding="ascii")
         )
     except OSError:
         return 0
-    return int(told[1]) * 1024 if told else 0
+    return int(match[1]) * 1024 if match else 0
 
 
 def bytes_read() -> int:
     """By every read of this process so far; 0 where the system does not tell."""
     try:
-        told = re.search(r"rchar: (\d+)", Path("/proc/self/io").read_text(encoding="ascii"))
+        match = re.search(r"rchar: (\d+)", Path("/proc/self/io").read_text(encoding="ascii"))
     except OSError:
         return 0
-    return int(told[1]) if told else 0
+    return int(match[1]) if match else 0

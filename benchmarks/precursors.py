@@ -45,13 +45,13 @@ def _rows(column: str, noise: float, law: Law, lots: Random) -> Iterator[Row]:
 
 def _first_lines(column: str, noise: float, law: Law) -> list[list[int]]:
     """Of each run, the rows in which a line begins."""
-    asked = judging(checks(Gate.HEALTH))
+    health_checks = judging(checks(Gate.HEALTH))
     runs = []
     for seed in range(RUNS):
-        found = CurveBacktest(asked, Names(first_step=1)).run(
+        alerts = CurveBacktest(health_checks, Names(first_step=1)).run(
             _rows(column, noise, law, Random(seed))
         )
-        runs.append([alert.row for alert in found if alert.check == CHECK])
+        runs.append([alert.row for alert in alerts if alert.check == CHECK])
     return runs
 
 

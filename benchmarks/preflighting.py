@@ -34,16 +34,16 @@ def rows(home: Path) -> Iterator[Row | LeftOut]:
     }
     if BESIDE.exists():
         acts["gantry"] = gantry(home, work)
-    taken = in_turns(acts, ROUNDS)
+    costs = in_turns(acts, ROUNDS)
     what = f"`herorun preflight`, {FILES:,} files, local origin"
     yield Row(
         what,
-        taken["preflight"],
+        costs["preflight"],
         "`git status --porcelain`, `git ls-remote origin`",
-        taken["by hand"],
+        costs["by hand"],
     )
-    if "gantry" in taken:
-        yield Row(what, taken["preflight"], "gantry's git checks, whole process", taken["gantry"])
+    if "gantry" in costs:
+        yield Row(what, costs["preflight"], "gantry's git checks, whole process", costs["gantry"])
     else:
         yield LeftOut("gantry's git checks: beaker-gantry could not be installed")
 

@@ -23,13 +23,13 @@ def rows(home: Path) -> Iterator[Row]:
         (home / str(size)).mkdir()
         acts[f"record {size}"] = appending(home / str(size), size)
         acts[f"git {size}"] = committing(home / str(size), size)
-    taken = in_turns(acts, ROUNDS)
+    costs = in_turns(acts, ROUNDS)
     for size in SIZES:
         yield Row(
             f"append to a record of {size:,} entries, synced",
-            taken[f"record {size}"],
+            costs[f"record {size}"],
             "append a line, `git commit`",
-            taken[f"git {size}"],
+            costs[f"git {size}"],
         )
 
 

@@ -28,10 +28,10 @@ def reported(home: Path, work: Path, slug: str, log: Path, rows: int) -> Iterato
     plot: Callable[[], None] = process(
         str(BESIDE), "-c", PLOTTED, str(log), str(plotted), env={"PYTHONPATH": ""}
     )
-    taken = in_turns({"report": report, "plot": plot}, ROUNDS)
+    costs = in_turns({"report": report, "plot": plot}, ROUNDS)
     yield Row(
         f"`herorun report`, {rows:,} steps logged: a page of {page.stat().st_size / 1e6:.1f} MB",
-        taken["report"],
+        costs["report"],
         f"the same curve by pandas and plotly: a page of {plotted.stat().st_size / 1e6:.1f} MB",
-        taken["plot"],
+        costs["plot"],
     )

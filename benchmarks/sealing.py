@@ -34,13 +34,13 @@ def rows(home: Path) -> Iterator[Row]:
     ours, theirs = (sys.executable, "-c", SEALED, str(folder)), ("sh", "-c", beside)
     if sorted(run(ours).splitlines()) != sorted(run(theirs, folder).splitlines()):
         raise SystemExit("the digests are not those that sha256sum prints")
-    taken = in_turns({"seal": process(*ours), "sha256sum": process(*theirs, cwd=folder)}, ROUNDS)
+    costs = in_turns({"seal": process(*ours), "sha256sum": process(*theirs, cwd=folder)}, ROUNDS)
     size = f"{parts * PART / 2**30:g} GiB in {parts} files"
     yield Row(
         f"SHA-256 of a local checkpoint for its seal, {size}, whole process",
-        taken["seal"],
+        costs["seal"],
         f"`sha256sum`, {os.cpu_count()} processes at a time",
-        taken["sha256sum"],
+        costs["sha256sum"],
     )
 
 

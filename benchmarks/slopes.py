@@ -58,13 +58,13 @@ def cpu(growing: Growth, home: Path, size: int) -> float:
     folder = home / f"{growing.what.replace(' ', '-').replace(',', '')}-{size}"
     folder.mkdir()
     act = growing.set_up(folder, size)
-    taken = []
+    costs = []
     for _ in range(ROUNDS):
         before = cpu_seconds()
         with redirect_stderr(StringIO()):
             act()
-        taken.append(cpu_seconds() - before)
-    return min(taken)
+        costs.append(cpu_seconds() - before)
+    return min(costs)
 
 
 def slope(seconds: Mapping[int, float]) -> float:
@@ -79,9 +79,9 @@ def plot(what: str, seconds: Mapping[int, float]) -> str:
     """
     least = min(seconds.values())
     lines = [what]
-    for size, taken in sorted(seconds.items()):
-        bar = "#" * (1 + round(2 * math.log2(taken / least)))
-        lines.append(f"{size:>10,} |{bar:<26} {said(taken)}")
+    for size, costs in sorted(seconds.items()):
+        bar = "#" * (1 + round(2 * math.log2(costs / least)))
+        lines.append(f"{size:>10,} |{bar:<26} {said(costs)}")
     return "\n".join(lines)
 
 
@@ -113,14 +113,14 @@ def _checkpoints(home: Path, size: int) -> Act:
         (folder / "metadata.json").write_text(json.dumps(marker), encoding="utf-8")
     root = str(home / "run")
     place = Place("tiny", str(home / "state"), root, str(home))
-    told = {"slug": "tiny", "command": {"argv": ["train"]}, "output": {"root": root}}
-    contract = contract_from(told, "benchmarks")
+    table = {"slug": "tiny", "command": {"argv": ["train"]}, "output": {"root": root}}
+    contract = contract_from(table, "benchmarks")
     store = RoutedStore(place)
     layout: Layout = adapters.connect("stores.layouts", "levanter", {}, place)
 
     def read() -> None:
-        found = read_checkpoints(contract, store, layout, History(), FinalStep(None))
-        assert len(found.candidates) == size
+        checkpoints = read_checkpoints(contract, store, layout, History(), FinalStep(None))
+        assert len(checkpoints.candidates) == size
 
     return read
 
@@ -133,10 +133,10 @@ def _files(home: Path, size: int) -> Act:
 def _lines(home: Path, size: int) -> Act:
     """Nothing is remembered of the record: as in a fresh clone."""
     record = growth.long(home / "record", size)
-    kept = maintenance.memory_file(record.repository, record.slug)
+    snapshot = maintenance.memory_file(record.repository, record.slug)
 
     def read() -> None:
-        kept.unlink(missing_ok=True)
+        snapshot.unlink(missing_ok=True)
         assert type(record).found(record.repository, record.slug).memory()
 
     return read

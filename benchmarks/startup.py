@@ -22,7 +22,7 @@ def rows(home: Path) -> Iterator[Row]:
     begin(opened(work))
     answer = launch(opened(work), babysit=False)
     assert answer.launched, answer.as_json()
-    taken = in_turns(
+    costs = in_turns(
         {
             "bare": process(python, "-c", "pass"),
             "click": process(python, "-c", "import click"),
@@ -37,10 +37,10 @@ def rows(home: Path) -> Iterator[Row]:
         ROUNDS,
         cpu_seconds,
     )
-    for name in (name for name in taken if name.startswith("herorun ")):
-        yield Row(f"`{name}`", taken[name], "`python -c 'import click'`", taken["click"])
+    for name in (name for name in costs if name.startswith("herorun ")):
+        yield Row(f"`{name}`", costs[name], "`python -c 'import click'`", costs["click"])
     yield Row(
-        "`python -c 'import herorun'`", taken["import herorun"], "`python -c pass`", taken["bare"]
+        "`python -c 'import herorun'`", costs["import herorun"], "`python -c pass`", costs["bare"]
     )
 
 

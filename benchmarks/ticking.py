@@ -22,13 +22,13 @@ NEW = 10  # rows between two ticks
 
 def rows(home: Path) -> Iterator[Row]:
     for size in SIZES:
-        taken = in_turns(acts(home / str(size), size), ROUNDS, cpu_seconds)
+        costs = in_turns(acts(home / str(size), size), ROUNDS, cpu_seconds)
         for how in ("warm", "cold"):
             yield Row(
                 f"metrics of a tick, {size:,} rows, {how}",
-                taken[how],
+                costs[how],
                 "parse the file with `json`",
-                taken["whole"],
+                costs["whole"],
             )
 
 
@@ -63,8 +63,8 @@ def read(where: Place) -> None:
 
 
 def contract(root: str) -> Contract:
-    told = {"slug": "tiny", "command": {"argv": ["python"]}, "output": {"root": root}}
-    return contract_from(told, "runs/tiny.toml")
+    table = {"slug": "tiny", "command": {"argv": ["python"]}, "output": {"root": root}}
+    return contract_from(table, "runs/tiny.toml")
 
 
 def log(path: Path, numbers: Iterator[int], rows: int) -> None:

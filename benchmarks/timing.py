@@ -55,14 +55,14 @@ def in_turns(
     clock: Callable[[], float] = perf_counter,
 ) -> dict[str, float]:
     """The median seconds of each act over the rounds, after one round to warm up."""
-    taken: dict[str, list[float]] = {name: [] for name in acts}
+    costs: dict[str, list[float]] = {name: [] for name in acts}
     for number in range(rounds + 1):
         for name, act in acts.items():
             began = clock()
             act()
             if number:
-                taken[name].append(clock() - began)
-    return {name: median(times) for name, times in taken.items()}
+                costs[name].append(clock() - began)
+    return {name: median(times) for name, times in costs.items()}
 
 
 def process(
@@ -77,7 +77,7 @@ def process(
 
 
 def run(argv: Sequence[str], cwd: Path | None = None, env: Mapping[str, str] | None = None) -> str:
-    done = subprocess.run(
+    process = subprocess.run(
         argv,
         cwd=cwd,
         env={**os.environ, **(env or {})},
@@ -85,10 +85,12 @@ def run(argv: Sequence[str], cwd: Path | None = None, env: Mapping[str, str] | N
         text=True,
         check=False,
     )
-    if done.returncode:
-        told = (done.stderr or done.stdout).strip()
-        raise SystemExit(f"{' '.join(argv)} ended with exit code {done.returncode}: {told[-2000:]}")
-    return done.stdout
+    if process.returncode:
+        complaint = (process.stderr or process.stdout).strip()
+        raise SystemExit(
+            f"{' '.join(argv)} ended with exit code {process.returncode}: {complaint[-2000:]}"
+        )
+    return process.stdout
 
 
 def said(seconds: float) -> str:

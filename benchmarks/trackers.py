@@ -102,12 +102,12 @@ def tfrecord(step: int, name: str) -> bytes:
     tag = name.encode()
     value = b"\x0a" + bytes([len(tag)]) + tag + b"\x15" + struct.pack("<f", 1 / (step + 1))
     summary = b"\x0a" + bytes([len(value)]) + value
-    told = bytes((step & 0x7F | 0x80, step >> 7 & 0x7F | 0x80, step >> 14))
+    step_bytes = bytes((step & 0x7F | 0x80, step >> 7 & 0x7F | 0x80, step >> 14))
     event = (
         b"\x09"
         + struct.pack("<d", 1.7e9)
         + b"\x10"
-        + told
+        + step_bytes
         + b"\x2a"
         + bytes([len(summary)])
         + summary
@@ -134,8 +134,8 @@ def of_trackio(home: Path) -> Iterator[Row]:
 
     def plainly() -> None:
         with closing(sqlite3.connect(path)) as database:
-            for (told,) in database.execute("select metrics from metrics order by id"):
-                json.loads(told)
+            for (metrics,) in database.execute("select metrics from metrics order by id"):
+                json.loads(metrics)
 
     yield compared(
         "trackio", reader, "select the rows by `sqlite3`, parse them with `json`", plainly
@@ -146,9 +146,9 @@ def of_levanter(home: Path) -> Iterator[Row]:
     path = home / "train.log"
     with path.open("w", encoding="utf-8") as file:
         for step in range(SIZE):
-            told = {"tracker": "json_logger", "event": "log", "step": step, "metrics": logged(step)}
+            row = {"tracker": "json_logger", "event": "log", "step": step, "metrics": logged(step)}
             file.write(
-                f"INFO a line of another kind\nINFO levanter.json_logger {json.dumps(told)}\n"
+                f"INFO a line of another kind\nINFO levanter.json_logger {json.dumps(row)}\n"
             )
     reader = levanter_log.connect(levanter_log.Options(), place(home))
 
@@ -170,12 +170,12 @@ def place(home: Path) -> Place:
 
 
 def compared(kind: str, reader: Tracker, beside: str, act: Callable[[], object]) -> Row:
-    taken = in_turns({"ours": lambda: drained(reader), "theirs": act}, ROUNDS)
+    costs = in_turns({"ours": lambda: drained(reader), "theirs": act}, ROUNDS)
     what = (
-        f"`{kind}`, {SIZE:,} rows of {len(NAMES)} metrics: {SIZE / taken['ours']:,.0f} rows a "
+        f"`{kind}`, {SIZE:,} rows of {len(NAMES)} metrics: {SIZE / costs['ours']:,.0f} rows a "
         "second"
     )
-    return Row(what, taken["ours"], beside, taken["theirs"])
+    return Row(what, costs["ours"], beside, costs["theirs"])
 
 
 def drained(reader: Tracker) -> None:

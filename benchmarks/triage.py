@@ -30,23 +30,23 @@ def rows(home: Path) -> Iterator[Row]:
     for what, lines in (("a training log", training()), ("prose, no two lines alike", prose())):
         log = filled(home / "log", lines)
         program, searching = search(keywords, log)
-        taken = in_turns({"scan": scanning(log), "search": searching}, ROUNDS, cpu_seconds)
+        costs = in_turns({"scan": scanning(log), "search": searching}, ROUNDS, cpu_seconds)
         yield Row(
             f"triage of {MEGABYTES} MB, {what}",
-            taken["scan"],
+            costs["scan"],
             f"`{program}` the keywords",
-            taken["search"],
+            costs["search"],
         )
 
 
 def scanning(log: Path) -> Callable[[], None]:
     def act() -> None:
-        known, state, seen = shipped(), Scan(), AttemptLog()
+        catalogue, state, attempt = shipped(), Scan(), AttemptLog()
         with log.open("rb") as file:
             while block := file.read(BLOCK):
-                state, matches = scan(known, state, block)
-                seen = see(seen, matches)
-        see(seen, finish(known, state)[1])
+                state, matches = scan(catalogue, state, block)
+                attempt = see(attempt, matches)
+        see(attempt, finish(catalogue, state)[1])
 
     return act
 
@@ -54,14 +54,14 @@ def scanning(log: Path) -> Callable[[], None]:
 def search(keywords: Path, log: Path) -> tuple[str, Callable[[], None]]:
     """Lines with any keyword, counted; 1 is its exit code where there are none."""
     beside = Path(sys.executable).parent / "rg"  # where the development requirements put it
-    found = shutil.which("rg") or (str(beside) if beside.exists() else "grep")
-    program = Path(found).name
-    argv = [found, "-c", "-i", "-F", "-f", str(keywords), str(log)]
+    finder = shutil.which("rg") or (str(beside) if beside.exists() else "grep")
+    program = Path(finder).name
+    argv = [finder, "-c", "-i", "-F", "-f", str(keywords), str(log)]
 
     def act() -> None:
-        done = subprocess.run(argv, capture_output=True, check=False)
-        if done.returncode > 1:
-            raise SystemExit(f"{program}: {done.stderr.decode()}")
+        process = subprocess.run(argv, capture_output=True, check=False)
+        if process.returncode > 1:
+            raise SystemExit(f"{program}: {process.stderr.decode()}")
 
     return f"{program} -ciF", act
 
@@ -112,5 +112,5 @@ def prose() -> Iterator[str]:
     while True:
         for begin in range(0, 12_000, 12):
             if not begin:
-                drawn = lot.choices(words, weights, k=12_000)
-            yield " ".join(drawn[begin : begin + 12])
+                chosen_words = lot.choices(words, weights, k=12_000)
+            yield " ".join(chosen_words[begin : begin + 12])

@@ -45,12 +45,12 @@ def _source(work: Path, size: str) -> Row:
         "source": lambda: read_work_tree(run_of.repository, run_of.contract),
         "git": lambda: (status(), listing()),
     }
-    taken = in_turns(acts, ROUNDS)
+    costs = in_turns(acts, ROUNDS)
     return Row(
         f"work-tree fingerprint, {size}",
-        taken["source"],
+        costs["source"],
         "`git status`, `git ls-files -v`",
-        taken["git"],
+        costs["git"],
     )
 
 
@@ -60,7 +60,7 @@ def _preflight(home: Path, work: Path, size: str) -> Row:
     slow.chmod(0o755)
     run(["git", "config", "remote.origin.uploadpack", str(slow)], work)
     by_hand = "git status --porcelain && git ls-remote origin"
-    taken = in_turns(
+    costs = in_turns(
         {
             "preflight": process(sys.executable, "-m", "herorun", "preflight", "tiny", cwd=work),
             "by hand": process("sh", "-c", by_hand, cwd=work),
@@ -69,7 +69,7 @@ def _preflight(home: Path, work: Path, size: str) -> Row:
     )
     what = f"`herorun preflight`, {size}, an origin {LATENCY * 1000:.0f} ms away"
     beside = "`git status --porcelain`, `git ls-remote origin`"
-    return Row(what, taken["preflight"], beside, taken["by hand"])
+    return Row(what, costs["preflight"], beside, costs["by hand"])
 
 
 def repository(home: Path) -> Path:

@@ -23,7 +23,7 @@ except ImportError:  # where there is none, the append alone must do
     fcntl = None  # type: ignore[assignment]
 
 _OURS = ("step", "timestamp")
-_said: set[str] = set()  # each complaint is made once a process
+_complaints: set[str] = set()  # each complaint is made once a process
 
 
 def log(
@@ -164,8 +164,8 @@ def _now() -> str:
 
 
 def _say_once(message: str) -> None:
-    if message not in _said:
-        _said.add(message)
+    if message not in _complaints:
+        _complaints.add(message)
         print(f"herorun: log: {message}", file=sys.stderr, flush=True)
 
 

@@ -37,7 +37,7 @@ class Bench:
 
     def connect(self) -> IssueTracker:
         """Anew, with nothing known of the page; who we are is asked once."""
-        issue = an_issue(self._github, known=self._known)
+        issue = an_issue(self._github, recorded_issue=self._known)
         issue._session, issue._repository = self._session, self._repository
         return issue
 
@@ -136,7 +136,7 @@ def test_a_marker_in_an_issue_of_somebody_else_is_no_page_of_ours(github: GitHub
 
 def test_what_the_record_names_in_another_repository_is_not_looked_for_here(github: GitHub) -> None:
     elsewhere = f"https://github.com/{ANOTHER}/issues/1"
-    assert an_issue(github, known=elsewhere).find("init:tiny") is None
+    assert an_issue(github, recorded_issue=elsewhere).find("init:tiny") is None
     assert github.asked("GET", "/issues/1") == []
 
 

@@ -33,7 +33,7 @@ class Fault:
     """
 
     words: str
-    lost: bool = False
+    is_lost: bool = False
     wait: float | None = None
 
 
@@ -110,16 +110,16 @@ class Calls:
                     fault_of(error, self.where),
                     int(getattr(error, "status", None) or 0),
                 )
-            if not fault.lost and fault.wait is None:
+            if not fault.is_lost and fault.wait is None:
                 raise GithubRefused(fault.words, status)
-            if fault.lost and (settled_answer := settled()) is not None:
+            if fault.is_lost and (settled_answer := settled()) is not None:
                 return settled_answer
             wait = pause if fault.wait is None else fault.wait
             if pause is None or wait is None or time.monotonic() + wait > until:
                 raise CouldNotLook(fault.words)
             self._rest(wait)
             if (
-                fault.lost and (settled_answer := settled()) is not None
+                fault.is_lost and (settled_answer := settled()) is not None
             ):  # what was carried out may show a little later
                 return settled_answer
         raise AssertionError("the last pause is None")
@@ -150,7 +150,7 @@ def fault_of(error: Exception, where: str) -> Fault:
     if isinstance(error, GithubException):
         return _answered(error, where)
     if isinstance(error, RequestException):
-        return Fault(f"GitHub did not answer for {where}: {_flat(error)}", lost=True)
+        return Fault(f"GitHub did not answer for {where}: {_flat(error)}", is_lost=True)
     if isinstance(error, AssertionError):
         return Fault(
             f"The answers for {where} name another server than [issue] base_url: it is "
@@ -158,7 +158,7 @@ def fault_of(error: Exception, where: str) -> Fault:
             "https://HOST/api/v3 of GitHub Enterprise."
         )
     return Fault(
-        f"GitHub's answer for {where} was none of its own ({type(error).__name__})", lost=True
+        f"GitHub's answer for {where} was none of its own ({type(error).__name__})", is_lost=True
     )
 
 
@@ -171,7 +171,9 @@ def _answered(error: Any, where: str) -> Fault:
             f"GitHub's rate limit for {where} is used up until {at:%H:%M:%S} UTC", wait=wait
         )
     if status >= 500 or status == 0:
-        return Fault(f"GitHub failed on {where} with {status or 'no status'}: {message}", lost=True)
+        return Fault(
+            f"GitHub failed on {where} with {status or 'no status'}: {message}", is_lost=True
+        )
     return Fault(_REFUSALS.get(status, _other)(where, message, headers))
 
 

@@ -14,7 +14,9 @@ class Options(BaseModel):
 
     repo: str | None = Field(None, pattern=_REPO, description="owner/name.")
     number: int | None = Field(None, gt=0, description="An issue that is there already.")
-    known: str | None = Field(None, exclude=True, description="The issue that the record names.")
+    recorded_issue: str | None = Field(
+        None, exclude=True, description="The issue that the record names."
+    )
     base_url: Annotated[str, NeedsTrust(("token",))] = Field(
         "https://api.github.com", description="https://HOST/api/v3 of a GitHub Enterprise server."
     )

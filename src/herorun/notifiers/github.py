@@ -53,8 +53,8 @@ class GitHubIssue:
     ) -> None:
         self._options, self._repo = options, repo
         self._calls = Calls(repo, rest) if rest else Calls(repo)
-        self._number = options.number or _number_in(options.known or "", repo)
-        self._said: dict[str, Said] = {}
+        self._number = options.number or _number_in(options.recorded_issue or "", repo)
+        self._comments: dict[str, Said] = {}
         self._read_at: datetime | None = None
 
     @property
@@ -96,9 +96,9 @@ class GitHubIssue:
             except GithubRefused as error:
                 if error.status not in (404, 410):
                     raise
-                del self._said[plain_key(post.key)]  # somebody deleted it
+                del self._comments[plain_key(post.key)]  # somebody deleted it
                 return self.post(post)
-            self._said[plain_key(post.key)] = replace(earlier, body=body)
+            self._comments[plain_key(post.key)] = replace(earlier, body=body)
         return earlier.url
 
     @worded
@@ -265,7 +265,7 @@ class GitHubIssue:
         if self._number is None and self._page(key) is None:
             return None
         self._read()
-        return self._said.get(plain_key(key))
+        return self._comments.get(plain_key(key))
 
     def _read(self) -> None:
         """Our comments since the last reading. Of two under one key the older stays, and the newer
@@ -279,11 +279,11 @@ class GitHubIssue:
             if not self._are_we(comment.user):
                 continue
             for key in keys_in(comment.body or "")[-1:]:
-                comment_read, earlier = read_comment(comment), self._said.get(key)
+                comment_read, earlier = read_comment(comment), self._comments.get(key)
                 if earlier and earlier.id != comment_read.id:
                     comment_read, newer = sorted((earlier, comment_read), key=lambda each: each.id)
                     self._calls.repeat(partial(delete_comment, newer.comment))
-                self._said[key] = comment_read
+                self._comments[key] = comment_read
 
 
 def _number_in(reference: str, repo: str) -> int | None:

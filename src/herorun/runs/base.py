@@ -175,7 +175,7 @@ class MonitoredRun(ABC):
         stated = {
             "repo": table.repo,
             "number": table.number,
-            "known": beginning.issue if beginning else None,
+            "recorded_issue": beginning.issue if beginning else None,
         }
         return connect_issue(table.kind, table.options, self.place, stated)
 

@@ -39,7 +39,7 @@ LAST = 1 << 20  # bytes at the end that are read all the same
 TAIL = 20_000  # lines, of a scheduler that cannot read from an offset
 NEWEST = 64 << 10  # bytes of what is new, in which the newest step stands
 # by state folder, what was read last, and the cache's version
-_read: dict[str, tuple[OwnLog, str]] = {}
+_logs: dict[str, tuple[OwnLog, str]] = {}
 
 
 def read_own_log(
@@ -61,13 +61,13 @@ def read_own_log(
         log = _caught_up(scheduler, catalogue, _cached(place, version, current.name))
     except FileNotFoundError:
         return Nothing(f"{current.name} has no log yet")
-    _read[place.state] = log, version
+    _logs[place.state] = log, version
     return log
 
 
 def keep_own_log(place: Place, evidence: object) -> None:
     """What was read for `evidence` need not be read again. Without this only time is lost."""
-    log, version = _read.get(place.state, (None, ""))
+    log, version = _logs.get(place.state, (None, ""))
     if log is not None and log is evidence:
         partial_line = scrub(log.scan.carry.decode("utf-8", "surrogateescape")).encode(
             "utf-8", "surrogateescape"

@@ -56,18 +56,18 @@ class JsonLines:
     ) -> None:
         self._path = path
         self._open = opener(reach)
-        self._shown = self.rows_file = (
+        self._path_in_job = self.rows_file = (
             shown_path  # where `herorun.log` writes, as the contract says
         )
         self._step_keys = (step_key,) if step_key else STEP_KEYS
 
     def mentions(self, run: TrackerRun) -> tuple[Mention, ...]:
-        return (Mention("path", posixpath.basename(self._shown)),)
+        return (Mention("path", posixpath.basename(self._path_in_job)),)
 
     def read(self, cursor: str) -> Rows:
         """The next rows; none only if there are no more. A large file takes several reads."""
         read_on = partial(_read_json_lines, self._step_keys)
-        return read_growing({self._shown: self._path}, cursor, read_on, self._open)
+        return read_growing({self._path_in_job: self._path}, cursor, read_on, self._open)
 
 
 def _read_json_lines(

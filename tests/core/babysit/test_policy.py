@@ -120,7 +120,7 @@ def test_a_warning_that_stays_edits_its_own_comment_and_says_nothing_anew():
     (told,) = act(alert("slow"))
     (again,) = act(alert("slow"), now=NOON + 24 * HOUR, done=frozenset({told.key}))
 
-    assert (again.edits, again.anew) == (told.key, False)
+    assert (again.edits, again.own_comment) == (told.key, False)
 
 
 def test_what_is_critical_is_asked_anew_and_its_comment_kept_up_to_date():

@@ -72,13 +72,13 @@ def compare_environment(
 def _difference(name: str, admitted_value: Any, value: str | None) -> str:
     if value is None:
         return f"{name} is not set, admitted {_shorten_value(admitted_value)}"
-    hidden = str(admitted_value).startswith(SEALED)
-    if (sealed(value) == admitted_value) if hidden else value == admitted_value:
+    is_sealed = str(admitted_value).startswith(SEALED)
+    if (sealed(value) == admitted_value) if is_sealed else value == admitted_value:
         return ""
-    if name in _PATHS and not hidden and _holds(value, str(admitted_value)):
+    if name in _PATHS and not is_sealed and _holds(value, str(admitted_value)):
         return ""
     return (
-        f"{name} is {'another secret than' if hidden else f'{_shorten_value(value)},'} admitted "
+        f"{name} is {'another secret than' if is_sealed else f'{_shorten_value(value)},'} admitted "
         f"{_shorten_value(admitted_value)}"
     )
 

@@ -12,7 +12,7 @@ class Tell:
     title: str
     why: str
     edits: str = ""  # key of an earlier post, whose comment says from now on what this one says
-    anew: bool = True  # a comment of its own as well
+    own_comment: bool = True  # a comment of its own as well
     about: str = ""  # the alert that is to be acknowledged
 
 

@@ -94,8 +94,8 @@ def grows(means: list[float], error: float, up: bool, goes_on: bool = False) -> 
     first, last = means[0], means[-1]
     if len(means) < BLOCKS or min(means) <= 0.0:
         return False
-    grown, fell = (GROWS_ON, FALLS_ON) if goes_on else (GROWN, FELL)
-    if last < grown * first if up else last > fell * first:
+    rise, fell = (GROWS_ON, FALLS_ON) if goes_on else (GROWN, FELL)
+    if last < rise * first if up else last > fell * first:
         return False
     sign = 1.0 if up else -1.0
     rises = [sign * (after - before) for before, after in pairwise(means)]

@@ -102,7 +102,7 @@ def _intend_action(
     run: MonitoredRun, action: Action, at: datetime, proposer: Proposer | None
 ) -> Intended:
     match action:
-        case Tell(key, title, why, edits, anew, about):
+        case Tell(key, title, why, edits, own_comment, about):
             lines = {"Status": title, "Evidence": why, "Decision": "notify", "Next": "continue"}
             intent = intent_to_say(
                 run=run,
@@ -112,7 +112,7 @@ def _intend_action(
                 lines=lines,
                 at=at,
                 edits=edits,
-                anew=anew,
+                own_comment=own_comment,
             )
             return with_pictures(run, intent) if is_digest(key) else intent
         case Escalate(key=key, title=title, why=why, edits=edits, reason=reason):

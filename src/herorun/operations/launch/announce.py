@@ -145,7 +145,7 @@ def give_up(run: Run, launching: Launching, why: str) -> None:
         f"{quoted(why)}"
     )
     title = f"Not {verb}: {launching.instance}"
-    intended = intent_to_say(run, key, title, message, {}, now(), edits=post_key, anew=False)
+    intended = intent_to_say(run, key, title, message, {}, now(), edits=post_key, own_comment=False)
     run.record.append(intended)
     with contextlib.suppress(HerorunError, OSError):
         deliver(run, intended)

@@ -37,9 +37,11 @@ def intent_to_say(
     lines: Mapping[str, str],
     at: datetime,
     edits: str = "",
-    anew: bool = True,
+    own_comment: bool = True,
 ) -> Intended:
-    """What is journalled before it is said, word for word. `edits` and `anew` as in `Intended`."""
+    """What is journalled before it is said, word for word. `edits` and `own_comment` (`anew`) as in
+    `Intended`.
+    """
     title = worded(title)
     body = f"**{title}**\n\n{why}\n\nRun `{run.slug}`, record {record_link(run)}."
     return Intended(
@@ -50,7 +52,7 @@ def intent_to_say(
         body=body,
         lines=lines,
         edits=edits,
-        anew=anew,
+        anew=own_comment,
     )
 
 
