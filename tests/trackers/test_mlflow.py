@@ -73,7 +73,7 @@ def test_a_metric_with_a_further_page_holds_the_others_back() -> None:
 
     assert max(point.step for point in points) == 1
     assert marks["loss"] == Mark("more")
-    assert (marks["lr"].token, marks["lr"].taken) == ("", 2)
+    assert (marks["lr"].token, marks["lr"].points) == ("", 2)
 
 
 def test_a_history_whose_read_points_moved_is_another_one() -> None:
@@ -101,7 +101,7 @@ def test_whatever_a_page_holds_each_point_is_a_row_or_a_problem(
     held, marks, problems = take([MetricPage("loss", Mark(), points, following)])
     assert len(held) + len(problems) <= len(points)
     assert following or len(held) + len(problems) == len(points)
-    assert following or marks["loss"].taken == len(points)
+    assert following or marks["loss"].points == len(points)
     assert all(row.step >= 0 for row in merge_rows(held))
 
 

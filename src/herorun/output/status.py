@@ -50,7 +50,7 @@ def show_turn(slug: str, turn: Any) -> None:
         f"{say_steps(document['progress'])}",
     )
     for missing in document["missing_evidence"]:
-        _line(out, TICK, f"  missing  {_missing(missing)}")
+        _line(out, TICK, f"  missing  {_missing_evidence(missing)}")
     for alert in document["alerts"]:
         _line(
             out,
@@ -143,7 +143,7 @@ def say_steps(progress: str) -> str:
     return "step unknown" if last in ("", "unknown") else f"step unknown, final step {last}"
 
 
-def _missing(missing: Mapping[str, Any]) -> str:
+def _missing_evidence(missing: Mapping[str, Any]) -> str:
     until = f"; allowed until {_cut_fraction(missing['until'])}" if missing["until"] else ""
     return f"{clean(missing['message'])}{until}"
 
@@ -188,7 +188,7 @@ def _problems(document: Mapping[str, Any], at: datetime) -> Iterator[str]:
     for doubt in document["doubts"]:
         yield f"  unknown    {clean(doubt)}"
     for missing in document["missing_evidence"]:
-        yield f"  missing    {_missing(missing)}"
+        yield f"  missing    {_missing_evidence(missing)}"
     for key in document["unfinished_actions"]:
         yield f"  unfinished {clean(key.replace('/', ' ', 1))}: outcome unknown"
     yield from _questions(document)
@@ -198,9 +198,9 @@ def _orders(document: Mapping[str, Any], at: datetime) -> list[str]:
     """What people ordered and still holds."""
     lines = []
     if pause := document["paused"]:
-        left = say_span(datetime.fromisoformat(pause["until"]) - at)
+        remaining = say_span(datetime.fromisoformat(pause["until"]) - at)
         lines.append(
-            f"  paused     until {_cut_fraction(pause['until'])} (in {left}) by "
+            f"  paused     until {_cut_fraction(pause['until'])} (in {remaining}) by "
             f"{clean(pause['by'])}{_because(pause['reason'])}"
         )
     if document["stopped_by"]:

@@ -289,5 +289,5 @@ def test_checkpoints_are_looked_into_at_the_same_time(monkeypatch: pytest.Monkey
     }
     monkeypatch.setattr(checkpoints, "listed", lambda run: there)
     monkeypatch.setattr(checkpoints, "sized", sized)
-    found = checkpoints.list_checkpoints(None).found  # type: ignore[arg-type]  # who lists them is replaced
-    assert [each.candidate.step for each in found] == [1, 2, 4]
+    listing = checkpoints.list_checkpoints(None)  # type: ignore[arg-type]  # who lists them is replaced
+    assert [each.candidate.step for each in listing.checkpoints] == [1, 2, 4]

@@ -78,7 +78,7 @@ def take_page(source: Story, target: Story) -> None:
 def test_a_healthy_run_is_anchored_by_its_own_comment(launched: Story) -> None:
     told = verified(launched)
     assert (told.verdict, told.faults, BARE in told.notes) == ("clear", (), False)
-    assert mentions(look_outside(SLUG, launched.work).named.values(), "comment", "issue")
+    assert mentions(look_outside(SLUG, launched.work).names.values(), "comment", "issue")
 
 
 def test_a_comment_names_what_is_pushed(launched: Story) -> None:
