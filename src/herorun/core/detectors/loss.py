@@ -115,8 +115,12 @@ def _zero(state: LossState, step: int) -> None:
     """
     state.zeros += 1
     usual_rows = state.trend.rows or (state.longest_zeros and state.positive)
-    begun = state.collapsed.streak is not None
-    if usual_rows and state.zeros > REPEATS * state.longest_zeros and (begun or not _coarse(state)):
+    goes_on = state.collapsed.streak is not None
+    if (
+        usual_rows
+        and state.zeros > REPEATS * state.longest_zeros
+        and (goes_on or not _coarse(state))
+    ):
         usual = math.exp(state.trend.level) if state.trend.rows else state.positive
         state.collapsed.over(step, 0.0, usual, 0.0)
 

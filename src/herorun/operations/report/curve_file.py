@@ -170,18 +170,18 @@ def _json_lines(path: Path) -> Iterator[Row]:
     tracker: Tracker = adapters.connect(
         "trackers", "jsonl", {"path": whole}, Place("curve", folder, folder, folder)
     )
-    cursor, read = "", tracker.read("")
-    if not read.rows:
+    cursor, batch = "", tracker.read("")
+    if not batch.rows:
         raise WrongUse(
             f"{path} has no JSON line with a step: "
-            f"{'; '.join(read.problems[:1]) or 'it has no complete line'}."
+            f"{'; '.join(batch.problems[:1]) or 'it has no complete line'}."
         )
-    while read.rows or read.cursor != cursor:
-        if read.problems:
-            raise WrongUse(f"{read.problems[0]} in a file of JSON lines.")
-        yield from read.rows
-        cursor = read.cursor
-        read = tracker.read(cursor)
+    while batch.rows or batch.cursor != cursor:
+        if batch.problems:
+            raise WrongUse(f"{batch.problems[0]} in a file of JSON lines.")
+        yield from batch.rows
+        cursor = batch.cursor
+        batch = tracker.read(cursor)
 
 
 def _csv_rows(path: Path, header: list[str], reader: Iterator[list[str]]) -> Iterator[Row]:
