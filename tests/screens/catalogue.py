@@ -202,7 +202,7 @@ def watching() -> Iterator[Screen]:
             f"{OPERATIONS}babysit.outcome.tick_exit_code": 0 if entry.run == "finished" else code,
         }
         yield Screen(f"babysit-{state}", "babysit tiny --once", given)
-    document = {"verdict": "tiny is healthy at ~41200/100000 steps; nothing fires."}
+    document = {"verdict": "tiny is healthy at ~41200/100000 steps; no alert fires."}
     report = RunReport(document, (), (), "")
     yield known(
         "report",

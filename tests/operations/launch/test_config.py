@@ -223,4 +223,4 @@ def test_a_secret_in_the_environment_of_the_command_is_not_shown(
     story.sign(command={"env": {"WANDB_API_KEY": "hunter2hunter2"}})
     told = ask(story, capsys, "preflight", SLUG).out
 
-    assert "WANDB_API_KEY [scrubbed]" in told and "hunter2" not in told
+    assert "WANDB_API_KEY=[scrubbed]" in told and "hunter2" not in told

@@ -138,7 +138,7 @@ def digest(
         f"newest complete checkpoint {newest.path}"
         if newest
         else "no complete checkpoint was seen",
-        f"firing: {', '.join(firing)}" if firing else "nothing fires",
+        f"firing: {', '.join(firing)}" if firing else "no alert fires",
     )
     return "; ".join(part for part in parts if part)
 

@@ -47,7 +47,7 @@ class Compared:
                 lines += _metric(each, noise=self.kind in ("repeat", "resume"))
         lines += [_gate(each.gate, each.answer, each.measured, each.why) for each in result.gates]
         lines += [f"differs: {change}" for change in self.differs]
-        lines += [f"not put to the test: {each}" for each in result.unexercised]
+        lines += [f"not tested: {each}" for each in result.unexercised]
         lines += [f"note: {each}" for each in result.notes]
         return [*lines, ANSWERS[result.answer]]
 

@@ -227,7 +227,9 @@ def _verdict(slug: str, standing: Status, progress: str) -> str:
     )
     names = list(dict.fromkeys(alert.check for alert in firing))
     names_text = f"{', '.join(names[:3])}{f' and {len(names) - 3} more' if len(names) > 3 else ''}"
-    alerts_text = f"{names_text} fire{'s' if len(names) == 1 else ''}" if names else "nothing fires"
+    alerts_text = (
+        f"{names_text} fire{'s' if len(names) == 1 else ''}" if names else "no alert fires"
+    )
     monitor_text = "" if standing.monitor == "fresh" else f"; the monitor is {standing.monitor}"
     question_text = "; a decision is asked for" if standing.questions else ""
     missing = "".join(f"; missing: {each.message}" for each in standing.missing_evidence)
