@@ -1,5 +1,6 @@
 """The axes of a report's curves, and its further curves."""
 
+from array import array
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,6 +11,7 @@ from herorun.core.config.final_step import tokens_per_step
 from herorun.core.detectors import Names
 from herorun.core.goodput.timeline import Beat
 from herorun.core.ports import Row
+from herorun.core.ports.columnar import ColumnarRows
 from herorun.operations.metrics.charts import charts_of, further_charts
 from herorun.operations.metrics.series import RowSeries
 from herorun.operations.report.axes import BREAK, EVEN, axes_of
@@ -68,3 +70,17 @@ def test_the_rate_and_each_metric_of_the_contract_are_drawn_once() -> None:
     assert charts[2].why and left_out == []
     many = Names(declared=tuple(f"metric{n}" for n in range(14)))
     assert further_charts(rows, many, ())[1] == ["metric12", "metric13"]
+
+
+@pytest.mark.parametrize("steps", [[*range(90)], [*range(60), *range(40, 70)], [*range(9), 8, 9]])
+def test_rows_as_columns_are_drawn_as_rows_are(steps: list[int]) -> None:
+    rows = [Row(step, {"loss": 2.0 + number % 7}) for number, step in enumerate(steps)]
+    losses = array("d", (row.values["loss"] for row in rows))
+    as_columns = ColumnarRows(array("q", steps), {"loss": losses})
+    one, other = RowSeries(), RowSeries()
+    for row in [*rows, Row(99, {"loss": 3.0})]:
+        one.add(row)
+    other.add_all(as_columns)
+    other.add(Row(99, {"loss": 3.0}))
+    assert list(other.points("loss")) == list(one.points("loss")) and other.names == one.names
+    assert charts_of(other, Names()) == charts_of(one, Names())

@@ -12,9 +12,9 @@ from herorun.core.detectors.names import is_eval
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.report.annotations import AttemptStart
 from herorun.core.report.downsample import MOST, NonFiniteSpan, Strand, Trace, not_finite, strands
-from herorun.operations.metrics.series import Curves, Longer
+from herorun.operations.metrics.series import Curves, Longer, RowSeries
 from herorun.system import progress
-from herorun.system.metrics_cache import Fetched, Piece
+from herorun.system.metrics_cache import Fetched, Piece, columns_of_points
 
 EVALS = 2  # evaluation losses beside the loss
 MOST_FURTHER = 12  # of the metrics that the contract names
@@ -168,20 +168,13 @@ def traces_of(curves: Curves, metric: str, shift: int) -> Iterator[tuple[Trace, 
 
 
 def _pieces(curves: Curves, metric: str) -> Iterator[Piece]:
-    if isinstance(curves, Fetched):
-        yield from curves.pieces(metric)
-        return
     if isinstance(curves, Longer):
         yield from curves.stored.pieces(metric)
         curves = curves.since
-    points = list(curves.points(metric))
-    seconds = (p.at.timestamp() if p.at else float("nan") for p in points)
-    yield Piece(
-        array("I", (p.attempt for p in points)),
-        array("q", (p.step for p in points)),
-        array("d", seconds),
-        array("d", (p.value for p in points)),
-    )
+    if isinstance(curves, Fetched | RowSeries):
+        yield from curves.pieces(metric)
+    else:
+        yield columns_of_points(list(curves.points(metric)))
 
 
 def _attempt_stretches(piece: Piece) -> Iterator[tuple[int, int, int]]:

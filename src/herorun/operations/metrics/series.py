@@ -2,9 +2,10 @@
 tracker has now.
 """
 
-from collections.abc import Iterator, Mapping
-from dataclasses import field
+from array import array
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
+from math import nan
 from typing import Protocol
 
 from herorun.core.bounded import bounded
@@ -15,11 +16,12 @@ from herorun.core.goodput.instances import micros
 from herorun.core.goodput.timeline import Beat
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.ports import Row, Tracker
+from herorun.core.ports.columnar import ColumnarRows, parts_of
 from herorun.core.redaction.scrub import scrub
 from herorun.runs import MonitoredRun, Run
 from herorun.sources.metrics import COLUMNS, names_of
 from herorun.system import progress
-from herorun.system.metrics_cache import Fetched, Point, fetched
+from herorun.system.metrics_cache import Fetched, Piece, Point, columns_of_points, fetched
 
 READING = "reading the tracker's rows"
 
@@ -33,21 +35,42 @@ class Curves(Protocol):
     def points(self, metric: str) -> Iterator[Point]: ...
 
 
-@dataclass
 class RowSeries:
     """Rows in memory. A step that goes back begins another attempt, where the source names none."""
 
-    by_metric: dict[str, list[Point]] = field(default_factory=dict)
-    _attempt: int = 1
-    _execution: str = ""
-    _last: int = -1
+    def __init__(self) -> None:
+        self._segments: dict[str, list[Piece | list[Point]]] = {}
+        self._attempt, self._execution, self._last = 1, "", -1
 
     @property
     def names(self) -> tuple[str, ...]:
-        return tuple(sorted(self.by_metric))
+        return tuple(sorted(self._segments))
 
     def points(self, metric: str) -> Iterator[Point]:
-        yield from self.by_metric.get(metric, ())
+        for segment in self._segments.get(metric, ()):
+            yield from segment
+
+    def pieces(self, metric: str) -> Iterator[Piece]:
+        """The same as columns."""
+        for segment in self._segments.get(metric, ()):
+            yield segment if isinstance(segment, Piece) else columns_of_points(segment)
+
+    def add_all(self, rows: Sequence[Row]) -> None:
+        for part in parts_of(rows):
+            if not isinstance(part, ColumnarRows) or part.attempt or not self._follows(part):
+                for row in part:
+                    self.add(row)
+                continue
+            attempts = array("I", [self._attempt]) * len(part)
+            seconds = array("d", [at.timestamp() for at in part.times] or [nan] * len(part))
+            for name, values in part.columns.items():
+                piece = Piece(attempts, part.steps, seconds, values)
+                self._segments.setdefault(_scrub_metric_name(name), []).append(piece)
+            self._last = part.steps[-1]
+
+    def _follows(self, rows: ColumnarRows) -> bool:
+        """Whether its steps all go on from the last one."""
+        return rows.rising(0, self._last) == len(rows)
 
     def add(self, row: Row) -> None:
         if row.step < self._last or (row.attempt and self._execution not in ("", row.attempt)):
@@ -58,9 +81,13 @@ class RowSeries:
     def put(self, row: Row, attempt: int) -> None:
         """A row whose attempt is known."""
         for name, value in row.values.items():
-            self.by_metric.setdefault(_scrub_metric_name(name), []).append(
-                Point(attempt, row.step, row.at, value)
-            )
+            self.put_point(_scrub_metric_name(name), Point(attempt, row.step, row.at, value))
+
+    def put_point(self, metric: str, point: Point) -> None:
+        segments = self._segments.setdefault(metric, [])
+        if not segments or not isinstance(segments[-1], list):
+            segments.append([])
+        segments[-1].append(point)  # type: ignore[union-attr]  # a list, as was just seen to
 
 
 @lru_cache(100_000)
@@ -155,8 +182,7 @@ def read_all(tracker: Tracker, slug: str) -> RowSeries:
             ) from None
         if batch.restarted:
             series = RowSeries()
-        for row in batch.rows:
-            series.add(row)
+        series.add_all(batch.rows)
         if not batch.rows:
             progress.progress(READING, 1, 1)
             return series

@@ -145,7 +145,7 @@ def _of_instance(run: Run, name: str) -> Subject:
             else:
                 mine = (since is None or since <= point.at) and (after is None or point.at < after)
             if mine:
-                own.by_metric.setdefault(metric, []).append(Point(*point))
+                own.put_point(metric, Point(*point))
     return Subject(_side(run, name_too, own), run, memory.launchings[name])
 
 

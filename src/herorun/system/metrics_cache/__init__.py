@@ -19,8 +19,17 @@ that two attempts share are kept of both. A value that is not there is not a NaN
 infinities stay what they are.
 """
 
-from herorun.system.metrics_cache.points import Attempt, Piece, Point
+from herorun.system.metrics_cache.points import Attempt, Piece, Point, columns_of_points
 from herorun.system.metrics_cache.reader import Fetched, fetched, generations
 from herorun.system.metrics_cache.writer import Writer
 
-__all__ = ["Attempt", "Fetched", "Piece", "Point", "Writer", "fetched", "generations"]
+__all__ = [
+    "Attempt",
+    "Fetched",
+    "Piece",
+    "Point",
+    "Writer",
+    "columns_of_points",
+    "fetched",
+    "generations",
+]

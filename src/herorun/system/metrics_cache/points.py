@@ -2,7 +2,7 @@
 
 import math
 from array import array
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from typing import NamedTuple
 
@@ -48,6 +48,16 @@ class Piece:
             yield Point(
                 number, step, None if math.isnan(at) else datetime.fromtimestamp(at, UTC), value
             )
+
+
+def columns_of_points(points: Sequence[Point]) -> Piece:
+    """The points in their order."""
+    return Piece(
+        array("I", (p.attempt for p in points)),
+        array("q", (p.step for p in points)),
+        array("d", (p.at.timestamp() if p.at else math.nan for p in points)),
+        array("d", (p.value for p in points)),
+    )
 
 
 def piece_of(points: dict[tuple[int, int], tuple[int, float]]) -> Piece:
