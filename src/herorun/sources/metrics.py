@@ -107,7 +107,7 @@ def read_metrics(
 ) -> Metrics | Nothing:
     """The folded state after all rows that there are now."""
     names = names_of(contract)
-    source = digest(contract.tracker.model_dump(mode="json"))
+    source = _source_of(contract)
     # Constants are part of the cache's name: another version folds again from the first row.
     version = digest([rules_digest(), names, source])
     state = _cached(Path(place.state) / CACHE, version)
@@ -165,6 +165,20 @@ def keep_metrics(place: Place, evidence: object) -> str:
     except (OSError, ValueError, HerorunError) as error:
         return f"metrics: they are not kept: {scrub(in_words(error))}"
     return ""
+
+
+def rows_of_look(place: Place, contract: Contract) -> tuple[Sequence[Row], str]:
+    """The rows that the last look read from the tracker's first one on, and the cursor behind them;
+    none and an empty one where it began later, or at another source.
+    """
+    look = _looks.get(place.state)
+    if look is None or look.arrived.before or look.source != _source_of(contract):
+        return (), ""
+    return look.arrived.rows, look.arrived.after
+
+
+def _source_of(contract: Contract) -> str:
+    return digest(contract.tracker.model_dump(mode="json"))
 
 
 def _keep_rows(columns: Writer, look: MetricsRead) -> None:

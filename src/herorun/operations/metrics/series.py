@@ -19,7 +19,7 @@ from herorun.core.ports import Row, Tracker
 from herorun.core.ports.columnar import ColumnarRows, parts_of
 from herorun.core.redaction.scrub import scrub
 from herorun.runs import MonitoredRun, Run
-from herorun.sources.metrics import COLUMNS, names_of
+from herorun.sources.metrics import COLUMNS, names_of, rows_of_look
 from herorun.system import progress
 from herorun.system.metrics_cache import Fetched, Piece, Point, columns_of_points, fetched
 
@@ -124,7 +124,8 @@ def curves_of(run: Run) -> tuple[Curves, str]:
     """
     curves = stored_curves(run)
     if curves is None or curves.fetched_at is None:
-        return read_all(run.tracker, run.slug), "as the tracker has them now"
+        read_already = rows_of_look(run.place, run.contract)
+        return read_all(run.tracker, run.slug, *read_already), "as the tracker has them now"
     message, since, rows = (
         f"as fetched until {curves.fetched_at:%Y-%m-%d %H:%M} UTC",
         RowSeries(),
@@ -170,8 +171,10 @@ def names_for(run: MonitoredRun) -> Names:
     return names_of(run.contract)
 
 
-def read_all(tracker: Tracker, slug: str) -> RowSeries:
-    series, cursor = RowSeries(), ""
+def read_all(tracker: Tracker, slug: str, rows: Sequence[Row] = (), cursor: str = "") -> RowSeries:
+    """All rows of the tracker, of which these are there already, up to the cursor."""
+    series = RowSeries()
+    series.add_all(rows)
     while True:
         progress.progress(READING, 0, None)
         try:
