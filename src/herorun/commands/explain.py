@@ -1,17 +1,16 @@
 """`herorun explain`."""
 
+import re
 from typing import TYPE_CHECKING
 
 import click
-
-from herorun.core.lazy_regex import lazy_regex
 
 if TYPE_CHECKING:
     from herorun.core.check import Check
     from herorun.core.check_text import CheckText
     from herorun.schemas.judged import CheckPage
 
-_PARAGRAPH_GOES_ON = lazy_regex(r"(?<!\n)\n(?!\n|Why:|Fix:)")
+_PARAGRAPH_GOES_ON = re.compile(r"(?<!\n)\n(?!\n|Why:|Fix:)")
 
 
 @click.command(short_help="Say what a check looks for, why, and how to fix it.")

@@ -11,9 +11,7 @@ a lock each, so they are two owners.
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from herorun.core.canonical_json import canonical
 from herorun.core.lazy_dataclass import dataclass
-from herorun.core.untrusted_json import read_json, whole_number
 
 PATH = "_herorun/lease.json"
 STALE = 2  # cadences
@@ -36,6 +34,8 @@ class Lease:
         return f"{self.owner} in {self.clone}" if self.clone else self.owner
 
     def bytes(self) -> bytes:
+        from herorun.core.canonical_json import canonical  # `explain` needs the type alone
+
         return (canonical(self) + "\n").encode()
 
     def renewed(self, clone: str = "") -> "Lease":
@@ -48,6 +48,8 @@ class Lease:
 
 def read_lease(data: bytes) -> Lease | None:
     """None for a file that is no lease: it is then nobody's to overwrite."""
+    from herorun.core.untrusted_json import read_json, whole_number
+
     try:
         document = read_json(data)
         fence, beat = whole_number(document["fence"]), whole_number(document["beat"])
