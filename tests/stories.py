@@ -428,7 +428,8 @@ def note(word: str, at: datetime = NOON) -> Noted:
 
 def git(where: Path, *words: str, stdin: str = "", env: Mapping[str, str] | None = None) -> str:
     done = subprocess.run(
-        ["git", "-c", "gc.auto=0", *words],
+        # the second spares a process, `git maintenance`, for each commit
+        ["git", "-c", "gc.auto=0", "-c", "maintenance.auto=false", *words],
         cwd=where,
         env={**os.environ, **(env or {})},
         input=stdin,
