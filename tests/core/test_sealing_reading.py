@@ -10,7 +10,7 @@ import pytest
 
 from herorun.core.seal.manifest import FileSeen, Manifest
 from herorun.core.seal.parse import OtherForm, parse_statement, statement_in, statement_of
-from herorun.core.seal.render import tag_message
+from herorun.core.seal.render import seal_lines, split_tag, tag_message
 from herorun.core.seal.statement import SealFacts, statement
 from wording import mentions
 
@@ -136,3 +136,40 @@ def test_another_form_of_a_seal_is_no_fault_and_says_what_it_names() -> None:
     newer["predicate"]["herorun_seal"]["schema"] = 2
     with pytest.raises(OtherForm, match=r"2.*1.*upgrade"):
         statement_in(in_tag(json.dumps(newer)))
+
+
+def test_the_lines_for_people_carry_each_fact_of_the_seal() -> None:
+    waiver = {"check": "dirty-tree", "reason": "known", "approved_by": "@dri"}
+    facts = {"caveats": ["one", "two"], "waivers": [waiver], "dirty_tree": "yes"}
+    lines = seal_lines(made(**facts), "herorun/tiny/seal-1")
+    assert mentions(lines["Status"], "herorun/tiny/seal-1", COMMIT)
+    assert mentions(lines["Checkpoint"], "/data/step-4", "1 file", "8 bytes", MANIFEST.digest)
+    assert (lines["Output root"], lines["Metrics"]) == ("/data", "loss 2.5")
+    assert (lines["Launch command"], lines["Dirty tree"]) == ("true", "yes")
+    assert lines["Caveats"] == "one; two"
+    assert lines["Waivers"] == "dirty-tree: known (@dri)"
+    assert mentions(lines["Evidence"], "/data/step-4", "4 of 4", "loss 2.5")
+    assert "temporary" not in lines["Evidence"]
+    kept_for_a_time = seal_lines(made(final_checkpoint_temporary=True), "x")["Evidence"]
+    assert mentions(kept_for_a_time, "/data/step-4 (temporary)")
+
+
+def test_a_seal_of_nothing_says_so_in_each_line() -> None:
+    empty = {"final_metrics": {}, "manifest": None, "final_checkpoint": None, "final_step": None}
+    lines = seal_lines(made(**empty), "x")
+    assert [lines[name] for name in ("Checkpoint", "Metrics", "Caveats")] == ["none"] * 3
+    assert mentions(lines["Evidence"], "no complete checkpoint", "4 of unknown", "no metrics")
+
+
+def test_a_signed_tag_is_split_into_what_was_signed_and_the_signature() -> None:
+    """A verifier gets the message to its last line break, as git signs it."""
+    text = tag_message(made(), "x")
+    signature = "-----BEGIN SSH SIGNATURE-----\nU1NI\n-----END SSH SIGNATURE-----\n"
+    head = f"object {COMMIT}\ntype commit"
+    fields, message, signed = split_tag(f"{head}\n\n{text}{signature}")
+    assert (fields, message, signed) == (
+        {"object": COMMIT, "type": "commit"},
+        text,
+        signature,
+    )
+    assert split_tag(f"{head}\n\n{text}") == (fields, text, "")
