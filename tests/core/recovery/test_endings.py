@@ -2,6 +2,8 @@
 
 from datetime import timedelta
 
+import pytest
+
 from builders import (
     MINUTE,
     NOON,
@@ -24,8 +26,14 @@ from herorun.core.evidence import (
     Triage,
     Unavailable,
 )
+from herorun.core.evidence.jobs import REFUSED_EXIT_CODE
 from herorun.core.journal import fold, read_line, write_line
-from herorun.core.recovery.endings import end_to_record, saved_to_record, temporary_to_record
+from herorun.core.recovery.endings import (
+    end_to_record,
+    is_failure,
+    saved_to_record,
+    temporary_to_record,
+)
 
 SAVED = Checkpoints((a_checkpoint(100),))
 
@@ -134,3 +142,18 @@ def test_the_journal_remembers_both():
     assert history.ends == (end,)
     assert history.most_saved == 7
     assert history.last_tick == NOON + MINUTE
+
+
+@pytest.mark.parametrize(
+    ("state", "exit_code", "counts"),
+    [
+        (JobState.FAILED, 1, True),
+        (JobState.NODE_FAILED, None, True),
+        (JobState.FAILED, REFUSED_EXIT_CODE, False),
+        (JobState.PREEMPTED, None, False),
+        (JobState.SUCCEEDED, 0, False),
+        (JobState.RUNNING, None, False),
+    ],
+)
+def test_only_a_failure_of_the_run_counts_towards_a_repeated_one(state, exit_code, counts):
+    assert is_failure(End(instance="tiny-1", state=state, at=NOON, exit_code=exit_code)) is counts

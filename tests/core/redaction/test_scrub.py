@@ -201,3 +201,14 @@ def test_hostile_text_takes_no_time(piece):
     scrub(text)
 
     assert time.process_time() - begun < 1
+
+
+@pytest.mark.parametrize(("value", "hidden"), [(1000, True), (-4321, True), (999, False)])
+def test_a_number_of_four_digits_may_be_a_password(value: int, hidden: bool) -> None:
+    """Below, it is a count or a switch; and under another name it is no secret."""
+    assert (scrub_tree({"password": value})["password"] != value) is hidden
+    assert scrub_tree({"steps": value}) == {"steps": value}
+
+
+def test_a_switch_under_a_secrets_name_stays() -> None:
+    assert scrub_tree({"use_secret": True}) == {"use_secret": True}

@@ -1,0 +1,91 @@
+"""What single events change in the memory, and what they must leave as it is."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from builders import EVERY, MINUTE, NOON, ROOT
+from core.story import begun, launched
+from herorun.core.event import Decided, Leased, Sealed
+from herorun.core.evidence import Placement
+from herorun.core.journal import fold
+
+LOOKED = Decided(at=NOON, run="healthy", monitor="fresh", progress="~1/2")
+LEASED = Leased(NOON, "ada@here", "tiny", 7, 3, "/home/ada/work")
+
+
+def half(name: str) -> Sealed:
+    return Sealed(
+        at=NOON,
+        tag=f"herorun/tiny/{name}",
+        commit="c0ffee",
+        statement_digest="sha256:02",
+        ending="milestone",
+        name=name,
+    )
+
+
+def admitted(number: int) -> list[Any]:
+    """A launch that ran as it was intended."""
+    launching, done = launched(number, NOON)
+    plan = {"output_root": {"value": ROOT}, "commit": {"value": "c0ffee"}}
+    return [replace(launching, plan={**launching.plan, **plan}), done]
+
+
+def fences(*events: Leased) -> list[int]:
+    lease = fold(events).lease
+    return [lease.fence, lease.beat] if lease else []
+
+
+def test_of_two_clones_the_first_keeps_the_instance() -> None:
+    first, _ = launched(2, NOON)
+    later = replace(first, at=NOON + MINUTE, why="another clone", plan_digest="sha256:0")
+    memory = fold([first, later], begun())
+    assert memory.launchings["tiny-2"] == first and memory.unsettled == first
+
+
+@pytest.mark.parametrize(
+    ("change", "after"),
+    [
+        ({"beat": 4}, [7, 4]),
+        ({"owner": "eve@there", "fence": 8, "beat": 0}, [8, 0]),
+        ({"owner": "eve@there", "fence": 9}, [7, 3]),  # nobody gave it fence 8
+        ({"owner": "eve@there", "beat": 9}, [7, 3]),  # the remote took the other first
+        ({"fence": 6, "beat": 9}, [7, 3]),
+    ],
+)
+def test_a_lease_goes_on_by_a_beat_of_its_holder_or_the_next_fence(
+    change: dict[str, object], after: list[int]
+) -> None:
+    assert fences(LEASED, replace(LEASED, **change)) == after
+
+
+def test_the_nodes_of_the_current_instance_are_remembered() -> None:
+    placement = Placement(("node-1",), ())
+    looked = replace(LOOKED, placement=placement)
+    assert fold([looked], begun()).placements == {"tiny-1": placement}
+    assert fold([looked, LOOKED], begun()).placements == {"tiny-1": placement}
+    assert fold([looked]).placements == {}  # nothing was launched
+
+
+def test_a_tick_that_saw_nothing_fresh_is_no_look_at_the_run() -> None:
+    later = replace(LOOKED, at=NOON + EVERY)
+    assert fold([LOOKED, later], begun()).last_seen == NOON + EVERY
+    assert fold([LOOKED, replace(later, monitor="stale")], begun()).last_seen == NOON
+
+
+def test_without_a_seal_that_nobody_believes_the_others_stay() -> None:
+    memory = fold([*admitted(1), half("first"), half("second")])
+    believed = memory.believed(frozenset(), (half("first"),))
+    assert believed.milestones == (half("second"),)
+    assert believed.instances == memory.instances
+
+
+def test_without_a_launch_that_nobody_believes_its_instance_is_none() -> None:
+    memory = fold([*admitted(1), *admitted(2), admitted(3)[0]])
+    believed = memory.believed(frozenset({"tiny-2", "tiny-3"}), ())
+    assert [*believed.launchings] == ["tiny-1"] and believed.unsettled is None
+    assert [instance.name for instance in believed.instances] == ["tiny-1"]
+    assert memory.believed(frozenset({"tiny-2"}), ()).unsettled == memory.unsettled
+    assert believed.next_number == memory.next_number  # no number is given twice
