@@ -2,6 +2,7 @@
 lost.
 """
 
+import errno
 import json
 import os
 import shutil
@@ -93,10 +94,8 @@ def test_a_missing_contract_says_what_writes_one(story: Story, capsys: CAPTURE) 
     ):
         answer = ask(story, capsys, *words)
         assert answer.code == 2
-        assert (
-            f"{story.work}/runs/tiny.toml" in answer.err
-            and "`herorun init tiny` writes one" in answer.err
-        )
+        assert f"{story.work}/runs/tiny.toml" in answer.err
+        assert "`herorun init tiny`" in answer.err
 
 
 def test_a_run_whose_name_was_mistyped_is_offered(story: Story, capsys: CAPTURE) -> None:
@@ -111,7 +110,7 @@ def test_a_contract_that_cannot_be_read_is_named(story: Story, capsys: CAPTURE) 
     path.unlink()
     path.mkdir()
     answer = ask(story, capsys, "preflight", SLUG)
-    assert answer.code == 2 and f"{path}: Is a directory" in answer.err
+    assert answer.code == 2 and f"{path}: {os.strerror(errno.EISDIR)}" in answer.err
 
 
 @pytest.mark.parametrize("command", ["init", "preflight", "launch"])
@@ -446,7 +445,7 @@ def test_a_bad_contract_in_a_process_of_its_own(story: Story) -> None:
     (story.work / "runs" / "tiny.toml").write_text("slug = 1\n")
     answer = herorun(story, "preflight", SLUG, "--json")
     assert (answer.code, answer.document["exit_code"]) == (2, 2)
-    assert "`slug`" in answer.err and "missing key `command`" in answer.err
+    assert "`slug`" in answer.err and mentions(answer.err, "missing", "`command`")
 
 
 @pytest.mark.thorough

@@ -83,7 +83,7 @@ def test_the_page_lies_in_the_private_folder_and_holds_the_run(
     assert answer.code == 0 and f"Written to {path}" in answer.out
     page = path.read_text()
     assert path.stat().st_mode & 0o077 == 0
-    assert "tiny-2: relaunch" in page and "tiny is finished at ~4/4 steps" in page
+    assert "tiny-2: relaunch" in page and mentions(page, "tiny", "finished", "~4/4 steps")
     assert (
         "<h5>" in page and "herorun event=" not in page
     )  # the logbook's entries, without their hidden marks

@@ -62,7 +62,7 @@ def test_an_order_takes_yes_and_a_clean_up_does_not(
     assert cli.run(["-C", str(tmp_path), order, "tiny", "--yes"]) == 2
     assert "--yes" not in capsys.readouterr().err  # it is some other thing that is missing
     assert cli.run(["checkpoints", "prune", "tiny", "--plan", "p.json", "--yes"]) == 2
-    assert "No such option '--yes'" in capsys.readouterr().err
+    assert "'--yes'" in capsys.readouterr().err
 
 
 def test_the_schema_as_a_document_has_its_number(capsys: CAPTURE) -> None:
