@@ -50,8 +50,8 @@ def test_each_clock_is_named():
     verdicts = answers(clock_skew, saved(90), a_job(started=ahead(300)))
 
     assert [v.subject for v in verdicts] == ["the scheduler's clock", "the store's clock"]
-    assert mentions(verdicts[0].message, "5m", "ahead")
-    assert mentions(verdicts[1].message, "1m30s", "ahead")
+    assert mentions(verdicts[0].message, verdicts[0].subject, "5m", "ahead")
+    assert mentions(verdicts[1].message, verdicts[1].subject, "1m30s", "ahead")
 
 
 def test_one_that_is_out_of_sight_does_not_hide_the_other():
@@ -79,7 +79,7 @@ def test_a_clock_that_is_behind_is_named():
     verdict = answer(clock_skew, JobLog(changed_at=behind(90)))
 
     assert verdict.subject == "the log's clock"
-    assert mentions(verdict.message, "least", "1m30s", "behind")
+    assert mentions(verdict.message, verdict.subject, "least", "1m30s", "behind")
 
 
 def test_rows_of_an_earlier_instance_tell_nothing():

@@ -25,7 +25,7 @@ def test_every_state(state):
 def test_it_says_how_it_ended_and_which():
     verdict = answer(crashed, a_crashed_job())
 
-    assert verdict.subject == "tiny-1" and mentions(verdict.message, "failed", "SIGKILL")
+    assert verdict.subject == "tiny-1" and mentions(verdict.message, "tiny-1", "failed", "SIGKILL")
 
 
 def test_a_refusal_is_no_crash():
