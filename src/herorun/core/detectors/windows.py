@@ -106,7 +106,10 @@ def leaps(before: Sequence[float], y: float) -> int:
     ones before them; 0 where they do not.
     """
     for count, least in _LEAPS:
-        if len(before) < count - 1 + REFERENCE or y <= before[-count] + least:
+        if len(before) < count - 1 + REFERENCE:
+            return 0
+        mark = before[-count] + least
+        if y <= mark or before[-1] <= mark:
             continue
         reference = before[-count - REFERENCE + 1 : 1 - count]
         highest = max(reference)
