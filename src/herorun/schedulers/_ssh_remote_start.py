@@ -13,6 +13,7 @@ import fnmatch
 import hashlib
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -24,7 +25,6 @@ from typing import Any
 if __name__ == "__main__":
     sys.path.append(os.path.abspath(f"{__file__}/../../.."))
 
-from herorun.core.lazy_regex import lazy_regex
 from herorun.schedulers import _supervisor
 from herorun.schedulers._processes import terminate_all
 from herorun.schedulers._ssh_probe import (
@@ -42,7 +42,7 @@ BLOCK = 1 << 20  # bytes of an archive that are read at once
 ROOM, FILES = 1 << 20, 64  # bytes and names that a disk must have left for a job's records
 LOOK = 0.01  # seconds between two looks for the start
 _NOT_PASSED_ON = "LC_ALL"  # the language of our own commands is not the job's
-_FOR_TMUX = lazy_regex("HOME|PATH|USER|LOGNAME|SHELL|LANG|TMUX_TMPDIR")
+_FOR_TMUX = re.compile("HOME|PATH|USER|LOGNAME|SHELL|LANG|TMUX_TMPDIR")  # travels to the box
 
 
 def submit(order: dict[str, Any]) -> dict[str, Any]:
