@@ -156,7 +156,7 @@ class SlurmReader:
         may be ours.
         """
         whole = re.compile(rf"{re.escape(slug)}-[0-9]+")
-        rows = [row for row in self._queue() if whole.fullmatch(row.name)]
+        rows = [row for row in self._named_like(slug) if whole.fullmatch(row.name)]
         records = {row.name: self._submission_record(row.name) for row in rows}
         return live_jobs(
             [
@@ -169,8 +169,14 @@ class SlurmReader:
     def beside(self, slug: str) -> tuple[Job, ...]:
         """Jobs that no herorun has submitted; of all users."""
         instance = re.compile(rf"{re.escape(slug)}-[0-9]+")
-        rows = (row for row in self._queue() if row.name.startswith(f"{slug}-") and row.tag is None)
+        rows = (row for row in self._named_like(slug) if row.tag is None)
         return live_jobs([row for row in rows if not instance.fullmatch(row.name)])
+
+    def _named_like(self, slug: str) -> tuple[SlurmRow, ...]:
+        """All jobs whose name begins with the run's."""
+        if self._snapshot:
+            return self._snapshot.beginning_with(f"{slug}-")
+        return tuple(row for row in self._queue() if row.name.startswith(f"{slug}-"))
 
     def _queue(self, names: Iterable[str] = ()) -> tuple[SlurmRow, ...]:
         sorted_names = sorted(names)

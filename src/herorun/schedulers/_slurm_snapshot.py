@@ -1,7 +1,10 @@
 """One look at Slurm, for all the runs that share it."""
 
+from bisect import bisect_left
 from collections.abc import Iterable, Mapping
 from datetime import datetime
+from functools import cached_property
+from itertools import takewhile
 
 from herorun.core.lazy_dataclass import dataclass
 from herorun.schedulers._slurm_parse import SlurmRow
@@ -24,6 +27,18 @@ class SlurmSnapshot:
         """Of these names, or of all."""
         chosen_names = list(names) or self.queue
         return tuple(row for name in chosen_names for row in self.queue.get(name, ()))
+
+    def beginning_with(self, prefix: str) -> tuple[SlurmRow, ...]:
+        """Of all names that begin so. Each run asks: the cost must not grow with the queue."""
+        names = self._sorted_names
+        first = bisect_left(names, prefix)
+        rest = (names[at] for at in range(first, len(names)))
+        chosen = takewhile(lambda name: name.startswith(prefix), rest)
+        return tuple(row for name in chosen for row in self.queue[name])
+
+    @cached_property
+    def _sorted_names(self) -> list[str]:
+        return sorted(self.queue)
 
 
 def by_name(rows: Iterable[SlurmRow]) -> dict[str, list[SlurmRow]]:
