@@ -78,6 +78,10 @@ class Loose:
         top = self._row(commit, folder)
         return self._tree(top) if top else []
 
+    def tree(self, oid: str) -> list[Row]:
+        """The entries of a tree, in git's order."""
+        return self._tree((TREE, oid, ""))
+
     def _row(self, commit: str, path: str) -> Row | None:
         head = self.content(commit, b"commit").partition(b"\n")[0]
         row: Row | None = (TREE, head.removeprefix(b"tree ").decode("ascii"), "")

@@ -1,5 +1,6 @@
 """Writing to git without touching what is the user's: objects, our own refs, tags, pushes."""
 
+import contextlib
 import os
 import re
 from collections.abc import Mapping, Sequence
@@ -12,6 +13,8 @@ from herorun.core.redaction.scrub import scrub
 from herorun.core.seal.render import split_tag
 from herorun.system import progress
 from herorun.system.git import REMOTE, GitFailed, Repository
+from herorun.system.git.direct_commit import StaleRef, commit_directly
+from herorun.system.git.loose_objects import Elsewhere
 from herorun.system.host import owner
 from herorun.system.litter import swept
 from herorun.system.process import ProcessResult
@@ -40,17 +43,33 @@ def commit_files(
     """Put files on top of `parent` and move `ref` there, only if `ref` is still at `parent`.
     Durable on return.
     """
+    seconds = f"{int(at.timestamp())} +0000"
+    who, text = _to_bytes(f"{_read_identity(repository)} {seconds}"), _to_bytes(message)
+    if parent:
+        try:
+            # an OSError, as of a full disk, is left to git, which tells it as it always did
+            with swept(repository.common), contextlib.suppress(Elsewhere, OSError):
+                return commit_directly(repository, ref, parent, files, text, who)
+        except StaleRef:
+            raise RefMoved(f"{ref} moved while it was written to.") from None
+    return _commit_by_git(repository, ref, parent, files, text, who)
+
+
+def _commit_by_git(
+    repository: Repository,
+    ref: str,
+    parent: str | None,
+    files: Mapping[str, bytes],
+    text: bytes,
+    who: bytes,
+) -> str:
     # a comment, by which a crash report is known as ours
     stream = bytearray(b"# %s\n" % _to_bytes(ref))
     marks = {}
     for number, (path, data) in enumerate(files.items(), start=2):
         stream += b"blob\nmark :%d\ndata %d\n%s\n" % (number, len(data), data)
         marks[path] = number
-    text = _to_bytes(message)
-    stream += _to_bytes(
-        f"commit {ref}\nmark :1\ncommitter {_read_identity(repository)} {int(at.timestamp())} "
-        "+0000\n"
-    )
+    stream += _to_bytes(f"commit {ref}\nmark :1\n") + b"committer %s\n" % who
     stream += b"data %d\n%s\n" % (len(text), text)
     if parent:
         stream += f"from {parent}\n".encode()
