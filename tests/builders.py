@@ -87,7 +87,9 @@ from herorun.core.evidence import (
 )
 from herorun.core.finding import Verdict
 from herorun.core.plan import Plan, Sources, make_plan
-from herorun.core.ports import Row
+from herorun.core.ports import Row, tracker_traits
+from herorun.trackers.wandb import Wandb
+from herorun.trackers.wandb_offline import WandbOffline
 from screens.wording import pin_wording
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
@@ -344,6 +346,11 @@ _NOT_YET = (
     TrackerIdentity,
     Triage,
 )
+
+
+def traits_of(kind: str) -> TrackerTraits:
+    """What our own adapter of the kind declares, without a connection."""
+    return tracker_traits({"wandb": Wandb, "wandb_offline": WandbOffline}.get(kind))
 
 
 def answers(check: Check, *changes: Any, limits: Any = None) -> list[Verdict]:

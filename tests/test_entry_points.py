@@ -40,13 +40,15 @@ for check in discover.checks(Gate.LAUNCH):
 CONNECT = """
 from herorun import adapters, discover
 from herorun.core.errors import WrongUse
-from herorun.core.ports import Place, missing_members
+from herorun.core.ports import Place, missing_members, tracker_traits
 place = Place("tiny", "/nowhere", "/nowhere", "/nowhere")
 for port in ("schedulers", "trackers", "notifiers"):
     for kind in ("theirs", "older"):
         try:
             adapter = adapters.connect(port, kind, {}, place)
             print(port, missing_members(adapters.PORTS[port], adapter))
+            if port == "trackers":
+                print(tracker_traits(adapter).resumes_by_id)
         except WrongUse as error:
             print(error)
 """
@@ -73,10 +75,14 @@ FOREIGN = {  # template -> a member of its port that an older package has not
 }
 
 
+DECLARED = (r"^class CsvRows:", "class CsvRows:\n    resumes_by_id = True\n")
+
+
 def test_foreign_adapters_are_used_and_those_that_lack_a_member_are_refused(tmp_path: Path) -> None:
     entry_points = ""
     for template, member in FOREIGN.items():
         whole = (TOP / "templates" / f"{template}.py").read_text()
+        whole = re.sub(*DECLARED, whole, flags=re.MULTILINE)
         (tmp_path / f"their_{template}.py").write_text(whole)
         lacking = re.sub(member, "    def renamed", whole, flags=re.MULTILINE)
         lacking = lacking.replace("    def renamed\n", "")  # an attribute's whole line
@@ -90,6 +96,7 @@ def test_foreign_adapters_are_used_and_those_that_lack_a_member_are_refused(tmp_
         "schedulers ()",
         refused.format("[scheduler] kind", "everywhere", "Scheduler"),
         "trackers ()",
+        "True",
         refused.format("[tracker] kind", "read", "Tracker"),
         "notifiers ()",
         refused.format("[issue] kind or [notify] kinds", "find", "Notifier"),

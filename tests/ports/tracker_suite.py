@@ -9,7 +9,8 @@ from typing import Protocol
 
 import pytest
 
-from herorun.core.ports import Row, Tracker, missing_members
+from herorun.core.evidence import TrackerTraits
+from herorun.core.ports import Row, Tracker, missing_members, tracker_traits
 
 SECRET = "ghp_" + "s3cr3t" * 6
 Logged = tuple[int, Mapping[str, float]]
@@ -47,12 +48,17 @@ def drain(tracker: Tracker, cursor: str = "") -> tuple[list[Row], str, list[str]
 
 
 class TrackerSuite:
+    declares = TrackerTraits()  # what the adapter declares of itself
+
     @pytest.fixture
     def bench(self) -> TrackerBench:
         raise NotImplementedError
 
     def test_it_has_every_member_of_its_port(self, bench: TrackerBench) -> None:
         assert missing_members(Tracker, bench.connect()) == ()
+
+    def test_it_declares_what_checks_ask_of_its_kind(self, bench: TrackerBench) -> None:
+        assert tracker_traits(bench.connect()) == self.declares
 
     def test_rows_come_in_order_with_their_values(self, bench: TrackerBench) -> None:
         bench.log((0, {"train/loss": 3.5, "grad": 1.0}), (1, {"train/loss": 3.25}))

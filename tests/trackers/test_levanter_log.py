@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from herorun.core.errors import WrongUse
+from herorun.core.evidence import TrackerTraits
 from herorun.core.ports import Place, Row
 from herorun.trackers import levanter_log
 from herorun.trackers.levanter_log import LevanterLog, progress
@@ -57,6 +58,8 @@ def bench(tmp_path: Path) -> Bench:
 
 
 class TestLevanterLog(TrackerSuite):
+    declares = TrackerTraits(progress_lines="Levanter's")
+
     @pytest.fixture
     def bench(self, tmp_path: Path) -> TrackerBench:
         return Bench(tmp_path / "with space" / "ünï\nli[n]e*")

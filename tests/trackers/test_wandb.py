@@ -16,7 +16,7 @@ import pytest
 from herorun.adapters import connect
 from herorun.core.contract import contract_from
 from herorun.core.errors import WrongUse
-from herorun.core.evidence import TrackerState
+from herorun.core.evidence import TrackerState, TrackerTraits
 from herorun.core.ports import Place, Row
 from herorun.trackers.wandb import Options, Wandb
 from ports.tracker_suite import SECRET, Logged, TrackerBench, TrackerSuite, drain
@@ -442,6 +442,8 @@ def _as_text(values: Any) -> dict[str, Any]:
 
 
 class TestWandb(TrackerSuite):
+    declares = TrackerTraits(resumes_by_id=True)
+
     @pytest.fixture
     def bench(self, wandb: WandbService, wandb_reader: Reader) -> TrackerBench:
         return Bench(wandb, wandb_reader)

@@ -17,7 +17,7 @@ import pytest
 from wandb.proto.wandb_internal_pb2 import Record
 
 from herorun.core.errors import WrongUse
-from herorun.core.evidence import TrackerState
+from herorun.core.evidence import TrackerState, TrackerTraits
 from herorun.core.ports import Place, Row
 from herorun.trackers import _tail_reader, wandb_offline
 from herorun.trackers.wandb_offline import WandbOffline
@@ -68,6 +68,8 @@ def steps(bench: Bench, cursor: str = "") -> list[int]:
 
 
 class TestWandbOffline(TrackerSuite):
+    declares = TrackerTraits(resumes_by_id=True)
+
     @pytest.fixture
     def bench(self, tmp_path: Path) -> TrackerBench:
         return Bench(tmp_path / "with space" / "ünï\nline")

@@ -15,7 +15,7 @@ from herorun.core.evidence import (
 )
 from herorun.core.identity.intent import is_wandb
 from herorun.core.plan import Plan
-from herorun.core.ports import Tracker
+from herorun.core.ports import Tracker, tracker_traits
 from herorun.core.redaction.scrub import scrub
 
 MOST_ALERTS = 100  # the newest
@@ -80,4 +80,4 @@ def read_tracker_environment(
 
 
 def read_tracker_traits(tracker: Tracker) -> TrackerTraits:
-    return TrackerTraits(getattr(tracker, "progress_lines", ""))
+    return tracker_traits(tracker)

@@ -1,6 +1,6 @@
 import pytest
 
-from builders import a_contract, a_plan, answer
+from builders import a_contract, a_plan, answer, traits_of
 from herorun.checks.launch.tracker_resume_auto import tracker_resume_auto
 from herorun.core.finding import Outcome
 
@@ -17,4 +17,4 @@ from herorun.core.finding import Outcome
 def test_auto_is_told(kind, resume, outcome):
     plan = a_plan(a_contract(tracker={"kind": kind, "resume": resume}))
 
-    assert answer(tracker_resume_auto, plan).outcome is outcome
+    assert answer(tracker_resume_auto, plan, traits_of(kind)).outcome is outcome

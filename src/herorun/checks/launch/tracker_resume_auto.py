@@ -6,16 +6,16 @@ Fix: set `resume = "allow"` in `[tracker]`.
 """
 
 from herorun.core.check import AtRelaunch, Gate, Response, check
+from herorun.core.evidence import TrackerTraits
 from herorun.core.finding import Verdict, failed, not_applicable, passed
-from herorun.core.identity.intent import is_wandb
 from herorun.core.plan import Plan
 
 
 @check(Gate.LAUNCH, Response.WARN, at_relaunch=AtRelaunch.WARN)
-def tracker_resume_auto(plan: Plan) -> Verdict:
+def tracker_resume_auto(plan: Plan, tracker: TrackerTraits) -> Verdict:
     """For a hero run, and over several hosts, `tracker-identity` refuses it."""
     run = plan.tracker.value
-    if not is_wandb(run.kind):
+    if not tracker.resumes_by_id:
         return not_applicable(f"the tracker {run.kind} resumes nothing")
     if run.resume == "auto":
         return failed(

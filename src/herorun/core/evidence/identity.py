@@ -55,9 +55,13 @@ class TrackerEnvironment:
 
 @dataclass(frozen=True)
 class TrackerTraits:
-    """What the run's tracker declares of itself."""
+    """What the run's tracker declares of itself, as attributes of these names. The defaults hold
+    for an adapter that declares nothing: one whose rows no server keeps under an id.
+    """
 
     progress_lines: str = ""  # whose progress lines it reads, where it reads the job's own log
+    # its client resumes the run under its id as `[tracker] resume` says
+    resumes_by_id: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -36,7 +36,7 @@ from herorun.core.ports.posts import (
     ReadBack,
     Sending,
 )
-from herorun.core.ports.traits import SchedulerTraits, scheduler_traits
+from herorun.core.ports.traits import SchedulerTraits, scheduler_traits, tracker_traits
 
 __all__ = [
     "Absent",
@@ -85,4 +85,5 @@ __all__ = [
     "missing_members",
     "scheduler_traits",
     "submission_of",
+    "tracker_traits",
 ]

@@ -4,7 +4,9 @@ adapter that declares nothing, so that none needs to know of all of them.
 
 from collections.abc import Mapping
 from dataclasses import field
+from typing import Any
 
+from herorun.core.evidence import TrackerTraits
 from herorun.core.lazy_dataclass import dataclass
 
 
@@ -25,5 +27,14 @@ class SchedulerTraits:
 
 
 def scheduler_traits(adapter: object) -> SchedulerTraits:
-    names = [name for name in SchedulerTraits.__annotations__ if hasattr(adapter, name)]
-    return SchedulerTraits(**{name: getattr(adapter, name) for name in names})
+    return SchedulerTraits(**_declared(adapter, SchedulerTraits))
+
+
+def tracker_traits(adapter: object) -> TrackerTraits:
+    """The type is evidence, because checks ask it; nothing is read for it but the attributes."""
+    return TrackerTraits(**_declared(adapter, TrackerTraits))
+
+
+def _declared(adapter: object, traits: type) -> dict[str, Any]:
+    names = [name for name in traits.__annotations__ if hasattr(adapter, name)]
+    return {name: getattr(adapter, name) for name in names}
