@@ -442,7 +442,7 @@ def _as_text(values: Any) -> dict[str, Any]:
 
 
 class TestWandb(TrackerSuite):
-    declares = TrackerTraits(resumes_by_id=True)
+    declares = TrackerTraits(resumes_by_id=True, drops_past_steps=True)
 
     @pytest.fixture
     def bench(self, wandb: WandbService, wandb_reader: Reader) -> TrackerBench:

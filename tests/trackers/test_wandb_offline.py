@@ -68,7 +68,7 @@ def steps(bench: Bench, cursor: str = "") -> list[int]:
 
 
 class TestWandbOffline(TrackerSuite):
-    declares = TrackerTraits(resumes_by_id=True)
+    declares = TrackerTraits(resumes_by_id=True, drops_past_steps=True)
 
     @pytest.fixture
     def bench(self, tmp_path: Path) -> TrackerBench:

@@ -100,6 +100,7 @@ class Wandb:
     client_modes = ("online", "run", "shared")
     mentions = staticmethod(wandb_mentions)
     resumes_by_id = True
+    drops_past_steps = True
 
     def __init__(self, options: Options, ask: Ask | None = None) -> None:
         self._options = options

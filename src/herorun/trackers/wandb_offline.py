@@ -56,6 +56,7 @@ class WandbOffline:
     client_modes = ("offline", "dryrun")
     mentions = staticmethod(wandb_mentions)
     resumes_by_id = True
+    drops_past_steps = True
 
     def __init__(self, path: Path, identity: str | None = None, name: str | None = None) -> None:
         self._path = path

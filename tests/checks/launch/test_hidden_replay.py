@@ -1,6 +1,6 @@
 import pytest
 
-from builders import a_checkpoint, a_contract, a_history, a_plan, answer
+from builders import a_checkpoint, a_contract, a_history, a_plan, answer, traits_of
 from herorun.checks.launch.hidden_replay import hidden_replay
 from herorun.core.canonical_json import plain
 from herorun.core.evidence import PriorLaunch, TrackerIdentity, TrackerState
@@ -16,7 +16,8 @@ def ask(last_step, step=100, state=TrackerState.CRASHED, first_step=0, **tracker
     prior = PriorLaunch("tiny-1", {"tracker": plain(a_plan(contract).tracker.value)})
     plan = a_plan(contract, own=[a_checkpoint(step)] if step else [], history=a_history())
     identity = TrackerIdentity(state, "down", last_step=last_step)
-    return answer(hidden_replay, contract, plan, a_history(), prior, identity)
+    traits = traits_of(contract.tracker.kind)
+    return answer(hidden_replay, contract, plan, a_history(), prior, identity, traits)
 
 
 @pytest.mark.parametrize(("last", "first_step"), [(99, 0), (100, 1), (42, 0)])

@@ -5,11 +5,13 @@ import pytest
 from builders import a_contract
 from herorun.core.contract import contract_from
 from herorun.core.errors import WrongUse
+from herorun.core.evidence import TrackerTraits
 from herorun.core.identity.fork_contract import ForkRequest, forked, leftovers, same_identity
 from herorun.core.identity.tracker_rewind import after_rollback
 from wording import mentions
 
 PARENT = a_contract()
+DROPS = TrackerTraits(drops_past_steps=True)
 
 
 def fork_of(parent, **told):
@@ -60,7 +62,7 @@ def test_what_still_names_the_parent_is_shown():
     assert leftovers(parent, fork_of(parent)) == ("--out=/data/tiny",)
 
 
-def test_wandb_drops_what_is_logged_below_its_last_step():
-    assert mentions(after_rollback("wandb", "x", 100, 300), "passes", "300")
-    assert mentions(after_rollback("wandb", "x", 100, 100), "beyond", "100")
-    assert "not known" in after_rollback("wandb", "x", 100, None)
+def test_a_tracker_may_drop_what_is_logged_below_its_last_step():
+    assert mentions(after_rollback(DROPS, "x", 100, 300), "passes", "300")
+    assert mentions(after_rollback(DROPS, "x", 100, 100), "beyond", "100")
+    assert "not known" in after_rollback(DROPS, "x", 100, None)

@@ -7,21 +7,23 @@ Fix: nothing, if this is acceptable; or fork from the checkpoint's step (`[track
 """
 
 from herorun.core.check import AtRelaunch, Gate, Response, check
-from herorun.core.evidence import Nothing, PriorLaunch, TrackerIdentity, TrackerState
+from herorun.core.evidence import Nothing, PriorLaunch, TrackerIdentity, TrackerState, TrackerTraits
 from herorun.core.finding import Verdict, count, failed, not_applicable, passed, unknown
 from herorun.core.identity.fork import first_row
-from herorun.core.identity.intent import goes_on, intent_of, is_wandb
+from herorun.core.identity.intent import goes_on, intent_of
 from herorun.core.identity.resume_matrix import Intent
 from herorun.core.plan import Plan
 
 
 @check(Gate.LAUNCH, Response.WARN, at_relaunch=AtRelaunch.WARN)
-def hidden_replay(plan: Plan, identity: TrackerIdentity, prior: PriorLaunch | Nothing) -> Verdict:
+def hidden_replay(
+    plan: Plan, identity: TrackerIdentity, prior: PriorLaunch | Nothing, tracker: TrackerTraits
+) -> Verdict:
     """The last logged step against the first one that the resumed run logs."""
     run = plan.tracker.value
     if intent_of(run, prior, identity.state, goes_on(plan)) is not Intent.RESUME:
         return not_applicable(f"the launch resumes nothing that was logged under {run.id}")
-    if not is_wandb(run.kind):
+    if not tracker.drops_past_steps:
         return not_applicable(f"the tracker {run.kind} keeps both rows of a step")
     if identity.state is TrackerState.UNREACHABLE:
         return unknown(
@@ -39,6 +41,7 @@ def hidden_replay(plan: Plan, identity: TrackerIdentity, prior: PriorLaunch | No
     message = (
         f"{run.id} has logged up to step {last}, and the run resumes at {first}: its first "
         f"{count(last - first + 1, 'step')} "
-        "will be invisible, because W&B drops them; missing rows do not mean that it is not training"
+        f"will be invisible, because {identity.service} drops them; missing rows do not mean that it "
+        "is not training"
     )
     return failed(message, subject=run.id)

@@ -62,6 +62,8 @@ class TrackerTraits:
     progress_lines: str = ""  # whose progress lines it reads, where it reads the job's own log
     # its client resumes the run under its id as `[tracker] resume` says
     resumes_by_id: bool = False
+    # of a step that a resumed run logs again, it keeps the first row and drops the second
+    drops_past_steps: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,20 +1,20 @@
 """What the tracker will show after a rollback to an earlier step under the same id."""
 
-from herorun.core.identity.intent import is_wandb
+from herorun.core.evidence import TrackerTraits
 
 
-def after_rollback(kind: str, id: str, step: int, last: int | None) -> str:
+def after_rollback(tracker: TrackerTraits, id: str, step: int, last: int | None) -> str:
     """`step` is gone back to, `last` the most completed updates that rows tell of; None where
     nobody knows.
 
-    >>> after_rollback("jsonl", "tiny", 100, 300)
+    >>> after_rollback(TrackerTraits(), "tiny", 100, 300)
     'tiny holds steps 101 to 300 of both: the newer rows count'
     """
     if last is None:
         return f"how far {id} has logged is not known; what it has logged beyond step {step} stays"
     if last <= step:
         return f"{id} has logged nothing beyond step {step}"
-    if is_wandb(kind):
+    if tracker.drops_past_steps:
         return (
             f"{id} keeps the rows of steps {step + 1} to {last} as they were, and drops those of "
             "the new ones until the "

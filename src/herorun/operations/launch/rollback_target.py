@@ -28,6 +28,7 @@ from herorun.core.lineage import (
     say_given_up,
 )
 from herorun.core.plan import Plan
+from herorun.core.ports import tracker_traits
 from herorun.core.redaction.scrub import scrub
 from herorun.gather import gather
 from herorun.operations.launch.start_instance import admitted_plan
@@ -182,7 +183,7 @@ def _list_rollback_facts(
         "Back to": f"{target.path} (step {target.step}{temporary}), from {name}",
         "Discards": _cost(cost.steps, cost.accelerator_hours, cost.why),
         "Ruled out": ", ".join(c.path for c in above) or "no checkpoint lies above it",
-        "Tracker shows": after_rollback(tracker.kind, tracker.id, target.step, last),
+        "Tracker shows": after_rollback(tracker_traits(run.tracker), tracker.id, target.step, last),
         "Identity": (
             f"the same: {tracker.id}, {plan.output_root.value}, commit {plan.commit.value[:9]}"
         ),
