@@ -33,8 +33,8 @@ class SlurmSnapshot:
         names = self._sorted_names
         first = bisect_left(names, prefix)
         rest = (names[at] for at in range(first, len(names)))
-        chosen = takewhile(lambda name: name.startswith(prefix), rest)
-        return tuple(row for name in chosen for row in self.queue[name])
+        matching = takewhile(lambda name: name.startswith(prefix), rest)
+        return tuple(row for name in matching for row in self.queue[name])
 
     @cached_property
     def _sorted_names(self) -> list[str]:

@@ -108,7 +108,7 @@ def _write_tree(loose: Loose, changed: _Folder, oid: str | None, width: int) -> 
         if name in changed.files:
             raise Elsewhere(name)
         rows[name] = (TREE, _write_tree(loose, folder, below and below[1], width), name)
-    tree = b"".join(map(_entry, sorted(rows.values(), key=_place)))
+    tree = b"".join(map(_entry, sorted(rows.values(), key=_sort_key)))
     return _write_object(loose, b"tree", tree, width)
 
 
@@ -119,7 +119,7 @@ def _must_be(row: Row | None, folder: bool) -> Row | None:
     return row
 
 
-def _place(row: Row) -> bytes:
+def _sort_key(row: Row) -> bytes:
     """git sorts a folder as if its name ended with a slash."""
     return row[2].encode("utf-8", "surrogateescape") + (b"/" if row[0] == TREE else b"")
 
@@ -157,9 +157,9 @@ def _write_object(loose: Loose, kind: bytes, body: bytes, width: int) -> str:
 
 
 def _write_all(descriptor: int, data: bytes) -> None:
-    left = memoryview(data)
-    while left:
-        left = left[os.write(descriptor, left) :]
+    rest = memoryview(data)
+    while rest:
+        rest = rest[os.write(descriptor, rest) :]
     os.fsync(descriptor)
 
 
