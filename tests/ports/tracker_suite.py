@@ -3,6 +3,7 @@ source to log to.
 """
 
 import math
+import re
 from collections.abc import Mapping
 from datetime import timedelta
 from typing import Protocol
@@ -58,7 +59,11 @@ class TrackerSuite:
         assert missing_members(Tracker, bench.connect()) == ()
 
     def test_it_declares_what_checks_ask_of_its_kind(self, bench: TrackerBench) -> None:
-        assert tracker_traits(bench.connect()) == self.declares
+        traits = tracker_traits(bench.connect())
+        assert traits == self.declares
+        assert set(traits.name_rules) <= {"id", "project", "entity"}
+        for rule in traits.name_rules.values():
+            re.compile(rule)
 
     def test_rows_come_in_order_with_their_values(self, bench: TrackerBench) -> None:
         bench.log((0, {"train/loss": 3.5, "grad": 1.0}), (1, {"train/loss": 3.25}))

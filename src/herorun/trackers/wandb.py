@@ -28,6 +28,7 @@ from herorun.core.lazy_regex import lazy_regex
 from herorun.core.ports import Place, Rows, Tracker
 from herorun.core.trust import NeedsTrust
 from herorun.system.process import MOST, TooMuch, run
+from herorun.trackers._wandb_identity import NAME_RULES
 from herorun.trackers._wandb_mentions import wandb_mentions
 from herorun.trackers._wandb_response import OTHER_FORM, error_of, identity_of, rows_of
 
@@ -101,6 +102,7 @@ class Wandb:
     mentions = staticmethod(wandb_mentions)
     resumes_by_id = True
     drops_past_steps = True
+    name_rules = NAME_RULES
 
     def __init__(self, options: Options, ask: Ask | None = None) -> None:
         self._options = options

@@ -1,6 +1,6 @@
 import pytest
 
-from builders import a_contract, a_plan, answer, answers
+from builders import a_contract, a_plan, answer, answers, traits_of
 from herorun.checks.launch.invalid_tracker_id import invalid_tracker_id
 from herorun.core.finding import Outcome
 
@@ -9,7 +9,8 @@ TRACKER = {"kind": "wandb", "path": None, "entity": "ent", "project": "proj"}
 
 def failures(**changes):
     plan = a_plan(a_contract(tracker={**TRACKER, **changes}))
-    return [v.subject for v in answers(invalid_tracker_id, plan) if v.outcome is not Outcome.PASS]
+    verdicts = answers(invalid_tracker_id, plan, traits_of(plan.tracker.value.kind))
+    return [v.subject for v in verdicts if v.outcome is not Outcome.PASS]
 
 
 def test_another_tracker_has_no_such_rules():

@@ -64,6 +64,8 @@ class TrackerTraits:
     resumes_by_id: bool = False
     # of a step that a resumed run logs again, it keeps the first row and drops the second
     drops_past_steps: bool = False
+    # part of the identity (id, project, entity) -> the pattern that it matches as a whole
+    name_rules: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
