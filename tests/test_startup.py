@@ -67,6 +67,8 @@ MOST = {
     f"status {SLUG}": 505,
     f"babysit {SLUG} --once": 550,
 }
+# What markdown_it imports where somebody has installed it; we do not use it.
+FOUND_BY_MARKDOWN = {"linkify_it", "uc_micro"}
 STAND_IN = "pydantic.plugin._loader"  # ours, in its place: `herorun.system.entry_points`
 PROBE = """
 import sys
@@ -91,9 +93,8 @@ def imported(act: str, told: Path, *words: str) -> set[str]:
 def foreign(modules: set[str]) -> set[str]:
     """The top-level packages that are neither ours nor of the standard library."""
     tops = {module.partition(".")[0] for module in modules - {STAND_IN}}
-    return {
-        name for name in tops - sys.stdlib_module_names - {"herorun"} if not name.startswith("_")
-    }
+    named = tops - sys.stdlib_module_names - {"herorun"} - FOUND_BY_MARKDOWN
+    return {name for name in named if not name.startswith("_")}
 
 
 def ours(modules: set[str]) -> set[str]:

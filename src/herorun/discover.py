@@ -123,15 +123,22 @@ def module_names(package: str) -> tuple[str, ...]:
 
 @cache
 def sources() -> Mapping[Any, Callable[..., Any]]:
-    """Every `read_...` function in `herorun.sources`, by the evidence that it returns."""
-    from herorun.gather import by_kind
+    """Every `read_...` function in `herorun.sources`, by the evidence that it returns. A file is
+    imported when its evidence is looked up.
+    """
+    from herorun.source_index import SourceIndex
 
-    return by_kind(
-        item
-        for module in _modules("herorun.sources")
-        for name, item in vars(module).items()
-        if name.startswith("read_") and getattr(item, "__module__", "") == module.__name__
-    )
+    package = "herorun.sources"
+    texts = {name: _text_of(package, name) for name in module_names(package)}
+    return SourceIndex(texts, lambda name: import_module(f"{package}.{name}"))
+
+
+def _text_of(package: str, stem: str) -> str:
+    """The source text of a module, empty where only its bytecode is installed."""
+    try:
+        return _source_of(package, stem)
+    except FileNotFoundError:
+        return ""
 
 
 def limits(contract: "Contract", file: "ContractFile | None" = None) -> dict[str, Any]:
