@@ -5,7 +5,7 @@ source to log to.
 import math
 import re
 from collections.abc import Mapping
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Protocol
 
 import pytest
@@ -133,8 +133,11 @@ class TrackerSuite:
 
     def test_times_are_in_utc_or_missing(self, bench: TrackerBench) -> None:
         bench.log((0, {"loss": 1.0}))
-        batch = bench.connect().read("")
+        tracker = bench.connect()
+        batch = tracker.read("")
         times = [row.at for row in batch.rows] + [batch.changed_at]
+        if hasattr(tracker, "identify") and (heartbeat := tracker.identify().heartbeat):
+            times.append(datetime.fromisoformat(heartbeat))
         assert all(at is None or at.utcoffset() == timedelta(0) for at in times)
 
     def test_what_is_no_row_is_named_and_never_quoted(self, bench: TrackerBench) -> None:

@@ -147,6 +147,14 @@ def test_its_own_address_and_what_its_panel_shows(
     assert found.summary == {"_step": 2.0, "_timestamp": 1.8e9, "train/loss": 2.5}
 
 
+def test_a_time_of_w_and_b_is_in_utc_also_where_it_has_no_zone(
+    wandb: WandbService, wandb_reader: Reader
+) -> None:
+    wandb.put({PATH: a_run(heartbeatAt="2026-01-01T12:00:00")})
+
+    assert tracker(wandb, wandb_reader).identify().heartbeat == "2026-01-01T12:00:00+00:00"
+
+
 @pytest.mark.thorough
 def test_the_truth_table_stands_on_what_the_client_does(
     wandb: WandbService, tmp_path: Path

@@ -70,7 +70,9 @@ def identity_of(answer: Mapping[str, Any], path: str, seconds: int, forks: bool)
         return TrackerIdentity(TrackerState.UNREACHABLE, error_of(answer, path, seconds), identity)
     run, parent = answer["run"] or {}, answer["parent"] or {}
     state = _state_of_response(run)
-    names = ("last_step", "heartbeat", "config", "url", "summary")
+    # W&B's times are in UTC, also where they do not say so.
+    beat = parse_utc(run.get("heartbeat", ""))
+    names = ("last_step", "config", "url", "summary")
     values = {name: run[name] for name in names if name in run}
     why = f"W&B calls its state {run.get('state')!r}" if state is TrackerState.UNREACHABLE else ""
     return decode(
@@ -80,6 +82,7 @@ def identity_of(answer: Mapping[str, Any], path: str, seconds: int, forks: bool)
             "state": state,
             "why": why,
             "id": identity,
+            "heartbeat": beat.isoformat() if beat else "",
             "display_name": run.get("name", ""),
             "namesakes": answer["namesakes"],
             "parent": _state_of_response(parent) if forks else None,

@@ -6,7 +6,6 @@ from builders import (
     EVERY,
     MINUTE,
     NOON,
-    a_contract,
     a_crashed_job,
     a_job,
     answer,
@@ -64,12 +63,11 @@ def test_rows_from_the_future_are_a_clocks_fault():
 
 
 def test_a_heartbeat_after_the_end():
-    wandb = a_contract(tracker={"kind": "wandb", "entity": "lab", "project": "hero", "path": None})
-    beating = TrackerIdentity(TrackerState.RUNNING, heartbeat="2026-01-01T11:59:00")
+    beating = TrackerIdentity(TrackerState.RUNNING, heartbeat="2026-01-01T11:59:00+00:00")
     ended = a_crashed_job(ended=NOON - 60 * MINUTE)
     quiet = some_metrics(advanced_at=NOON - 61 * MINUTE)
 
-    (verdict,) = answers(second_writer, wandb, beating, ended, quiet)
+    (verdict,) = answers(second_writer, beating, ended, quiet)
     assert (verdict.outcome, verdict.subject) == (Outcome.FAIL, "the tracker's heartbeat")
 
 

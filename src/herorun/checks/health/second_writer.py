@@ -13,7 +13,6 @@ from datetime import datetime, timedelta
 from pydantic import PositiveFloat
 
 from herorun.core.check import Gate, Response, Topic, check
-from herorun.core.contract import Contract
 from herorun.core.evidence import (
     Cadence,
     Job,
@@ -48,7 +47,6 @@ class Limits:
 def second_writer(
     job: Job,
     live: LiveJobs,
-    contract: Contract,
     metrics: Metrics | Nothing | Unavailable,
     identity: TrackerIdentity | Nothing | Unavailable,
     now: Now,
@@ -68,7 +66,7 @@ def second_writer(
     verdicts += [failed(message, subject=message) for message in job.other_writers]
     grace = max(limits.after, limits.cadences * cadence.every)
     rows = metrics.advanced_at if isinstance(metrics, Metrics) else None
-    beat = heartbeat_of(contract, identity) if isinstance(identity, TrackerIdentity) else None
+    beat = heartbeat_of(identity) if isinstance(identity, TrackerIdentity) else None
     for what, last in (("rows", rows), ("the tracker's heartbeat", beat)):
         if writes_after(last, job.ended, now.at, grace):
             verdicts.append(_late(job, what, last))

@@ -68,7 +68,7 @@ def stale_tracker_run(
     most = max(limits.silent, limits.cadences * cadence.every)
     verdicts = [
         *_judge_tracker_state(identity),
-        *_heartbeat(contract, identity, now, most),
+        *_heartbeat(identity, now, most),
         *_judge_logged_step(contract, identity, checkpoints, now, most),
         *_summary(contract, identity, metrics, most),
     ]
@@ -83,10 +83,8 @@ def _judge_tracker_state(identity: TrackerIdentity) -> list[Verdict]:
     ]
 
 
-def _heartbeat(
-    contract: Contract, identity: TrackerIdentity, now: Now, most: timedelta
-) -> list[Verdict]:
-    beat = heartbeat_of(contract, identity)
+def _heartbeat(identity: TrackerIdentity, now: Now, most: timedelta) -> list[Verdict]:
+    beat = heartbeat_of(identity)
     if beat is None or now.at - beat <= most:
         return []
     return [

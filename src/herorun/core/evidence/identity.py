@@ -31,7 +31,7 @@ class TrackerIdentity:
     display_name: str = ""
     namesakes: tuple[str, ...] = ()  # ids of other runs in the project with the wanted display name
     last_step: int | None = None  # as logged
-    heartbeat: str = ""
+    heartbeat: str = ""  # ISO 8601, with its offset from UTC
     config: Mapping[str, Any] = field(default_factory=dict)
     url: str = ""  # the tracker's own address of the run
     # step, time and losses that its panel shows

@@ -5,7 +5,6 @@ from datetime import UTC, datetime, timedelta
 
 from herorun.core.contract import Contract
 from herorun.core.evidence import Receipt, TrackerIdentity, TrackerState
-from herorun.core.identity.intent import is_wandb
 from herorun.core.lazy_regex import lazy_regex
 
 Found = tuple[str, str]  # subject, what differs
@@ -96,15 +95,13 @@ def name_drift(contract: Contract, identity: TrackerIdentity, must_be_there: boo
     return differences
 
 
-def heartbeat_of(contract: Contract, identity: TrackerIdentity) -> datetime | None:
-    """W&B's times are in UTC, also where they do not say so; another tracker's must say."""
+def heartbeat_of(identity: TrackerIdentity) -> datetime | None:
+    """In UTC; None for what is no time, or a time without a zone."""
     try:
         heartbeat = datetime.fromisoformat(identity.heartbeat)
     except ValueError:
         return None
-    if heartbeat.tzinfo is None:
-        return heartbeat.replace(tzinfo=UTC) if is_wandb(contract.tracker.kind) else None
-    return heartbeat.astimezone(UTC)
+    return heartbeat.astimezone(UTC) if heartbeat.tzinfo else None
 
 
 def writes_after(
