@@ -82,9 +82,16 @@ class Loose:
         """The entries of a tree, in git's order."""
         return self._tree((TREE, oid, ""))
 
-    def _row(self, commit: str, path: str) -> Row | None:
+    def top(self, commit: str) -> str:
+        """The tree of a commit."""
         head = self.content(commit, b"commit").partition(b"\n")[0]
-        row: Row | None = (TREE, head.removeprefix(b"tree ").decode("ascii"), "")
+        tree = head.removeprefix(b"tree ").decode("ascii", "replace")
+        if len(tree) != len(commit) or not tree.isalnum():
+            raise Elsewhere(commit)
+        return tree
+
+    def _row(self, commit: str, path: str) -> Row | None:
+        row: Row | None = (TREE, self.top(commit), "")
         for part in path.split("/") if path else ():
             if part in ("", ".", ".."):
                 raise Elsewhere(path)
@@ -98,7 +105,10 @@ class Loose:
         if mode != TREE:
             raise Elsewhere(path)
         if oid not in self._trees:
-            self._trees[oid] = list(_parse_tree(self.content(oid, b"tree"), len(oid) // 2))
+            try:
+                self._trees[oid] = list(_parse_tree(self.content(oid, b"tree"), len(oid) // 2))
+            except ValueError:
+                raise Elsewhere(oid) from None
         return self._trees[oid]
 
     def _below(self, top: Row, prefix: str) -> Iterator[Row]:
@@ -112,13 +122,15 @@ class Loose:
 
 def _parse_tree(tree: bytes, width: int) -> Iterator[Row]:
     """`<mode> <name>\\0<object>` again and again; git leaves the first zero of a folder's mode
-    out.
+    out. ValueError for what is no tree.
     """
     at = 0
     while at < len(tree):
         end = tree.index(b"\0", at)
         mode, _, name = tree[at:end].partition(b" ")
         at = end + 1 + width
+        if at > len(tree):
+            raise ValueError("cut short")
         yield (
             mode.decode("ascii").zfill(6),
             tree[end + 1 : at].hex(),

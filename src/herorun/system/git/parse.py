@@ -58,10 +58,14 @@ def remote_urls(text: str) -> dict[str, str]:
 
 
 def last_setting(text: str, key: str) -> str | None:
-    """Of `git config --list -z`: the value in force; None where it is not set, or empty."""
+    """Of `git config --list -z`: the value in force; None where it is not set, or empty. A key
+    without a value is true.
+    """
     records = [record.partition("\n") for record in text.split("\0")]
     listed_key = _as_listed(key)
-    values = [value.strip() for name, _, value in records if name == listed_key]
+    values = [
+        value.strip() if equals else "true" for name, equals, value in records if name == listed_key
+    ]
     return values[-1] or None if values else None
 
 
