@@ -1,5 +1,6 @@
 """Commits that we write ourselves are git's to the byte, and what is not plain is left to git."""
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -12,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from herorun.core.errors import CouldNotLook
 from herorun.system.git import Repository, find_repository, plumbing
 from herorun.system.git import direct_commit as direct
 from herorun.system.git.plumbing import RefMoved, commit_files
@@ -89,7 +91,12 @@ def _log(repository: Repository) -> None:
     git(repository.top, "config", "core.logAllRefUpdates", "always")
 
 
-@pytest.mark.parametrize("change", [_pack, _pack_refs, _share, _log])
+def _share_without_a_value(repository: Repository) -> None:
+    with (repository.common / "config").open("a") as file:
+        file.write("[core]\n\tsharedRepository\n")
+
+
+@pytest.mark.parametrize("change", [_pack, _pack_refs, _share, _share_without_a_value, _log])
 def test_what_is_not_plain_is_left_to_git(
     repository: Repository, first: str, by_git: list[str], change: Callable[[Repository], None]
 ) -> None:
@@ -103,6 +110,145 @@ def test_a_file_in_the_place_of_a_folder_is_left_to_git(
 ) -> None:
     tip = commit_files(repository, REF, first, {"a/b": b"file"}, "next\n", AT)
     assert by_git == [REF] and repository.read(tip, ["a/b"]) == {"a/b": b"file"}
+
+
+def test_a_repository_that_git_refuses_is_not_written_to(
+    repository: Repository, first: str
+) -> None:
+    git(repository.top, "config", "core.repositoryFormatVersion", "1")
+    git(repository.top, "config", "extensions.fromTheFuture", "true")
+    with pytest.raises(CouldNotLook, match="extension"):
+        commit_files(repository, REF, first, NEXT, "next\n", AT)
+    assert repository.loose(REF) == first
+
+
+def _tree(repository: Repository, body: bytes) -> str:
+    arguments = ("hash-object", "-w", "-t", "tree", "--literally", "--stdin")
+    return repository.git(*arguments, stdin=body).text.strip()
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"100644 b\0%(blob)s100644 b\0%(blob)s",
+        b"100644 b\0%(blob)s40000 b\0%(tree)s",
+        b"1006x4 b\0%(blob)s",
+        b"0 b\0%(blob)s",
+        b"100644 b\0short",
+        b"100644 b",
+    ],
+)
+def test_a_tree_that_git_does_not_write_is_left_to_git(
+    repository: Repository, first: str, by_git: list[str], body: bytes
+) -> None:
+    empty = bytes.fromhex(repository.git("rev-parse", f"{first}:a").text.strip())
+    blob = bytes.fromhex(repository.git("rev-parse", f"{first}:e").text.strip())
+    tree = _tree(repository, body % {b"blob": blob, b"tree": empty})
+    odd = repository.git("commit-tree", "-m", "odd", tree).text.strip()
+    repository.git("update-ref", REF, odd)
+    with contextlib.suppress(CouldNotLook):  # git refuses some
+        commit_files(repository, REF, odd, {"new": b"1"}, "next\n", AT)
+    assert by_git == [REF]
+
+
+def test_a_name_that_no_tree_can_hold_is_left_to_git(
+    repository: Repository, first: str, by_git: list[str]
+) -> None:
+    with contextlib.suppress(CouldNotLook):
+        commit_files(repository, REF, first, {"a\0b": b"1"}, "next\n", AT)
+    assert by_git == [REF]
+
+
+def test_all_that_the_ref_stands_for_is_on_the_disk_before_it_moves(
+    repository: Repository, first: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Objects that were there too: git syncs neither the user's loose ones nor their folders."""
+    there = repository.git("hash-object", "-w", "--stdin", stdin=b"there").text.strip()
+    calls = _record_calls(monkeypatch)
+    tip = commit_files(repository, REF, first, {"a/b/c": b"new", "f": b"there"}, "next\n", AT)
+    moved = calls.index(("rename", f"{repository.common}/{REF}"))
+    synced = {path for name, path in calls[:moved] if name == "fsync"}
+    listing = repository.git("rev-list", "--objects", tip, f"^{first}").text.split("\n")
+    new_objects = {line.split(" ")[0] for line in listing if line} | {there}
+    objects = repository.common / "objects"
+    for oid in new_objects:
+        path = str(objects / oid[:2] / oid[2:])
+        assert path in synced or calls.index(("rename", path)) < moved
+        assert calls.index(("fsync", str(objects / oid[:2]))) > (
+            0 if path in synced else calls.index(("rename", path))
+        )
+    assert {str(objects), *(str(objects / oid[:2]) for oid in new_objects)} <= synced
+    assert calls[moved + 1] == ("fsync", str((repository.common / REF).parent))
+
+
+def _record_calls(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]]:
+    """Every sync and every move, by the path that it is for."""
+    calls: list[tuple[str, str]] = []
+    fsync, rename = os.fsync, os.rename
+
+    def sync(descriptor: int) -> None:
+        fsync(descriptor)
+        calls.append(("fsync", os.readlink(f"/proc/self/fd/{descriptor}")))
+
+    def move(source: Path, target: Path) -> None:
+        assert calls[-1] == ("fsync", str(source))
+        rename(source, target)
+        calls.append(("rename", str(target)))
+
+    monkeypatch.setattr(os, "fsync", sync)
+    monkeypatch.setattr(os, "rename", move)
+    return calls
+
+
+def test_a_folder_that_git_removes_once_its_refs_are_packed_is_no_failure(
+    repository: Repository, first: str, by_git: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = os.rename
+
+    def packed_at_once(source: Path, target: Path) -> None:
+        real(source, target)
+        if target == repository.common / REF:
+            git(repository.top, "pack-refs", "--all", "--prune")
+
+    monkeypatch.setattr(os, "rename", packed_at_once)
+    tip = commit_files(repository, REF, first, {"e": b"5"}, "next\n", AT)
+    assert not (repository.common / REF).parent.exists()
+    assert by_git == [] and repository.resolve(REF) == tip
+
+
+def test_the_lock_of_another_stays_where_a_commit_ends_after_its_own_was_moved(
+    repository: Repository, first: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, real = repository.common / REF, os.rename
+    lock = path.with_name(f"{path.name}.lock")
+
+    def interrupted(source: Path, target: Path) -> None:
+        real(source, target)
+        if target == path:
+            lock.touch()
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(os, "rename", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        commit_files(repository, REF, first, {"e": b"5"}, "next\n", AT)
+    assert lock.exists() and repository.resolve(REF) != first
+
+
+def test_a_commit_that_failed_after_the_ref_moved_is_not_made_twice(
+    repository: Repository, first: str, by_git: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As over NFS, where an answer that is lost makes a call that succeeded fail."""
+    real = os.rename
+
+    def lost(source: Path, target: Path) -> None:
+        real(source, target)
+        if target == repository.common / REF:
+            raise FileNotFoundError(2, "No such file or directory")
+
+    monkeypatch.setattr(os, "rename", lost)
+    tip = commit_files(repository, REF, first, {"e": b"5"}, "next\n", AT)
+    assert by_git == [REF] and repository.resolve(REF) == tip
+    assert repository.git("rev-list", "--count", f"{first}..{tip}").text.strip() == "1"
 
 
 def test_a_damaged_object_of_the_name_is_replaced(repository: Repository, first: str) -> None:
@@ -133,7 +279,10 @@ from pathlib import Path
 from herorun.system.git import direct_commit, find_repository
 from herorun.system.git.plumbing import commit_files
 import os, time
+real = getattr(os, sys.argv[4])
 def slow(*args):
+    if sys.argv[5] not in str(args):
+        return real(*args)
     open(sys.argv[3], "w").close()
     time.sleep(60)
 setattr(os, sys.argv[4], slow)
@@ -142,20 +291,40 @@ commit_files(repository, "refs/herorun/record/x", sys.argv[2], {"e": b"z"}, "x",
 """
 
 
-@pytest.mark.parametrize("call", ["fsync", "rename"])
-def test_what_a_killed_writer_leaves_goes_and_the_ref_stands(
-    repository: Repository, first: str, tmp_path: Path, call: str
-) -> None:
-    begun = tmp_path / "begun"
-    argv = [sys.executable, "-c", WRITE, str(repository.top), first, str(begun), call]
+def _kill_writer(repository: Repository, first: str, begun: Path, call: str, of: str = "") -> None:
+    """In the first such call whose arguments hold `of`."""
+    argv = [sys.executable, "-c", WRITE, str(repository.top), first, str(begun), call, of]
     writer = subprocess.Popen(argv)
     until = time.monotonic() + 30
     while not begun.exists() and time.monotonic() < until:
         time.sleep(0.01)
     os.kill(writer.pid, signal.SIGKILL)
     assert writer.wait() == -signal.SIGKILL
+
+
+@pytest.mark.parametrize("call", ["fsync", "rename"])
+def test_what_a_killed_writer_leaves_goes_and_the_ref_stands(
+    repository: Repository, first: str, tmp_path: Path, call: str
+) -> None:
+    _kill_writer(repository, first, tmp_path / "begun", call)
     assert list((repository.common / "objects").glob("*/tmp_obj_*"))
     sweep(repository.common)
     assert not list((repository.common / "objects").glob("*/tmp_obj_*"))
     assert repository.resolve(REF) == first
     assert commit_files(repository, REF, first, {"e": b"z"}, "x", AT)
+
+
+def test_the_lock_of_a_killed_writer_goes_in_seconds(
+    repository: Repository, first: str, tmp_path: Path, by_git: list[str]
+) -> None:
+    _kill_writer(repository, first, tmp_path / "begun", "rename", f"{REF}.lock")
+    lock = repository.common / f"{REF}.lock"
+    assert lock.read_text().strip() and repository.resolve(REF) == first
+    sweep(repository.common)
+    assert lock.exists(), "a git that lives may hold it"
+    for path in (lock, *(repository.common / "herorun" / "writing").iterdir()):
+        os.utime(path, (time.time() - 60,) * 2)
+    sweep(repository.common)
+    assert not lock.exists()
+    tip = commit_files(repository, REF, first, {"e": b"z"}, "x", AT)
+    assert by_git == [] and repository.resolve(REF) == tip

@@ -3,8 +3,8 @@ costs more than all else in it.
 
 Only the plain case is ours: a ref that has a file of its own, on a commit whose trees are loose, in
 a repository that keeps refs as files. Everything else is `Elsewhere`: then git does it. Objects
-reach the disk before the ref that names them, and the ref moves under git's own lock, by
-compare-and-swap.
+and their names reach the disk before the ref that names them, and the ref moves under git's own
+lock, by compare-and-swap.
 """
 
 import contextlib
@@ -23,10 +23,25 @@ from herorun.system.git.repository import Repository
 
 FILE = "100644"
 _ODD = ("", ".", "..")
+_MODES = (FILE, TREE, "100664", "100755", "120000", "160000")  # that git gives a tree's entries
 
 
 class StaleRef(Exception):
     """The ref is not where the caller saw it."""
+
+
+@dataclass(frozen=True)
+class _Objects:
+    """The loose objects of one repository, and the folders in which new names must be synced."""
+
+    loose: Loose
+    width: int  # of a digest, in hexadecimal digits
+    folders: set[Path] = field(default_factory=set)
+
+    def sync(self) -> None:
+        """All folders in the end: the first sync often writes what the others would."""
+        for folder in sorted(self.folders):
+            sync_folder(folder)
 
 
 @dataclass
@@ -52,10 +67,8 @@ def commit_directly(
     must do it.
     """
     _must_be_plain(repository, ref)
-    loose = Loose(repository.common / "objects")
-    head = loose.content(parent, b"commit").partition(b"\n")[0]
-    top = head.removeprefix(b"tree ").decode("ascii")
-    tree = _write_tree(loose, _nested(files), top, len(parent))
+    objects = _Objects(Loose(repository.common / "objects"), len(parent))
+    tree = _write_tree(objects, _nested(files), objects.loose.top(parent))
     lines = (
         b"tree " + tree.encode(),
         b"parent " + parent.encode(),
@@ -64,17 +77,24 @@ def commit_directly(
         b"",
         message,
     )
-    commit = _write_object(loose, b"commit", b"\n".join(lines), len(parent))
+    commit = _write_object(objects, b"commit", b"\n".join(lines))
+    objects.sync()
     _swap(repository, ref, commit, parent)
     return commit
 
 
 def _must_be_plain(repository: Repository, ref: str) -> None:
-    """Refs in files, no log of this ref, and no permissions that git would set."""
+    """Refs in files, objects of one format, no log of this ref, and no permissions that git would
+    set.
+    """
     config = repository.config
     logs = (config("core.logAllRefUpdates") or "").lower()
     if (
-        (config("extensions.refStorage") or "files") != "files"
+        # git reads no settings of a repository that it refuses: of an unknown kind, or another
+        # user's
+        config("core.repositoryFormatVersion") not in ("0", "1")
+        or (config("extensions.refStorage") or "files") != "files"
+        or config("extensions.compatObjectFormat")
         or config("core.sharedRepository")
         or logs == "always"
         or os.path.lexists(f"{repository.common}/logs/{ref}")
@@ -86,7 +106,8 @@ def _nested(files: Mapping[str, bytes]) -> _Folder:
     top = _Folder()
     for path, data in files.items():
         *folders, name = path.split("/")
-        if any(part in _ODD or part.lower().startswith(".git") for part in (*folders, name)):
+        odd = (part in _ODD or part.lower().startswith(".git") for part in (*folders, name))
+        if any(odd) or "\0" in path:
             raise Elsewhere(path)
         at = top
         for part in folders:
@@ -95,21 +116,28 @@ def _nested(files: Mapping[str, bytes]) -> _Folder:
     return top
 
 
-def _write_tree(loose: Loose, changed: _Folder, oid: str | None, width: int) -> str:
-    """The folder `oid` with what is changed in it; None is a new one. `width` is the length of a
-    digest in this repository.
-    """
-    rows = {row[2]: row for row in loose.tree(oid)} if oid else {}
+def _write_tree(objects: _Objects, changed: _Folder, oid: str | None) -> str:
+    """The folder `oid` with what is changed in it; None is a new one."""
+    rows = _read_rows(objects.loose, oid) if oid else {}
     for name, data in changed.files.items():
         _must_be(rows.get(name), folder=False)
-        rows[name] = (FILE, _write_object(loose, b"blob", data, width), name)
+        rows[name] = (FILE, _write_object(objects, b"blob", data), name)
     for name, folder in changed.folders.items():
         below = _must_be(rows.get(name), folder=True)
         if name in changed.files:
             raise Elsewhere(name)
-        rows[name] = (TREE, _write_tree(loose, folder, below and below[1], width), name)
+        rows[name] = (TREE, _write_tree(objects, folder, below and below[1]), name)
     tree = b"".join(map(_entry, sorted(rows.values(), key=_sort_key)))
-    return _write_object(loose, b"tree", tree, width)
+    return _write_object(objects, b"tree", tree)
+
+
+def _read_rows(loose: Loose, oid: str) -> dict[str, Row]:
+    """By name; what no git writes, as a name twice or another mode, is git's matter."""
+    listed = loose.tree(oid)
+    rows = {row[2]: row for row in listed}
+    if len(rows) < len(listed) or any(row[0] not in _MODES for row in listed):
+        raise Elsewhere(oid)
+    return rows
 
 
 def _must_be(row: Row | None, folder: bool) -> Row | None:
@@ -130,30 +158,48 @@ def _entry(row: Row) -> bytes:
     return b"%s %s\0%s" % (mode.lstrip("0").encode(), data, bytes.fromhex(oid))
 
 
-def _write_object(loose: Loose, kind: bytes, body: bytes, width: int) -> str:
-    """Durable, and whole before it has its name; one that is there is left, if it is what it
+def _write_object(objects: _Objects, kind: bytes, body: bytes) -> str:
+    """On the disk, and whole before it has its name; one that is there is left, if it is what it
     says.
     """
     whole = b"%s %d\0%s" % (kind, len(body), body)
-    digest = hashlib.sha1(whole, usedforsecurity=False) if width == 40 else hashlib.sha256(whole)
-    oid = digest.hexdigest()
-    path = loose.store / oid[:2] / oid[2:]
+    sha = hashlib.sha1 if objects.width == 40 else hashlib.sha256
+    oid = sha(whole, usedforsecurity=False).hexdigest()
+    path = objects.loose.store / oid[:2] / oid[2:]
+    # both: whoever made the folder or the object may not have synced it
+    objects.folders.update((objects.loose.store, path.parent))
     with contextlib.suppress(Elsewhere, OSError):
-        loose.content(oid, kind, None)
-        os.utime(path)  # as git does it: it is in use, and not to be pruned
+        objects.loose.content(oid, kind, None)
+        _freshen(path)
         return oid
     path.parent.mkdir(exist_ok=True)
+    _write_new(path, zlib.compress(whole, 1))
+    return oid
+
+
+def _freshen(path: Path) -> None:
+    """It is in use, and not to be pruned, as git marks it; and on the disk: git does not sync the
+    user's own loose objects.
+    """
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.utime(path)
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _write_new(path: Path, data: bytes) -> None:
     aside = path.with_name(f"tmp_obj_{os.urandom(6).hex()}")
     descriptor = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o444)
     try:
-        _write_all(descriptor, zlib.compress(whole, 1))
+        _write_all(descriptor, data)
         os.rename(aside, path)  # while it is open, so that no sweep takes it for a leftover
     except BaseException:
         aside.unlink(missing_ok=True)
         raise
     finally:
         os.close(descriptor)
-    return oid
 
 
 def _write_all(descriptor: int, data: bytes) -> None:
@@ -166,34 +212,50 @@ def _write_all(descriptor: int, data: bytes) -> None:
 def _swap(repository: Repository, ref: str, new: str, old: str) -> None:
     """Under the lock that git takes too: it moves, packs or deletes no ref whose lock is held."""
     path = repository.common / ref
-    with _ref_lock(path) as lock:
-        current = repository.loose(ref)
-        if current is None:
-            raise Elsewhere(ref)
-        if current != old:
-            raise StaleRef(ref)
-        descriptor = os.open(lock, os.O_WRONLY)
-        try:
-            _write_all(descriptor, new.encode() + b"\n")
-        finally:
-            os.close(descriptor)
-        os.rename(lock, path)
+    # opened first: git removes a folder whose refs it has packed
+    folder = os.open(path.parent, os.O_RDONLY | os.O_CLOEXEC)
     try:
-        sync_folder(path.parent)
+        with _ref_lock(path) as (lock, descriptor):
+            _must_stand(repository, ref, old)
+            _write_all(descriptor, new.encode() + b"\n")
+            os.rename(lock, path)
+        _sync_moved(ref, folder)
+    finally:
+        os.close(folder)
+
+
+def _sync_moved(ref: str, folder: int) -> None:
+    try:
+        os.fsync(folder)
     except OSError as error:  # it has moved: git must not do it again
         raise CouldNotLook(f"{ref} may not be on the disk yet: {in_words(error)}") from None
 
 
+def _must_stand(repository: Repository, ref: str, old: str) -> None:
+    current = repository.loose(ref)
+    if current is None:
+        raise Elsewhere(ref)
+    if current != old:
+        raise StaleRef(ref)
+
+
 @contextlib.contextmanager
-def _ref_lock(path: Path) -> Iterator[Path]:
-    """`Elsewhere` where another holds it: git waits for it, and says whose it may be."""
+def _ref_lock(path: Path) -> Iterator[tuple[Path, int]]:
+    """The lock file, open until it is moved, so that no sweep takes it for a leftover.
+
+    `Elsewhere` where another holds it: git waits for it, and says whose it may be.
+    """
     lock = path.with_name(f"{path.name}.lock")
     try:
-        os.close(os.open(lock, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666))
+        descriptor = os.open(lock, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
     except FileExistsError:
         raise Elsewhere(path.name) from None
     try:
-        yield lock
+        yield lock, descriptor
     except BaseException:
-        lock.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):  # once it is moved, a lock here is another's
+            if os.path.samestat(os.stat(lock), os.fstat(descriptor)):
+                lock.unlink()
         raise
+    finally:
+        os.close(descriptor)
