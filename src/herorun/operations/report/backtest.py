@@ -57,6 +57,8 @@ def backtest(
         run = CurveBacktest(checks, metric_names or Names(first_step=1, loss=()))
         alerts = run.run(_noting(rows_of(path), steps) if label else rows_of(path))
         report.files.append((str(path), run.rows, alerts))
+        if not run.rows and metric_names is not None:
+            report.unjudged.append(f"{path} has no rows")
         if label is not None:
             report.scores[OURS].add(path.name, label, steps, alerts)
             for name, alarms in others.items():

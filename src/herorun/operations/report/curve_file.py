@@ -3,20 +3,23 @@
 """
 
 import csv
-import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from io import TextIOWrapper
+from itertools import islice
 from pathlib import Path
+from typing import TextIO
 
-from herorun import adapters
 from herorun.core.detectors import Names
-from herorun.core.detectors.names import LOSSES, is_eval
+from herorun.core.detectors.names import LOSSES
 from herorun.core.errors import WrongUse
 from herorun.core.lazy_regex import lazy_regex
-from herorun.core.ports import Place, Row, Tracker
-from herorun.core.untrusted_json import read_json
+from herorun.core.ports import Row
+from herorun.operations.report.csv_numbers import Notation, may_hold_commas, notation_of
+from herorun.operations.report.curve_json import FIRST_LINE, LONGEST_LINE, is_json, rows_of_json
 from herorun.system import progress
 
 PROGRESS_EVERY = 20_000  # rows
@@ -33,10 +36,8 @@ OTHER_LOSSES = (
 )  # fmt: skip
 DELIMITERS = (",", "\t", ";", "|")
 NO_VALUES = frozenset(("", "-", "--", "na", "n/a", "none", "null", "<na>"))
-FIRST_LINE = 1 << 16  # bytes of it that say how a file separates its cells
-TRAINER_STATE = "log_history"
+CHUNK = 1 << 20  # bytes
 
-_THOUSANDS = lazy_regex(r"[+-]?\d{1,3}(?:,\d{3})+(?:\.\d*)?")
 _SEPARATORS = lazy_regex(r"[^a-z0-9]+")
 
 
@@ -86,11 +87,43 @@ def _step_name(columns: Sequence[str]) -> str | None:
 
 
 def columns_of(path: Path) -> list[str]:
-    if _is_json(path):
+    """`WrongUse` where a name stands for two columns, or a metric for two runs."""
+    if is_json(path):
         return ["step", *dict.fromkeys(name for row in rows_of(path) for name in row.values)]
-    with path.open(newline="", encoding="utf-8-sig", errors="replace") as file:
-        header = next(csv.reader(file, delimiter=_delimiter(path)), [])
-        return [name.strip().lstrip("#").strip() for name in header]
+    header = next(_cells_of(path), [])
+    columns = [name.strip().lstrip("#").strip() for name in header]
+    if twice := [name for name, times in Counter(columns).items() if name and times > 1]:
+        raise WrongUse(f"{path} has two columns called {twice[0]!r}: name them differently.")
+    if len(losses := _losses_of_runs(columns)) > 1:
+        raise WrongUse(
+            f"{path} has the losses of {len(losses)} runs, {losses[0]!r} and {losses[1]!r}: export "
+            "one run a file."
+        )
+    return columns
+
+
+def _losses_of_runs(columns: Sequence[str]) -> list[str]:
+    """The same loss of each run, as a tracker exports several in one file."""
+    names = names_of(columns)
+    loss = next((name for name in names.loss if name in columns), "") if names else ""
+    metric = _plain(loss.rpartition(" - ")[2])
+    exported = [name for name in columns if " - " in name and " - " in loss]
+    return [name for name in exported if _plain(name.rpartition(" - ")[2]) == metric]
+
+
+def _cells_of(path: Path) -> Iterator[list[str]]:
+    try:
+        with path.open(newline="", encoding="utf-8-sig", errors="replace") as file:
+            yield from csv.reader(_lines(file), delimiter=_delimiter(path), strict=True)
+    except csv.Error as error:
+        raise WrongUse(f"{path} cannot be read as CSV: {error}.") from None
+
+
+def _lines(file: TextIO) -> Iterator[str]:
+    while line := file.readline(LONGEST_LINE):
+        if len(line) == LONGEST_LINE and not line.endswith("\n"):
+            raise csv.Error(f"a line is longer than {LONGEST_LINE >> 20} MiB")
+        yield line
 
 
 def _delimiter(path: Path) -> str:
@@ -100,24 +133,35 @@ def _delimiter(path: Path) -> str:
     return max(DELIMITERS, key=lambda each: len(next(csv.reader([first], delimiter=each), [])))
 
 
+def _notation(path: Path, columns: Sequence[str]) -> Notation:
+    with path.open("rb") as file:
+        file.readline(LONGEST_LINE)
+        if not may_hold_commas(iter(partial(file.read, CHUNK), b""), _delimiter(path)):
+            return Notation.POINT
+    judged = _judged_columns(columns) | {_step_name(columns)}
+    places = [place for place, name in enumerate(columns) if name in judged]
+    return notation_of(path, islice(_cells_of(path), 1, None), places)
+
+
 def rows_of(path: Path) -> Iterator[Row]:
     """The rows of a file, by its step column, or one step each where it has none: an epoch may be a
     fraction, or have many rows. An empty cell is no value; `nan` and `inf` stay what they are.
     `WrongUse` where it is no curve.
     """
-    if _is_json(path):
-        yield from _trainer_rows(path) if _is_trainer_state(path) else _json_lines(path)
+    if is_json(path):
+        yield from rows_of_json(path)
         return
     columns = columns_of(path)
     if not _has_steps(columns):
         raise WrongUse(f"{_without_steps(path, columns)}.")
+    notation = _notation(path, columns)
     try:
         with path.open("rb") as file:
             text = TextIOWrapper(file, newline="", encoding="utf-8-sig")
-            reader = csv.reader(text, delimiter=_delimiter(path))
+            reader = csv.reader(_lines(text), delimiter=_delimiter(path), strict=True)
             next(reader, None)
             size, activity = path.stat().st_size, f"reading {path.name}"
-            for number, row in enumerate(_csv_rows(path, columns, reader)):
+            for number, row in enumerate(_csv_rows(path, columns, reader, notation)):
                 if number % PROGRESS_EVERY == 0:
                     progress.progress(activity, min(file.tell(), size - 1), size)
                 yield row
@@ -126,89 +170,40 @@ def rows_of(path: Path) -> Iterator[Row]:
         raise WrongUse(f"{path} cannot be read as CSV: {error}.") from None
 
 
-def _is_json(path: Path) -> bool:
-    with path.open("rb") as file:
-        return file.read(64).lstrip().startswith(b"{")
-
-
-def _is_trainer_state(path: Path) -> bool:
-    """One document over many lines, where a run logs one a line."""
-    with path.open("rb") as file:
-        first = file.readline(FIRST_LINE)
-    try:
-        document = read_json(first.decode("utf-8", "replace"))
-    except ValueError:
-        return path.suffix == ".json"
-    return isinstance(document, Mapping) and TRAINER_STATE in document
-
-
-def _trainer_rows(path: Path) -> Iterator[Row]:
-    """The log of a Hugging Face trainer, as its checkpoints hold it, without its evaluations and
-    its last entry, which sums all up.
-    """
-    try:
-        history = json.loads(path.read_text(encoding="utf-8"))[TRAINER_STATE]
-        for entry in history:
-            values = {
-                str(name): float(value)
-                for name, value in entry.items()
-                if isinstance(value, (int, float)) and name != "step"
-            }
-            if not any(is_eval(name) or name == "train_runtime" for name in values):
-                yield Row(int(entry["step"]), values, None)
-    except (ValueError, TypeError, KeyError, AttributeError, OverflowError):
-        raise WrongUse(
-            f"{path} is one JSON document, and no trainer's state with a {TRAINER_STATE!r}."
-        ) from None
-
-
-def _json_lines(path: Path) -> Iterator[Row]:
-    """JSON lines, as the tracker `jsonl` reads a run's; `WrongUse` names the first line that is no
-    row.
-    """
-    folder, whole = str(path.parent), str(path.absolute())
-    tracker: Tracker = adapters.connect(
-        "trackers", "jsonl", {"path": whole}, Place("curve", folder, folder, folder)
-    )
-    cursor, batch = "", tracker.read("")
-    if not batch.rows:
-        raise WrongUse(
-            f"{path} has no JSON line with a step: "
-            f"{'; '.join(batch.problems[:1]) or 'it has no complete line'}."
-        )
-    while batch.rows or batch.cursor != cursor:
-        if batch.problems:
-            raise WrongUse(f"{batch.problems[0]} in a file of JSON lines.")
-        yield from batch.rows
-        cursor = batch.cursor
-        batch = tracker.read(cursor)
-
-
-def _csv_rows(path: Path, header: list[str], reader: Iterator[list[str]]) -> Iterator[Row]:
+def _csv_rows(
+    path: Path, header: list[str], reader: Iterator[list[str]], notation: Notation
+) -> Iterator[Row]:
     step_name = _step_name(header)
     place = header.index(step_name) if step_name is not None else -1
     clock = next((header.index(name) for name in CLOCKS if name in header), -1)
     places = [i for i in range(len(header)) if i not in (place, clock)]
     names = [header[i] for i in places]
     judged = _judged_columns(names)
+    number_of: Callable[[str], float] = float if notation is Notation.POINT else notation.number
     for number, cells in enumerate(reader, 2):
         if not cells or not any(cells):
             continue
+        if len(cells) > len(header) and any(cells[len(header) :]):
+            raise WrongUse(
+                f"{path}:{number}: {','.join(cells)[:80]!r} has {len(cells)} cells, and the first "
+                f"line names {len(header)}: a comma within a number needs quotes around it."
+            )
         try:
-            values = dict(zip(names, [float(cells[i]) for i in places], strict=True))
-            step = int(float(cells[place])) if place >= 0 else number - 2
-        except (ValueError, IndexError, OverflowError):
+            values = dict(zip(names, [number_of(cells[i]) for i in places], strict=True))
+            step = notation.step(cells[place]) if place >= 0 else number - 2
+        except (ValueError, IndexError):
             row = [cell.strip() for cell in cells]
             if row[: len(header)] == header:
                 continue  # of a file that a second run was appended to
             try:
-                values = _values_of(names, [row[i] for i in places], judged)
-                step = int(_number(row[place])) if place >= 0 else number - 2
-            except (ValueError, IndexError, OverflowError):
+                values = _values_of(names, [row[i] for i in places], judged, notation)
+                step = notation.step(row[place]) if place >= 0 else number - 2
+            except (ValueError, IndexError):
                 raise WrongUse(
-                    f"{path}:{number}: {','.join(cells)[:80]!r} is not a row of numbers."
+                    f"{path}:{number}: {','.join(cells)[:80]!r} is not a row of numbers with a "
+                    "whole step."
                 ) from None
-        yield Row(step, values, _parse_time(cells[clock]) if clock >= 0 else None)
+        yield Row(step, values, _parse_time(cells[clock], notation) if clock >= 0 else None)
 
 
 def _judged_columns(columns: Sequence[str]) -> frozenset[str]:
@@ -220,38 +215,26 @@ def _judged_columns(columns: Sequence[str]) -> frozenset[str]:
 
 
 def _values_of(
-    names: Sequence[str], cells: Sequence[str], judged: frozenset[str]
+    names: Sequence[str], cells: Sequence[str], judged: frozenset[str], notation: Notation
 ) -> dict[str, float]:
     values: dict[str, float] = {}
     for name, cell in zip(names, cells, strict=True):
         if cell.lower() in NO_VALUES:
             continue
         try:
-            values[name] = _number(cell)
+            values[name] = notation.number(cell)
         except ValueError:
             if name in judged:
                 raise
     return values
 
 
-def _number(cell: str) -> float:
-    """Also with commas between thousands, or one in place of the point."""
-    try:
-        return float(cell)
-    except ValueError:
-        if _THOUSANDS.fullmatch(cell):
-            return float(cell.replace(",", ""))
-        if cell.count(",") == 1 and "." not in cell:
-            return float(cell.replace(",", "."))
-        raise
-
-
-def _parse_time(text: str) -> datetime | None:
+def _parse_time(text: str, notation: Notation) -> datetime | None:
     """Seconds or milliseconds since some beginning, or a date and time; None where it is
     neither.
     """
     try:
-        seconds = float(text)
+        seconds = notation.number(text)
     except ValueError:
         return _date(text)
     if not math.isfinite(seconds):
