@@ -9,7 +9,7 @@ import pytest
 
 from builders import NOON
 from herorun.core.bounded import LARGEST_STEP, bounded
-from herorun.core.detectors import MetricsState, Names, fold_rows
+from herorun.core.detectors import MetricsState, Names, fold_rows, pipeline
 from herorun.core.detectors.attempts import Arrivals
 from herorun.core.ports import Row, Rows
 from herorun.core.ports.columnar import (
@@ -99,3 +99,13 @@ def test_columns_with_an_impossible_step_are_bounded_as_rows_are() -> None:
     expected = bounded(Rows(tuple(rows), "c"))
     batch = bounded(Rows(as_columns(rows), "c"))
     assert batch.rows == expected.rows and batch.problems == expected.problems != ()
+
+
+def test_a_value_that_is_not_finite_ends_a_batch_and_does_not_prevent_it(monkeypatch) -> None:
+    rows, judged_alone = a_log(list(range(2000))), []
+    for place in range(150, 2000, 300):
+        rows[place] = replace(rows[place], values={**rows[place].values, "grad_norm": math.inf})
+    take = pipeline._take
+    monkeypatch.setattr(pipeline, "_take", lambda *each: (judged_alone.append(1), take(*each)))
+    fold_rows(MetricsState(), as_columns(rows), NAMES, NOON)
+    assert len(judged_alone) < 600

@@ -16,6 +16,7 @@ from herorun.core.detectors.dispatch import JUDGES, MUTED, RowPosition, judge_ti
 from herorun.core.detectors.grad_norm import Norm
 from herorun.core.detectors.instances import Boundary, known_place
 from herorun.core.detectors.names import ColumnRole, Names
+from herorun.core.detectors.nonfinite import rows_before
 from herorun.core.detectors.reorder import WAITING
 from herorun.core.detectors.state import MetricsState
 from herorun.core.detectors.throughput import Speed
@@ -69,6 +70,7 @@ def take_batch(
     arrived = _alike(state, rows, first)
     judged = arrived.after(state.waiting).first(len(arrived.steps))
     steps = [step + offset for step in judged.steps]
+    steps = steps[: rows_before(judged.columns, names, len(steps))]
     count, stride = _until_gap(state.steps, steps)
     if count < LEAST or steps[0] <= state.high_water:
         return 0

@@ -1,9 +1,11 @@
 """Non-finite values, and steps that the trainer skipped because of them."""
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import field
 
 from herorun.core.detectors.excursion import ExcursionWatch
+from herorun.core.detectors.names import Names
 from herorun.core.evidence import Excursion
 from herorun.core.lazy_dataclass import dataclass
 
@@ -59,3 +61,14 @@ def judge_skip(state: Skips, step: int, skipped: bool, at: float) -> None:
         streak = state.often.over(step, math.log(len(state.times)), 1.0, 0.0)
         if fresh:
             streak.first_step, streak.rows = state.steps[0], len(state.times)
+
+
+def rows_before(columns: Mapping[str, Sequence[float]], names: Names, count: int) -> int:
+    """How many of so many rows come before the first with a judged value that is not finite."""
+    for name, column in columns.items():
+        if (name in names.loss or names.roles[name]) and not math.isfinite(sum(column[:count])):
+            places = (
+                place for place, value in enumerate(column[:count]) if not math.isfinite(value)
+            )
+            count = next(places, count)
+    return count
