@@ -133,9 +133,9 @@ def _write_tree(objects: _Objects, changed: _Folder, oid: str | None) -> str:
 
 def _read_rows(loose: Loose, oid: str) -> dict[str, Row]:
     """By name; what no git writes, as a name twice or another mode, is git's matter."""
-    listed = loose.tree(oid)
-    rows = {row[2]: row for row in listed}
-    if len(rows) < len(listed) or any(row[0] not in _MODES for row in listed):
+    entries = loose.tree(oid)
+    rows = {row[2]: row for row in entries}
+    if len(rows) < len(entries) or any(row[0] not in _MODES for row in entries):
         raise Elsewhere(oid)
     return rows
 
