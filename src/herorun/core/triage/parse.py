@@ -8,12 +8,10 @@ from herorun.core.canonical_json import digest
 from herorun.core.errors import WrongUse
 from herorun.core.lazy_regex import lazy_regex
 from herorun.core.triage.classes import FailureClass, LineRole, Loads, Strength
-from herorun.core.triage.prefilter import EDGE, KeywordFilter, Sieve
+from herorun.core.triage.prefilter import EDGE
 from herorun.core.triage.signatures import Catalogue, Exceptions, ExitCode, LogSignature
 
 T = TypeVar("T", FailureClass, Loads, LineRole)
-# an exception's lines hold one
-_FIRST = ("traceback", 'file "', "error", "exception", "interrupt", "fault")
 _LETTERS = lazy_regex(rf"[^\d{EDGE}]{{3}}")
 _KEYS = {
     "id",
@@ -63,8 +61,7 @@ def parse(
         ),
         hedges=lazy_regex(rules["hedges"], re.IGNORECASE),
         source_text=lazy_regex(rules["source_text"]),
-        gate=KeywordFilter((signature.keywords for signature in signatures), _FIRST),
-        sieve=Sieve(_stems((*_FIRST, *rules["stems"]), signatures)),
+        stems=tuple(rules["stems"]),
         digest=digest([list(documents), list(own)]),
     )
 
@@ -165,13 +162,3 @@ def _exit_code(row: Mapping[str, Any]) -> ExitCode:
 def _require(holds: bool, what: str, otherwise: str) -> None:
     if not holds:
         raise WrongUse(f"{what}: {otherwise}.")
-
-
-def _stems(initial: Sequence[str], signatures: Iterable[LogSignature]) -> tuple[str, ...]:
-    """The few words by which lines are found fast; every keyword holds one, or is one itself."""
-    stems = list(initial)
-    for keyword in (k for signature in signatures for k in signature.keywords):
-        word = keyword.strip(EDGE)
-        if not any(stem in word for stem in stems):
-            stems.append(word)
-    return tuple(dict.fromkeys(stems))

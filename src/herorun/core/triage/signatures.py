@@ -1,12 +1,15 @@
 """Signatures of failures. They are data: a TOML table each, the shipped ones and a user's own."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.triage.classes import FailureClass, LineRole, Loads, Strength
-from herorun.core.triage.prefilter import KeywordFilter, Sieve
+from herorun.core.triage.prefilter import EDGE, KeywordFilter, Sieve
+
+# an exception's lines hold one
+_FIRST = ("traceback", 'file "', "error", "exception", "interrupt", "fault")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,9 +62,20 @@ class Catalogue:
     exceptions: Exceptions
     hedges: re.Pattern[str]
     source_text: re.Pattern[str]
-    gate: KeywordFilter
-    sieve: Sieve
+    stems: tuple[str, ...]  # words by which lines are found fast, beside those of the keywords
     digest: str  # of all that it was made from
+
+    # The two automata take longer to make than all the rest to parse, and a look without a new
+    # byte of a log needs neither.
+    @cached_property
+    def gate(self) -> KeywordFilter:
+        """The rows that a line is tested for."""
+        return KeywordFilter((signature.keywords for signature in self.signatures), _FIRST)
+
+    @cached_property
+    def sieve(self) -> Sieve:
+        """The lines that a closer look is worth."""
+        return Sieve(_stems((*_FIRST, *self.stems), self.signatures))
 
     @cached_property
     def due(self) -> Mapping[str, int]:
@@ -71,3 +85,13 @@ class Catalogue:
     def named(self, name: str) -> LogSignature:
         """The signature of that id; KeyError where there is none."""
         return {signature.id: signature for signature in self.signatures}[name]
+
+
+def _stems(initial: Sequence[str], signatures: Iterable[LogSignature]) -> tuple[str, ...]:
+    """The few words by which lines are found fast; every keyword holds one, or is one itself."""
+    stems = list(initial)
+    for keyword in (k for signature in signatures for k in signature.keywords):
+        word = keyword.strip(EDGE)
+        if not any(stem in word for stem in stems):
+            stems.append(word)
+    return tuple(dict.fromkeys(stems))
