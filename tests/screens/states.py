@@ -24,8 +24,8 @@ from herorun.schemas.parts import (
     OtherJob,
     UnjudgedEntry,
 )
-from herorun.schemas.runs import TickEntry
 from herorun.schemas.status import RunSummaryEntry, Status
+from herorun.schemas.tick import TickEntry
 
 TIP = "4f" * 20
 MINUTE = timedelta(minutes=1)

@@ -4,21 +4,17 @@ from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from herorun.schemas.parts import (
-    Action,
-    AlertEntry,
-    AwaitedEntry,
     Candidates,
     Document,
     EstimateEntry,
     FindingEntry,
-    OtherJob,
     ResponsibleEntry,
-    RunState,
     Shape,
     SourcedEntry,
     SubmissionEntry,
     Verdict,
 )
+from herorun.schemas.tick import Standing, TickEntry
 
 
 class Init(Document):
@@ -79,34 +75,6 @@ class LaunchDocument(PreflightDocument):
     warnings: Sequence[str]
     adopted: AdoptedJob | None
     """The job that `--adopt` took over or would have taken over; otherwise null."""
-
-
-class TickEntry(Shape):
-    """What one tick saw and did."""
-
-    run: RunState
-    """`starting`: nothing shows yet that it trains; `healthy`: evidence of the present instance, read now, shows it."""
-    monitor: Literal["fresh", "partial", "stale"]
-    """Whether the monitoring itself is reliable."""
-    progress: str
-    """`~<reached>/<final step>`."""
-    findings: Sequence[FindingEntry]
-    alerts: Sequence[AlertEntry]
-    actions: Sequence[Action]
-    missing_evidence: Sequence[AwaitedEntry]
-    """Evidence that is missing; empty for a run that is proven to train."""
-    other_jobs: Sequence[OtherJob]
-
-
-class Standing(TickEntry):
-    """How a run stands."""
-
-    doubts: Sequence[str]
-    """What could not be determined."""
-    contract: str
-    """`as admitted`, or how it drifted."""
-    pushed: bool
-    """Whether the remote has the newest line of the record."""
 
 
 class BabysitDocument(Document, Standing):

@@ -15,7 +15,7 @@ from herorun.schemas.parts import (
     Shape,
     UnjudgedEntry,
 )
-from herorun.schemas.runs import Standing
+from herorun.schemas.tick import Standing
 
 
 class PaceEntry(Shape):

@@ -6,7 +6,6 @@ import os
 import stat
 import tomllib
 from functools import cache, lru_cache
-from importlib.resources import files
 from pathlib import Path
 from threading import Lock
 
@@ -58,10 +57,7 @@ def _with(texts: tuple[tuple[str, str], ...]) -> Catalogue:
 
 
 def _documents() -> list[dict[str, object]]:
-    rows = sorted(
-        (row for row in files(__name__).iterdir() if row.name.endswith(".toml")),
-        key=lambda row: row.name,
-    )
+    rows = sorted(Path(__file__).parent.glob("*.toml"))
     return [tomllib.loads(row.read_text(encoding="utf-8")) for row in rows]
 
 

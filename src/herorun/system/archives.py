@@ -4,8 +4,6 @@ import hashlib
 import io
 import posixpath
 import stat
-import tarfile
-import zipfile
 from collections.abc import Iterable, Iterator
 from typing import IO
 
@@ -24,10 +22,13 @@ def archive_files(data: bytes, algorithm: str) -> Listed:
     `algorithm` is that of the repository's objects, sha1 or sha256. OSError where it is no whole
     archive.
     """
+    from tarfile import TarError
+    from zipfile import BadZipFile
+
     try:
         rows = _zip(data, algorithm) if data[:2] == b"PK" else _tar(data, algorithm)
         return {_normalise_member(path): (mode, oid) for path, mode, oid in rows}
-    except (tarfile.TarError, zipfile.BadZipFile, EOFError, OSError, ValueError) as error:
+    except (TarError, BadZipFile, EOFError, OSError, ValueError) as error:
         raise OSError(f"the bundle is no whole archive: {error}") from None
 
 
@@ -60,6 +61,8 @@ def _normalise_member(path: str) -> str:
 
 
 def _tar(data: bytes, algorithm: str) -> Iterator[tuple[str, str, str]]:
+    import tarfile
+
     with tarfile.open(fileobj=io.BytesIO(data), mode="r:*") as tar:
         for member in tar:
             if member.isdir():
@@ -82,7 +85,9 @@ def _tar(data: bytes, algorithm: str) -> Iterator[tuple[str, str, str]]:
 
 
 def _zip(data: bytes, algorithm: str) -> Iterator[tuple[str, str, str]]:
-    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+    from zipfile import ZipFile
+
+    with ZipFile(io.BytesIO(data)) as archive:
         for member in archive.infolist():
             if member.is_dir():
                 continue

@@ -10,6 +10,7 @@ import pytest
 
 from herorun.core.errors import Blocked
 from herorun.operations.launch import start_instance
+from herorun.operations.launch.admitted_plan import admitted_plan
 from herorun.operations.launch.snapshot import admitted_snapshot
 from stories import CRASH, JOB, REFUSE_ALL, SLUG, TAG, Story, copy, git
 from wording import mentions
@@ -364,7 +365,7 @@ def test_another_clone_makes_the_admitted_plan_again(edited: Story) -> None:
 def admitted(story: Story) -> Any:
     run = story.run
     run.record.fetch()
-    return start_instance.admitted_plan(run, run.record.memory().launchings["tiny-1"])
+    return admitted_plan(run, run.record.memory().launchings["tiny-1"])
 
 
 @pytest.mark.thorough

@@ -12,8 +12,8 @@ import tomli_w
 from herorun.core.errors import Blocked
 from herorun.core.evidence import Nothing, SourceRun, Unavailable
 from herorun.core.journal import Memory
+from herorun.operations.launch.admitted_plan import admitted_plan
 from herorun.operations.launch.relaunch import resumed
-from herorun.operations.launch.start_instance import admitted_plan
 from herorun.runs import open_run
 from stories import CRASH, WAIT, Story, contract_of
 from wording import mentions

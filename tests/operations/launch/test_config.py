@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from commands.answers import ask
-from herorun.operations.launch.start_instance import admitted_plan
+from herorun.operations.launch.admitted_plan import admitted_plan
 from stories import SLUG, Story
 from wording import mentions
 

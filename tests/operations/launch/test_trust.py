@@ -13,7 +13,7 @@ from herorun.core.errors import Blocked
 from herorun.core.event import HandedOff, Intended, Launched, Sealed
 from herorun.core.evidence import LaunchProof, Sourced
 from herorun.operations.babysit.batch import slugs_to_watch
-from herorun.operations.launch.start_instance import admitted_plan
+from herorun.operations.launch.admitted_plan import admitted_plan
 from herorun.runs import watched_run
 from herorun.runs.replan import plan_again
 from herorun.system import trusted

@@ -3,7 +3,6 @@ its sequences.
 """
 
 from collections.abc import Iterable, Mapping
-from difflib import get_close_matches
 from typing import Any
 
 from herorun.core.config.key_classes import snake_parts
@@ -82,6 +81,8 @@ def nearest_key(config: Mapping[str, Any], key: str) -> str:
     >>> nearest_key({"seed": 9}, "cycle")
     ''
     """
+    from difflib import get_close_matches
+
     keys = list(flatten(config))
     leaf = key.rpartition(".")[2]
     same = [each for each in keys if each.rpartition(".")[2] == leaf]

@@ -1,7 +1,6 @@
 """Parses a contract file, and explains its mistakes."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from difflib import get_close_matches
 from typing import Any, get_args
 
 from pydantic import BaseModel, ValidationError
@@ -114,6 +113,8 @@ def _as_written(
 
 
 def _instead(model: type[BaseModel] | None, loc: Sequence[str | int]) -> str:
+    from difflib import get_close_matches
+
     near = get_close_matches(str(loc[-1]), keys_at(model, loc[:-1]), 1) if model else []
     if near:
         name = ".".join(str(part) for part in (*loc[:-1], near[0]))

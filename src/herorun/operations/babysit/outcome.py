@@ -23,7 +23,7 @@ from herorun.operations.babysit.tick_json import (
     shown_alerts,
 )
 from herorun.runs import MonitoredRun
-from herorun.schemas.runs import TickEntry
+from herorun.schemas.tick import TickEntry
 
 if TYPE_CHECKING:  # who only shows an outcome performs nothing
     from herorun.operations.babysit.perform import Performed

@@ -27,13 +27,13 @@ from herorun.core.evidence import (
     Unfinished,
 )
 from herorun.core.gate_verdict import GateVerdict
+from herorun.core.journal import Memory
 from herorun.core.lazy_dataclass import dataclass
 from herorun.core.plan import Plan
 from herorun.core.ports import Scheduler, Submission, submission_of
 from herorun.core.redaction.scrub import scrub_argv
 from herorun.core.responsible import Responsible, responsible
 from herorun.gate import GateReport, run_gate
-from herorun.operations.health.taints import with_taints_now
 from herorun.operations.launch.candidates import checkpoint_choice
 from herorun.operations.launch.submit import request_text
 from herorun.runs import Run, contract_drift, source_launches
@@ -131,7 +131,7 @@ def preflight(run: Run, adoptee: Adoptee | None = None) -> PreflightOutcome:
     unreadable = _fetched(run)
     memory = run.record.memory()
     run.drift = contract_drift(run)
-    inputs = {History: with_taints_now(run, memory).history, **_given(run, adoptee), **unreadable}
+    inputs = {History: _history(run, memory), **_given(run, adoptee), **unreadable}
     report = run_gate(run, Gate.LAUNCH, extra=[Plan], inputs=inputs)
     plan = report.evidence[Plan]
     issue = memory.initialised.issue if memory.initialised else ""
@@ -140,6 +140,17 @@ def preflight(run: Run, adoptee: Adoptee | None = None) -> PreflightOutcome:
         return PreflightOutcome(report, None, None, responsible=people)
     submission = submission_of(plan, f"{run.slug}-{memory.next_number}")
     return PreflightOutcome(report, plan, submission, _request(run, submission), people)
+
+
+def _history(run: Run, memory: Memory) -> History:
+    """With what the rows of the current instance taint. Before a first launch there are none, and
+    the babysitter's half of the code is not imported for them.
+    """
+    if memory.current is None or memory.sealed:
+        return memory.history
+    from herorun.operations.health.taints import with_taints_now
+
+    return with_taints_now(run, memory).history
 
 
 def _fetched(run: Run) -> Evidence:

@@ -20,9 +20,9 @@ from herorun.core.notify.escalation import Option, ProposedCommand, command_of, 
 from herorun.core.plan import Plan
 from herorun.core.recovery.classify import Cause
 from herorun.gather import gather
+from herorun.operations.launch.admitted_plan import admitted_plan
 from herorun.operations.launch.relaunch import gate_of, must_be_resumable, resumed
 from herorun.operations.launch.rollback_target import Back, choose, steps_to_go_back_to
-from herorun.operations.launch.start_instance import admitted_plan
 from herorun.runs import Run
 from herorun.system.clock import now
 

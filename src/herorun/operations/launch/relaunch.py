@@ -18,8 +18,8 @@ from herorun.core.plan import Plan
 from herorun.core.redaction.scrub import scrub
 from herorun.gate import DEADLINE, GateReport, run_relaunch_gate
 from herorun.gather import gather
+from herorun.operations.launch.admitted_plan import admitted_plan
 from herorun.operations.launch.order import LaunchOrder
-from herorun.operations.launch.start_instance import admitted_plan, settle_launching, start_instance
 from herorun.runs import MonitoredRun, Run
 from herorun.runs.replan import patch_of
 from herorun.system.git.worktree_snapshot import MEGABYTE, take_snapshot
@@ -31,6 +31,9 @@ def relaunch(run: MonitoredRun, instance: str, why: str, by_itself: bool = False
     """
     if not isinstance(run, Run):
         return run.submit_again(instance, why)
+    # Who only proposes a relaunch submits nothing, and imports nothing that does.
+    from herorun.operations.launch.start_instance import settle_launching
+
     memory = run.record.memory()
     waiting = memory.unsettled
     if waiting is None and memory.current and memory.current.name != instance:
@@ -78,6 +81,8 @@ def start_again(run: Run, plan: Plan, again: Again) -> str:
         kind = Blocked if report.verdict == "blocked" else CouldNotLook
         mend = f"`herorun explain {report.blocking[0].check}` says how to fix it"
         raise kind(f"The launch gate is {report.verdict}: {report.summary} ({mend})")
+    from herorun.operations.launch.start_instance import start_instance
+
     order = LaunchOrder(
         plan,
         again.why,

@@ -31,7 +31,7 @@ from herorun.core.plan import Plan
 from herorun.core.ports import tracker_traits
 from herorun.core.redaction.scrub import scrub
 from herorun.gather import gather
-from herorun.operations.launch.start_instance import admitted_plan
+from herorun.operations.launch.admitted_plan import admitted_plan
 from herorun.runs import Run
 from herorun.system.clock import now
 

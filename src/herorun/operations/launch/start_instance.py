@@ -21,6 +21,7 @@ from herorun.core.ports import Absent, Found, Search, Unknown
 from herorun.core.record.render import instance_lines
 from herorun.core.redaction.scrub import scrub
 from herorun.operations.launch.admission import salted_secrets
+from herorun.operations.launch.admitted_plan import admitted_plan
 from herorun.operations.launch.announce import announce, give_up, tell_of_retention
 from herorun.operations.launch.order import LaunchOrder
 from herorun.operations.launch.snapshot import keep_snapshot, stored_diff
@@ -29,8 +30,7 @@ from herorun.operations.record.init import amendment
 from herorun.operations.record.lease import take_lease
 from herorun.operations.record.registry import register_launch
 from herorun.runs import Run
-from herorun.runs.proof import must_be_whole, note_own
-from herorun.runs.replan import plan_again
+from herorun.runs.proof import note_own
 from herorun.system.clock import now
 
 SETTLING = 15.0  # seconds that a command waits for the scheduler's settle time
@@ -273,13 +273,3 @@ def _search(run: Run, launching: Launching, wait: Callable[[float], None]) -> Se
         wait(0.5)
         answer = run.scheduler.find(launching.instance, launching.at)
     return answer
-
-
-def admitted_plan(run: Run, launching: Launching) -> Plan:
-    """The plan of a launch, made again from its commit and its approved edits.
-
-    The record only says which these are; the digest must agree. A job may be started by it, so what
-    only the record tells, as a shell's `PYTHONPATH`, is `Blocked` until a person here believes it.
-    """
-    must_be_whole(run.record, run.contract, launching)
-    return plan_again(run.repository, run.slug, launching, run.contract.code.remote)

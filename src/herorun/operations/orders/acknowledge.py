@@ -3,7 +3,6 @@ act.
 """
 
 from collections.abc import Iterable, Mapping
-from difflib import get_close_matches
 
 from herorun.core.babysit.action_key import Verb, parse_key, write_key
 from herorun.core.babysit.alert import Alert
@@ -50,6 +49,8 @@ def _chosen(run: MonitoredRun, alerts: Iterable[Alert], name: str) -> list[Alert
     if matches:
         return matches
     names = sorted({alert.check for alert in every})
+    from difflib import get_close_matches
+
     near = get_close_matches(name, names, 1)
     hint = f" Did you mean {near[0]}?" if near else f" Open are: {', '.join(names) or 'none'}."
     raise WrongUse(f"No alert {name} of {run.slug} is open.{hint}")

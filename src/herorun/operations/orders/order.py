@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from herorun.core.errors import Blocked
 from herorun.core.event import Ordered, Word
@@ -10,9 +11,11 @@ from herorun.core.lazy_dataclass import dataclass
 from herorun.core.redaction.scrub import scrub
 from herorun.operations.record.heartbeat import ring
 from herorun.runs import MonitoredRun, Run
-from herorun.schemas.runs import OrderDocument
 from herorun.system.clock import now
 from herorun.system.files import is_locked
+
+if TYPE_CHECKING:
+    from herorun.schemas.runs import OrderDocument
 
 
 @dataclass(frozen=True)
@@ -25,7 +28,9 @@ class OrderOutcome:
     warnings: tuple[str, ...] = ()
     facts: tuple[str, ...] = ()  # what was said before it was done
 
-    def document(self) -> OrderDocument:
+    def document(self) -> "OrderDocument":
+        from herorun.schemas.runs import OrderDocument
+
         facts = {"facts": self.facts} if self.facts else {}
         return OrderDocument(
             slug=self.run.slug,

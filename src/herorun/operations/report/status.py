@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from herorun import discover
 from herorun.core.babysit.alert import Alert, AlertState
@@ -32,9 +32,11 @@ from herorun.operations.report.overview import glance_of, stage_of
 from herorun.operations.seal.facts import at_the_end, progress_at_seal
 from herorun.runs import MonitoredRun, Run, log_of, watched_run
 from herorun.schemas.parts import Acked, UnjudgedEntry
-from herorun.schemas.runs import BabysitDocument
 from herorun.schemas.status import RunSummaryEntry, Status, StatusOf
 from herorun.system.clock import now
+
+if TYPE_CHECKING:
+    from herorun.schemas.runs import BabysitDocument
 
 STALE = "stale"  # the monitor's word for a babysitter that is gone
 # as `operations.babysit.tick` words it
@@ -213,8 +215,10 @@ def _judge_question(memory: Memory) -> list[str]:
     return [memory.judge.question] if memory.judge.question and memory.judge.answer is None else []
 
 
-def document_of(turn: TickOutcome, **slug: str) -> BabysitDocument:
+def document_of(turn: TickOutcome, **slug: str) -> "BabysitDocument":
     """As `babysit --json` prints it; with its slug among several."""
+    from herorun.schemas.runs import BabysitDocument
+
     drift = next((doubt for doubt in turn.doubts if doubt.startswith(DRIFT)), "")
     drift = drift.removeprefix(DRIFT).removesuffix(STANDS)
     return BabysitDocument.of(turn.entry(), **_record_state(turn.run, drift, turn.doubts), **slug)
