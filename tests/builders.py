@@ -297,7 +297,7 @@ def healthy(gate: Gate) -> dict[Any, Any]:
         Offered(),
         RequestReview(where="the cluster"),
         OtherRoots(),
-        TrackerEnvironment(modes=("online", "run", "shared")),
+        TrackerEnvironment(),
         TrackerTraits(),
         ImportClosure(frozenset({"train.py"}), "train.py"),
         RecordState(COMMIT, COMMIT, "origin"),

@@ -374,7 +374,7 @@ def test_a_bare_participle_is_found_wherever_it_is_bound(line: str) -> None:
 # name of one. What differs is an attribute of the adapter (`core.ports.traits`), an optional member
 # of its port, or in `JOBS`. The exceptions name no behaviour of an adapter:
 NAMING_RULE = {
-    "core/identity/intent.py": 1,  # kinds called wandb or wandb_... follow W&B's rules of identity
+    "core/record/render.py": 1,  # the logbook's label of a tracker is part of its format
 }
 
 

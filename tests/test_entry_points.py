@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 from herorun.core.check import Gate
+from herorun.core.evidence import TrackerTraits
 from wording import mentions
 
 TOP = Path(__file__).parents[1]
@@ -48,7 +49,7 @@ for port in ("schedulers", "trackers", "notifiers"):
             adapter = adapters.connect(port, kind, {}, place)
             print(port, missing_members(adapters.PORTS[port], adapter))
             if port == "trackers":
-                print(tracker_traits(adapter).resumes_by_id)
+                print(tracker_traits(adapter), adapter.client_problem("RUN", "a", None, False))
         except WrongUse as error:
             print(error)
 """
@@ -75,14 +76,25 @@ FOREIGN = {  # template -> a member of its port that an older package has not
 }
 
 
-DECLARED = (r"^class CsvRows:", "class CsvRows:\n    resumes_by_id = True\n")
+THEIRS = """class CsvRows:
+    progress_lines = "theirs"
+    resumes_by_id = True
+    drops_past_steps = True
+    name_rules = {"id": "[a-z]+"}
+    client_variables = ("RUN",)
+
+    def client_problem(self, name, value, run, forks):
+        return f"unset {name}"
+
+"""
+DECLARED = TrackerTraits("theirs", True, True, {"id": "[a-z]+"})
 
 
 def test_foreign_adapters_are_used_and_those_that_lack_a_member_are_refused(tmp_path: Path) -> None:
     entry_points = ""
     for template, member in FOREIGN.items():
         whole = (TOP / "templates" / f"{template}.py").read_text()
-        whole = re.sub(*DECLARED, whole, flags=re.MULTILINE)
+        whole = whole.replace("class CsvRows:\n", THEIRS)
         (tmp_path / f"their_{template}.py").write_text(whole)
         lacking = re.sub(member, "    def renamed", whole, flags=re.MULTILINE)
         lacking = lacking.replace("    def renamed\n", "")  # an attribute's whole line
@@ -96,7 +108,7 @@ def test_foreign_adapters_are_used_and_those_that_lack_a_member_are_refused(tmp_
         "schedulers ()",
         refused.format("[scheduler] kind", "everywhere", "Scheduler"),
         "trackers ()",
-        "True",
+        f"{DECLARED} unset RUN",
         refused.format("[tracker] kind", "read", "Tracker"),
         "notifiers ()",
         refused.format("[issue] kind or [notify] kinds", "find", "Notifier"),

@@ -11,7 +11,7 @@ from typing import Protocol
 import pytest
 
 from herorun.core.evidence import TrackerTraits
-from herorun.core.ports import Row, Tracker, missing_members, tracker_traits
+from herorun.core.ports import ClientEnvironment, Row, Tracker, missing_members, tracker_traits
 
 SECRET = "ghp_" + "s3cr3t" * 6
 Logged = tuple[int, Mapping[str, float]]
@@ -50,6 +50,7 @@ def drain(tracker: Tracker, cursor: str = "") -> tuple[list[Row], str, list[str]
 
 class TrackerSuite:
     declares = TrackerTraits()  # what the adapter declares of itself
+    client_variables: tuple[str, ...] = ()  # that its client takes from the job's environment
 
     @pytest.fixture
     def bench(self) -> TrackerBench:
@@ -64,6 +65,12 @@ class TrackerSuite:
         assert set(traits.name_rules) <= {"id", "project", "entity"}
         for rule in traits.name_rules.values():
             re.compile(rule)
+
+    def test_it_judges_the_variables_that_its_client_takes(self, bench: TrackerBench) -> None:
+        tracker = bench.connect()
+        assert getattr(tracker, "client_variables", ()) == self.client_variables
+        if self.client_variables:
+            assert missing_members(ClientEnvironment, tracker) == ()
 
     def test_rows_come_in_order_with_their_values(self, bench: TrackerBench) -> None:
         bench.log((0, {"train/loss": 3.5, "grad": 1.0}), (1, {"train/loss": 3.25}))

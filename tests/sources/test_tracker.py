@@ -15,14 +15,15 @@ from herorun.core.evidence import (
 )
 from herorun.core.ports import Rows
 from herorun.sources.tracker import (
-    CLIENT_VARIABLES,
     read_tracker_alerts,
     read_tracker_environment,
     read_tracker_identity,
 )
+from herorun.trackers._wandb_environment import CLIENT_VARIABLES
 from herorun.trackers.jsonl import JsonLines
 from herorun.trackers.wandb_offline import WandbOffline
 
+NO_PRIOR = Nothing("it is the first launch")
 OFFLINE = WandbOffline(Path("/nowhere"))
 
 FOUND = TrackerIdentity(TrackerState.FINISHED, id="tiny")
@@ -100,7 +101,11 @@ def test_another_tracker_takes_nothing_from_the_environment(
 ) -> None:
     monkeypatch.setenv("WANDB_RUN_ID", "other")
 
-    assert isinstance(read_tracker_environment(OFFLINE, a_contract(), a_plan()), Nothing)
+    found = read_tracker_environment(
+        JsonLines(Path("/nowhere"), "rows"), a_contract(), a_plan(), NO_PRIOR
+    )
+
+    assert found == Nothing("the tracker jsonl takes nothing from the environment")
 
 
 def test_what_the_plan_took_from_the_shell_counts_and_the_contract_wins(
@@ -110,17 +115,20 @@ def test_what_the_plan_took_from_the_shell_counts_and_the_contract_wins(
     contract = tracked(env={"WANDB_PROJECT": "stated", "SEED": "7"})
     shell = Environment({"WANDB_RUN_ID": "here", "WANDB_PROJECT": "here"})
 
-    found = read_tracker_environment(OFFLINE, contract, a_plan(contract, environment=shell))
-
-    assert found == TrackerEnvironment(
-        {"WANDB_PROJECT": "stated", "WANDB_RUN_ID": "here"}, ("offline", "dryrun")
+    found = read_tracker_environment(
+        OFFLINE, contract, a_plan(contract, environment=shell), NO_PRIOR
     )
+
+    assert isinstance(found, TrackerEnvironment)
+    assert found.variables == {"WANDB_PROJECT": "stated", "WANDB_RUN_ID": "here"}
+    assert list(found.problems) == ["WANDB_PROJECT", "WANDB_RUN_ID"]
 
 
 def test_a_secret_is_passed_on_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("WANDB_ENTITY", "named")
     contract = tracked("slurm", secrets=["WANDB_ENTITY"])
 
-    found = read_tracker_environment(OFFLINE, contract, a_plan(contract))
+    found = read_tracker_environment(OFFLINE, contract, a_plan(contract), NO_PRIOR)
 
-    assert found == TrackerEnvironment({"WANDB_ENTITY": "named"}, ("offline", "dryrun"))
+    problem = "and [tracker] says no entity: state it there, or unset the variable"
+    assert found == TrackerEnvironment({"WANDB_ENTITY": "named"}, {"WANDB_ENTITY": problem})

@@ -166,6 +166,8 @@ def _as_text(values: Any) -> dict[str, Any]:
 
 @pytest.mark.thorough
 class TestMlflow(TrackerSuite):
+    client_variables = ("MLFLOW_TRACKING_URI", "MLFLOW_EXPERIMENT_NAME", "MLFLOW_RUN_ID")
+
     @pytest.fixture
     def bench(self, mlflow: MlflowExperiment) -> TrackerBench:
         return Bench(mlflow)

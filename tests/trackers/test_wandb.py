@@ -18,6 +18,7 @@ from herorun.core.contract import contract_from
 from herorun.core.errors import WrongUse
 from herorun.core.evidence import TrackerState, TrackerTraits
 from herorun.core.ports import Place, Row
+from herorun.trackers._wandb_environment import CLIENT_VARIABLES
 from herorun.trackers._wandb_identity import NAME_RULES
 from herorun.trackers.wandb import Options, Wandb
 from ports.tracker_suite import SECRET, Logged, TrackerBench, TrackerSuite, drain
@@ -452,6 +453,7 @@ def _as_text(values: Any) -> dict[str, Any]:
 
 class TestWandb(TrackerSuite):
     declares = TrackerTraits(resumes_by_id=True, drops_past_steps=True, name_rules=NAME_RULES)
+    client_variables = CLIENT_VARIABLES
 
     @pytest.fixture
     def bench(self, wandb: WandbService, wandb_reader: Reader) -> TrackerBench:

@@ -20,6 +20,7 @@ from herorun.core.errors import WrongUse
 from herorun.core.evidence import TrackerState, TrackerTraits
 from herorun.core.ports import Place, Row
 from herorun.trackers import _tail_reader, wandb_offline
+from herorun.trackers._wandb_environment import CLIENT_VARIABLES
 from herorun.trackers._wandb_identity import NAME_RULES
 from herorun.trackers.wandb_offline import WandbOffline
 from ports.tracker_suite import Logged, TrackerBench, TrackerSuite, drain
@@ -70,6 +71,7 @@ def steps(bench: Bench, cursor: str = "") -> list[int]:
 
 class TestWandbOffline(TrackerSuite):
     declares = TrackerTraits(resumes_by_id=True, drops_past_steps=True, name_rules=NAME_RULES)
+    client_variables = CLIENT_VARIABLES
 
     @pytest.fixture
     def bench(self, tmp_path: Path) -> TrackerBench:

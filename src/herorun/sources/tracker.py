@@ -4,35 +4,23 @@ and what in the environment would change it.
 
 import os
 from dataclasses import replace
+from typing import cast
 
 from herorun.core.contract import Contract
 from herorun.core.evidence import (
     Nothing,
+    PriorLaunch,
     TrackerAlerts,
     TrackerEnvironment,
     TrackerIdentity,
     TrackerTraits,
 )
-from herorun.core.identity.intent import is_wandb
+from herorun.core.identity.intent import is_same, option
 from herorun.core.plan import Plan
-from herorun.core.ports import Tracker, tracker_traits
+from herorun.core.ports import ClientEnvironment, Tracker, tracker_traits
 from herorun.core.redaction.scrub import scrub
 
 MOST_ALERTS = 100  # the newest
-# What W&B's client takes from the environment wherever the trainer's own code leaves it open.
-CLIENT_VARIABLES = (
-    "WANDB_RUN_ID",
-    "WANDB_RESUME",
-    "WANDB_PROJECT",
-    "WANDB_ENTITY",
-    "WANDB_NAME",
-    "WANDB_RUN_GROUP",
-    "WANDB_MODE",
-    "WANDB_DISABLED",
-    "WANDB_BASE_URL",
-    "WANDB_FORK_FROM",
-    "WANDB_RESUME_FROM",
-)
 
 
 def read_tracker_identity(tracker: Tracker, contract: Contract) -> TrackerIdentity | Nothing:
@@ -63,20 +51,22 @@ def read_tracker_alerts(tracker: Tracker, contract: Contract) -> TrackerAlerts |
 
 
 def read_tracker_environment(
-    tracker: Tracker, contract: Contract, plan: Plan
+    tracker: Tracker, contract: Contract, plan: Plan, prior: PriorLaunch | Nothing
 ) -> TrackerEnvironment | Nothing:
     """As the job gets it: of the plan's environment, and of the secrets by name."""
-    stated = getattr(tracker, "client_variables", {})
-    if not is_wandb(contract.tracker.kind) and not stated:
+    names = getattr(tracker, "client_variables", ())
+    if not names:
         return Nothing(f"the tracker {contract.tracker.kind} takes nothing from the environment")
-    names = stated or CLIENT_VARIABLES
+    client, run = cast(ClientEnvironment, tracker), plan.tracker.value
     secrets = {name: os.environ[name] for name in contract.command.secrets if name in os.environ}
     passed_on = {**plan.env.value, **secrets}
-    return TrackerEnvironment(
-        {name: passed_on[name] for name in sorted(passed_on) if name in names},
-        getattr(tracker, "client_modes", ()),
-        stated,
-    )
+    texts = {name: passed_on[name].strip() for name in sorted(passed_on) if name in names}
+    variables = {name: text for name, text in texts.items() if text}
+    forks = bool(option(run, "fork_from")) and not is_same(run, prior)
+    judged = {
+        name: client.client_problem(name, value, run, forks) for name, value in variables.items()
+    }
+    return TrackerEnvironment(variables, {name: why for name, why in judged.items() if why})
 
 
 def read_tracker_traits(tracker: Tracker) -> TrackerTraits:

@@ -9,7 +9,6 @@ logged is what tells a living one from a dead one.
 
 import os
 import re
-from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Annotated, Any
 
@@ -18,7 +17,9 @@ from pydantic import BaseModel, ConfigDict, Field
 from herorun.core.contract import Duration
 from herorun.core.evidence import TrackerIdentity, TrackerState
 from herorun.core.finding import count, few
+from herorun.core.identity.client_variables import contradiction, same_server, unstated
 from herorun.core.lazy_regex import lazy_regex
+from herorun.core.plan import TrackerRun
 from herorun.core.ports import Place, Rows, Tracker
 from herorun.core.trust import NeedsTrust
 from herorun.system.clock import now
@@ -38,6 +39,8 @@ from herorun.trackers._mlflow_runs import MlflowRun, ids_of, plain_parameter, ru
 
 TAG = "herorun.run"
 URI = "MLFLOW_TRACKING_URI"
+EXPERIMENT = "MLFLOW_EXPERIMENT_NAME"
+RUN = "MLFLOW_RUN_ID"
 MOST_METRICS = 500  # of a run: each takes a question of its own at each look
 FAR, NEAR = 25_000, 1_000  # points of a page: while catching up, and of what is read at each look
 SEARCHED = 100  # runs with the tag or the name that are looked at
@@ -94,18 +97,23 @@ def connect(options: Options, place: Place) -> Tracker:
 class Mlflow:
     """One run of one experiment."""
 
+    client_variables = (URI, EXPERIMENT, RUN)
+
     def __init__(self, options: Options) -> None:
         self._options = options
         self._client: MlflowClient | None = None
 
-    @property
-    def client_variables(self) -> Mapping[str, tuple[str, str]]:
-        """What MLflow's client takes from the environment, with the key that states it here."""
+    def client_problem(self, name: str, value: str, run: TrackerRun, forks: bool) -> str:
         options = self._options
         uri = options.uri or os.environ.get(URI, "")
-        stated = {URI: ("uri", uri), "MLFLOW_EXPERIMENT_NAME": ("project", options.project)}
-        by_id = {"MLFLOW_RUN_ID": ("id", options.id)} if _RUN_ID.fullmatch(options.id) else {}
-        return {**stated, **by_id}
+        if name == URI and not uri:
+            return unstated("uri")
+        if name == URI and not same_server(value, uri):
+            return contradiction("uri", uri)
+        if name == EXPERIMENT and value != options.project:
+            return contradiction("project", options.project)
+        by_id = name == RUN and _RUN_ID.fullmatch(options.id)
+        return contradiction("id", options.id) if by_id and value != options.id else ""
 
     # --- identity ------------------------------------------------------------------------------
 

@@ -25,9 +25,11 @@ from herorun.core.evidence import TrackerIdentity, TrackerState
 from herorun.core.identity.fork import fork_point
 from herorun.core.identity.links import run_pages
 from herorun.core.lazy_regex import lazy_regex
+from herorun.core.plan import TrackerRun
 from herorun.core.ports import Place, Rows, Tracker
 from herorun.core.trust import NeedsTrust
 from herorun.system.process import MOST, TooMuch, run
+from herorun.trackers._wandb_environment import CLIENT_VARIABLES, wandb_problem
 from herorun.trackers._wandb_identity import NAME_RULES
 from herorun.trackers._wandb_mentions import wandb_mentions
 from herorun.trackers._wandb_response import OTHER_FORM, error_of, identity_of, rows_of
@@ -98,7 +100,7 @@ def links(tracker: TrackerTable, slug: str, names: Iterable[str]) -> tuple[str, 
 class Wandb:
     """One run of one project. `ask` puts one question to W&B's client, within as many seconds."""
 
-    client_modes = ("online", "run", "shared")
+    client_variables = CLIENT_VARIABLES
     mentions = staticmethod(wandb_mentions)
     resumes_by_id = True
     drops_past_steps = True
@@ -109,6 +111,9 @@ class Wandb:
         self._ask_client = ask or ask_client
         self._path = f"{options.entity}/{options.project}/{options.id}"
         self._seconds = max(1, round(options.timeout.total_seconds()))
+
+    def client_problem(self, name: str, value: str, run: TrackerRun, forks: bool) -> str:
+        return wandb_problem(name, value, run, forks, ("online", "run", "shared"))
 
     def identify(self) -> TrackerIdentity:
         """The run under the id, the other runs of its name, and the run that it is forked from."""

@@ -16,12 +16,14 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from herorun.core.evidence import TrackerIdentity, TrackerState
 from herorun.core.lazy_regex import lazy_regex
+from herorun.core.plan import TrackerRun
 from herorun.core.ports import Place, Rows, Tracker
 from herorun.trackers._leveldb_log import records
 from herorun.trackers._open_remote import local_path
 from herorun.trackers._protobuf_wire import MalformedMessage
 from herorun.trackers._tail_reader import Batch, ReadPosition, read_growing
 from herorun.trackers._wandb_edges import beginning_of, glance_of
+from herorun.trackers._wandb_environment import CLIENT_VARIABLES, wandb_problem
 from herorun.trackers._wandb_identity import NAME_RULES
 from herorun.trackers._wandb_mentions import wandb_mentions
 from herorun.trackers._wandb_records import HISTORY, kind_of, row_of
@@ -54,7 +56,7 @@ def connect(options: Options, place: Place) -> Tracker:
 class WandbOffline:
     """The logs of one run."""
 
-    client_modes = ("offline", "dryrun")
+    client_variables = CLIENT_VARIABLES
     mentions = staticmethod(wandb_mentions)
     resumes_by_id = True
     drops_past_steps = True
@@ -68,6 +70,9 @@ class WandbOffline:
     def read(self, cursor: str) -> Rows:
         """The next rows; none only if there are no more. A long run takes several reads."""
         return read_growing(self._logs(), cursor, _read_wandb_records)
+
+    def client_problem(self, name: str, value: str, run: TrackerRun, forks: bool) -> str:
+        return wandb_problem(name, value, run, forks, ("offline", "dryrun"))
 
     def identify(self) -> TrackerIdentity:
         """The run as its newest log tells it.

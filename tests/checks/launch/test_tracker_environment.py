@@ -1,15 +1,30 @@
+from pathlib import Path
+
 import pytest
 
-from builders import a_contract, a_plan, answer, answers
+from builders import a_contract, a_plan, answers
 from herorun.checks.launch.tracker_environment import tracker_environment
 from herorun.core.canonical_json import plain
 from herorun.core.check import AtRelaunch
-from herorun.core.evidence import PriorLaunch, TrackerEnvironment
+from herorun.core.evidence import Environment, Nothing, PriorLaunch, TrackerEnvironment
 from herorun.core.finding import Outcome
+from herorun.sources.tracker import read_tracker_environment
+from herorun.trackers import mlflow, wandb
+from herorun.trackers.jsonl import JsonLines
+from herorun.trackers.mlflow import Mlflow
 from herorun.trackers.wandb import Wandb
 from herorun.trackers.wandb_offline import WandbOffline
 from wording import mentions
 
+NO_PRIOR = Nothing("it is the first launch")
+ADAPTERS = {
+    "wandb": Wandb(wandb.Options(entity="ent", project="proj", id="tiny", name="Tiny")),
+    "wandb_offline": WandbOffline(Path("/nowhere")),
+    "mlflow": Mlflow(
+        mlflow.Options(project="hero", id="0" * 32, name="Tiny", uri="https://mlflow.example.org")
+    ),
+    "jsonl": JsonLines(Path("/nowhere"), "rows"),
+}
 TRACKER = {
     "kind": "wandb",
     "path": None,
@@ -20,22 +35,28 @@ TRACKER = {
 }
 
 
-def ask(name, value, *changes, **tracker):
-    plan = a_plan(a_contract(tracker={**TRACKER, **tracker}))
-    modes = {"wandb": Wandb, "wandb_offline": WandbOffline}[plan.tracker.value.kind].client_modes
-    return answer(tracker_environment, plan, TrackerEnvironment({name: value}, modes), *changes)
+def ask_all(variables, prior=NO_PRIOR, **tracker):
+    """With what the source reads for the adapter of the kind."""
+    contract = a_contract(tracker={**TRACKER, **tracker})
+    plan = a_plan(contract, environment=Environment(variables))
+    adapter = ADAPTERS[contract.tracker.kind]
+    environment = read_tracker_environment(adapter, contract, plan, prior)
+    return answers(tracker_environment, {TrackerEnvironment: environment})
+
+
+def ask(name, value, prior=NO_PRIOR, **tracker):
+    (verdict,) = ask_all({name: value}, prior, **tracker)
+    return verdict
 
 
 def test_an_environment_that_says_nothing_passes():
-    plan = a_plan(a_contract(tracker=TRACKER))
-
-    assert answer(tracker_environment, plan).outcome is Outcome.PASS
+    assert [verdict.outcome for verdict in ask_all({})] == [Outcome.PASS]
 
 
 def test_another_tracker_takes_nothing_from_it():
-    told = TrackerEnvironment({"WANDB_RUN_ID": "other"})
+    verdict = ask("WANDB_RUN_ID", "other", kind="jsonl")
 
-    assert answer(tracker_environment, told).outcome is Outcome.NOT_APPLICABLE
+    assert verdict.outcome is Outcome.NOT_APPLICABLE
 
 
 @pytest.mark.parametrize(
@@ -109,23 +130,13 @@ def test_a_fork_and_a_resume_at_once_are_refused_for_the_first_launch_only():
 
 
 def test_each_variable_is_judged_apart():
-    plan = a_plan(a_contract(tracker=TRACKER))
-    told = TrackerEnvironment({"WANDB_ENTITY": "other", "WANDB_PROJECT": "proj"})
+    verdicts = ask_all({"WANDB_ENTITY": "other", "WANDB_PROJECT": "proj"})
 
-    assert [v.outcome for v in answers(tracker_environment, plan, told)] == [
-        Outcome.FAIL,
-        Outcome.PASS,
-    ]
+    assert [verdict.outcome for verdict in verdicts] == [Outcome.FAIL, Outcome.PASS]
 
 
 def test_a_relaunch_is_stopped_by_a_failure_and_not_by_silence():
     assert tracker_environment.at_relaunch is AtRelaunch.WARN
-
-
-MLFLOW = {
-    "MLFLOW_TRACKING_URI": ("uri", "https://mlflow.example.org"),
-    "MLFLOW_EXPERIMENT_NAME": ("project", "hero"),
-}
 
 
 @pytest.mark.parametrize(
@@ -135,10 +146,9 @@ MLFLOW = {
         ("MLFLOW_TRACKING_URI", "http://elsewhere", Outcome.FAIL),
         ("MLFLOW_EXPERIMENT_NAME", "hero", Outcome.PASS),
         ("MLFLOW_EXPERIMENT_NAME", "toy", Outcome.FAIL),
+        ("MLFLOW_RUN_ID", "0" * 32, Outcome.PASS),
+        ("MLFLOW_RUN_ID", "1" * 32, Outcome.FAIL),
     ],
 )
-def test_what_an_adapter_states_is_compared_with_its_clients_variables(name, value, outcome):
-    tracker = {"kind": "mlflow", "path": None, "project": "hero"}
-    told = TrackerEnvironment({name: value}, (), MLFLOW)
-
-    assert answer(tracker_environment, a_plan(a_contract(tracker=tracker)), told).outcome is outcome
+def test_mlflows_variables_are_compared_with_its_own_keys(name, value, outcome):
+    assert ask(name, value, kind="mlflow", project="hero").outcome is outcome

@@ -12,7 +12,7 @@ from herorun.core.evidence import (
     TrackerState,
     Unavailable,
 )
-from herorun.core.identity.intent import goes_on, intent_of, is_same, is_wandb, tracker_state_of
+from herorun.core.identity.intent import goes_on, intent_of, is_same, tracker_state_of
 from herorun.core.identity.resume_matrix import Intent
 
 TRACKER = {"kind": "wandb", "path": None, "entity": "ent", "project": "proj"}
@@ -70,14 +70,6 @@ def test_it_goes_on_from_its_own_roots_only():
     assert not goes_on(a_plan(started, beside=[other]))
     assert not goes_on(a_plan())
     assert not own.path.startswith(f"{ROOT}-")
-
-
-@pytest.mark.parametrize(
-    ("kind", "told"),
-    [("wandb", True), ("wandb_offline", True), ("jsonl", False), ("wandbish", False)],
-)
-def test_whose_rules_hold(kind, told):
-    assert is_wandb(kind) is told
 
 
 # --- W&B notices late that a job is gone ----------------------------------------------------------

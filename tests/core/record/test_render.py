@@ -23,6 +23,7 @@ from herorun.core.record.render import (
     digest_of,
     instance_lines,
     new_logbook,
+    tracker_name,
 )
 from wording import mentions
 
@@ -66,6 +67,14 @@ def test_text_from_outside_is_one_harmless_line():
     assert "\n" not in line and "<" not in line and "\x1b" not in line
     assert line.startswith("a ## Event Log ### x - Status: fine")
     assert one_line(line) == line
+
+
+@pytest.mark.parametrize(
+    ("kind", "label"),
+    [("wandb", "W&B"), ("wandb_offline", "W&B"), ("jsonl", "Tracker"), ("wandbish", "Tracker")],
+)
+def test_the_trackers_label_is_part_of_the_format(kind, label):
+    assert tracker_name(kind) == label
 
 
 def test_a_long_text_is_cut():

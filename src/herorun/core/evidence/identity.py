@@ -47,10 +47,9 @@ class TrackerEnvironment:
     environment.
     """
 
-    variables: Mapping[str, str] = field(default_factory=dict)
-    modes: tuple[str, ...] = ()  # of the client's modes those that the contract's tracker means
-    # variable -> key of `[tracker]` and its value, where the adapter says so and the check does not
-    stated: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    variables: Mapping[str, str] = field(default_factory=dict)  # those that are not blank
+    # variable -> why the run would report elsewhere than the contract says, and what to do
+    problems: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

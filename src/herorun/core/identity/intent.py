@@ -19,11 +19,6 @@ from herorun.core.plan import Plan, TrackerRun
 from herorun.core.untrusted_json import parse_utc
 
 
-def is_wandb(kind: str) -> bool:
-    """Whether W&B's rules hold for the run's identity: online, or offline to be synced later."""
-    return kind == "wandb" or kind.startswith("wandb_")
-
-
 def option(run: TrackerRun, name: str) -> str:
     """A further key of `[tracker]` as text; empty where it is not set."""
     return str(run.options.get(name) or "")

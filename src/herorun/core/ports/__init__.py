@@ -24,7 +24,16 @@ from herorun.core.ports.jobs import (
     submission_of,
 )
 from herorun.core.ports.members import members, missing_members
-from herorun.core.ports.metrics import Alerts, Identities, Mention, Mentions, Row, Rows, Tracker
+from herorun.core.ports.metrics import (
+    Alerts,
+    ClientEnvironment,
+    Identities,
+    Mention,
+    Mentions,
+    Row,
+    Rows,
+    Tracker,
+)
 from herorun.core.ports.place import Place
 from herorun.core.ports.posts import (
     Channel,
@@ -45,6 +54,7 @@ __all__ = [
     "ById",
     "Channel",
     "Channels",
+    "ClientEnvironment",
     "Comments",
     "DatedLogs",
     "FileDigest",

@@ -74,6 +74,19 @@ class Mentions(Protocol):
         """What a program that reports where the contract says would name."""
 
 
+class ClientEnvironment(Protocol):
+    """A tracker whose client takes from the job's environment what the trainer leaves open. Of one
+    that does not, no variable is judged.
+    """
+
+    client_variables: tuple[str, ...]  # the names of all that it takes
+
+    def client_problem(self, name: str, value: str, run: TrackerRun, forks: bool) -> str:
+        """Why the run would report elsewhere than the contract says, and what to do; empty where it
+        would not. `forks`: the launch forks another run.
+        """
+
+
 class Tracker(Protocol):
     """What a run reports. A missing source raises FileNotFoundError; one that cannot be read,
     OSError.

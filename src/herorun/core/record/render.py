@@ -8,7 +8,6 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from herorun.core.canonical_json import digest
 from herorun.core.event import Event
-from herorun.core.identity.intent import is_wandb
 from herorun.core.journal import JournalLine
 from herorun.core.lazy_regex import lazy_regex
 from herorun.core.markdown import bullets, code, one_line
@@ -82,8 +81,10 @@ def digest_of(event: Event) -> str:
 
 
 def tracker_name(kind: str) -> str:
-    """What the logbook and the issue call the run's tracker."""
-    return "W&B" if is_wandb(kind) else "Tracker"
+    """What the logbook and the issue call the run's tracker: a label of their format, by which
+    older pages are read too.
+    """
+    return "W&B" if kind == "wandb" or kind.startswith("wandb_") else "Tracker"
 
 
 def command_line(argv: tuple[str, ...]) -> str:
