@@ -297,7 +297,6 @@ def healthy(gate: Gate) -> dict[Any, Any]:
         Offered(),
         RequestReview(where="the cluster"),
         OtherRoots(),
-        TrackerEnvironment(),
         TrackerTraits(),
         ImportClosure(frozenset({"train.py"}), "train.py"),
         RecordState(COMMIT, COMMIT, "origin"),
@@ -343,6 +342,7 @@ _NOT_YET = (
     SourceLaunches,
     SourceLoss,
     SourceRun,
+    TrackerEnvironment,
     TrackerIdentity,
     Triage,
 )

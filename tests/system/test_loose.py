@@ -149,5 +149,6 @@ def test_one_process_tells_every_setting(
     lfs = ("filter.Own.Lfs.process", "filter.own.lfs.process", "filter.Own.Lfs.Process")
     assert [repository.config(key) for key in lfs] == ["two", None, "two"]
     assert repository.config("CORE.sshCommand") == repository.config("core.sshcommand") == "ssh -v"
-    assert {repository.config(key) for key in ("alias.bare", "alias.gone", "none.such")} == {None}
+    assert {repository.config(key) for key in ("alias.gone", "none.such")} == {None}
+    assert repository.config("alias.bare") == "true", "as git reads a key without a value"
     assert len(calls) == 1
