@@ -170,7 +170,7 @@ def test_a_watch_ends_where_it_is_told_to_with_a_summary(
     for until in ("step=2", "time=1s"):
         answer = ask(story, capsys, "babysit", SLUG, "--until", until)
         assert answer.code == 0
-        assert mentions(answer.out, "tiny: watched until") and "instance   tiny-1" in answer.out
+        assert mentions(answer.out, "tiny: monitored until") and "instance   tiny-1" in answer.out
     assert ask(story, capsys, "babysit", SLUG, "--until", "soon").code == 2
     (story.data / "go").touch()
     story.ended()

@@ -141,7 +141,7 @@ def test_a_numeric_veto_outlives_its_alert(
     story.herorun("status", SLUG)
     told = capsys.readouterr().out
     back = "herorun rollback tiny --to 2"
-    assert mentions(told, "question  ", "relaunch (veto)?", f"`{back}`", "`deny`")
+    assert mentions(told, "question  ", "relaunch (veto)?", f"`{back}`", "`herorun deny tiny`")
     assert mentions(told, "next  ", f" {back}\n") and "approve" not in told
 
 
